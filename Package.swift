@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  // Views over pages are `~Escapable`; users of the library need no flag.
+  .enableExperimentalFeature("Lifetimes"),
+]
+
+let package = Package(
+  name: "cambium",
+  products: [
+    .library(name: "Cambium", targets: ["Cambium"])
+  ],
+  targets: [
+    .target(name: "CCambium"),
+    .target(name: "Cambium", dependencies: ["CCambium"]),
+    .target(name: "TestSupport", dependencies: ["Cambium"], path: "Tests/TestSupport"),
+    .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CCambium", "TestSupport"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.name != "CCambium" {
+  target.swiftSettings = settings
+}

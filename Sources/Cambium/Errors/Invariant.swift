@@ -1,0 +1,46 @@
+/// A numbered rule of `FORMAT.md` that every byte of a store obeys.
+///
+/// The numbers never change meaning: errors, tests and the document cite them.
+@nonexhaustive public enum Invariant: String, Hashable, Sendable, CaseIterable {
+  /// A page segment begins with a whole, checked header that names this store and this segment.
+  case segmentHeader = "S1"
+  /// A page segment is as long as the footer's segment table says, or longer.
+  case segmentEnd = "S2"
+
+  /// A page lies within the published end of a segment that the segment table names.
+  case pageExists = "P1"
+  /// The page's bytes hash to the checksum that it and the reference to it carry.
+  case pageChecksum = "P2"
+  /// The page is of the kind, size and level that its parent expects.
+  case pageKind = "P3"
+  /// A child lies before its parent in append order.
+  case childBeforeParent = "P4"
+  /// A page has one parent in its tree.
+  case oneParent = "P5"
+  /// A reference is 1 to 64 blocks long, and its aggregates are within what a store can hold.
+  case referenceBounds = "P6"
+
+  /// The parts of a node lie within it, in order, and fill it but for the last block's rest.
+  case nodeLayout = "N1"
+  /// The keys of a node ascend strictly.
+  case keyOrder = "N2"
+  /// Keys are at most 1 KiB long.
+  case keyLength = "N3"
+  /// Every key below a branch's child lies between the separators beside it.
+  case separators = "N4"
+  /// The aggregates of a reference are those of what lies below it.
+  case aggregates = "N5"
+  /// No node is under a third full, unless it is its tree's only one on its level, or, being a leaf,
+  /// stands beside leaves of another schema version only.
+  case fill = "N6"
+
+  /// The pages of a large value hold exactly the length its first page says.
+  case valueLength = "V1"
+
+  /// The footer's sections are whole, known or skippable, and within their limits.
+  case footerSections = "F1"
+}
+
+extension Invariant: CustomStringConvertible {
+  public var description: String { "invariant \(rawValue)" }
+}

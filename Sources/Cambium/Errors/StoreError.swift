@@ -1,0 +1,98 @@
+/// Everything that can go wrong with a store for a reason outside the program that uses it.
+///
+/// A case says what happened and where; its `description` adds what to do now. New cases may come
+/// with new versions, so a `switch` over it needs an `@unknown default`.
+@nonexhaustive public enum StoreError: Error, Hashable, Sendable {
+  /// Bytes in a file are not what was written there.
+  ///
+  /// `invariant` is the numbered rule of `FORMAT.md` that they break. Nothing was changed; what is
+  /// elsewhere in the store stays readable.
+  case corrupt(CorruptPlace, invariant: Invariant, reason: String)
+  /// The file was written by a newer version of the library, with features this one does not know.
+  case newerFormat(path: String, reason: String)
+  /// The operating system refused an operation.
+  case io(Errno, operation: String, path: String)
+  /// The medium has no room for what was to be written. What was there before is untouched.
+  case full(path: String)
+  /// Another process, or another part of this one, has the store open for writing.
+  case locked(path: String, holder: Int32?)
+  /// A file of the store is not there.
+  case missing(path: String)
+  /// Something is larger than this version of the format can hold.
+  case limitExceeded(Limit, found: Int)
+  /// A write failed before, so nothing more may be written until the store is opened anew.
+  case poisoned(path: String)
+}
+
+extension StoreError {
+  /// The place of a fault.
+  @nonexhaustive public enum CorruptPlace: Hashable, Sendable {
+    /// A page, by its position.
+    case page(PagePosition)
+    /// A whole page segment, by its number.
+    case segment(UInt32)
+  }
+
+  /// A bound on the size of something a user hands in.
+  @nonexhaustive public enum Limit: Hashable, Sendable {
+    case keyLength
+    case valueLength
+    case footerSize
+    case treeNameLength
+    case segmentNumber
+  }
+
+  /// Makes the error for a failed call: `.full` where the medium is, `.missing` where there is no
+  /// such file, otherwise `.io`.
+  package static func failed(_ operation: String, _ errno: Errno, path: String) -> StoreError {
+    if errno.isFull { return .full(path: path) }
+    if errno == .noSuchFile { return .missing(path: path) }
+    return .io(errno, operation: operation, path: path)
+  }
+}
+
+extension StoreError.Limit {
+  /// The largest value allowed, in bytes unless its name says otherwise.
+  public var bound: Int {
+    switch self {
+    case .keyLength: 1024
+    case .valueLength: 16 << 20
+    case .footerSize: 64 * 4096
+    case .treeNameLength: 255
+    case .segmentNumber: Int(UInt32.max)
+    }
+  }
+}
+
+extension StoreError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .corrupt(let place, let invariant, let reason):
+      "\(place) is damaged (\(invariant)): \(reason). Restore it from a backup, or run a check."
+    case .newerFormat(let path, let reason):
+      "\(path) was written by a newer version: \(reason). Use that version; nothing was changed."
+    case .io(let errno, let operation, let path):
+      "\(operation) failed on \(path): \(errno)."
+    case .full(let path):
+      "No space left to write \(path). Free some and try again; nothing was lost."
+    case .locked(let path, let holder):
+      "\(path) is open for writing\(holder.map { " by process \($0)" } ?? "")."
+        + " Close it there first, or open it for reading."
+    case .missing(let path):
+      "\(path) does not exist. Check the path; if the store was moved, move all of its files."
+    case .limitExceeded(let limit, let found):
+      "\(limit) is \(found), more than the \(limit.bound) allowed."
+    case .poisoned(let path):
+      "\(path) refuses writes after an earlier failure. Close the store and open it again."
+    }
+  }
+}
+
+extension StoreError.CorruptPlace: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .page(let position): "The page at \(position)"
+    case .segment(let number): "Page segment \(number)"
+    }
+  }
+}

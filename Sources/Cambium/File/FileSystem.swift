@@ -1,0 +1,90 @@
+/// The seam between the engine and the medium: one directory, and the calls the engine makes on it.
+///
+/// Production uses `PosixFileSystem`, scratch stores `InMemoryFileSystem`, and tests a simulated one
+/// that loses, tears, reorders and refuses on demand. Every call is positional, explicit in its size,
+/// and carries the site it is made from, so that a test can name the call it wants to fail.
+///
+/// Nothing here retries a failed `sync`: after one, what reached the medium is unknown for good.
+package protocol FileSystem: Sendable {
+  /// An open file. It closes when the last reference to it goes.
+  associatedtype File: AnyObject, Sendable
+
+  /// The directory, for messages.
+  var path: String { get }
+
+  /// Opens or creates a file.
+  /// - Throws: `.missing` if it must exist and does not, `.io(.fileExists, …)` if it must not and does.
+  func open(_ name: FileName, _ mode: OpenMode, at site: Site) throws(StoreError) -> File
+
+  /// The file's present size in bytes.
+  func size(of file: File, at site: Site) throws(StoreError) -> Int
+
+  /// Fills `buffer` from `offset` on and returns how many bytes there were.
+  ///
+  /// Fewer than asked for means that the file ends there, never that a read was cut short.
+  func read(
+    _ file: File, into buffer: inout MutableRawSpan, from offset: Int, at site: Site
+  ) throws(StoreError) -> Int
+
+  /// Writes all of `bytes` at `offset`, or throws with any part of them written.
+  ///
+  /// On a file opened for direct output `bytes` begins at an address, and `offset` and the size are,
+  /// multiples of 4096.
+  func write(
+    _ bytes: RawSpan, to file: File, from offset: Int, at site: Site
+  ) throws(StoreError)
+
+  /// Forces the file's bytes, and the size needed to read them, to the medium (`fdatasync`).
+  func sync(_ file: File, at site: Site) throws(StoreError)
+
+  /// Forces names that were created, renamed or unlinked to the medium.
+  func syncDirectory(at site: Site) throws(StoreError)
+
+  /// Cuts the file to `size` bytes, or grows it with zeros.
+  func truncate(_ file: File, to size: Int, at site: Site) throws(StoreError)
+
+  /// Reserves room for `size` bytes and grows the file to that size. Where the medium cannot
+  /// reserve, only the size changes.
+  func preallocate(_ file: File, size: Int, at site: Site) throws(StoreError)
+
+  /// Gives a file a new name, replacing a file that had it.
+  func rename(_ name: FileName, to newName: FileName, at site: Site) throws(StoreError)
+
+  /// Removes a name. Open files and maps keep the bytes.
+  func unlink(_ name: FileName, at site: Site) throws(StoreError)
+
+  /// The files of a store in the directory, in no order. Names that no store computes are left out.
+  func list(at site: Site) throws(StoreError) -> [FileName]
+
+  /// Locks the file for this open file description, for as long as it is open.
+  /// - Throws: `.locked`, with the holder's process where it can be known.
+  func lock(_ file: File, at site: Site) throws(StoreError)
+
+  /// Maps the first `capacity` bytes of the file for reading. The address never moves.
+  ///
+  /// The file may be shorter and grow later; the caller reads no further than it knows to be written.
+  func map(_ file: File, capacity: Int, at site: Site) throws(StoreError) -> FileMapping
+
+  /// Says what will be done with a part of the file. A hint: nothing fails if it is not taken.
+  func advise(_ file: File, _ range: Range<Int>, _ advice: Advice, at site: Site)
+}
+
+/// How a file is opened.
+package enum OpenMode: Hashable, Sendable {
+  /// It must exist.
+  case read
+  /// It must exist.
+  case readWrite
+  /// It must not exist.
+  case create
+  /// It must not exist; writes go past the page cache where the medium can do that.
+  case createDirect
+}
+
+/// What will be done with a part of a file.
+package enum Advice: Hashable, Sendable {
+  /// It is about to be read.
+  case willNeed
+  /// It will not be read soon.
+  case dontNeed
+}
