@@ -2,6 +2,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "crc32c_testing.h"
+
 /// Continues a CRC-32C (Castagnoli, reflected, as in RFC 3720) over `count` more bytes.
 /// Begin with 0. Uses the processor's instructions where it has them.
 uint32_t cambium_crc32c(uint32_t crc, const void *bytes, size_t count);
