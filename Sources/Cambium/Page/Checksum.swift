@@ -1,0 +1,50 @@
+internal import CCambium
+
+/// A CRC-32C (Castagnoli), as pages carry it and as the references to them repeat it.
+struct Checksum: Hashable, Sendable {
+  private(set) var rawValue: UInt32
+
+  init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  /// The checksum of no bytes, to be updated with some.
+  init() {
+    rawValue = 0
+  }
+
+  /// The checksum of what came so far, followed by `bytes`.
+  mutating func update(_ bytes: RawSpan) {
+    rawValue = unsafe bytes.withUnsafeBytes {
+      unsafe cambium_crc32c(rawValue, $0.baseAddress, $0.count)
+    }
+  }
+
+  /// The checksum of what came so far, followed by the eight bytes of `word`, lowest first.
+  mutating func update(_ word: UInt64) {
+    let word: [1 of UInt64] = [word.littleEndian]
+    unsafe update(word.span.bytes)
+  }
+}
+
+extension Checksum {
+  /// The size of the field at a page's beginning that holds its checksum and is not part of it.
+  static let size = 4
+
+  /// The checksum that `page` has to carry at `position` in `store`.
+  ///
+  ///     ┌ store identity ─┬ segment ─┬ block ─┐┌ checksum ┬ page ────┄
+  ///     │ 16              │ 4        │ 4      ││ 4 (not)  │ the rest
+  ///     └─────────────────┴──────────┴────────┘└──────────┴──────────┄
+  ///
+  /// Identity and position come first so that a whole, valid page is still refused where it does
+  /// not belong: written to the wrong place, or left by another store.
+  static func ofPage(
+    _ page: RawSpan, at position: PagePosition, in store: StoreIdentity
+  ) -> Checksum {
+    var checksum = store.checksum
+    checksum.update(UInt64(position.block) << 32 | UInt64(position.segment))
+    checksum.update(page.extracting(droppingFirst: size))
+    return checksum
+  }
+}
