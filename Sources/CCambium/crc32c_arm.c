@@ -9,15 +9,15 @@
 // The kernel's names for what a processor can do: part of its interface, so they never change.
 enum { has_polynomial_multiply = 1 << 4, has_crc32 = 1 << 7 };
 
-INSTRUCTIONS static inline uint32_t step(uint32_t crc, uint64_t word) {
-  return __crc32cd(crc, word);
+INSTRUCTIONS static inline uint64_t step(uint64_t crc, uint64_t word) {
+  return __crc32cd((uint32_t)crc, word);
 }
 
 INSTRUCTIONS static inline uint32_t step_byte(uint32_t crc, uint8_t byte) {
   return __crc32cb(crc, byte);
 }
 
-INSTRUCTIONS static inline uint64_t multiply(uint32_t a, uint32_t b) {
+INSTRUCTIONS static inline uint64_t multiply(uint64_t a, uint64_t b) {
   return (uint64_t)vmull_p64((poly64_t)a, (poly64_t)b);
 }
 

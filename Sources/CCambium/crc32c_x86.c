@@ -5,16 +5,17 @@
 
 #define INSTRUCTIONS __attribute__((target("sse4.2,pclmul")))
 
-INSTRUCTIONS static inline uint32_t step(uint32_t crc, uint64_t word) {
-  return (uint32_t)_mm_crc32_u64(crc, word);
+INSTRUCTIONS static inline uint64_t step(uint64_t crc, uint64_t word) {
+  return _mm_crc32_u64(crc, word);
 }
 
 INSTRUCTIONS static inline uint32_t step_byte(uint32_t crc, uint8_t byte) {
   return _mm_crc32_u8(crc, byte);
 }
 
-INSTRUCTIONS static inline uint64_t multiply(uint32_t a, uint32_t b) {
-  __m128i product = _mm_clmulepi64_si128(_mm_cvtsi32_si128((int)a), _mm_cvtsi32_si128((int)b), 0);
+INSTRUCTIONS static inline uint64_t multiply(uint64_t a, uint64_t b) {
+  __m128i product =
+      _mm_clmulepi64_si128(_mm_cvtsi64_si128((int64_t)a), _mm_cvtsi64_si128((int64_t)b), 0);
   return (uint64_t)_mm_cvtsi128_si64(product);
 }
 
