@@ -27,3 +27,57 @@ package struct FileName: Hashable, Sendable {
   /// The name this file has until it is complete.
   package var temporary: FileName { FileName(kind, isTemporary: true) }
 }
+
+extension FileName: CustomStringConvertible {
+  /// The name in the directory. Numbers of segments that are only ever added have ten digits, so
+  /// that a listing shows them in order.
+  package var description: String {
+    let complete =
+      switch kind {
+      case .pages(let number): "pages-" + FileName.tenDigits(number)
+      case .log(let number): "log-\(number)"
+      case .blobs(let number): "blobs-" + FileName.tenDigits(number)
+      case .lock: "LOCK"
+      }
+    return isTemporary ? complete + FileName.temporarySuffix : complete
+  }
+
+  private static let temporarySuffix = ".new"
+
+  private static func tenDigits(_ number: UInt32) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: 10 - digits.count) + digits
+  }
+}
+
+extension FileName: LosslessStringConvertible {
+  /// The file that has this name, or `nil` if no file of a store has it.
+  ///
+  /// Only the exact text that `description` computes is taken: a `log-007` that somebody left in
+  /// the directory is not ours to open or remove.
+  package init?(_ text: String) {
+    let isTemporary = text.hasSuffix(FileName.temporarySuffix)
+    let complete = isTemporary ? text.dropLast(FileName.temporarySuffix.count) : text[...]
+    guard let kind = Kind(complete) else { return nil }
+    self.init(kind, isTemporary: isTemporary)
+    guard description.utf8.elementsEqual(text.utf8) else { return nil }
+  }
+}
+
+extension FileName.Kind {
+  /// Reads leniently; the caller compares with what is computed.
+  fileprivate init?(_ text: Substring) {
+    if text == "LOCK" {
+      self = .lock
+      return
+    }
+    let parts = text.split(separator: "-", maxSplits: 1)
+    guard parts.count == 2, let number = UInt32(parts[1]) else { return nil }
+    switch parts[0] {
+    case "pages": self = .pages(number)
+    case "log": self = .log(number)
+    case "blobs": self = .blobs(number)
+    default: return nil
+    }
+  }
+}
