@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CCambiumSyscalls.h"
 #include "crc32c_testing.h"
 
 /// Continues a CRC-32C (Castagnoli, reflected, as in RFC 3720) over `count` more bytes.

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// An error number of the operating system, such as `ENOSPC`.
-public struct Errno: RawRepresentable, Hashable, Sendable {
+public struct Errno: RawRepresentable, Error, Hashable, Sendable {
   public let rawValue: Int32
 
   public init(rawValue: Int32) {
@@ -27,6 +27,8 @@ extension Errno {
   package static let notSupported = Errno(rawValue: EOPNOTSUPP)
   package static let outOfMemory = Errno(rawValue: ENOMEM)
   package static let tooManySymbolicLinks = Errno(rawValue: ELOOP)
+  package static let tooManyLinks = Errno(rawValue: EMLINK)
+  package static let badDescriptor = Errno(rawValue: EBADF)
 
   /// The medium has no room for more, for whichever reason.
   package var isFull: Bool {

@@ -1,0 +1,32 @@
+#define _GNU_SOURCE
+#include "CCambiumSyscalls.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+int cambium_fallocate(int descriptor, int64_t size) {
+  return fallocate(descriptor, 0, 0, size);
+}
+
+// All zeros but the type: from the beginning, to the end wherever that comes to be, and with the
+// process left at 0, as the kernel demands of OFD locks.
+static struct flock whole_file(void) {
+  return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+}
+
+int cambium_lock(int descriptor) {
+  struct flock lock = whole_file();
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int32_t cambium_lock_holder(int descriptor) {
+  struct flock lock = whole_file();
+  if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return 0;
+  return lock.l_type == F_UNLCK || lock.l_pid < 0 ? 0 : lock.l_pid;
+}
+
+int cambium_set_direct(int descriptor, int direct) {
+  int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0) return -1;
+  return fcntl(descriptor, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT);
+}

@@ -1,0 +1,50 @@
+/// Calls `body` and returns its value, or the reason why it was -1.
+///
+/// With `retryOnInterrupt` it is called again for as long as a signal is what stopped it. Leave that
+/// out where the call may have done its work before it was interrupted.
+func valueOrErrno<Value: FixedWidthInteger & SignedInteger>(
+  retryOnInterrupt: Bool, _ body: () -> Value
+) -> Result<Value, Errno> {
+  while true {
+    let value = body()
+    if value != -1 { return .success(value) }
+    let errno = Errno.current
+    if errno == .interrupted && retryOnInterrupt { continue }
+    return .failure(errno)
+  }
+}
+
+/// The same for calls that return nothing but success.
+func nothingOrErrno<Value: FixedWidthInteger & SignedInteger>(
+  retryOnInterrupt: Bool, _ body: () -> Value
+) -> Result<Void, Errno> {
+  valueOrErrno(retryOnInterrupt: retryOnInterrupt, body).map { _ in }
+}
+
+/// Repeats a call that may do part of its work until `count` bytes are through, and returns how many
+/// are: fewer only if the call said 0, which a read does at the end of the file.
+///
+/// `step` is told how many bytes are done.
+func transferAll(
+  _ count: Int, _ step: (_ done: Int) -> Result<Int, Errno>
+) -> Result<Int, Errno> {
+  var done = 0
+  while done < count {
+    switch step(done) {
+    case .success(0): return .success(done)
+    case .success(let more): done += more
+    case .failure(let errno): return .failure(errno)
+    }
+  }
+  return .success(done)
+}
+
+extension Result where Failure == Errno {
+  /// The value, or the failure as an error that says what was done to which file.
+  func get(_ operation: String, path: String) throws(StoreError) -> Success {
+    switch self {
+    case .success(let value): return value
+    case .failure(let errno): throw StoreError.failed(operation, errno, path: path)
+    }
+  }
+}

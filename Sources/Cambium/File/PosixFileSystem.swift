@@ -1,0 +1,223 @@
+internal import Glibc
+
+/// A directory of the operating system's.
+///
+/// It is bound to the directory itself, by descriptor: renaming a parent, or putting something else
+/// in its place, does not lead a store elsewhere. `site` is ignored throughout.
+package final class PosixFileSystem: FileSystem {
+  package let path: String
+  private let directory: Syscall.Descriptor
+
+  /// Binds to the directory at `path`.
+  ///
+  /// With `creating` it is made if it is not there, for its owner only, and is on the medium when
+  /// this returns.
+  package init(at path: String, creating: Bool = false) throws(StoreError) {
+    if creating { try PosixFileSystem.makeDirectory(path) }
+    directory = try Syscall.open(path, O_RDONLY | O_DIRECTORY).get("open", path: path)
+    self.path = path
+    if creating { try syncParent() }
+  }
+
+  deinit {
+    Syscall.close(directory)
+  }
+
+  private func path(of name: FileName) -> String { "\(path)/\(name)" }
+}
+
+// MARK: - The directory
+
+extension PosixFileSystem {
+  private static func makeDirectory(_ path: String) throws(StoreError) {
+    let made = Syscall.makeDirectory(path, mode: S_IRWXU)
+    if case .failure(.fileExists) = made { return }
+    try made.get("create directory", path: path)
+  }
+
+  /// Syncs the directory that names this one. Also where this one was there before: the process that
+  /// made it may have been killed before it could.
+  ///
+  /// A parent that may be passed through but not read cannot be synced by anybody like us; then
+  /// the directory was most likely given to us by somebody else, long ago.
+  private func syncParent() throws(StoreError) {
+    let opened = Syscall.open("..", in: directory, O_RDONLY | O_DIRECTORY)
+    if case .failure(.permissionDenied) = opened { return }
+    let parent = try opened.get("open", path: path + "/..")
+    defer { Syscall.close(parent) }
+    try Syscall.sync(parent).get("sync directory", path: path + "/..")
+  }
+
+  package func syncDirectory(at site: Site) throws(StoreError) {
+    try Syscall.sync(directory).get("sync directory", path: path)
+  }
+
+  package func rename(_ name: FileName, to newName: FileName, at site: Site) throws(StoreError) {
+    try Syscall.rename(name.description, to: newName.description, in: directory)
+      .get("rename", path: path(of: name))
+  }
+
+  package func unlink(_ name: FileName, at site: Site) throws(StoreError) {
+    try Syscall.unlink(name.description, in: directory).get("unlink", path: path(of: name))
+  }
+
+  package func list(at site: Site) throws(StoreError) -> [FileName] {
+    try Syscall.names(in: directory).get("list", path: path).compactMap { FileName($0) }
+  }
+}
+
+// MARK: - Opening
+
+extension PosixFileSystem {
+  package func open(_ name: FileName, _ mode: OpenMode, at site: Site) throws(StoreError)
+    -> PosixFile
+  {
+    let path = path(of: name)
+    let descriptor = try Syscall.open(
+      name.description, in: directory, mode.flags, mode: S_IRUSR | S_IWUSR
+    ).get(mode.creates ? "create" : "open", path: path)
+    let isDirect = mode == .createDirect && PosixFileSystem.goDirect(descriptor)
+    let file = PosixFile(descriptor, path: path, isDirect: isDirect)
+    try PosixFileSystem.checkOrdinary(file)
+    return file
+  }
+
+  /// Set after the file is open: an `open` that asks for it creates the file and then fails where the
+  /// medium cannot. Such files are written through the page cache.
+  private static func goDirect(_ descriptor: Syscall.Descriptor) -> Bool {
+    if case .success = Syscall.setDirect(descriptor, true) { true } else { false }
+  }
+
+  /// Refuses what is not a plain file of this directory's own: a device or pipe would hang a read, and
+  /// a second link would let a write reach a file outside the store.
+  private static func checkOrdinary(_ file: PosixFile) throws(StoreError) {
+    let status = try Syscall.status(file.descriptor).get("open", path: file.path)
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw StoreError.failed("open as a regular file", .invalidArgument, path: file.path)
+    }
+    // Unlinked since it was opened, as a segment is under a reader: the same as a moment later.
+    if status.st_nlink == 0 { throw .missing(path: file.path) }
+    guard status.st_nlink == 1 else {
+      throw StoreError.failed("open as the only link", .tooManyLinks, path: file.path)
+    }
+  }
+}
+
+extension OpenMode {
+  var creates: Bool { self == .create || self == .createDirect }
+
+  /// `O_NONBLOCK` means nothing to a regular file, and keeps opening a pipe from waiting for its
+  /// other end.
+  fileprivate var flags: Int32 {
+    let always = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+    return switch self {
+    case .read: always | O_RDONLY
+    case .readWrite: always | O_RDWR
+    case .create, .createDirect: always | O_RDWR | O_CREAT | O_EXCL
+    }
+  }
+}
+
+// MARK: - Bytes
+
+extension PosixFileSystem {
+  package func size(of file: PosixFile, at site: Site) throws(StoreError) -> Int {
+    try Syscall.status(file.descriptor).get("size", path: file.path).st_size
+  }
+
+  package func read(
+    _ file: PosixFile, into buffer: inout MutableRawSpan, from offset: Int, at site: Site
+  ) throws(StoreError) -> Int {
+    let result = unsafe buffer.withUnsafeMutableBytes { bytes in
+      transferAll(bytes.count) { done in
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
+        return file.bufferedIfRefused {
+          unsafe Syscall.read(file.descriptor, into: rest, from: offset + done)
+        }
+      }
+    }
+    return try result.get("read", path: file.path)
+  }
+
+  package func write(
+    _ bytes: RawSpan, to file: PosixFile, from offset: Int, at site: Site
+  ) throws(StoreError) {
+    let result = unsafe bytes.withUnsafeBytes { bytes in
+      transferAll(bytes.count) { done in
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+        return file.bufferedIfRefused {
+          unsafe Syscall.write(rest, to: file.descriptor, from: offset + done)
+        }
+      }
+    }
+    // A write of nothing is no error to the kernel; asking again might go on for ever.
+    guard try result.get("write", path: file.path) == bytes.byteCount else {
+      throw .io(.ioError, operation: "write", path: file.path)
+    }
+  }
+
+  package func sync(_ file: PosixFile, at site: Site) throws(StoreError) {
+    try Syscall.syncBytes(file.descriptor).get("sync", path: file.path)
+  }
+
+  package func truncate(_ file: PosixFile, to size: Int, at site: Site) throws(StoreError) {
+    try Syscall.truncate(file.descriptor, to: size).get("truncate", path: file.path)
+  }
+
+  package func preallocate(_ file: PosixFile, size: Int, at site: Site) throws(StoreError) {
+    if size == 0 { return }
+    if try reserve(file, size: size) { return }
+    // Growing the file by hand must not cut one that is longer.
+    if try self.size(of: file, at: site) < size { try truncate(file, to: size, at: site) }
+  }
+
+  /// Returns false where the medium knows no such thing.
+  private func reserve(_ file: PosixFile, size: Int) throws(StoreError) -> Bool {
+    let reserved = Syscall.preallocate(file.descriptor, size: size)
+    if case .failure(.notSupported) = reserved { return false }
+    try reserved.get("preallocate", path: file.path)
+    return true
+  }
+
+  package func advise(_ file: PosixFile, _ range: Range<Int>, _ advice: Advice, at site: Site) {
+    switch advice {
+    case .willNeed: Syscall.advise(file.descriptor, range, POSIX_FADV_WILLNEED)
+    case .dontNeed: Syscall.advise(file.descriptor, range, POSIX_FADV_DONTNEED)
+    }
+  }
+}
+
+extension PosixFile {
+  /// Makes the call again through the page cache if it was refused on a file opened for direct output.
+  ///
+  /// Some media say only then that they cannot, or ask for a larger alignment than 4096; and what is
+  /// left after a short write begins wherever it ended.
+  fileprivate func bufferedIfRefused(_ call: () -> Result<Int, Errno>) -> Result<Int, Errno> {
+    let result = call()
+    guard isDirect, case .failure(.invalidArgument) = result else { return result }
+    return Syscall.setDirect(descriptor, false).flatMap(call)
+  }
+}
+
+// MARK: - Lock and map
+
+extension PosixFileSystem {
+  package func lock(_ file: PosixFile, at site: Site) throws(StoreError) {
+    let result = Syscall.lock(file.descriptor)
+    switch result {
+    case .failure(.wouldBlock), .failure(.permissionDenied):
+      throw .locked(path: file.path, holder: Syscall.lockHolder(file.descriptor))
+    default: try result.get("lock", path: file.path)
+    }
+  }
+
+  package func map(
+    _ file: PosixFile, capacity: Int, at site: Site
+  ) throws(StoreError) -> FileMapping {
+    let base = try unsafe Syscall.map(file.descriptor, capacity: capacity)
+      .get("map", path: file.path)
+    return unsafe FileMapping(base: UnsafeRawPointer(base), capacity: capacity) { base, capacity in
+      unsafe Syscall.unmap(UnsafeMutableRawPointer(mutating: base), capacity: capacity)
+    }
+  }
+}

@@ -1,0 +1,187 @@
+internal import CCambium
+internal import Glibc
+
+/// The system calls the library makes. Nothing else in it calls the C library to touch a file.
+///
+/// Each is one call and says whether it is repeated after a signal. Not repeated are those that may
+/// have taken effect before they were interrupted: the second attempt would report a failure that
+/// was none (`rename`, `unlink`, `mkdir`), close a stranger's descriptor (`close`), or report a
+/// success that was none (`fdatasync`, `fsync`: the kernel tells each failure once).
+enum Syscall {
+  typealias Descriptor = Int32
+}
+
+// MARK: - Descriptors
+
+extension Syscall {
+  static func open(
+    _ path: String, in directory: Descriptor = AT_FDCWD, _ flags: Int32, mode: mode_t = 0
+  ) -> Result<Descriptor, Errno> {
+    valueOrErrno(retryOnInterrupt: true) { unsafe openat(directory, path, flags | O_CLOEXEC, mode) }
+      .flatMap(awayFromStandardStreams)
+  }
+
+  /// Moves a descriptor out of 0, 1 and 2, which a process may have been started without: its next
+  /// `print` would be written into the store.
+  static func awayFromStandardStreams(_ descriptor: Descriptor) -> Result<Descriptor, Errno> {
+    if descriptor > STDERR_FILENO { return .success(descriptor) }
+    defer { close(descriptor) }
+    return valueOrErrno(retryOnInterrupt: true) {
+      fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+    }
+  }
+
+  /// Linux has closed the descriptor whatever `close` returns, and a failure that matters was
+  /// reported by the sync before.
+  static func close(_ descriptor: Descriptor) {
+    _ = Glibc.close(descriptor)
+  }
+
+  static func status(_ descriptor: Descriptor) -> Result<stat, Errno> {
+    var status = stat()
+    return nothingOrErrno(retryOnInterrupt: true) { unsafe fstat(descriptor, &status) }
+      .map { status }
+  }
+
+  static func setDirect(_ descriptor: Descriptor, _ isDirect: Bool) -> Result<Void, Errno> {
+    nothingOrErrno(retryOnInterrupt: true) { cambium_set_direct(descriptor, isDirect ? 1 : 0) }
+  }
+}
+
+// MARK: - Bytes
+
+extension Syscall {
+  static func read(
+    _ descriptor: Descriptor, into buffer: UnsafeMutableRawBufferPointer, from offset: Int
+  ) -> Result<Int, Errno> {
+    valueOrErrno(retryOnInterrupt: true) {
+      unsafe pread(descriptor, buffer.baseAddress, buffer.count, offset)
+    }
+  }
+
+  static func write(
+    _ bytes: UnsafeRawBufferPointer, to descriptor: Descriptor, from offset: Int
+  ) -> Result<Int, Errno> {
+    valueOrErrno(retryOnInterrupt: true) {
+      unsafe pwrite(descriptor, bytes.baseAddress, bytes.count, offset)
+    }
+  }
+
+  static func truncate(_ descriptor: Descriptor, to size: Int) -> Result<Void, Errno> {
+    nothingOrErrno(retryOnInterrupt: true) { ftruncate(descriptor, size) }
+  }
+
+  static func preallocate(_ descriptor: Descriptor, size: Int) -> Result<Void, Errno> {
+    nothingOrErrno(retryOnInterrupt: true) { cambium_fallocate(descriptor, Int64(size)) }
+  }
+
+  static func syncBytes(_ descriptor: Descriptor) -> Result<Void, Errno> {
+    nothingOrErrno(retryOnInterrupt: false) { fdatasync(descriptor) }
+  }
+
+  static func sync(_ descriptor: Descriptor) -> Result<Void, Errno> {
+    nothingOrErrno(retryOnInterrupt: false) { fsync(descriptor) }
+  }
+
+  static func advise(_ descriptor: Descriptor, _ range: Range<Int>, _ advice: Int32) {
+    _ = posix_fadvise(descriptor, range.lowerBound, range.count, advice)
+  }
+}
+
+// MARK: - Locks
+
+extension Syscall {
+  static func lock(_ descriptor: Descriptor) -> Result<Void, Errno> {
+    nothingOrErrno(retryOnInterrupt: true) { cambium_lock(descriptor) }
+  }
+
+  static func lockHolder(_ descriptor: Descriptor) -> Int32? {
+    let holder = cambium_lock_holder(descriptor)
+    return holder == 0 ? nil : holder
+  }
+}
+
+// MARK: - Names
+
+extension Syscall {
+  static func makeDirectory(_ path: String, mode: mode_t) -> Result<Void, Errno> {
+    nothingOrErrno(retryOnInterrupt: false) { unsafe mkdir(path, mode) }
+  }
+
+  static func rename(
+    _ name: String, to newName: String, in directory: Descriptor
+  ) -> Result<Void, Errno> {
+    nothingOrErrno(retryOnInterrupt: false) { unsafe renameat(directory, name, directory, newName) }
+  }
+
+  static func unlink(_ name: String, in directory: Descriptor) -> Result<Void, Errno> {
+    nothingOrErrno(retryOnInterrupt: false) { unsafe unlinkat(directory, name, 0) }
+  }
+
+  /// The names in a directory, by a description of its own: a listing moves the position that
+  /// duplicated descriptors share.
+  static func names(in directory: Descriptor) -> Result<[String], Errno> {
+    open(".", in: directory, O_RDONLY | O_DIRECTORY).flatMap { descriptor in
+      guard let stream = unsafe fdopendir(descriptor) else {
+        let errno = Errno.current
+        close(descriptor)
+        return .failure(errno)
+      }
+      defer { unsafe closedir(stream) }
+      return unsafe names(in: stream)
+    }
+  }
+
+  private static func names(in stream: OpaquePointer) -> Result<[String], Errno> {
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = unsafe readdir(stream) else { break }
+      names.append(unsafe name(of: entry))
+    }
+    let failure = Errno.current
+    return failure.rawValue == 0 ? .success(names) : .failure(failure)
+  }
+
+  /// Read to its terminating zero, as names may be longer than the field is declared.
+  private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
+    let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
+    let bytes = unsafe UnsafeRawPointer(entry).advanced(by: offset)
+    return unsafe String(cString: bytes.assumingMemoryBound(to: CChar.self))
+  }
+}
+
+// MARK: - Memory
+
+extension Syscall {
+  static func map(
+    _ descriptor: Descriptor, capacity: Int
+  ) -> Result<UnsafeMutableRawPointer, Errno> {
+    unsafe map(descriptor, capacity: capacity, PROT_READ, MAP_SHARED)
+  }
+
+  /// Zeroed memory that takes up room only where it is written.
+  static func mapAnonymous(capacity: Int) -> Result<UnsafeMutableRawPointer, Errno> {
+    unsafe map(
+      -1, capacity: capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+  }
+
+  private static func map(
+    _ descriptor: Descriptor, capacity: Int, _ protection: Int32, _ flags: Int32
+  ) -> Result<UnsafeMutableRawPointer, Errno> {
+    let base = unsafe mmap(nil, capacity, protection, flags, descriptor, 0)
+    guard let base = unsafe base, unsafe base != MAP_FAILED else {
+      return unsafe .failure(.current)
+    }
+    return unsafe .success(base)
+  }
+
+  static func unmap(_ base: UnsafeMutableRawPointer, capacity: Int) {
+    unsafe munmap(base, capacity)
+  }
+
+  /// Gives whole pages of anonymous memory back: they are zeros again.
+  static func discard(_ base: UnsafeMutableRawPointer, count: Int) -> Result<Void, Errno> {
+    nothingOrErrno(retryOnInterrupt: true) { unsafe madvise(base, count, MADV_DONTNEED) }
+  }
+}
