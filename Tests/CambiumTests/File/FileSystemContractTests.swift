@@ -1,0 +1,27 @@
+import Cambium
+import TestSupport
+import Testing
+
+struct FileSystemContractTests {
+  @Test func `the operating system's file system keeps the contract`() throws {
+    for (name, clause) in FileSystemContract.clauses(PosixFileSystem.self) {
+      let directory = try TemporaryDirectory()
+      try holding(name) { try clause(PosixFileSystem(at: directory.path)) }
+    }
+  }
+
+  @Test func `the file system in memory keeps the contract`() throws {
+    for (name, clause) in FileSystemContract.clauses(InMemoryFileSystem.self) {
+      try holding(name) { try clause(InMemoryFileSystem()) }
+    }
+  }
+
+  /// Says which clause a surprise comes from.
+  private func holding(_ name: String, _ clause: () throws -> Void) throws {
+    do {
+      try clause()
+    } catch {
+      Issue.record(error, "\(name)")
+    }
+  }
+}
