@@ -1,3 +1,5 @@
+internal import CCambium
+
 /// A file's bytes in memory, read-only, at an address that does not move.
 ///
 /// The bytes stay as long as a reference to the mapping does, even after the file is unlinked.
@@ -30,5 +32,20 @@
     let span = unsafe RawSpan(
       _unsafeStart: base + range.lowerBound, byteCount: range.upperBound - range.lowerBound)
     return unsafe _overrideLifetime(span, borrowing: self)
+  }
+
+  /// Where the byte at `offset` is. The mapping must be held as long as the pointer is used.
+  @inline(__always)
+  func pointer(at offset: Int) -> UnsafeRawPointer {
+    unsafe base + offset
+  }
+
+  /// Asks the processor for the cache lines of `range`, without waiting for them.
+  @inline(__always)
+  func prefetch(_ range: Range<Int>) {
+    guard range.lowerBound >= 0, range.upperBound <= capacity else { return }
+    for offset in stride(from: range.lowerBound, to: range.upperBound, by: 64) {
+      unsafe cambium_prefetch(base + offset)
+    }
   }
 }

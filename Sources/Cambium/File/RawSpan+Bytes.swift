@@ -1,0 +1,135 @@
+internal import CCambium
+internal import Glibc
+
+// Little-endian integers and byte runs in raw memory. Every access is bounds-checked; one outside
+// ends the process, so positions that come from a file are checked before they get here.
+
+extension RawSpan {
+  /// The integer at `offset`, stored little-endian.
+  @inline(__always)
+  func load<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: Value.Type) -> Value
+  {
+    unsafe Value(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: type))
+  }
+
+  @inline(__always)
+  @_lifetime(copy self)
+  func part(_ offset: Int, _ count: Int) -> RawSpan {
+    extracting(offset..<offset + count)
+  }
+
+  /// Whether the bytes of `self` come before, with, or after those of `other`: negative, 0, positive.
+  @inline(__always)
+  func compare(_ other: RawSpan) -> Int {
+    let common = min(byteCount, other.byteCount)
+    if common > 0 {
+      let order = unsafe withUnsafeBytes { one in
+        unsafe other.withUnsafeBytes { two in
+          guard let one = one.baseAddress, let two = two.baseAddress else { return Int32(0) }
+          return unsafe memcmp(one, two, common)
+        }
+      }
+      if order != 0 { return Int(order) }
+    }
+    return byteCount - other.byteCount
+  }
+
+  func equals(_ other: RawSpan) -> Bool {
+    byteCount == other.byteCount && compare(other) == 0
+  }
+
+  /// How many bytes the two begin with in common, at most `limit`.
+  func commonPrefix(with other: RawSpan, atMost limit: Int) -> Int {
+    let end = min(limit, byteCount, other.byteCount)
+    var index = 0
+    while index < end, load(index, as: UInt8.self) == other.load(index, as: UInt8.self) {
+      index += 1
+    }
+    return index
+  }
+
+  /// The eight bytes from `offset` on as a big-endian number, so that numbers sort as the bytes do.
+  /// Bytes past the end count as zero.
+  @inline(__always)
+  func head(_ offset: Int) -> UInt64 {
+    if offset + 8 <= byteCount {
+      return unsafe UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+    return shortHead(offset)
+  }
+
+  private func shortHead(_ offset: Int) -> UInt64 {
+    var head: UInt64 = 0
+    for index in offset..<offset + 8 {
+      head <<= 8
+      if index < byteCount { head |= UInt64(load(index, as: UInt8.self)) }
+    }
+    return head
+  }
+}
+
+extension RawSpan {
+  /// A copy of the bytes.
+  func array() -> [UInt8] {
+    unsafe withUnsafeBytes { unsafe [UInt8]($0) }
+  }
+}
+
+extension RawSpan {
+  /// Asks the processor for the cache lines of `count` bytes from `offset` on, without waiting.
+  @inline(__always)
+  func prefetch(_ offset: Int, _ count: Int) {
+    unsafe part(offset, count).withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      for offset in stride(from: 0, to: bytes.count, by: 64) {
+        unsafe cambium_prefetch(base + offset)
+      }
+    }
+  }
+}
+
+extension MutableRawSpan {
+  @inline(__always)
+  mutating func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
+    storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
+  }
+
+  /// Copies all of `bytes` to `offset`.
+  @inline(__always)
+  mutating func copy(_ bytes: RawSpan, to offset: Int) {
+    precondition(offset >= 0 && offset + bytes.byteCount <= byteCount, "outside the span")
+    unsafe withUnsafeMutableBytes { target in
+      unsafe bytes.withUnsafeBytes { source in
+        guard let to = target.baseAddress, let from = source.baseAddress else { return }
+        unsafe memcpy(to + offset, from, source.count)
+      }
+    }
+  }
+
+  /// Sets the bytes in `range` to zero.
+  mutating func zero(_ range: Range<Int>) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= byteCount, "outside the span")
+    unsafe withUnsafeMutableBytes { target in
+      guard let base = target.baseAddress else { return }
+      _ = unsafe memset(base + range.lowerBound, 0, range.count)
+    }
+  }
+}
+
+extension [UInt8] {
+  /// The array's bytes, for as long as it is not changed.
+  var rawSpan: RawSpan {
+    @_lifetime(borrow self)
+    get { unsafe span.bytes }
+  }
+
+  /// Replaces the contents by a copy of `bytes`, keeping the memory.
+  mutating func assign(_ bytes: RawSpan) {
+    removeAll(keepingCapacity: true)
+    append(bytes)
+  }
+
+  mutating func append(_ bytes: RawSpan) {
+    unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+  }
+}

@@ -1,0 +1,228 @@
+// The bytes of a footer: a fixed part, then sections. A section that this version does not know is
+// passed over, or refuses the store, as its flag says.
+//
+//     offset  0       8       12    16        32        56                64
+//             ┌───────┬───────┬─────┬─────────┬─────────┬─────────────────┬──────────┬─ ─
+//             │header │length │zero │identity │features │covered sequence │section   │
+//             └───────┴───────┴─────┴─────────┴─────────┴─────────────────┴──────────┴─ ─
+//     section: kind u16, flags u16, length u32, payload
+
+extension Footer {
+  static let fixedSize = 64
+
+  enum Section: UInt16 {
+    case trees = 1
+    case segments = 2
+    case schemas = 3
+    case keptStates = 4
+    case pendingWork = 5
+    case previous = 6
+  }
+
+  /// The flag of a section without which the rest must not be used.
+  static let mustUnderstand: UInt16 = 1
+
+  /// The sections' bytes.
+  func encodedSections() throws(StoreError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    try bytes.appendSection(.trees, trees) { tree, bytes throws(StoreError) in
+      try bytes.append(tree)
+    }
+    try bytes.appendSection(.segments, segments) { extent, bytes throws(StoreError) in
+      bytes.append(extent.kind.rawValue)
+      bytes.append(integer: extent.number)
+      bytes.append(integer: extent.end)
+      bytes.append(integer: extent.liveBytes)
+    }
+    try bytes.appendSection(.schemas, schemas) { schema, bytes throws(StoreError) in
+      bytes.append(integer: schema.version)
+      bytes.append(integer: schema.fingerprintLow)
+      bytes.append(integer: schema.fingerprintHigh)
+      try bytes.append(shortString: schema.label)
+      schema.description.encode(to: &bytes)
+    }
+    try bytes.appendSection(.keptStates, keptStates) { state, bytes throws(StoreError) in
+      bytes.append(integer: state.version)
+      try bytes.append(shortString: state.label)
+      state.footer.encode(to: &bytes)
+    }
+    try bytes.appendSection(.pendingWork, pendingWork) { work, bytes throws(StoreError) in
+      bytes.append(integer: work.kind)
+      bytes.append(integer: UInt16(work.cursor.count))
+      bytes.append(contentsOf: work.cursor)
+      bytes.append(integer: UInt32(work.trees.count))
+      for tree in work.trees { try bytes.append(tree) }
+    }
+    try bytes.appendSection(.previous, previous.map { [$0] } ?? []) {
+      reference, bytes throws(StoreError) in
+      reference.encode(to: &bytes)
+    }
+    guard Self.fixedSize + bytes.count <= Layout.pageBlocksMax * Layout.blockSize else {
+      throw .limitExceeded(.footerSize, found: Self.fixedSize + bytes.count)
+    }
+    return bytes
+  }
+
+  /// Writes the whole footer but for the page header.
+  func encode(_ sections: [UInt8], to page: inout MutableRawSpan) {
+    page.store(UInt32(sections.count), at: 8)
+    page.store(UInt32(0), at: 12)
+    page.store(identity.low, at: 16)
+    page.store(identity.high, at: 24)
+    page.store(features.compatible, at: 32)
+    page.store(features.readCompatible, at: 40)
+    page.store(features.incompatible, at: 48)
+    page.store(coveredSequence, at: 56)
+    page.copy(sections.rawSpan, to: Self.fixedSize)
+  }
+
+  /// Reads the footer on a page whose checksum is right.
+  init(decoding page: RawSpan, at position: PagePosition, path: String) throws(StoreError) {
+    var start = ByteReader(page, at: .page(position), invariant: .footerSections)
+    _ = try start.run(PageHeader.size)
+    let length = Int(try start.integer(UInt32.self))
+    _ = try start.integer(UInt32.self)
+    identity = StoreIdentity(
+      low: try start.integer(UInt64.self), high: try start.integer(UInt64.self))
+    features = Features(
+      compatible: try start.integer(UInt64.self), readCompatible: try start.integer(UInt64.self),
+      incompatible: try start.integer(UInt64.self))
+    coveredSequence = try start.integer(UInt64.self)
+    guard features.access != .refused else {
+      throw .newerFormat(
+        path: path, reason: "it uses features \(String(features.incompatible, radix: 2))")
+    }
+
+    var sections = ByteReader(
+      try start.run(length), at: .page(position), invariant: .footerSections)
+    while sections.remaining > 0 {
+      let kind = try sections.integer(UInt16.self)
+      let flags = try sections.integer(UInt16.self)
+      let payload = try sections.run(Int(try sections.integer(UInt32.self)))
+      guard let section = Section(rawValue: kind) else {
+        guard flags & Self.mustUnderstand == 0 else {
+          throw .newerFormat(path: path, reason: "its footer has a section of kind \(kind)")
+        }
+        continue
+      }
+      var reader = ByteReader(payload, at: .page(position), invariant: .footerSections)
+      try read(section, from: &reader, at: position)
+      guard reader.remaining == 0 else { throw reader.fault("a section is longer than it says") }
+    }
+  }
+
+  private mutating func read(
+    _ section: Section, from reader: inout ByteReader, at position: PagePosition
+  ) throws(StoreError) {
+    for _ in 0..<(try reader.integer(UInt32.self)) {
+      switch section {
+      case .trees:
+        let tree = try NamedTree(reading: &reader, below: position)
+        if let last = trees.last, !last.name.utf8.lexicographicallyPrecedes(tree.name.utf8) {
+          throw reader.fault("the catalog's names do not ascend")
+        }
+        trees.append(tree)
+      case .segments:
+        let extent = try SegmentExtent(reading: &reader)
+        if let last = segments.last,
+          (last.kind.rawValue, last.number) >= (extent.kind.rawValue, extent.number)
+        {
+          throw reader.fault("the segment table does not ascend")
+        }
+        segments.append(extent)
+      case .schemas:
+        schemas.append(try StoredSchema(reading: &reader, below: position))
+      case .keptStates:
+        keptStates.append(
+          KeptState(
+            version: try reader.integer(UInt32.self), label: try reader.shortString(),
+            footer: try FooterReference(reading: &reader)))
+      case .pendingWork:
+        pendingWork.append(try PendingWork(reading: &reader, below: position))
+      case .previous:
+        previous = try FooterReference(reading: &reader)
+      }
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func appendSection<Item>(
+    _ kind: Footer.Section, _ elements: [Item],
+    _ encode: (Item, inout [UInt8]) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    if elements.isEmpty { return }
+    var payload: [UInt8] = []
+    payload.append(integer: UInt32(elements.count))
+    for element in elements { try encode(element, &payload) }
+    append(integer: kind.rawValue)
+    append(integer: Footer.mustUnderstand)
+    append(integer: UInt32(payload.count))
+    append(contentsOf: payload)
+  }
+
+  fileprivate mutating func append(_ tree: NamedTree) throws(StoreError) {
+    try append(shortString: tree.name)
+    append(tree.root?.level ?? NamedTree.noRoot)
+    if let root = tree.root { root.reference.encode(to: &self) }
+  }
+}
+
+extension NamedTree {
+  /// Stands for the level of a tree without entries.
+  fileprivate static let noRoot: UInt8 = 0xff
+
+  fileprivate init(reading reader: inout ByteReader, below position: PagePosition)
+    throws(StoreError)
+  {
+    name = try reader.shortString()
+    let level = try reader.integer(UInt8.self)
+    if level == Self.noRoot { return }
+    guard level <= Layout.levelMax else { throw reader.fault("a root at level \(level)") }
+    let reference = try reader.reference()
+    try reference.check(below: position)
+    root = TreeRoot(reference: reference, level: level)
+  }
+}
+
+extension SegmentExtent {
+  fileprivate init(reading reader: inout ByteReader) throws(StoreError) {
+    guard let kind = Kind(rawValue: try reader.integer(UInt8.self)) else {
+      throw reader.fault("a segment of unknown kind")
+    }
+    self.kind = kind
+    number = try reader.integer(UInt32.self)
+    end = try reader.integer(UInt64.self)
+    liveBytes = try reader.integer(UInt64.self)
+    guard kind != .pages || end <= UInt64(Layout.segmentBlocksMax) else {
+      throw reader.fault("page segment \(number) is said to have \(end) blocks")
+    }
+  }
+}
+
+extension StoredSchema {
+  fileprivate init(reading reader: inout ByteReader, below position: PagePosition)
+    throws(StoreError)
+  {
+    version = try reader.integer(UInt32.self)
+    fingerprintLow = try reader.integer(UInt64.self)
+    fingerprintHigh = try reader.integer(UInt64.self)
+    label = try reader.shortString()
+    description = try reader.reference()
+    try description.check(below: position)
+  }
+}
+
+extension PendingWork {
+  fileprivate init(reading reader: inout ByteReader, below position: PagePosition)
+    throws(StoreError)
+  {
+    kind = try reader.integer(UInt16.self)
+    let count = Int(try reader.integer(UInt16.self))
+    cursor = try reader.run(count).array()
+    trees = []
+    for _ in 0..<(try reader.integer(UInt32.self)) {
+      trees.append(try NamedTree(reading: &reader, below: position))
+    }
+  }
+}

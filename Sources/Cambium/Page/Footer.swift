@@ -1,0 +1,75 @@
+/// Everything that one published state of a store consists of: all roots, and where bytes are.
+///
+/// A footer becomes true when a reference to it does (a frame of the log; until there is one, the
+/// caller keeps the reference). It is written twice, and a copy that is damaged is healed by the
+/// other.
+struct Footer: Hashable, Sendable {
+  var identity: StoreIdentity
+  var features = Features()
+  /// Every commit up to this one is in the trees.
+  var coveredSequence: UInt64 = 0
+  /// The catalog: names to roots.
+  var trees: [NamedTree] = []
+  /// The segments that hold pages or blobs of this state, ascending by kind and number.
+  var segments: [SegmentExtent] = []
+  /// Every schema version the store ever had, oldest first.
+  var schemas: [StoredSchema] = []
+  /// States kept so that a migration can be rolled back.
+  var keptStates: [KeptState] = []
+  /// Long work that goes on where it stopped.
+  var pendingWork: [PendingWork] = []
+  /// The footer that was true before.
+  var previous: FooterReference?
+}
+
+/// The root of a tree, and its height above the leaves.
+struct TreeRoot: Hashable, Sendable {
+  var reference: PageReference
+  /// 0 where the root is a leaf.
+  var level: UInt8
+}
+
+/// A line of the catalog.
+struct NamedTree: Hashable, Sendable {
+  var name: String
+  /// Nil for a tree without entries.
+  var root: TreeRoot?
+}
+
+/// How much of a segment belongs to a state.
+struct SegmentExtent: Hashable, Sendable {
+  enum Kind: UInt8, Hashable, Sendable {
+    case pages = 1
+    case blobs = 2
+  }
+
+  var kind: Kind
+  var number: UInt32
+  /// Where the published part ends: in blocks for pages, in bytes for blobs.
+  var end: UInt64
+  /// The bytes that the state's trees reach.
+  var liveBytes: UInt64
+}
+
+/// A schema version, its fingerprint, and where its description is.
+struct StoredSchema: Hashable, Sendable {
+  var version: UInt32
+  var fingerprintLow: UInt64
+  var fingerprintHigh: UInt64
+  var label: String
+  var description: PageReference
+}
+
+/// An older footer whose roots must stay readable.
+struct KeptState: Hashable, Sendable {
+  var version: UInt32
+  var label: String
+  var footer: FooterReference
+}
+
+/// Work done in slices: which, how far, and what it has built so far.
+struct PendingWork: Hashable, Sendable {
+  var kind: UInt16
+  var cursor: [UInt8]
+  var trees: [NamedTree]
+}

@@ -1,0 +1,72 @@
+/// The checked bytes of one page.
+///
+/// A page does not outlive the `PageReader` that lent it: mapped bytes belong to the reader's
+/// segments. Whoever keeps a page beyond one call, as a cursor does, keeps the reader too.
+@safe struct Page: @unchecked Sendable {
+  private let base: UnsafeRawPointer
+  private let count: Int
+  /// Keeps a page of the cache alive; nil where the bytes are mapped.
+  private let buffer: PageBuffer?
+
+  @inline(__always)
+  init(mapped base: UnsafeRawPointer, count: Int) {
+    unsafe self.base = base
+    self.count = count
+    buffer = nil
+  }
+
+  init(_ buffer: PageBuffer) {
+    unsafe base = UnsafeRawPointer(buffer.base)
+    count = buffer.count
+    self.buffer = buffer
+  }
+
+  var bytes: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get {
+      unsafe _overrideLifetime(
+        RawSpan(_unsafeStart: base, byteCount: count), borrowing: self)
+    }
+  }
+}
+
+extension FileMapping {
+  /// The page at `block`. The caller knows it to lie within what is written.
+  @inline(__always)
+  func page(at block: UInt32, size: Int) -> Page {
+    unsafe Page(mapped: pointer(at: Int(block) * Layout.blockSize), count: size)
+  }
+}
+
+/// A page's bytes read into memory of its own.
+@safe final class PageBuffer: @unchecked Sendable {
+  fileprivate let base: UnsafeMutableRawPointer
+  let count: Int
+
+  init(count: Int) {
+    unsafe base = .allocate(byteCount: count, alignment: AlignedBuffer.alignment)
+    self.count = count
+  }
+
+  deinit {
+    unsafe base.deallocate()
+  }
+
+  var bytes: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      unsafe _overrideLifetime(
+        RawSpan(_unsafeStart: base, byteCount: count), borrowing: self)
+    }
+  }
+
+  /// The bytes, to be filled by the one who made the buffer before anyone else sees it.
+  var mutableBytes: MutableRawSpan {
+    @_lifetime(borrow self)
+    get {
+      unsafe _overrideLifetime(
+        MutableRawSpan(_unsafeStart: base, byteCount: count), borrowing: self)
+    }
+  }
+}

@@ -1,0 +1,167 @@
+/// Appends pages to new segments, in large writes, and publishes them by a footer.
+///
+/// There is one append position: the end of the highest segment. Nothing that was appended can be
+/// read before `publish` made it durable. After an error the appender is of no more use: what it
+/// wrote is abandoned, and whoever wants it written starts again with another, in a new segment.
+final class PageAppender<Medium: FileSystem> {
+  /// How appended pages reach the medium.
+  enum Output: Hashable, Sendable {
+    /// Past the page cache: for bulk. What was written is read from the medium at first.
+    case direct
+    /// Through the page cache: for little.
+    case buffered
+  }
+
+  private struct Open {
+    let number: UInt32
+    let file: Medium.File
+    /// The block behind the last one written or waiting in the buffer.
+    var endBlock: UInt32
+    var isSynced: Bool
+  }
+
+  private let medium: Medium
+  private let identity: StoreIdentity
+  private let output: Output
+  private let segmentBlocks: Int
+  private var nextNumber: UInt64
+  private var open: [Open] = []
+  /// Whole pages that wait for the next write; they belong at the end of the last open segment.
+  private var buffer: AlignedBuffer
+  private var waiting = 0
+
+  /// - Parameters:
+  ///   - number: The first segment to make; no file may have a higher number.
+  ///   - segmentBlocks: The size a segment may reach, at most 1 GiB in blocks of 4 KiB.
+  init(
+    to medium: Medium, of identity: StoreIdentity, from number: UInt32, output: Output,
+    segmentBlocks: Int = Layout.segmentBlocksMax, bufferSize: Int = 1 << 20
+  ) {
+    precondition(segmentBlocks > 2 * Layout.pageBlocksMax, "a segment has room for any footer")
+    precondition(
+      bufferSize >= 2 * Layout.pageBlocksMax * Layout.blockSize,
+      "the buffer has room for any footer")
+    self.medium = medium
+    self.identity = identity
+    self.output = output
+    self.segmentBlocks = min(segmentBlocks, Layout.segmentBlocksMax)
+    nextNumber = UInt64(number)
+    buffer = AlignedBuffer(count: bufferSize)
+  }
+
+  /// The segments made so far, and where they end.
+  var extents: [(number: UInt32, endBlock: UInt32)] { open.map { ($0.number, $0.endBlock) } }
+
+  /// Whether `position` was appended by this appender, and so cannot be read yet.
+  func wrote(_ position: PagePosition) -> Bool {
+    guard let first = open.first else { return false }
+    return position.segment >= first.number
+  }
+
+  /// Appends a page that `fill` writes; it returns how many bytes it used, the rest becomes zero.
+  ///
+  /// - Returns: a reference to the page with `liveBytes` counting the page alone.
+  func append(
+    _ kind: PageKind, level: UInt8 = 0, flags: UInt8 = 0, blocks: Int,
+    _ fill: (inout MutableRawSpan) -> Int
+  ) throws(StoreError) -> PageReference {
+    let size = blocks * Layout.blockSize
+    try makeRoom(blocks: blocks)
+    let place = open.count - 1
+    let position = PagePosition(segment: open[place].number, block: open[place].endBlock)
+
+    var page = buffer.mutableBytes(waiting..<waiting + size)
+    let used = fill(&page)
+    page.zero(used..<size)
+    let unsealed = PageHeader(
+      kind: kind, level: level, blocks: UInt8(blocks), flags: flags, checksum: Checksum())
+    unsealed.encode(to: &page)
+    let checksum = Checksum.ofPage(page.bytes, at: position, in: identity)
+    page.store(checksum.rawValue, at: 0)
+
+    waiting += size
+    open[place].endBlock += UInt32(blocks)
+    open[place].isSynced = false
+    return PageReference(
+      position: position, blocks: UInt8(blocks), checksum: checksum, lowestVersion: 0, count: 0,
+      liveBytes: UInt64(size))
+  }
+
+  /// Writes out what waits and forces all of it to the medium.
+  func sync() throws(StoreError) {
+    try writeOut()
+    for index in open.indices where !open[index].isSynced {
+      try medium.sync(open[index].file, at: .pageSync)
+      open[index].isSynced = true
+    }
+  }
+
+  /// Appends `footer` twice and forces everything to the medium.
+  ///
+  /// The pages it names are synced before it, so a footer that can be read names nothing that
+  /// cannot.
+  func publish(_ footer: Footer) throws(StoreError) -> FooterReference {
+    try sync()
+    let sections = try footer.encodedSections()
+    let size = Footer.fixedSize + sections.count
+    let blocks = (size + Layout.blockSize - 1) / Layout.blockSize
+    try makeRoom(blocks: 2 * blocks)
+    let first = try append(.footer, blocks: blocks) { page in
+      footer.encode(sections, to: &page)
+      return size
+    }
+    let copy = try append(.footer, blocks: blocks) { page in
+      footer.encode(sections, to: &page)
+      return size
+    }
+    try sync()
+    return FooterReference(
+      position: first.position, blocks: first.blocks, checksum: first.checksum,
+      copyChecksum: copy.checksum, coveredSequence: footer.coveredSequence)
+  }
+}
+
+extension PageAppender {
+  /// Sees to it that the next `blocks` blocks go to one segment and into the buffer.
+  private func makeRoom(blocks: Int) throws(StoreError) {
+    if waiting + blocks * Layout.blockSize > buffer.count { try writeOut() }
+    if let last = open.last, Int(last.endBlock) + blocks <= segmentBlocks { return }
+    try writeOut()
+    try begin()
+  }
+
+  private func writeOut() throws(StoreError) {
+    guard waiting > 0, let last = open.last else { return }
+    let offset = Int(last.endBlock) * Layout.blockSize - waiting
+    try medium.write(buffer, count: waiting, to: last.file, from: offset)
+    waiting = 0
+  }
+
+  /// Makes the next segment. It gets its name once its header is on the medium, so a file with a
+  /// segment's name always has one.
+  private func begin() throws(StoreError) {
+    guard let number = UInt32(exactly: nextNumber) else {
+      throw .limitExceeded(.segmentNumber, found: Int(clamping: nextNumber))
+    }
+    let name = FileName.pages(number)
+    let file = try medium.open(
+      name.temporary, output == .direct ? .createDirect : .create, at: .segmentCreate)
+    var block = AlignedBuffer(count: Layout.blockSize)
+    var span = block.mutableBytes(0..<Layout.blockSize)
+    SegmentHeader(identity: identity, number: number).encode(to: &span)
+    try medium.write(block.bytes, to: file, from: 0, at: .segmentHeaderWrite)
+    try medium.sync(file, at: .segmentHeaderSync)
+    try medium.rename(name.temporary, to: name, at: .segmentRename)
+    try medium.syncDirectory(at: .segmentDirectorySync)
+    nextNumber += 1
+    open.append(Open(number: number, file: file, endBlock: 1, isSynced: true))
+  }
+}
+
+extension FileSystem {
+  fileprivate func write(
+    _ buffer: borrowing AlignedBuffer, count: Int, to file: File, from offset: Int
+  ) throws(StoreError) {
+    try write(buffer.bytes.part(0, count), to: file, from: offset, at: .pageWrite)
+  }
+}

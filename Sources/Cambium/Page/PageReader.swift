@@ -1,0 +1,177 @@
+/// How pages get from the medium into memory.
+public enum ReadMode: Hashable, Sendable {
+  /// Segments are mapped: a page already verified costs no call and no copy.
+  ///
+  /// Each page is read and verified before it is first used. Afterwards a medium that fails, or
+  /// another process that truncates the file, can still end this process.
+  case mapped
+  /// Pages are read into a cache of at most `cacheSize` bytes and verified each time they get
+  /// there: for files that are not trusted, and disks that fail.
+  case buffered(cacheSize: Int)
+}
+
+/// Reads the pages of one published state. Any number of threads may use it at once.
+final class PageReader<Medium: FileSystem>: Sendable {
+  let medium: Medium
+  let identity: StoreIdentity
+  let segments: SegmentTable<Medium>
+  /// Nil where pages are mapped.
+  let cache: PageCache?
+
+  init(
+    medium: Medium, identity: StoreIdentity, segments: SegmentTable<Medium>, cache: PageCache?
+  ) {
+    self.medium = medium
+    self.identity = identity
+    self.segments = segments
+    self.cache = cache
+  }
+
+  /// The page that `reference` means, verified.
+  ///
+  /// `level` is the page's height above the leaves, which the caller knows from where it came; it
+  /// falls with every step down, so a descent ends whatever the bytes say.
+  ///
+  /// - Throws: `.corrupt` if the page is not what the reference vouches for, `.io`.
+  @inline(__always)
+  func page<Content: PageContent>(
+    _ reference: PageReference, level: UInt8, as content: Content.Type
+  ) throws(StoreError) -> Page {
+    let entry = try published(reference)
+    guard let mapping = entry.segment.mapping else {
+      return try cached(reference, level: level, as: content)
+    }
+    if !entry.segment.verified.contains(reference.position.block) {
+      try verify(reference, level: level, as: content, in: entry.segment)
+    }
+    let page = mapping.page(at: reference.position.block, size: reference.size)
+    guard PageHeader(page.bytes).matches(reference, kind: Content.kind, level: level) else {
+      throw Self.mismatch(page, reference, kind: Content.kind, level: level)
+    }
+    return page
+  }
+
+  /// The segment `reference` lies in, if it lies within what is published of it.
+  @inline(__always)
+  private func published(_ reference: PageReference) throws(StoreError)
+    -> SegmentTable<Medium>.Entry
+  {
+    guard let entry = segments.entry(reference.position.segment), reference.blocks > 0,
+      reference.endBlock <= entry.endBlock, reference.position.block > 0
+    else {
+      throw .corrupt(
+        .page(reference.position), invariant: .pageExists,
+        reason: "\(reference.blocks) blocks there are not published")
+    }
+    return entry
+  }
+
+  /// Reads the page past the mapping, so that an error of the medium is an error and not a signal.
+  @inline(never)
+  private func verify<Content: PageContent>(
+    _ reference: PageReference, level: UInt8, as content: Content.Type,
+    in segment: PageSegment<Medium>
+  ) throws(StoreError) {
+    _ = try load(reference, level: level, as: content, from: segment)
+    segment.verified.insert(reference.position.block)
+  }
+
+  private func cached<Content: PageContent>(
+    _ reference: PageReference, level: UInt8, as content: Content.Type
+  ) throws(StoreError) -> Page {
+    guard let cache else { preconditionFailure("a segment without a mapping has a cache") }
+    if let buffer = cache[reference.position] {
+      let page = Page(buffer)
+      guard PageHeader(page.bytes).matches(reference, kind: Content.kind, level: level) else {
+        throw Self.mismatch(page, reference, kind: Content.kind, level: level)
+      }
+      return page
+    }
+    let buffer = try load(
+      reference, level: level, as: content, from: try published(reference).segment)
+    cache.insert(buffer, at: reference.position)
+    return Page(buffer)
+  }
+
+  /// Reads a page from the medium and checks all there is to check about it.
+  func load<Content: PageContent>(
+    _ reference: PageReference, level: UInt8, as content: Content.Type
+  ) throws(StoreError) -> PageBuffer {
+    try load(reference, level: level, as: content, from: try published(reference).segment)
+  }
+
+  private func load<Content: PageContent>(
+    _ reference: PageReference, level: UInt8, as content: Content.Type,
+    from segment: PageSegment<Medium>
+  ) throws(StoreError) -> PageBuffer {
+    let buffer = try segment.read(
+      at: reference.position.block, size: reference.size, in: medium)
+    let checksum = Checksum.ofPage(buffer.bytes, at: reference.position, in: identity)
+    let header = PageHeader(buffer.bytes)
+    guard checksum == reference.checksum, checksum == header.checksum else {
+      throw .corrupt(
+        .page(reference.position), invariant: .pageChecksum,
+        reason: "its bytes hash to \(checksum), the reference says \(reference.checksum)")
+    }
+    guard header.matches(reference, kind: Content.kind, level: level) else {
+      throw Self.mismatch(Page(buffer), reference, kind: Content.kind, level: level)
+    }
+    try Content.validate(buffer.bytes, reference, level: level)
+    return buffer
+  }
+
+  /// Asks for a page to be read ahead, if it was not touched yet.
+  func willNeed(_ reference: PageReference) {
+    guard let entry = segments.entry(reference.position.segment),
+      reference.endBlock <= entry.endBlock,
+      !entry.segment.verified.contains(reference.position.block)
+    else { return }
+    let start = Int(reference.position.block) * Layout.blockSize
+    medium.advise(
+      entry.segment.file, start..<start + reference.size, .willNeed, at: .pageAdvise)
+  }
+
+  /// Brings the beginning of a page near, as far as a search of `keys` keys will touch it first.
+  ///
+  /// The lines come all at once, where a search would ask for one after the other.
+  @inline(__always)
+  func prefetch(_ reference: PageReference, keys: Int) {
+    guard let entry = segments.entry(reference.position.segment),
+      reference.endBlock <= entry.endBlock, let mapping = entry.segment.mapping
+    else { return }
+    let start = Int(reference.position.block) * Layout.blockSize
+    mapping.prefetch(start..<start + min(reference.size, 64 + 8 * keys))
+  }
+
+  @inline(never)
+  private static func mismatch(
+    _ page: Page, _ reference: PageReference, kind: PageKind, level: UInt8
+  ) -> StoreError {
+    let header = PageHeader(page.bytes)
+    guard header.checksum == reference.checksum else {
+      return .corrupt(
+        .page(reference.position), invariant: .pageChecksum,
+        reason: "it carries checksum \(header.checksum), the reference \(reference.checksum)")
+    }
+    return .corrupt(
+      .page(reference.position), invariant: .pageKind,
+      reason: "a page of kind \(header.kind), level \(header.level), \(header.blocks) blocks, where"
+        + " its parent expects kind \(kind.rawValue), level \(level), \(reference.blocks) blocks")
+  }
+}
+
+extension PageSegment {
+  /// Reads whole blocks from the medium into a buffer of their own.
+  func read(at block: UInt32, size: Int, in medium: Medium) throws(StoreError) -> PageBuffer {
+    let buffer = PageBuffer(count: size)
+    var span = buffer.mutableBytes
+    let count = try medium.read(
+      file, into: &span, from: Int(block) * Layout.blockSize, at: .pageRead)
+    guard count == size else {
+      throw .corrupt(
+        .page(PagePosition(segment: number, block: block)), invariant: .segmentEnd,
+        reason: "the file ends \(size - count) bytes before the page does")
+    }
+    return buffer
+  }
+}

@@ -1,0 +1,82 @@
+/// Where a page is, what it must hash to, and what lies below it.
+///
+/// A parent vouches for its child: a page that does not match the reference that led to it is not
+/// used. The aggregates answer "how many", "how much of this is garbage" and "what is still old"
+/// without reading what is below.
+///
+///     offset  0        4      7        8          12              16      24
+///             ┌────────┬──────┬────────┬──────────┬───────────────┬───────┬────────────┐
+///             │segment │block │blocks  │checksum  │lowest version │count  │live bytes  │ 32 bytes
+///             └────────┴──────┴────────┴──────────┴───────────────┴───────┴────────────┘
+struct PageReference: Hashable, Sendable {
+  static let size = 32
+
+  var position: PagePosition
+  /// The page's size in blocks, 1 to 64.
+  var blocks: UInt8
+  var checksum: Checksum
+  /// The lowest schema version of a leaf at or below the page; 0 for pages of a value.
+  var lowestVersion: UInt32
+  /// The entries at or below the page; 0 for pages of a value.
+  var count: UInt64
+  /// The bytes of the page and of all pages below it.
+  var liveBytes: UInt64
+
+  /// The page's size in bytes.
+  var size: Int { Int(blocks) * Layout.blockSize }
+  /// The block behind the page's last one.
+  var endBlock: UInt32 { position.block + UInt32(blocks) }
+}
+
+extension PageReference {
+  /// Reads a reference that may hold anything. `checked(in:)` says whether it can be one.
+  @inline(__always)
+  init(decoding bytes: RawSpan, at offset: Int) {
+    let place = bytes.load(offset + 4, as: UInt32.self)
+    position = PagePosition(
+      segment: bytes.load(offset, as: UInt32.self), block: place & 0xff_ffff)
+    blocks = UInt8(truncatingIfNeeded: place >> 24)
+    checksum = Checksum(rawValue: bytes.load(offset + 8, as: UInt32.self))
+    lowestVersion = bytes.load(offset + 12, as: UInt32.self)
+    count = bytes.load(offset + 16, as: UInt64.self)
+    liveBytes = bytes.load(offset + 24, as: UInt64.self)
+  }
+
+  func encode(to bytes: inout MutableRawSpan, at offset: Int) {
+    bytes.store(position.segment, at: offset)
+    bytes.store(position.block | UInt32(blocks) << 24, at: offset + 4)
+    bytes.store(checksum.rawValue, at: offset + 8)
+    bytes.store(lowestVersion, at: offset + 12)
+    bytes.store(count, at: offset + 16)
+    bytes.store(liveBytes, at: offset + 24)
+  }
+
+  /// Appends the 32 bytes to `bytes`.
+  func encode(to bytes: inout [UInt8]) {
+    bytes.append(integer: position.segment)
+    bytes.append(integer: position.block | UInt32(blocks) << 24)
+    bytes.append(integer: checksum.rawValue)
+    bytes.append(integer: lowestVersion)
+    bytes.append(integer: count)
+    bytes.append(integer: liveBytes)
+  }
+
+  /// Throws unless this can be a reference in the page at `parent`.
+  func check(below parent: PagePosition) throws(StoreError) {
+    guard blocks >= 1, blocks <= Layout.pageBlocksMax else {
+      throw .corrupt(
+        .page(parent), invariant: .referenceBounds,
+        reason: "it refers to a page of \(blocks) blocks")
+    }
+    guard position < parent else {
+      throw .corrupt(
+        .page(parent), invariant: .childBeforeParent,
+        reason: "it refers to a page behind itself, at \(position)")
+    }
+    guard liveBytes >= size, liveBytes <= 1 << 62, count <= 1 << 62 else {
+      throw .corrupt(
+        .page(parent), invariant: .referenceBounds,
+        reason: "it refers to \(count) entries in \(liveBytes) bytes at \(position)")
+    }
+  }
+}

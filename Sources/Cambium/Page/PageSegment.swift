@@ -1,0 +1,56 @@
+/// One page segment, open for reading.
+///
+/// Its published bytes never change, so readers share it without locks; it closes when the last
+/// state that names it goes.
+final class PageSegment<Medium: FileSystem>: Sendable {
+  let number: UInt32
+  let file: Medium.File
+  /// The file in memory; nil where pages are read into a cache.
+  let mapping: FileMapping?
+  let verified: BlockSet
+
+  /// Opens segment `number`, of at least `blocks` blocks, and checks that it is this store's.
+  ///
+  /// - Throws: `.missing`, `.newerFormat`, `.corrupt`, `.io`.
+  convenience init(
+    opening number: UInt32, blocks: UInt32, of identity: StoreIdentity?, in medium: Medium,
+    mapped: Bool
+  ) throws(StoreError) {
+    let file = try medium.open(.pages(number), .read, at: .segmentOpen)
+    let size = try medium.size(of: file, at: .segmentOpen)
+    guard size / Layout.blockSize >= blocks else {
+      throw .corrupt(
+        .segment(number), invariant: .segmentEnd,
+        reason: "\(size / Layout.blockSize) blocks are there, \(blocks) were published")
+    }
+    let header = try Self.header(of: file, number: number, in: medium)
+    guard identity == nil || header.identity == identity else {
+      throw .corrupt(
+        .segment(number), invariant: .segmentHeader, reason: "it belongs to another store")
+    }
+    try self.init(number: number, file: file, in: medium, mapped: mapped)
+  }
+
+  /// Takes a segment that this process has just made.
+  init(number: UInt32, file: Medium.File, in medium: Medium, mapped: Bool) throws(StoreError) {
+    self.number = number
+    self.file = file
+    verified = BlockSet(blocks: mapped ? Layout.segmentBlocksMax : 0)
+    mapping =
+      mapped
+      ? try medium.map(
+        file, capacity: Layout.segmentBlocksMax * Layout.blockSize, at: .segmentMap)
+      : nil
+  }
+
+  /// The header of a page segment's file.
+  static func header(
+    of file: Medium.File, number: UInt32, in medium: Medium
+  ) throws(StoreError) -> SegmentHeader {
+    var block = AlignedBuffer(count: Layout.blockSize)
+    var span = block.mutableBytes(0..<Layout.blockSize)
+    let count = try medium.read(file, into: &span, from: 0, at: .segmentHeaderRead)
+    return try SegmentHeader(
+      decoding: block.bytes.part(0, count), number: number, path: medium.path)
+  }
+}

@@ -1,0 +1,62 @@
+/// The first block of a page segment: what this file is, and whose.
+///
+///     offset  0          8        12       16         32       36
+///             ┌──────────┬────────┬────────┬──────────┬────────┬────────┬─ ─ ─
+///             │CAMBIUM␀  │version │number  │identity  │zero    │checksum│ zero up to 4096
+///             └──────────┴────────┴────────┴──────────┴────────┴────────┴─ ─ ─
+///
+/// Nothing in it changes after it was written, so it can be trusted whatever happened to the rest.
+struct SegmentHeader: Hashable, Sendable {
+  static let size = 40
+  /// "CAMBIUM" and a zero byte.
+  static let magic: UInt64 = 0x004d_5549_424d_4143
+  /// The version of the format. It grows only when a file of one version is unreadable to another
+  /// in a way that `Features` cannot say.
+  static let formatVersion: UInt32 = 1
+
+  let identity: StoreIdentity
+  let number: UInt32
+
+  func encode(to block: inout MutableRawSpan) {
+    block.zero(0..<Layout.blockSize)
+    block.store(Self.magic, at: 0)
+    block.store(Self.formatVersion, at: 8)
+    block.store(number, at: 12)
+    block.store(identity.low, at: 16)
+    block.store(identity.high, at: 24)
+    var checksum = Checksum()
+    checksum.update(block.bytes.part(0, 36))
+    block.store(checksum.rawValue, at: 36)
+  }
+
+  /// Reads the header of segment `number` in the file at `path`.
+  init(decoding block: RawSpan, number: UInt32, path: String) throws(StoreError) {
+    func fault(_ reason: String) -> StoreError {
+      .corrupt(.segment(number), invariant: .segmentHeader, reason: reason)
+    }
+    guard block.byteCount >= Self.size else { throw fault("the file is too short for a header") }
+    guard block.load(0, as: UInt64.self) == Self.magic else {
+      throw fault("it does not begin as a page segment does")
+    }
+    let version = block.load(8, as: UInt32.self)
+    var checksum = Checksum()
+    checksum.update(block.part(0, 36))
+    guard block.load(36, as: UInt32.self) == checksum.rawValue else {
+      throw fault("the header's checksum does not match")
+    }
+    guard version <= Self.formatVersion else {
+      throw .newerFormat(
+        path: path, reason: "format \(version), and this program knows \(Self.formatVersion)")
+    }
+    let found = block.load(12, as: UInt32.self)
+    guard found == number else { throw fault("it is segment \(found) under another name") }
+    self.number = number
+    identity = StoreIdentity(
+      low: block.load(16, as: UInt64.self), high: block.load(24, as: UInt64.self))
+  }
+
+  init(identity: StoreIdentity, number: UInt32) {
+    self.identity = identity
+    self.number = number
+  }
+}

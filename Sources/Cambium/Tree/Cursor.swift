@@ -1,0 +1,184 @@
+/// A place in a tree that moves from entry to entry, in order and back.
+///
+/// It keeps the path to its leaf, so nothing in the file has to point sideways. A cursor stands on an
+/// entry or nowhere; it begins nowhere, and a move that finds none leaves it nowhere.
+struct Cursor<Medium: FileSystem>: ~Copyable {
+  /// A branch on the path, and the child the path goes on with.
+  private struct Step {
+    let reference: PageReference
+    let level: UInt8
+    var child: Int
+    let childCount: Int
+  }
+
+  private let tree: Tree<Medium>
+  private var path: [Step] = []
+  private var leaf: Page?
+  private var leafCount = 0
+  private var slot = 0
+  private var keyBuffer = KeyBuffer()
+
+  init(_ tree: Tree<Medium>) {
+    self.tree = tree
+  }
+
+  /// Whether the cursor stands on an entry.
+  var isOnEntry: Bool { leaf != nil }
+
+  /// The key of the entry. Until the cursor moves.
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get {
+      precondition(isOnEntry, "a cursor has a key while it stands on an entry")
+      return keyBuffer.bytes
+    }
+  }
+
+  /// The entry. It can be kept as long as the tree.
+  var entry: LeafEntry {
+    guard let leaf else { preconditionFailure("a cursor has an entry while it stands on one") }
+    return LeafEntry(page: leaf, slot: slot)
+  }
+}
+
+// MARK: Going to a place
+
+extension Cursor {
+  /// Goes to the first entry. False if there is none.
+  mutating func first() throws(StoreError) -> Bool {
+    guard try descend(toChild: { _ in 0 }) else { return false }
+    return try stand(on: 0)
+  }
+
+  /// Goes to the last entry. False if there is none.
+  mutating func last() throws(StoreError) -> Bool {
+    guard try descend(toChild: { $0.count }) else { return false }
+    return try stand(on: leafCount - 1)
+  }
+
+  /// Goes to the first entry whose key is not below `key`. False if there is none.
+  ///
+  /// - Complexity: O(log count).
+  mutating func seek(to key: RawSpan) throws(StoreError) -> Bool {
+    guard try descend(toChild: { $0.childIndex(for: key) }), let leaf else { return false }
+    return try stand(on: Node(leaf.bytes).search(key).slot)
+  }
+
+  /// Goes to the entry with `offset` entries before it. False if there is none.
+  ///
+  /// - Complexity: O(log count), and the children of the branches on the path.
+  mutating func seek(toOffset offset: Int) throws(StoreError) -> Bool {
+    guard offset >= 0, offset < tree.count else { return leave() }
+    var rest = UInt64(offset)
+    let found = try descend { node in
+      for index in 0..<node.count {
+        let count = node.child(index).count
+        if rest < count { return index }
+        rest -= count
+      }
+      return node.count
+    }
+    guard found else { return false }
+    return try stand(on: Int(clamping: rest))
+  }
+
+  /// Goes down from the root, by the child that `choose` names of each branch.
+  private mutating func descend(toChild choose: (borrowing Node) -> Int) throws(StoreError) -> Bool
+  {
+    path.removeAll(keepingCapacity: true)
+    guard let root = tree.root else { return leave() }
+    try descend(from: root.reference, level: root.level, toChild: choose)
+    return true
+  }
+
+  private mutating func descend(
+    from reference: PageReference, level: UInt8, toChild choose: (borrowing Node) -> Int
+  ) throws(StoreError) {
+    leaf = nil
+    var reference = reference
+    var level = level
+    while level > 0 {
+      let page = try tree.pages.page(reference, level: level, as: BranchPage.self)
+      let node = Node(page.bytes)
+      let child = choose(node)
+      path.append(
+        Step(reference: reference, level: level, child: child, childCount: node.childCount))
+      reference = node.child(child)
+      level -= 1
+    }
+    tree.pages.prefetch(reference, keys: Int(truncatingIfNeeded: reference.count))
+    let page = try tree.pages.page(reference, level: 0, as: LeafPage.self)
+    let node = Node(page.bytes)
+    leaf = page
+    leafCount = node.count
+    keyBuffer.begin(node)
+  }
+
+  /// Stands on `slot` of the leaf, or on the first entry behind the leaf.
+  private mutating func stand(on slot: Int) throws(StoreError) -> Bool {
+    guard let leaf else { return false }
+    if slot >= leafCount {
+      guard try stepToNextLeaf() else { return leave() }
+      return try stand(on: 0)
+    }
+    self.slot = slot
+    keyBuffer.set(slot, of: Node(leaf.bytes))
+    return true
+  }
+
+  private mutating func leave() -> Bool {
+    leaf = nil
+    return false
+  }
+}
+
+// MARK: Moving
+
+extension Cursor {
+  /// Moves to the next entry. False behind the last.
+  @inline(__always)
+  mutating func next() throws(StoreError) -> Bool {
+    guard let leaf else { return false }
+    if slot + 1 < leafCount {
+      slot += 1
+      keyBuffer.set(slot, of: Node(leaf.bytes))
+      return true
+    }
+    guard try stepToNextLeaf() else { return leave() }
+    return try stand(on: 0)
+  }
+
+  /// Moves to the entry before. False before the first.
+  mutating func previous() throws(StoreError) -> Bool {
+    guard isOnEntry else { return false }
+    if slot > 0 { return try stand(on: slot - 1) }
+    guard try stepToPreviousLeaf() else { return leave() }
+    return try stand(on: leafCount - 1)
+  }
+
+  @inline(never)
+  private mutating func stepToNextLeaf() throws(StoreError) -> Bool {
+    while let step = path.last, step.child + 1 == step.childCount { path.removeLast() }
+    return try step(by: 1, toChild: { _ in 0 })
+  }
+
+  @inline(never)
+  private mutating func stepToPreviousLeaf() throws(StoreError) -> Bool {
+    while let step = path.last, step.child == 0 { path.removeLast() }
+    return try step(by: -1, toChild: { $0.count })
+  }
+
+  /// Goes to the child beside that of the lowest step left, and down from there.
+  private mutating func step(
+    by distance: Int, toChild choose: (borrowing Node) -> Int
+  ) throws(StoreError) -> Bool {
+    guard let step = path.last else { return false }
+    let child = step.child + distance
+    path[path.count - 1].child = child
+    let page = try tree.pages.page(step.reference, level: step.level, as: BranchPage.self)
+    let reference = Node(page.bytes).child(child)
+    try descend(from: reference, level: step.level - 1, toChild: choose)
+    return true
+  }
+}

@@ -1,0 +1,109 @@
+/// Where a key is in a node, or would be.
+struct SearchResult: Hashable {
+  /// The first slot whose key is not below the one sought; the count if there is none.
+  var slot: Int
+  /// Whether the key at `slot` is the one sought.
+  var isFound: Bool
+}
+
+extension Node {
+  /// Finds `key` among the node's keys.
+  ///
+  /// - Complexity: O(log count), in the heads; the tails of those that agree in the head are compared
+  ///   whole.
+  @inline(__always)
+  func search(_ key: RawSpan) -> SearchResult {
+    search(key, from: firstSlot(notBelowHeadOf: key))
+  }
+
+  /// The first slot whose key may not be below `key`, as far as prefix and head tell.
+  @inline(__always)
+  func firstSlot(notBelowHeadOf key: RawSpan) -> Int {
+    if prefixLength > 0 {
+      let order = compareWithPrefix(key)
+      if order != 0 { return order < 0 ? 0 : count }
+    }
+    return firstSlot(notBelow: key.head(prefixLength))
+  }
+
+  /// Finds `key`, where `slot` is the first whose key may not be below it.
+  @inline(__always)
+  func search(_ key: RawSpan, from slot: Int) -> SearchResult {
+    guard slot < count else { return SearchResult(slot: slot, isFound: false) }
+    let head = key.head(prefixLength)
+    guard self.head(slot) == head, prefixLength == 0 || compareWithPrefix(key) == 0 else {
+      return SearchResult(slot: slot, isFound: false)
+    }
+    return searchTies(of: key, from: slot, head: head)
+  }
+
+  /// The child of a branch that holds `key`.
+  @inline(__always)
+  func childIndex(for key: RawSpan) -> Int {
+    let result = search(key)
+    return result.slot + (result.isFound ? 1 : 0)
+  }
+
+  /// Negative if `key` is below all keys that begin with the prefix, positive if above, else 0.
+  @inline(__always)
+  private func compareWithPrefix(_ key: RawSpan) -> Int {
+    if key.byteCount < prefixLength {
+      let order = key.compare(prefix.part(0, key.byteCount))
+      return order == 0 ? -1 : order
+    }
+    return key.part(0, prefixLength).compare(prefix)
+  }
+
+  /// The first slot whose head is not below `head`, without a branch that depends on the data: the
+  /// processor would guess half of them wrong.
+  @inline(__always)
+  private func firstSlot(notBelow head: UInt64) -> Int {
+    var base = 0
+    var length = count
+    while length > 1 {
+      let half = length >> 1
+      base = self.head(base + half - 1) < head ? base + half : base
+      length -= half
+    }
+    if length == 1, self.head(base) < head { base += 1 }
+    return base
+  }
+
+  /// Finds `key` among the slots from `slot` on that have the same head.
+  @inline(__always)
+  private func searchTies(of key: RawSpan, from slot: Int, head: UInt64) -> SearchResult {
+    let suffix = key.extracting(prefixLength..<key.byteCount)
+    let order = compare(suffix, with: slot)
+    if order <= 0 { return SearchResult(slot: slot, isFound: order == 0) }
+    if slot + 1 == count || self.head(slot + 1) != head {
+      return SearchResult(slot: slot + 1, isFound: false)
+    }
+    return searchManyTies(of: suffix, after: slot, head: head)
+  }
+
+  @inline(never)
+  private func searchManyTies(of suffix: RawSpan, after slot: Int, head: UInt64) -> SearchResult {
+    var low = slot + 1
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if self.head(middle) == head, compare(suffix, with: middle) > 0 {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    let isFound = low < count && self.head(low) == head && compare(suffix, with: low) == 0
+    return SearchResult(slot: low, isFound: isFound)
+  }
+
+  /// Compares a key, but for the prefix, with the key of a slot that has the same head.
+  @inline(__always)
+  private func compare(_ suffix: RawSpan, with slot: Int) -> Int {
+    let length = headLength(slot)
+    let suffixLength = min(8, suffix.byteCount)
+    if suffixLength != length { return suffixLength - length }
+    if length < 8 { return 0 }
+    return suffix.extracting(8..<suffix.byteCount).compare(tail(slot))
+  }
+}

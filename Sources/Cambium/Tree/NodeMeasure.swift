@@ -1,0 +1,93 @@
+/// The exact size of a node of these entries, kept as entries are added.
+///
+/// Every entry costs its head and what the header says of widths; which widths are fixed, and how
+/// long the common prefix is, depends on all of them. The prefix is that of the first and the last
+/// key, because keys ascend.
+struct NodeMeasure {
+  private let isBranch: Bool
+  /// The keys so far.
+  private(set) var count = 0
+  private(set) var prefixLength = 0
+  private var keyLengthMin = Int.max
+  private var keyLengthMax = 0
+  private var tailBytes = 0
+  private var valueLengthMin = Int.max
+  private var valueLengthMax = 0
+  private var valueBytes = 0
+  private(set) var hasExternals = false
+
+  init(isBranch: Bool) {
+    self.isBranch = isBranch
+  }
+
+  /// Measures `entries[range]`. A branch's first separator belongs to its parent and is left out.
+  init(_ entries: borrowing OpenEntries, _ range: Range<Int>) {
+    self.init(isBranch: entries.isBranch)
+    for index in range.lowerBound + (isBranch ? 1 : 0)..<range.upperBound {
+      add(index, of: entries, firstKey: range.lowerBound + (isBranch ? 1 : 0))
+    }
+  }
+
+  /// Adds the key and value of entry `index`; those from `firstKey` on were added before.
+  mutating func add(_ index: Int, of entries: borrowing OpenEntries, firstKey: Int) {
+    let keyLength = entries.keyLength(index)
+    let shared =
+      count == 0
+      ? keyLength
+      : entries.key(firstKey).commonPrefix(with: entries.key(index), atMost: prefixLength)
+    keyLengthMin = min(keyLengthMin, keyLength)
+    keyLengthMax = max(keyLengthMax, keyLength)
+    if shared != prefixLength {
+      prefixLength = shared
+      tailBytes = 0
+      for earlier in firstKey..<index { tailBytes += tailLength(entries.keyLength(earlier)) }
+    }
+    tailBytes += tailLength(keyLength)
+    count += 1
+    if isBranch { return }
+    let valueLength = entries.valueLength(index)
+    valueLengthMin = min(valueLengthMin, valueLength)
+    valueLengthMax = max(valueLengthMax, valueLength)
+    valueBytes += valueLength
+    hasExternals = hasExternals || entries.isExternal(index)
+  }
+
+  private func tailLength(_ keyLength: Int) -> Int { max(0, keyLength - prefixLength - 8) }
+
+  /// The tail's length if all keys have the same, else nil.
+  var tailWidth: Int? {
+    if count == 0 { return 0 }
+    let width = tailLength(keyLengthMin)
+    return width == tailLength(keyLengthMax) ? width : nil
+  }
+
+  /// The value's length if all entries have the same, else nil.
+  var valueWidth: Int? {
+    if isBranch || count == 0 { return 0 }
+    // A width equal to the mark for "varies" cannot be: a node is smaller than that.
+    return valueLengthMin == valueLengthMax ? valueLengthMin : nil
+  }
+
+  /// How many bytes of the head are the key's if that is the same for all, else nil.
+  var headLength: Int? {
+    if count == 0 { return 0 }
+    let length = min(8, keyLengthMin - prefixLength)
+    return length == min(8, keyLengthMax - prefixLength) ? length : nil
+  }
+
+  var headsOffset: Int { Node.headerSize + (prefixLength + 7) & ~7 }
+
+  /// Where the cells begin.
+  var cellsOffset: Int {
+    var offset = headsOffset + 8 * count
+    if isBranch { offset += PageReference.size * (count + 1) }
+    if tailWidth == nil || valueWidth == nil { offset += 2 * count }
+    if tailWidth == nil && valueWidth == nil { offset += 2 * count }
+    if headLength == nil { offset += count }
+    if hasExternals { offset += (count + 7) / 8 }
+    return offset
+  }
+
+  /// The node's size in bytes.
+  var size: Int { cellsOffset + tailBytes + valueBytes }
+}

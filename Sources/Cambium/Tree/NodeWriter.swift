@@ -1,0 +1,112 @@
+/// Writes entries as a node, in the layout that `Node` reads.
+enum NodeWriter {
+  /// Writes `entries[range]` to `page`, all but the page's header, and returns how many bytes it used.
+  static func write(
+    _ entries: borrowing OpenEntries, _ range: Range<Int>, measure: NodeMeasure,
+    schemaVersion: UInt32, to page: inout MutableRawSpan
+  ) -> Int {
+    let keys = range.lowerBound + (entries.isBranch ? 1 : 0)..<range.upperBound
+    writeHeader(measure, schemaVersion: schemaVersion, to: &page)
+    page.zero(Node.headerSize..<measure.headsOffset)
+    if let first = keys.first {
+      page.copy(entries.key(first).part(0, measure.prefixLength), to: Node.headerSize)
+    }
+    var offset = measure.headsOffset
+    writeHeads(entries, keys, prefixLength: measure.prefixLength, at: &offset, to: &page)
+    if entries.isBranch {
+      for index in range {
+        page.copy(entries.value(index), to: offset)
+        offset += PageReference.size
+      }
+    }
+    writeWidths(entries, keys, measure: measure, at: &offset, to: &page)
+    assert(offset == measure.cellsOffset, "the node is laid out as it was measured")
+    writeCells(entries, keys, prefixLength: measure.prefixLength, at: &offset, to: &page)
+    assert(offset == measure.size, "the node is as large as it was measured")
+    return offset
+  }
+
+  private static func writeHeader(
+    _ measure: NodeMeasure, schemaVersion: UInt32, to page: inout MutableRawSpan
+  ) {
+    page.store(UInt16(measure.count), at: 8)
+    page.store(UInt16(measure.prefixLength), at: 10)
+    page.store(measure.tailWidth.map { UInt16($0) } ?? Node.varies, at: 12)
+    page.store(measure.valueWidth.map { UInt16($0) } ?? Node.varies, at: 14)
+    page.store(measure.headLength.map { UInt8($0) } ?? Node.headLengthVaries, at: 16)
+    page.zero(17..<20)
+    page.store(schemaVersion, at: 20)
+    page.store(UInt32(measure.size), at: 24)
+    page.zero(28..<Node.headerSize)
+  }
+
+  private static func writeHeads(
+    _ entries: borrowing OpenEntries, _ keys: Range<Int>, prefixLength: Int, at offset: inout Int,
+    to page: inout MutableRawSpan
+  ) {
+    for index in keys {
+      page.store(entries.key(index).head(prefixLength), at: offset)
+      offset += 8
+    }
+  }
+
+  /// Writes what says where keys and values end, as far as it is not the same for all.
+  private static func writeWidths(
+    _ entries: borrowing OpenEntries, _ keys: Range<Int>, measure: NodeMeasure,
+    at offset: inout Int, to page: inout MutableRawSpan
+  ) {
+    func tailLength(_ index: Int) -> Int {
+      max(0, entries.keyLength(index) - measure.prefixLength - 8)
+    }
+    if measure.tailWidth == nil || measure.valueWidth == nil {
+      var end = 0
+      for index in keys {
+        end += tailLength(index) + (entries.isBranch ? 0 : entries.valueLength(index))
+        page.store(UInt16(end), at: offset)
+        offset += 2
+      }
+    }
+    if measure.tailWidth == nil && measure.valueWidth == nil {
+      for index in keys {
+        page.store(UInt16(tailLength(index)), at: offset)
+        offset += 2
+      }
+    }
+    if measure.headLength == nil {
+      for index in keys {
+        let length = min(8, entries.keyLength(index) - measure.prefixLength)
+        page.store(UInt8(length), at: offset)
+        offset += 1
+      }
+    }
+    if measure.hasExternals {
+      for start in stride(from: keys.lowerBound, to: keys.upperBound, by: 8) {
+        var bits: UInt8 = 0
+        for index in start..<min(start + 8, keys.upperBound) where entries.isExternal(index) {
+          bits |= 1 << UInt8(index - start)
+        }
+        page.store(bits, at: offset)
+        offset += 1
+      }
+    }
+  }
+
+  private static func writeCells(
+    _ entries: borrowing OpenEntries, _ keys: Range<Int>, prefixLength: Int, at offset: inout Int,
+    to page: inout MutableRawSpan
+  ) {
+    for index in keys {
+      let key = entries.key(index)
+      if key.byteCount > prefixLength + 8 {
+        let tail = key.extracting(prefixLength + 8..<key.byteCount)
+        page.copy(tail, to: offset)
+        offset += tail.byteCount
+      }
+      if !entries.isBranch {
+        let value = entries.value(index)
+        page.copy(value, to: offset)
+        offset += value.byteCount
+      }
+    }
+  }
+}

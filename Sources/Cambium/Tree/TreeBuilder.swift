@@ -1,0 +1,279 @@
+/// Makes a tree from entries and subtrees that come in ascending order, page by page, bottom-up.
+///
+/// It is the only writer of trees: load, fold, compaction and migration are `TreeMerge`s that feed it.
+/// It holds a few nodes a level in memory, whatever the size of the tree.
+///
+/// **The rule of fill.** Every level keeps more than a node's worth of entries open, so that what is
+/// left at an end is divided evenly over the fewest nodes. Nothing is adopted next to a node that would
+/// be left under half full: that node takes in its neighbour's entries instead. (Without the rule,
+/// random inserts of one percent each leave nodes 7 % full after sixty merges.)
+struct TreeBuilder<Medium: FileSystem>: ~Copyable {
+  private let appender: PageAppender<Medium>
+  private let sizes: NodeSizes
+  /// Where adopted subtrees are read, should their entries be needed after all.
+  private let base: PageReader<Medium>?
+  /// The open entries of each level: 0 those of leaves, 1 the leaves above them, and so on.
+  private var levels: [OpenEntries]
+  /// A key above all before the first open entry of level 0, and not above that entry.
+  private var leafSeparator: [UInt8] = []
+  /// The schema version of the open entries of level 0.
+  private var schemaVersion: UInt32 = 0
+
+  init(
+    appendingTo appender: PageAppender<Medium>, base: PageReader<Medium>?,
+    sizes: NodeSizes = .standard
+  ) {
+    self.appender = appender
+    self.base = base
+    self.sizes = sizes
+    levels = [OpenEntries(isBranch: false, capacity: sizes.leaf)]
+  }
+}
+
+// MARK: Entries
+
+extension TreeBuilder {
+  /// Adds an entry above all before it; a value too large for a leaf goes to pages of its own.
+  ///
+  /// - Throws: `.limitExceeded` for a key over 1 KiB or a value over 16 MiB, `.full`, `.io`.
+  mutating func append(
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32
+  ) throws(StoreError) {
+    try checkLimit(.keyLength, key.byteCount)
+    try begin(schemaVersion, before: key)
+    let weight = OpenEntries.weight(keyLength: key.byteCount, valueLength: value.byteCount)
+    if weight <= sizes.inlineWeightMax {
+      levels[0].append(key, value)
+    } else {
+      try checkLimit(.valueLength, value.byteCount)
+      let pages = try appender.append(largeValue: value)
+      levels[0].append(key, pages)
+    }
+    if levels[0].isTwoNodes { try emitFirst(of: 0) }
+  }
+
+  /// Adds an entry whose value has its own pages already.
+  mutating func append(
+    _ key: RawSpan, externalValue pages: PageReference, schemaVersion: UInt32
+  ) throws(StoreError) {
+    try begin(schemaVersion, before: key)
+    levels[0].append(key, pages)
+    if levels[0].isTwoNodes { try emitFirst(of: 0) }
+  }
+
+  /// Closes the leaves of another version: a leaf holds rows of one.
+  @inline(__always)
+  private mutating func begin(_ version: UInt32, before key: RawSpan) throws(StoreError) {
+    if version == schemaVersion { return }
+    try closeLeaves(before: key)
+    schemaVersion = version
+  }
+
+  private mutating func closeLeaves(before key: RawSpan) throws(StoreError) {
+    if levels[0].isEmpty { return }
+    try fill(0)
+    let separator = levels[0].separator(before: key)
+    try close(0)
+    leafSeparator = separator
+  }
+
+  @inline(__always)
+  private func checkLimit(_ limit: StoreError.Limit, _ found: Int) throws(StoreError) {
+    if found > limit.bound { throw .limitExceeded(limit, found: found) }
+  }
+}
+
+// MARK: Subtrees
+
+extension TreeBuilder {
+  /// Says where the next entries begin: above all before them, and not above any of them.
+  ///
+  /// A separator of the base that is known to be right; without it the builder would have to read the
+  /// last key of what it adopted.
+  mutating func expect(from separator: [UInt8]) {
+    if levels[0].isEmpty { leafSeparator = separator }
+  }
+
+  /// Closes what is open up to `level`, so that a subtree of that level can follow.
+  ///
+  /// - Returns: false if a node would be left under half full: the subtree's entries must come one by
+  ///   one, or its children.
+  mutating func prepareToAdopt(level: Int, lowestVersion: UInt32) throws(StoreError) -> Bool {
+    for below in 0...level where below < levels.count && !levels[below].isEmpty {
+      if levels[below].isUnderHalf {
+        // A leaf of another version has nothing that could be taken in.
+        guard level == 0, lowestVersion != schemaVersion else { return false }
+        try fill(0)
+      }
+      try close(below)
+    }
+    return true
+  }
+
+  /// Links a subtree of the base. `prepareToAdopt` said that it can be.
+  mutating func adopt(
+    _ reference: PageReference, level: Int, separator: [UInt8], next: [UInt8]?
+  ) throws(StoreError) {
+    try append(reference, separator: separator, to: level + 1)
+    leafSeparator = next ?? []
+  }
+
+  private mutating func append(
+    _ reference: PageReference, separator: [UInt8], to level: Int
+  ) throws(StoreError) {
+    while levels.count <= level {
+      levels.append(OpenEntries(isBranch: true, capacity: sizes.branch))
+    }
+    levels[level].append(separator.rawSpan, reference)
+    if levels[level].isTwoNodes { try emitFirst(of: level) }
+  }
+}
+
+// MARK: Nodes
+
+extension TreeBuilder {
+  /// Writes the first full node of a level.
+  private mutating func emitFirst(of level: Int) throws(StoreError) {
+    let fitting = levels[level].fitting
+    try emit(0..<fitting, of: level)
+    if level == 0 {
+      leafSeparator = levels[0].separator(before: fitting)
+    }
+    levels[level].removeFirst(fitting)
+  }
+
+  /// Writes all that is open on a level, in nodes as even as can be.
+  private mutating func close(_ level: Int) throws(StoreError) {
+    for part in levels[level].evenParts() {
+      if level == 0, part.lowerBound > 0 {
+        leafSeparator = levels[0].separator(before: part.lowerBound)
+      }
+      try emit(part, of: level)
+    }
+    levels[level].removeAll()
+  }
+
+  /// Writes a node of these open entries and hands its reference to the level above.
+  private mutating func emit(_ range: Range<Int>, of level: Int) throws(StoreError) {
+    let measure = NodeMeasure(levels[level], range)
+    let blocks = (measure.size + Layout.blockSize - 1) / Layout.blockSize
+    let version = level == 0 ? schemaVersion : 0
+    let entries = levels[level]
+    var reference = try appender.append(
+      level == 0 ? .leaf : .branch, level: UInt8(level),
+      flags: measure.hasExternals ? Node.hasExternalsFlag : 0, blocks: blocks
+    ) { page in
+      NodeWriter.write(entries, range, measure: measure, schemaVersion: version, to: &page)
+    }
+    entries.aggregate(range, schemaVersion: version, into: &reference)
+    let separator = level == 0 ? leafSeparator : entries.keyBytes(range.lowerBound)
+    try append(reference, separator: separator, to: level + 1)
+  }
+
+  /// Takes back nodes of the base that come before, until what is open is enough for a node.
+  private mutating func fill(_ level: Int) throws(StoreError) {
+    while levels[level].isUnderHalf, try takeBack(level) {}
+  }
+
+  /// Puts the entries of the last node of `level` back among the open ones, to be divided anew.
+  ///
+  /// - Returns: false if there is no such node, or it cannot be joined with what is open.
+  private mutating func takeBack(_ level: Int) throws(StoreError) -> Bool {
+    guard let base, level + 1 < levels.count else { return false }
+    if levels[level + 1].isEmpty, try !takeBack(level + 1) { return false }
+    let last = levels[level + 1].count - 1
+    let reference = levels[level + 1].reference(last)
+    // Only adopted nodes can stand there: those made here leave enough open behind them.
+    if appender.wrote(reference.position) { return false }
+    if level == 0, reference.lowestVersion != schemaVersion { return false }
+    let separator = levels[level + 1].keyBytes(last)
+    let taken = try entries(of: reference, level: level, separator: separator, from: base)
+    levels[level + 1].removeLast()
+    levels[level].prepend(taken)
+    if level == 0 { leafSeparator = separator }
+    return true
+  }
+
+  /// The entries of a node of the base.
+  private func entries(
+    of reference: PageReference, level: Int, separator: [UInt8], from base: PageReader<Medium>
+  ) throws(StoreError) -> OpenEntries {
+    var entries = OpenEntries(isBranch: level > 0, capacity: levels[level].capacity)
+    var key: [UInt8] = []
+    if level == 0 {
+      let page = try base.page(reference, level: 0, as: LeafPage.self)
+      let node = Node(page.bytes)
+      for slot in 0..<node.count {
+        node.copyKey(slot, to: &key)
+        entries.append(key.rawSpan, node.value(slot), isExternal: node.isExternal(slot))
+      }
+    } else {
+      let page = try base.page(reference, level: UInt8(level), as: BranchPage.self)
+      let node = Node(page.bytes)
+      for index in 0..<node.childCount {
+        if index == 0 { key = separator } else { node.copyKey(index - 1, to: &key) }
+        entries.append(key.rawSpan, node.child(index))
+      }
+    }
+    return entries
+  }
+}
+
+// MARK: The end
+
+extension TreeBuilder {
+  /// Closes all levels.
+  ///
+  /// - Returns: the root, nil for a tree without entries. Its pages may still wait in the appender.
+  consuming func finish() throws(StoreError) -> TreeRoot? {
+    var level = 0
+    while let top = levels.lastIndex(where: { !$0.isEmpty }) {
+      if level == top, level > 0, levels[level].count == 1 {
+        return TreeRoot(reference: levels[level].reference(0), level: UInt8(level - 1))
+      }
+      if !levels[level].isEmpty {
+        try fill(level)
+        try close(level)
+      }
+      level += 1
+    }
+    return nil
+  }
+}
+
+extension OpenEntries {
+  mutating func append(_ key: RawSpan, _ reference: PageReference) {
+    var bytes: [UInt8] = []
+    reference.encode(to: &bytes)
+    append(key, bytes.rawSpan, isExternal: !isBranch)
+  }
+
+  mutating func prepend(_ earlier: OpenEntries) {
+    let later = self
+    self = earlier
+    for index in 0..<later.count {
+      append(later.key(index), later.value(index), isExternal: later.isExternal(index))
+    }
+  }
+
+  /// Completes the reference to a node of these entries.
+  func aggregate(
+    _ range: Range<Int>, schemaVersion: UInt32, into reference: inout PageReference
+  ) {
+    if !isBranch {
+      reference.count = UInt64(range.count)
+      reference.lowestVersion = schemaVersion
+      for index in range where isExternal(index) {
+        reference.liveBytes += self.reference(index).liveBytes
+      }
+      return
+    }
+    reference.lowestVersion = .max
+    for index in range {
+      let child = self.reference(index)
+      reference.count += child.count
+      reference.liveBytes += child.liveBytes
+      reference.lowestVersion = min(reference.lowestVersion, child.lowestVersion)
+    }
+  }
+}

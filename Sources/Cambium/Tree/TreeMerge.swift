@@ -1,0 +1,214 @@
+/// Merges operations into a tree: where none falls into a subtree of the base, the subtree is linked by
+/// reference and not read.
+///
+/// With an overlay it is the fold; without a base, the bulk load and the index build; not adopting the
+/// pages of a segment, compaction; with a transform, migration. The base is not changed.
+///
+/// - Complexity: O(operations + entries of the leaves they fall into + branches above those) with
+///   everything else adopted. Memory for a few nodes a level.
+struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: EntryTransform>:
+  ~Copyable
+{
+  private let base: PageReader<Medium>?
+  private var input: Input
+  private var inputHasOperation = false
+  private var transform: Transform
+  private let adoption: Adoption
+  private var builder: TreeBuilder<Medium>
+  /// What the transform makes of the value at hand.
+  private var newValue: [UInt8] = []
+
+  /// Merges `input` into `root`, a tree that `base` reads, and appends what is new to `appender`.
+  ///
+  /// - Parameters:
+  ///   - base: Where `root` is read; nil only if there is no root.
+  ///   - transform: Changes entries of an older schema version than its own.
+  ///   - adoption: What may be taken over as it is.
+  /// - Returns: the new root, nil if no entry is left. Its pages may still wait in the appender.
+  /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`. Nothing is
+  ///   published, so nothing is lost.
+  static func run(
+    _ input: consuming Input, into root: TreeRoot?, of base: PageReader<Medium>?,
+    transform: Transform, adoption: Adoption = .all, sizes: NodeSizes = .standard,
+    appendingTo appender: PageAppender<Medium>
+  ) throws(StoreError) -> TreeRoot? {
+    precondition(root == nil || base != nil, "a tree is read by its reader")
+    var merge = TreeMerge(
+      base: base, input: input, transform: transform, adoption: adoption,
+      builder: TreeBuilder(appendingTo: appender, base: base, sizes: sizes))
+    merge.inputHasOperation = try merge.input.advance()
+    if let root {
+      try merge.visit(root.reference, level: Int(root.level), low: [], high: nil)
+    } else {
+      try merge.putOperations(below: nil)
+    }
+    return try merge.builder.finish()
+  }
+
+  private init(
+    base: PageReader<Medium>?, input: consuming Input, transform: Transform, adoption: Adoption,
+    builder: consuming TreeBuilder<Medium>
+  ) {
+    self.base = base
+    self.input = input
+    self.transform = transform
+    self.adoption = adoption
+    self.builder = builder
+  }
+}
+
+// MARK: The base
+
+extension TreeMerge where Input: ~Copyable {
+  /// Merges the subtree at `reference`, whose keys are from `low` on and below `high`.
+  ///
+  /// The level falls with each call, which bounds the depth whatever the bytes say.
+  private mutating func visit(
+    _ reference: PageReference, level: Int, low: [UInt8], high: [UInt8]?
+  ) throws(StoreError) {
+    if try adopts(reference, level: level, high: high) {
+      try builder.adopt(reference, level: level, separator: low, next: high)
+    } else if level == 0 {
+      builder.expect(from: low)
+      try mergeLeaf(reference, high: high)
+    } else {
+      try visitChildren(of: reference, level: level, low: low, high: high)
+    }
+  }
+
+  private mutating func adopts(
+    _ reference: PageReference, level: Int, high: [UInt8]?
+  ) throws(StoreError) -> Bool {
+    if hasOperation(below: high) { return false }
+    if reference.lowestVersion < transform.schemaVersion { return false }
+    let hasPagesBelow = reference.liveBytes != reference.size
+    guard adoption.allows(reference, hasPagesBelow: hasPagesBelow) else { return false }
+    return try builder.prepareToAdopt(level: level, lowestVersion: reference.lowestVersion)
+  }
+
+  private mutating func visitChildren(
+    of reference: PageReference, level: Int, low: [UInt8], high: [UInt8]?
+  ) throws(StoreError) {
+    guard let base else { return }
+    let page = try base.page(reference, level: UInt8(level), as: BranchPage.self)
+    let node = Node(page.bytes)
+    var childLow = low
+    var childHigh: [UInt8] = []
+    for index in 0..<node.childCount {
+      let isLast = index == node.count
+      if !isLast {
+        node.copyKey(index, to: &childHigh)
+        if level == 1 { base.willNeed(node.child(index + 1)) }
+      }
+      try visit(
+        node.child(index), level: level - 1, low: childLow, high: isLast ? high : childHigh)
+      swap(&childLow, &childHigh)
+    }
+  }
+
+  private mutating func mergeLeaf(
+    _ reference: PageReference, high: [UInt8]?
+  ) throws(StoreError) {
+    guard let base else { return }
+    let page = try base.page(reference, level: 0, as: LeafPage.self)
+    let node = Node(page.bytes)
+    let version = node.schemaVersion
+    var key: [UInt8] = []
+    for slot in 0..<node.count {
+      node.copyKey(slot, to: &key)
+      if try putOperations(upTo: key) { continue }
+      if node.isExternal(slot) {
+        let pages = PageReference(decoding: node.value(slot), at: 0)
+        try put(key.rawSpan, externalValue: pages, schemaVersion: version)
+      } else {
+        try put(key.rawSpan, node.value(slot), schemaVersion: version)
+      }
+    }
+    try putOperations(below: high)
+  }
+
+  /// Adds an entry of the base whose value has pages of its own.
+  private mutating func put(
+    _ key: RawSpan, externalValue pages: PageReference, schemaVersion: UInt32
+  ) throws(StoreError) {
+    let isOld = schemaVersion < transform.schemaVersion
+    if !isOld, adoption.allows(pages, hasPagesBelow: pages.liveBytes != pages.size) {
+      try builder.append(key, externalValue: pages, schemaVersion: schemaVersion)
+      return
+    }
+    guard let base else { return }
+    var value: [UInt8] = []
+    try base.appendLargeValue(pages, to: &value)
+    try put(key, value.rawSpan, schemaVersion: schemaVersion)
+  }
+}
+
+// MARK: The input
+
+extension TreeMerge where Input: ~Copyable {
+  private func hasOperation(below high: [UInt8]?) -> Bool {
+    guard inputHasOperation else { return false }
+    guard let high else { return true }
+    return input.key.compare(high.rawSpan) < 0
+  }
+
+  /// Carries out the operations on keys below `high`.
+  private mutating func putOperations(below high: [UInt8]?) throws(StoreError) {
+    while hasOperation(below: high) { try putOperation() }
+  }
+
+  /// Carries out the operations on keys up to `limit`; says whether the last was on `limit` itself.
+  private mutating func putOperations(upTo limit: [UInt8]) throws(StoreError) -> Bool {
+    while inputHasOperation {
+      let order = input.key.compare(limit.rawSpan)
+      if order > 0 { return false }
+      try putOperation()
+      if order == 0 { return true }
+    }
+    return false
+  }
+
+  private mutating func putOperation() throws(StoreError) {
+    if !input.isRemoval {
+      if input.schemaVersion < transform.schemaVersion {
+        try transformOperation()
+      } else {
+        try Self.append(input, to: &builder)
+      }
+    }
+    inputHasOperation = try input.advance()
+  }
+
+  private static func append(
+    _ input: borrowing Input, to builder: inout TreeBuilder<Medium>
+  ) throws(StoreError) {
+    try builder.append(input.key, input.value, schemaVersion: input.schemaVersion)
+  }
+
+  private mutating func transformOperation() throws(StoreError) {
+    let key = input.key.array()
+    let value = input.value.array()
+    try put(key.rawSpan, value.rawSpan, schemaVersion: input.schemaVersion)
+  }
+
+  /// Adds an entry, transformed if it is old.
+  private mutating func put(
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32
+  ) throws(StoreError) {
+    if schemaVersion >= transform.schemaVersion {
+      try builder.append(key, value, schemaVersion: schemaVersion)
+      return
+    }
+    newValue.removeAll(keepingCapacity: true)
+    let result = try transform.transform(
+      key: key, value: value, schemaVersion: schemaVersion, to: &newValue)
+    let version = transform.schemaVersion
+    switch result {
+    case .keep: try builder.append(key, value, schemaVersion: version)
+    case .replace:
+      let made = newValue
+      try builder.append(key, made.rawSpan, schemaVersion: version)
+    case .drop: break
+    }
+  }
+}
