@@ -132,7 +132,9 @@ private struct NodeKeyCheck {
   ) throws(StoreError) {
     let head = node.head(slot)
     let headLength = node.headLength(slot)
-    guard headLength == 8 || (headLength < 8 && node.tailLength(slot) == 0 && head << (8 * UInt64(headLength)) == 0)
+    guard
+      headLength == 8
+        || (headLength < 8 && node.tailLength(slot) == 0 && head << (8 * UInt64(headLength)) == 0)
     else { throw reference.fault(.nodeLayout, "the head of key \(slot) is not whole") }
     guard node.keyLength(slot) <= StoreError.Limit.keyLength.bound else {
       throw reference.fault(.keyLength, "key \(slot) is \(node.keyLength(slot)) bytes long")

@@ -1,0 +1,117 @@
+import TestSupport
+
+@testable import Cambium
+
+typealias Bytes = [UInt8]
+
+/// Operations for a merge, from a list.
+struct ListInput: SortedInput {
+  struct Operation {
+    var key: Bytes
+    /// Nil removes the key.
+    var value: Bytes?
+    var version: UInt32 = 1
+  }
+
+  private let operations: [Operation]
+  private var index = -1
+  private var currentKey: Bytes = []
+  private var currentValue: Bytes = []
+
+  /// - Parameter operations: ascending by key.
+  init(_ operations: [Operation]) {
+    self.operations = operations
+  }
+
+  /// The changes as operations in the order of the keys.
+  init(_ changes: [Bytes: Bytes?], version: UInt32 = 1) {
+    self.init(
+      changes.keys.sorted { $0.lexicographicallyPrecedes($1) }.map {
+        Operation(key: $0, value: changes[$0] ?? nil, version: version)
+      })
+  }
+
+  mutating func advance() throws(StoreError) -> Bool {
+    index += 1
+    guard index < operations.count else { return false }
+    currentKey = operations[index].key
+    currentValue = operations[index].value ?? []
+    return true
+  }
+
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    get { currentKey.rawSpan }
+  }
+
+  var value: RawSpan {
+    @_lifetime(borrow self)
+    get { currentValue.rawSpan }
+  }
+
+  var isRemoval: Bool { operations[index].value == nil }
+  var schemaVersion: UInt32 { operations[index].version }
+}
+
+/// A page file with one tree, and the dictionary it must agree with.
+struct TreeWorld<Medium: FileSystem> {
+  let medium: Medium
+  let sizes: NodeSizes
+  let mode: ReadMode
+  var segmentBlocks = Layout.segmentBlocksMax
+  var nextSegment: UInt32 = 1
+  private(set) var file: PageFile<Medium>?
+  private(set) var model: [Bytes: Bytes] = [:]
+
+  static var identity: StoreIdentity { StoreIdentity(low: 0x0123_4567_89ab_cdef, high: 42) }
+
+  init(
+    on medium: Medium, sizes: NodeSizes = .standard, reading mode: ReadMode = .mapped
+  ) {
+    self.medium = medium
+    self.sizes = sizes
+    self.mode = mode
+  }
+
+  var root: TreeRoot? { file?.footer.trees.first?.root }
+
+  func tree() throws -> Tree<Medium> {
+    guard let file else { throw StoreError.missing(path: "no tree was published yet") }
+    return Tree(pages: file.pages, root: root)
+  }
+
+  /// Merges `changes` into the tree and the model; nil removes.
+  mutating func merge(
+    _ changes: [Bytes: Bytes?], version: UInt32 = 1, adoption: Adoption = .all
+  ) throws {
+    try merge(ListInput(changes, version: version), transform: NoTransform(), adoption: adoption)
+    for (key, value) in changes { model[key] = value }
+  }
+
+  mutating func merge(
+    _ input: some SortedInput, transform: some EntryTransform, adoption: Adoption = .all
+  ) throws {
+    let appender = PageAppender(
+      to: medium, of: Self.identity, from: nextSegment, output: .buffered,
+      segmentBlocks: segmentBlocks)
+    let root = try TreeMerge.run(
+      input, into: root, of: file?.pages, transform: transform, adoption: adoption, sizes: sizes,
+      appendingTo: appender)
+    try publish(root, from: appender)
+  }
+
+  mutating func setModel(_ model: [Bytes: Bytes]) { self.model = model }
+
+  mutating func publish(_ root: TreeRoot?, from appender: PageAppender<Medium>) throws {
+    try appender.sync()
+    var footer = file?.footer ?? Footer(identity: Self.identity)
+    footer.trees = [NamedTree(name: "t", root: root)]
+    footer.previous = file?.reference
+    footer.segments += appender.extents.map {
+      SegmentExtent(kind: .pages, number: $0.number, end: UInt64($0.endBlock), liveBytes: 0)
+    }
+    let reference = try appender.publish(footer)
+    file = try PageFile(opening: reference, in: medium, reading: mode)
+    nextSegment = (appender.extents.last?.number ?? nextSegment &- 1) &+ 1
+  }
+}
