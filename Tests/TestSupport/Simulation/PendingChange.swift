@@ -1,0 +1,67 @@
+package import Cambium
+
+/// A change that was made and that no sync has forced to the medium yet.
+///
+/// After a power cut it may be there or not, whole or in part, whatever became of the others.
+package struct PendingChange: Sendable {
+  /// Its place among all changes of the file system.
+  package let order: Int
+  package let change: Change
+
+  package enum Change: Sendable {
+    /// Bytes or size of a file, by the file's number.
+    case content(file: Int, ContentChange)
+    case directory(DirectoryChange)
+  }
+}
+
+package enum ContentChange: Sendable {
+  /// Bytes, and the size where they reach beyond it.
+  case write([UInt8], from: Int)
+  /// A truncation or preallocation.
+  case resize(to: Int)
+  /// Never pending: what is left of writes whose size reached the medium and whose bytes did not.
+  /// The file grows to `to` and holds `filling` there, again and again, or zeros.
+  case grow(to: Int, filling: [UInt8])
+}
+
+/// A change of names. Files go by number, as several may bear a name in the course of time.
+package enum DirectoryChange: Sendable {
+  case create(FileName, file: Int)
+  case rename(FileName, to: FileName, file: Int)
+  case unlink(FileName, file: Int)
+}
+
+extension SparseBytes {
+  package mutating func apply(_ change: ContentChange) {
+    switch change {
+    case .write(let bytes, let offset): write(bytes, from: offset)
+    case .resize(let size): resize(to: size)
+    case .grow(let end, let filling): grow(to: end, filling: filling)
+    }
+  }
+
+  private mutating func grow(to end: Int, filling: [UInt8]) {
+    let start = size
+    if end <= start { return }
+    if !filling.isEmpty {
+      write((start..<end).map { filling[$0 % filling.count] }, from: start)
+    }
+    resize(to: end)
+  }
+}
+
+extension Dictionary where Key == FileName, Value == Int {
+  /// A change finds the entry it was meant for or does nothing: changes before it may be lost.
+  mutating func apply(_ change: DirectoryChange) {
+    switch change {
+    case .create(let name, let file):
+      self[name] = file
+    case .rename(let name, let newName, let file):
+      if self[name] == file { self[name] = nil }
+      self[newName] = file
+    case .unlink(let name, let file):
+      if self[name] == file { self[name] = nil }
+    }
+  }
+}
