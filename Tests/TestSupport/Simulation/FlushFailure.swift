@@ -1,0 +1,25 @@
+/// The ways in which a flush goes wrong that were seen on real systems.
+package enum FlushFailure: Hashable, Sendable, CaseIterable {
+  /// What was to be flushed is lost and counts as clean; reads go on showing it. (ext4, xfs)
+  case errorCacheShowsNew
+  /// What was to be flushed is lost, and reads show what was there before. (btrfs)
+  case errorCacheReverts
+  /// Nothing is lost: a later flush may well succeed.
+  case errorStillDirty
+  /// What was to be flushed is lost, and only the next sync says so. No engine can keep a commit that
+  /// was acknowledged on this one's word through a power cut; it must notice at the next.
+  case errorOneCallLate
+  /// Lost, and only the caller is told: another file open on the same bytes syncs without an error.
+  case errorOnOneDescriptor
+}
+
+extension FlushFailure {
+  var losesPending: Bool { self != .errorStillDirty }
+  var tellsOnlyTheCaller: Bool { self == .errorOnOneDescriptor }
+  var isToldLate: Bool { self == .errorOneCallLate }
+
+  /// Sizes are kept apart from bytes, and no cache forgets them.
+  func keeps(_ change: PendingChange) -> Bool {
+    if case .content(_, .resize) = change.change { true } else { false }
+  }
+}
