@@ -1,0 +1,153 @@
+import Cambium
+
+/// A file of the simulation apart from its name (an inode): what programs see, what the medium has,
+/// and what is on its way from one to the other.
+///
+///     live = what reads and maps show
+///     durable + pending = live, until a flush fails
+final class SimulatedContent {
+  let number: Int
+  private(set) var live: SparseBytes
+  private(set) var durable: SparseBytes
+  private(set) var pending: [PendingChange] = []
+  /// What the medium had in each block before the last write to it that was flushed.
+  private(set) var superseded: SparseBytes
+
+  /// The bytes from the beginning that room was reserved for.
+  private var reservedBlocks = 0
+  var openFiles: Set<Int> = []
+  var lockHolder: Int?
+  /// The error of a failed flush is told once to each file that was open then.
+  private var owedErrors: Set<Int> = []
+  private var mirrors: [Mirror] = []
+
+  init(
+    _ number: Int, holding bytes: SparseBytes = SparseBytes(),
+    superseded: SparseBytes = SparseBytes()
+  ) {
+    self.number = number
+    live = bytes
+    durable = bytes
+    self.superseded = superseded
+  }
+}
+
+// MARK: - Changes
+
+extension SimulatedContent {
+  func change(_ change: ContentChange, order: Int) {
+    live.apply(change)
+    pending.append(PendingChange(order: order, change: .content(file: number, change)))
+    mirrors.removeAll { $0.memory == nil }
+    for mirror in mirrors { mirror.apply(change) }
+  }
+
+  func reserve(_ size: Int) {
+    reservedBlocks = max(reservedBlocks, SparseBytes.blocks(of: 0..<size).count)
+  }
+
+  func giveBack(beyond size: Int) {
+    reservedBlocks = min(reservedBlocks, SparseBytes.blocks(of: 0..<size).count)
+  }
+
+  /// Replaces the bytes everywhere at once, as damage to the medium would.
+  func replace(with bytes: [UInt8]) {
+    superseded = durable
+    pending = []
+    durable = SparseBytes(bytes)
+    live = durable
+    remirror()
+  }
+
+  var usedBlocks: Int { reservedBlocks + live.blockCount(from: reservedBlocks) }
+
+  /// The blocks that writing or reserving `range` would take from the medium.
+  func neededBlocks(for range: Range<Int>) -> Int {
+    live.missingBlocks(in: range, from: reservedBlocks)
+  }
+}
+
+// MARK: - Flushing
+
+extension SimulatedContent {
+  /// - Returns: whether the flush succeeded, as far as the open file `file` is told.
+  func sync(_ failure: FlushFailure?, by file: Int) -> Bool {
+    guard let failure else {
+      flush()
+      return owedErrors.remove(file) == nil
+    }
+    if failure.losesPending { pending = pending.filter { failure.keeps($0) } }
+    if failure == .errorCacheReverts { revert() }
+    owedErrors = failure.tellsOnlyTheCaller ? owedErrors : openFiles
+    if failure.isToldLate { return true }
+    owedErrors.remove(file)
+    return false
+  }
+
+  private func flush() {
+    for change in pending {
+      guard case .content(_, let change) = change.change else { continue }
+      if case .write(let bytes, let offset) = change {
+        superseded.adoptBlocks(of: offset..<offset + bytes.count, from: durable)
+      }
+      durable.apply(change)
+    }
+    pending = []
+  }
+
+  /// The cache forgets what was not flushed. Sizes are kept elsewhere and stay.
+  private func revert() {
+    let size = live.size
+    live = durable
+    live.resize(to: size)
+    remirror()
+  }
+
+  /// The cache is read again from the medium, as clean pages may be at any time.
+  func dropCache() {
+    live = durable
+    for change in pending {
+      if case .content(_, let change) = change.change { live.apply(change) }
+    }
+    remirror()
+  }
+
+  func close(_ file: Int) {
+    openFiles.remove(file)
+    owedErrors.remove(file)
+    if lockHolder == file { lockHolder = nil }
+  }
+}
+
+// MARK: - Reading what is not there
+
+extension SimulatedContent {
+  /// What a medium that lost the last write to each block would return.
+  func staleBytes(_ range: Range<Int>) -> [UInt8] {
+    let range = range.clamped(to: 0..<live.size)
+    var stale = superseded
+    for change in pending {
+      guard case .content(_, .write(let bytes, let offset)) = change.change else { continue }
+      stale.adoptBlocks(of: offset..<offset + bytes.count, from: durable)
+    }
+    stale.resize(to: max(stale.size, range.upperBound))
+    return stale.bytes(range)
+  }
+}
+
+// MARK: - Maps
+
+extension SimulatedContent {
+  func map(capacity: Int) -> Result<FileMapping, Errno> {
+    AnonymousMemory.reserve(capacity: capacity).map { memory in
+      let mirror = Mirror(memory: memory)
+      mirror.show(live)
+      mirrors.append(mirror)
+      return memory.mapping(capacity: capacity)
+    }
+  }
+
+  private func remirror() {
+    for mirror in mirrors { mirror.show(live) }
+  }
+}

@@ -1,0 +1,37 @@
+package import Cambium
+
+// What a test may order to go wrong.
+extension SimulatedFileSystem {
+  /// Lets something go wrong at a call to come. A fault that means nothing to a call there is
+  /// passed over.
+  package func inject(_ fault: Fault, at moment: Moment, _ persistence: Persistence = .once) {
+    guardian.lock()
+    defer { guardian.unlock() }
+    schedule.add(fault, at: moment, persistence)
+  }
+
+  /// Takes back all faults, ignored syncs and the end of the process. What was lost stays lost.
+  package func heal() {
+    guardian.lock()
+    defer { guardian.unlock() }
+    isStopped = false
+    schedule.removeAll()
+    ignoredSyncs = []
+  }
+
+  /// Makes syncs from a site, of files or of the directory, do nothing and say nothing: a test that
+  /// does not notice does not test that sync.
+  package func ignoreSyncs(at site: Site) {
+    guardian.lock()
+    defer { guardian.unlock() }
+    ignoredSyncs.insert(site)
+  }
+
+  /// Limits the room on the medium, in bytes, counted in whole blocks; `nil` for none.
+  /// What is there already stays.
+  package func limitDisk(to size: Int?) {
+    guardian.lock()
+    defer { guardian.unlock() }
+    diskBlocks = size.map { $0 / SparseBytes.blockSize } ?? .max
+  }
+}

@@ -1,0 +1,95 @@
+package import Cambium
+
+// MARK: - Opening and closing
+
+extension SimulatedFileSystem {
+  package func open(
+    _ name: FileName, _ mode: OpenMode, at site: Site
+  ) throws(StoreError) -> SimulatedFile {
+    guardian.lock()
+    defer { guardian.unlock() }
+    let fault = try begin(.open, path(of: name), site)
+    let content = mode.creates ? try create(name) : try find(name)
+    try end(.open, path(of: name), fault)
+    let file = SimulatedFile(
+      number: number(), content: content.number, path: path(of: name), mode: mode, fileSystem: self)
+    content.openFiles.insert(file.number)
+    return file
+  }
+
+  private func create(_ name: FileName) throws(StoreError) -> SimulatedContent {
+    guard directory.live[name] == nil else {
+      throw .failed("create", .fileExists, path: path(of: name))
+    }
+    let content = SimulatedContent(number())
+    contents[content.number] = content
+    directory.change(.create(name, file: content.number), order: order())
+    return content
+  }
+
+  private func find(_ name: FileName) throws(StoreError) -> SimulatedContent {
+    guard let number = directory.live[name], let content = contents[number] else {
+      throw .missing(path: path(of: name))
+    }
+    return content
+  }
+
+  /// Called when the last reference to an open file goes: no call of the engine's, so not counted.
+  func close(_ file: Int, content: Int) {
+    guardian.lock()
+    defer { guardian.unlock() }
+    contents[content]?.close(file)
+    forgetUnreachable()
+  }
+
+  /// Drops the bytes that neither a name nor an open file leads to. Maps keep their own.
+  private func forgetUnreachable() {
+    let named = directory.files
+    contents = contents.filter { named.contains($0.key) || !$0.value.openFiles.isEmpty }
+  }
+}
+
+// MARK: - Names
+
+extension SimulatedFileSystem {
+  package func rename(_ name: FileName, to newName: FileName, at site: Site) throws(StoreError) {
+    guardian.lock()
+    defer { guardian.unlock() }
+    let fault = try begin(.rename, path(of: name), site)
+    let content = try find(name)
+    directory.change(.rename(name, to: newName, file: content.number), order: order())
+    try end(.rename, path(of: name), fault)
+  }
+
+  package func unlink(_ name: FileName, at site: Site) throws(StoreError) {
+    guardian.lock()
+    defer { guardian.unlock() }
+    let fault = try begin(.unlink, path(of: name), site)
+    let content = try find(name)
+    directory.change(.unlink(name, file: content.number), order: order())
+    try end(.unlink, path(of: name), fault)
+  }
+
+  package func list(at site: Site) throws(StoreError) -> [FileName] {
+    guardian.lock()
+    defer { guardian.unlock() }
+    _ = try begin(.list, path, site)
+    // In an order of its own, and the same in each run.
+    return directory.live.keys.sorted { $0.description < $1.description }
+  }
+
+  package func syncDirectory(at site: Site) throws(StoreError) {
+    guardian.lock()
+    defer { guardian.unlock() }
+    let fault = try begin(.syncDirectory, path, site)
+    if ignoredSyncs.contains(site) { return }
+    if !directory.sync(fault?.flushFailure) {
+      throw .failed("sync directory", .ioError, path: path)
+    }
+    forgetUnreachable()
+  }
+}
+
+extension OpenMode {
+  fileprivate var creates: Bool { self == .create || self == .createDirect }
+}
