@@ -16,6 +16,12 @@ struct FileSystemContractTests {
     }
   }
 
+  @Test func `the simulated file system keeps the contract`() throws {
+    for (name, clause) in FileSystemContract.clauses(SimulatedFileSystem.self) {
+      try holding(name) { try clause(SimulatedFileSystem()) }
+    }
+  }
+
   /// Says which clause a surprise comes from.
   private func holding(_ name: String, _ clause: () throws -> Void) throws {
     do {
