@@ -10,6 +10,11 @@ package enum Operation: UInt8, Hashable, Sendable, CaseIterable {
 package struct Call: Hashable, Sendable {
   package let operation: Operation
   package let site: Site
+
+  package init(operation: Operation, site: Site) {
+    self.operation = operation
+    self.site = site
+  }
 }
 
 /// A call, picked before it is made.
@@ -20,4 +25,15 @@ package enum Moment: Hashable, Sendable {
   case site(Site, Int)
   /// The call with this number of those of a kind, counted from 0.
   case operation(Operation, Int)
+}
+
+extension Moment: CustomStringConvertible {
+  /// As one writes it, without the dot.
+  package var description: String {
+    switch self {
+    case .call(let number): "call(\(number))"
+    case .site(let site, let number): "site(.\(site), \(number))"
+    case .operation(let operation, let number): "operation(.\(operation), \(number))"
+    }
+  }
 }
