@@ -39,6 +39,14 @@ func transferAll(
   return .success(done)
 }
 
+/// The same where fewer will not do: a call that says 0 has failed, since asking it again might go
+/// on for ever.
+func transferWhole(
+  _ count: Int, _ step: (_ done: Int) -> Result<Int, Errno>
+) -> Result<Void, Errno> {
+  transferAll(count, step).flatMap { $0 == count ? .success(()) : .failure(.ioError) }
+}
+
 extension Result where Failure == Errno {
   /// The value, or the failure as an error that says what was done to which file.
   func get(_ operation: String, path: String) throws(StoreError) -> Success {

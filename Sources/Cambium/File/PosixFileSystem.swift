@@ -143,17 +143,14 @@ extension PosixFileSystem {
     _ bytes: RawSpan, to file: PosixFile, from offset: Int, at site: Site
   ) throws(StoreError) {
     let result = unsafe bytes.withUnsafeBytes { bytes in
-      transferAll(bytes.count) { done in
+      transferWhole(bytes.count) { done in
         let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
         return file.bufferedIfRefused {
           unsafe Syscall.write(rest, to: file.descriptor, from: offset + done)
         }
       }
     }
-    // A write of nothing is no error to the kernel; asking again might go on for ever.
-    guard try result.get("write", path: file.path) == bytes.byteCount else {
-      throw .io(.ioError, operation: "write", path: file.path)
-    }
+    try result.get("write", path: file.path)
   }
 
   package func sync(_ file: PosixFile, at site: Site) throws(StoreError) {

@@ -76,6 +76,19 @@ struct ErrnoResultTests {
     }
   }
 
+  @Test(
+    arguments: [
+      ([10], nil), ([1, 8, 1], nil), ([], .ioError), ([4], .ioError), ([4, 5], .ioError),
+    ] as [([Int], Errno?)])
+  func `a write that gets no further is an error, not a loop`(steps: [Int], error: Errno?) {
+    var rest = steps
+    let result = transferWhole(10) { _ in .success(rest.isEmpty ? 0 : rest.removeFirst()) }
+    switch result {
+    case .success: #expect(error == nil)
+    case .failure(let found): #expect(found == error)
+    }
+  }
+
   @Test func `a failure says what was done to which file`() {
     let cases: [(Errno, StoreError)] = [
       (.noSpace, .full(path: "p")), (.quotaExceeded, .full(path: "p")),
