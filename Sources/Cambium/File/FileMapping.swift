@@ -1,5 +1,3 @@
-internal import CCambium
-
 /// A file's bytes in memory, read-only, at an address that does not move.
 ///
 /// The bytes stay as long as a reference to the mapping does, even after the file is unlinked.
@@ -38,14 +36,5 @@ internal import CCambium
   @inline(__always)
   func pointer(at offset: Int) -> UnsafeRawPointer {
     unsafe base + offset
-  }
-
-  /// Asks the processor for the cache lines of `range`, without waiting for them.
-  @inline(__always)
-  func prefetch(_ range: Range<Int>) {
-    guard range.lowerBound >= 0, range.upperBound <= capacity else { return }
-    for offset in stride(from: range.lowerBound, to: range.upperBound, by: 64) {
-      unsafe cambium_prefetch(base + offset)
-    }
   }
 }

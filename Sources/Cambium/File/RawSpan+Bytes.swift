@@ -7,7 +7,8 @@ internal import Glibc
 extension RawSpan {
   /// The integer at `offset`, stored little-endian.
   @inline(__always)
-  func load<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: Value.Type) -> Value
+  func load<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: Value.Type)
+    -> Value
   {
     unsafe Value(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: type))
   }
@@ -15,12 +16,23 @@ extension RawSpan {
   @inline(__always)
   @_lifetime(copy self)
   func part(_ offset: Int, _ count: Int) -> RawSpan {
-    extracting(offset..<offset + count)
+    extracting(offset..<offset &+ count)
   }
 
   /// Whether the bytes of `self` come before, with, or after those of `other`: negative, 0, positive.
   @inline(__always)
   func compare(_ other: RawSpan) -> Int {
+    let common = min(byteCount, other.byteCount)
+    guard common >= 8, common <= 16 else { return compareAny(other) }
+    // Keys of a usual length: their first eight bytes, then their last eight, which may overlap.
+    let heads = (head(0), other.head(0))
+    if heads.0 != heads.1 { return heads.0 < heads.1 ? -1 : 1 }
+    let ends = (head(common - 8), other.head(common - 8))
+    if ends.0 != ends.1 { return ends.0 < ends.1 ? -1 : 1 }
+    return byteCount - other.byteCount
+  }
+
+  private func compareAny(_ other: RawSpan) -> Int {
     let common = min(byteCount, other.byteCount)
     if common > 0 {
       let order = unsafe withUnsafeBytes { one in

@@ -21,6 +21,9 @@
     self.buffer = buffer
   }
 
+  /// A page of zeros.
+  static let none = Page(PageBuffer(count: Layout.blockSize))
+
   var bytes: RawSpan {
     @_lifetime(borrow self)
     @inline(__always)
@@ -46,6 +49,7 @@ extension FileMapping {
 
   init(count: Int) {
     unsafe base = .allocate(byteCount: count, alignment: AlignedBuffer.alignment)
+    unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: count)
     self.count = count
   }
 

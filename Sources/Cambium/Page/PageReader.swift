@@ -37,6 +37,19 @@ final class PageReader<Medium: FileSystem>: Sendable {
   func page<Content: PageContent>(
     _ reference: PageReference, level: UInt8, as content: Content.Type
   ) throws(StoreError) -> Page {
+    if let page = segments.verifiedPage(at: reference.position, blocks: reference.blocks),
+      PageHeader(page.bytes).matches(reference, kind: Content.kind, level: level)
+    {
+      return page
+    }
+    return try untouchedPage(reference, level: level, as: content)
+  }
+
+  /// The page, if this process has not verified it before, or if it is not mapped, or not right.
+  @inline(never)
+  private func untouchedPage<Content: PageContent>(
+    _ reference: PageReference, level: UInt8, as content: Content.Type
+  ) throws(StoreError) -> Page {
     let entry = try published(reference)
     guard let mapping = entry.segment.mapping else {
       return try cached(reference, level: level, as: content)
@@ -52,12 +65,12 @@ final class PageReader<Medium: FileSystem>: Sendable {
   }
 
   /// The segment `reference` lies in, if it lies within what is published of it.
-  @inline(__always)
   private func published(_ reference: PageReference) throws(StoreError)
     -> SegmentTable<Medium>.Entry
   {
     guard let entry = segments.entry(reference.position.segment), reference.blocks > 0,
-      reference.endBlock <= entry.endBlock, reference.position.block > 0
+      reference.position.block > 0,
+      UInt64(reference.position.block) + UInt64(reference.blocks) <= UInt64(entry.endBlock)
     else {
       throw .corrupt(
         .page(reference.position), invariant: .pageExists,
@@ -67,7 +80,6 @@ final class PageReader<Medium: FileSystem>: Sendable {
   }
 
   /// Reads the page past the mapping, so that an error of the medium is an error and not a signal.
-  @inline(never)
   private func verify<Content: PageContent>(
     _ reference: PageReference, level: UInt8, as content: Content.Type,
     in segment: PageSegment<Medium>
@@ -136,11 +148,8 @@ final class PageReader<Medium: FileSystem>: Sendable {
   /// The lines come all at once, where a search would ask for one after the other.
   @inline(__always)
   func prefetch(_ reference: PageReference, keys: Int) {
-    guard let entry = segments.entry(reference.position.segment),
-      reference.endBlock <= entry.endBlock, let mapping = entry.segment.mapping
-    else { return }
-    let start = Int(reference.position.block) * Layout.blockSize
-    mapping.prefetch(start..<start + min(reference.size, 64 + 8 * keys))
+    segments.prefetch(
+      reference.position, blocks: reference.blocks, count: 64 &+ 8 &* (keys & 0xffff))
   }
 
   @inline(never)

@@ -1,7 +1,9 @@
+internal import Synchronization
+
 /// The page segments of one published state, and how far each is published.
 ///
 /// Immutable: publishing makes a new table that shares the segments.
-final class SegmentTable<Medium: FileSystem>: Sendable {
+@safe final class SegmentTable<Medium: FileSystem>: @unchecked Sendable {
   struct Entry: Sendable {
     let segment: PageSegment<Medium>
     /// The block behind the last published one.
@@ -10,31 +12,92 @@ final class SegmentTable<Medium: FileSystem>: Sendable {
 
   /// Ascending by number.
   let entries: [Entry]
+  /// What a reader needs of each entry, in the same order, without touching a reference count.
+  private let slots: UnsafeMutablePointer<MappedSegment>
   private let firstNumber: UInt32
 
   /// - Precondition: `entries` ascend by segment number.
   init(_ entries: [Entry]) {
     self.entries = entries
     firstNumber = entries.first?.segment.number ?? 0
+    unsafe slots = .allocate(capacity: entries.count)
+    for (index, entry) in entries.enumerated() {
+      unsafe (slots + index).initialize(to: MappedSegment(entry))
+    }
+  }
+
+  deinit {
+    unsafe slots.deallocate()
   }
 
   /// The entry of segment `number`. Constant time where no number is missing in between.
-  @inline(__always)
   func entry(_ number: UInt32) -> Entry? {
+    index(number).map { entries[$0] }
+  }
+
+  /// The page at `position` if it lies within what is published, is mapped, and was verified.
+  @inline(__always)
+  func verifiedPage(at position: PagePosition, blocks: UInt8) -> Page? {
+    guard let index = index(position.segment) else { return nil }
+    return unsafe slots[index].verifiedPage(at: position.block, blocks: blocks)
+  }
+
+  /// Asks the processor for the first `count` bytes of a page, if it is mapped.
+  @inline(__always)
+  func prefetch(_ position: PagePosition, blocks: UInt8, count: Int) {
+    guard let index = index(position.segment) else { return }
+    unsafe slots[index].prefetch(position.block, blocks: blocks, count: count)
+  }
+
+  @inline(__always)
+  private func index(_ number: UInt32) -> Int? {
     let guess = Int(number &- firstNumber)
-    if guess < entries.count, entries[guess].segment.number == number { return entries[guess] }
+    if guess < entries.count, unsafe slots[guess].number == number { return guess }
     return search(number)
   }
 
   @inline(never)
-  private func search(_ number: UInt32) -> Entry? {
+  private func search(_ number: UInt32) -> Int? {
     var low = 0
     var high = entries.count
     while low < high {
       let middle = (low + high) / 2
       if entries[middle].segment.number < number { low = middle + 1 } else { high = middle }
     }
-    guard low < entries.count, entries[low].segment.number == number else { return nil }
-    return entries[low]
+    return low < entries.count && entries[low].segment.number == number ? low : nil
+  }
+}
+
+/// A segment as the table's slots keep it: pointers into what the table's entries own.
+@unsafe private struct MappedSegment {
+  let number: UInt32
+  private let endBlock: UInt32
+  /// Nil where pages are read into a cache.
+  private let base: UnsafeRawPointer?
+  private let verified: Unmanaged<BlockSet>
+
+  init<Medium>(_ entry: SegmentTable<Medium>.Entry) {
+    unsafe number = entry.segment.number
+    unsafe endBlock = entry.endBlock
+    unsafe base = entry.segment.mapping?.pointer(at: 0)
+    unsafe verified = .passUnretained(entry.segment.verified)
+  }
+
+  @inline(__always)
+  func verifiedPage(at block: UInt32, blocks: UInt8) -> Page? {
+    guard let base = unsafe base, unsafe UInt64(block) &+ UInt64(blocks) <= UInt64(endBlock),
+      unsafe verified._withUnsafeGuaranteedRef({ $0.contains(block) })
+    else { return nil }
+    return unsafe Page(
+      mapped: base + Int(block) &* Layout.blockSize, count: Int(blocks) &* Layout.blockSize)
+  }
+
+  @inline(__always)
+  func prefetch(_ block: UInt32, blocks: UInt8, count: Int) {
+    guard let base = unsafe base, unsafe UInt64(block) &+ UInt64(blocks) <= UInt64(endBlock)
+    else { return }
+    let start = unsafe base + Int(block) &* Layout.blockSize
+    let size = min(count, Int(blocks) &* Layout.blockSize)
+    unsafe RawSpan(_unsafeStart: start, byteCount: size).prefetch(0, size)
   }
 }

@@ -13,17 +13,21 @@ struct Cursor<Medium: FileSystem>: ~Copyable {
 
   private let tree: Tree<Medium>
   private var path: [Step] = []
-  private var leaf: Page?
-  private var leafCount = 0
-  private var slot = 0
+  /// The leaf of the entry, and its layout; of no meaning while the cursor stands nowhere.
+  private var leaf = Page.none
+  private var layout = NodeLayout.none
+  /// The slot of the entry, or -1.
+  private var slot = -1
   private var keyBuffer = KeyBuffer()
+  /// Where in the leaf the entry's value is.
+  private var valueRange = 0..<0
 
   init(_ tree: Tree<Medium>) {
     self.tree = tree
   }
 
   /// Whether the cursor stands on an entry.
-  var isOnEntry: Bool { leaf != nil }
+  var isOnEntry: Bool { slot >= 0 }
 
   /// The key of the entry. Until the cursor moves.
   var key: RawSpan {
@@ -35,9 +39,19 @@ struct Cursor<Medium: FileSystem>: ~Copyable {
     }
   }
 
+  /// The value, or the reference to its pages if it is external. Until the cursor moves.
+  var storedValue: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get {
+      precondition(isOnEntry, "a cursor has a value while it stands on an entry")
+      return leaf.bytes.extracting(valueRange)
+    }
+  }
+
   /// The entry. It can be kept as long as the tree.
   var entry: LeafEntry {
-    guard let leaf else { preconditionFailure("a cursor has an entry while it stands on one") }
+    precondition(isOnEntry, "a cursor has an entry while it stands on one")
     return LeafEntry(page: leaf, slot: slot)
   }
 }
@@ -54,15 +68,15 @@ extension Cursor {
   /// Goes to the last entry. False if there is none.
   mutating func last() throws(StoreError) -> Bool {
     guard try descend(toChild: { $0.count }) else { return false }
-    return try stand(on: leafCount - 1)
+    return try stand(on: layout.count - 1)
   }
 
   /// Goes to the first entry whose key is not below `key`. False if there is none.
   ///
   /// - Complexity: O(log count).
   mutating func seek(to key: RawSpan) throws(StoreError) -> Bool {
-    guard try descend(toChild: { $0.childIndex(for: key) }), let leaf else { return false }
-    return try stand(on: Node(leaf.bytes).search(key).slot)
+    guard try descend(toChild: { $0.childIndex(for: key) }) else { return false }
+    return try stand(on: Node(leaf.bytes, layout).search(key).slot)
   }
 
   /// Goes to the entry with `offset` entries before it. False if there is none.
@@ -95,7 +109,7 @@ extension Cursor {
   private mutating func descend(
     from reference: PageReference, level: UInt8, toChild choose: (borrowing Node) -> Int
   ) throws(StoreError) {
-    leaf = nil
+    slot = -1
     var reference = reference
     var level = level
     while level > 0 {
@@ -108,27 +122,31 @@ extension Cursor {
       level -= 1
     }
     tree.pages.prefetch(reference, keys: Int(truncatingIfNeeded: reference.count))
-    let page = try tree.pages.page(reference, level: 0, as: LeafPage.self)
-    let node = Node(page.bytes)
-    leaf = page
-    leafCount = node.count
-    keyBuffer.begin(node)
+    leaf = try tree.pages.page(reference, level: 0, as: LeafPage.self)
+    layout = NodeLayout(leaf.bytes)
+    keyBuffer.begin(leaf, layout)
   }
 
   /// Stands on `slot` of the leaf, or on the first entry behind the leaf.
   private mutating func stand(on slot: Int) throws(StoreError) -> Bool {
-    guard let leaf else { return false }
-    if slot >= leafCount {
-      guard try stepToNextLeaf() else { return leave() }
-      return try stand(on: 0)
+    if slot < layout.count {
+      set(slot)
+      return true
     }
-    self.slot = slot
-    keyBuffer.set(slot, of: Node(leaf.bytes))
+    guard try stepToNextLeaf() else { return leave() }
+    set(0)
     return true
   }
 
+  @inline(__always)
+  private mutating func set(_ slot: Int) {
+    self.slot = slot
+    valueRange = Node(leaf.bytes, layout).valueRange(slot)
+    keyBuffer.set(slot, of: leaf, layout)
+  }
+
   private mutating func leave() -> Bool {
-    leaf = nil
+    slot = -1
     return false
   }
 }
@@ -139,22 +157,20 @@ extension Cursor {
   /// Moves to the next entry. False behind the last.
   @inline(__always)
   mutating func next() throws(StoreError) -> Bool {
-    guard let leaf else { return false }
-    if slot + 1 < leafCount {
-      slot += 1
-      keyBuffer.set(slot, of: Node(leaf.bytes))
+    guard isOnEntry else { return false }
+    if slot + 1 < layout.count {
+      set(slot + 1)
       return true
     }
-    guard try stepToNextLeaf() else { return leave() }
-    return try stand(on: 0)
+    return try stand(on: layout.count)
   }
 
   /// Moves to the entry before. False before the first.
   mutating func previous() throws(StoreError) -> Bool {
     guard isOnEntry else { return false }
-    if slot > 0 { return try stand(on: slot - 1) }
-    guard try stepToPreviousLeaf() else { return leave() }
-    return try stand(on: leafCount - 1)
+    if slot == 0, try !stepToPreviousLeaf() { return leave() }
+    set(slot > 0 ? slot - 1 : layout.count - 1)
+    return true
   }
 
   @inline(never)

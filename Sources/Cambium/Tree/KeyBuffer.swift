@@ -24,7 +24,8 @@
   }
 
   /// Begins the keys of another node: all have its prefix.
-  mutating func begin(_ node: borrowing Node) {
+  mutating func begin(_ leaf: borrowing Page, _ layout: NodeLayout) {
+    let node = Node(leaf.bytes, layout)
     var target = unsafe MutableRawSpan(_unsafeBytes: memory)
     target.copy(node.prefix, to: 0)
     count = node.prefixLength
@@ -32,12 +33,17 @@
 
   /// Puts the key of `slot` behind the prefix of its node, with which the buffer began.
   @inline(__always)
-  mutating func set(_ slot: Int, of node: borrowing Node) {
+  mutating func set(_ slot: Int, of leaf: borrowing Page, _ layout: NodeLayout) {
+    let node = Node(leaf.bytes, layout)
     var target = unsafe MutableRawSpan(_unsafeBytes: memory)
     let start = node.prefixLength
     target.storeBytes(of: node.head(slot).bigEndian, toByteOffset: start, as: UInt64.self)
     let tail = node.tail(slot)
-    target.copy(tail, to: start + 8)
+    if tail.byteCount == 8 {
+      target.store(tail.load(0, as: UInt64.self), at: start + 8)
+    } else {
+      target.copy(tail, to: start + 8)
+    }
     count = start + node.headLength(slot) + tail.byteCount
   }
 }

@@ -54,19 +54,28 @@ extension Node {
     return key.part(0, prefixLength).compare(prefix)
   }
 
-  /// The first slot whose head is not below `head`, without a branch that depends on the data: the
-  /// processor would guess half of them wrong.
+  /// The first slot whose head is not below `head`.
+  ///
+  /// Every round compares with seven heads at once and goes on with an eighth of the slots: as many
+  /// loads as a binary search, but a third of the waits, and sums of comparisons, where a choice
+  /// between halves would be a branch that the processor guesses wrong every other time.
   @inline(__always)
   private func firstSlot(notBelow head: UInt64) -> Int {
+    let heads = Heads(page.part(layout.headsOffset, 8 &* count))
     var base = 0
     var length = count
-    while length > 1 {
-      let half = length >> 1
-      base = self.head(base + half - 1) < head ? base + half : base
-      length -= half
+    while length > 15 {
+      let step = length &>> 3
+      var below = 0
+      for part in 1...7 { below &+= heads.isBelow(head, base &+ part &* step &- 1) }
+      base &+= below &* step
+      // Right for the last eighth, which has the remainder; for the others a few slots too many,
+      // none of which is below `head`.
+      length &-= 7 &* step
     }
-    if length == 1, self.head(base) < head { base += 1 }
-    return base
+    var below = 0
+    for slot in base..<base &+ length { below &+= heads.isBelow(head, slot) }
+    return base &+ below
   }
 
   /// Finds `key` among the slots from `slot` on that have the same head.
@@ -105,5 +114,24 @@ extension Node {
     if suffixLength != length { return suffixLength - length }
     if length < 8 { return 0 }
     return suffix.extracting(8..<suffix.byteCount).compare(tail(slot))
+  }
+}
+
+/// The heads of a node, bounds-checked as a whole: every slot below the count is in them.
+private struct Heads: ~Escapable {
+  private let bytes: RawSpan
+
+  @_lifetime(copy bytes)
+  @inline(__always)
+  init(_ bytes: RawSpan) {
+    self.bytes = bytes
+  }
+
+  /// 1 if the head of `slot` is below `head`, else 0.
+  @inline(__always)
+  func isBelow(_ head: UInt64, _ slot: Int) -> Int {
+    let probe = unsafe bytes.unsafeLoadUnaligned(
+      fromUncheckedByteOffset: slot &<< 3, as: UInt64.self)
+    return UInt64(littleEndian: probe) < head ? 1 : 0
   }
 }

@@ -97,7 +97,7 @@ extension Node {
     }
     let node = Node(page)
     // Every part's size follows from the header, so the parts cannot overlap; they must fit.
-    guard node.cellsOffset <= page.byteCount, node.used <= page.byteCount,
+    guard node.cellsOffset == node.partsEnd, node.used <= page.byteCount,
       node.prefixLength <= StoreError.Limit.keyLength.bound
     else {
       throw reference.fault(.nodeLayout, "\(node.count) entries do not fit the page")
@@ -115,7 +115,7 @@ extension Node {
       }
       try key.check(slot, of: node, reference)
     }
-    guard node.cellsOffset + end == node.used,
+    guard node.cellsOffset &+ end == node.used,
       (node.used + Layout.blockSize - 1) / Layout.blockSize == Int(reference.blocks)
     else { throw reference.fault(.nodeLayout, "it uses \(node.used) of \(page.byteCount) bytes") }
   }

@@ -2,11 +2,11 @@
 ///
 /// A node is a structure of arrays. A search touches the heads only, until two keys agree in them.
 ///
-///     offset  0       8      10      12     14     16    17    20       24    28    32
-///             ┌───────┬──────┬───────┬──────┬──────┬─────┬─────┬────────┬─────┬─────┬─ ─
-///             │header │count │prefix │tail  │value │head │zero │schema  │used │zero │
-///             │       │      │length │width │width │len. │     │version │     │     │
-///             └───────┴──────┴───────┴──────┴──────┴─────┴─────┴────────┴─────┴─────┴─ ─
+///     offset  0       8      10      12     14     16    17    18     20       24    28    32
+///             ┌───────┬──────┬───────┬──────┬──────┬─────┬─────┬──────┬────────┬─────┬─────┬─ ─
+///             │header │count │prefix │tail  │value │head │zero │cells │schema  │used │zero │
+///             │       │      │length │width │width │len. │     │      │version │     │     │
+///             └───────┴──────┴───────┴──────┴──────┴─────┴─────┴──────┴────────┴─────┴─────┴─ ─
 ///     then    prefix        the bytes all keys begin with; zeros up to a multiple of 8
 ///             heads         8 × count     the next 8 bytes of each key, as a number
 ///             references    32 × (count + 1)   branches only: the children
@@ -21,39 +21,39 @@
 /// up to but without separator `i`.
 struct Node: ~Escapable {
   static let headerSize = 32
-  static let varies: UInt16 = 0xffff
-  static let headLengthVaries: UInt8 = 0xff
+  /// The width of tails or values that have no common one.
+  static let varies = 0xffff
+  /// The head length of keys that have no common one.
+  static let headLengthVaries = 0xff
   /// The header flag of a leaf some of whose values have pages of their own.
   static let hasExternalsFlag: UInt8 = 1
 
-  private let page: RawSpan
-  /// The number of keys.
-  let count: Int
-  let prefixLength: Int
-  private let headsOffset: Int
-  private let tailWidth: UInt16
-  private let valueWidth: UInt16
-  private let uniformHeadLength: UInt8
-  private let isBranch: Bool
-  private let flags: UInt8
+  let page: RawSpan
+  let layout: NodeLayout
 
   /// Reads the header of a page that was validated as a node.
   @_lifetime(copy page)
   @inline(__always)
   init(_ page: RawSpan) {
     self.page = page
-    let header = PageHeader(page)
-    isBranch = header.kind == PageKind.branch.rawValue
-    flags = header.flags
-    let word = page.load(8, as: UInt64.self)
-    count = Int(UInt16(truncatingIfNeeded: word))
-    prefixLength = Int(UInt16(truncatingIfNeeded: word >> 16))
-    tailWidth = UInt16(truncatingIfNeeded: word >> 32)
-    valueWidth = UInt16(truncatingIfNeeded: word >> 48)
-    uniformHeadLength = page.load(16, as: UInt8.self)
-    headsOffset = Self.headerSize + (prefixLength + 7) & ~7
+    layout = NodeLayout(page)
   }
 
+  /// Looks at a page whose layout is known.
+  @_lifetime(copy page)
+  @inline(__always)
+  init(_ page: RawSpan, _ layout: NodeLayout) {
+    self.page = page
+    self.layout = layout
+  }
+
+  /// The number of keys.
+  var count: Int { layout.count }
+  var prefixLength: Int { layout.prefixLength }
+  var childCount: Int { count + 1 }
+  var hasExternals: Bool { PageHeader(page).flags & Self.hasExternalsFlag != 0 }
+  /// Where the cells begin.
+  var cellsOffset: Int { Int(page.load(18, as: UInt16.self)) }
   /// The schema version of a leaf's rows.
   var schemaVersion: UInt32 { page.load(20, as: UInt32.self) }
   /// Where the node's bytes end and the last block's rest begins.
@@ -64,57 +64,98 @@ struct Node: ~Escapable {
     @inline(__always)
     get { page.part(Self.headerSize, prefixLength) }
   }
-  var childCount: Int { count + 1 }
+}
+
+/// Where the parts of a node are, as its header says.
+///
+/// Read once a visit. What only nodes of varying widths need is derived when they ask for it.
+struct NodeLayout {
+  let count: Int
+  let prefixLength: Int
+  /// The length of every tail, or `Node.varies`.
+  fileprivate let tailWidth: Int
+  /// The length of every value, or `Node.varies`.
+  fileprivate let valueWidth: Int
+
+  private init(count: Int, prefixLength: Int, tailWidth: Int, valueWidth: Int) {
+    self.count = count
+    self.prefixLength = prefixLength
+    self.tailWidth = tailWidth
+    self.valueWidth = valueWidth
+  }
+
+  @inline(__always)
+  init(_ page: RawSpan) {
+    let word = page.load(8, as: UInt64.self)
+    count = Int(UInt16(truncatingIfNeeded: word))
+    prefixLength = Int(UInt16(truncatingIfNeeded: word >> 16))
+    tailWidth = Int(UInt16(truncatingIfNeeded: word >> 32))
+    valueWidth = Int(UInt16(truncatingIfNeeded: word >> 48))
+  }
+
+  /// The layout of no entries.
+  static let none = NodeLayout(count: 0, prefixLength: 0, tailWidth: 0, valueWidth: 0)
+
+  // None of these sums can overflow: every term is below 2^22.
+  var headsOffset: Int { Node.headerSize &+ (prefixLength &+ 7) & ~7 }
+  var headsEnd: Int { headsOffset &+ 8 &* count }
+  var tailVaries: Bool { tailWidth == Node.varies }
+  var valueVaries: Bool { valueWidth == Node.varies }
 }
 
 // MARK: Places
 
 extension Node {
-  private var headsEnd: Int { headsOffset + 8 * count }
   private var endsOffset: Int {
-    isBranch ? headsEnd + PageReference.size * (count + 1) : headsEnd
+    let isBranch = PageHeader(page).kind == PageKind.branch.rawValue
+    return layout.headsEnd &+ (isBranch ? PageReference.size &* childCount : 0)
   }
-  private var hasEnds: Bool { tailWidth == Self.varies || valueWidth == Self.varies }
-  private var hasTailLengths: Bool { tailWidth == Self.varies && valueWidth == Self.varies }
-  private var tailLengthsOffset: Int { endsOffset + (hasEnds ? 2 * count : 0) }
-  private var headLengthsOffset: Int { tailLengthsOffset + (hasTailLengths ? 2 * count : 0) }
-  private var hasHeadLengths: Bool { uniformHeadLength == Self.headLengthVaries }
-  private var externalsOffset: Int { headLengthsOffset + (hasHeadLengths ? count : 0) }
-  var hasExternals: Bool { flags & Self.hasExternalsFlag != 0 }
-  /// Where the cells begin.
-  var cellsOffset: Int { externalsOffset + (hasExternals ? (count + 7) / 8 : 0) }
+  private var tailLengthsOffset: Int {
+    endsOffset &+ (layout.tailVaries || layout.valueVaries ? 2 &* count : 0)
+  }
+  private var headLengthsOffset: Int {
+    tailLengthsOffset &+ (layout.tailVaries && layout.valueVaries ? 2 &* count : 0)
+  }
+  private var headLength: Int { Int(page.load(16, as: UInt8.self)) }
+  private var externalsOffset: Int {
+    headLengthsOffset &+ (headLength == Self.headLengthVaries ? count : 0)
+  }
+  /// Where the cells must begin, by what the header says of the parts before them.
+  var partsEnd: Int { externalsOffset &+ (hasExternals ? (count &+ 7) &>> 3 : 0) }
 
   /// Where the cell of `slot` begins and ends, from the first cell's beginning.
   @inline(__always)
   func cell(_ slot: Int) -> (start: Int, end: Int) {
-    if !hasEnds {
-      let width = Int(tailWidth) + Int(valueWidth)
-      return (slot * width, (slot + 1) * width)
+    if !layout.tailVaries && !layout.valueVaries {
+      let width = layout.tailWidth &+ layout.valueWidth
+      return (slot &* width, (slot &+ 1) &* width)
     }
-    let end = Int(page.load(endsOffset + 2 * slot, as: UInt16.self))
-    let start = slot == 0 ? 0 : Int(page.load(endsOffset + 2 * slot - 2, as: UInt16.self))
+    let offset = endsOffset &+ 2 &* slot
+    let end = Int(page.load(offset, as: UInt16.self))
+    let start = slot == 0 ? 0 : Int(page.load(offset &- 2, as: UInt16.self))
     return (start, end)
   }
 
   @inline(__always)
   func tailLength(_ slot: Int) -> Int {
-    if tailWidth != Self.varies { return Int(tailWidth) }
-    if valueWidth == Self.varies {
-      return Int(page.load(tailLengthsOffset + 2 * slot, as: UInt16.self))
+    if !layout.tailVaries { return layout.tailWidth }
+    if layout.valueVaries {
+      return Int(page.load(tailLengthsOffset &+ 2 &* slot, as: UInt16.self))
     }
     let cell = cell(slot)
-    return cell.end - cell.start - Int(valueWidth)
+    return cell.end &- cell.start &- layout.valueWidth
   }
 
   @inline(__always)
   func headLength(_ slot: Int) -> Int {
-    hasHeadLengths
-      ? Int(page.load(headLengthsOffset + slot, as: UInt8.self)) : Int(uniformHeadLength)
+    let length = headLength
+    if length != Self.headLengthVaries { return length }
+    return Int(page.load(headLengthsOffset &+ slot, as: UInt8.self))
   }
 
   @inline(__always)
   func head(_ slot: Int) -> UInt64 {
-    page.load(headsOffset + 8 * slot, as: UInt64.self)
+    page.load(layout.headsOffset &+ 8 &* slot, as: UInt64.self)
   }
 }
 
@@ -132,9 +173,15 @@ extension Node {
   @_lifetime(copy self)
   @inline(__always)
   func value(_ slot: Int) -> RawSpan {
+    let range = valueRange(slot)
+    return page.extracting(range)
+  }
+
+  /// Where in the page the value of `slot` is.
+  @inline(__always)
+  func valueRange(_ slot: Int) -> Range<Int> {
     let cell = cell(slot)
-    let start = cell.start + tailLength(slot)
-    return page.part(cellsOffset + start, cell.end - start)
+    return cellsOffset &+ cell.start &+ tailLength(slot)..<cellsOffset &+ cell.end
   }
 
   /// Asks the processor for the first bytes of tail and value of `slot`.
@@ -148,13 +195,13 @@ extension Node {
   @inline(__always)
   func isExternal(_ slot: Int) -> Bool {
     hasExternals
-      && page.load(externalsOffset + slot / 8, as: UInt8.self) & (1 << UInt8(slot % 8)) != 0
+      && page.load(externalsOffset &+ slot / 8, as: UInt8.self) & (1 << UInt8(slot % 8)) != 0
   }
 
   /// The reference to child `index` of a branch.
   @inline(__always)
   func child(_ index: Int) -> PageReference {
-    PageReference(decoding: page, at: headsEnd + PageReference.size * index)
+    PageReference(decoding: page, at: layout.headsEnd &+ PageReference.size &* index)
   }
 
   func keyLength(_ slot: Int) -> Int {

@@ -1,0 +1,128 @@
+/// Sorts entries by key without moving them: first by one byte into groups, then each group by its
+/// eight-byte heads, and only what agrees in the head by whole keys.
+///
+/// A group's keys are read twice in a row, once to sort and once by whoever takes the entries, so the
+/// second time they are in the cache. Groups are sorted by radix: no comparison, no branch to guess.
+struct KeySorter {
+  typealias Place = UnsortedEntries.Place
+
+  private struct Item {
+    var head: UInt64
+    var place: Place
+  }
+
+  /// Groups up to this size are sorted at once: a few MiB, which the second cache holds.
+  private static let groupMax = 1 << 17
+
+  private let prefixLength: Int
+  private var items: [Item] = []
+  private var spare: [Item] = []
+
+  /// - Parameter prefixLength: The length of what all keys begin with.
+  init(prefixLength: Int) {
+    self.prefixLength = prefixLength
+  }
+
+  mutating func sort(_ places: inout [Place], of entries: borrowing UnsortedEntries) {
+    sort(&places, 0..<places.count, of: entries, byte: prefixLength)
+  }
+
+  /// Sorts places whose keys agree in all bytes before `byte`.
+  private mutating func sort(
+    _ places: inout [Place], _ range: Range<Int>, of entries: borrowing UnsortedEntries, byte: Int
+  ) {
+    if range.count <= Self.groupMax || byte >= StoreError.Limit.keyLength.bound {
+      sortGroup(&places, range, of: entries, byte: byte)
+      return
+    }
+    for group in divide(&places, range, of: entries, byte: byte) where group.count > 1 {
+      sort(&places, group, of: entries, byte: byte + 1)
+    }
+  }
+
+  /// Puts places into groups by one byte of their keys, in place; keys that end before it come first.
+  ///
+  /// McIlroy, Bostic and McIlroy, "Engineering Radix Sort", 1993 (the American flag sort).
+  private func divide(
+    _ places: inout [Place], _ range: Range<Int>, of entries: borrowing UnsortedEntries, byte: Int
+  ) -> [Range<Int>] {
+    var digits = [UInt16](repeating: 0, count: range.count)
+    var counts = [Int](repeating: 0, count: 257)
+    for index in range {
+      if index + 8 < range.upperBound { entries.prefetch(places[index + 8], 64) }
+      let key = entries.key(places[index])
+      let digit = byte < key.byteCount ? UInt16(key.load(byte, as: UInt8.self)) + 1 : 0
+      digits[index - range.lowerBound] = digit
+      counts[Int(digit)] += 1
+    }
+    var groups: [Range<Int>] = []
+    var start = range.lowerBound
+    for count in counts {
+      groups.append(start..<start + count)
+      start += count
+    }
+    var next = groups.map(\.lowerBound)
+    for (group, slots) in groups.enumerated() {
+      while next[group] < slots.upperBound {
+        let index = next[group]
+        let digit = Int(digits[index - range.lowerBound])
+        let target = next[digit]
+        places.swapAt(index, target)
+        digits.swapAt(index - range.lowerBound, target - range.lowerBound)
+        next[digit] += 1
+      }
+    }
+    return groups
+  }
+
+  private mutating func sortGroup(
+    _ places: inout [Place], _ range: Range<Int>, of entries: borrowing UnsortedEntries, byte: Int
+  ) {
+    items.removeAll(keepingCapacity: true)
+    for index in range {
+      if index + 16 < range.upperBound { entries.prefetch(places[index + 16], 64) }
+      items.append(Item(head: entries.key(places[index]).head(byte), place: places[index]))
+    }
+    sortItemsByHead()
+    var start = 0
+    while start < items.count {
+      var end = start + 1
+      while end < items.count, items[end].head == items[start].head { end += 1 }
+      if end - start > 1 { sortTies(start..<end, of: entries) }
+      start = end
+    }
+    for index in range { places[index] = items[index - range.lowerBound].place }
+  }
+
+  private mutating func sortTies(_ range: Range<Int>, of entries: borrowing UnsortedEntries) {
+    var ties = items[range].map(\.place)
+    ties.sort { one, other in
+      let order = entries.key(one).compare(entries.key(other))
+      return order == 0 ? one < other : order < 0
+    }
+    for (index, place) in zip(range, ties) { items[index].place = place }
+  }
+
+  /// Sorts by one byte after the other, the lowest first; each pass keeps the order of the last. Bytes
+  /// that all heads have in common cost no pass.
+  private mutating func sortItemsByHead() {
+    var counts = [Int](repeating: 0, count: 8 * 256)
+    for item in items {
+      for byte in 0..<8 { counts[byte << 8 + Int(item.head >> (8 * UInt64(byte)) & 0xff)] += 1 }
+    }
+    spare = items
+    for byte in 0..<8 {
+      let shift = 8 * UInt64(byte)
+      guard let first = items.first else { return }
+      if counts[byte << 8 + Int(first.head >> shift & 0xff)] == items.count { continue }
+      var next = [Int](repeating: 0, count: 256)
+      for digit in 1..<256 { next[digit] = next[digit - 1] + counts[byte << 8 + digit - 1] }
+      for item in items {
+        let digit = Int(item.head >> shift & 0xff)
+        spare[next[digit]] = item
+        next[digit] += 1
+      }
+      swap(&items, &spare)
+    }
+  }
+}
