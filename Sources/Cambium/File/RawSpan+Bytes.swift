@@ -46,6 +46,29 @@ extension RawSpan {
     return byteCount - other.byteCount
   }
 
+  /// Whether the last bytes are those of `end`, which is no longer than `self`.
+  @inline(__always)
+  func ends(with end: RawSpan) -> Bool {
+    part(byteCount &- end.byteCount, end.byteCount).hasSameBytes(as: end)
+  }
+
+  /// Whether the first bytes are those of `start`, which is no longer than `self`.
+  @inline(__always)
+  func begins(with start: RawSpan) -> Bool {
+    part(0, start.byteCount).hasSameBytes(as: start)
+  }
+
+  /// Compares spans of one length: short ones by two words that may overlap.
+  @inline(__always)
+  private func hasSameBytes(as other: RawSpan) -> Bool {
+    let count = byteCount
+    if count == 0 { return true }
+    guard count >= 8, count <= 16 else { return compareAny(other) == 0 }
+    let end = count &- 8
+    return load(0, as: UInt64.self) == other.load(0, as: UInt64.self)
+      && load(end, as: UInt64.self) == other.load(end, as: UInt64.self)
+  }
+
   func equals(_ other: RawSpan) -> Bool {
     byteCount == other.byteCount && compare(other) == 0
   }

@@ -13,35 +13,69 @@ extension Node {
   ///   whole.
   @inline(__always)
   func search(_ key: RawSpan) -> SearchResult {
-    search(key, from: firstSlot(notBelowHeadOf: key))
-  }
-
-  /// The first slot whose key may not be below `key`, as far as prefix and head tell.
-  @inline(__always)
-  func firstSlot(notBelowHeadOf key: RawSpan) -> Int {
+    guard prefixLength == 0 || key.byteCount >= prefixLength + 8 else { return searchShort(key) }
     if prefixLength > 0 {
       let order = compareWithPrefix(key)
-      if order != 0 { return order < 0 ? 0 : count }
+      if order != 0 { return SearchResult(slot: order < 0 ? 0 : count, isFound: false) }
     }
-    return firstSlot(notBelow: key.head(prefixLength))
+    let head = key.head(prefixLength)
+    return search(key, head: head, from: firstSlot(notBelow: head))
   }
 
-  /// Finds `key`, where `slot` is the first whose key may not be below it.
-  @inline(__always)
-  func search(_ key: RawSpan, from slot: Int) -> SearchResult {
-    guard slot < count else { return SearchResult(slot: slot, isFound: false) }
+  /// The same for keys that may end within the prefix or the head.
+  @inline(never)
+  private func searchShort(_ key: RawSpan) -> SearchResult {
+    let order = compareWithPrefix(key)
+    if order != 0 { return SearchResult(slot: order < 0 ? 0 : count, isFound: false) }
     let head = key.head(prefixLength)
-    guard self.head(slot) == head, prefixLength == 0 || compareWithPrefix(key) == 0 else {
-      return SearchResult(slot: slot, isFound: false)
+    return search(key, head: head, from: firstSlot(notBelow: head))
+  }
+
+  /// Where `key` may be, as far as its head tells: the first slot whose head is not below it.
+  ///
+  /// Of no meaning for a key that does not begin with the prefix.
+  @inline(__always)
+  func firstSlot(notBelowHeadOf key: RawSpan) -> Int {
+    firstSlot(notBelow: key.head(prefixLength))
+  }
+
+  /// The slot of `key`, where `slot` is what `firstSlot(notBelowHeadOf:)` said; nil if it is not there.
+  @inline(__always)
+  func slot(of key: RawSpan, from slot: Int) -> Int? {
+    guard hasPrefix(key) else { return nil }
+    let head = key.head(prefixLength)
+    guard slot < count, self.head(slot) == head else { return nil }
+    let suffixLength = key.byteCount &- prefixLength
+    if headLength(slot) == min(8, suffixLength) {
+      let tail = tail(slot)
+      if tail.byteCount == max(0, suffixLength &- 8), key.ends(with: tail) { return slot }
     }
-    return searchTies(of: key, from: slot, head: head)
+    guard slot + 1 < count, self.head(slot + 1) == head else { return nil }
+    let suffix = key.extracting(prefixLength..<key.byteCount)
+    let result = searchManyTies(of: suffix, after: slot, head: head)
+    return result.isFound ? result.slot : nil
+  }
+
+  @inline(__always)
+  private func hasPrefix(_ key: RawSpan) -> Bool {
+    if prefixLength == 0 { return true }
+    return key.byteCount >= prefixLength && key.begins(with: prefix)
   }
 
   /// The child of a branch that holds `key`.
   @inline(__always)
   func childIndex(for key: RawSpan) -> Int {
     let result = search(key)
-    return result.slot + (result.isFound ? 1 : 0)
+    return result.slot &+ (result.isFound ? 1 : 0)
+  }
+
+  /// Finds `key`, which begins with the prefix; `slot` is the first whose head is not below its own.
+  @inline(__always)
+  private func search(_ key: RawSpan, head: UInt64, from slot: Int) -> SearchResult {
+    guard slot < count, self.head(slot) == head else {
+      return SearchResult(slot: slot, isFound: false)
+    }
+    return searchTies(of: key, from: slot, head: head)
   }
 
   /// Negative if `key` is below all keys that begin with the prefix, positive if above, else 0.
@@ -73,8 +107,17 @@ extension Node {
       // none of which is below `head`.
       length &-= 7 &* step
     }
+    while length > 3 {
+      let step = length &>> 2
+      var below = 0
+      for part in 1...3 { below &+= heads.isBelow(head, base &+ part &* step &- 1) }
+      base &+= below &* step
+      length &-= 3 &* step
+    }
     var below = 0
-    for slot in base..<base &+ length { below &+= heads.isBelow(head, slot) }
+    if length > 0 { below = heads.isBelow(head, base) }
+    if length > 1 { below &+= heads.isBelow(head, base &+ 1) }
+    if length > 2 { below &+= heads.isBelow(head, base &+ 2) }
     return base &+ below
   }
 

@@ -29,8 +29,8 @@ extension Tree {
     }
     for index in 0..<keys.count {
       guard let entry = entries[index] else { continue }
-      let result = Node(entry.page.bytes).search(keys.key(index), from: slots[index])
-      entries[index] = result.isFound ? LeafEntry(page: entry.page, slot: result.slot) : nil
+      let slot = Node(entry.page.bytes).slot(of: keys.key(index), from: slots[index])
+      entries[index] = slot.map { LeafEntry(page: entry.page, slot: $0) }
     }
   }
 

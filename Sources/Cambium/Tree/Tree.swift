@@ -50,8 +50,11 @@ extension Tree {
     }
     pages.prefetch(reference, keys: Int(truncatingIfNeeded: reference.count))
     let page = try pages.page(reference, level: 0, as: LeafPage.self)
-    let result = Node(page.bytes).search(key)
-    return result.isFound ? LeafEntry(page: page, slot: result.slot) : nil
+    let node = Node(page.bytes)
+    guard let slot = node.slot(of: key, from: node.firstSlot(notBelowHeadOf: key)) else {
+      return nil
+    }
+    return LeafEntry(page: page, slot: slot)
   }
 
   /// Replaces `value` by that of `key`; false if there is none.
