@@ -39,6 +39,15 @@ struct OpenEntries {
   /// Too little for a node that is to stay.
   var isUnderHalf: Bool { weight < capacity / 2 }
 
+  /// Too little for any node that has another of its kind beside it.
+  var isUnderThird: Bool { Self.isUnderThird(weight: weight, capacity: capacity) }
+
+  /// Whether a node of entries of this weight is under a third full, its header included: two nodes
+  /// have two headers, so halves of what just does not fit one are never under a third.
+  static func isUnderThird(weight: Int, capacity: Int) -> Bool {
+    Node.headerSize + weight < capacity / 3
+  }
+
   /// Enough for a full node, and for one more at least.
   var isTwoNodes: Bool { fitting < count && weight - fittingWeight >= capacity }
 }
@@ -154,40 +163,74 @@ extension OpenEntries {
 // MARK: Dividing
 
 extension OpenEntries {
-  /// The entries divided evenly, by weight, over the fewest nodes they fit into.
+  /// The entries divided over the fewest nodes they fit into, the last two as even as can be.
   func evenParts() -> [Range<Int>] {
-    var parts = fitting == count ? 1 : 2
-    while parts * nodeCountMin <= count {
-      let ranges = division(into: parts)
-      if ranges.allSatisfy({ fits($0) }) { return ranges }
-      parts += 1
+    var parts: [Range<Int>] = []
+    var start = 0
+    while true {
+      let end = fittingEnd(from: start)
+      if end == count || count - start < 2 * nodeCountMin { break }
+      if let cut = evenCut(from: start, notBehind: end) {
+        parts.append(start..<cut)
+        start = cut
+        break
+      }
+      // What follows a full node is more than another holds, so there is enough for each.
+      let full = min(end, count - nodeCountMin)
+      parts.append(start..<full)
+      start = full
     }
-    return division(into: max(1, count / nodeCountMin))
+    parts.append(start..<count)
+    return parts
+  }
+
+  /// The end of the entries from `start` on that fit into one node.
+  private func fittingEnd(from start: Int) -> Int {
+    if start == 0 { return fitting }
+    var low = min(start + nodeCountMin, count)
+    var high = count
+    while low < high {
+      let middle = (low + high + 1) / 2
+      if fits(start..<middle) { low = middle } else { high = middle - 1 }
+    }
+    return low
+  }
+
+  /// Where to divide the entries from `start` on, nearest to halves of the same weight.
+  ///
+  /// Weight alone does not tell what fits: a key that has little in common with the rest makes a node
+  /// of it larger by all that the others share.
+  ///
+  /// - Returns: nil if two nodes do not hold them, the first ending at `end` at most.
+  private func evenCut(from start: Int, notBehind end: Int) -> Int? {
+    let low = start + nodeCountMin
+    let high = min(end, count - nodeCountMin)
+    guard low <= high else { return nil }
+    let even = min(max(halfWay(from: start), low), high)
+    if fits(even..<count) { return even }
+    guard fits(high..<count) else { return nil }
+    var lowest = even + 1
+    var found = high
+    while lowest < found {
+      let middle = (lowest + found) / 2
+      if fits(middle..<count) { found = middle } else { lowest = middle + 1 }
+    }
+    return found
+  }
+
+  /// The entry before which half the weight of those from `start` on lies, or nearly.
+  private func halfWay(from start: Int) -> Int {
+    let total = (start..<count).reduce(0) { $0 + weight($1) }
+    var passed = 0
+    var index = start
+    while index < count, 2 * passed + weight(index) < total {
+      passed += weight(index)
+      index += 1
+    }
+    return index
   }
 
   private func fits(_ range: Range<Int>) -> Bool {
     range.count <= nodeCountMin || NodeMeasure(self, range).size <= capacity
-  }
-
-  /// The entries in `parts` ranges that weigh as nearly the same as can be.
-  private func division(into parts: Int) -> [Range<Int>] {
-    var ranges: [Range<Int>] = []
-    var start = 0
-    var passed = 0
-    for part in 1..<parts {
-      let target = weight * part / parts
-      var end = start
-      // Every part takes its least, and leaves the least to each that follows.
-      while end < count - (parts - part) * nodeCountMin,
-        end - start < nodeCountMin || passed + weight(end) / 2 < target
-      {
-        passed += weight(end)
-        end += 1
-      }
-      ranges.append(start..<end)
-      start = end
-    }
-    ranges.append(start..<count)
-    return ranges
   }
 }

@@ -215,7 +215,7 @@ extension TreeCheck {
   private func thinness(
     _ reference: PageReference, weight: Int, capacity: Int
   ) -> StoreError? {
-    guard weight < capacity / 3 else { return nil }
-    return reference.fault(.fill, "it weighs \(weight) of \(capacity) bytes")
+    guard OpenEntries.isUnderThird(weight: weight, capacity: capacity) else { return nil }
+    return reference.fault(.fill, "its entries weigh \(weight) of \(capacity) bytes")
   }
 }
