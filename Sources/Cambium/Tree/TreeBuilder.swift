@@ -170,9 +170,13 @@ extension TreeBuilder {
     try append(reference, separator: separator, to: level + 1)
   }
 
-  /// Takes back nodes of the base that come before, until what is open is enough for a node.
+  /// Takes back a node of the base that comes before if what is open is not enough for a good one.
+  ///
+  /// More than one only if it has to be, as each leaves one entry less on the level above, where a
+  /// node made here may stand before it and cannot be taken back.
   private mutating func fill(_ level: Int) throws(StoreError) {
-    while levels[level].isUnderHalf, try takeBack(level) {}
+    guard levels[level].isUnderHalf, try takeBack(level) else { return }
+    while levels[level].isUnderThird, try takeBack(level) {}
   }
 
   /// Puts the entries of the last node of `level` back among the open ones, to be divided anew.
