@@ -8,16 +8,18 @@
 /// be left under half full: that node takes in its neighbour's entries instead. (Without the rule,
 /// random inserts of one percent each leave nodes 7 % full after sixty merges.)
 struct TreeBuilder<Medium: FileSystem>: ~Copyable {
-  private let appender: PageAppender<Medium>
-  private let sizes: NodeSizes
+  let appender: PageAppender<Medium>
+  let sizes: NodeSizes
   /// Where adopted subtrees are read, should their entries be needed after all.
-  private let base: PageReader<Medium>?
+  let base: PageReader<Medium>?
   /// The open entries of each level: 0 those of leaves, 1 the leaves above them, and so on.
-  private var levels: [OpenEntries]
+  private(set) var levels: [OpenEntries]
   /// A key above all before the first open entry of level 0, and not above that entry.
   private var leafSeparator: [UInt8] = []
   /// The schema version of the open entries of level 0.
-  private var schemaVersion: UInt32 = 0
+  private(set) var schemaVersion: UInt32 = 0
+  /// Finds leaves that must not stay as they are, where leaves of several versions meet.
+  private(set) var seams = LeafSeams()
 
   init(
     appendingTo appender: PageAppender<Medium>, base: PageReader<Medium>?,
@@ -64,9 +66,11 @@ extension TreeBuilder {
   /// Closes the leaves of another version: a leaf holds rows of one.
   @inline(__always)
   private mutating func begin(_ version: UInt32, before key: RawSpan) throws(StoreError) {
-    if version == schemaVersion { return }
+    if version == schemaVersion, !levels[0].isEmpty { return }
     try closeLeaves(before: key)
     schemaVersion = version
+    seams.note(version)
+    if try isThinLeafBefore(version) { _ = try takeBack(0) }
   }
 
   private mutating func closeLeaves(before key: RawSpan) throws(StoreError) {
@@ -90,19 +94,23 @@ extension TreeBuilder {
   ///
   /// A separator of the base that is known to be right; without it the builder would have to read the
   /// last key of what it adopted.
-  mutating func expect(from separator: [UInt8]) {
+  mutating func expect(from separator: [UInt8], schemaVersion: UInt32) {
+    seams.note(schemaVersion)
+    seams.visitedLeaves += 1
     if levels[0].isEmpty { leafSeparator = separator }
   }
 
-  /// Closes what is open up to `level`, so that a subtree of that level can follow.
+  /// Closes what is open up to `level`, so that the subtree at `reference` can follow.
   ///
-  /// - Returns: false if a node would be left under half full: the subtree's entries must come one by
-  ///   one, or its children.
-  mutating func prepareToAdopt(level: Int, lowestVersion: UInt32) throws(StoreError) -> Bool {
+  /// - Returns: false if a node would be left under half full, or a leaf with little in it would get
+  ///   another of its version beside it: the subtree's entries must come one by one, or its children.
+  mutating func prepareToAdopt(_ reference: PageReference, level: Int) throws(StoreError) -> Bool {
+    seams.note(reference.lowestVersion)
+    if try mustJoin(reference, level: level) { return false }
     for below in 0...level where below < levels.count && !levels[below].isEmpty {
       if levels[below].isUnderHalf {
         // A leaf of another version has nothing that could be taken in.
-        guard level == 0, lowestVersion != schemaVersion else { return false }
+        guard level == 0, reference.lowestVersion != schemaVersion else { return false }
         try fill(0)
       }
       try close(below)
@@ -116,6 +124,7 @@ extension TreeBuilder {
   ) throws(StoreError) {
     try append(reference, separator: separator, to: level + 1)
     leafSeparator = next ?? []
+    seams.visitedLeaves = 0
   }
 
   private mutating func append(

@@ -173,15 +173,10 @@ extension TreeCheck {
 
 extension TreeCheck {
   private mutating func checkFill(of node: borrowing Node, _ reference: PageReference) {
-    var weight = 0
-    for slot in 0..<node.count {
-      weight += OpenEntries.weight(
-        keyLength: node.keyLength(slot), valueLength: node.value(slot).byteCount)
-    }
     finishLeaf(before: node.schemaVersion)
     lastLeaf = CheckedLeaf(
       version: node.schemaVersion,
-      thinness: thinness(reference, weight: weight, capacity: sizes.leaf),
+      thinness: thinness(reference, weight: node.entriesWeight, capacity: sizes.leaf),
       hasKinBefore: lastLeaf?.version == node.schemaVersion)
   }
 

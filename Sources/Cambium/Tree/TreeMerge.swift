@@ -69,7 +69,7 @@ extension TreeMerge where Input: ~Copyable {
     if try adopts(reference, level: level, high: high) {
       try builder.adopt(reference, level: level, separator: low, next: high)
     } else if level == 0 {
-      builder.expect(from: low)
+      builder.expect(from: low, schemaVersion: reference.lowestVersion)
       try mergeLeaf(reference, high: high)
     } else {
       try visitChildren(of: reference, level: level, low: low, high: high)
@@ -83,7 +83,7 @@ extension TreeMerge where Input: ~Copyable {
     if reference.lowestVersion < transform.schemaVersion { return false }
     let hasPagesBelow = reference.liveBytes != reference.size
     guard adoption.allows(reference, hasPagesBelow: hasPagesBelow) else { return false }
-    return try builder.prepareToAdopt(level: level, lowestVersion: reference.lowestVersion)
+    return try builder.prepareToAdopt(reference, level: level)
   }
 
   private mutating func visitChildren(
