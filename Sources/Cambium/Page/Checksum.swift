@@ -48,3 +48,11 @@ extension Checksum {
     return checksum
   }
 }
+
+extension Checksum: CustomStringConvertible {
+  /// Eight hexadecimal digits.
+  var description: String {
+    let digits = String(rawValue, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+}

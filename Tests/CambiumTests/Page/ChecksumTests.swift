@@ -20,6 +20,11 @@ import Testing
     #expect(Checksum().rawValue == 0)
   }
 
+  @Test func `is written as eight digits`() {
+    #expect("\(Checksum(rawValue: 0xc0ffee))" == "00c0ffee")
+    #expect("\(Checksum(rawValue: 0xfedc_ba98))" == "fedcba98")
+  }
+
   @Test func `of a word is that of its bytes, lowest first`() {
     var updated = Checksum()
     updated.update(0x0706_0504_0302_0100)
