@@ -128,21 +128,37 @@ extension TreeCheck {
     do throws(StoreError) {
       if reference.liveBytes == reference.size {
         _ = try pages.load(reference, level: 0, as: ValuePage.self)
-        return
-      }
-      let list = try pages.load(reference, level: 0, as: ValueListPage.self)
-      var length = 0
-      for index in 0..<ValueListPage.count(list.bytes) {
-        let part = ValueListPage.reference(index, list.bytes)
-        guard enter(part) else { continue }
-        let page = try pages.load(part, level: 0, as: ValuePage.self)
-        length += ValuePage.part(page.bytes).byteCount
-      }
-      guard length == ValueListPage.length(list.bytes) else {
-        throw reference.fault(.valueLength, "its parts hold \(length) bytes")
+      } else {
+        try visitValueList(reference)
       }
     } catch {
       report.faults.append(error)
+    }
+  }
+
+  private mutating func visitValueList(_ reference: PageReference) throws(StoreError) {
+    let list = try pages.load(reference, level: 0, as: ValueListPage.self)
+    let faultCount = report.faults.count
+    var length = 0
+    for index in 0..<ValueListPage.count(list.bytes) {
+      length += visitValuePart(ValueListPage.reference(index, list.bytes))
+    }
+    // A part that cannot be read has said so itself.
+    guard report.faults.count == faultCount else { return }
+    guard length == ValueListPage.length(list.bytes) else {
+      throw reference.fault(.valueLength, "its parts hold \(length) bytes")
+    }
+  }
+
+  /// Returns the length of the part, 0 for one that cannot be read.
+  private mutating func visitValuePart(_ reference: PageReference) -> Int {
+    guard enter(reference) else { return 0 }
+    do throws(StoreError) {
+      let page = try pages.load(reference, level: 0, as: ValuePage.self)
+      return ValuePage.part(page.bytes).byteCount
+    } catch {
+      report.faults.append(error)
+      return 0
     }
   }
 }
