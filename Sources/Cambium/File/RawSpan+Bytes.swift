@@ -77,6 +77,11 @@ extension RawSpan {
   func commonPrefix(with other: RawSpan, atMost limit: Int) -> Int {
     let end = min(limit, byteCount, other.byteCount)
     var index = 0
+    while index &+ 8 <= end {
+      let difference = load(index, as: UInt64.self) ^ other.load(index, as: UInt64.self)
+      if difference != 0 { return index &+ difference.trailingZeroBitCount &>> 3 }
+      index &+= 8
+    }
     while index < end, load(index, as: UInt8.self) == other.load(index, as: UInt8.self) {
       index += 1
     }

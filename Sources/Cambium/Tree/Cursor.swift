@@ -76,7 +76,15 @@ extension Cursor {
   /// - Complexity: O(log count).
   mutating func seek(to key: RawSpan) throws(StoreError) -> Bool {
     guard try descend(toChild: { $0.childIndex(for: key) }) else { return false }
-    return try stand(on: Node(leaf.bytes, layout).search(key).slot)
+    return try stand(on: firstSlot(notBelow: key))
+  }
+
+  /// The first slot of the leaf whose key is not below `key`, its cells on their way.
+  private func firstSlot(notBelow key: RawSpan) -> Int {
+    let node = Node(leaf.bytes, layout)
+    let slot = node.firstSlot(notBelowHeadOf: key)
+    if slot < node.count { node.prefetchCells(from: slot) }
+    return node.search(key).slot
   }
 
   /// Goes to the entry with `offset` entries before it. False if there is none.
@@ -141,8 +149,9 @@ extension Cursor {
   @inline(__always)
   private mutating func set(_ slot: Int) {
     self.slot = slot
-    valueRange = Node(leaf.bytes, layout).valueRange(slot)
-    keyBuffer.set(slot, of: leaf, layout)
+    let parts = Node(leaf.bytes, layout).parts(slot)
+    valueRange = parts.value
+    keyBuffer.set(parts, of: leaf)
   }
 
   private mutating func leave() -> Bool {

@@ -66,6 +66,15 @@ struct Node: ~Escapable {
   }
 }
 
+/// The head of an entry's key, and where in the page the rest of it and the value are.
+struct EntryParts {
+  let head: UInt64
+  /// How many bytes of the head are the key's.
+  let headLength: Int
+  let tail: Range<Int>
+  let value: Range<Int>
+}
+
 /// Where the parts of a node are, as its header says.
 ///
 /// Read once a visit. What only nodes of varying widths need is derived when they ask for it.
@@ -180,8 +189,19 @@ extension Node {
   /// Where in the page the value of `slot` is.
   @inline(__always)
   func valueRange(_ slot: Int) -> Range<Int> {
+    parts(slot).value
+  }
+
+  /// What an entry consists of, to be put together outside the page.
+  @inline(__always)
+  func parts(_ slot: Int) -> EntryParts {
+    let cells = cellsOffset
     let cell = cell(slot)
-    return cellsOffset &+ cell.start &+ tailLength(slot)..<cellsOffset &+ cell.end
+    let start = cells &+ cell.start
+    let middle = start &+ tailLength(slot)
+    return EntryParts(
+      head: head(slot), headLength: headLength(slot), tail: start..<middle,
+      value: middle..<cells &+ cell.end)
   }
 
   /// Asks the processor for the first bytes of tail and value of `slot`.
@@ -189,6 +209,13 @@ extension Node {
   func prefetchCell(_ slot: Int) {
     let cell = cell(slot)
     page.prefetch(cellsOffset + cell.start, min(cell.end - cell.start, 128))
+  }
+
+  /// Asks the processor for the cells that a short scan from `slot` on will touch.
+  @inline(__always)
+  func prefetchCells(from slot: Int) {
+    let start = cellsOffset &+ cell(slot).start
+    page.prefetch(start, min(page.byteCount &- start, 1024))
   }
 
   /// Whether the value of `slot` is a reference to pages of its own.

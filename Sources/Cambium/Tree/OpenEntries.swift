@@ -1,8 +1,8 @@
 /// The entries of one level that are not yet in a node: keys and values of leaves to come, or
 /// separators and references of branches to come.
 ///
-/// It holds at most a little more than two nodes, so that what is left at an end can always be
-/// divided into nodes at least half full.
+/// It holds a little more than two nodes, so that what is left at an end can always be divided into
+/// nodes at least half full.
 struct OpenEntries {
   private struct Entry {
     var offset: Int
@@ -16,18 +16,16 @@ struct OpenEntries {
   let capacity: Int
   private var bytes: [UInt8] = []
   private var entries: [Entry] = []
-  /// The size of a node of the first `fitting` entries.
-  private var measure: NodeMeasure
-  /// How many entries, from the first on, fit into one node. All of them until one does not.
-  private(set) var fitting = 0
   /// What all entries weigh.
   private(set) var weight = 0
-  private var fittingWeight = 0
+  /// The weight from which on it is worth measuring whether there is a full node and enough for
+  /// another. Entries weigh no less than they take, so two capacities at first.
+  private var measureWeight: Int
 
   init(isBranch: Bool, capacity: Int) {
     self.isBranch = isBranch
     self.capacity = capacity
-    measure = NodeMeasure(isBranch: isBranch)
+    measureWeight = 2 * capacity
   }
 
   var count: Int { entries.count }
@@ -48,8 +46,8 @@ struct OpenEntries {
     Node.headerSize + weight < capacity / 3
   }
 
-  /// Enough for a full node, and for one more at least.
-  var isTwoNodes: Bool { fitting < count && weight - fittingWeight >= capacity }
+  /// Whether there may be a full node and enough for another.
+  var mayBeTwoNodes: Bool { weight >= measureWeight }
 }
 
 // MARK: Entries
@@ -104,7 +102,6 @@ extension OpenEntries {
     bytes.append(key)
     bytes.append(value)
     weight += Self.weight(keyLength: key.byteCount, valueLength: value.byteCount)
-    if fitting == count - 1 { extendFit() }
   }
 
   /// Takes the last entry off, to put its node's entries in its place.
@@ -112,7 +109,7 @@ extension OpenEntries {
     weight -= weight(count - 1)
     let entry = entries.removeLast()
     bytes.removeSubrange(entry.offset...)
-    measureAgain()
+    measureWeight = 2 * capacity
   }
 
   /// Drops the first `removed` entries, which are in a node now.
@@ -122,42 +119,51 @@ extension OpenEntries {
     bytes.removeSubrange(..<cut)
     entries.removeSubrange(..<removed)
     for index in entries.indices { entries[index].offset -= cut }
-    measureAgain()
+    measureWeight = 2 * capacity
   }
 
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     entries.removeAll(keepingCapacity: true)
     weight = 0
-    measureAgain()
+    measureWeight = 2 * capacity
+  }
+}
+
+// MARK: Full nodes
+
+extension OpenEntries {
+  /// The first entries as a full node, if what remains is enough for another; nil if it is not.
+  ///
+  /// - Complexity: O(entries of a node), and not asked again before there is more.
+  mutating func fullNode() -> FilledNode? {
+    let node = filledNode(from: 0)
+    let rest = (node.entries.upperBound..<count).reduce(0) { $0 + weight($1) }
+    if node.entries.upperBound < count, rest >= capacity { return node }
+    measureWeight = weight + max(capacity - rest, capacity / 8)
+    return nil
   }
 
-  private mutating func measureAgain() {
-    measure = NodeMeasure(isBranch: isBranch)
-    fitting = 0
-    fittingWeight = 0
-    while fitting < count {
-      let before = fitting
-      extendFit()
-      if fitting == before { return }
+  /// The entries from `start` on that fit into one node.
+  func filledNode(from start: Int) -> FilledNode {
+    let firstKey = start + (isBranch ? 1 : 0)
+    var measure = NodeMeasure(isBranch: isBranch)
+    var end = min(firstKey, count)
+    while end < count {
+      var extended = measure
+      extended.add(end, of: self, firstKey: firstKey)
+      if extended.size > capacity && end - start >= nodeCountMin { break }
+      measure = extended
+      end += 1
     }
+    return FilledNode(entries: start..<end, measure: measure)
   }
+}
 
-  /// Counts the first entry that was not yet tried as fitting, if it does.
-  private mutating func extendFit() {
-    let index = fitting
-    if isBranch && index == 0 {
-      fitting = 1
-      fittingWeight = weight(0)
-      return
-    }
-    var extended = measure
-    extended.add(index, of: self, firstKey: isBranch ? 1 : 0)
-    if extended.size > capacity && index >= nodeCountMin { return }
-    measure = extended
-    fitting += 1
-    fittingWeight += weight(index)
-  }
+/// Entries that fill a node, and its exact size.
+struct FilledNode {
+  var entries: Range<Int>
+  var measure: NodeMeasure
 }
 
 // MARK: Dividing
@@ -168,7 +174,7 @@ extension OpenEntries {
     var parts: [Range<Int>] = []
     var start = 0
     while true {
-      let end = fittingEnd(from: start)
+      let end = filledNode(from: start).entries.upperBound
       if end == count || count - start < 2 * nodeCountMin { break }
       if let cut = evenCut(from: start, notBehind: end) {
         parts.append(start..<cut)
@@ -182,18 +188,6 @@ extension OpenEntries {
     }
     parts.append(start..<count)
     return parts
-  }
-
-  /// The end of the entries from `start` on that fit into one node.
-  private func fittingEnd(from start: Int) -> Int {
-    if start == 0 { return fitting }
-    var low = min(start + nodeCountMin, count)
-    var high = count
-    while low < high {
-      let middle = (low + high + 1) / 2
-      if fits(start..<middle) { low = middle } else { high = middle - 1 }
-    }
-    return low
   }
 
   /// Where to divide the entries from `start` on, nearest to halves of the same weight.

@@ -51,7 +51,7 @@ extension TreeBuilder {
       let pages = try appender.append(largeValue: value)
       levels[0].append(key, pages)
     }
-    if levels[0].isTwoNodes { try emitFirst(of: 0) }
+    if levels[0].mayBeTwoNodes { try emitFullNodes(of: 0) }
   }
 
   /// Adds an entry whose value has its own pages already.
@@ -60,7 +60,7 @@ extension TreeBuilder {
   ) throws(StoreError) {
     try begin(schemaVersion, before: key)
     levels[0].append(key, pages)
-    if levels[0].isTwoNodes { try emitFirst(of: 0) }
+    if levels[0].mayBeTwoNodes { try emitFullNodes(of: 0) }
   }
 
   /// Closes the leaves of another version: a leaf holds rows of one.
@@ -134,21 +134,22 @@ extension TreeBuilder {
       levels.append(OpenEntries(isBranch: true, capacity: sizes.branch))
     }
     levels[level].append(separator.rawSpan, reference)
-    if levels[level].isTwoNodes { try emitFirst(of: level) }
+    if levels[level].mayBeTwoNodes { try emitFullNodes(of: level) }
   }
 }
 
 // MARK: Nodes
 
 extension TreeBuilder {
-  /// Writes the first full node of a level.
-  private mutating func emitFirst(of level: Int) throws(StoreError) {
-    let fitting = levels[level].fitting
-    try emit(0..<fitting, of: level)
-    if level == 0 {
-      leafSeparator = levels[0].separator(before: fitting)
+  /// Writes the full nodes of a level, as long as what remains is enough for another.
+  @inline(never)
+  private mutating func emitFullNodes(of level: Int) throws(StoreError) {
+    while levels[level].mayBeTwoNodes, let node = levels[level].fullNode() {
+      try emit(node, of: level)
+      let end = node.entries.upperBound
+      if level == 0 { leafSeparator = levels[0].separator(before: end) }
+      levels[level].removeFirst(end)
     }
-    levels[level].removeFirst(fitting)
   }
 
   /// Writes all that is open on a level, in nodes as even as can be.
@@ -157,14 +158,16 @@ extension TreeBuilder {
       if level == 0, part.lowerBound > 0 {
         leafSeparator = levels[0].separator(before: part.lowerBound)
       }
-      try emit(part, of: level)
+      let measure = NodeMeasure(levels[level], part)
+      try emit(FilledNode(entries: part, measure: measure), of: level)
     }
     levels[level].removeAll()
   }
 
   /// Writes a node of these open entries and hands its reference to the level above.
-  private mutating func emit(_ range: Range<Int>, of level: Int) throws(StoreError) {
-    let measure = NodeMeasure(levels[level], range)
+  private mutating func emit(_ node: FilledNode, of level: Int) throws(StoreError) {
+    let measure = node.measure
+    let range = node.entries
     let blocks = (measure.size + Layout.blockSize - 1) / Layout.blockSize
     let version = level == 0 ? schemaVersion : 0
     let entries = levels[level]

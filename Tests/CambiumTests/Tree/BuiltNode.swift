@@ -72,10 +72,14 @@ extension BuiltNode {
     try agree(node.used == used, "its header says \(node.used) are used of \(used)")
     var key: Bytes = []
     var buffer = KeyBuffer()
-    buffer.begin(node)
+    let pageBuffer = PageBuffer(count: bytes.count)
+    var pageBytes = pageBuffer.mutableBytes
+    pageBytes.copy(bytes.rawSpan, to: 0)
+    let page = Page(pageBuffer)
+    buffer.begin(page, node.layout)
     for slot in keys.indices {
       node.copyKey(slot, to: &key)
-      buffer.set(slot, of: node)
+      buffer.set(node.parts(slot), of: page)
       try agree(key == keys[slot], "key \(slot) reads \(key), not \(keys[slot])")
       try agree(buffer.bytes.array() == key, "the buffer reads \(buffer.bytes.array())")
       try agree(node.keyLength(slot) == key.count, "key \(slot) has length \(node.keyLength(slot))")
@@ -102,8 +106,8 @@ extension BuiltNode {
     let result = node.search(sought.rawSpan)
     try agree(result == expected, "\(sought) among \(keys): \(result)")
     let first = node.firstSlot(notBelowHeadOf: sought.rawSpan)
-    try agree(first <= slot, "\(sought) among \(keys): from \(first)")
-    try agree(node.search(sought.rawSpan, from: first) == expected, "\(sought) from \(first)")
+    let found = node.slot(of: sought.rawSpan, from: first)
+    try agree(found == (isFound ? slot : nil), "\(sought) from \(first)")
     let child = node.childIndex(for: sought.rawSpan)
     try agree(child == slot + (isFound ? 1 : 0), "\(sought) among \(keys): child \(child)")
   }

@@ -56,9 +56,12 @@ import Testing
         [UInt8(index >> 8), UInt8(index & 0xff)] + Bytes(repeating: 9, count: index % 3 * 4)
       let valueLength = max(0, weight - OpenEntries.weight(keyLength: key.count, valueLength: 0))
       open.append(key.rawSpan, Bytes(repeating: 1, count: valueLength).rawSpan)
-      if open.isTwoNodes {
-        try verify(0..<open.fitting, of: open, sizes)
-        open.removeFirst(open.fitting)
+      while open.mayBeTwoNodes, let node = open.fullNode() {
+        try verify(node.entries, of: open, sizes)
+        try agree(
+          node.measure.size == NodeMeasure(open, node.entries).size, "\(node) is measured otherwise"
+        )
+        open.removeFirst(node.entries.upperBound)
       }
     }
     let parts = open.evenParts()
