@@ -163,6 +163,15 @@ extension [UInt8] {
     get { unsafe span.bytes }
   }
 
+  /// Writes `one`, and `other` right behind it, over what is at `offset`.
+  mutating func replace(at offset: Int, with one: RawSpan, _ other: RawSpan) {
+    unsafe withUnsafeMutableBytes { bytes in
+      var span = unsafe MutableRawSpan(_unsafeBytes: bytes)
+      span.copy(one, to: offset)
+      span.copy(other, to: offset + one.byteCount)
+    }
+  }
+
   /// Replaces the contents by a copy of `bytes`, keeping the memory.
   mutating func assign(_ bytes: RawSpan) {
     removeAll(keepingCapacity: true)

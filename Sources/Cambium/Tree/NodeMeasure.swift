@@ -1,13 +1,13 @@
-/// The exact size of a node of these entries, kept as entries are added.
+/// The exact size of a node of certain entries.
 ///
 /// Every entry costs its head and what the header says of widths; which widths are fixed, and how
 /// long the common prefix is, depends on all of them. The prefix is that of the first and the last
 /// key, because keys ascend.
 struct NodeMeasure {
   private let isBranch: Bool
-  /// The keys so far.
-  private(set) var count = 0
-  private(set) var prefixLength = 0
+  /// The number of keys.
+  let count: Int
+  let prefixLength: Int
   private var keyLengthMin = Int.max
   private var keyLengthMax = 0
   private var tailBytes = 0
@@ -16,40 +16,29 @@ struct NodeMeasure {
   private var valueBytes = 0
   private(set) var hasExternals = false
 
-  init(isBranch: Bool) {
-    self.isBranch = isBranch
-  }
-
   /// Measures `entries[range]`. A branch's first separator belongs to its parent and is left out.
   init(_ entries: borrowing OpenEntries, _ range: Range<Int>) {
-    self.init(isBranch: entries.isBranch)
-    for index in range.lowerBound + (isBranch ? 1 : 0)..<range.upperBound {
-      add(index, of: entries, firstKey: range.lowerBound + (isBranch ? 1 : 0))
+    isBranch = entries.isBranch
+    let keys = range.dropFirst(isBranch ? 1 : 0)
+    count = keys.count
+    guard let first = keys.first, let last = keys.last else {
+      prefixLength = 0
+      return
     }
-  }
-
-  /// Adds the key and value of entry `index`; those from `firstKey` on were added before.
-  mutating func add(_ index: Int, of entries: borrowing OpenEntries, firstKey: Int) {
-    let keyLength = entries.keyLength(index)
-    let shared =
-      count == 0
-      ? keyLength
-      : entries.key(firstKey).commonPrefix(with: entries.key(index), atMost: prefixLength)
-    keyLengthMin = min(keyLengthMin, keyLength)
-    keyLengthMax = max(keyLengthMax, keyLength)
-    if shared != prefixLength {
-      prefixLength = shared
-      tailBytes = 0
-      for earlier in firstKey..<index { tailBytes += tailLength(entries.keyLength(earlier)) }
+    let firstKey = entries.key(first)
+    prefixLength = firstKey.commonPrefix(with: entries.key(last), atMost: firstKey.byteCount)
+    for index in keys {
+      let keyLength = entries.keyLength(index)
+      keyLengthMin = min(keyLengthMin, keyLength)
+      keyLengthMax = max(keyLengthMax, keyLength)
+      tailBytes &+= tailLength(keyLength)
+      if isBranch { continue }
+      let valueLength = entries.valueLength(index)
+      valueLengthMin = min(valueLengthMin, valueLength)
+      valueLengthMax = max(valueLengthMax, valueLength)
+      valueBytes &+= valueLength
+      hasExternals = hasExternals || entries.isExternal(index)
     }
-    tailBytes += tailLength(keyLength)
-    count += 1
-    if isBranch { return }
-    let valueLength = entries.valueLength(index)
-    valueLengthMin = min(valueLengthMin, valueLength)
-    valueLengthMax = max(valueLengthMax, valueLength)
-    valueBytes += valueLength
-    hasExternals = hasExternals || entries.isExternal(index)
   }
 
   private func tailLength(_ keyLength: Int) -> Int { max(0, keyLength - prefixLength - 8) }

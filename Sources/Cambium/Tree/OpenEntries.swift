@@ -14,22 +14,28 @@ struct OpenEntries {
   let isBranch: Bool
   /// What a node of this level holds at most.
   let capacity: Int
+  /// Keys and values, one behind the other, up to `used`.
   private var bytes: [UInt8] = []
+  private var used = 0
   private var entries: [Entry] = []
+  /// How many of `entries` are in nodes already; they are removed many at a time.
+  private var removed = 0
   /// What all entries weigh.
   private(set) var weight = 0
   /// The weight from which on it is worth measuring whether there is a full node and enough for
-  /// another. Entries weigh no less than they take, so two capacities at first.
+  /// another. Entries weigh no less than they take, so a little over two capacities at first.
   private var measureWeight: Int
 
   init(isBranch: Bool, capacity: Int) {
     self.isBranch = isBranch
     self.capacity = capacity
-    measureWeight = 2 * capacity
+    measureWeight = Self.firstMeasureWeight(capacity)
   }
 
-  var count: Int { entries.count }
-  var isEmpty: Bool { entries.isEmpty }
+  private static func firstMeasureWeight(_ capacity: Int) -> Int { 2 * capacity + capacity / 8 }
+
+  var count: Int { entries.count &- removed }
+  var isEmpty: Bool { count == 0 }
 
   /// The fewest entries that make a node, however large they are.
   var nodeCountMin: Int { isBranch ? 2 : 1 }
@@ -61,14 +67,17 @@ extension OpenEntries {
   }
 
   @_lifetime(borrow self)
+  @inline(__always)
   func key(_ index: Int) -> RawSpan {
-    bytes.rawSpan.part(entries[index].offset, entries[index].keyLength)
+    let entry = entries[removed &+ index]
+    return bytes.rawSpan.part(entry.offset, entry.keyLength)
   }
 
   @_lifetime(borrow self)
+  @inline(__always)
   func value(_ index: Int) -> RawSpan {
-    let entry = entries[index]
-    return bytes.rawSpan.part(entry.offset + entry.keyLength, entry.valueLength)
+    let entry = entries[removed &+ index]
+    return bytes.rawSpan.part(entry.offset &+ entry.keyLength, entry.valueLength)
   }
 
   /// The shortest key above entry `index - 1` and not above entry `index`.
@@ -82,9 +91,9 @@ extension OpenEntries {
   }
 
   func keyBytes(_ index: Int) -> [UInt8] { key(index).array() }
-  func keyLength(_ index: Int) -> Int { entries[index].keyLength }
-  func valueLength(_ index: Int) -> Int { entries[index].valueLength }
-  func isExternal(_ index: Int) -> Bool { entries[index].isExternal }
+  func keyLength(_ index: Int) -> Int { entries[removed &+ index].keyLength }
+  func valueLength(_ index: Int) -> Int { entries[removed &+ index].valueLength }
+  func isExternal(_ index: Int) -> Bool { entries[removed &+ index].isExternal }
   func weight(_ index: Int) -> Int {
     Self.weight(keyLength: keyLength(index), valueLength: valueLength(index))
   }
@@ -95,38 +104,56 @@ extension OpenEntries {
   }
 
   mutating func append(_ key: RawSpan, _ value: RawSpan, isExternal: Bool = false) {
+    let keyLength = key.byteCount
+    let valueLength = value.byteCount
+    let end = used + keyLength + valueLength
+    if end > bytes.count { grow(to: end) }
+    bytes.replace(at: used, with: key, value)
     entries.append(
       Entry(
-        offset: bytes.count, keyLength: key.byteCount, valueLength: value.byteCount,
-        isExternal: isExternal))
-    bytes.append(key)
-    bytes.append(value)
-    weight += Self.weight(keyLength: key.byteCount, valueLength: value.byteCount)
+        offset: used, keyLength: keyLength, valueLength: valueLength, isExternal: isExternal))
+    used = end
+    weight &+= Self.weight(keyLength: keyLength, valueLength: valueLength)
+  }
+
+  @inline(never)
+  private mutating func grow(to size: Int) {
+    let added = max(2 * size, 4 * capacity) - bytes.count
+    bytes.append(contentsOf: repeatElement(0, count: added))
   }
 
   /// Takes the last entry off, to put its node's entries in its place.
   mutating func removeLast() {
     weight -= weight(count - 1)
-    let entry = entries.removeLast()
-    bytes.removeSubrange(entry.offset...)
-    measureWeight = 2 * capacity
+    used = entries.removeLast().offset
+    measureWeight = Self.firstMeasureWeight(capacity)
   }
 
-  /// Drops the first `removed` entries, which are in a node now.
-  mutating func removeFirst(_ removed: Int) {
-    let cut = removed < count ? entries[removed].offset : bytes.count
-    for index in 0..<removed { weight -= weight(index) }
+  /// Drops the first `dropped` entries, which are in a node now.
+  mutating func removeFirst(_ dropped: Int) {
+    for index in 0..<dropped { weight -= weight(index) }
+    removed += dropped
+    measureWeight = Self.firstMeasureWeight(capacity)
+    if count == 0 { return removeAll() }
+    if entries[removed].offset > 8 * capacity { compact() }
+  }
+
+  /// Moves what is left to the front.
+  private mutating func compact() {
+    let cut = entries[removed].offset
     bytes.removeSubrange(..<cut)
+    used -= cut
     entries.removeSubrange(..<removed)
+    removed = 0
     for index in entries.indices { entries[index].offset -= cut }
-    measureWeight = 2 * capacity
   }
 
   mutating func removeAll() {
-    bytes.removeAll(keepingCapacity: true)
+    used = 0
     entries.removeAll(keepingCapacity: true)
+    removed = 0
     weight = 0
-    measureWeight = 2 * capacity
+    measureWeight = Self.firstMeasureWeight(capacity)
   }
 }
 
@@ -145,18 +172,35 @@ extension OpenEntries {
   }
 
   /// The entries from `start` on that fit into one node.
+  ///
+  /// Entries weigh no less than they take, so as many fit as weigh what is left, but for those that
+  /// shorten the common prefix; it takes three or four measures to leave no room for one more.
   func filledNode(from start: Int) -> FilledNode {
-    let firstKey = start + (isBranch ? 1 : 0)
-    var measure = NodeMeasure(isBranch: isBranch)
-    var end = min(firstKey, count)
+    var end = min(start + nodeCountMin, count)
+    var measure = NodeMeasure(self, start..<end)
     while end < count {
-      var extended = measure
-      extended.add(end, of: self, firstKey: firstKey)
-      if extended.size > capacity && end - start >= nodeCountMin { break }
+      var more = endOfWeight(capacity - measure.size, from: end)
+      var extended = NodeMeasure(self, start..<more)
+      while extended.size > capacity, more > end + 1 {
+        more = (end + more) / 2
+        extended = NodeMeasure(self, start..<more)
+      }
+      if extended.size > capacity { break }
+      end = more
       measure = extended
-      end += 1
     }
     return FilledNode(entries: start..<end, measure: measure)
+  }
+
+  /// The end of the entries from `start` on that weigh no more than `room`; one at least.
+  private func endOfWeight(_ room: Int, from start: Int) -> Int {
+    var end = start + 1
+    var passed = weight(start)
+    while end < count, passed + weight(end) <= room {
+      passed += weight(end)
+      end += 1
+    }
+    return end
   }
 }
 
