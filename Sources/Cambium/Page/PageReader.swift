@@ -152,6 +152,15 @@ final class PageReader<Medium: FileSystem>: Sendable {
       reference.position, blocks: reference.blocks, count: 64 &+ 8 &* (keys & 0xffff))
   }
 
+  /// Brings the beginning of each of a page's blocks near but the first.
+  func prefetchBlocks(of reference: PageReference) {
+    for block in 1..<max(1, UInt32(reference.blocks)) {
+      let position = PagePosition(
+        segment: reference.position.segment, block: reference.position.block &+ block)
+      segments.prefetch(position, blocks: 1, count: 256)
+    }
+  }
+
   @inline(never)
   private static func mismatch(
     _ page: Page, _ reference: PageReference, kind: PageKind, level: UInt8

@@ -202,7 +202,13 @@ extension Cursor {
     let child = step.child + distance
     path[path.count - 1].child = child
     let page = try tree.pages.page(step.reference, level: step.level, as: BranchPage.self)
-    let reference = Node(page.bytes).child(child)
+    let node = Node(page.bytes)
+    let reference = node.child(child)
+    // The processor reads ahead within 4 KiB; where those begin it has to be told.
+    tree.pages.prefetchBlocks(of: reference)
+    if child + distance >= 0, child + distance < node.childCount {
+      tree.pages.prefetch(node.child(child + distance), keys: node.count)
+    }
     try descend(from: reference, level: step.level - 1, toChild: choose)
     return true
   }
