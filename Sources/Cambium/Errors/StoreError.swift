@@ -39,6 +39,8 @@ extension StoreError {
     case valueLength
     case footerSize
     case treeNameLength
+    /// Of how far long work got.
+    case cursorLength
     case segmentNumber
   }
 
@@ -59,6 +61,7 @@ extension StoreError.Limit {
     case .valueLength: 16 << 20
     case .footerSize: 64 * 4096
     case .treeNameLength: 255
+    case .cursorLength: Int(UInt16.max)
     case .segmentNumber: Int(UInt32.max)
     }
   }

@@ -23,7 +23,15 @@ extension Footer {
   static let mustUnderstand: UInt16 = 1
 
   /// The sections' bytes.
+  ///
+  /// - Precondition: The catalog ascends by the bytes of the names, the segments by kind and number:
+  ///   a footer where they do not could be written, and never read.
   func encodedSections() throws(StoreError) -> [UInt8] {
+    precondition(
+      zip(trees, trees.dropFirst()).allSatisfy { $0.precedes($1) }, "the catalog's names ascend")
+    precondition(
+      zip(segments, segments.dropFirst()).allSatisfy { $0.precedes($1) },
+      "the segment table ascends")
     var bytes: [UInt8] = []
     try bytes.appendSection(.trees, trees) { tree, bytes throws(StoreError) in
       try bytes.append(tree)
@@ -47,8 +55,11 @@ extension Footer {
       state.footer.encode(to: &bytes)
     }
     try bytes.appendSection(.pendingWork, pendingWork) { work, bytes throws(StoreError) in
+      guard let cursorLength = UInt16(exactly: work.cursor.count) else {
+        throw .limitExceeded(.cursorLength, found: work.cursor.count)
+      }
       bytes.append(integer: work.kind)
-      bytes.append(integer: UInt16(work.cursor.count))
+      bytes.append(integer: cursorLength)
       bytes.append(contentsOf: work.cursor)
       bytes.append(integer: UInt32(work.trees.count))
       for tree in work.trees { try bytes.append(tree) }
@@ -118,15 +129,13 @@ extension Footer {
       switch section {
       case .trees:
         let tree = try NamedTree(reading: &reader, below: position)
-        if let last = trees.last, !last.name.utf8.lexicographicallyPrecedes(tree.name.utf8) {
+        if let last = trees.last, !last.precedes(tree) {
           throw reader.fault("the catalog's names do not ascend")
         }
         trees.append(tree)
       case .segments:
         let extent = try SegmentExtent(reading: &reader)
-        if let last = segments.last,
-          (last.kind.rawValue, last.number) >= (extent.kind.rawValue, extent.number)
-        {
+        if let last = segments.last, !last.precedes(extent) {
           throw reader.fault("the segment table does not ascend")
         }
         segments.append(extent)
@@ -169,6 +178,11 @@ extension [UInt8] {
 }
 
 extension NamedTree {
+  /// Whether this line of the catalog comes before another.
+  fileprivate func precedes(_ other: NamedTree) -> Bool {
+    name.utf8.lexicographicallyPrecedes(other.name.utf8)
+  }
+
   /// Stands for the level of a tree without entries.
   fileprivate static let noRoot: UInt8 = 0xff
 
@@ -186,6 +200,10 @@ extension NamedTree {
 }
 
 extension SegmentExtent {
+  fileprivate func precedes(_ other: SegmentExtent) -> Bool {
+    (kind.rawValue, number) < (other.kind.rawValue, other.number)
+  }
+
   fileprivate init(reading reader: inout ByteReader) throws(StoreError) {
     guard let kind = Kind(rawValue: try reader.integer(UInt8.self)) else {
       throw reader.fault("a segment of unknown kind")
