@@ -47,16 +47,16 @@ struct PageFile<Medium: FileSystem>: Sendable {
   ) throws(StoreError) -> (Footer, fault: StoreError?) {
     let copies = reference.copies
     do {
-      return (try footer(at: copies[0], from: pages), nil)
+      return (try footer(at: copies[0], of: reference, from: pages), nil)
     } catch {
       if case .newerFormat = error { throw error }
-      guard let healed = try? footer(at: copies[1], from: pages) else { throw error }
+      guard let healed = try? footer(at: copies[1], of: reference, from: pages) else { throw error }
       return (healed, error)
     }
   }
 
   private static func footer(
-    at copy: PageReference, from pages: PageReader<Medium>
+    at copy: PageReference, of reference: FooterReference, from pages: PageReader<Medium>
   ) throws(StoreError) -> Footer {
     let page = try pages.load(copy, level: 0, as: FooterPage.self)
     let footer = try Footer(
@@ -64,6 +64,12 @@ struct PageFile<Medium: FileSystem>: Sendable {
     guard footer.identity == pages.identity else {
       throw .corrupt(
         .page(copy.position), invariant: .footerSections, reason: "it names another store")
+    }
+    guard footer.coveredSequence == reference.coveredSequence else {
+      throw .corrupt(
+        .page(copy.position), invariant: .footerSections,
+        reason: "it covers commits up to \(footer.coveredSequence), its reference says"
+          + " \(reference.coveredSequence)")
     }
     return footer
   }
