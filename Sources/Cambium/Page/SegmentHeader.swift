@@ -48,6 +48,7 @@ struct SegmentHeader: Hashable, Sendable {
       throw .newerFormat(
         path: path, reason: "format \(version), and this program knows \(Self.formatVersion)")
     }
+    guard version > 0 else { throw fault("there is no format 0") }
     let found = block.load(12, as: UInt32.self)
     guard found == number else { throw fault("it is segment \(found) under another name") }
     self.number = number
