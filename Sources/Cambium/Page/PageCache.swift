@@ -1,7 +1,8 @@
 /// Verified pages in memory, at most `capacity` bytes of them.
 ///
 /// Which page makes room is decided by the clock algorithm: a hand goes round and takes the first
-/// page that was not asked for since it last came by.
+/// page that was not asked for since it last came by. Being put there does not count as asked for, so a
+/// scan's pages, each of which comes once, do not drive out the branches that every lookup needs.
 final class PageCache: @unchecked Sendable {
   fileprivate struct Slot {
     var position: PagePosition
@@ -43,7 +44,7 @@ final class PageCache: @unchecked Sendable {
       guard state.places[position] == nil else { return }
       while state.size + buffer.count > capacity { state.dropOne() }
       state.places[position] = state.slots.count
-      state.slots.append(Slot(position: position, buffer: buffer, wasUsed: true))
+      state.slots.append(Slot(position: position, buffer: buffer, wasUsed: false))
       state.size += buffer.count
     }
   }
