@@ -1,0 +1,9 @@
+import ArgumentParser
+
+/// Measures Cambium side by side with other engines.
+@main
+struct Command: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cambium-bench",
+    abstract: "Measures Cambium side by side with other engines.")
+}

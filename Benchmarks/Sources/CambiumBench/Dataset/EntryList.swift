@@ -1,0 +1,14 @@
+/// Keys, each with its value.
+struct EntryList: Sendable {
+  let keys: ByteList
+  let values: ByteList
+
+  var count: Int { keys.count }
+
+  /// What there is to be stored, without anything around it.
+  var byteCount: Int { keys.byteCount + values.byteCount }
+
+  func arranged(by order: [UInt32]) -> EntryList {
+    EntryList(keys: keys.arranged(by: order), values: values.arranged(by: order))
+  }
+}
