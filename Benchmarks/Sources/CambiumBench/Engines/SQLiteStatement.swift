@@ -1,0 +1,81 @@
+import CSQLite
+
+/// A prepared statement, used again and again, with blobs bound where they are (`SQLITE_STATIC`).
+@safe final class SQLiteStatement {
+  private let statement: OpaquePointer?
+  /// Numbers are bound and read as such: the key is then the row's number.
+  private let hasNumbers: Bool
+
+  /// Takes over a statement made by `sqlite3_prepare_v3`.
+  init(_ statement: OpaquePointer?, keys: KeyShape) {
+    unsafe self.statement = statement
+    hasNumbers = keys == .integer8
+  }
+
+  deinit {
+    unsafe sqlite3_finalize(statement)
+  }
+
+  /// Binds a key. Its bytes must not move until `reset`.
+  @inline(__always)
+  func bind(key: RawSpan, at position: Int32) throws {
+    guard hasNumbers else { return try bind(key, at: position) }
+    let number = unsafe UInt64(bigEndian: key.unsafeLoadUnaligned(as: UInt64.self))
+    try check(
+      unsafe sqlite3_bind_int64(statement, position, Int64(bitPattern: number)),
+      "sqlite3_bind_int64")
+  }
+
+  /// Binds a blob. Its bytes must not move until `reset`.
+  @inline(__always)
+  func bind(_ bytes: RawSpan, at position: Int32) throws {
+    let bound = unsafe bytes.withUnsafeBytes {
+      unsafe sqlite3_bind_blob(statement, position, $0.baseAddress, Int32($0.count), nil)
+    }
+    try check(bound, "sqlite3_bind_blob")
+  }
+
+  /// Goes to the next row, and returns false if there is none.
+  @inline(__always)
+  func step() throws -> Bool {
+    switch unsafe sqlite3_step(statement) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case let code: throw SQLiteStatement.error(code, "sqlite3_step")
+    }
+  }
+
+  @inline(__always)
+  func reset() throws {
+    try check(unsafe sqlite3_reset(statement), "sqlite3_reset")
+  }
+
+  /// Adds the blob in a column of the current row.
+  @inline(__always)
+  func addColumn(_ column: Int32, to digest: inout Digest) {
+    let start = unsafe sqlite3_column_blob(statement, column)
+    let count = unsafe sqlite3_column_bytes(statement, column)
+    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: Int(count))
+    unsafe digest.add(bytes.bytes)
+  }
+
+  /// Adds the key in a column of the current row.
+  @inline(__always)
+  func addKeyColumn(_ column: Int32, to digest: inout Digest) {
+    guard hasNumbers else { return addColumn(column, to: &digest) }
+    let number = unsafe sqlite3_column_int64(statement, column)
+    digest.add(integer: UInt64(bitPattern: number))
+  }
+
+  @inline(__always)
+  private func check(_ code: Int32, _ call: StaticString) throws {
+    if code != SQLITE_OK { throw SQLiteStatement.error(code, call) }
+  }
+
+  @inline(never)
+  private static func error(_ code: Int32, _ call: StaticString) -> EngineError {
+    EngineError(
+      engine: .sqlite, call: "\(call)",
+      message: unsafe sqlite3_errstr(code).map { unsafe String(cString: $0) } ?? "code \(code)")
+  }
+}
