@@ -5,5 +5,6 @@ import ArgumentParser
 struct Command: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cambium-bench",
-    abstract: "Measures Cambium side by side with other engines.")
+    abstract: "Measures Cambium side by side with other engines.",
+    subcommands: [TreeCommand.self])
 }

@@ -1,0 +1,23 @@
+import FoundationEssentials
+
+/// What the figures were measured on.
+enum Machine {
+  static var processor: String {
+    let name = contents("/proc/cpuinfo").split(separator: "\n")
+      .first { $0.hasPrefix("model name") }?
+      .split(separator: ":").last
+    return name.map { String($0.drop { $0 == " " }) } ?? "unknown processor"
+  }
+
+  static var coreCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+
+  static var memory: Int { Int(ProcessInfo.processInfo.physicalMemory) }
+
+  static var kernel: String {
+    String(contents("/proc/sys/kernel/osrelease").prefix { $0 != "\n" })
+  }
+
+  private static func contents(_ path: String) -> String {
+    (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+  }
+}
