@@ -15,7 +15,7 @@ struct TreeCommand: ParsableCommand {
   var records = CommaList([1_000_000])
 
   @Option(help: "Which engines; with lmdb comes lmdb-sorted, for shuffled loads.")
-  var engines = CommaList<EngineName>([.lmdb, .sqlite])
+  var engines = CommaList<EngineName>([.cambium, .lmdb, .sqlite])
 
   @Option(help: "Which keys.")
   var key = CommaList(KeyShape.allCases)

@@ -2,6 +2,7 @@ import ArgumentParser
 
 /// The engines that can be compared.
 enum EngineName: String, CaseIterable, ExpressibleByArgument, Codable {
+  case cambium
   case lmdb
   /// LMDB where its user sorts shuffled entries and appends them: for that one workload, beside
   /// LMDB as it is.
@@ -10,6 +11,7 @@ enum EngineName: String, CaseIterable, ExpressibleByArgument, Codable {
 
   private var type: any Engine.Type {
     switch self {
+    case .cambium: CambiumEngine.self
     case .lmdb: LMDBEngine.self
     case .lmdbSorted: SortingLMDBEngine.self
     case .sqlite: SQLiteEngine.self
@@ -29,6 +31,7 @@ enum EngineName: String, CaseIterable, ExpressibleByArgument, Codable {
   /// Goals are Cambium's; the others are what it is measured by.
   var hasGoals: Bool {
     switch self {
+    case .cambium: true
     case .lmdb, .lmdbSorted, .sqlite: false
     }
   }
