@@ -50,55 +50,60 @@
 }
 
 /// A place in a raw tree.
-@_spi(Raw) public struct RawCursor: ~Copyable {
-  private var cursor: Cursor<PosixFileSystem>
+///
+/// A class, because a caller in another module moves a noncopyable struct of this size to and fro for
+/// every call: 17 ns an entry of a scan, more than the scan.
+@_spi(Raw) public final class RawCursor {
+  // One owner on one thread uses it, so accesses cannot overlap.
+  @exclusivity(unchecked) private var cursor: Cursor<PosixFileSystem>
 
   init(_ cursor: consuming Cursor<PosixFileSystem>) {
-    self.cursor = cursor
+    unsafe self.cursor = cursor
   }
 
   /// Goes to the first entry; false if there is none.
-  public mutating func first() throws(StoreError) -> Bool { try cursor.first() }
+  public func first() throws(StoreError) -> Bool { try unsafe cursor.first() }
 
   /// Goes to the first entry not below `key`; false if there is none.
-  public mutating func seek(to key: RawSpan) throws(StoreError) -> Bool {
-    try cursor.seek(to: key)
-  }
+  public func seek(to key: RawSpan) throws(StoreError) -> Bool { try unsafe cursor.seek(to: key) }
 
   /// Moves on; false behind the last entry.
-  public mutating func next() throws(StoreError) -> Bool { try cursor.next() }
+  public func next() throws(StoreError) -> Bool { try unsafe cursor.next() }
 
+  /// The key of the entry, until the cursor moves.
   public var key: RawSpan {
     @_lifetime(borrow self)
-    get { cursor.key }
+    get { unsafe _overrideLifetime(cursor.key, borrowing: self) }
   }
 
+  /// The value of the entry in its leaf, until the cursor moves.
   public var value: RawSpan {
     @_lifetime(borrow self)
-    get { cursor.storedValue }
+    get { unsafe _overrideLifetime(cursor.storedValue, borrowing: self) }
   }
 }
 
 /// Keys to look up at once, and what was found.
-@_spi(Raw) public struct RawBatch: ~Copyable {
+@_spi(Raw) public final class RawBatch {
   private let tree: Tree<PosixFileSystem>
-  private var keys = KeyBatch()
-  private var entries: [LeafEntry?] = []
+  // One owner on one thread uses it, so accesses cannot overlap.
+  @exclusivity(unchecked) private var keys = KeyBatch()
+  @exclusivity(unchecked) private var entries: [LeafEntry?] = []
 
   init(_ tree: Tree<PosixFileSystem>) {
     self.tree = tree
   }
 
-  public mutating func removeAll() { keys.removeAll() }
-  public mutating func append(_ key: RawSpan) { keys.append(key) }
+  public func removeAll() { unsafe keys.removeAll() }
+  public func append(_ key: RawSpan) { unsafe keys.append(key) }
 
   /// Looks up all keys that were appended.
-  public mutating func find() throws(StoreError) { try tree.find(keys, to: &entries) }
+  public func find() throws(StoreError) { try unsafe tree.find(keys, to: &entries) }
 
   /// The value of key `index`, in place; nil if there is none, or if it has pages of its own.
   @_lifetime(borrow self)
   public func value(_ index: Int) -> RawSpan? {
-    guard let entry = entries[index], !entry.isExternal else { return nil }
+    guard let entry = unsafe entries[index], !entry.isExternal else { return nil }
     return unsafe _overrideLifetime(entry.storedValue, borrowing: self)
   }
 }

@@ -1,32 +1,34 @@
 /// Writes a raw tree from entries that come in ascending order.
-@_spi(Raw) public struct RawTreeWriter: ~Copyable {
+@_spi(Raw) public final class RawTreeWriter {
   private let appender: PageAppender<PosixFileSystem>
   private let identity: StoreIdentity
-  private var builder: TreeBuilder<PosixFileSystem>
+  // One owner on one thread uses it, so accesses cannot overlap.
+  @exclusivity(unchecked) private var builder: TreeBuilder<PosixFileSystem>
 
   /// Begins a tree in a new directory at `path`.
   ///
   /// - Parameter direct: Whether pages go past the page cache.
   public init(creatingAt path: String, direct: Bool = true) throws(StoreError) {
+    let medium = try PosixFileSystem(at: path, creating: true)
     var random = SystemRandomNumberGenerator()
     identity = StoreIdentity(using: &random)
     appender = PageAppender(
-      to: try PosixFileSystem(at: path, creating: true), of: identity, from: 1,
-      output: direct ? .direct : .buffered)
-    builder = TreeBuilder(appendingTo: appender, base: nil)
+      to: medium, of: identity, from: 1, output: direct ? .direct : .buffered)
+    unsafe builder = TreeBuilder(appendingTo: appender, base: nil)
   }
 
   /// Adds an entry; its key is above all before it.
   ///
   /// - Throws: `.limitExceeded`, `.full`, `.io`.
-  public mutating func append(_ key: RawSpan, _ value: RawSpan) throws(StoreError) {
-    try builder.append(key, value, schemaVersion: 1)
+  public func append(_ key: RawSpan, _ value: RawSpan) throws(StoreError) {
+    try unsafe builder.append(key, value, schemaVersion: 1)
   }
 
-  /// Adds all of `entries`, in the order of their keys.
-  public mutating func append(_ entries: consuming RawEntries) throws(StoreError) {
-    var sorted = entries.entries.sorted()
-    while try sorted.advance() { try Self.append(sorted, to: &builder) }
+  /// Adds all of `entries`, which are above all before them, in the order of their keys. It leaves none
+  /// behind.
+  public func append(_ entries: RawEntries) throws(StoreError) {
+    var sorted = entries.takeSorted()
+    while try sorted.advance() { try unsafe Self.append(sorted, to: &builder) }
   }
 
   private static func append(
@@ -36,8 +38,8 @@
   }
 
   /// Completes the tree; when this returns, it is on the medium.
-  public consuming func finish() throws(StoreError) -> RawTreeReference {
-    let root = try builder.finish()
+  public func finish() throws(StoreError) -> RawTreeReference {
+    let root = try unsafe builder.finish()
     try appender.sync()
     var footer = Footer(identity: identity)
     footer.trees = [NamedTree(name: "raw", root: root)]
@@ -51,12 +53,19 @@
 }
 
 /// Entries in any order, to be sorted; of those with the same key the last counts.
-@_spi(Raw) public struct RawEntries: ~Copyable {
-  var entries = UnsortedEntries()
+@_spi(Raw) public final class RawEntries {
+  // One owner on one thread uses it, so accesses cannot overlap.
+  @exclusivity(unchecked) private var entries = UnsortedEntries()
 
   public init() {}
 
-  public mutating func append(_ key: RawSpan, _ value: RawSpan) {
-    entries.append(key, value)
+  public func append(_ key: RawSpan, _ value: RawSpan) {
+    unsafe entries.append(key, value)
+  }
+
+  func takeSorted() -> SortedEntries {
+    var taken = UnsortedEntries()
+    unsafe swap(&taken, &entries)
+    return taken.sorted()
   }
 }

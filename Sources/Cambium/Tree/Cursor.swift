@@ -16,11 +16,11 @@ struct Cursor<Medium: FileSystem>: ~Copyable {
   /// The leaf of the entry, and its layout; of no meaning while the cursor stands nowhere.
   private var leaf = Page.none
   private var layout = NodeLayout.none
+  /// Where the leaf's entries are, if all have the same widths.
+  private var even: EvenEntries?
   /// The slot of the entry, or -1.
   private var slot = -1
-  private var keyBuffer = KeyBuffer()
-  /// Where in the leaf the entry's value is.
-  private var valueRange = 0..<0
+  private let keyBuffer = KeyBuffer()
 
   init(_ tree: Tree<Medium>) {
     self.tree = tree
@@ -35,7 +35,7 @@ struct Cursor<Medium: FileSystem>: ~Copyable {
     @inline(__always)
     get {
       precondition(isOnEntry, "a cursor has a key while it stands on an entry")
-      return keyBuffer.bytes
+      return keyBuffer.key(parts, prefixLength: layout.prefixLength, of: leaf)
     }
   }
 
@@ -45,8 +45,15 @@ struct Cursor<Medium: FileSystem>: ~Copyable {
     @inline(__always)
     get {
       precondition(isOnEntry, "a cursor has a value while it stands on an entry")
-      return leaf.bytes.extracting(valueRange)
+      return leaf.bytes.extracting(parts.value)
     }
+  }
+
+  /// Where the entry's parts are. Found when asked for: a scan may want only some.
+  @inline(__always)
+  private var parts: EntryParts {
+    guard let even else { return Node(leaf.bytes, layout).parts(slot) }
+    return even.parts(slot, head: Node(leaf.bytes, layout).head(slot))
   }
 
   /// The entry. It can be kept as long as the tree.
@@ -132,26 +139,19 @@ extension Cursor {
     tree.pages.prefetch(reference, keys: Int(truncatingIfNeeded: reference.count))
     leaf = try tree.pages.page(reference, level: 0, as: LeafPage.self)
     layout = NodeLayout(leaf.bytes)
+    even = Node(leaf.bytes, layout).evenEntries
     keyBuffer.begin(leaf, layout)
   }
 
   /// Stands on `slot` of the leaf, or on the first entry behind the leaf.
   private mutating func stand(on slot: Int) throws(StoreError) -> Bool {
     if slot < layout.count {
-      set(slot)
+      self.slot = slot
       return true
     }
     guard try stepToNextLeaf() else { return leave() }
-    set(0)
+    self.slot = 0
     return true
-  }
-
-  @inline(__always)
-  private mutating func set(_ slot: Int) {
-    self.slot = slot
-    let parts = Node(leaf.bytes, layout).parts(slot)
-    valueRange = parts.value
-    keyBuffer.set(parts, of: leaf)
   }
 
   private mutating func leave() -> Bool {
@@ -167,8 +167,8 @@ extension Cursor {
   @inline(__always)
   mutating func next() throws(StoreError) -> Bool {
     guard isOnEntry else { return false }
-    if slot + 1 < layout.count {
-      set(slot + 1)
+    if slot &+ 1 < layout.count {
+      slot &+= 1
       return true
     }
     return try stand(on: layout.count)
@@ -178,7 +178,7 @@ extension Cursor {
   mutating func previous() throws(StoreError) -> Bool {
     guard isOnEntry else { return false }
     if slot == 0, try !stepToPreviousLeaf() { return leave() }
-    set(slot > 0 ? slot - 1 : layout.count - 1)
+    slot = slot > 0 ? slot - 1 : layout.count - 1
     return true
   }
 

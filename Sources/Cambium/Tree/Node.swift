@@ -75,6 +75,23 @@ struct EntryParts {
   let value: Range<Int>
 }
 
+/// Where the entries of a leaf are whose tails, values and head lengths do not vary.
+struct EvenEntries {
+  let cellsOffset: Int
+  /// The width of tail and value together.
+  let width: Int
+  let tailWidth: Int
+  let headLength: Int
+
+  @inline(__always)
+  func parts(_ slot: Int, head: UInt64) -> EntryParts {
+    let start = cellsOffset &+ slot &* width
+    let middle = start &+ tailWidth
+    return EntryParts(
+      head: head, headLength: headLength, tail: start..<middle, value: middle..<start &+ width)
+  }
+}
+
 /// Where the parts of a node are, as its header says.
 ///
 /// Read once a visit. What only nodes of varying widths need is derived when they ask for it.
@@ -202,6 +219,14 @@ extension Node {
     return EntryParts(
       head: head(slot), headLength: headLength(slot), tail: start..<middle,
       value: middle..<cells &+ cell.end)
+  }
+
+  /// Where a leaf's entries are if all have the same widths; nil if they vary.
+  var evenEntries: EvenEntries? {
+    if layout.tailVaries || layout.valueVaries || headLength == Self.headLengthVaries { return nil }
+    return EvenEntries(
+      cellsOffset: cellsOffset, width: layout.tailWidth &+ layout.valueWidth,
+      tailWidth: layout.tailWidth, headLength: headLength)
   }
 
   /// Asks the processor for the first bytes of tail and value of `slot`.

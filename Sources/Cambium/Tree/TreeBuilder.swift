@@ -241,7 +241,7 @@ extension TreeBuilder {
   /// Closes all levels.
   ///
   /// - Returns: the root, nil for a tree without entries. Its pages may still wait in the appender.
-  consuming func finish() throws(StoreError) -> TreeRoot? {
+  mutating func finish() throws(StoreError) -> TreeRoot? {
     var level = 0
     while let top = levels.lastIndex(where: { !$0.isEmpty }) {
       if level == top, level > 0, levels[level].count == 1 {

@@ -71,7 +71,7 @@ extension BuiltNode {
     try agree(node.count == keys.count, "\(node.count) keys for \(keys.count)")
     try agree(node.used == used, "its header says \(node.used) are used of \(used)")
     var key: Bytes = []
-    var buffer = KeyBuffer()
+    let buffer = KeyBuffer()
     let pageBuffer = PageBuffer(count: bytes.count)
     var pageBytes = pageBuffer.mutableBytes
     pageBytes.copy(bytes.rawSpan, to: 0)
@@ -79,9 +79,11 @@ extension BuiltNode {
     buffer.begin(page, node.layout)
     for slot in keys.indices {
       node.copyKey(slot, to: &key)
-      buffer.set(node.parts(slot), of: page)
+      let built = buffer.key(
+        node.parts(slot), prefixLength: node.prefixLength, of: page
+      ).array()
       try agree(key == keys[slot], "key \(slot) reads \(key), not \(keys[slot])")
-      try agree(buffer.bytes.array() == key, "the buffer reads \(buffer.bytes.array())")
+      try agree(built == key, "the buffer reads \(built)")
       try agree(node.keyLength(slot) == key.count, "key \(slot) has length \(node.keyLength(slot))")
       if isBranch { continue }
       let entry = entries[slot]

@@ -19,14 +19,14 @@ final class CambiumEngine: Engine {
   }
 
   func load(_ entries: EntryList, arriving order: Arrival) throws {
-    var writer = try RawTreeWriter(creatingAt: path)
+    let writer = try RawTreeWriter(creatingAt: path)
     switch order {
     case .sorted:
       for index in 0..<entries.count {
         try writer.append(entries.keys[index], entries.values[index])
       }
     case .shuffled:
-      var unsorted = RawEntries()
+      let unsorted = RawEntries()
       for index in 0..<entries.count { unsorted.append(entries.keys[index], entries.values[index]) }
       try writer.append(unsorted)
     }
@@ -59,7 +59,7 @@ final class CambiumEngine: Engine {
   }
 
   func batchReads(_ keys: ByteList, of size: Int) throws -> Digest {
-    var batch = try tree.batch()
+    let batch = try tree.batch()
     var digest = Digest()
     for start in stride(from: 0, to: keys.count, by: size) {
       let end = min(start + size, keys.count)
@@ -78,7 +78,7 @@ final class CambiumEngine: Engine {
   }
 
   func ranges(from keys: ByteList, of length: Int) throws -> Digest {
-    var cursor = try tree.cursor()
+    let cursor = try tree.cursor()
     var digest = Digest()
     for index in 0..<keys.count {
       var remaining = length
@@ -94,7 +94,7 @@ final class CambiumEngine: Engine {
   }
 
   func scan() throws -> Digest {
-    var cursor = try tree.cursor()
+    let cursor = try tree.cursor()
     var digest = Digest()
     var stands = try cursor.first()
     while stands {
