@@ -93,12 +93,14 @@ extension Tree {
       let page = try pages.page(reference, level: level, as: BranchPage.self)
       let node = Node(page.bytes)
       let index = node.childIndex(for: key)
-      for before in 0..<index { rank += node.child(before).count }
+      // A page that was verified through a right reference may be reached through a wrong one, so
+      // the sums of several levels need not fit.
+      for before in 0..<index { rank &+= node.child(before).count }
       reference = node.child(index)
       level -= 1
     }
     let page = try pages.page(reference, level: 0, as: LeafPage.self)
-    return Int(clamping: rank) + Node(page.bytes).search(key).slot
+    return Int(clamping: rank &+ UInt64(Node(page.bytes).search(key).slot))
   }
 
   /// The number of entries with keys from `low` on and below `high`; nil is without bound.

@@ -273,6 +273,8 @@ extension OpenEntries {
   }
 
   /// Completes the reference to a node of these entries.
+  ///
+  /// Sums of what a damaged base says may overflow; what comes of them is refused when it is read.
   func aggregate(
     _ range: Range<Int>, schemaVersion: UInt32, into reference: inout PageReference
   ) {
@@ -280,15 +282,15 @@ extension OpenEntries {
       reference.count = UInt64(range.count)
       reference.lowestVersion = schemaVersion
       for index in range where isExternal(index) {
-        reference.liveBytes += self.reference(index).liveBytes
+        reference.liveBytes &+= self.reference(index).liveBytes
       }
       return
     }
     reference.lowestVersion = .max
     for index in range {
       let child = self.reference(index)
-      reference.count += child.count
-      reference.liveBytes += child.liveBytes
+      reference.count &+= child.count
+      reference.liveBytes &+= child.liveBytes
       reference.lowestVersion = min(reference.lowestVersion, child.lowestVersion)
     }
   }
