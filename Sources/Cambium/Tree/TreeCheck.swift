@@ -71,10 +71,15 @@ extension TreeCheck {
     }
   }
 
-  /// Notes that a page was reached; false, and a fault, if it was before.
+  /// Notes that a page was reached; false, and a fault, if it was before or cannot be there.
   private mutating func enter(_ reference: PageReference) -> Bool {
     report.pageBytes += reference.size
     let segment = reference.position.segment
+    // Bits are kept for segments that are there, not for each that a damaged branch names.
+    guard pages.segments.entry(segment) != nil else {
+      report.faults.append(reference.fault(.pageExists, "its segment is not published"))
+      return false
+    }
     let blocks =
       visited[segment] ?? BlockSet(blocks: Layout.segmentBlocksMax)
     visited[segment] = blocks
