@@ -41,7 +41,10 @@ struct OpenEntries {
   var nodeCountMin: Int { isBranch ? 2 : 1 }
 
   /// Too little for a node that is to stay.
-  var isUnderHalf: Bool { weight < capacity / 2 }
+  ///
+  /// By size, as weight does not know what entries save together: of long keys that begin alike, five
+  /// can weigh half a node that holds four hundred.
+  var isUnderHalf: Bool { fitting == count && measure.size < capacity / 2 }
 
   /// Too little for any node that has another of its kind beside it.
   var isUnderThird: Bool { Self.isUnderThird(weight: weight, capacity: capacity) }
