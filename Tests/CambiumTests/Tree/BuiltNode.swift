@@ -58,6 +58,15 @@ struct BuiltNode {
 }
 
 extension BuiltNode {
+  /// Makes it the page at `position`, as the appender would.
+  mutating func seal(at position: PagePosition, in identity: StoreIdentity) {
+    reference.position = position
+    reference.checksum = Checksum.ofPage(bytes.rawSpan, at: position, in: identity)
+    for index in 0..<4 {
+      bytes[index] = UInt8(truncatingIfNeeded: reference.checksum.rawValue >> (8 * UInt32(index)))
+    }
+  }
+
   /// Compares all that the node says with what it was made of.
   func verify() throws {
     try agree(size == used, "measured \(size), used \(used)")
