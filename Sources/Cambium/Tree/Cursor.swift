@@ -200,7 +200,7 @@ extension Cursor {
   ) throws(StoreError) -> Bool {
     guard let step = path.last else { return false }
     // Nowhere until it has arrived: after an error the path is no longer that of the entry.
-    leaf = nil
+    slot = -1
     let child = step.child + distance
     path[path.count - 1].child = child
     let page = try tree.pages.page(step.reference, level: step.level, as: BranchPage.self)

@@ -12,6 +12,15 @@ protocol EntryTransform {
   ) throws(StoreError) -> TransformResult
 }
 
+/// Which of the old entries a merge transforms.
+enum TransformScope: Hashable, Sendable {
+  /// All: a migration.
+  case everything
+  /// Those in leaves that are rewritten anyway; others stay as they are, to be read through the
+  /// transform. Without it a row of a new version would divide an old leaf in three.
+  case touchedLeaves
+}
+
 enum TransformResult: Hashable, Sendable {
   /// The value stays as it is, in the new version.
   case keep

@@ -256,6 +256,16 @@ extension Node {
     PageReference(decoding: page, at: layout.headsEnd &+ PageReference.size &* index)
   }
 
+  /// Whether all keys are from `low` on and below `high`. They ascend, so the first and the last tell.
+  func isWithin(_ low: [UInt8], _ high: [UInt8]?) -> Bool {
+    guard count > 0 else { return true }
+    var key: [UInt8] = []
+    copyKey(0, to: &key)
+    if key.rawSpan.compare(low.rawSpan) < 0 { return false }
+    copyKey(count - 1, to: &key)
+    return high.map { key.rawSpan.compare($0.rawSpan) < 0 } ?? true
+  }
+
   func keyLength(_ slot: Int) -> Int {
     prefixLength + headLength(slot) + tailLength(slot)
   }

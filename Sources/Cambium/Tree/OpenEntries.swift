@@ -44,7 +44,13 @@ struct OpenEntries {
   ///
   /// By size, as weight does not know what entries save together: of long keys that begin alike, five
   /// can weigh half a node that holds four hundred.
-  var isUnderHalf: Bool { fitting == count && measure.size < capacity / 2 }
+  var isUnderHalf: Bool { NodeMeasure(self, 0..<count).size < capacity / 2 }
+
+  /// More than a node, and so little more that it would make two nodes less than two thirds full.
+  var isThinForTwo: Bool {
+    let size = NodeMeasure(self, 0..<count).size
+    return size > capacity && size < capacity / 3 * 4
+  }
 
   /// Too little for any node that has another of its kind beside it.
   var isUnderThird: Bool { Self.isUnderThird(weight: weight, capacity: capacity) }

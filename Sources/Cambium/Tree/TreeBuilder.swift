@@ -5,8 +5,10 @@
 ///
 /// **The rule of fill.** Every level keeps more than a node's worth of entries open, so that what is
 /// left at an end is divided evenly over the fewest nodes. Nothing is adopted next to a node that would
-/// be left under half full: that node takes in its neighbour's entries instead. (Without the rule,
-/// random inserts of one percent each leave nodes 7 % full after sixty merges.)
+/// be left under half full: that node takes in its neighbour's entries instead. And where a full node
+/// got a few entries more, it is divided together with its neighbour, two into three as in a B*-tree
+/// (Knuth, "Sorting and Searching", 6.2.4), once. Without the rule, random inserts of one percent each
+/// leave nodes 7 % full after sixty merges; without the last part, 70 %.
 struct TreeBuilder<Medium: FileSystem>: ~Copyable {
   let appender: PageAppender<Medium>
   let sizes: NodeSizes
@@ -18,6 +20,8 @@ struct TreeBuilder<Medium: FileSystem>: ~Copyable {
   private var leafSeparator: [UInt8] = []
   /// The schema version of the open entries of level 0.
   private(set) var schemaVersion: UInt32 = 0
+  /// Whether what is open on level 0 took in a neighbour so that three leaves come of two.
+  private var hasTakenNeighbor = false
   /// Finds leaves that must not stay as they are, where leaves of several versions meet.
   private(set) var seams = LeafSeams()
 
@@ -112,6 +116,11 @@ extension TreeBuilder {
         // A leaf of another version has nothing that could be taken in.
         guard level == 0, reference.lowestVersion != schemaVersion else { return false }
         try fill(0)
+      } else if below == 0, reference.lowestVersion == schemaVersion, !hasTakenNeighbor,
+        levels[0].isThinForTwo
+      {
+        hasTakenNeighbor = true
+        return false
       }
       try close(below)
     }
@@ -162,6 +171,7 @@ extension TreeBuilder {
       try emit(FilledNode(entries: part, measure: measure), of: level)
     }
     levels[level].removeAll()
+    if level == 0 { hasTakenNeighbor = false }
   }
 
   /// Writes a node of these open entries and hands its reference to the level above.

@@ -13,6 +13,7 @@ struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: 
   private var input: Input
   private var inputHasOperation = false
   private var transform: Transform
+  private let scope: TransformScope
   private let adoption: Adoption
   private var builder: TreeBuilder<Medium>
   /// What the transform makes of the value at hand.
@@ -23,18 +24,19 @@ struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: 
   /// - Parameters:
   ///   - base: Where `root` is read; nil only if there is no root.
   ///   - transform: Changes entries of an older schema version than its own.
+  ///   - scope: Which of them.
   ///   - adoption: What may be taken over as it is.
   /// - Returns: the new root, nil if no entry is left. Its pages may still wait in the appender.
   /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`. Nothing is
   ///   published, so nothing is lost.
   static func run(
     _ input: consuming Input, into root: TreeRoot?, of base: PageReader<Medium>?,
-    transform: Transform, adoption: Adoption = .all, sizes: NodeSizes = .standard,
-    appendingTo appender: PageAppender<Medium>
+    transform: Transform, scope: TransformScope = .everything, adoption: Adoption = .all,
+    sizes: NodeSizes = .standard, appendingTo appender: PageAppender<Medium>
   ) throws(StoreError) -> TreeRoot? {
     precondition(root == nil || base != nil, "a tree is read by its reader")
     var merge = TreeMerge(
-      base: base, input: input, transform: transform, adoption: adoption,
+      base: base, input: input, transform: transform, scope: scope, adoption: adoption,
       builder: TreeBuilder(appendingTo: appender, base: base, sizes: sizes))
     merge.inputHasOperation = try merge.input.advance()
     if let root {
@@ -46,12 +48,13 @@ struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: 
   }
 
   private init(
-    base: PageReader<Medium>?, input: consuming Input, transform: Transform, adoption: Adoption,
-    builder: consuming TreeBuilder<Medium>
+    base: PageReader<Medium>?, input: consuming Input, transform: Transform, scope: TransformScope,
+    adoption: Adoption, builder: consuming TreeBuilder<Medium>
   ) {
     self.base = base
     self.input = input
     self.transform = transform
+    self.scope = scope
     self.adoption = adoption
     self.builder = builder
   }
@@ -70,7 +73,7 @@ extension TreeMerge where Input: ~Copyable {
       try builder.adopt(reference, level: level, separator: low, next: high)
     } else if level == 0 {
       builder.expect(from: low, schemaVersion: reference.lowestVersion)
-      try mergeLeaf(reference, high: high)
+      try mergeLeaf(reference, low: low, high: high)
     } else {
       try visitChildren(of: reference, level: level, low: low, high: high)
     }
@@ -80,7 +83,7 @@ extension TreeMerge where Input: ~Copyable {
     _ reference: PageReference, level: Int, high: [UInt8]?
   ) throws(StoreError) -> Bool {
     if hasOperation(below: high) { return false }
-    if reference.lowestVersion < transform.schemaVersion { return false }
+    if scope == .everything, reference.lowestVersion < transform.schemaVersion { return false }
     let hasPagesBelow = reference.liveBytes != reference.size
     guard adoption.allows(reference, hasPagesBelow: hasPagesBelow) else { return false }
     return try builder.prepareToAdopt(reference, level: level)
@@ -92,6 +95,7 @@ extension TreeMerge where Input: ~Copyable {
     guard let base else { return }
     let page = try base.page(reference, level: UInt8(level), as: BranchPage.self)
     let node = Node(page.bytes)
+    try checkBounds(of: node, reference, low: low, high: high)
     var childLow = low
     var childHigh: [UInt8] = []
     for index in 0..<node.childCount {
@@ -107,11 +111,12 @@ extension TreeMerge where Input: ~Copyable {
   }
 
   private mutating func mergeLeaf(
-    _ reference: PageReference, high: [UInt8]?
+    _ reference: PageReference, low: [UInt8], high: [UInt8]?
   ) throws(StoreError) {
     guard let base else { return }
     let page = try base.page(reference, level: 0, as: LeafPage.self)
     let node = Node(page.bytes)
+    try checkBounds(of: node, reference, low: low, high: high)
     let version = node.schemaVersion
     var key: [UInt8] = []
     for slot in 0..<node.count {
@@ -125,6 +130,18 @@ extension TreeMerge where Input: ~Copyable {
       }
     }
     try putOperations(below: high)
+  }
+
+  /// Throws unless a node's keys are from `low` on and below `high`.
+  ///
+  /// So keys ascend over all of the base, and no page can be come to twice: what is written is in order
+  /// whatever was read, and a file in which pages share children does not take for ever.
+  private func checkBounds(
+    of node: borrowing Node, _ reference: PageReference, low: [UInt8], high: [UInt8]?
+  ) throws(StoreError) {
+    guard node.isWithin(low, high) else {
+      throw reference.fault(.separators, "its keys are not between the separators beside it")
+    }
   }
 
   /// Adds an entry of the base whose value has pages of its own.
