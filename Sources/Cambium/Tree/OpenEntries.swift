@@ -127,8 +127,9 @@ extension OpenEntries {
 
   @inline(never)
   private mutating func grow(to size: Int) {
-    let added = max(2 * size, 4 * capacity) - bytes.count
-    bytes.append(contentsOf: repeatElement(0, count: added))
+    var grown = [UInt8](repeating: 0, count: max(2 * size, capacity))
+    grown.replace(at: 0, with: bytes.rawSpan.part(0, used), RawSpan())
+    bytes = grown
   }
 
   /// Takes the last entry off, to put its node's entries in its place.
@@ -176,19 +177,21 @@ extension OpenEntries {
     let node = filledNode(from: 0)
     let rest = (node.entries.upperBound..<count).reduce(0) { $0 + weight($1) }
     if node.entries.upperBound < count, rest >= capacity { return node }
-    measureWeight = weight + max(capacity - rest, capacity / 8)
+    measureWeight = weight + max(capacity - rest, weight / 8)
     return nil
   }
 
   /// The entries from `start` on that fit into one node.
   ///
   /// Entries weigh no less than they take, so as many fit as weigh what is left, but for those that
-  /// shorten the common prefix; it takes three or four measures to leave no room for one more.
+  /// shorten the common prefix; it takes a few measures to leave no room for one more.
   func filledNode(from start: Int) -> FilledNode {
     var end = min(start + nodeCountMin, count)
     var measure = NodeMeasure(self, start..<end)
     while end < count {
       var more = endOfWeight(capacity - measure.size, from: end)
+      // Keys that share much weigh much more than they take.
+      if measure.size < capacity / 2 { more = max(more, min(count, 2 * end - start)) }
       var extended = NodeMeasure(self, start..<more)
       while extended.size > capacity, more > end + 1 {
         more = (end + more) / 2
