@@ -19,16 +19,15 @@ import Testing
   }
 
   static let loads = [
-    Load(testDescription: "inserts"),
+    Load(testDescription: "inserts", meanFill: 0.8),
     Load(
       testDescription: "inserts into tiny nodes", sizes: tinyNodes, count: 2_500,
-      valueLengths: 8...8),
-    Load(testDescription: "inserts and as many removals", removals: 50, meanFill: 0.8),
-    // Few entries a leaf: soon after the load, all leaves have been halved at about the same time.
-    Load(testDescription: "values of varying size", valueLengths: 0...400, meanFill: 0.65),
+      valueLengths: 8...8, meanFill: 0.75),
+    Load(testDescription: "inserts and as many removals", removals: 50, meanFill: 0.9),
+    Load(testDescription: "values of varying size", valueLengths: 0...400, meanFill: 0.75),
     Load(
       testDescription: "values of the largest inline weight", count: scaled(4_000, debug: 500),
-      valueLengths: 2_700...2_717, meanFill: 0.65),
+      valueLengths: 2_700...2_717),
     Load(
       testDescription: "values around the largest inline weight",
       count: scaled(4_000, debug: 500), valueLengths: 2_000...3_000),
