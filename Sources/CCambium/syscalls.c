@@ -2,6 +2,7 @@
 #include "CCambiumSyscalls.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 int cambium_fallocate(int descriptor, int64_t size) {
@@ -29,4 +30,8 @@ int cambium_set_direct(int descriptor, int direct) {
   int flags = fcntl(descriptor, F_GETFL);
   if (flags < 0) return -1;
   return fcntl(descriptor, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT);
+}
+
+int cambium_rename_to_free(int directory, const char *name, const char *new_name) {
+  return renameat2(directory, name, directory, new_name, RENAME_NOREPLACE);
 }

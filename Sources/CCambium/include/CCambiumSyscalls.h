@@ -17,3 +17,7 @@ int32_t cambium_lock_holder(int descriptor);
 
 /// Makes reads and writes go past the page cache (1) or through it (0).
 int cambium_set_direct(int descriptor, int direct);
+
+/// Gives a file of the directory a new name, unless the name is taken (EEXIST) or the medium cannot
+/// tell (EINVAL).
+int cambium_rename_to_free(int directory, const char *name, const char *new_name);

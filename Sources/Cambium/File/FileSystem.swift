@@ -47,7 +47,10 @@ package protocol FileSystem: Sendable {
   /// reserve, only the size changes.
   func preallocate(_ file: File, size: Int, at site: Site) throws(StoreError)
 
-  /// Gives a file a new name, replacing a file that had it.
+  /// Gives a file a new name, which no other file has.
+  ///
+  /// Nothing in a store is replaced: what has a name was published under it, and may be needed.
+  /// - Throws: `.io(.fileExists, …)` if the name is taken; then nothing has changed.
   func rename(_ name: FileName, to newName: FileName, at site: Site) throws(StoreError)
 
   /// Removes a name. Open files and maps keep the bytes.

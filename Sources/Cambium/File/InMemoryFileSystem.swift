@@ -55,9 +55,11 @@ extension InMemoryFileSystem {
   package func rename(_ name: FileName, to newName: FileName, at site: Site) throws(StoreError) {
     guardian.lock()
     defer { guardian.unlock() }
-    guard let content = contents.removeValue(forKey: name) else {
-      throw .missing(path: path(of: name))
+    guard let content = contents[name] else { throw .missing(path: path(of: name)) }
+    guard contents[newName] == nil else {
+      throw .failed("rename", .fileExists, path: path(of: newName))
     }
+    contents[name] = nil
     contents[newName] = content
   }
 

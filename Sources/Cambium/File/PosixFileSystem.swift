@@ -53,8 +53,23 @@ extension PosixFileSystem {
   }
 
   package func rename(_ name: FileName, to newName: FileName, at site: Site) throws(StoreError) {
-    try Syscall.rename(name.description, to: newName.description, in: directory)
-      .get("rename", path: path(of: name))
+    var renamed = Syscall.renameToFree(name.description, to: newName.description, in: directory)
+    if case .failure(.invalidArgument) = renamed { renamed = renameAfterLooking(name, to: newName) }
+    if case .failure(.fileExists) = renamed {
+      throw .failed("rename", .fileExists, path: path(of: newName))
+    }
+    try renamed.get("rename", path: path(of: name))
+  }
+
+  /// For media that cannot refuse a name that is taken (NFS): looks first. Only the one process that
+  /// holds the store's lock renames, so nobody comes in between.
+  func renameAfterLooking(_ name: FileName, to newName: FileName) -> Result<Void, Errno> {
+    switch Syscall.exists(newName.description, in: directory) {
+    case .success(true): .failure(.fileExists)
+    case .success(false):
+      Syscall.rename(name.description, to: newName.description, in: directory)
+    case .failure(let errno): .failure(errno)
+    }
   }
 
   package func unlink(_ name: FileName, at site: Site) throws(StoreError) {

@@ -108,10 +108,30 @@ extension Syscall {
     nothingOrErrno(retryOnInterrupt: false) { unsafe mkdir(path, mode) }
   }
 
+  /// Refuses a new name that is taken with `EEXIST`, and with `EINVAL` where the medium cannot.
+  static func renameToFree(
+    _ name: String, to newName: String, in directory: Descriptor
+  ) -> Result<Void, Errno> {
+    nothingOrErrno(retryOnInterrupt: false) {
+      unsafe cambium_rename_to_free(directory, name, newName)
+    }
+  }
+
+  /// Replaces what has the new name.
   static func rename(
     _ name: String, to newName: String, in directory: Descriptor
   ) -> Result<Void, Errno> {
     nothingOrErrno(retryOnInterrupt: false) { unsafe renameat(directory, name, directory, newName) }
+  }
+
+  /// Whether anything has the name, be it a link that leads nowhere.
+  static func exists(_ name: String, in directory: Descriptor) -> Result<Bool, Errno> {
+    var status = stat()
+    let found = nothingOrErrno(retryOnInterrupt: true) {
+      unsafe fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW)
+    }
+    if case .failure(.noSuchFile) = found { return .success(false) }
+    return found.map { true }
   }
 
   static func unlink(_ name: String, in directory: Descriptor) -> Result<Void, Errno> {

@@ -10,7 +10,8 @@ enum FileSystemContract {
       ("creating", creating), ("opening what is missing", openingMissing),
       ("bytes", bytes), ("ends of files", endsOfFiles), ("holes", holes),
       ("truncation", truncation), ("preallocation", preallocation),
-      ("renaming", renaming), ("unlinking", unlinking), ("listing", listing),
+      ("renaming", renaming), ("renaming to taken names", renamingToTakenNames),
+      ("unlinking", unlinking), ("listing", listing),
       ("locking", locking), ("mapping", mapping), ("mapping ahead", mappingAhead),
       ("reading only", readingOnly), ("direct output", directOutput),
       ("negative offsets", negativeOffsets), ("syncs and advice", syncsAndAdvice),
@@ -98,9 +99,26 @@ enum FileSystemContract {
     try fileSystem.rename(.pages(2).temporary, to: .pages(2), at: .test)
     #expect(Set(try fileSystem.list(at: .test)) == [.pages(1), .pages(2)])
     try fileSystem.write([3], to: new, from: 1)
-    try fileSystem.rename(.pages(2), to: .pages(1), at: .test)
-    #expect(try fileSystem.contents(of: .pages(1)) == [2, 3])
+    #expect(try fileSystem.contents(of: .pages(2)) == [2, 3])
     #expect(try fileSystem.contents(of: old) == [1])
+  }
+
+  static func renamingToTakenNames<FS: FileSystem>(_ fileSystem: FS) throws {
+    for number in 1...2 as ClosedRange<UInt32> {
+      _ = try fileSystem.create(.pages(number), [UInt8(number)])
+    }
+    for name in [FileName.pages(1), .pages(2)] {
+      #expect(throws: failure("rename", .fileExists, fileSystem, .pages(1))) {
+        try fileSystem.rename(name, to: .pages(1), at: .test)
+      }
+    }
+    #expect(throws: failure("rename", .noSuchFile, fileSystem, .pages(3))) {
+      try fileSystem.rename(.pages(3), to: .pages(1), at: .test)
+    }
+    #expect(try fileSystem.contents(of: .pages(1)) == [1])
+    #expect(try fileSystem.contents(of: .pages(2)) == [2])
+    try fileSystem.unlink(.pages(1), at: .test)
+    try fileSystem.rename(.pages(2), to: .pages(1), at: .test)
     #expect(try fileSystem.list(at: .test) == [.pages(1)])
   }
 

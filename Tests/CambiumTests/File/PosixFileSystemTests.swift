@@ -70,6 +70,23 @@ struct PosixFileSystemTests {
     #expect(try fileSystem.list(at: .test) == [.log(7)])
   }
 
+  @Test func `a name that is taken is refused where the medium does not do it`() throws {
+    let fileSystem = try PosixFileSystem(at: path, creating: true)
+    _ = try fileSystem.create(.pages(1), [1])
+    #expect(unsafe symlink("nowhere", path + "/LOCK") == 0)
+    for taken in [FileName.lock, .pages(1)] {
+      guard case .failure(.fileExists) = fileSystem.renameAfterLooking(.pages(1), to: taken) else {
+        Issue.record("\(taken) was replaced")
+        continue
+      }
+    }
+    guard case .success = fileSystem.renameAfterLooking(.pages(1), to: .pages(2)) else {
+      Issue.record("a free name was refused")
+      return
+    }
+    #expect(try fileSystem.contents(of: .pages(2)) == [1])
+  }
+
   // MARK: What is no plain file
 
   @Test(arguments: [OpenMode.read, .readWrite])

@@ -93,6 +93,26 @@ import Testing
     #expect(error == .limitExceeded(.segmentNumber, found: 1 << 32))
   }
 
+  @Test func `a segment that is there already is not replaced`() throws {
+    try refusesToReplace(InMemoryFileSystem())
+    try refusesToReplace(SimulatedFileSystem())
+    let directory = try TemporaryDirectory()
+    try refusesToReplace(PosixFileSystem(at: directory.path))
+  }
+
+  private func refusesToReplace(_ medium: some FileSystem) throws {
+    let first = PageAppender(to: medium, of: Self.identity, from: 7, output: .buffered)
+    _ = try first.append(.value, blocks: 2) { _ in 0 }
+    try first.sync()
+    let before = try medium.contents(of: .pages(7))
+    let second = PageAppender(to: medium, of: Self.identity, from: 7, output: .buffered)
+    let error = storeError { () throws(StoreError) in
+      _ = try second.append(.value, blocks: 1) { _ in 0 }
+    }
+    #expect(error == .failed("rename", .fileExists, path: "\(medium.path)/pages-0000000007"))
+    #expect(try medium.contents(of: .pages(7)) == before)
+  }
+
   @Test func `a segment gets its name when its header is on the medium`() throws {
     let medium = SimulatedFileSystem()
     _ = try AppendedPages(medium, sizes: [1], output: .buffered)

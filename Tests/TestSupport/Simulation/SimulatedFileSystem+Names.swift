@@ -57,6 +57,9 @@ extension SimulatedFileSystem {
     defer { guardian.unlock() }
     let fault = try begin(.rename, path(of: name), site)
     let content = try find(name)
+    guard directory.live[newName] == nil else {
+      throw .failed("rename", .fileExists, path: path(of: newName))
+    }
     directory.change(.rename(name, to: newName, file: content.number), order: order())
     try end(.rename, path(of: name), fault)
   }

@@ -17,7 +17,7 @@ enum CrashWorlds {
 
   /// `pages-1` holds `old` on the medium, `log-1` holds `log`. Pending: 0 create `pages-2.new`,
   /// 1 write `new` to it, 2 rename it to `pages-2`, 3 unlink `pages-1`, 4 cut `pages-2` to one byte,
-  /// 5 rename `pages-2` over `log-1`.
+  /// 5 unlink `log-1`, 6 rename `pages-2` to `log-1`.
   static func names() throws -> SimulatedFileSystem {
     let fileSystem = SimulatedFileSystem()
     for (name, text) in [(FileName.pages(1), "old"), (.log(1), "log")] {
@@ -28,6 +28,7 @@ enum CrashWorlds {
     try fileSystem.rename(.pages(2).temporary, to: .pages(2), at: .test)
     try fileSystem.unlink(.pages(1), at: .test)
     try fileSystem.truncate(new, to: 1, at: .test)
+    try fileSystem.unlink(.log(1), at: .test)
     try fileSystem.rename(.pages(2), to: .log(1), at: .test)
     return fileSystem
   }
