@@ -8,14 +8,19 @@ struct PageFile<Medium: FileSystem>: Sendable {
 
   /// Opens what `reference` publishes, with all its segments, so that none can vanish later.
   ///
+  /// - Parameter identity: The store that the reference is from. Without it the header of the footer's
+  ///   segment says whose it is, and where that is another store's, the fault is found no sooner than
+  ///   in the footer.
   /// - Throws: `.missing` if a segment is not there, `.corrupt` if both copies of the footer or a
   ///   segment's header are damaged, `.newerFormat`, `.io`.
   init(
-    opening reference: FooterReference, in medium: Medium, reading mode: ReadMode
+    opening reference: FooterReference, of identity: StoreIdentity? = nil, in medium: Medium,
+    reading mode: ReadMode
   ) throws(StoreError) {
     let number = reference.position.segment
     let file = try medium.open(.pages(number), .read, at: .segmentOpen)
-    let identity = try PageSegment.header(of: file, number: number, in: medium).identity
+    let identity = try PageSegment.identity(
+      of: file, number: number, expected: identity, in: medium)
     let size = try medium.size(of: file, at: .segmentOpen)
     // The table that finds the table: one segment, as far as it goes.
     let bootstrap = PageReader(

@@ -23,11 +23,7 @@ final class PageSegment<Medium: FileSystem>: Sendable {
         .segment(number), invariant: .segmentEnd,
         reason: "\(size / Layout.blockSize) blocks are there, \(blocks) were published")
     }
-    let header = try Self.header(of: file, number: number, in: medium)
-    guard identity == nil || header.identity == identity else {
-      throw .corrupt(
-        .segment(number), invariant: .segmentHeader, reason: "it belongs to another store")
-    }
+    _ = try Self.identity(of: file, number: number, expected: identity, in: medium)
     try self.init(number: number, file: file, in: medium, mapped: mapped)
   }
 
@@ -43,8 +39,22 @@ final class PageSegment<Medium: FileSystem>: Sendable {
       : nil
   }
 
-  /// The header of a page segment's file.
-  static func header(
+  /// Whose segment a file is, by its header.
+  ///
+  /// - Parameter expected: The store that it must belong to, if that is known.
+  /// - Throws: `.newerFormat`, `.corrupt`, `.io`.
+  static func identity(
+    of file: Medium.File, number: UInt32, expected: StoreIdentity?, in medium: Medium
+  ) throws(StoreError) -> StoreIdentity {
+    let identity = try header(of: file, number: number, in: medium).identity
+    guard expected == nil || identity == expected else {
+      throw .corrupt(
+        .segment(number), invariant: .segmentHeader, reason: "it belongs to another store")
+    }
+    return identity
+  }
+
+  private static func header(
     of file: Medium.File, number: UInt32, in medium: Medium
   ) throws(StoreError) -> SegmentHeader {
     var block = AlignedBuffer(count: Layout.blockSize)

@@ -58,6 +58,26 @@ import Testing
     expectFault(opening: try store.reseal(reference) { $0[16] ^= 1 }, .footerSections)
   }
 
+  @Test func `a segment of another store is refused as a segment by who knows the store`() throws {
+    let strangers = FooterStore()
+    var foreign = footer
+    foreign.identity = .ofStrangers
+    _ = try strangers.publish(foreign)
+    let bytes = try strangers.medium.contents(of: .pages(1))
+    let file = try store.medium.open(.pages(1), .readWrite, at: .test)
+    try store.medium.write(bytes, to: file, from: 0)
+    let error = storeError { () throws(StoreError) in
+      _ = try PageFile(
+        opening: reference, of: footer.identity, in: store.medium, reading: .mapped)
+    }
+    guard case .corrupt(.segment(1), .segmentHeader, _) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    // Who does not know it can tell only that the footer is not the one.
+    expectFault(opening: reference, .pageChecksum)
+  }
+
   @Test func `a footer that covers something else than its reference says is refused`() throws {
     expectFault(opening: try store.reseal(reference) { $0[56] ^= 1 }, .footerSections)
   }

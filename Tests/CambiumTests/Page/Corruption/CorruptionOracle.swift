@@ -4,8 +4,6 @@
 struct Damage: Sendable {
   /// The pages whose bytes are not what was written.
   var pages = PageSet()
-  /// Of these, the headers that are whole, and another store's.
-  var foreignHeaders = PageSet()
   /// A segment that was cut to so many bytes.
   var cut: (segment: UInt32, size: Int)?
 
@@ -81,9 +79,7 @@ extension CorruptionOracle {
   private var refusal: StoreError.CorruptPlace? {
     let footerHeader = PagePosition(segment: state.reference.position.segment, block: 0)
     if let page = fixture.map.number(of: footerHeader), damage.pages.contains(page) {
-      // The header says whose the segment is, so if that is another's, the pages cannot be right.
-      return damage.foreignHeaders.contains(page)
-        ? fixture.map.place(of: state.footer) : .segment(footerHeader.segment)
+      return .segment(footerHeader.segment)
     }
     if damage.pages.contains(state.footer), damage.pages.contains(state.footerCopy) {
       return fixture.map.place(of: state.footer)
@@ -101,7 +97,8 @@ extension CorruptionOracle {
   private func open(_ mode: ReadMode) throws -> PageFile<InMemoryFileSystem>? {
     let file: PageFile<InMemoryFileSystem>
     do throws(StoreError) {
-      file = try PageFile(opening: state.reference, in: fixture.medium, reading: mode)
+      file = try PageFile(
+        opening: state.reference, of: .ofFixtures, in: fixture.medium, reading: mode)
     } catch {
       guard case .corrupt(let place, _, _) = error, place == refusal else {
         throw Violation("opening threw \(error)")

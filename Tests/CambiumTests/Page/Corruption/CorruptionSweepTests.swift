@@ -217,7 +217,6 @@ private struct CorruptionSweep {
       let isDamaged = bytes.indices.contains { bytes[$0] != original[$0] && isRead(block, at: $0) }
       guard isDamaged, let page = fixture.map.owner(of: block) else { continue }
       damage.pages.insert(page)
-      if isForeignHeader(bytes, of: block) { damage.foreignHeaders.insert(page) }
     }
     try verify("blocks \(changes.map(\.block))", damage, [fixture.new, fixture.old])
     for (block, _) in changes {
@@ -235,12 +234,6 @@ private struct CorruptionSweep {
   /// Whether anything depends on the byte. Of a segment's first block it is the header only.
   private func isRead(_ block: PagePosition, at offset: Int) -> Bool {
     block.block > 0 || offset < SegmentHeader.size
-  }
-
-  private func isForeignHeader(_ bytes: Bytes, of block: PagePosition) -> Bool {
-    guard block.block == 0 else { return false }
-    let header = try? SegmentHeader(decoding: bytes.rawSpan, number: block.segment, path: "")
-    return header.map { $0.identity != .ofFixtures } ?? false
   }
 
   private func write(_ bytes: Bytes, to segment: UInt32, from offset: Int) throws {
