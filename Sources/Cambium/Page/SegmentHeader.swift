@@ -5,7 +5,9 @@
 ///             │CAMBIUM␀  │version │number  │identity  │zero    │checksum│ zero up to 4096
 ///             └──────────┴────────┴────────┴──────────┴────────┴────────┴─ ─ ─
 ///
-/// Nothing in it changes after it was written, so it can be trusted whatever happened to the rest.
+/// The checksum covers what is before it, and the rest must be zero: a version that puts something there
+/// has another number. Nothing in the block changes after it was written, so it can be trusted whatever
+/// happened to the rest of the file.
 struct SegmentHeader: Hashable, Sendable {
   static let size = 40
   /// "CAMBIUM" and a zero byte.
@@ -29,12 +31,14 @@ struct SegmentHeader: Hashable, Sendable {
     block.store(checksum.rawValue, at: 36)
   }
 
-  /// Reads the header of segment `number` in the file at `path`.
+  /// Reads the header of segment `number`, whose first block this is, in the store at `path`.
   init(decoding block: RawSpan, number: UInt32, path: String) throws(StoreError) {
     func fault(_ reason: String) -> StoreError {
       .corrupt(.segment(number), invariant: .segmentHeader, reason: reason)
     }
-    guard block.byteCount >= Self.size else { throw fault("the file is too short for a header") }
+    guard block.byteCount >= Layout.blockSize else {
+      throw fault("the file is too short for a header")
+    }
     guard block.load(0, as: UInt64.self) == Self.magic else {
       throw fault("it does not begin as a page segment does")
     }
@@ -49,6 +53,11 @@ struct SegmentHeader: Hashable, Sendable {
         path: path, reason: "format \(version), and this program knows \(Self.formatVersion)")
     }
     guard version > 0 else { throw fault("there is no format 0") }
+    guard
+      stride(from: Self.size, to: Layout.blockSize, by: 8).allSatisfy({
+        block.load($0, as: UInt64.self) == 0
+      })
+    else { throw fault("there is something behind the header") }
     let found = block.load(12, as: UInt32.self)
     guard found == number else { throw fault("it is segment \(found) under another name") }
     self.number = number

@@ -14,8 +14,8 @@ import Testing
     #expect(Array(bytes().prefix(8)) == Array("CAMBIUM\0".utf8))
   }
 
-  @Test func `every bit of it is checked`() {
-    for bit in 0..<SegmentHeader.size * 8 {
+  @Test func `every bit of it is checked, and of its block`() {
+    for bit in 0..<Layout.blockSize * 8 {
       var changed = bytes()
       changed[bit / 8] ^= 1 << UInt8(bit % 8)
       #expect(isCorrupt(changed), "bit \(bit)")
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func `a file too short for one has none`() {
-    for count in 0..<SegmentHeader.size { #expect(isCorrupt(Array(bytes().prefix(count)))) }
+    for count in 0..<Layout.blockSize { #expect(isCorrupt(Array(bytes().prefix(count)))) }
   }
 
   @Test func `a header under another number is refused`() {
