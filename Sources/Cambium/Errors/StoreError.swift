@@ -33,14 +33,19 @@ extension StoreError {
     case segment(UInt32)
   }
 
-  /// A bound on the size of something a user hands in.
+  /// A bound that the format sets. `bound` says where it is.
   @nonexhaustive public enum Limit: Hashable, Sendable {
+    /// Of an encoded key.
     case keyLength
+    /// Of a value that is no blob.
     case valueLength
+    /// Of a name or label, in UTF-8: of a tree, a schema version, a kept state.
+    case nameLength
+    /// Of all that is said of one state of the store: its trees, segments and schema versions.
     case footerSize
-    case treeNameLength
-    /// Of how far long work got.
+    /// Of the place where long work is to go on.
     case cursorLength
+    /// Of the segments ever made.
     case segmentNumber
   }
 
@@ -54,13 +59,13 @@ extension StoreError {
 }
 
 extension StoreError.Limit {
-  /// The largest value allowed, in bytes unless its name says otherwise.
+  /// The largest value allowed: bytes of a length or size, or a number.
   public var bound: Int {
     switch self {
     case .keyLength: 1024
     case .valueLength: 16 << 20
+    case .nameLength: 255
     case .footerSize: 64 * 4096
-    case .treeNameLength: 255
     case .cursorLength: Int(UInt16.max)
     case .segmentNumber: Int(UInt32.max)
     }

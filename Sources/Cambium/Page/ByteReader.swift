@@ -66,8 +66,8 @@ extension [UInt8] {
   /// Appends a string of up to 255 bytes behind its length.
   mutating func append(shortString text: String) throws(StoreError) {
     let bytes = text.utf8
-    guard bytes.count <= 255 else {
-      throw .limitExceeded(.treeNameLength, found: bytes.count)
+    guard bytes.count <= StoreError.Limit.nameLength.bound else {
+      throw .limitExceeded(.nameLength, found: bytes.count)
     }
     append(UInt8(bytes.count))
     append(contentsOf: bytes)
