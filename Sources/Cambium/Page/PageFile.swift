@@ -60,7 +60,8 @@ struct PageFile<Medium: FileSystem>: Sendable {
     }
   }
 
-  private static func footer(
+  /// Reads one copy of the footer.
+  static func footer(
     at copy: PageReference, of reference: FooterReference, from pages: PageReader<Medium>
   ) throws(StoreError) -> Footer {
     let page = try pages.load(copy, level: 0, as: FooterPage.self)

@@ -18,11 +18,7 @@ final class PageSegment<Medium: FileSystem>: Sendable {
   ) throws(StoreError) {
     let file = try medium.open(.pages(number), .read, at: .segmentOpen)
     let size = try medium.size(of: file, at: .segmentOpen)
-    guard size / Layout.blockSize >= blocks else {
-      throw .corrupt(
-        .segment(number), invariant: .segmentEnd,
-        reason: "\(size / Layout.blockSize) blocks are there, \(blocks) were published")
-    }
+    try Self.check(size: size, holds: blocks, number: number)
     _ = try Self.identity(of: file, number: number, expected: identity, in: medium)
     try self.init(number: number, file: file, in: medium, mapped: mapped)
   }
@@ -37,6 +33,15 @@ final class PageSegment<Medium: FileSystem>: Sendable {
       ? try medium.map(
         file, capacity: Layout.segmentBlocksMax * Layout.blockSize, at: .segmentMap)
       : nil
+  }
+
+  /// Throws unless a file of `size` bytes has all blocks that were published.
+  static func check(size: Int, holds blocks: UInt32, number: UInt32) throws(StoreError) {
+    guard size / Layout.blockSize >= blocks else {
+      throw .corrupt(
+        .segment(number), invariant: .segmentEnd,
+        reason: "\(size / Layout.blockSize) blocks are there, \(blocks) were published")
+    }
   }
 
   /// Whose segment a file is, by its header.

@@ -7,7 +7,7 @@ internal import Synchronization
   struct Entry: Sendable {
     let segment: PageSegment<Medium>
     /// The block behind the last published one.
-    let endBlock: UInt32
+    var endBlock: UInt32
   }
 
   /// Ascending by number.

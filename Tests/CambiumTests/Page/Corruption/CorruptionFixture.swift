@@ -28,7 +28,9 @@ struct CorruptionFixture {
     let first = try builder.publishFirst()
     let second = try builder.publishSecond(over: first)
     old = try PublishedState(first, in: medium, of: builder.oldModel, to: &map)
-    new = try PublishedState(second, in: medium, of: builder.newModel, to: &map)
+    var new = try PublishedState(second, in: medium, of: builder.newModel, to: &map)
+    new.pendingTrees = [old.trees[0]]
+    self.new = new
     for (segment, blocks) in blockCounts {
       for block in 0..<UInt32(blocks) {
         let position = PagePosition(segment: segment, block: block)

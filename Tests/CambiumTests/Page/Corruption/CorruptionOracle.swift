@@ -48,12 +48,8 @@ struct CorruptionOracle {
         try scan(tree.entries, Tree(pages: file.pages, root: root), forwards: true)
       }
     }
-    if let file = try open(.buffered(cacheSize: 1 << 20)) {
-      for (index, tree) in state.trees.enumerated() {
-        let root = file.footer.trees[index].root
-        try verifyCheck(of: tree, Tree(pages: file.pages, root: root))
-      }
-    }
+    _ = try open(.buffered(cacheSize: 1 << 20))
+    try verifyCheck()
   }
 
   /// Asks everything, in both modes.
@@ -69,6 +65,7 @@ struct CorruptionOracle {
         try verifyCheck(of: tree, Tree(pages: file.pages, root: root))
       }
     }
+    try verifyCheck()
   }
 }
 
@@ -224,16 +221,61 @@ extension CorruptionOracle {
       else { throw Violation("check found \(fault)") }
       named.insert(page)
     }
-    var reachable = PageSet()
-    for (page, ancestors) in expected.pages
-    where damage.pages.contains(page) && !ancestors.intersects(damage.pages) {
-      reachable.insert(page)
-    }
+    let reachable = damagedPages(of: expected)
     guard named == reachable else {
       throw Violation("check of \(expected.name) found \(report.faults)")
     }
     if reachable.isEmpty, report.entryCount != expected.entries.count {
       throw Violation("check counted \(report.entryCount) entries")
     }
+  }
+
+  /// The damaged pages that whole ones lead to.
+  private func damagedPages(of tree: ExpectedTree) -> PageSet {
+    var reachable = PageSet()
+    for (page, ancestors) in tree.pages
+    where damage.pages.contains(page) && !ancestors.intersects(damage.pages) {
+      reachable.insert(page)
+    }
+    return reachable
+  }
+
+  /// Demands that a check of the whole state names every damaged part that can be come to, and no other.
+  private func verifyCheck() throws {
+    let faults = PageFile.check(
+      state.reference, of: .ofFixtures, in: fixture.medium, sizes: CorruptionFixture.sizes)
+    var named: Set<StoreError.CorruptPlace> = []
+    for fault in faults {
+      guard case .corrupt(let place, _, _) = fault else { throw Violation("check found \(fault)") }
+      named.insert(place)
+    }
+    guard named == damagedPlaces else {
+      throw Violation("check found \(faults), not \(damagedPlaces)")
+    }
+  }
+
+  private var damagedPlaces: Set<StoreError.CorruptPlace> {
+    var places: Set<StoreError.CorruptPlace> = []
+    func add(_ pages: PageSet) {
+      for page in fixture.map.positions.indices where pages.contains(page) {
+        places.insert(fixture.map.place(of: page))
+      }
+    }
+    let copies = [state.footer, state.footerCopy].filter(damage.pages.contains)
+    for copy in copies { add(PageSet(copy)) }
+    let isFooterLost = copies.count == 2
+    for (number, end, header) in state.segments
+    where !isFooterLost || number == state.reference.position.segment {
+      if damage.pages.contains(header) { places.insert(.segment(number)) }
+      if isFooterLost { continue }
+      if let cut = damage.cut, cut.segment == number, cut.size / Layout.blockSize < end {
+        places.insert(.segment(number))
+      }
+    }
+    if isFooterLost { return places }
+    for tree in state.trees + state.pendingTrees { add(damagedPages(of: tree)) }
+    // It is one page.
+    if damage.pages.intersects(state.description.pages) { add(state.description.pages) }
+    return places
   }
 }

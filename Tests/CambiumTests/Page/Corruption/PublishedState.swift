@@ -10,6 +10,8 @@ struct PublishedState {
   let segments: [(number: UInt32, end: Int, header: Int)]
   let trees: [ExpectedTree]
   let description: ExpectedValue
+  /// The trees that its pending work has made so far.
+  var pendingTrees: [ExpectedTree] = []
 }
 
 struct ExpectedTree {
