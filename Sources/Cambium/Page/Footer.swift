@@ -22,6 +22,23 @@ struct Footer: Hashable, Sendable {
   var previous: FooterReference?
 }
 
+extension Footer {
+  /// The share of the page segments that the present state does not reach, from 0 to 1: what a
+  /// compaction could gain at most. From the aggregates beside the roots. What only kept states, pending
+  /// work or older footers reach counts as garbage, as do the segments' headers.
+  ///
+  /// - Complexity: O(trees + segments); no page is read.
+  var garbageShare: Double {
+    // Sums of what comes from a file: a number that cannot overflow.
+    let live =
+      trees.reduce(0) { $0 + Double($1.root?.reference.liveBytes ?? 0) }
+      + schemas.reduce(0) { $0 + Double($1.description.liveBytes) }
+    let blocks = segments.reduce(0) { $0 + ($1.kind == .pages ? Double($1.end) : 0) }
+    if blocks == 0 { return 0 }
+    return max(0, 1 - live / (blocks * Double(Layout.blockSize)))
+  }
+}
+
 /// The root of a tree, and its height above the leaves.
 struct TreeRoot: Hashable, Sendable {
   var reference: PageReference
