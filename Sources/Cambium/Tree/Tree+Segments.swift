@@ -2,55 +2,72 @@ extension Tree {
   /// Adds to `liveBytes`, by segment, the bytes of the tree's pages.
   ///
   /// - Complexity: O(branches); leaves are read only where they have values in pages of their own.
+  /// - Throws: `.corrupt`, also where the pages are not what the root's live bytes say; `.io`.
   func addLiveBytes(to liveBytes: inout [UInt32: UInt64]) throws(StoreError) {
     guard let root else { return }
-    var rest = root.reference.liveBytes
-    try addLiveBytes(of: root.reference, level: root.level, to: &liveBytes, rest: &rest)
-  }
-
-  /// Counts a page. There can be no more of them than the root says, however often a damaged file
-  /// refers to one.
-  private func add(
-    _ reference: PageReference, to liveBytes: inout [UInt32: UInt64], rest: inout UInt64
-  ) throws(StoreError) {
-    guard rest >= UInt64(reference.size) else {
-      throw reference.fault(.aggregates, "there are more pages than the root says")
+    let published = pages.segments.entries.reduce(0) {
+      $0 + UInt64($1.endBlock) * UInt64(Layout.blockSize)
     }
-    rest -= UInt64(reference.size)
-    liveBytes[reference.position.segment, default: 0] += UInt64(reference.size)
+    guard root.reference.liveBytes <= published else {
+      throw root.reference.fault(
+        .aggregates,
+        "\(root.reference.liveBytes) bytes are said to be live there, of \(published) published")
+    }
+    var walk = LiveBytesWalk(pages: pages, rest: root.reference.liveBytes, liveBytes: liveBytes)
+    try walk.visit(root.reference, level: root.level)
+    guard walk.rest == 0 else {
+      throw root.reference.fault(.aggregates, "it is said to reach \(walk.rest) bytes more")
+    }
+    liveBytes = walk.liveBytes
+  }
+}
+
+/// Goes over a tree, no further than its live bytes allow: a file whose pages have many parents could
+/// be walked for ever.
+private struct LiveBytesWalk<Medium: FileSystem> {
+  let pages: PageReader<Medium>
+  /// The live bytes that were not come by yet.
+  private(set) var rest: UInt64
+  private(set) var liveBytes: [UInt32: UInt64]
+
+  init(pages: PageReader<Medium>, rest: UInt64, liveBytes: [UInt32: UInt64]) {
+    self.pages = pages
+    self.rest = rest
+    self.liveBytes = liveBytes
   }
 
-  private func addLiveBytes(
-    of reference: PageReference, level: UInt8, to liveBytes: inout [UInt32: UInt64],
-    rest: inout UInt64
-  ) throws(StoreError) {
-    try add(reference, to: &liveBytes, rest: &rest)
+  mutating func visit(_ reference: PageReference, level: UInt8) throws(StoreError) {
+    try add(reference)
     if reference.liveBytes == reference.size { return }
-    if level > 0 {
-      let page = try pages.page(reference, level: level, as: BranchPage.self)
-      let node = Node(page.bytes)
-      for index in 0..<node.childCount {
-        try addLiveBytes(of: node.child(index), level: level - 1, to: &liveBytes, rest: &rest)
-      }
-      return
-    }
+    if level == 0 { return try visitValues(of: reference) }
+    let page = try pages.page(reference, level: level, as: BranchPage.self)
+    let node = Node(page.bytes)
+    for index in 0..<node.childCount { try visit(node.child(index), level: level - 1) }
+  }
+
+  private mutating func visitValues(of reference: PageReference) throws(StoreError) {
     let page = try pages.page(reference, level: 0, as: LeafPage.self)
     let node = Node(page.bytes)
     for slot in 0..<node.count where node.isExternal(slot) {
-      try addLiveBytes(
-        ofValue: PageReference(decoding: node.value(slot), at: 0), to: &liveBytes, rest: &rest)
+      try visit(value: PageReference(decoding: node.value(slot), at: 0))
     }
   }
 
-  private func addLiveBytes(
-    ofValue reference: PageReference, to liveBytes: inout [UInt32: UInt64], rest: inout UInt64
-  ) throws(StoreError) {
-    try add(reference, to: &liveBytes, rest: &rest)
+  private mutating func visit(value reference: PageReference) throws(StoreError) {
+    try add(reference)
     if reference.liveBytes == reference.size { return }
     let list = try pages.page(reference, level: 0, as: ValueListPage.self)
     for index in 0..<ValueListPage.count(list.bytes) {
-      let part = ValueListPage.reference(index, list.bytes)
-      try add(part, to: &liveBytes, rest: &rest)
+      try add(ValueListPage.reference(index, list.bytes))
     }
+  }
+
+  private mutating func add(_ reference: PageReference) throws(StoreError) {
+    let size = UInt64(reference.size)
+    guard size <= rest else {
+      throw reference.fault(.aggregates, "the tree has more bytes than its root says")
+    }
+    rest -= size
+    liveBytes[reference.position.segment, default: 0] &+= size
   }
 }
