@@ -10,6 +10,9 @@
 ///             └────────┴──────┴────────┴──────────┴───────────────┴───────┴────────────┘
 struct PageReference: Hashable, Sendable {
   static let size = 32
+  /// What count and live bytes are at most: far more than a store can hold, and little enough that
+  /// two can be added.
+  static let aggregateMax: UInt64 = 1 << 62
 
   var position: PagePosition
   /// The page's size in blocks, 1 to 64.
@@ -73,7 +76,7 @@ extension PageReference {
         .page(parent), invariant: .childBeforeParent,
         reason: "it refers to a page behind itself, at \(position)")
     }
-    guard liveBytes >= size, liveBytes <= 1 << 62, count <= 1 << 62 else {
+    guard liveBytes >= size, liveBytes <= Self.aggregateMax, count <= Self.aggregateMax else {
       throw .corrupt(
         .page(parent), invariant: .referenceBounds,
         reason: "it refers to \(count) entries in \(liveBytes) bytes at \(position)")

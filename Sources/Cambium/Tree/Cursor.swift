@@ -97,19 +97,12 @@ extension Cursor {
   /// Goes to the entry with `offset` entries before it. False if there is none.
   ///
   /// - Complexity: O(log count), and the children of the branches on the path.
+  /// - Throws: `.corrupt`, also where the counts beside the path do not add up; `.io`.
   mutating func seek(toOffset offset: Int) throws(StoreError) -> Bool {
-    guard offset >= 0, offset < tree.count else { return leave() }
-    var rest = UInt64(offset)
-    let found = try descend { node in
-      for index in 0..<node.count {
-        let count = node.child(index).count
-        if rest < count { return index }
-        rest -= count
-      }
-      return node.count
-    }
-    guard found else { return false }
-    return try stand(on: Int(clamping: rest))
+    guard let root = tree.root, offset >= 0, offset < tree.count else { return leave() }
+    var search = OffsetSearch(offset, below: root.reference)
+    guard try descend(toChild: { search.child(of: $0) }) else { return false }
+    return try stand(on: search.slot(in: Node(leaf.bytes, layout)))
   }
 
   /// Goes down from the root, by the child that `choose` names of each branch.

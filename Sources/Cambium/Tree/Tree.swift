@@ -84,6 +84,7 @@ extension Tree {
   /// The number of entries with keys below `key`: from the aggregates beside the path to it.
   ///
   /// - Complexity: O(log count), and the children of the branches on the path.
+  /// - Throws: `.corrupt`, also where the counts beside the path do not add up; `.io`.
   func rank(of key: RawSpan) throws(StoreError) -> Int {
     guard let root else { return 0 }
     var rank: UInt64 = 0
@@ -92,20 +93,22 @@ extension Tree {
     while level > 0 {
       let page = try pages.page(reference, level: level, as: BranchPage.self)
       let node = Node(page.bytes)
+      try node.checkCount(reference)
       let index = node.childIndex(for: key)
-      // A page that was verified through a right reference may be reached through a wrong one, so
-      // the sums of several levels need not fit.
-      for before in 0..<index { rank &+= node.child(before).count }
+      rank += node.count(before: index)
       reference = node.child(index)
       level -= 1
     }
     let page = try pages.page(reference, level: 0, as: LeafPage.self)
-    return Int(clamping: rank &+ UInt64(Node(page.bytes).search(key).slot))
+    let node = Node(page.bytes)
+    try node.checkCount(reference)
+    return Int(clamping: rank + UInt64(node.search(key).slot))
   }
 
   /// The number of entries with keys from `low` on and below `high`; nil is without bound.
   ///
   /// - Complexity: that of `rank(of:)`, twice.
+  /// - Throws: what `rank(of:)` does.
   func count(from low: [UInt8]?, upTo high: [UInt8]?) throws(StoreError) -> Int {
     let end = if let high { try rank(of: high.rawSpan) } else { count }
     let start = if let low { try rank(of: low.rawSpan) } else { 0 }

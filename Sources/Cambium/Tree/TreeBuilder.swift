@@ -188,8 +188,24 @@ extension TreeBuilder {
       NodeWriter.write(entries, range, measure: measure, schemaVersion: version, to: &page)
     }
     entries.aggregate(range, schemaVersion: version, into: &reference)
+    try checkAggregates(of: reference, of: entries, range)
     let separator = level == 0 ? leafSeparator : entries.keyBytes(range.lowerBound)
     try append(reference, separator: separator, to: level + 1)
+  }
+
+  /// Refuses sums that no reference can say, which only a damaged base leads to: the node could be
+  /// written, and never read.
+  private func checkAggregates(
+    of reference: PageReference, of entries: OpenEntries, _ range: Range<Int>
+  ) throws(StoreError) {
+    let bound = PageReference.aggregateMax
+    if reference.count <= bound, reference.liveBytes <= bound { return }
+    let children = range.filter { entries.isBranch || entries.isExternal($0) }
+      .map { entries.reference($0) }
+    let largest = children.max { ($0.count, $0.liveBytes) < ($1.count, $1.liveBytes) } ?? reference
+    throw largest.fault(
+      .aggregates,
+      "its reference says \(largest.count) entries in \(largest.liveBytes) bytes")
   }
 
   /// Takes back a node of the base that comes before if what is open is not enough for a good one.
@@ -284,7 +300,7 @@ extension OpenEntries {
 
   /// Completes the reference to a node of these entries.
   ///
-  /// Sums of what a damaged base says may overflow; what comes of them is refused when it is read.
+  /// Sums of what a damaged base says stop at what a number can say, above `aggregateMax`.
   func aggregate(
     _ range: Range<Int>, schemaVersion: UInt32, into reference: inout PageReference
   ) {
@@ -292,16 +308,23 @@ extension OpenEntries {
       reference.count = UInt64(range.count)
       reference.lowestVersion = schemaVersion
       for index in range where isExternal(index) {
-        reference.liveBytes &+= self.reference(index).liveBytes
+        reference.liveBytes.addClamping(self.reference(index).liveBytes)
       }
       return
     }
     reference.lowestVersion = .max
     for index in range {
       let child = self.reference(index)
-      reference.count &+= child.count
-      reference.liveBytes &+= child.liveBytes
+      reference.count.addClamping(child.count)
+      reference.liveBytes.addClamping(child.liveBytes)
       reference.lowestVersion = min(reference.lowestVersion, child.lowestVersion)
     }
+  }
+}
+
+extension UInt64 {
+  fileprivate mutating func addClamping(_ other: UInt64) {
+    let (sum, overflow) = addingReportingOverflow(other)
+    self = overflow ? .max : sum
   }
 }

@@ -155,4 +155,10 @@ extension StoreError {
     if case .corrupt(_, let invariant, _) = self { return invariant }
     return nil
   }
+
+  /// Where it was broken.
+  var place: CorruptPlace? {
+    if case .corrupt(let place, _, _) = self { return place }
+    return nil
+  }
 }
