@@ -30,12 +30,6 @@ private struct LiveBytesWalk<Medium: FileSystem> {
   private(set) var rest: UInt64
   private(set) var liveBytes: [UInt32: UInt64]
 
-  init(pages: PageReader<Medium>, rest: UInt64, liveBytes: [UInt32: UInt64]) {
-    self.pages = pages
-    self.rest = rest
-    self.liveBytes = liveBytes
-  }
-
   mutating func visit(_ reference: PageReference, level: UInt8) throws(StoreError) {
     try add(reference)
     if reference.liveBytes == reference.size { return }
