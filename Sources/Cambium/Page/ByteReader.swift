@@ -22,6 +22,7 @@ struct ByteReader: ~Escapable {
     .corrupt(place, invariant: invariant, reason: reason)
   }
 
+  /// The next integer, stored little-endian.
   mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type
   ) throws(StoreError) -> Value {
@@ -31,6 +32,7 @@ struct ByteReader: ~Escapable {
     return bytes.load(offset, as: type)
   }
 
+  /// The next `count` bytes.
   @_lifetime(copy self)
   mutating func run(_ count: Int) throws(StoreError) -> RawSpan {
     try require(count)

@@ -1,8 +1,8 @@
 /// Everything that one published state of a store consists of: all roots, and where bytes are.
 ///
 /// A footer becomes true when a reference to it does (a frame of the log; until there is one, the
-/// caller keeps the reference). It is written twice, and a copy that is damaged is healed by the
-/// other.
+/// caller keeps the reference). It is written twice: a reader that finds the first copy damaged takes
+/// the second. Nothing is written over the damaged one.
 struct Footer: Hashable, Sendable {
   var identity: StoreIdentity
   var features = Features()

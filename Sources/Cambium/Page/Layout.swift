@@ -6,7 +6,7 @@ enum Layout {
   static let pageBlocksMax = 64
   /// The most blocks a page segment has: 1 GiB.
   static let segmentBlocksMax = (1 << 30) / blockSize
-  /// The highest level of a branch. A tree of branches with two children each, as full as `count`
-  /// can say, stays below it.
+  /// The highest level of a branch. Even if every branch has only two children, 2^48 leaves lie below
+  /// one there: 2^60 bytes.
   static let levelMax: UInt8 = 48
 }

@@ -31,7 +31,8 @@ final class PageAppender<Medium: FileSystem> {
   private var waiting = 0
 
   /// - Parameters:
-  ///   - number: The first segment to make; no file may have a higher number.
+  ///   - number: The first segment to make, above all that there are. One that has the number already
+  ///     is not replaced: appending then throws `.io(.fileExists, …)`.
   ///   - segmentBlocks: The size a segment may reach, at most 1 GiB in blocks of 4 KiB.
   init(
     to medium: Medium, of identity: StoreIdentity, from number: UInt32, output: Output,

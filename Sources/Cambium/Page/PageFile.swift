@@ -3,7 +3,8 @@ struct PageFile<Medium: FileSystem>: Sendable {
   let reference: FooterReference
   let footer: Footer
   let pages: PageReader<Medium>
-  /// Which of the footer's copies could not be read; nil where both can, or only the first was.
+  /// Why the first copy of the footer could not be read, so that the second was taken; nil where the
+  /// first is whole. Then the second was not looked at.
   let healedCopy: StoreError?
 
   /// Opens what `reference` publishes, with all its segments, so that none can vanish later.

@@ -30,7 +30,8 @@ final class PageReader<Medium: FileSystem>: Sendable {
   /// The page that `reference` means, verified.
   ///
   /// `level` is the page's height above the leaves, which the caller knows from where it came; it
-  /// falls with every step down, so a descent ends whatever the bytes say.
+  /// falls with every step down, so a descent ends whatever the bytes say. The reference's aggregates
+  /// are compared with the page only when that is read from the medium: who adds them up makes sure.
   ///
   /// - Throws: `.corrupt` if the page is not what the reference vouches for, `.io`.
   @inline(__always)
@@ -132,7 +133,7 @@ final class PageReader<Medium: FileSystem>: Sendable {
     return buffer
   }
 
-  /// Asks for a page to be read ahead, if it was not touched yet.
+  /// Asks the medium to read a page ahead, if it was not verified yet.
   func willNeed(_ reference: PageReference) {
     guard let entry = segments.entry(reference.position.segment),
       reference.endBlock <= entry.endBlock,

@@ -32,7 +32,7 @@ struct PageReference: Hashable, Sendable {
 }
 
 extension PageReference {
-  /// Reads a reference that may hold anything. `checked(in:)` says whether it can be one.
+  /// Reads a reference that may hold anything. `check(below:)` says whether it can be one.
   @inline(__always)
   init(decoding bytes: RawSpan, at offset: Int) {
     let place = bytes.load(offset + 4, as: UInt32.self)

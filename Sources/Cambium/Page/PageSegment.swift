@@ -7,6 +7,7 @@ final class PageSegment<Medium: FileSystem>: Sendable {
   let file: Medium.File
   /// The file in memory; nil where pages are read into a cache.
   let mapping: FileMapping?
+  /// The pages of the mapping that this process has verified; empty where there is none.
   let verified: BlockSet
 
   /// Opens segment `number`, of at least `blocks` blocks, and checks that it is this store's.
@@ -23,7 +24,7 @@ final class PageSegment<Medium: FileSystem>: Sendable {
     try self.init(number: number, file: file, in: medium, mapped: mapped)
   }
 
-  /// Takes a segment that this process has just made.
+  /// Takes an open file whose header the caller has looked at.
   init(number: UInt32, file: Medium.File, in medium: Medium, mapped: Bool) throws(StoreError) {
     self.number = number
     self.file = file
