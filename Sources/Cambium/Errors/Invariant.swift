@@ -7,7 +7,8 @@
   /// A page segment is as long as the footer's segment table says, or longer.
   case segmentEnd = "S2"
 
-  /// A page lies within the published end of a segment that the segment table names.
+  /// A page lies within the published end of a segment that the segment table names; a footer,
+  /// within its file.
   case pageExists = "P1"
   /// The page's bytes hash to the checksum that it and the reference to it carry.
   case pageChecksum = "P2"
@@ -37,7 +38,8 @@
   /// The pages of a large value hold exactly the length its first page says.
   case valueLength = "V1"
 
-  /// The footer's sections are whole, known or skippable, and within their limits.
+  /// The footer is the one its reference means, and its sections are whole, known or skippable, and
+  /// within their limits.
   case footerSections = "F1"
 }
 

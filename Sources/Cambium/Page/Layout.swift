@@ -6,7 +6,7 @@ enum Layout {
   static let pageBlocksMax = 64
   /// The most blocks a page segment has: 1 GiB.
   static let segmentBlocksMax = (1 << 30) / blockSize
-  /// The highest level of a branch. Even if every branch has only two children, 2^48 leaves lie below
-  /// one there: 2^60 bytes.
+  /// The highest level of a branch, which ends a descent whatever a file says. No tree comes near it:
+  /// positions tell 2^50 pages apart, and with three children in each branch those make 32 levels.
   static let levelMax: UInt8 = 48
 }
