@@ -20,7 +20,9 @@ let package = Package(
     .target(name: "CCambium"),
     .target(name: "Cambium", dependencies: ["CCambium"]),
     .target(name: "TestSupport", dependencies: ["Cambium"], path: "Tests/TestSupport"),
-    .testTarget(name: "CambiumTests", dependencies: ["Cambium", "CCambium", "TestSupport"]),
+    .testTarget(
+      name: "CambiumTests", dependencies: ["Cambium", "CCambium", "TestSupport"],
+      exclude: ["Fixtures"]),
   ],
   swiftLanguageModes: [.v6]
 )
