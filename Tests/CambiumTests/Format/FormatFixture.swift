@@ -1,0 +1,110 @@
+import TestSupport
+
+@testable import Cambium
+
+/// The store that `FORMAT.md` shows byte by byte: two published states of two trees.
+///
+///     segment 1   header · a value · leaves of versions 1, 2, 1 · branch · footer · its copy
+///     segment 2   header · a schema's description · a leaf and the branch anew · footer · its copy
+///
+/// Where its leaves are divided follows from their schema versions, not from how full they are, so a
+/// change of that is no change of these bytes.
+enum FormatFixture {
+  static let identity = StoreIdentity(low: 0x0706_0504_0302_0100, high: 0x0f0e_0d0c_0b0a_0908)
+  static let sizes = NodeSizes(leaf: 384, branch: 384)
+  static let names = [FileName.pages(1), .pages(2)]
+  static let treeName = "notes"
+  static let largeValue = Bytes((0..<120).map { 0x41 + UInt8($0 % 26) })
+  static let description = Bytes("a schema's description".utf8)
+
+  /// The first state's entries, in order, each with its schema version.
+  static let entries: [(key: Bytes, value: Bytes, version: UInt32)] = [
+    ("leaf/", "", 1),
+    ("leaf/a", "short", 1),
+    ("leaf/a\0", "tie", 1),
+    ("leaf/large", String(decoding: largeValue, as: UTF8.self), 1),
+    ("leaf/long-enough-for-a-tail", "tail", 1),
+    ("num/00000001", "one.", 2),
+    ("num/10000002", "two.", 2),
+    ("num/20000003", "tri.", 2),
+    ("zone/00000001/a", "north-west", 1),
+    ("zone/10000002/b", "", 1),
+  ].map { (Bytes($0.utf8), Bytes($1.utf8), $2) }
+
+  /// What the second state changes; nil removes.
+  static let changes: [Bytes: Bytes?] = [
+    Bytes("num/10000002".utf8): nil, Bytes("num/30000004".utf8): Bytes("four".utf8),
+  ]
+
+  static let oldModel = Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.value) })
+  static var newModel: [Bytes: Bytes] {
+    var model = oldModel
+    for (key, value) in changes { model[key] = value }
+    return model
+  }
+
+  /// Where the files are that were written when this format was new.
+  static let path = Repository.path("Tests/CambiumTests/Fixtures/format-1")
+
+  /// The files as they lie in the repository.
+  static func files() throws -> [FileName: Bytes] {
+    let medium = try PosixFileSystem(at: path)
+    return Dictionary(
+      uniqueKeysWithValues: try names.map { ($0, try medium.contents(of: $0)) })
+  }
+}
+
+// MARK: Writing
+
+extension FormatFixture {
+  /// Writes both states and returns what opens them.
+  static func write(
+    to medium: some FileSystem
+  ) throws -> (old: FooterReference, new: FooterReference) {
+    let old = try writeOld(to: medium)
+    return (old, try writeNew(over: old, to: medium))
+  }
+
+  private static func writeOld<Medium: FileSystem>(to medium: Medium) throws -> FooterReference {
+    let appender = PageAppender(to: medium, of: identity, from: 1, output: .buffered)
+    var builder = TreeBuilder(appendingTo: appender, base: nil, sizes: sizes)
+    for entry in entries {
+      try builder.append(
+        entry.key.rawSpan, entry.value.rawSpan, schemaVersion: entry.version)
+    }
+    var footer = Footer(identity: identity)
+    footer.coveredSequence = 5
+    footer.trees = [
+      NamedTree(name: "empty"), NamedTree(name: treeName, root: try builder.finish()),
+    ]
+    footer.segments = [SegmentExtent(kind: .pages, number: 1, end: 6, liveBytes: 5 << 12)]
+    return try appender.publish(footer)
+  }
+
+  private static func writeNew<Medium: FileSystem>(
+    over old: FooterReference, to medium: Medium
+  ) throws -> FooterReference {
+    let base = try PageFile(opening: old, in: medium, reading: .mapped)
+    let appender = PageAppender(to: medium, of: identity, from: 2, output: .buffered)
+    var footer = base.footer
+    footer.coveredSequence = 9
+    footer.schemas = [
+      StoredSchema(
+        version: 1, fingerprintLow: 0x1817_1615_1413_1211, fingerprintHigh: 0x2827_2625_2423_2221,
+        label: "first", description: try appender.append(largeValue: description.rawSpan))
+    ]
+    footer.trees[1].root = try TreeMerge.run(
+      ListInput(changes, version: 2), into: footer.trees[1].root, of: base.pages,
+      transform: NoTransform(), sizes: sizes, appendingTo: appender)
+    footer.segments = [
+      SegmentExtent(kind: .pages, number: 1, end: 6, liveBytes: 3 << 12),
+      SegmentExtent(kind: .pages, number: 2, end: 4, liveBytes: 3 << 12),
+    ]
+    footer.keptStates = [KeptState(version: 1, label: "before", footer: old)]
+    footer.pendingWork = [
+      PendingWork(kind: 7, cursor: Bytes("num/2".utf8), trees: [NamedTree(name: "next")])
+    ]
+    footer.previous = old
+    return try appender.publish(footer)
+  }
+}

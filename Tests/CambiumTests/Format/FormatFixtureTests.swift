@@ -1,0 +1,101 @@
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// The files in the repository stay readable for ever, and are what is written today.
+@Suite struct FormatFixtureTests {
+  @Test(arguments: [ReadMode.mapped, .buffered(cacheSize: 1 << 16)])
+  func `the fixture opens by the references in the document`(mode: ReadMode) throws {
+    for (line, model) in zip(
+      try FormatDocument().hex("The references"), [FormatFixture.oldModel, FormatFixture.newModel])
+    {
+      let file = try open(line.bytes, reading: mode)
+      #expect(file.healedCopy == nil)
+      #expect(file.footer.trees.map(\.name) == ["empty", FormatFixture.treeName])
+      #expect(file.footer.trees[0].root == nil)
+      let tree = Tree(pages: file.pages, root: file.footer.trees[1].root)
+      #expect(try entries(of: tree) == model)
+      let report = TreeCheck.run(tree, sizes: FormatFixture.sizes)
+      #expect(report.faults == [])
+      #expect(report.leafCount == 3)
+      #expect(report.branchCount == 1)
+    }
+  }
+
+  @Test func `the second state's footer is as it was written`() throws {
+    let lines = try FormatDocument().hex("The references")
+    let footer = try open(lines[1].bytes).footer
+    #expect(footer.previous == (try reference(lines[0].bytes)))
+    #expect(footer.keptStates.map(\.footer) == [footer.previous])
+    #expect(footer.schemas.map(\.label) == ["first"])
+    #expect(footer.pendingWork.map(\.cursor) == [Bytes("num/2".utf8)])
+    #expect(footer.coveredSequence == 9)
+  }
+
+  @Test func `the entries are those in the document`() throws {
+    let document = try FormatDocument()
+    let keys = try document.column("key", of: "The entries").map(bytes)
+    for (state, model) in [
+      ("state 1", FormatFixture.oldModel), ("state 2", FormatFixture.newModel),
+    ] {
+      let values = try document.column(state, of: "The entries")
+      let stated = zip(keys, values).filter { $1 != "no entry" }.map { ($0, value($1)) }
+      #expect(Dictionary(uniqueKeysWithValues: stated) == model)
+    }
+  }
+
+  @Test func `the same entries are written as the same bytes`() throws {
+    let medium = InMemoryFileSystem()
+    let written = try FormatFixture.write(to: medium)
+    let lines = try FormatDocument().hex("The references")
+    #expect(lines.count == 2)
+    for (reference, line) in zip([written.old, written.new], lines) {
+      var bytes: Bytes = []
+      reference.encode(to: &bytes)
+      #expect(bytes == line.bytes)
+    }
+    let files = try FormatFixture.files()
+    #expect(try Set(medium.list(at: .test)) == Set(files.keys))
+    for (name, bytes) in files {
+      #expect(try medium.contents(of: name) == bytes, "\(name)")
+    }
+  }
+
+  private func open(
+    _ bytes: Bytes, reading mode: ReadMode = .mapped
+  ) throws -> PageFile<PosixFileSystem> {
+    try PageFile(
+      opening: reference(bytes), in: PosixFileSystem(at: FormatFixture.path), reading: mode)
+  }
+
+  private func reference(_ bytes: Bytes) throws -> FooterReference {
+    var reader = ByteReader(bytes.rawSpan, at: .segment(0), invariant: .footerSections)
+    return try FooterReference(reading: &reader)
+  }
+
+  private func entries(of tree: Tree<PosixFileSystem>) throws -> [Bytes: Bytes] {
+    var entries: [Bytes: Bytes] = [:]
+    var cursor = Cursor(tree)
+    var isOn = try cursor.first()
+    while isOn {
+      var value: Bytes = []
+      try tree.append(cursor.entry, to: &value)
+      entries[cursor.key.array()] = value
+      isOn = try cursor.next()
+    }
+    return entries
+  }
+
+  private func bytes(_ text: String) -> Bytes {
+    Bytes(String(text.map { $0 == "␀" ? "\0" : $0 }).utf8)
+  }
+
+  private func value(_ text: String) -> Bytes {
+    switch text {
+    case "nothing": []
+    case "120 letters": FormatFixture.largeValue
+    default: bytes(text)
+    }
+  }
+}
