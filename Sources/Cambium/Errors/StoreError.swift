@@ -34,7 +34,7 @@ extension StoreError {
   }
 
   /// A bound that the format sets. `bound` says where it is.
-  @nonexhaustive public enum Limit: Hashable, Sendable {
+  @nonexhaustive public enum Limit: Hashable, Sendable, CaseIterable {
     /// Of an encoded key.
     case keyLength
     /// Of a value that is no blob.
