@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `random trees read as they were written`() throws {
-    replaying(0..<UInt64(scaled(120, debug: 12))) { seed in
+    replaying(0..<UInt64(scaled(60, debug: 12))) { seed in
       var random = SplitMix64(seed: seed)
       try verify(RandomTree(&random), &random)
     }
@@ -84,7 +84,7 @@ import Testing
     try agree(entries.map(\.key) == sorted.keys, "\(entries.count) keys for \(sorted.keys.count)")
     try agree(entries.map(\.value) == sorted.values, "the values differ")
     for index in stride(
-      from: 0, to: entries.count, by: max(1, entries.count / scaled(40, debug: 6)))
+      from: 0, to: entries.count, by: max(1, entries.count / scaled(12, debug: 6)))
     {
       let key = sorted.keys[index]
       try agree(reader.value(of: key, in: tree) == sorted.values[index], "no value of \(key)")
