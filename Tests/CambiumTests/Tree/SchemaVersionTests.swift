@@ -43,6 +43,37 @@ private struct Step: EntryTransform {
     return changes
   }
 
+  @Test func `a step can leave alone what is not rewritten anyway`() throws {
+    var world = World(on: InMemoryFileSystem())
+    try world.merge(Self.changes(0..<3_000, length: 60), version: 1)
+    let asked = Step.Counter()
+    let added = Self.changes(3_000..<3_001, length: 60)
+    try world.merge(
+      ListInput(added, version: 2), transform: Step(schemaVersion: 2, asked: asked),
+      scope: .touchedLeaves)
+    let tree = try world.tree()
+    #expect(TreeCheck.run(tree).faults.isEmpty)
+    #expect(tree.lowestVersion == 1)
+    #expect(asked.count > 0 && asked.count < 1_000, "only the leaves beside the new key")
+    var cursor = Cursor(tree)
+    var transformed = 0
+    var isOn = try cursor.first()
+    while isOn {
+      var value: Bytes = []
+      try tree.append(cursor.entry, to: &value)
+      let old = world.model[cursor.key.array()]
+      if cursor.entry.schemaVersion == 1 {
+        #expect(value == old, "what is old is as it was")
+      } else if let old {
+        transformed += 1
+        #expect(value == Step.change(old), "what was rewritten is new")
+      }
+      isOn = try cursor.next()
+    }
+    #expect(transformed > 0)
+    #expect(tree.count == 3_001 - (asked.count - transformed), "the step drops some")
+  }
+
   @Test func `a leaf holds rows of one version, and roots say the lowest`() throws {
     var world = World(on: InMemoryFileSystem(), sizes: tinyNodes)
     try world.merge(Self.changes(0..<100), version: 3)

@@ -89,14 +89,15 @@ struct TreeWorld<Medium: FileSystem> {
   }
 
   mutating func merge(
-    _ input: some SortedInput, transform: some EntryTransform, adoption: Adoption = .all
+    _ input: some SortedInput, transform: some EntryTransform,
+    scope: TransformScope = .everything, adoption: Adoption = .all
   ) throws {
     let appender = PageAppender(
       to: medium, of: Self.identity, from: nextSegment, output: .buffered,
       segmentBlocks: segmentBlocks)
     let root = try TreeMerge.run(
-      input, into: root, of: file?.pages, transform: transform, adoption: adoption, sizes: sizes,
-      appendingTo: appender)
+      input, into: root, of: file?.pages, transform: transform, scope: scope, adoption: adoption,
+      sizes: sizes, appendingTo: appender)
     try publish(root, from: appender)
   }
 
