@@ -1,17 +1,20 @@
 /// Keys to be looked up together.
 struct KeyBatch: Sendable {
+  /// The keys, one behind the other; what is behind the last is of no meaning.
   private var bytes: [UInt8] = []
   private var ends: [Int] = []
 
   var count: Int { ends.count }
 
   mutating func append(_ key: RawSpan) {
-    bytes.append(key)
-    ends.append(bytes.count)
+    let start = ends.last ?? 0
+    let end = start + key.byteCount
+    if end > bytes.count { bytes += [UInt8](repeating: 0, count: end) }
+    bytes.replace(at: start, with: key, RawSpan())
+    ends.append(end)
   }
 
   mutating func removeAll() {
-    bytes.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
   }
 

@@ -28,9 +28,19 @@ extension Tree {
       entries.append(LeafEntry(page: page, slot: slot))
     }
     for index in 0..<keys.count {
-      guard let entry = entries[index] else { continue }
-      let slot = Node(entry.page.bytes).slot(of: keys.key(index), from: slots[index])
-      entries[index] = slot.map { LeafEntry(page: entry.page, slot: $0) }
+      let slot = Self.slot(of: keys.key(index), from: slots[index], in: entries[index])
+      if slot != slots[index] {
+        entries[index] = slot.flatMap { entries[index]?.moved(to: $0) }
+      }
+    }
+  }
+
+  @inline(__always)
+  private static func slot(of key: RawSpan, from slot: Int, in entry: borrowing LeafEntry?) -> Int?
+  {
+    switch entry {
+    case .none: nil
+    case .some(let entry): Node(entry.page.bytes).slot(of: key, from: slot)
     }
   }
 

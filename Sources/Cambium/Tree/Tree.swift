@@ -26,6 +26,9 @@ struct LeafEntry: Sendable {
     get { Node(page.bytes).value(slot) }
   }
 
+  /// The entry of another slot of the same leaf.
+  func moved(to slot: Int) -> LeafEntry { LeafEntry(page: page, slot: slot) }
+
   var isExternal: Bool { Node(page.bytes).isExternal(slot) }
   var schemaVersion: UInt32 { Node(page.bytes).schemaVersion }
 }
