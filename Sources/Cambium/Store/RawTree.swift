@@ -52,7 +52,7 @@
 /// A place in a raw tree.
 ///
 /// A class, because a caller in another module moves a noncopyable struct of this size to and fro for
-/// every call: 17 ns an entry of a scan, more than the scan.
+/// every call, which doubled the time of a scan.
 @_spi(Raw) public final class RawCursor {
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) private var cursor: Cursor<PosixFileSystem>

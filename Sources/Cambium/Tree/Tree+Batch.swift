@@ -5,7 +5,7 @@ extension Tree {
   /// any of them waits: the cache misses of one hide those of the others. (Leaves of equal depth make
   /// it this simple.)
   ///
-  /// - Complexity: as many lookups, at a quarter of the time or less when leaves are not in the cache.
+  /// - Complexity: as many lookups, at about half the time each when leaves are not in the cache.
   /// - Throws: `.corrupt`, `.io`.
   func find(_ keys: borrowing KeyBatch, to entries: inout [LeafEntry?]) throws(StoreError) {
     entries.removeAll(keepingCapacity: true)
