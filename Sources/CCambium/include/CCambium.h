@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "CCambiumSyscalls.h"
+#include "CCambiumThreads.h"
 #include "crc32c_testing.h"
 
 /// Continues a CRC-32C (Castagnoli, reflected, as in RFC 3720) over `count` more bytes.

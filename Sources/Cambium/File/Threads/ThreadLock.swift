@@ -5,7 +5,7 @@ internal import Glibc
 /// A pthread mutex: ThreadSanitizer understands it, and reports races that are none on
 /// `Synchronization.Mutex`. It is not for the hot path.
 @safe package final class ThreadLock: @unchecked Sendable {
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
   package init() {
     unsafe mutex = .allocate(capacity: 1)
