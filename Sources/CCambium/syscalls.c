@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 int cambium_fallocate(int descriptor, int64_t size) {
@@ -18,6 +19,26 @@ static struct flock whole_file(void) {
 int cambium_lock(int descriptor) {
   struct flock lock = whole_file();
   return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int cambium_unlock(int descriptor) {
+  struct flock lock = whole_file();
+  lock.l_type = F_UNLCK;
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int cambium_is_locked(int descriptor) {
+  struct flock lock = whole_file();
+  if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
+  return lock.l_type != F_UNLCK;
+}
+
+int cambium_lock_directory(int descriptor) {
+  return flock(descriptor, LOCK_EX | LOCK_NB);
+}
+
+int cambium_unlock_directory(int descriptor) {
+  return flock(descriptor, LOCK_UN);
 }
 
 int32_t cambium_lock_holder(int descriptor) {

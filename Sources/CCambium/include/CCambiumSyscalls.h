@@ -11,6 +11,18 @@ int cambium_fallocate(int descriptor, int64_t size);
 /// Unlike a POSIX lock it is not lost when another descriptor of the same file is closed.
 int cambium_lock(int descriptor);
 
+/// Gives the lock of this description back, also where a forked child has the description too.
+int cambium_unlock(int descriptor);
+
+/// Whether another description has the lock: 1 or 0, or -1 with `errno` set. The file may be open for
+/// reading only.
+int cambium_is_locked(int descriptor);
+
+/// Takes the lock on a directory for this open file description, without waiting (`flock`: an OFD lock
+/// would demand that the directory be open for writing). `cambium_unlock_directory` gives it back.
+int cambium_lock_directory(int descriptor);
+int cambium_unlock_directory(int descriptor);
+
 /// The process that keeps this description from the lock, or 0 where that cannot be known: the
 /// kernel names the holder of a POSIX lock, but of an OFD lock it does not.
 int32_t cambium_lock_holder(int descriptor);

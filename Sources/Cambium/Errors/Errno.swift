@@ -28,6 +28,8 @@ extension Errno {
   package static let outOfMemory = Errno(rawValue: ENOMEM)
   package static let tooManySymbolicLinks = Errno(rawValue: ELOOP)
   package static let tooManyLinks = Errno(rawValue: EMLINK)
+  package static let noLocks = Errno(rawValue: ENOLCK)
+  package static let notImplemented = Errno(rawValue: ENOSYS)
   package static let badDescriptor = Errno(rawValue: EBADF)
 
   /// The medium has no room for more, for whichever reason.

@@ -59,9 +59,22 @@ package protocol FileSystem: Sendable {
   /// The files of a store in the directory, in no order. Names that no store computes are left out.
   func list(at site: Site) throws(StoreError) -> [FileName]
 
-  /// Locks the file for this open file description, for as long as it is open.
+  /// Locks the file for this open file, for as long as the process that locked it has it open. That
+  /// a forked child has it too changes nothing, unless the parent is killed: then the child keeps it.
   /// - Throws: `.locked`, with the holder's process where it can be known.
   func lock(_ file: File, at site: Site) throws(StoreError)
+
+  /// Whether another open file has the lock. This one may be open for reading only.
+  func isLocked(_ file: File, at site: Site) throws(StoreError) -> Bool
+
+  /// Opens the directory itself and locks it, in the same way. That lock and those of files have
+  /// nothing to do with each other.
+  /// - Returns: nil where the medium knows no such locks.
+  /// - Throws: `.locked`.
+  func lockDirectory(at site: Site) throws(StoreError) -> File?
+
+  /// Whether the name leads to this open file, and not to another that took its place.
+  func leads(_ name: FileName, to file: File, at site: Site) throws(StoreError) -> Bool
 
   /// Maps the first `capacity` bytes of the file for reading. The address never moves.
   ///

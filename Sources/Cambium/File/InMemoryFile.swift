@@ -79,6 +79,12 @@ final class InMemoryContent: @unchecked Sendable {
     return lockHolder == holder
   }
 
+  func isLocked(besides holder: ObjectIdentifier) -> Bool {
+    guardian.lock()
+    defer { guardian.unlock() }
+    return lockHolder != nil && lockHolder != holder
+  }
+
   func unlock(from holder: ObjectIdentifier) {
     guardian.lock()
     defer { guardian.unlock() }

@@ -11,6 +11,8 @@ package final class InMemoryFileSystem: FileSystem, @unchecked Sendable {
   private let capacity: Int
   private let guardian = ThreadLock()
   private var contents: [FileName: InMemoryContent] = [:]
+  /// Bears the lock on the directory, once somebody took it.
+  private var directory: InMemoryContent?
 
   package init(path: String = "memory", capacity: Int = 1 << 30) {
     self.path = path
@@ -132,6 +134,34 @@ extension InMemoryFileSystem {
     guard file.content.lock(for: ObjectIdentifier(file)) else {
       throw .locked(path: file.path, holder: getpid())
     }
+  }
+
+  package func isLocked(_ file: InMemoryFile, at site: Site) throws(StoreError) -> Bool {
+    file.content.isLocked(besides: ObjectIdentifier(file))
+  }
+
+  package func lockDirectory(at site: Site) throws(StoreError) -> InMemoryFile? {
+    let file = InMemoryFile(try directoryContent(), path: path, isWritable: true)
+    try lock(file, at: site)
+    return file
+  }
+
+  private func directoryContent() throws(StoreError) -> InMemoryContent {
+    guardian.lock()
+    defer { guardian.unlock() }
+    if let directory { return directory }
+    let memory = try AnonymousMemory.reserve(capacity: 4096).get("lock directory", path: path)
+    let content = InMemoryContent(memory)
+    directory = content
+    return content
+  }
+
+  package func leads(
+    _ name: FileName, to file: InMemoryFile, at site: Site
+  ) throws(StoreError) -> Bool {
+    guardian.lock()
+    defer { guardian.unlock() }
+    return contents[name] === file.content
   }
 
   package func map(

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// An open file of the operating system.
 package final class PosixFile: Sendable {
   let descriptor: Syscall.Descriptor
@@ -5,6 +7,8 @@ package final class PosixFile: Sendable {
   let path: String
   /// Asked to write past the page cache. Whether it still does, the kernel knows.
   let isDirect: Bool
+  private let forks = ForkGuard()
+  private let hasLock = Atomic(false)
 
   /// Takes over the descriptor.
   init(_ descriptor: Syscall.Descriptor, path: String, isDirect: Bool) {
@@ -13,7 +17,18 @@ package final class PosixFile: Sendable {
     self.isDirect = isDirect
   }
 
+  /// Remembers that a lock was taken.
+  func noteLock() {
+    hasLock.store(true, ordering: .relaxed)
+  }
+
+  /// Closing gives a lock back only with the last descriptor of the description, and a forked child has
+  /// one too. So the parent gives it back in so many words, and a child never.
   deinit {
+    if hasLock.load(ordering: .relaxed), !forks.isForked {
+      Syscall.unlock(descriptor)
+      Syscall.unlockDirectory(descriptor)
+    }
     Syscall.close(descriptor)
   }
 }

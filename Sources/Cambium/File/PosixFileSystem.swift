@@ -221,6 +221,41 @@ extension PosixFileSystem {
       throw .locked(path: file.path, holder: Syscall.lockHolder(file.descriptor))
     default: try result.get("lock", path: file.path)
     }
+    file.noteLock()
+  }
+
+  package func isLocked(_ file: PosixFile, at site: Site) throws(StoreError) -> Bool {
+    try Syscall.isLocked(file.descriptor).get("look for a lock", path: file.path)
+  }
+
+  /// By a description of its own, as the lock belongs to the description.
+  package func lockDirectory(at site: Site) throws(StoreError) -> PosixFile? {
+    let descriptor = try Syscall.open(".", in: directory, O_RDONLY | O_DIRECTORY)
+      .get("open", path: path)
+    let file = PosixFile(descriptor, path: path, isDirect: false)
+    let result = Syscall.lockDirectory(descriptor)
+    switch result {
+    case .failure(.wouldBlock): throw .locked(path: path, holder: nil)
+    case .failure(let errno) where PosixFileSystem.saysUnknown.contains(errno): return nil
+    default: try result.get("lock directory", path: path)
+    }
+    file.noteLock()
+    return file
+  }
+
+  /// How media say that they have no locks on directories.
+  private static let saysUnknown: Set<Errno> = [
+    .badDescriptor, .invalidArgument, .noLocks, .notSupported, .notImplemented,
+  ]
+
+  package func leads(
+    _ name: FileName, to file: PosixFile, at site: Site
+  ) throws(StoreError) -> Bool {
+    let path = path(of: name)
+    let named = try Syscall.status(name.description, in: directory).get("compare", path: path)
+    let open = try Syscall.status(file.descriptor).get("compare", path: path)
+    guard let named else { return false }
+    return named.st_ino == open.st_ino && named.st_dev == open.st_dev
   }
 
   package func map(

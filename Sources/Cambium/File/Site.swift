@@ -18,6 +18,10 @@ package enum Site: UInt8, Hashable, Sendable, CaseIterable {
   case pageAdvise
   case lockOpen
   case lockTake
+  case lockDirectory
+  case lockCompare
+  case lockRead
+  case lockWrite
   case directoryList
   /// Calls that a test makes itself.
   case test

@@ -95,6 +95,24 @@ extension Syscall {
     nothingOrErrno(retryOnInterrupt: true) { cambium_lock(descriptor) }
   }
 
+  static func unlock(_ descriptor: Descriptor) {
+    _ = cambium_unlock(descriptor)
+  }
+
+  static func isLocked(_ descriptor: Descriptor) -> Result<Bool, Errno> {
+    valueOrErrno(retryOnInterrupt: true) { cambium_is_locked(descriptor) }.map { $0 != 0 }
+  }
+
+  static func lockDirectory(_ descriptor: Descriptor) -> Result<Void, Errno> {
+    nothingOrErrno(retryOnInterrupt: true) { cambium_lock_directory(descriptor) }
+  }
+
+  static func unlockDirectory(_ descriptor: Descriptor) {
+    _ = cambium_unlock_directory(descriptor)
+  }
+
+  static var processNumber: Int32 { getpid() }
+
   static func lockHolder(_ descriptor: Descriptor) -> Int32? {
     let holder = cambium_lock_holder(descriptor)
     return holder == 0 ? nil : holder
@@ -126,12 +144,17 @@ extension Syscall {
 
   /// Whether anything has the name, be it a link that leads nowhere.
   static func exists(_ name: String, in directory: Descriptor) -> Result<Bool, Errno> {
+    status(name, in: directory).map { $0 != nil }
+  }
+
+  /// Of what has the name, be it a link; nil if nothing has it.
+  static func status(_ name: String, in directory: Descriptor) -> Result<stat?, Errno> {
     var status = stat()
     let found = nothingOrErrno(retryOnInterrupt: true) {
       unsafe fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW)
     }
-    if case .failure(.noSuchFile) = found { return .success(false) }
-    return found.map { true }
+    if case .failure(.noSuchFile) = found { return .success(nil) }
+    return found.map { status }
   }
 
   static func unlink(_ name: String, in directory: Descriptor) -> Result<Void, Errno> {

@@ -12,7 +12,9 @@ enum FileSystemContract {
       ("truncation", truncation), ("preallocation", preallocation),
       ("renaming", renaming), ("renaming to taken names", renamingToTakenNames),
       ("unlinking", unlinking), ("listing", listing),
-      ("locking", locking), ("mapping", mapping), ("mapping ahead", mappingAhead),
+      ("locking", locking), ("looking for locks", lookingForLocks),
+      ("locking the directory", lockingTheDirectory), ("where names lead", whereNamesLead),
+      ("mapping", mapping), ("mapping ahead", mappingAhead),
       ("reading only", readingOnly), ("direct output", directOutput),
       ("negative offsets", negativeOffsets), ("syncs and advice", syncsAndAdvice),
     ]
@@ -160,6 +162,50 @@ enum FileSystemContract {
     }
     first = nil
     try fileSystem.lock(second, at: .test)
+  }
+
+  static func lookingForLocks<FS: FileSystem>(_ fileSystem: FS) throws {
+    var holder: FS.File? = try fileSystem.create(.lock)
+    let reader = try fileSystem.open(.lock, .read, at: .test)
+    #expect(try !fileSystem.isLocked(reader, at: .test))
+    if let holder {
+      try fileSystem.lock(holder, at: .test)
+      #expect(try !fileSystem.isLocked(holder, at: .test))
+    }
+    for _ in 0..<2 { #expect(try fileSystem.isLocked(reader, at: .test)) }
+    holder = nil
+    #expect(try !fileSystem.isLocked(reader, at: .test))
+  }
+
+  static func lockingTheDirectory<FS: FileSystem>(_ fileSystem: FS) throws {
+    var first = try fileSystem.lockDirectory(at: .test)
+    #expect(first != nil)
+    #expect(throws: StoreError.locked(path: fileSystem.path, holder: nil)) {
+      do {
+        _ = try fileSystem.lockDirectory(at: .test)
+      } catch StoreError.locked(let path, _) {
+        throw StoreError.locked(path: path, holder: nil)
+      }
+    }
+    // It is none of a file's.
+    try fileSystem.lock(fileSystem.create(.lock), at: .test)
+    #expect(try fileSystem.list(at: .test) == [.lock])
+    first = nil
+    first = try fileSystem.lockDirectory(at: .test)
+    #expect(first != nil)
+  }
+
+  static func whereNamesLead<FS: FileSystem>(_ fileSystem: FS) throws {
+    let file = try fileSystem.create(.lock, [1])
+    let again = try fileSystem.open(.lock, .read, at: .test)
+    #expect(try fileSystem.leads(.lock, to: file, at: .test))
+    #expect(try fileSystem.leads(.lock, to: again, at: .test))
+    #expect(try !fileSystem.leads(.log(1), to: file, at: .test))
+    try fileSystem.unlink(.lock, at: .test)
+    #expect(try !fileSystem.leads(.lock, to: file, at: .test))
+    let other = try fileSystem.create(.lock, [1])
+    #expect(try !fileSystem.leads(.lock, to: file, at: .test))
+    #expect(try fileSystem.leads(.lock, to: other, at: .test))
   }
 
   static func mapping<FS: FileSystem>(_ fileSystem: FS) throws {

@@ -6,6 +6,9 @@ import Cambium
 ///     live = what reads and maps show
 ///     durable + pending = live, until a flush fails
 final class SimulatedContent {
+  /// The number of the content that bears the lock on the directory.
+  static let directory = -1
+
   let number: Int
   private(set) var live: SparseBytes
   private(set) var durable: SparseBytes

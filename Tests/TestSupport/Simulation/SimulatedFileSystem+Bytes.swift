@@ -147,6 +147,30 @@ extension SimulatedFileSystem {
     content.lockHolder = file.number
   }
 
+  package func isLocked(_ file: SimulatedFile, at site: Site) throws(StoreError) -> Bool {
+    guardian.lock()
+    defer { guardian.unlock() }
+    _ = try begin(.isLocked, file.path, site)
+    let content = try content(of: file, .isLocked)
+    return content.lockHolder != nil && content.lockHolder != file.number
+  }
+
+  package func lockDirectory(at site: Site) throws(StoreError) -> SimulatedFile? {
+    guardian.lock()
+    defer { guardian.unlock() }
+    _ = try begin(.lockDirectory, path, site)
+    if !locksDirectories { return nil }
+    let directory = contents[SimulatedContent.directory]
+    guard directory?.lockHolder == nil else { throw .locked(path: path, holder: nil) }
+    let content = directory ?? SimulatedContent(SimulatedContent.directory)
+    contents[content.number] = content
+    let file = SimulatedFile(
+      number: number(), content: content.number, path: path, mode: .read, fileSystem: self)
+    content.openFiles.insert(file.number)
+    content.lockHolder = file.number
+    return file
+  }
+
   package func map(
     _ file: SimulatedFile, capacity: Int, at site: Site
   ) throws(StoreError) -> FileMapping {

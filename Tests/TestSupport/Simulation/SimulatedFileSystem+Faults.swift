@@ -27,6 +27,13 @@ extension SimulatedFileSystem {
     ignoredSyncs.insert(site)
   }
 
+  /// Makes this a medium that has no locks on directories.
+  package func forgetDirectoryLocks() {
+    guardian.lock()
+    defer { guardian.unlock() }
+    locksDirectories = false
+  }
+
   /// Limits the room on the medium, in bytes, counted in whole blocks; `nil` for none.
   /// What is there already stays.
   package func limitDisk(to size: Int?) {

@@ -64,6 +64,15 @@ extension SimulatedFileSystem {
     try end(.rename, path(of: name), fault)
   }
 
+  package func leads(
+    _ name: FileName, to file: SimulatedFile, at site: Site
+  ) throws(StoreError) -> Bool {
+    guardian.lock()
+    defer { guardian.unlock() }
+    _ = try begin(.leads, path(of: name), site)
+    return directory.live[name] == (try content(of: file, .leads)).number
+  }
+
   package func unlink(_ name: FileName, at site: Site) throws(StoreError) {
     guardian.lock()
     defer { guardian.unlock() }

@@ -24,6 +24,7 @@ package final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
   var ignoredSyncs: Set<Site> = []
   var bytesWrittenAtSite: [Site: Int] = [:]
   var diskBlocks = Int.max
+  var locksDirectories = true
   private var nextOrder = 0
   private var nextNumber: Int
 

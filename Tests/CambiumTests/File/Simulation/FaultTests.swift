@@ -20,6 +20,9 @@ struct FaultTests {
     case .unlink: try fileSystem.unlink(.pages(1), at: .test)
     case .list: _ = try fileSystem.list(at: .test)
     case .lock: try fileSystem.lock(file, at: .test)
+    case .isLocked: _ = try fileSystem.isLocked(file, at: .test)
+    case .lockDirectory: _ = try fileSystem.lockDirectory(at: .test)
+    case .leads: _ = try fileSystem.leads(.pages(1), to: file, at: .test)
     case .map: _ = try fileSystem.map(file, capacity: 3, at: .test)
     case .advise: fileSystem.advise(file, 0..<1, .willNeed, at: .test)
     }
