@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int cambium_fallocate(int descriptor, int64_t size) {
@@ -45,6 +46,11 @@ int32_t cambium_lock_holder(int descriptor) {
   struct flock lock = whole_file();
   if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return 0;
   return lock.l_type == F_UNLCK || lock.l_pid < 0 ? 0 : lock.l_pid;
+}
+
+int64_t cambium_file_system_magic(int descriptor) {
+  struct statfs status;
+  return fstatfs(descriptor, &status) == 0 ? (int64_t)(uint32_t)status.f_type : -1;
 }
 
 int cambium_set_direct(int descriptor, int direct) {

@@ -27,6 +27,9 @@ int cambium_unlock_directory(int descriptor);
 /// kernel names the holder of a POSIX lock, but of an OFD lock it does not.
 int32_t cambium_lock_holder(int descriptor);
 
+/// The magic number of the file system that the file lies on, in 32 bits, or -1 with `errno` set.
+int64_t cambium_file_system_magic(int descriptor);
+
 /// Makes reads and writes go past the page cache (1) or through it (0).
 int cambium_set_direct(int descriptor, int direct);
 

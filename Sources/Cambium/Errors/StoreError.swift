@@ -16,6 +16,9 @@
   case full(path: String)
   /// Another process, or another part of this one, has the store open for writing.
   case locked(path: String, holder: Int32?)
+  /// The directory is on a file system that another machine may have too, or that is not known to be
+  /// local; `kind` names it.
+  case networkFileSystem(path: String, kind: String)
   /// A file of the store is not there.
   case missing(path: String)
   /// Something is larger than this version of the format can hold.
@@ -86,6 +89,9 @@ extension StoreError: CustomStringConvertible {
     case .locked(let path, let holder):
       "\(path) is open for writing\(holder.map { " by process \($0)" } ?? "")."
         + " Close it there first, or open it for reading."
+    case .networkFileSystem(let path, let kind):
+      "\(path) is on a network file system (\(kind)), where locks, maps and flushes cannot be relied on."
+        + " Put the store on a local disk, or allow it when opening if you know that they can."
     case .missing(let path):
       "\(path) does not exist. Check the path; if the store was moved, move all of its files."
     case .limitExceeded(let limit, let found):

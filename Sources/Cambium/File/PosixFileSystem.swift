@@ -12,10 +12,15 @@ package final class PosixFileSystem: FileSystem {
   ///
   /// With `creating` it is made if it is not there, for its owner only, and is on the medium when
   /// this returns.
-  package init(at path: String, creating: Bool = false) throws(StoreError) {
-    if creating { try PosixFileSystem.makeDirectory(path) }
+  ///
+  /// - Throws: `.networkFileSystem` unless `allowingNetwork`; `.missing`, `.io`, `.full`.
+  package init(
+    at path: String, creating: Bool = false, allowingNetwork: Bool = false
+  ) throws(StoreError) {
+    let isMade = creating ? try PosixFileSystem.makeDirectory(path) : false
     directory = try Syscall.open(path, O_RDONLY | O_DIRECTORY).get("open", path: path)
     self.path = path
+    if !allowingNetwork { try refuseNetwork(removing: isMade) }
     if creating { try syncParent() }
   }
 
@@ -29,10 +34,20 @@ package final class PosixFileSystem: FileSystem {
 // MARK: - The directory
 
 extension PosixFileSystem {
-  private static func makeDirectory(_ path: String) throws(StoreError) {
+  /// - Returns: false if there was one.
+  private static func makeDirectory(_ path: String) throws(StoreError) -> Bool {
     let made = Syscall.makeDirectory(path, mode: S_IRWXU)
-    if case .failure(.fileExists) = made { return }
+    if case .failure(.fileExists) = made { return false }
     try made.get("create directory", path: path)
+    return true
+  }
+
+  /// - Parameter isMade: Whether the directory is new; then it does not stay.
+  private func refuseNetwork(removing isMade: Bool) throws(StoreError) {
+    let magic = try Syscall.fileSystemMagic(directory).get("look at file system", path: path)
+    guard case .network(let kind) = MediumKind(magic: magic) else { return }
+    if isMade { Syscall.removeDirectory(path) }
+    throw .networkFileSystem(path: path, kind: kind)
   }
 
   /// Syncs the directory that names this one. Also where this one was there before: the process that

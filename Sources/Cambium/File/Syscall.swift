@@ -126,6 +126,17 @@ extension Syscall {
     nothingOrErrno(retryOnInterrupt: false) { unsafe mkdir(path, mode) }
   }
 
+  /// Does nothing where there is something in it.
+  static func removeDirectory(_ path: String) {
+    _ = unsafe rmdir(path)
+  }
+
+  /// What the kernel calls the kind of file system that a file lies on.
+  static func fileSystemMagic(_ descriptor: Descriptor) -> Result<UInt32, Errno> {
+    valueOrErrno(retryOnInterrupt: true) { cambium_file_system_magic(descriptor) }
+      .map { UInt32(truncatingIfNeeded: $0) }
+  }
+
   /// Refuses a new name that is taken with `EEXIST`, and with `EINVAL` where the medium cannot.
   static func renameToFree(
     _ name: String, to newName: String, in directory: Descriptor
