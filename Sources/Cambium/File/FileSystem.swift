@@ -91,10 +91,15 @@ package enum OpenMode: Hashable, Sendable {
   case read
   /// It must exist.
   case readWrite
+  /// It must exist; writes go past the page cache where the medium can do that.
+  case readWriteDirect
   /// It must not exist.
   case create
   /// It must not exist; writes go past the page cache where the medium can do that.
   case createDirect
+
+  package var creates: Bool { self == .create || self == .createDirect }
+  package var isDirect: Bool { self == .readWriteDirect || self == .createDirect }
 }
 
 /// What will be done with a part of a file.

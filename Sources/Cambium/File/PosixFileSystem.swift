@@ -106,7 +106,7 @@ extension PosixFileSystem {
     let descriptor = try Syscall.open(
       name.description, in: directory, mode.flags, mode: S_IRUSR | S_IWUSR
     ).get(mode.creates ? "create" : "open", path: path)
-    let isDirect = mode == .createDirect && PosixFileSystem.goDirect(descriptor)
+    let isDirect = mode.isDirect && PosixFileSystem.goDirect(descriptor)
     let file = PosixFile(descriptor, path: path, isDirect: isDirect)
     try PosixFileSystem.checkOrdinary(file)
     return file
@@ -134,15 +134,13 @@ extension PosixFileSystem {
 }
 
 extension OpenMode {
-  var creates: Bool { self == .create || self == .createDirect }
-
   /// `O_NONBLOCK` means nothing to a regular file, and keeps opening a pipe from waiting for its
   /// other end.
   fileprivate var flags: Int32 {
     let always = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
     return switch self {
     case .read: always | O_RDONLY
-    case .readWrite: always | O_RDWR
+    case .readWrite, .readWriteDirect: always | O_RDWR
     case .create, .createDirect: always | O_RDWR | O_CREAT | O_EXCL
     }
   }

@@ -1,8 +1,12 @@
-/// Appends pages to new segments, in large writes, and publishes them by a footer.
+/// Appends pages to segments, in large writes, and publishes them by footers.
 ///
 /// There is one append position: the end of the highest segment. Nothing that was appended can be
-/// read before `publish` made it durable. After an error the appender is of no more use: what it
-/// wrote is abandoned, and whoever wants it written starts again with another, in a new segment.
+/// read before `publish` made it durable; after that the next pages follow behind the footer, as often
+/// as one likes.
+///
+/// After a failed call of the medium the appender is of no more use, and says so (`.poisoned`): what
+/// it did not publish is abandoned, and whoever wants it written starts again with its `successor`, in a
+/// new segment.
 final class PageAppender<Medium: FileSystem> {
   /// How appended pages reach the medium.
   enum Output: Hashable, Sendable {
@@ -15,6 +19,8 @@ final class PageAppender<Medium: FileSystem> {
   private struct Open {
     let number: UInt32
     let file: Medium.File
+    /// The first block that is not published.
+    var firstBlock: UInt32
     /// The block behind the last one written or waiting in the buffer.
     var endBlock: UInt32
     var isSynced: Bool
@@ -25,7 +31,11 @@ final class PageAppender<Medium: FileSystem> {
   private let output: Output
   private let segmentBlocks: Int
   private var nextNumber: UInt64
+  /// The segments that got pages since the last publication, and before them, or alone, the one that goes
+  /// on.
   private var open: [Open] = []
+  /// Whether a call of the medium has failed, or is being made.
+  private var isBroken = false
   /// Whole pages that wait for the next write; they belong at the end of the last open segment.
   private var buffer: AlignedBuffer
   private var waiting = 0
@@ -50,13 +60,50 @@ final class PageAppender<Medium: FileSystem> {
     buffer = AlignedBuffer(count: bufferSize)
   }
 
-  /// The segments made so far, and where they end.
-  var extents: [(number: UInt32, endBlock: UInt32)] { open.map { ($0.number, $0.endBlock) } }
+  /// Goes on where `reference`'s footer ends, in its segment, if nobody has written there since;
+  /// otherwise in a new one.
+  ///
+  /// Behind the footer of the true state the file ends, unless a writer was interrupted there or failed.
+  /// What such a one left is neither trusted nor cut off.
+  ///
+  /// - Parameter reference: Of the true state's footer. There is one append position, so that its segment is
+  ///   the highest of all that are in use.
+  /// - Throws: `.missing`, `.corrupt` if the file is no segment of this store, `.newerFormat`, `.io`.
+  convenience init(
+    to medium: Medium, of identity: StoreIdentity, behind reference: FooterReference,
+    from number: UInt32, output: Output, segmentBlocks: Int = Layout.segmentBlocksMax,
+    bufferSize: Int = 1 << 20
+  ) throws(StoreError) {
+    self.init(
+      to: medium, of: identity, from: number, output: output, segmentBlocks: segmentBlocks,
+      bufferSize: bufferSize)
+    try goOn(behind: reference)
+  }
 
-  /// Whether `position` was appended by this appender, and so cannot be read yet.
+  /// Another appender, which abandons what this one has not published and begins in a new segment.
+  func successor() -> PageAppender {
+    let successor = PageAppender(
+      to: medium, of: identity, from: 0, output: output, segmentBlocks: segmentBlocks,
+      bufferSize: buffer.count)
+    successor.nextNumber = nextNumber
+    return successor
+  }
+
+  /// What was appended since the last publication, segment by segment.
+  var extents: [AppendedBlocks] {
+    open.filter { $0.firstBlock < $0.endBlock }
+      .map { AppendedBlocks(number: $0.number, blocks: $0.firstBlock..<$0.endBlock) }
+  }
+
+  /// Where the next page goes, if there is room for it in that segment; nil before there is a segment.
+  var end: PagePosition? {
+    open.last.map { PagePosition(segment: $0.number, block: $0.endBlock) }
+  }
+
+  /// Whether `position` was appended since the last publication, and so cannot be read yet.
   func wrote(_ position: PagePosition) -> Bool {
     guard let first = open.first else { return false }
-    return position.segment >= first.number
+    return position >= PagePosition(segment: first.number, block: first.firstBlock)
   }
 
   /// Appends a page that `fill` writes; it returns how many bytes it used, the rest becomes zero.
@@ -92,15 +139,17 @@ final class PageAppender<Medium: FileSystem> {
   func sync() throws(StoreError) {
     try writeOut()
     for index in open.indices where !open[index].isSynced {
+      isBroken = true
       try medium.sync(open[index].file, at: .pageSync)
+      isBroken = false
       open[index].isSynced = true
     }
   }
 
-  /// Appends `footer` twice and forces everything to the medium.
+  /// Appends `footer` twice and forces everything to the medium. What was appended is then published.
   ///
   /// The pages it names are synced before it, so a footer that can be read names nothing that
-  /// cannot.
+  /// cannot. The footer itself is in no extent, neither of this publication nor of the next.
   func publish(_ footer: Footer) throws(StoreError) -> FooterReference {
     try sync()
     let sections = try footer.encodedSections()
@@ -116,6 +165,7 @@ final class PageAppender<Medium: FileSystem> {
       return size
     }
     try sync()
+    keepLast()
     return FooterReference(
       position: first.position, blocks: first.blocks, checksum: first.checksum,
       copyChecksum: copy.checksum, coveredSequence: footer.coveredSequence)
@@ -125,17 +175,40 @@ final class PageAppender<Medium: FileSystem> {
 extension PageAppender {
   /// Sees to it that the next `blocks` blocks go to one segment and into the buffer.
   private func makeRoom(blocks: Int) throws(StoreError) {
+    try checkWhole()
     if waiting + blocks * Layout.blockSize > buffer.count { try writeOut() }
     if let last = open.last, Int(last.endBlock) + blocks <= segmentBlocks { return }
     try writeOut()
     try begin()
   }
 
+  private func checkWhole() throws(StoreError) {
+    if isBroken { throw .poisoned(path: medium.path) }
+  }
+
   private func writeOut() throws(StoreError) {
+    try checkWhole()
     guard waiting > 0, let last = open.last else { return }
     let offset = Int(last.endBlock) * Layout.blockSize - waiting
+    isBroken = true
     try medium.write(buffer, count: waiting, to: last.file, from: offset)
+    isBroken = false
     waiting = 0
+  }
+
+  private func keepLast() {
+    open.removeFirst(max(0, open.count - 1))
+    if !open.isEmpty { open[0].firstBlock = open[0].endBlock }
+  }
+
+  private func goOn(behind reference: FooterReference) throws(StoreError) {
+    let number = reference.position.segment
+    let end = reference.position.block + 2 * UInt32(reference.blocks)
+    let file = try medium.open(
+      .pages(number), output == .direct ? .readWriteDirect : .readWrite, at: .segmentOpen)
+    guard try medium.size(of: file, at: .segmentOpen) == Int(end) * Layout.blockSize else { return }
+    _ = try PageSegment.identity(of: file, number: number, expected: identity, in: medium)
+    open = [Open(number: number, file: file, firstBlock: end, endBlock: end, isSynced: true)]
   }
 
   /// Makes the next segment. It gets its name once its header is on the medium, so a file with a
@@ -144,6 +217,9 @@ extension PageAppender {
     guard let number = UInt32(exactly: nextNumber) else {
       throw .limitExceeded(.segmentNumber, found: Int(clamping: nextNumber))
     }
+    isBroken = true
+    // Whatever comes of it, nobody tries this number again.
+    nextNumber += 1
     let name = FileName.pages(number)
     let file = try medium.open(
       name.temporary, output == .direct ? .createDirect : .create, at: .segmentCreate)
@@ -154,8 +230,8 @@ extension PageAppender {
     try medium.sync(file, at: .segmentHeaderSync)
     try medium.rename(name.temporary, to: name, at: .segmentRename)
     try medium.syncDirectory(at: .segmentDirectorySync)
-    nextNumber += 1
-    open.append(Open(number: number, file: file, endBlock: 1, isSynced: true))
+    isBroken = false
+    open.append(Open(number: number, file: file, firstBlock: 1, endBlock: 1, isSynced: true))
   }
 }
 

@@ -34,7 +34,7 @@ enum FileSystemContract {
 
   static func openingMissing<FS: FileSystem>(_ fileSystem: FS) throws {
     let missing = StoreError.missing(path: "\(fileSystem.path)/log-4")
-    for mode in [OpenMode.read, .readWrite] {
+    for mode in [OpenMode.read, .readWrite, .readWriteDirect] {
       #expect(throws: missing) { _ = try fileSystem.open(.log(4), mode, at: .test) }
     }
     #expect(throws: missing) { try fileSystem.unlink(.log(4), at: .test) }
@@ -255,6 +255,10 @@ enum FileSystemContract {
     let expected = sixes + [UInt8](repeating: 0, count: 2 * 4096) + sixes.prefix(4096)
     #expect(try fileSystem.contents(of: .pages(1)) == expected)
     #expect(try fileSystem.contents(of: file) == expected)
+    let again = try fileSystem.open(.pages(1), .readWriteDirect, at: .test)
+    try fileSystem.write(mapping.bytes(0..<4096), to: again, from: 6 * 4096, at: .test)
+    try fileSystem.sync(again, at: .test)
+    #expect(try fileSystem.contents(of: file) == expected + sixes.prefix(4096))
   }
 
   static func negativeOffsets<FS: FileSystem>(_ fileSystem: FS) throws {

@@ -136,7 +136,7 @@ import Testing
     let medium: Medium
     let sizes: [Int]
     private(set) var references: [PageReference] = []
-    private(set) var extents: [(number: UInt32, endBlock: UInt32)] = []
+    private(set) var extents: [AppendedBlocks] = []
 
     init(
       _ medium: Medium, sizes: [Int], output: PageAppender<Medium>.Output

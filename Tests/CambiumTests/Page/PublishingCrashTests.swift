@@ -6,19 +6,29 @@ import Testing
 /// The power goes before every call of publishing a second state, and after the last; what the medium has
 /// then is every image that any policy makes of the pending changes.
 @Suite struct PublishingCrashTests {
-  @Test func `the state before survives a crash at any call, and the new one from its return on`()
-    throws
-  {
-    let result = try crashEverywhere(dropping: nil)
+  @Test(arguments: PublishingWorld.Way.allCases)
+  func `the state before survives a crash at any call, and the new one from its return on`(
+    way: PublishingWorld.Way
+  ) throws {
+    let result = try crashEverywhere(way, dropping: nil)
     #expect(result.violations.isEmpty)
     #expect(result.imageCount > 500)
-    print("Publishing: \(result.imageCount) crash images")
+    print("Publishing: \(result.imageCount) crash images, \(way)")
   }
 
   /// The tests' own test: without any of the syncs, some image must be wrong.
-  @Test(arguments: [Site.segmentHeaderSync, .pageSync, .segmentDirectorySync])
-  func `the crashes notice that a sync is missing`(site: Site) throws {
-    #expect(try !crashEverywhere(dropping: site).violations.isEmpty)
+  @Test(
+    arguments: [PublishingWorld.Way.newSegment, .otherAppenderAcross],
+    [Site.segmentHeaderSync, .pageSync, .segmentDirectorySync])
+  func `the crashes notice that a sync is missing`(way: PublishingWorld.Way, site: Site) throws {
+    #expect(try !crashEverywhere(way, dropping: site).violations.isEmpty)
+  }
+
+  @Test(arguments: [PublishingWorld.Way.sameAppender, .otherAppender, .sameAppenderAcross])
+  func `the crashes notice that the sync behind a published end is missing`(
+    way: PublishingWorld.Way
+  ) throws {
+    #expect(try !crashEverywhere(way, dropping: .pageSync).violations.isEmpty)
   }
 
   private struct Result {
@@ -26,13 +36,15 @@ import Testing
     var violations: [String] = []
   }
 
-  private func crashEverywhere(dropping site: Site?) throws -> Result {
+  private func crashEverywhere(
+    _ way: PublishingWorld.Way, dropping site: Site?
+  ) throws -> Result {
     var result = Result()
-    let whole = try PublishingWorld()
+    let whole = try PublishingWorld(way)
     let start = whole.medium.callCount
     _ = try whole.publishSecond(in: whole.medium)
     for call in start...whole.medium.callCount {
-      let world = try PublishingWorld()
+      let world = try PublishingWorld(way)
       if let site { world.medium.ignoreSyncs(at: site) }
       world.medium.inject(.stop, at: .call(call))
       let second = try? world.publishSecond(in: world.medium)

@@ -107,7 +107,7 @@ extension SimulatedFile {
 
   /// Stricter than the operating system's, which falls back to the cache without a word.
   fileprivate func checkAligned(_ bytes: RawSpan, _ offset: Int) throws(StoreError) {
-    guard mode == .createDirect else { return }
+    guard mode.isDirect else { return }
     let address = unsafe bytes.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
     if (address | offset | bytes.byteCount) % 4096 != 0 {
       throw .failed("misaligned direct write", .invalidArgument, path: path)

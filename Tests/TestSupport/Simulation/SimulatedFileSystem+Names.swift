@@ -101,7 +101,3 @@ extension SimulatedFileSystem {
     forgetUnreachable()
   }
 }
-
-extension OpenMode {
-  fileprivate var creates: Bool { self == .create || self == .createDirect }
-}
