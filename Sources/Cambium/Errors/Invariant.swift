@@ -41,6 +41,25 @@
   /// The footer is the one its reference means, and its sections are whole, known or skippable, and
   /// within their limits.
   case footerSections = "F1"
+
+  /// Each file of the log begins with two copies of its header, of which at least one is whole and
+  /// names this store and this file; whole copies of one use are the same.
+  case logHeader = "L1"
+  /// The uses of the two files of the log differ by one.
+  case logUses = "L2"
+  /// The file of the log in use is as long as its header says, or longer.
+  case logEnd = "L3"
+  /// The opening of the use is whole overlay frames that fill it, and stand for all sequences from the
+  /// footer's to where the use's own begin.
+  case logOpening = "L4"
+  /// A frame that a later one says was flushed is whole.
+  case logFlushed = "L5"
+  /// A whole frame that follows the one before it says what can be: a known kind, the next sequences,
+  /// no flush beyond itself, a footer not older than the newest.
+  case logFrame = "L6"
+  /// The operations of a whole frame are known, within it and within their limits, and each is of a
+  /// tree.
+  case logOperations = "L7"
 }
 
 extension Invariant: CustomStringConvertible {

@@ -34,6 +34,8 @@ extension StoreError {
     case page(PagePosition)
     /// A whole page segment, by its number.
     case segment(UInt32)
+    /// A file of the log, by its number, and the block there.
+    case log(file: UInt32, block: UInt32)
   }
 
   /// A bound that the format sets. `bound` says where it is.
@@ -50,6 +52,8 @@ extension StoreError {
     case cursorLength
     /// Of the segments ever made.
     case segmentNumber
+    /// Of a file of the log: of all that is in no tree yet, or of the commits that come at once.
+    case logSize
   }
 
   /// Makes the error for a failed call: `.full` where the medium is, `.missing` where there is no
@@ -71,6 +75,7 @@ extension StoreError.Limit {
     case .footerSize: 64 * 4096
     case .cursorLength: Int(UInt16.max)
     case .segmentNumber: Int(UInt32.max)
+    case .logSize: 32 << 20
     }
   }
 }
@@ -107,6 +112,7 @@ extension StoreError.CorruptPlace: CustomStringConvertible {
     switch self {
     case .page(let position): "The page at \(position)"
     case .segment(let number): "Page segment \(number)"
+    case .log(let file, let block): "Block \(block) of log-\(file)"
     }
   }
 }

@@ -109,6 +109,11 @@ extension RawSpan {
 }
 
 extension RawSpan {
+  /// Whether there is nothing but zeros.
+  var isZero: Bool {
+    byteOffsets.allSatisfy { load($0, as: UInt8.self) == 0 }
+  }
+
   /// A copy of the bytes.
   func array() -> [UInt8] {
     unsafe withUnsafeBytes { unsafe [UInt8]($0) }

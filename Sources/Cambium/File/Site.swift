@@ -16,6 +16,25 @@ package enum Site: UInt8, Hashable, Sendable, CaseIterable {
   case pageRead
   case pageSync
   case pageAdvise
+  case logCreate
+  case logUnlink
+  case logRename
+  case logDirectorySync
+  case logOpen
+  case logRead
+  case logHeaderWrite
+  case logHeaderSync
+  /// The sync of the header's second copy, when the first is on the medium.
+  case logHeaderCopySync
+  case logMendWrite
+  case logMendSync
+  case logOpeningWrite
+  case logOpeningSync
+  case logFrameWrite
+  case logFrameSync
+  case logGrowWrite
+  /// The sync of zeros written ahead. For speed only: later syncs do without its work.
+  case logGrowSync
   case lockOpen
   case lockTake
   case lockDirectory

@@ -1,0 +1,98 @@
+extension Log {
+  /// Makes the log of a new store, whose first state is what `footer` says.
+  ///
+  /// The caller holds the store's lock and has found no `log-0`. That is the file a store exists by: it
+  /// gets its name last, and what an attempt before left behind is removed.
+  ///
+  /// - Parameter salt: Random.
+  /// - Throws: `.full`, `.io`; there is no store then, or a whole one.
+  static func create(
+    in medium: Medium, of identity: StoreIdentity, footer: FooterReference,
+    features: Features = Features(), salt: UInt64
+  ) throws(StoreError) -> Log {
+    for name in [FileName.log(1), FileName.log(1).temporary, FileName.log(0).temporary] {
+      try medium.removeLeftover(name)
+    }
+    let blocks = UInt32(LogLayout.blocksMin)
+    var header = LogHeader(
+      identity: identity, number: 1, blocks: blocks, use: 0, salt: 0,
+      openingSequence: footer.coveredSequence, footer: footer, features: features)
+    let spare = try medium.createLog(header)
+    header.number = 0
+    header.use = 1
+    header.salt = salt
+    let first = try medium.createLog(header)
+    return Log([first, spare], sizes: [blocks, blocks], header: header, in: medium)
+  }
+
+  /// Goes on after `files` were read to their end: writes all that will be served into the spare, and
+  /// flushes it, before any of it is.
+  ///
+  /// Nothing is taken to be on the medium because it could be read: what an earlier process wrote may be
+  /// in memory only. So before the spare is overwritten, whose use may be the last that is there, names
+  /// and header of the file in use are forced to the medium anew.
+  ///
+  /// - Parameters:
+  ///   - files: Opened for writing.
+  ///   - opening: Overlays with all that was read and `footer` does not cover.
+  ///   - footer: The newest that was read, or one published since.
+  ///   - salt: Random.
+  /// - Throws: `.limitExceeded`, `.full`, `.io`; the log is as it was.
+  convenience init(
+    recovering files: LogFiles<Medium>, opening: [Opening], footer: FooterReference, salt: UInt64
+  ) throws(StoreError) {
+    let medium = files.medium
+    try medium.syncDirectory(at: .logDirectorySync)
+    try files.mend()
+    self.init(
+      files.files.map(\.file), sizes: files.files.map(\.blocks), header: files.header, in: medium)
+    try begin(opening: opening, footer: footer, salt: salt)
+  }
+}
+
+extension LogFiles {
+  /// Makes sure that the header in use is on the medium, and that the copies 1, which stand while the
+  /// copies 0 are overwritten, are there and whole.
+  ///
+  /// It never writes over the only copy that is known to be on the medium. Of two that are alike that is
+  /// copy 0, since copy 1 is written when copy 0 was flushed; where copy 1 is whole and older, it is that
+  /// one, and copy 0 may have been flushed or not.
+  fileprivate func mend() throws(StoreError) {
+    let used = files[inUse]
+    let isOlder = (try? used.copies.copies[1].get()).map { $0 != used.header } ?? false
+    if isOlder || !used.copies.holds(used.header, at: 0) { try write(used, copy: 0) }
+    if used.copies.holds(used.header, at: 0) { try write(used, copy: 1) }
+    let spare = files[1 - inUse]
+    if case .failure = spare.copies.copies[1] { try write(spare, copy: 1) }
+  }
+
+  private func write(_ file: OpenFile, copy: Int) throws(StoreError) {
+    try medium.write(file.header, copy: copy, to: file.file, at: .logMendWrite)
+    try medium.sync(file.file, at: .logMendSync)
+  }
+}
+
+extension FileSystem {
+  fileprivate func removeLeftover(_ name: FileName) throws(StoreError) {
+    do throws(StoreError) {
+      try unlink(name, at: .logUnlink)
+    } catch {
+      guard case .missing = error else { throw error }
+    }
+  }
+
+  /// Makes a file of the log. It gets its name when its header is on the medium.
+  fileprivate func createLog(_ header: LogHeader) throws(StoreError) -> File {
+    let name = FileName.log(header.number)
+    let file = try open(name.temporary, .create, at: .logCreate)
+    for copy in 0..<LogLayout.headerBlocks {
+      try write(header, copy: copy, to: file, at: .logHeaderWrite)
+    }
+    try writeZeros(
+      UInt32(LogLayout.headerBlocks)..<header.blocks, to: file, at: .logGrowWrite)
+    try sync(file, at: .logHeaderSync)
+    try rename(name.temporary, to: name, at: .logRename)
+    try syncDirectory(at: .logDirectorySync)
+    return file
+  }
+}

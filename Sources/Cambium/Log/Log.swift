@@ -1,0 +1,313 @@
+/// The log of a store that is open for writing: the store's only commit point.
+///
+/// What was appended is true when `flush` returns, or when `begin` does. Two files take turns: frames go
+/// to the one in use, and when its room ends, or a fold has made most of it needless, `begin` writes what
+/// is still needed into the spare and goes on there.
+///
+/// After a write or flush that failed nothing is known of what the medium holds, so the log takes nothing
+/// more: every call throws `.poisoned`, and only who opens the store anew, by other descriptors, may go
+/// on. It has one owner, and no locks, clocks, randomness or threads; salts come from the caller.
+final class Log<Medium: FileSystem> {
+  let medium: Medium
+  let files: [Medium.File]
+  /// What each file is known to have, in blocks.
+  private(set) var sizes: [UInt32]
+  /// Of the use that frames are appended to.
+  private(set) var header: LogHeader
+  private var tail: LogTail
+  private(set) var isPoisoned = false
+  /// A `LogGrowth` is under way. Until it ends, the spare must not be begun.
+  private(set) var isGrowing = false
+  /// For frames that the log makes itself.
+  private let small = FrameBuffer(capacity: FooterReference.size)
+
+  /// Takes files of which `header` is the one in use, at the end of its opening.
+  init(
+    _ files: [Medium.File], sizes: [UInt32], header: LogHeader, in medium: Medium
+  ) {
+    self.medium = medium
+    self.files = files
+    self.sizes = sizes
+    self.header = header
+    tail = LogTail(header, previous: header.checksum)
+  }
+}
+
+/// The end of a use: where the next frame goes, and what it must say.
+private struct LogTail {
+  var endBlock: UInt32
+  /// All blocks below this one are flushed.
+  var flushedThrough: UInt32
+  /// What the last frame says of that.
+  var stated: UInt32
+  /// The block behind the last frame that is no seal.
+  var contentEnd: UInt32
+  var previous: Checksum
+  var lastSequence: UInt64
+  var footer: FooterReference
+
+  init(_ header: LogHeader, previous: Checksum) {
+    endBlock = header.openingEnd
+    flushedThrough = header.openingEnd
+    stated = header.openingEnd
+    contentEnd = header.openingEnd
+    self.previous = previous
+    lastSequence = header.openingSequence
+    footer = header.footer
+  }
+}
+
+// MARK: State
+
+extension Log {
+  var identity: StoreIdentity { header.identity }
+  /// The last sequence that is in the log, or that a footer of it covers.
+  var lastSequence: UInt64 { tail.lastSequence }
+  /// The newest footer: true as soon as it is flushed.
+  var footer: FooterReference { tail.footer }
+  /// Whether all that was appended is on the medium.
+  var isFlushed: Bool { tail.flushedThrough == tail.endBlock }
+  /// Whether the last frame but seals is followed by none that says it was flushed. Until one does,
+  /// damage to it looks like a write that was torn.
+  var needsSeal: Bool { tail.stated < tail.contentEnd }
+
+  /// The blocks that frames may take, header included: no more than the spare has, so that whoever
+  /// recovers the log can write all of it there.
+  var usableBlocks: Int { Int(min(header.blocks, sizes[spare])) }
+  /// How much of that is taken, from 0 to 1.
+  var usedShare: Double {
+    let headerBlocks = LogLayout.headerBlocks
+    return Double(Int(tail.endBlock) - headerBlocks) / Double(usableBlocks - headerBlocks)
+  }
+  /// The longest payload that a frame of commits or of an overlay may have now; negative if there is no
+  /// room for any. Behind it a footer and a seal still fit.
+  var room: Int {
+    (freeBlocks - LogLayout.reservedBlocks) * Layout.blockSize - FrameHeader.size
+  }
+  /// Whether a footer may be appended: a seal still fits behind it. Where it may not, `begin` takes it.
+  var hasRoomForFooter: Bool { freeBlocks >= 2 }
+  var hasRoomForSeal: Bool { freeBlocks >= 1 }
+
+  private var freeBlocks: Int { usableBlocks - Int(tail.endBlock) }
+  private var inUse: Int { Int(header.number) }
+  private var spare: Int { 1 - inUse }
+
+  private func refuseIfPoisoned() throws(StoreError) {
+    if isPoisoned { throw .poisoned(path: medium.path) }
+  }
+}
+
+// MARK: Frames
+
+extension Log {
+  /// Appends a frame of commits or of an overlay, in one write. It is true when it is flushed.
+  ///
+  /// - Parameters:
+  ///   - sequences: Those that the frame stands for: the next after the last.
+  ///   - buffer: The payload, at most `room` bytes. What is in front of it and behind is written to.
+  /// - Throws: `.full`, `.io`, and `.poisoned` from then on.
+  func append(
+    _ kind: FrameKind, sequences: ClosedRange<UInt64>, _ buffer: FrameBuffer
+  ) throws(StoreError) {
+    precondition(kind.hasOperations, "footers and seals have calls of their own")
+    precondition(buffer.payloadCount <= room, "the frame does not fit")
+    precondition(sequences.lowerBound == tail.lastSequence &+ 1, "sequences go up by one")
+    try write(kind, sequences, buffer)
+    tail.lastSequence = sequences.upperBound
+  }
+
+  /// Appends a footer, whose pages are flushed. It covers no more than the last sequence; or one more,
+  /// a commit too large for the log, which this frame commits.
+  func appendFooter(_ reference: FooterReference) throws(StoreError) {
+    let covered = reference.coveredSequence
+    precondition(hasRoomForFooter, "the frame does not fit")
+    precondition(covered >= tail.footer.coveredSequence, "a footer covers what the one before did")
+    precondition(
+      covered <= tail.lastSequence || covered - 1 == tail.lastSequence, "a footer covers commits")
+    small.removeAll()
+    small.append(reference)
+    try write(.footer, covered...covered, small)
+    tail.footer = reference
+    tail.lastSequence = max(tail.lastSequence, covered)
+  }
+
+  /// Appends a frame that says how far the log is flushed, and no more. It need not be flushed itself.
+  func appendSeal() throws(StoreError) {
+    precondition(hasRoomForSeal, "the frame does not fit")
+    small.removeAll()
+    try write(.seal, tail.lastSequence...tail.lastSequence, small)
+  }
+
+  private func write(
+    _ kind: FrameKind, _ sequences: ClosedRange<UInt64>, _ buffer: FrameBuffer
+  ) throws(StoreError) {
+    try refuseIfPoisoned()
+    let frame = FrameHeader(
+      kind, sequences: sequences, length: buffer.payloadCount, previous: tail.previous,
+      salt: header.salt, block: tail.endBlock, flushedThrough: tail.flushedThrough)
+    let checksum = buffer.seal(frame, in: identity)
+    isPoisoned = true
+    try medium.write(
+      buffer.frame, to: files[inUse], from: Int(tail.endBlock) * Layout.blockSize,
+      at: .logFrameWrite)
+    isPoisoned = false
+    tail.endBlock += frame.blockCount
+    tail.previous = checksum
+    tail.stated = frame.flushedThrough
+    if kind != .seal { tail.contentEnd = tail.endBlock }
+  }
+
+  /// Forces all that was appended to the medium: when it returns, that is true for good. One call, and
+  /// none where there is nothing to force.
+  ///
+  /// - Throws: `.io`, and `.poisoned` from then on: whether what was appended is true shows at the next
+  ///   opening.
+  func flush() throws(StoreError) {
+    try refuseIfPoisoned()
+    if isFlushed { return }
+    isPoisoned = true
+    try medium.sync(files[inUse], at: .logFrameSync)
+    isPoisoned = false
+    tail.flushedThrough = tail.endBlock
+  }
+}
+
+// MARK: Beginning a use
+
+extension Log {
+  /// An overlay that goes into the opening of a use, and the sequences that it stands for.
+  typealias Opening = (sequences: ClosedRange<UInt64>, operations: FrameBuffer)
+
+  /// Goes on in the spare: writes what is in no tree yet, flushes it, and makes the use true by its
+  /// header. When it returns, all up to the last sequence is true for good, flushed before or not, and
+  /// nothing in the other file is needed.
+  ///
+  /// The spare grows first if it is too small. The file that was in use may then have to follow, by
+  /// `growSpare`, before there is more room.
+  ///
+  /// - Parameters:
+  ///   - opening: Overlays whose sequences go on from the footer's to the last.
+  ///   - footer: The newest, whose pages are flushed. It need not have been appended before.
+  ///   - payload: What the spare must have room for besides.
+  ///   - salt: Random.
+  /// - Throws: `.limitExceeded` if the opening is larger than a file can be, `.full` or `.io` if the
+  ///   spare cannot grow, and the log goes on as before; else `.full` or `.io`, and `.poisoned` from then
+  ///   on: which use is true shows at the next opening.
+  func begin(
+    opening: [Opening], footer: FooterReference, reserving payload: Int = 0, salt: UInt64
+  ) throws(StoreError) {
+    try refuseIfPoisoned()
+    precondition(!isGrowing, "the spare is growing")
+    var next = header
+    next.number = UInt32(spare)
+    next.use += 1
+    next.salt = salt
+    next.footer = footer
+    next.openingSequence = checkedEnd(of: opening, footer)
+    let blocks = opening.reduce(0) { $0 + LogLayout.blocks(payload: $1.operations.payloadCount) }
+    try growForOpening(LogLayout.headerBlocks + blocks + LogLayout.blocks(payload: payload))
+    next.openingBlocks = UInt32(blocks)
+    next.blocks = sizes[spare]
+
+    isPoisoned = true
+    let last = try write(opening, of: next)
+    let file = files[spare]
+    try medium.sync(file, at: .logOpeningSync)
+    try medium.write(next, copy: 0, to: file, at: .logHeaderWrite)
+    try medium.sync(file, at: .logHeaderSync)
+    try medium.write(next, copy: 1, to: file, at: .logHeaderWrite)
+    try medium.sync(file, at: .logHeaderCopySync)
+    isPoisoned = false
+    header = next
+    tail = LogTail(next, previous: last)
+  }
+
+  /// The last sequence of a use that begins with `opening`.
+  private func checkedEnd(of opening: [Opening], _ footer: FooterReference) -> UInt64 {
+    var last = footer.coveredSequence
+    for overlay in opening {
+      precondition(overlay.sequences.lowerBound == last &+ 1, "sequences go up by one")
+      last = overlay.sequences.upperBound
+    }
+    precondition(footer.coveredSequence >= tail.footer.coveredSequence, "an older footer")
+    precondition(last >= tail.lastSequence, "a use begins with all that is in the log")
+    return last
+  }
+
+  /// Writes the frames of an opening to the spare, and returns the checksum of the last.
+  private func write(_ opening: [Opening], of next: LogHeader) throws(StoreError) -> Checksum {
+    var previous = next.checksum
+    var block = UInt32(LogLayout.headerBlocks)
+    for overlay in opening {
+      let frame = FrameHeader(
+        .overlay, sequences: overlay.sequences, length: overlay.operations.payloadCount,
+        previous: previous, salt: next.salt, block: block,
+        flushedThrough: UInt32(LogLayout.headerBlocks))
+      previous = overlay.operations.seal(frame, in: identity)
+      try medium.write(
+        overlay.operations.frame, to: files[spare], from: Int(block) * Layout.blockSize,
+        at: .logOpeningWrite)
+      block += frame.blockCount
+    }
+    // The header says how long the file is. It may look longer than it is, where its growth was not
+    // flushed, or by another process.
+    if block < next.blocks {
+      try medium.writeZeros(next.blocks - 1..<next.blocks, to: files[spare], at: .logOpeningWrite)
+    }
+    return previous
+  }
+}
+
+// MARK: Growing
+
+extension Log {
+  /// Begins to make the spare larger, while frames go on being appended: `LogGrowth.run` may be called
+  /// on another thread, and `endGrowth` takes it in.
+  ///
+  /// Only the spare grows. A flush of zeros that failed on the file in use would take the error that
+  /// the next flush of commits has to see, and the commits with it. So there is more room when the
+  /// spare has been begun, and the file that was in use has grown in its turn.
+  ///
+  /// - Returns: nil if the spare has `blocks`, or as many as it may.
+  func startGrowth(to blocks: Int) -> LogGrowth<Medium>? {
+    precondition(!isGrowing, "the spare is growing")
+    let end = UInt32(min(blocks, LogLayout.blocksMax))
+    guard end > sizes[spare] else { return nil }
+    isGrowing = true
+    return LogGrowth(
+      medium: medium, file: files[spare], number: spare, blocks: sizes[spare]..<end)
+  }
+
+  /// Takes in what became of a growth.
+  func endGrowth(_ growth: LogGrowth<Medium>, isGrown: Bool) {
+    precondition(isGrowing && growth.number == spare, "there is no such growth")
+    isGrowing = false
+    if isGrown { sizes[growth.number] = growth.blocks.upperBound }
+  }
+
+  /// Makes the spare larger at once.
+  ///
+  /// - Throws: `.full`, `.io`; the log goes on as before.
+  func growSpare(to blocks: Int) throws(StoreError) {
+    try refuseIfPoisoned()
+    guard let growth = startGrowth(to: blocks) else { return }
+    do throws(StoreError) {
+      try growth.run()
+    } catch {
+      endGrowth(growth, isGrown: false)
+      throw error
+    }
+    endGrowth(growth, isGrown: true)
+  }
+
+  /// Sees to it that `blocks` fit in the spare, with room for a footer and a seal behind them.
+  private func growForOpening(_ blocks: Int) throws(StoreError) {
+    let needed = blocks + LogLayout.reservedBlocks
+    guard needed <= LogLayout.blocksMax else {
+      throw .limitExceeded(.logSize, found: needed * Layout.blockSize)
+    }
+    var size = LogLayout.blocksMin
+    while size < needed { size *= 2 }
+    if needed > sizes[spare] { try growSpare(to: size) }
+  }
+}

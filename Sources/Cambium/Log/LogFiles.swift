@@ -1,0 +1,129 @@
+/// Both files of a store's log, open, and which of them is in use.
+///
+/// A use becomes true by its header, so the file in use is the one whose header has the higher use. The
+/// other is the spare: what it holds no longer counts.
+struct LogFiles<Medium: FileSystem>: Sendable {
+  struct OpenFile: Sendable {
+    let file: Medium.File
+    /// What the file has, but no more than a use may take.
+    let blocks: UInt32
+    let copies: LogHeaderCopies
+    let header: LogHeader
+  }
+
+  let medium: Medium
+  /// By number.
+  let files: [OpenFile]
+  /// The number of the file in use.
+  let inUse: Int
+
+  /// The header of the file in use.
+  var header: LogHeader { files[inUse].header }
+  var identity: StoreIdentity { header.identity }
+  /// What is wrong with copies of headers that were not needed: the other copy is whole. A use that
+  /// began and did not become true leaves such a copy behind.
+  var faults: [StoreError] { files.flatMap(\.copies.faults) }
+
+  /// Opens both files and reads their headers.
+  ///
+  /// A process that only reads may see headers change under it, so what looks damaged is read again and
+  /// believed when it looks the same twice.
+  ///
+  /// - Parameters:
+  ///   - writing: Whether the log is to be recovered, and so written to.
+  ///   - identity: The store it must belong to, if that is known.
+  /// - Throws: `.missing` without a `log-0`, and so without a store, or without a `log-1`;
+  ///   `.newerFormat`, `.corrupt`, `.io`.
+  init(
+    opening medium: Medium, writing: Bool, of identity: StoreIdentity? = nil
+  ) throws(StoreError) {
+    var handles: [Medium.File] = []
+    for number in LogLayout.fileNumbers {
+      handles.append(try medium.open(.log(number), writing ? .readWrite : .read, at: .logOpen))
+    }
+    var last: StoreError?
+    while true {
+      do throws(StoreError) {
+        try self.init(reading: handles, of: identity, in: medium)
+        break
+      } catch {
+        guard case .corrupt = error, error != last else { throw error }
+        last = error
+      }
+    }
+    if writing, header.features.access != .writing {
+      throw .newerFormat(
+        path: medium.path, reason: "its log has features this program cannot write")
+    }
+  }
+
+  private init(
+    reading handles: [Medium.File], of identity: StoreIdentity?, in medium: Medium
+  ) throws(StoreError) {
+    var files: [OpenFile] = []
+    for (number, file) in zip(LogLayout.fileNumbers, handles) {
+      files.append(try Self.read(file, number: number, in: medium))
+    }
+    self.medium = medium
+    self.files = files
+    inUse = try Self.inUse(files.map(\.header))
+    guard files.allSatisfy({ $0.header.identity == identity ?? files[0].header.identity }) else {
+      throw .corrupt(
+        .log(file: 1, block: 0), invariant: .logHeader, reason: "it belongs to another store")
+    }
+    guard header.blocks <= files[inUse].blocks else {
+      throw .corrupt(
+        .log(file: header.number, block: files[inUse].blocks), invariant: .logEnd,
+        reason: "\(files[inUse].blocks) blocks are there, the header says \(header.blocks)")
+    }
+  }
+
+  private static func read(
+    _ file: Medium.File, number: UInt32, in medium: Medium
+  ) throws(StoreError) -> OpenFile {
+    var copies: [Result<LogHeader, StoreError>] = []
+    var block = AlignedBuffer(count: Layout.blockSize)
+    for copy in 0..<UInt32(LogLayout.headerBlocks) {
+      var span = block.mutableBytes(0..<Layout.blockSize)
+      let count = try medium.read(
+        file, into: &span, from: Int(copy) * Layout.blockSize, at: .logRead)
+      do throws(StoreError) {
+        copies.append(
+          .success(
+            try LogHeader(
+              decoding: block.bytes.part(0, count), number: number, copy: copy, path: medium.path)))
+      } catch {
+        copies.append(.failure(error))
+      }
+    }
+    let found = LogHeaderCopies(copies: copies)
+    let size = try medium.size(of: file, at: .logOpen)
+    return OpenFile(
+      file: file, blocks: UInt32(min(size / Layout.blockSize, LogLayout.blocksMax)), copies: found,
+      header: try found.newest())
+  }
+
+  /// Which file is in use, by the headers of both.
+  static func inUse(_ headers: [LogHeader]) throws(StoreError) -> Int {
+    let uses = headers.map(\.use)
+    let inUse = uses[0] > uses[1] ? 0 : 1
+    // Both were begun in turn, always; anything else is two files that do not belong together.
+    guard uses[inUse] - uses[1 - inUse] == 1 else {
+      throw .corrupt(
+        .log(file: UInt32(inUse), block: 0), invariant: .logUses,
+        reason: "it is use \(uses[inUse]), and the other file is use \(uses[1 - inUse])")
+    }
+    return inUse
+  }
+
+  /// Whether the log has gone on to another use since these headers were read.
+  ///
+  /// - Throws: as `init`.
+  func isSuperseded() throws(StoreError) -> Bool {
+    for file in files {
+      let now = try Self.read(file.file, number: file.header.number, in: medium).header
+      if now.use > header.use { return true }
+    }
+    return false
+  }
+}

@@ -1,0 +1,333 @@
+/// A frame that was read, apart from its payload.
+struct LogFrame: Hashable, Sendable {
+  let kind: FrameKind
+  /// Of a footer, the sequence it covers, and of a seal the last there is, twice.
+  let sequences: ClosedRange<UInt64>
+  /// Where the frame is.
+  let blocks: Range<UInt32>
+  /// What a frame of kind `.footer` makes true.
+  let footer: FooterReference?
+}
+
+/// How far a log was read, and what has to come next.
+struct LogPosition: Hashable, Sendable {
+  /// The use that is read: in another, the position means nothing.
+  let use: UInt64
+  /// The block behind the last frame.
+  var block: UInt32
+  /// The last frame's checksum.
+  var previous: Checksum
+  /// The last sequence that the log has, or a footer of it covers.
+  var lastSequence: UInt64
+  /// The newest footer.
+  var footer: FooterReference
+  /// The blocks known to be flushed are those below this one.
+  var flushedThrough: UInt32
+  /// The block behind the last frame that is no seal.
+  var contentEnd: UInt32
+  /// The last sequences of the overlays so far: no footer covers an overlay in part.
+  var overlays: [ClosedRange<UInt64>] = []
+
+  /// The beginning of a use.
+  init(_ header: LogHeader) {
+    use = header.use
+    block = UInt32(LogLayout.headerBlocks)
+    previous = header.checksum
+    lastSequence = header.footer.coveredSequence
+    footer = header.footer
+    flushedThrough = header.openingEnd
+    contentEnd = header.openingEnd
+  }
+
+  /// Whether some frame is followed by none that says it was flushed. A log that was closed is sealed:
+  /// there, no damage can pass for the end.
+  var isSealed: Bool { flushedThrough >= contentEnd }
+}
+
+/// How a log ends.
+enum LogEnd: Hashable, Sendable {
+  /// No frame of the use begins behind the last one.
+  case clean(block: UInt32)
+  /// The last frames were not flushed, and are there in part. They were promised to nobody.
+  case torn(block: UInt32, reason: String)
+}
+
+/// Reads the frames of the use that a log is in, first to last.
+///
+/// Recovery reads to the end. A process that follows a log while another writes it takes frames only as
+/// far as `position.flushedThrough`, which later frames move on, and asks `LogFiles.isSuperseded` both
+/// at the end and when something looks damaged: the file may have been begun anew under its eyes.
+///
+/// - Complexity: linear in the bytes of the frames; at a torn end also in what is left of the file.
+struct LogReader<Medium: FileSystem>: ~Copyable {
+  private let header: LogHeader
+  private var window: LogWindow<Medium>
+  private(set) var position: LogPosition
+  /// Set when `next` has returned nil.
+  private(set) var end: LogEnd?
+  /// The payload of the last frame, in the window.
+  private var held: (block: UInt32, length: Int)?
+
+  /// - Parameter position: Where to go on, in the use that `files` are in; the beginning where nil.
+  init(_ files: LogFiles<Medium>, from position: LogPosition? = nil) {
+    header = files.header
+    window = LogWindow(
+      files.files[files.inUse].file, blocks: files.header.blocks, in: files.medium)
+    self.position = position ?? LogPosition(files.header)
+    precondition(self.position.use == files.header.use, "the position is of another use")
+  }
+
+  /// The payload of the frame that `next` returned last, checked to the last operation.
+  var payload: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      guard let held else { return RawSpan() }
+      return window.bytes(held.block, FrameHeader.size + held.length)
+        .extracting(droppingFirst: FrameHeader.size)
+    }
+  }
+
+  /// The next frame; nil at the end, of which `end` then says what it is.
+  ///
+  /// - Throws: `.corrupt` for damage to what was flushed; `.io`.
+  mutating func next() throws(StoreError) -> LogFrame? {
+    held = nil
+    if end != nil { return nil }
+    switch try findAgain() {
+    case .success(let frame): return try accept(frame)
+    case .failure(let fault):
+      do throws(StoreError) {
+        end = try end(at: position.block, fault)
+        return nil
+      } catch {
+        // A writer may have completed and flushed the frame while the search went on.
+        guard case .corrupt = error, case .success(let frame) = try findAgain() else { throw error }
+        return try accept(frame)
+      }
+    }
+  }
+
+  /// Where the operations of the frame that `next` returned last are, for errors.
+  var place: StoreError.CorruptPlace { place(held?.block ?? position.block) }
+
+  private func place(_ block: UInt32) -> StoreError.CorruptPlace {
+    .log(file: header.number, block: block)
+  }
+}
+
+// MARK: Whether a frame is there
+
+/// Why there is no frame where one could be.
+private struct NoFrame: Error {
+  let reason: String
+  /// Whether there is something of this use.
+  let isOfUse: Bool
+}
+
+extension LogReader {
+  /// Looks for the frame that has to come next, and again from the file where there is none: it may
+  /// have been in the making when it was read, or the read itself was wrong.
+  private mutating func findAgain() throws(StoreError) -> Result<FrameHeader, NoFrame> {
+    if case .success(let frame) = try find() { return .success(frame) }
+    window.drop()
+    return try find()
+  }
+
+  private mutating func find() throws(StoreError) -> Result<FrameHeader, NoFrame> {
+    let block = position.block
+    switch try frame(at: block) {
+    case .success(let frame):
+      guard frame.previous == position.previous else {
+        return .failure(NoFrame(reason: "it does not follow the frame before it", isOfUse: true))
+      }
+      return .success(frame)
+    case .failure(let fault): return .failure(fault)
+    }
+  }
+
+  /// The frame of this use that begins at `block`, whichever comes before it, whole by its checksum.
+  private mutating func frame(at block: UInt32) throws(StoreError) -> Result<FrameHeader, NoFrame> {
+    guard block < header.blocks else {
+      return .failure(NoFrame(reason: "the file ends", isOfUse: false))
+    }
+    try window.load(block..<block + 1)
+    let frame = FrameHeader(decoding: window.bytes(block, FrameHeader.size))
+    guard frame.salt == header.salt else {
+      return .failure(NoFrame(reason: "it is of another use", isOfUse: false))
+    }
+    func no(_ reason: String) -> Result<FrameHeader, NoFrame> {
+      .failure(NoFrame(reason: reason, isOfUse: true))
+    }
+    guard frame.block == block else { return no("it says that it is block \(frame.block)") }
+    guard frame.blockCount <= header.blocks - block else { return no("it reaches beyond the file") }
+    try window.load(block..<block + frame.blockCount)
+    let bytes = window.bytes(block, FrameHeader.size + Int(frame.length))
+    guard
+      FrameHeader.checksum(of: bytes, in: header.identity).rawValue
+        == bytes.load(0, as: UInt32.self)
+    else { return no("its checksum does not match") }
+    return .success(frame)
+  }
+}
+
+// MARK: What a frame says
+
+extension LogReader {
+  /// Takes a frame that is whole and follows the one before it: what it says must be possible.
+  private mutating func accept(_ frame: FrameHeader) throws(StoreError) -> LogFrame {
+    let isOpening = frame.block < header.openingEnd
+    let blocks = frame.block..<frame.block + frame.blockCount
+    guard let kind = FrameKind(rawValue: frame.kind) else {
+      throw fault(frame.block, isOpening, "a frame of kind \(frame.kind)")
+    }
+    guard frame.first <= frame.last else {
+      throw fault(frame.block, isOpening, "its sequences are \(frame.first) to \(frame.last)")
+    }
+    let sequences = frame.first...frame.last
+    if isOpening {
+      try checkOpening(frame, kind, end: blocks.upperBound)
+    } else {
+      try checkFlush(frame)
+    }
+    held = (frame.block, Int(frame.length))
+    let footer = try contents(kind, sequences, isOpening)
+    position.block = blocks.upperBound
+    position.previous = Checksum(rawValue: window.bytes(frame.block, 4).load(0, as: UInt32.self))
+    position.flushedThrough = max(position.flushedThrough, frame.flushedThrough)
+    if kind != .seal { position.contentEnd = max(position.contentEnd, blocks.upperBound) }
+    if isOpening, blocks.upperBound == header.openingEnd { try checkOpeningEnd() }
+    return LogFrame(kind: kind, sequences: sequences, blocks: blocks, footer: footer)
+  }
+
+  private func fault(_ block: UInt32, _ isOpening: Bool, _ reason: String) -> StoreError {
+    .corrupt(place(block), invariant: isOpening ? .logOpening : .logFrame, reason: reason)
+  }
+
+  private func checkOpening(
+    _ frame: FrameHeader, _ kind: FrameKind, end: UInt32
+  ) throws(StoreError) {
+    guard kind == .overlay else { throw fault(frame.block, true, "a frame of \(kind)") }
+    guard frame.flushedThrough == LogLayout.headerBlocks else {
+      throw fault(frame.block, true, "it knows of a flush")
+    }
+    guard end <= header.openingEnd else {
+      throw fault(frame.block, true, "it reaches beyond the opening")
+    }
+  }
+
+  private func checkOpeningEnd() throws(StoreError) {
+    guard position.lastSequence == header.openingSequence else {
+      throw fault(
+        UInt32(LogLayout.headerBlocks), true,
+        "it ends with sequence \(position.lastSequence), the header says"
+          + " \(header.openingSequence)")
+    }
+  }
+
+  private func checkFlush(_ frame: FrameHeader) throws(StoreError) {
+    guard frame.flushedThrough >= position.flushedThrough, frame.flushedThrough <= frame.block
+    else {
+      throw fault(
+        frame.block, false,
+        "it says that all before block \(frame.flushedThrough) was flushed, the frame before"
+          + " \(position.flushedThrough)")
+    }
+  }
+
+  /// Checks the sequences and the payload against the kind, and moves the last sequence on.
+  private mutating func contents(
+    _ kind: FrameKind, _ sequences: ClosedRange<UInt64>, _ isOpening: Bool
+  ) throws(StoreError) -> FooterReference? {
+    let place = self.place
+    switch kind {
+    case .commits, .overlay:
+      guard sequences.lowerBound > 0, sequences.lowerBound - 1 == position.lastSequence else {
+        throw outOfSequence(sequences, isOpening)
+      }
+      if kind == .commits {
+        var commits = CommitReader(payload, sequences: sequences, at: place)
+        try commits.check(at: place)
+      } else {
+        var operations = OperationReader(payload, at: place)
+        try operations.check()
+        position.overlays.append(sequences)
+      }
+      position.lastSequence = sequences.upperBound
+      return nil
+    case .footer:
+      let footer = try footer(sequences)
+      position.footer = footer
+      position.lastSequence = max(position.lastSequence, footer.coveredSequence)
+      position.overlays.removeAll { $0.upperBound <= footer.coveredSequence }
+      return footer
+    case .seal:
+      guard payload.byteCount == 0, sequences == position.lastSequence...position.lastSequence
+      else { throw outOfSequence(sequences, isOpening) }
+      return nil
+    }
+  }
+
+  private func outOfSequence(
+    _ sequences: ClosedRange<UInt64>, _ isOpening: Bool
+  ) -> StoreError {
+    fault(
+      held?.block ?? 0, isOpening,
+      "it is about sequences \(sequences.lowerBound) to \(sequences.upperBound), behind"
+        + " \(position.lastSequence)")
+  }
+
+  /// The footer that the frame makes true. It covers what is in the log, or one commit more, too large
+  /// for the log, which this frame commits.
+  private func footer(_ sequences: ClosedRange<UInt64>) throws(StoreError) -> FooterReference {
+    var reader = ByteReader(payload, at: place, invariant: .logFrame)
+    let footer = try FooterReference(reading: &reader)
+    guard reader.remaining == 0 else { throw reader.fault("it is longer than a reference") }
+    let covered = footer.coveredSequence
+    guard sequences == covered...covered, covered >= position.footer.coveredSequence,
+      covered <= position.lastSequence || covered - 1 == position.lastSequence
+    else {
+      throw reader.fault(
+        "its footer covers \(covered), the one before \(position.footer.coveredSequence), and the"
+          + " last sequence is \(position.lastSequence)")
+    }
+    guard position.overlays.allSatisfy({ covered < $0.lowerBound || covered >= $0.upperBound })
+    else { throw reader.fault("its footer covers \(covered), which parts an overlay") }
+    return footer
+  }
+}
+
+// MARK: The end
+
+extension LogReader {
+  /// Whether the log may end at `block`, where there is no frame: it may not if that was flushed.
+  private mutating func end(at block: UInt32, _ fault: NoFrame) throws(StoreError) -> LogEnd {
+    if block < header.openingEnd {
+      throw .corrupt(place(block), invariant: .logOpening, reason: fault.reason)
+    }
+    var isFollowed = false
+    for later in min(block + 1, header.blocks)..<header.blocks {
+      guard let frame = try laterFrame(at: later, unless: isFollowed, flushing: block) else {
+        continue
+      }
+      isFollowed = true
+      guard frame.flushedThrough <= block else {
+        throw .corrupt(
+          place(block), invariant: .logFlushed,
+          reason: "\(fault.reason), and block \(later) says that it was flushed")
+      }
+    }
+    if fault.isOfUse || isFollowed { return .torn(block: block, reason: fault.reason) }
+    return .clean(block: block)
+  }
+
+  /// The whole frame of this use at `block`, if it says anything new.
+  private mutating func laterFrame(
+    at block: UInt32, unless isFollowed: Bool, flushing damaged: UInt32
+  ) throws(StoreError) -> FrameHeader? {
+    try window.load(block..<block + 1)
+    let header = FrameHeader(decoding: window.bytes(block, FrameHeader.size))
+    if header.salt != self.header.salt { return nil }
+    if isFollowed, header.flushedThrough <= damaged { return nil }
+    return try? frame(at: block).get()
+  }
+}

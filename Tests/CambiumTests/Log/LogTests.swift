@@ -1,0 +1,71 @@
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// What is appended to a log is read from it, in memory and on a real file system alike.
+@Suite struct LogTests {
+  @Test func `a new log is empty, and begins with the footer it was given`() throws {
+    let medium = InMemoryFileSystem()
+    let log = try Log.create(in: medium, of: LogWorld.identity, footer: LogWorld.footer(5), salt: 1)
+    #expect(log.lastSequence == 5)
+    #expect(log.isFlushed && !log.needsSeal)
+    #expect(log.usableBlocks == 16)
+    #expect(log.usedShare == 0)
+    let found = try medium.logContents()
+    #expect(found.frames == [])
+    #expect(found.end == .clean(block: 2))
+    #expect(found.footer == LogWorld.footer(5))
+    #expect(found.lastSequence == 5)
+    #expect(found.isSealed && found.faults == [])
+    #expect(try Set(medium.list(at: .test)) == [.log(0), .log(1)])
+  }
+
+  @Test func `every kind of frame is read as it was appended`() throws {
+    let directory = try TemporaryDirectory()
+    try everyKindOfFrame(in: PosixFileSystem(at: directory.path))
+    try everyKindOfFrame(in: InMemoryFileSystem())
+  }
+
+  private func everyKindOfFrame(in medium: some FileSystem) throws {
+    let log = try Log.create(in: medium, of: LogWorld.identity, footer: LogWorld.footer(0), salt: 1)
+    try log.commit(1...2)
+    try log.append(.overlay, sequences: 3...5, LogWorld.overlay(3...5))
+    try log.flush()
+    #expect(log.needsSeal)
+    try log.appendFooter(LogWorld.footer(2))
+    try log.flush()
+    try log.commit(6...6)
+    try log.flush()
+    try log.appendSeal()
+    #expect(!log.needsSeal)
+    let found = try medium.logContents()
+    #expect(found.frames.map(\.kind) == [.commits, .overlay, .footer, .commits, .seal])
+    #expect(found.frames.map(\.sequences) == [1...2, 3...5, 2...2, 6...6, 6...6])
+    #expect(found.frames.map(\.footer) == [nil, nil, LogWorld.footer(2), nil, nil])
+    #expect(found.frames.first?.blocks == 2..<4)
+    #expect(found.footer == LogWorld.footer(2))
+    #expect(found.lastSequence == 6)
+    #expect(found.isSealed)
+  }
+
+  @Test func `a use goes on in the spare with all that no footer covers`() throws {
+    let medium = InMemoryFileSystem()
+    let log = try Log.create(in: medium, of: LogWorld.identity, footer: LogWorld.footer(0), salt: 1)
+    for sequence in 1...20 as ClosedRange<UInt64> {
+      if LogWorld.commits(sequence...sequence).payloadCount > log.room {
+        try log.begin(LogWorld.footer(sequence - 3), salt: 100 + sequence)
+        #expect(log.isFlushed && !log.needsSeal)
+        let opening = try #require(try medium.logContents().frames.first)
+        #expect(opening.kind == .overlay && opening.sequences == sequence - 2...sequence - 1)
+      }
+      try log.commit(sequence...sequence)
+    }
+    #expect(log.header.use > 2)
+    #expect(try medium.logContents().lastSequence == 20)
+    let recovered = try medium.recoverLog(salt: 7)
+    #expect(recovered.lastSequence == 20)
+    #expect(recovered.header.use == log.header.use + 1)
+    #expect(try medium.logContents().frames.map(\.kind) == [.overlay])
+  }
+}
