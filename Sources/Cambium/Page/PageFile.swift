@@ -22,29 +22,63 @@ struct PageFile<Medium: FileSystem>: Sendable {
     let file = try medium.open(.pages(number), .read, at: .segmentOpen)
     let identity = try PageSegment.identity(
       of: file, number: number, expected: identity, in: medium)
-    let size = try medium.size(of: file, at: .segmentOpen)
-    // The table that finds the table: one segment, as far as it goes.
-    let bootstrap = PageReader(
+    let segment = try PageSegment(number: number, file: file, in: medium, mapped: false)
+    (footer, healedCopy) = try Self.footer(reference, of: identity, in: segment, of: medium)
+    self.reference = reference
+    pages = PageReader(
       medium: medium, identity: identity,
-      segments: SegmentTable([
-        .init(
-          segment: try PageSegment(number: number, file: file, in: medium, mapped: false),
-          endBlock: UInt32(clamping: min(size / Layout.blockSize, Layout.segmentBlocksMax)))
-      ]), cache: PageCache(capacity: 0))
+      segments: try SegmentTable(
+        of: footer, identity, sharing: SegmentTable([]), in: medium, mapped: mode == .mapped),
+      cache: mode.cache)
+  }
 
-    let (footer, fault) = try Self.footer(reference, from: bootstrap)
+  /// Opens the state that follows `previous`, of which the caller has the footer.
+  ///
+  /// Segments that both have are shared: their maps, and what is known to be right in them. So is the
+  /// cache. `previous` can be read as before, for as long as somebody has it.
+  ///
+  /// - Complexity: O(segments), without a call for those that have not grown.
+  /// - Throws: as the initializer above does for segments.
+  init(
+    after previous: PageFile, _ reference: FooterReference, _ footer: Footer
+  ) throws(StoreError) {
     self.reference = reference
     self.footer = footer
-    healedCopy = fault
-    var entries: [SegmentTable<Medium>.Entry] = []
-    for extent in footer.segments where extent.kind == .pages {
-      let segment = try PageSegment(
-        opening: extent.number, blocks: UInt32(clamping: extent.end), of: identity, in: medium,
-        mapped: mode == .mapped)
-      entries.append(.init(segment: segment, endBlock: UInt32(clamping: extent.end)))
+    healedCopy = nil
+    pages = try previous.pages.successor(footer)
+  }
+
+  /// Opens the state that follows `previous` and that somebody else published; its footer is read.
+  ///
+  /// - Throws: as the first initializer does.
+  init(after previous: PageFile, opening reference: FooterReference) throws(StoreError) {
+    let (medium, identity) = (previous.pages.medium, previous.pages.identity)
+    let number = reference.position.segment
+    let segment: PageSegment<Medium>
+    if let shared = previous.pages.segments.entry(number) {
+      segment = shared.segment
+    } else {
+      segment = try PageSegment(
+        opening: number, blocks: 0, of: identity, in: medium, mapped: false)
     }
-    pages = PageReader(
-      medium: medium, identity: identity, segments: SegmentTable(entries), cache: mode.cache)
+    (footer, healedCopy) = try Self.footer(reference, of: identity, in: segment, of: medium)
+    self.reference = reference
+    pages = try previous.pages.successor(footer)
+  }
+
+  /// Reads the footer from its segment, as far as that goes: the table that says how far it may be
+  /// read is in the footer.
+  private static func footer(
+    _ reference: FooterReference, of identity: StoreIdentity, in segment: PageSegment<Medium>,
+    of medium: Medium
+  ) throws(StoreError) -> (Footer, fault: StoreError?) {
+    let size = try medium.size(of: segment.file, at: .segmentOpen)
+    let end = UInt32(clamping: min(size / Layout.blockSize, Layout.segmentBlocksMax))
+    let bootstrap = PageReader(
+      medium: medium, identity: identity,
+      segments: SegmentTable([.init(segment: segment, endBlock: end)]),
+      cache: PageCache(capacity: 0))
+    return try footer(reference, from: bootstrap)
   }
 
   /// The first copy of the footer that can be read, and what was wrong with the one before it.
@@ -79,6 +113,41 @@ struct PageFile<Medium: FileSystem>: Sendable {
           + " \(reference.coveredSequence)")
     }
     return footer
+  }
+}
+
+extension PageReader {
+  /// Reads what `footer` publishes, with what this one has open.
+  fileprivate func successor(_ footer: Footer) throws(StoreError) -> PageReader {
+    PageReader(
+      medium: medium, identity: identity,
+      segments: try SegmentTable(
+        of: footer, identity, sharing: segments, in: medium, mapped: cache == nil),
+      cache: cache)
+  }
+}
+
+extension SegmentTable {
+  /// The page segments that `footer` names: those of `other`, and what it has not, opened.
+  fileprivate convenience init(
+    of footer: Footer, _ identity: StoreIdentity, sharing other: SegmentTable, in medium: Medium,
+    mapped: Bool
+  ) throws(StoreError) {
+    var entries: [Entry] = []
+    entries.reserveCapacity(footer.segments.count)
+    for extent in footer.segments where extent.kind == .pages {
+      let end = UInt32(clamping: extent.end)
+      let segment: PageSegment<Medium>
+      if let shared = other.entry(extent.number) {
+        segment = shared.segment
+        if end > shared.endBlock { try segment.check(holds: end, in: medium) }
+      } else {
+        segment = try PageSegment(
+          opening: extent.number, blocks: end, of: identity, in: medium, mapped: mapped)
+      }
+      entries.append(Entry(segment: segment, endBlock: end))
+    }
+    self.init(entries)
   }
 }
 

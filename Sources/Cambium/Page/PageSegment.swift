@@ -1,7 +1,8 @@
 /// One page segment, open for reading.
 ///
-/// Its published bytes never change, so readers share it without locks; it closes when the last
-/// state that names it goes.
+/// Its published bytes never change, so readers share it without locks, also those of states that know
+/// different ends of it: each asks only for what its own table publishes. It closes when the last state
+/// that names it goes.
 final class PageSegment<Medium: FileSystem>: Sendable {
   let number: UInt32
   let file: Medium.File
@@ -34,6 +35,12 @@ final class PageSegment<Medium: FileSystem>: Sendable {
       ? try medium.map(
         file, capacity: Layout.segmentBlocksMax * Layout.blockSize, at: .segmentMap)
       : nil
+  }
+
+  /// Throws unless all blocks that were published are there now.
+  func check(holds blocks: UInt32, in medium: Medium) throws(StoreError) {
+    try Self.check(
+      size: try medium.size(of: file, at: .segmentOpen), holds: blocks, number: number)
   }
 
   /// Throws unless a file of `size` bytes has all blocks that were published.

@@ -2,7 +2,8 @@ internal import Synchronization
 
 /// The page segments of one published state, and how far each is published.
 ///
-/// Immutable: publishing makes a new table that shares the segments.
+/// Immutable: publishing makes a new table that shares the segments. What is verified is noted by
+/// segment, for all tables: a page that one of them may reach is the same page for all.
 @safe final class SegmentTable<Medium: FileSystem>: @unchecked Sendable {
   struct Entry: Sendable {
     let segment: PageSegment<Medium>

@@ -21,11 +21,13 @@ struct TreeHistory {
   var versions: ClosedRange<UInt32> = 1...1
   var adoptsAll = true
   var segmentBlocks = Layout.segmentBlocksMax
+  var goesOn = false
 
   func run(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var world = TreeWorld(on: InMemoryFileSystem(), sizes: sizes, reading: mode)
     world.segmentBlocks = segmentBlocks
+    world.goesOn = goesOn
     for merge in 0..<mergeCount {
       let changes = changes(using: &random)
       let version = UInt32.random(in: versions, using: &random)

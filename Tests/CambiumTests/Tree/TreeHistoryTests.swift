@@ -44,6 +44,15 @@ import Testing
     replaying(seeds) { try TreeHistory(versions: 1...3).run(seed: $0) }
   }
 
+  @Test func `states that follow one another in a segment stay right and full`() {
+    replaying(seeds) { seed in
+      var history = TreeHistory(mergeCount: 20, versions: 1...2, adoptsAll: false, goesOn: true)
+      if seed % 2 == 0 { history.mode = .buffered(cacheSize: 8192) }
+      if seed % 3 == 0 { history.segmentBlocks = 2 * Layout.pageBlocksMax + 1 }
+      try history.run(seed: seed)
+    }
+  }
+
   @Test func `standard nodes stay right and full`() {
     let count = UInt64(scaled(20, debug: 3))
     replaying(0..<count) {

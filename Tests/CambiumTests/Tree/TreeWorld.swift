@@ -59,7 +59,12 @@ struct TreeWorld<Medium: FileSystem> {
   let sizes: NodeSizes
   let mode: ReadMode
   var segmentBlocks = Layout.segmentBlocksMax
+  /// Whether states follow one another in one segment, and each is opened with what the one before has
+  /// open.
+  var goesOn = false
+  private var appender: PageAppender<Medium>?
   var nextSegment: UInt32 = 1
+  private var nextMerge = 0
   private(set) var file: PageFile<Medium>?
   private(set) var model: [Bytes: Bytes] = [:]
 
@@ -92,13 +97,25 @@ struct TreeWorld<Medium: FileSystem> {
     _ input: some SortedInput, transform: some EntryTransform,
     scope: TransformScope = .everything, adoption: Adoption = .all
   ) throws {
-    let appender = PageAppender(
-      to: medium, of: Self.identity, from: nextSegment, output: .buffered,
-      segmentBlocks: segmentBlocks)
+    let appender = try nextAppender()
     let root = try TreeMerge.run(
       input, into: root, of: file?.pages, transform: transform, scope: scope, adoption: adoption,
       sizes: sizes, appendingTo: appender)
     try publish(root, from: appender)
+  }
+
+  /// Every third time another one goes on, as if the store had been closed and opened.
+  private mutating func nextAppender() throws -> PageAppender<Medium> {
+    if goesOn, let file, appender == nil || nextMerge % 3 == 0 {
+      appender = try PageAppender(
+        to: medium, of: Self.identity, behind: file.reference, from: nextSegment,
+        output: .buffered, segmentBlocks: segmentBlocks)
+    }
+    nextMerge += 1
+    if goesOn, let appender { return appender }
+    return PageAppender(
+      to: medium, of: Self.identity, from: nextSegment, output: .buffered,
+      segmentBlocks: segmentBlocks)
   }
 
   mutating func setModel(_ model: [Bytes: Bytes]) { self.model = model }
@@ -108,11 +125,19 @@ struct TreeWorld<Medium: FileSystem> {
     var footer = file?.footer ?? Footer(identity: Self.identity)
     footer.trees = [NamedTree(name: "t", root: root)]
     footer.previous = file?.reference
-    footer.segments += appender.extents.map {
-      SegmentExtent(kind: .pages, number: $0.number, end: UInt64($0.endBlock), liveBytes: 0)
-    }
+    footer.extend(by: appender.extents)
     let reference = try appender.publish(footer)
-    file = try PageFile(opening: reference, in: medium, reading: mode)
-    nextSegment = (appender.extents.last?.number ?? nextSegment &- 1) &+ 1
+    file = try open(reference, footer)
+    nextSegment = (appender.end?.segment ?? nextSegment &- 1) &+ 1
+  }
+
+  private func open(
+    _ reference: FooterReference, _ footer: Footer
+  ) throws(StoreError) -> PageFile<Medium> {
+    guard goesOn, let file else {
+      return try PageFile(opening: reference, in: medium, reading: mode)
+    }
+    if nextMerge % 2 == 0 { return try PageFile(after: file, opening: reference) }
+    return try PageFile(after: file, reference, footer)
   }
 }
