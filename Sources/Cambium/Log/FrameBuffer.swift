@@ -99,6 +99,20 @@ extension FrameBuffer {
     target.store(LogOperation.Kind.clear.rawValue, at: 0)
   }
 
+  /// Appends operations that were put together in another buffer; their tree and version count from
+  /// there on.
+  func appendOperations(_ operations: RawSpan) {
+    var target = unsafe extend(by: operations.byteCount)
+    target.copy(operations, to: 0)
+  }
+
+  /// Makes the payload that of a footer's frame.
+  func append(_ reference: FooterReference) {
+    var bytes: [UInt8] = []
+    reference.encode(to: &bytes)
+    appendOperations(bytes.rawSpan)
+  }
+
   private func appendEntry(_ kind: LogOperation.Kind, _ key: RawSpan, _ value: RawSpan) {
     let keyLength = key.byteCount
     let valueLength = value.byteCount
@@ -141,17 +155,6 @@ extension FrameBuffer {
     var target = unsafe extend(by: 4 + operations.byteCount)
     target.store(UInt32(operations.byteCount), at: 0)
     target.copy(operations, to: 4)
-  }
-}
-
-// MARK: Footers
-
-extension FrameBuffer {
-  func append(_ reference: FooterReference) {
-    var bytes: [UInt8] = []
-    reference.encode(to: &bytes)
-    var target = unsafe extend(by: bytes.count)
-    target.copy(bytes.rawSpan, to: 0)
   }
 }
 

@@ -135,6 +135,9 @@ extension LogHeader {
     guard openingBlocks <= blocks - UInt32(LogLayout.headerBlocks) else {
       throw reader.fault("an opening of \(openingBlocks) blocks in a file of \(blocks)")
     }
+    guard use <= LogLayout.sequenceMax, openingSequence <= LogLayout.sequenceMax else {
+      throw reader.fault("use \(use), behind sequence \(openingSequence)")
+    }
     let covered = footer.coveredSequence
     guard openingBlocks > 0 ? openingSequence > covered : openingSequence == covered else {
       throw reader.fault(

@@ -11,6 +11,9 @@ enum LogLayout {
   /// What commits leave free behind them: for the frame of a footer, and for a seal.
   static let reservedBlocks = 2
 
+  /// What a sequence or a use is at most, so that the next one is a number too, whatever a file says.
+  static let sequenceMax: UInt64 = 1 << 62
+
   /// The blocks of a frame with a payload of so many bytes.
   static func blocks(payload count: Int) -> Int {
     (FrameHeader.size + count + Layout.blockSize - 1) / Layout.blockSize

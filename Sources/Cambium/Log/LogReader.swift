@@ -180,7 +180,7 @@ extension LogReader {
     guard let kind = FrameKind(rawValue: frame.kind) else {
       throw fault(frame.block, isOpening, "a frame of kind \(frame.kind)")
     }
-    guard frame.first <= frame.last else {
+    guard frame.first <= frame.last, frame.last <= LogLayout.sequenceMax else {
       throw fault(frame.block, isOpening, "its sequences are \(frame.first) to \(frame.last)")
     }
     let sequences = frame.first...frame.last

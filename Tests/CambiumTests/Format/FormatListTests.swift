@@ -52,6 +52,9 @@ import Testing
         "bytes of a value in one page": "\(LargeValue.partLengthMax)",
         "parts of a value": "\(LargeValue.partCountMax)",
         "count or live bytes of a reference": "\(aggregateMax)",
+        "blocks of a file of the log, at first": "\(LogLayout.blocksMin)",
+        "blocks of a file of the log, at most": "\(LogLayout.blocksMax)",
+        "a sequence, or a use": "\(LogLayout.sequenceMax)",
       ])
   }
 

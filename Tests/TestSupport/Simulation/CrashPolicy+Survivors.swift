@@ -16,6 +16,9 @@ extension CrashPolicy {
     case .subset(let seed):
       var generator = SplitMix64(seed: seed)
       return changes.filter { _ in generator.next() & 1 == 0 }
+    case .scattered(let unit, let seed):
+      var generator = SplitMix64(seed: seed)
+      return changes.flatMap { $0.isWrite ? $0.torn(at: unit, using: &generator) : [$0] }
     case .torn(let unit, let seed): return CrashPolicy.torn(changes, at: unit, seed: seed)
     case .cut(let number, let bytes):
       return changes.prefix(number)

@@ -12,6 +12,8 @@ package enum CrashPolicy: Hashable, Sendable {
   case subset(seed: UInt64)
   /// All before some write, and of that write only a part. The seed picks both.
   case torn(at: TearUnit, seed: UInt64)
+  /// Of every write a part, as the seed has it; all changes of other kinds.
+  case scattered(at: TearUnit, seed: UInt64)
   /// All before the change with this number, and of it, if it is a write, only the first `bytes`.
   case cut(change: Int, bytes: Int)
   /// Names and sizes, but no bytes: where files grew, they are zeros.
