@@ -92,7 +92,14 @@ extension FileSystem {
       UInt32(LogLayout.headerBlocks)..<header.blocks, to: file, at: .logGrowWrite)
     try sync(file, at: .logHeaderSync)
     try rename(name.temporary, to: name, at: .logRename)
-    try syncDirectory(at: .logDirectorySync)
+    do throws(StoreError) {
+      try syncDirectory(at: .logDirectorySync)
+    } catch {
+      // The name may be in memory only, and no later sync would notice. Whoever comes next should not
+      // find a store that a crash takes away.
+      try? unlink(name, at: .logUnlink)
+      throw error
+    }
     return file
   }
 }
