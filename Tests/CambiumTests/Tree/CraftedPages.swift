@@ -52,18 +52,19 @@ struct CraftedPages {
     }
   }
 
-  /// Publishes what was appended; the footer says nothing of the root, so nothing looks at it.
+  /// Publishes all that was appended, which is in one segment; the footer says nothing of the root, so
+  /// nothing looks at it.
   func tree(
     _ root: PageReference, level: UInt8, reading mode: ReadMode = .mapped,
     below segments: [SegmentExtent] = []
   ) throws -> Tree<InMemoryFileSystem> {
     try appender.sync()
     var footer = Footer(identity: TreeWorld<InMemoryFileSystem>.identity)
-    footer.segments =
-      segments
-      + appender.extents.map {
-        SegmentExtent(kind: .pages, number: $0.number, end: UInt64($0.endBlock), liveBytes: 0)
-      }
+    footer.segments = segments
+    if let end = appender.end {
+      footer.segments.append(
+        SegmentExtent(kind: .pages, number: end.segment, end: UInt64(end.block), liveBytes: 0))
+    }
     let file = try PageFile(
       opening: try appender.publish(footer), in: medium, reading: mode)
     return Tree(pages: file.pages, root: TreeRoot(reference: root, level: level))
