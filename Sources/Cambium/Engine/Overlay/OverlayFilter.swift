@@ -1,0 +1,82 @@
+internal import Glibc
+internal import Synchronization
+
+/// Tells for most keys that an overlay does not have that it does not.
+///
+/// A Bloom filter in which all bits of a key are in one word, so that a question costs one cache
+/// line. (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007.)
+/// One editor adds to it while any number of threads ask. A bit set for a version not yet published,
+/// or for one rolled back, costs a search and nothing else, so no order between them is needed.
+@safe struct OverlayFilter: ~Copyable {
+  private let words: UnsafeMutablePointer<Atomic<UInt64>>
+  private let mask: UInt64
+
+  /// What an entry is assumed to take in the arena at least: two bytes of filter for each.
+  private static let bytesPerWord = 512
+
+  /// - Parameter capacity: The bytes of entries the arena is made for. With more of them the filter
+  ///   only spares less.
+  init(capacity: Int) {
+    let wordCount = max(64, capacity / Self.bytesPerWord).roundedUpToPowerOfTwo
+    mask = UInt64(wordCount - 1)
+    // The system's zeros: words that are never touched take up no memory.
+    guard let zeros = unsafe calloc(wordCount, 8) else { fatalError("out of memory") }
+    unsafe words = zeros.bindMemory(to: Atomic<UInt64>.self, capacity: wordCount)
+  }
+
+  deinit {
+    unsafe free(words)
+  }
+
+  /// Adds a key by its hash. One thread at a time.
+  @inline(__always)
+  func insert(_ hash: UInt64) {
+    let word = unsafe words + Int(truncatingIfNeeded: hash & mask)
+    let bits = Self.bits(hash)
+    let old = unsafe word.pointee.load(ordering: .relaxed)
+    if old & bits != bits { unsafe word.pointee.store(old | bits, ordering: .relaxed) }
+  }
+
+  /// False if no key with this hash was added.
+  @inline(__always)
+  func mayContain(_ hash: UInt64) -> Bool {
+    let bits = Self.bits(hash)
+    let word = unsafe words + Int(truncatingIfNeeded: hash & mask)
+    return unsafe word.pointee.load(ordering: .relaxed) & bits == bits
+  }
+
+  /// Four bits of a word, chosen by the hash's upper bits; its lower ones choose the word.
+  @inline(__always)
+  private static func bits(_ hash: UInt64) -> UInt64 {
+    1 &<< (hash &>> 58) | 1 &<< (hash &>> 52) | 1 &<< (hash &>> 46) | 1 &<< (hash &>> 40)
+  }
+}
+
+extension OverlayFilter {
+  /// A number that depends on every bit of `key` and on its tree. It never leaves the process.
+  @inline(__always)
+  static func hash(_ key: RawSpan, in tree: TreeSlot) -> UInt64 {
+    let count = key.byteCount
+    var hash = mix(
+      UInt64(tree.number) ^ 0x9e37_79b9_7f4a_7c15, UInt64(count) ^ 0xa076_1d64_78bd_642f)
+    if count < 8 { return mix(hash ^ key.head(0), 0xe703_7ed1_a0b4_28db) }
+    var offset = 0
+    while offset &+ 8 < count {
+      hash = mix(hash ^ key.load(offset, as: UInt64.self), 0xe703_7ed1_a0b4_28db)
+      offset &+= 8
+    }
+    return mix(hash ^ key.load(count &- 8, as: UInt64.self), 0x8ebc_6af0_9c88_c6e3)
+  }
+
+  @inline(__always)
+  private static func mix(_ one: UInt64, _ other: UInt64) -> UInt64 {
+    let product = one.multipliedFullWidth(by: other)
+    return product.high ^ product.low
+  }
+}
+
+extension Int {
+  fileprivate var roundedUpToPowerOfTwo: Int {
+    1 << (Int.bitWidth - (self - 1).leadingZeroBitCount)
+  }
+}
