@@ -208,3 +208,37 @@ extension Cursor {
     return true
   }
 }
+
+// MARK: Moving within the leaf
+
+// For a cursor that merges this one with others: it compares keys once a leaf, and then moves by slots.
+
+extension Cursor {
+  /// The slot of the entry in its leaf.
+  var slotInLeaf: Int { slot }
+
+  /// The number of entries in the leaf of the entry.
+  var countInLeaf: Int { layout.count }
+
+  /// Where `key` is in the leaf of the entry, or would be.
+  func searchLeaf(for key: RawSpan) -> SearchResult {
+    precondition(isOnEntry, "a cursor has a leaf while it stands on an entry")
+    return Node(leaf.bytes, layout).search(key)
+  }
+
+  /// Moves to the next entry if its slot is below `limit`, which is at most the count in the leaf.
+  @inline(__always)
+  mutating func next(below limit: Int) -> Bool {
+    guard slot &+ 1 < limit else { return false }
+    slot &+= 1
+    return true
+  }
+
+  /// Moves to the entry before if its slot is at least `floor`, which is at least 0.
+  @inline(__always)
+  mutating func previous(from floor: Int) -> Bool {
+    guard slot > floor else { return false }
+    slot &-= 1
+    return true
+  }
+}

@@ -12,9 +12,18 @@ struct OverlayCursor: @unchecked Sendable {
   private var slot = 0
   private var entry = EntryReference.none
 
-  init(_ overlay: Overlay, in tree: TreeSlot) {
-    arena = overlay.arena
-    root = overlay.directory[tree].root
+  init(_ tree: OverlayTree) {
+    arena = tree.arena
+    root = tree.root
+  }
+
+  /// A cursor on the entry before `slot` of a leaf; nil if there is none.
+  init?(_ tree: OverlayTree, _ path: OverlayPath, leaf: OverlayNode, slotBefore slot: Int) {
+    self.init(tree)
+    self.path = path
+    self.leaf = leaf
+    let isOn = slot > 0 ? set(leaf, slot - 1) : stepToPreviousLeaf()
+    if !isOn { return nil }
   }
 
   /// Whether the cursor stands on an entry.
@@ -43,8 +52,9 @@ struct OverlayCursor: @unchecked Sendable {
   /// The schema version of the value; of no meaning in a removal.
   var schemaVersion: UInt32 { present.schemaVersion }
 
+  /// The entry.
   @inline(__always)
-  private var present: EntryReference {
+  var present: EntryReference {
     precondition(isOnEntry, "a cursor has an entry while it stands on one")
     return entry
   }

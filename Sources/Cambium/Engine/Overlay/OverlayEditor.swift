@@ -40,7 +40,7 @@ final class OverlayEditor {
   /// What became of `key`, in the transaction or before it. Until the next change.
   @_lifetime(borrow self)
   func entry(for key: RawSpan, in tree: TreeSlot) -> OverlayEntry? {
-    guard let reference = present.reference(for: key, in: tree) else { return nil }
+    guard let reference = present[tree].reference(for: key) else { return nil }
     return OverlayEntry(reference, of: self)
   }
 }

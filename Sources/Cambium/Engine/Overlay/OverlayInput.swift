@@ -5,8 +5,8 @@ struct OverlayInput: SortedInput {
   private var cursor: OverlayCursor
   private var hasBegun = false
 
-  init(_ overlay: Overlay, in tree: TreeSlot) {
-    cursor = OverlayCursor(overlay, in: tree)
+  init(_ tree: OverlayTree) {
+    cursor = OverlayCursor(tree)
   }
 
   mutating func advance() throws(StoreError) -> Bool {

@@ -50,22 +50,22 @@ struct OverlayModel: Equatable {
     try agree(overlay.trees == expected, "trees \(overlay.trees), not \(expected)")
     try agree(overlay.isEmpty == expected.isEmpty, "empty: \(overlay.isEmpty)")
     for (tree, model) in trees { try model.verify(overlay, tree, asking: keys) }
-    let absent = overlay.hidesBase(TreeSlot(.max)) || overlay.countChange(in: TreeSlot(.max)) != 0
+    let absent = !overlay[TreeSlot(.max)].isEmpty || overlay[TreeSlot(.max)].countChange != 0
     try agree(!absent, "something is said of no tree")
   }
 }
 
 extension OverlayTreeModel {
   fileprivate func verify(_ overlay: Overlay, _ tree: TreeSlot, asking keys: [Bytes]) throws {
-    try agree(overlay.hidesBase(tree) == hidesBase, "hides: \(overlay.hidesBase(tree))")
+    try agree(overlay[tree].hidesBase == hidesBase, "hides: \(overlay[tree].hidesBase)")
     let sorted = changes.keys.sorted(by: <)
-    try agree(overlay.entryCount(in: tree) == sorted.count, "\(overlay.entryCount(in: tree))")
+    try agree(overlay[tree].entryCount == sorted.count, "\(overlay[tree].entryCount)")
     let change = sorted.reduce(0) { $0 + self.change(of: $1) }
-    try agree(overlay.countChange(in: tree) == change, "\(overlay.countChange(in: tree)) more")
+    try agree(overlay[tree].countChange == change, "\(overlay[tree].countChange) more")
     for key in keys {
       try verifyLookup(of: key, overlay, tree)
       let rank = sorted[..<sorted.lowerBound(of: key)].reduce(0) { $0 + self.change(of: $1) }
-      let found = overlay.countChange(in: tree, below: key.rawSpan)
+      let found = overlay[tree].countChange(below: key.rawSpan)
       try agree(found == rank, "\(found) more below \(key), not \(rank)")
       try verifySeek(to: key, overlay, tree, sorted)
     }
@@ -88,7 +88,7 @@ extension OverlayTreeModel {
   private func verifySeek(
     to key: Bytes, _ overlay: Overlay, _ tree: TreeSlot, _ sorted: [Bytes]
   ) throws {
-    var cursor = OverlayCursor(overlay, in: tree)
+    var cursor = OverlayCursor(overlay[tree])
     let slot = sorted.lowerBound(of: key)
     let isOn = cursor.seek(to: key.rawSpan)
     try agree(isOn == (slot < sorted.count) && cursor.isOnEntry == isOn, "\(key) sought: \(isOn)")
@@ -103,8 +103,8 @@ extension OverlayTreeModel {
   }
 
   private func verifyWalks(_ overlay: Overlay, _ tree: TreeSlot, _ sorted: [Bytes]) throws {
-    var cursor = OverlayCursor(overlay, in: tree)
-    var input = OverlayInput(overlay, in: tree)
+    var cursor = OverlayCursor(overlay[tree])
+    var input = OverlayInput(overlay[tree])
     var isOn = cursor.first()
     for key in sorted {
       try agree(isOn && cursor.key.array() == key, "the cursor misses \(key)")

@@ -1,0 +1,100 @@
+/// One tree of one version of an overlay: what became of its keys. Of use as long as the version.
+struct OverlayTree: @unchecked Sendable {
+  let arena: OverlayArena
+  let tree: TreeSlot
+  private let state: TreeState
+
+  @inline(__always)
+  init(_ arena: OverlayArena, _ tree: TreeSlot, _ state: TreeState) {
+    self.arena = arena
+    self.tree = tree
+    self.state = state
+  }
+
+  /// Whether the version has nothing to say of the tree.
+  var isEmpty: Bool { state.isEmpty }
+
+  /// Whether what lies below the overlay does not count.
+  var hidesBase: Bool { state.hidesBase }
+
+  var entryCount: Int { Int(state.entryCount) }
+
+  var root: OverlayNode? { state.root }
+
+  /// By how many the tree has more entries than what lies below the overlay, or, if that does not
+  /// count, how many it has. Constant time.
+  var countChange: Int { state.change }
+}
+
+// MARK: Looking up
+
+extension OverlayTree {
+  /// What became of `key`; nil if nothing did.
+  ///
+  /// - Complexity: O(log entries); mostly one cache miss if there is no such entry.
+  @_lifetime(borrow self)
+  @inline(__always)
+  func entry(for key: RawSpan) -> OverlayEntry? {
+    guard let reference = reference(for: key) else { return nil }
+    return OverlayEntry(reference, of: self)
+  }
+
+  @inline(__always)
+  func reference(for key: RawSpan) -> EntryReference? {
+    guard let root = state.root else { return nil }
+    guard arena.filter.mayContain(OverlayFilter.hash(key, in: tree)) else { return nil }
+    return root.reference(for: key)
+  }
+
+  /// By how many the tree has more entries below `key` than what lies below the overlay.
+  ///
+  /// - Complexity: O(log entries).
+  func countChange(below key: RawSpan) -> Int {
+    guard var node = state.root else { return 0 }
+    var change = 0
+    while !node.isLeaf {
+      let index = node.childIndex(for: key)
+      for before in 0..<index { change += node.change(before) }
+      node = node.child(index)
+    }
+    for slot in 0..<node.search(key).slot { change += node.reference(slot).effect.change }
+    return change
+  }
+}
+
+extension OverlayNode {
+  /// The entry of `key` below this node.
+  @inline(never)
+  fileprivate func reference(for key: RawSpan) -> EntryReference? {
+    var node = self
+    while !node.isLeaf {
+      node = node.child(node.childIndex(for: key))
+      node.prefetchHeads()
+    }
+    return node.slot(of: key).map(node.reference)
+  }
+}
+
+/// What an overlay says of a key. Of use while its version is.
+struct OverlayEntry: ~Escapable {
+  private let reference: EntryReference
+
+  @_lifetime(borrow owner)
+  @inline(__always)
+  init<Owner: ~Copyable>(_ reference: EntryReference, of owner: borrowing Owner) {
+    self.reference = reference
+  }
+
+  /// Whether the key is there no more.
+  var isRemoval: Bool { reference.isRemoval }
+  /// By how many the entry changes the count of what lies below the overlay.
+  var change: Int { reference.effect.change }
+  /// The schema version of the value; of no meaning in a removal.
+  var schemaVersion: UInt32 { reference.schemaVersion }
+
+  var value: RawSpan {
+    @_lifetime(copy self)
+    @inline(__always)
+    get { unsafe _overrideLifetime(reference.value, copying: self) }
+  }
+}

@@ -1,0 +1,223 @@
+/// A place in a layered tree that moves from entry to entry, in order and back.
+///
+/// It merges the tree's cursor with the overlays' changes. Both stand on the present entry or on their
+/// next one on the way the cursor moves. Where the next change belongs in the tree's leaf is found
+/// once; up to there the tree's entries follow one another without a comparison.
+///
+/// A cursor stands on an entry or nowhere; it begins nowhere, and a move that finds none, or fails,
+/// leaves it nowhere.
+struct LayeredCursor<Medium: FileSystem>: ~Copyable {
+  private enum Place {
+    case nowhere
+    /// On the base's entry; the changes stand on another key, or are at an end.
+    case base
+    /// On the present change.
+    case change
+  }
+
+  private let tree: LayeredTree<Medium>
+  private var base: Cursor<Medium>
+  private var changes: ChangesCursor
+  private var place = Place.nowhere
+  private var isForward = true
+  /// Whether the base stands on the key of the present change, too.
+  private var isTie = false
+  /// On the way forward, the first slot of the base's leaf that the next change does not come behind.
+  private var limit = 0
+  /// On the way back, the first slot of the base's leaf behind the next change.
+  private var floor = Int.max
+
+  init(_ tree: LayeredTree<Medium>) {
+    self.tree = tree
+    base = Cursor(tree.base)
+    changes = ChangesCursor(newestFirst: tree.overlays)
+  }
+
+  /// Whether the cursor stands on an entry.
+  var isOnEntry: Bool { place != .nowhere }
+
+  /// The key of the entry. Until the cursor moves.
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get { place == .change ? changes.key : base.key }
+  }
+
+  /// The value, or the reference to its pages if it is external. Until the cursor moves.
+  var storedValue: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get { place == .change ? changes.value : base.storedValue }
+  }
+
+  /// Whether the value has pages of its own.
+  var isExternal: Bool { place == .change ? false : base.entry.isExternal }
+
+  var schemaVersion: UInt32 {
+    place == .change ? changes.schemaVersion : base.entry.schemaVersion
+  }
+
+  /// Appends the value, wherever it is.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func appendValue(to value: inout [UInt8]) throws(StoreError) {
+    if place == .change {
+      value.append(changes.value)
+    } else {
+      try tree.base.append(base.entry, to: &value)
+    }
+  }
+}
+
+// MARK: Going to a place
+
+extension LayeredCursor {
+  /// Goes to the first entry. False if there is none.
+  mutating func first() throws(StoreError) -> Bool {
+    place = .nowhere
+    _ = try base.first()
+    _ = changes.first()
+    return try settleForward()
+  }
+
+  /// Goes to the last entry. False if there is none.
+  mutating func last() throws(StoreError) -> Bool {
+    place = .nowhere
+    _ = try base.last()
+    _ = changes.last()
+    return try settleBackward()
+  }
+
+  /// Goes to the first entry whose key is not below `key`. False if there is none.
+  ///
+  /// - Complexity: O(log count), and the removed entries that are passed.
+  mutating func seek(to key: RawSpan) throws(StoreError) -> Bool {
+    place = .nowhere
+    _ = try base.seek(to: key)
+    _ = changes.seek(to: key)
+    return try settleForward()
+  }
+
+  /// Goes to the entry with `offset` entries before it. False if there is none.
+  ///
+  /// - Complexity: O(log count × log changes).
+  /// - Throws: `.corrupt`, also where the counts beside the path do not add up; `.io`.
+  mutating func seek(toOffset offset: Int) throws(StoreError) -> Bool {
+    place = .nowhere
+    guard let key = try tree.key(atOffset: offset) else { return false }
+    return try seek(to: key.rawSpan)
+  }
+}
+
+// MARK: Moving
+
+extension LayeredCursor {
+  /// Moves to the next entry. False behind the last.
+  @inline(__always)
+  mutating func next() throws(StoreError) -> Bool {
+    if place == .base, base.next(below: limit) { return true }
+    return try nextBehindLimit()
+  }
+
+  /// Moves to the entry before. False before the first.
+  @inline(__always)
+  mutating func previous() throws(StoreError) -> Bool {
+    if place == .base, base.previous(from: floor) { return true }
+    return try previousBeforeFloor()
+  }
+
+  @inline(never)
+  private mutating func nextBehindLimit() throws(StoreError) -> Bool {
+    let left = place
+    place = .nowhere
+    if left == .nowhere { return false }
+    if !isForward { try turn(leaving: left, isForward: true) }
+    if left == .change { _ = changes.next() }
+    if left == .base || isTie { _ = try base.next() }
+    return try settleForward()
+  }
+
+  @inline(never)
+  private mutating func previousBeforeFloor() throws(StoreError) -> Bool {
+    let left = place
+    place = .nowhere
+    if left == .nowhere { return false }
+    if isForward { try turn(leaving: left, isForward: false) }
+    if left == .change { _ = changes.previous() }
+    if left == .base || isTie { _ = try base.previous() }
+    return try settleBackward()
+  }
+
+  /// Brings the one that does not have the present entry to the other side of it.
+  private mutating func turn(leaving left: Place, isForward: Bool) throws(StoreError) {
+    if left == .base {
+      if changes.isOnEntry {
+        _ = isForward ? changes.next() : changes.previous()
+      } else {
+        _ = isForward ? changes.first() : changes.last()
+      }
+    } else if base.isOnEntry {
+      _ = isForward ? try base.next() : try base.previous()
+    } else {
+      _ = isForward ? try base.first() : try base.last()
+    }
+    isTie = false
+  }
+}
+
+// MARK: Merging
+
+extension LayeredCursor {
+  /// Takes the lower of base and changes, passing what is removed.
+  private mutating func settleForward() throws(StoreError) -> Bool {
+    isForward = true
+    isTie = false
+    floor = .max
+    while changes.isOnEntry {
+      var isSame = false
+      if base.isOnEntry {
+        let next = base.searchLeaf(for: changes.key)
+        limit = next.slot
+        if base.slotInLeaf < limit { return stand(on: .base) }
+        isSame = next.isFound
+      }
+      if !changes.isRemoval {
+        isTie = isSame
+        return stand(on: .change)
+      }
+      if isSame { _ = try base.next() }
+      _ = changes.next()
+    }
+    limit = base.countInLeaf
+    return base.isOnEntry && stand(on: .base)
+  }
+
+  /// Takes the higher of base and changes, passing what is removed.
+  private mutating func settleBackward() throws(StoreError) -> Bool {
+    isForward = false
+    isTie = false
+    limit = 0
+    while changes.isOnEntry {
+      var isSame = false
+      if base.isOnEntry {
+        let next = base.searchLeaf(for: changes.key)
+        floor = next.slot + (next.isFound ? 1 : 0)
+        if base.slotInLeaf >= floor { return stand(on: .base) }
+        isSame = next.isFound
+      }
+      if !changes.isRemoval {
+        isTie = isSame
+        return stand(on: .change)
+      }
+      if isSame { _ = try base.previous() }
+      _ = changes.previous()
+    }
+    floor = 0
+    return base.isOnEntry && stand(on: .base)
+  }
+
+  private mutating func stand(on place: Place) -> Bool {
+    self.place = place
+    return true
+  }
+}

@@ -1,0 +1,90 @@
+/// One tree of one state: a tree in pages, and over it what overlays say of it.
+///
+/// It is read as long as the versions of its overlays may be: while they are pinned, say.
+struct LayeredTree<Medium: FileSystem>: Sendable {
+  /// Newest first; only those that say something, and that nothing newer hides.
+  private(set) var overlays: [OverlayTree] = []
+  /// Without a root where an overlay hides it.
+  let base: Tree<Medium>
+
+  /// - Parameter overlays: Newest first. Each knows its changes from what lies below it here.
+  init(overlays: [OverlayTree], over base: Tree<Medium>) {
+    var hidesBase = false
+    for overlay in overlays where !overlay.isEmpty && !hidesBase {
+      self.overlays.append(overlay)
+      hidesBase = overlay.hidesBase
+    }
+    self.base = hidesBase ? Tree(pages: base.pages, root: nil) : base
+  }
+}
+
+// MARK: Looking up
+
+extension LayeredTree {
+  /// The entry of `key`.
+  ///
+  /// - Complexity: That of the tree's lookup, and of each overlay's; mostly those miss at the cost of a
+  ///   cache line.
+  /// - Throws: `.corrupt`, `.io`.
+  @_lifetime(borrow self)
+  @inline(__always)
+  func entry(for key: RawSpan) throws(StoreError) -> LayeredEntry? {
+    for index in overlays.indices {
+      guard let change = overlays[index].reference(for: key) else { continue }
+      return change.isRemoval ? nil : LayeredEntry(change, of: self)
+    }
+    guard let entry = try base.entry(for: key) else { return nil }
+    return LayeredEntry(entry, of: self)
+  }
+
+  /// Whether there is an entry of `key`.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func contains(_ key: RawSpan) throws(StoreError) -> Bool { try entry(for: key) != nil }
+
+  /// Replaces `value` by that of `key`; false if there is none.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func copyValue(for key: RawSpan, to value: inout [UInt8]) throws(StoreError) -> Bool {
+    value.removeAll(keepingCapacity: true)
+    guard let entry = try entry(for: key) else { return false }
+    try append(entry, to: &value)
+    return true
+  }
+
+  /// Appends an entry's value, wherever it is.
+  func append(_ entry: borrowing LayeredEntry, to value: inout [UInt8]) throws(StoreError) {
+    if entry.isExternal {
+      try base.pages.appendLargeValue(PageReference(decoding: entry.storedValue, at: 0), to: &value)
+    } else {
+      value.append(entry.storedValue)
+    }
+  }
+}
+
+// MARK: Counting
+
+extension LayeredTree {
+  /// The number of entries. Constant time.
+  var count: Int { overlays.reduce(base.count) { $0 + $1.countChange } }
+
+  /// The number of entries with keys below `key`.
+  ///
+  /// - Complexity: O(log count).
+  /// - Throws: `.corrupt`, also where the counts beside the path do not add up; `.io`.
+  func rank(of key: RawSpan) throws(StoreError) -> Int {
+    var rank = try base.rank(of: key)
+    for index in overlays.indices { rank += overlays[index].countChange(below: key) }
+    return rank
+  }
+
+  /// The number of entries with keys from `low` on and below `high`; nil is without bound.
+  ///
+  /// - Complexity: that of `rank(of:)`, twice.
+  /// - Throws: what `rank(of:)` does.
+  func count(from low: [UInt8]?, upTo high: [UInt8]?) throws(StoreError) -> Int {
+    let end = if let high { try rank(of: high.rawSpan) } else { count }
+    let start = if let low { try rank(of: low.rawSpan) } else { 0 }
+    return max(0, end - start)
+  }
+}
