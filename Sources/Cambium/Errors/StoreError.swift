@@ -23,8 +23,18 @@
   case missing(path: String)
   /// Something is larger than this version of the format can hold.
   case limitExceeded(Limit, found: Int)
-  /// A write failed before, so nothing more may be written until the store is opened anew.
-  case poisoned(path: String)
+  /// A write failed before, so nothing more may be written until the store is opened anew. What is not
+  /// known to be committed is not.
+  case poisoned(path: String, reason: String = "an earlier write failed")
+  /// A commit failed on its way to the medium: it is wholly there or wholly not. The next open finds out,
+  /// and after that it never changes again.
+  case outcomeUnknown(path: String, reason: String)
+  /// A write transaction was begun inside another, on the same thread.
+  case reentrant(path: String)
+  /// The store was closed.
+  case closed(path: String)
+  /// The process is a forked child of the one that opened the store.
+  case forked(path: String)
 }
 
 extension StoreError {
@@ -101,8 +111,17 @@ extension StoreError: CustomStringConvertible {
       "\(path) does not exist. Check the path; if the store was moved, move all of its files."
     case .limitExceeded(let limit, let found):
       "\(limit) is \(found), more than the \(limit.bound) allowed."
-    case .poisoned(let path):
-      "\(path) refuses writes after an earlier failure. Close the store and open it again."
+    case .poisoned(let path, let reason):
+      "\(path) refuses writes after an earlier failure: \(reason) Close the store and open it again."
+    case .outcomeUnknown(let path, let reason):
+      "Whether the last commit to \(path) is there is not known: \(reason) Close the store, open it"
+        + " again, and look."
+    case .reentrant(let path):
+      "A write transaction on \(path) is under way on this thread. Use that one, or a savepoint in it."
+    case .closed(let path):
+      "\(path) was closed. Open it again."
+    case .forked(let path):
+      "\(path) was opened by the parent of this process. Open it here, when the parent has closed it."
     }
   }
 }

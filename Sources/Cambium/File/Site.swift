@@ -42,6 +42,8 @@ package enum Site: UInt8, Hashable, Sendable, CaseIterable {
   case lockRead
   case lockWrite
   case directoryList
+  case orphanUnlink
+  case orphanDirectorySync
   /// Calls that a test makes itself.
   case test
 }

@@ -88,6 +88,9 @@ extension Log {
   var hasRoomForFooter: Bool { freeBlocks >= 2 }
   var hasRoomForSeal: Bool { freeBlocks >= 1 }
 
+  /// The blocks of the spare: an opening of so many needs no growth.
+  var spareBlocks: Int { Int(sizes[spare]) }
+
   private var freeBlocks: Int { usableBlocks - Int(tail.endBlock) }
   private var inUse: Int { Int(header.number) }
   private var spare: Int { 1 - inUse }

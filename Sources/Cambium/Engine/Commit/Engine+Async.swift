@@ -1,0 +1,138 @@
+// The same for tasks: they suspend where a thread would wait, and the engine's own thread flushes for them
+// and resumes them. Nothing waits on Swift's cooperative pool.
+
+extension Engine {
+  /// Runs `body` with a transaction, and commits what it did when it returns, as the synchronous one does.
+  ///
+  /// The body runs on the caller's task, without suspending. Waiting for the writer's turn and for the flush
+  /// suspends.
+  ///
+  /// - Throws: what the synchronous one does.
+  nonisolated(nonsending) func write(
+    _ durability: Durability, _ body: (Transaction<Medium>) throws -> Void
+  ) async throws {
+    try await awaitWriterTurn()
+    let transaction = begin()
+    do {
+      try body(transaction)
+    } catch {
+      let read = leave(transaction)
+      if durability.isDurable { try await awaitFlush(through: read) }
+      throw error
+    }
+    let sequence = try commit(transaction, durability)
+    if durability.isDurable { try await awaitFlush(through: sequence) }
+  }
+
+  /// Suspends until every commit up to `sequence` is on the medium.
+  nonisolated(nonsending) func awaitFlush(through sequence: UInt64) async throws(StoreError) {
+    let outcome = await withCheckedContinuation { continuation in
+      addFlushWaiter(FlushWaiter(sequence: sequence, continuation: continuation))
+    }
+    try outcome.get()
+  }
+
+  private func addFlushWaiter(_ waiter: FlushWaiter) {
+    lock.lock()
+    defer { lock.unlock() }
+    precondition(background.areRunning, "tasks wait for the engine's threads")
+    if let outcome = outcome(for: waiter.sequence) {
+      waiter.continuation.resume(returning: outcome)
+    } else {
+      flushWaiters.append(waiter)
+      background.wakeFlusher()
+    }
+  }
+
+  /// What became of a commit, if that is known. With the lock.
+  private func outcome(for sequence: UInt64) -> Result<Void, StoreError>? {
+    if commits.flushedSequence >= sequence { return .success(()) }
+    if case .poisoned(let cause) = phase { return .failure(outcome(of: sequence, cause)) }
+    return nil
+  }
+
+  /// Resumes the tasks whose commits were flushed, or never will be. With the lock.
+  func resumeFlushWaiters() {
+    if flushWaiters.isEmpty { return }
+    flushWaiters.removeAll { waiter in
+      guard let outcome = outcome(for: waiter.sequence) else { return false }
+      waiter.continuation.resume(returning: outcome)
+      return true
+    }
+    if !flushWaiters.isEmpty { background.wakeFlusher() }
+  }
+
+  /// Flushes for the tasks that wait, and for commits whose time is over. On the engine's thread, with the
+  /// lock. What hinders it is said to those who wait.
+  func flushForWaiters() {
+    if case .poisoned = phase { return }
+    if hasLogTurn {
+      // Whoever has it leaves it with `progress`, which resumes and asks again.
+      if !flushWaiters.isEmpty || commits.hasGathered { progressed.wait() }
+      background.wakeFlusher()
+      return
+    }
+    do throws(StoreError) {
+      try writeGathered(flushing: true)
+    } catch {
+      let waiters = flushWaiters
+      flushWaiters.removeAll()
+      for waiter in waiters { waiter.continuation.resume(returning: .failure(error)) }
+    }
+  }
+}
+
+/// A task that waits until a commit is on the medium.
+struct FlushWaiter: Sendable {
+  let sequence: UInt64
+  let continuation: CheckedContinuation<Result<Void, StoreError>, Never>
+}
+
+// MARK: - The writer's turn
+
+extension Engine {
+  /// Suspends until it has the writer's turn and there is room for what a transaction may do.
+  nonisolated(nonsending) private func awaitWriterTurn() async throws(StoreError) {
+    while true {
+      if try tryWriterTurn() { return }
+      await withCheckedContinuation { continuation in addTurnWaiter(continuation) }
+    }
+  }
+
+  private func tryWriterTurn() throws(StoreError) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    if let writer, writer.isCurrent { throw .reentrant(path: medium.path) }
+    try checkWritable()
+    if writer != nil { return false }
+    if isFull {
+      if let foldFailure { throw foldFailure }
+      return false
+    }
+    writer = .current
+    try makeRoom()
+    return true
+  }
+
+  private func addTurnWaiter(_ continuation: CheckedContinuation<Void, Never>) {
+    lock.lock()
+    defer { lock.unlock() }
+    if case .open = phase, writer != nil || isFull {
+      turnWaiters.append(continuation)
+    } else {
+      continuation.resume()
+    }
+  }
+
+  /// Lets the task that has waited longest try to take the turn. With the lock.
+  func resumeNextWriter() {
+    if turnWaiters.isEmpty { return }
+    turnWaiters.removeFirst().resume()
+  }
+
+  func resumeAllWriters() {
+    let waiters = turnWaiters
+    turnWaiters.removeAll()
+    for waiter in waiters { waiter.resume() }
+  }
+}

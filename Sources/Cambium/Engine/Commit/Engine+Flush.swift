@@ -1,0 +1,169 @@
+// The log's turn: whoever has it writes what was gathered, for all who wait.
+
+extension Engine {
+  /// Waits until every commit up to `sequence` is on the medium.
+  ///
+  /// The first to find no flush under way flushes for all who came meanwhile: one flush.
+  ///
+  /// - Throws: `.outcomeUnknown` or `.poisoned` if the log failed before that; `.full` where a fold has to
+  ///   make room first and cannot.
+  func waitUntilFlushed(through sequence: UInt64) throws(StoreError) {
+    lock.lock()
+    defer { lock.unlock() }
+    while commits.flushedSequence < sequence {
+      if case .poisoned(let cause) = phase { throw outcome(of: sequence, cause) }
+      if hasLogTurn {
+        progressed.wait()
+      } else {
+        try writeGathered(flushing: true)
+      }
+    }
+  }
+
+  /// Flushes every commit made so far.
+  ///
+  /// - Throws: what `waitUntilFlushed(through:)` does.
+  func flush() throws(StoreError) {
+    lock.lock()
+    let last = commits.lastSequence
+    lock.unlock()
+    try waitUntilFlushed(through: last)
+  }
+
+  /// What to say of a commit that `cause` kept from the medium.
+  func outcome(of sequence: UInt64, _ cause: StoreError) -> StoreError {
+    commits.isOutcomeUnknown(sequence)
+      ? .outcomeUnknown(path: medium.path, reason: "\(cause)")
+      : .poisoned(path: medium.path, reason: "\(cause)")
+  }
+
+  /// Writes the gathered commits as one frame, and flushes the log or leaves that for later.
+  ///
+  /// With the lock, which it gives up meanwhile, and while nobody has the log's turn.
+  ///
+  /// - Throws: what a fold that must make room first does. A failure of the log itself poisons instead.
+  func writeGathered(flushing: Bool) throws(StoreError) {
+    if needsFoldBeforeWriting { return try waitForFold() }
+    hasLogTurn = true
+    let state = working
+    let result = flushTaken(state) { (group, buffer) throws(StoreError) in
+      try self.write(group, buffer, or: state, flushing: flushing)
+    }
+    leaveLogTurn(result)
+  }
+
+  /// With the log's turn, without the lock.
+  ///
+  /// - Returns: the last sequence on the medium, if it was flushed.
+  private func write(
+    _ group: ClosedRange<UInt64>?, _ buffer: FrameBuffer, or state: StoreState<Medium>,
+    flushing: Bool
+  ) throws(StoreError) -> UInt64? {
+    if let group {
+      if buffer.payloadCount > log.room {
+        try beginUse(with: state)
+        return state.sequence
+      }
+      try log.append(.commits, sequences: group, buffer)
+    }
+    if !flushing { return nil }
+    try log.flush()
+    return state.sequence
+  }
+}
+
+// MARK: - The log's turn
+
+extension Engine {
+  /// Waits for the turn. With the lock.
+  func takeLogTurn() throws(StoreError) {
+    while hasLogTurn { progressed.wait() }
+    if case .poisoned(let cause) = phase {
+      throw .poisoned(path: medium.path, reason: "\(cause)")
+    }
+    hasLogTurn = true
+  }
+
+  /// Takes the gathered commits, of which `state` is the last, and runs `body` without the lock.
+  ///
+  /// With the log's turn and the lock.
+  func flushTaken(
+    _ state: StoreState<Medium>,
+    _ body: (ClosedRange<UInt64>?, FrameBuffer) throws(StoreError) -> UInt64?
+  ) -> Result<UInt64?, StoreError> {
+    let group = commits.take()
+    swap(&gathered, &spareBuffer)
+    let buffer = spareBuffer
+    // Its nodes stay as they are while they are copied to the log.
+    let pin = state.fresh.pin()
+    lock.unlock()
+    let result: Result<UInt64?, StoreError>
+    do throws(StoreError) {
+      result = .success(try body(group, buffer))
+    } catch {
+      result = .failure(error)
+    }
+    withExtendedLifetime(pin) {}
+    buffer.removeAll()
+    lock.lock()
+    commits.landed()
+    return result
+  }
+
+  /// Ends the turn, with how far the log is flushed now, if it was. With the lock.
+  func leaveLogTurn(_ result: Result<UInt64?, StoreError>) {
+    hasLogTurn = false
+    spareSize = log.spareBlocks * Layout.blockSize
+    switch result {
+    case .success(nil): break
+    case .success(let sequence?): acknowledge(through: sequence)
+    case .failure(let error): poison(error)
+    }
+    progress()
+  }
+
+  /// Publishes what waited for a flush up to `sequence`. With the lock.
+  private func acknowledge(through sequence: UInt64) {
+    let before = commits.publishedSequence
+    commits.flushed(through: sequence)
+    if commits.publishedSequence != before { snapshotOfPublished = nil }
+  }
+}
+
+// MARK: - The next use of the log
+
+extension Engine {
+  /// Whether the log is full, and what it would have to begin anew with is too much: a fold must come
+  /// first. With the lock, while nobody has the log's turn.
+  private var needsFoldBeforeWriting: Bool {
+    working.frozen != nil && gathered.payloadCount > log.room
+      && !fitsOpening(working, ofFile: options.logSize.max)
+  }
+
+  /// Whether the overlays of `state` leave room in a file of the log.
+  func fitsOpening(_ state: StoreState<Medium>, ofFile size: Int) -> Bool {
+    state.overlays.reduce(0) { $0 + $1.byteCount } <= options.openingMax(ofFile: size)
+  }
+
+  /// Goes over to the spare file: writes what the trees do not hold there and lets go of the one in use.
+  ///
+  /// With the log's turn, without the lock. When this returns, all of `state` is on the medium.
+  func beginUse(with state: StoreState<Medium>) throws(StoreError) {
+    try log.begin(
+      opening: state.opening(names), footer: state.base.file.reference, salt: makeSalt())
+  }
+}
+
+extension StoreState {
+  /// The overlays as frames' payloads, oldest first, with the sequences that each stands for.
+  func opening(_ names: TreeNames) -> [Log<Medium>.Opening] {
+    var opening: [Log<Medium>.Opening] = []
+    var first = base.coveredSequence + 1
+    if let frozen {
+      opening.append((first...frozen.sequence, frozen.overlay.operations(names)))
+      first = frozen.sequence + 1
+    }
+    if sequence >= first { opening.append((first...sequence, fresh.operations(names))) }
+    return opening
+  }
+}

@@ -1,0 +1,84 @@
+// A transaction too large for the log is not written there at all: it is merged into the trees at once, with
+// the runs that it spilled, and the footer of that is its commit.
+
+extension Engine {
+  /// Whether a transaction's operations would take too much of the log, or leave an overlay that does.
+  func isTooLarge(_ transaction: Transaction<Medium>) -> Bool {
+    if transaction.operations.payloadCount > options.frameMax { return true }
+    return transaction.byteCount > options.openingMax(ofFile: options.logSize.max)
+  }
+
+  /// Commits a transaction by a footer, and ends the writer's turn.
+  ///
+  /// - Returns: its sequence, which is on the medium.
+  /// - Throws: `.full`, `.io`, `.corrupt`: then it is not committed. `.outcomeUnknown`.
+  func commitByFooter(_ transaction: Transaction<Medium>) throws(StoreError) -> UInt64 {
+    do throws(StoreError) {
+      try waitUntilFlushed(through: transaction.base.sequence)
+      try takeFoldTurnForCommit()
+    } catch {
+      _ = leave(transaction)
+      throw error
+    }
+    do throws(StoreError) {
+      let sequence = try fold(transaction)
+      leaveFoldTurn(nil)
+      _ = leave(transaction)
+      return sequence
+    } catch {
+      _ = abandonFold(error)
+      leaveFoldTurn(nil)
+      _ = leave(transaction)
+      throw error
+    }
+  }
+
+  /// Waits until nothing is frozen, so that the base and the fresh overlay are all there is, and takes the
+  /// fold's turn.
+  private func takeFoldTurnForCommit() throws(StoreError) {
+    lock.lock()
+    defer { lock.unlock() }
+    background.wakeFolder()
+    repeat {
+      try waitForFold()
+      while hasFoldTurn { progressed.wait() }
+    } while working.frozen != nil
+    try checkWritable()
+    hasFoldTurn = true
+  }
+
+  private func fold(_ transaction: Transaction<Medium>) throws(StoreError) -> UInt64 {
+    let base = working.base
+    let sequence = working.sequence + 1
+    var fold = Fold(
+      transaction.layers, into: base, covering: sequence, names: names, sizes: options.nodeSizes,
+      appendingTo: appender)
+    while true {
+      guard let published = try fold.step() else { continue }
+      failedFolds = 0
+      try commit(published, as: sequence)
+      return sequence
+    }
+  }
+
+  /// Makes a footer true that holds one commit more than the log.
+  private func commit(
+    _ published: Fold<Medium>.Published, as sequence: UInt64
+  ) throws(StoreError) {
+    let base = try Base(published.file, names: names)
+    let state = StoreState(
+      sequence: sequence, base: base, frozen: nil,
+      fresh: Overlay(OverlayArena(capacity: options.foldThreshold)))
+    lock.lock()
+    defer { lock.unlock() }
+    try takeLogTurn()
+    working = state
+    _ = commits.enqueue(state, isDurable: true)
+    let result = flushTaken(state) { (_, buffer) throws(StoreError) in
+      try self.point(published.file.reference, behind: nil, buffer, or: state)
+    }
+    leaveLogTurn(result)
+    if case .failure(let cause) = result { throw outcome(of: sequence, cause) }
+    remove(published.released)
+  }
+}

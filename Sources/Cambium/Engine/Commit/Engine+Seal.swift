@@ -1,0 +1,100 @@
+// An empty frame that says of the last commit that it was flushed: without it, damage to that commit's frame
+// would look like a tail that was torn.
+
+extension Engine {
+  /// Whether the last frames have nobody to say that they were flushed. With the lock.
+  var needsSeal: Bool {
+    guard !hasLogTurn, case .open = phase else { return false }
+    return log.needsSeal && !commits.hasGathered && commits.flushedSequence == commits.lastSequence
+  }
+
+  /// Seals the log if nothing is under way. On an engine's thread, with the lock. A failure poisons.
+  func sealIfNeeded() {
+    guard needsSeal else { return }
+    hasLogTurn = true
+    lock.unlock()
+    let result: Result<UInt64?, StoreError>
+    do throws(StoreError) {
+      try log.appendSeal()
+      try log.flush()
+      result = .success(nil)
+    } catch {
+      result = .failure(error)
+    }
+    lock.lock()
+    leaveLogTurn(result)
+  }
+
+  /// Flushes all commits and says on the medium that they are.
+  ///
+  /// - Throws: what `flush` does.
+  func seal() throws(StoreError) {
+    try flush()
+    lock.lock()
+    defer { lock.unlock() }
+    sealIfNeeded()
+    if case .poisoned(let cause) = phase {
+      throw .poisoned(path: medium.path, reason: "\(cause)")
+    }
+  }
+
+  /// Puts everything that was committed before into the trees.
+  ///
+  /// - Throws: what a fold does.
+  func foldEverything() throws(StoreError) {
+    try takeWriterTurn()
+    lock.lock()
+    defer { lock.unlock() }
+    defer { giveWriterTurn() }
+    try foldAll()
+  }
+
+  /// With the lock and the writer's turn.
+  private func foldAll() throws(StoreError) {
+    if working.frozen != nil {
+      background.wakeFolder()
+      try waitForFold()
+    }
+    if working.sequence > working.base.coveredSequence {
+      freeze()
+      try waitForFold()
+    }
+  }
+
+  /// Puts everything into the trees, seals the log and takes no more transactions.
+  ///
+  /// Snapshots that are held stay as they are. The lock on the store goes with the engine.
+  ///
+  /// - Throws: `.full`, `.io`, `.poisoned`: then the log still holds what the trees do not, and the next open
+  ///   goes on from there. Closed it is in any case.
+  func close() throws(StoreError) {
+    try takeWriterTurn()
+    lock.lock()
+    defer { lock.unlock() }
+    defer { endWriting() }
+    do throws(StoreError) {
+      try foldAll()
+    } catch {
+      // What could not be folded is in the log, if that is well.
+      try flushAndSeal()
+      throw error
+    }
+    try flushAndSeal()
+  }
+
+  /// With the lock.
+  private func flushAndSeal() throws(StoreError) {
+    lock.unlock()
+    defer { lock.lock() }
+    try seal()
+  }
+
+  /// With the lock.
+  private func endWriting() {
+    phase = .closed
+    writerLock = nil
+    giveWriterTurn()
+    resumeAllWriters()
+    progress()
+  }
+}

@@ -1,0 +1,132 @@
+/// A store's transactions: one writer, any number of readers, commits that survive.
+///
+///     write ─▶ Transaction ─▶ GroupCommit ─▶ Log                  the way of a commit (Commit)
+///                                 │
+///                                 ▼ published
+///     snapshot ◀───────────  StoreState                           what is read (State)
+///                                 │ frozen
+///                                 ▼
+///              Fold ─▶ pages, footer ─▶ Log: footer frame         later, in steps (Fold)
+///
+/// It has no clock and no threads of its own. What is done in the background is `step(budget:)`,
+/// `flush()` and `seal()`; production calls them from threads, a test when its seed says so. Any thread
+/// may call any method.
+///
+/// There are three turns, each held by one thread at a time. Who holds one touches what it guards without
+/// the lock: the writer's turn guards the overlay's editor, the fold's turn the appender, the log's turn the
+/// log. Who holds one may wait for those after it in this order, never for one before.
+final class Engine<Medium: FileSystem>: @unchecked Sendable {
+  let medium: Medium
+  let options: EngineOptions
+  let names: TreeNames
+  /// What opening found.
+  let report: OpenReport
+  private let forks = ForkGuard()
+
+  let lock = ThreadLock()
+  /// The writer's turn is free.
+  let writerLeft: ThreadCondition
+  /// The log's turn or the fold's is free, something was flushed or folded, or the engine failed.
+  let progressed: ThreadCondition
+  /// What threads in the background wait for; nobody waits where there are none.
+  let background: BackgroundSignals
+
+  // Under `lock`:
+  /// Keeps other writers out until the store is closed.
+  var writerLock: WriterLock<Medium>?
+  var phase = Phase.open
+  var commits: GroupCommit<StoreState<Medium>>
+  /// The newest state that was enqueued: what the next writer begins with.
+  var working: StoreState<Medium>
+  /// The commits that the next group will have, as bytes.
+  var gathered = FrameBuffer()
+  /// What `gathered` is swapped with when a group is taken.
+  var spareBuffer = FrameBuffer()
+  var writer: ThreadIdentity?
+  var hasLogTurn = false
+  var hasFoldTurn = false
+  /// What keeps a fold from ending: `.full`, until it is tried again.
+  var foldFailure: StoreError?
+  /// The size of the log's spare file, in bytes.
+  var spareSize: Int
+  /// The size that the log's files should have.
+  var logTarget: Int
+  /// Tasks that wait for a flush, and for the writer's turn.
+  var flushWaiters: [FlushWaiter] = []
+  var turnWaiters: [CheckedContinuation<Void, Never>] = []
+  /// The snapshot of what is published, if one was taken of it.
+  var snapshotOfPublished: Snapshot<Medium>?
+  /// The buffers of a transaction that is over.
+  var spareOperations: FrameBuffer?
+
+  // With the log's turn:
+  let log: Log<Medium>
+  let makeSalt: @Sendable () -> UInt64
+
+  // With the fold's turn:
+  var fold: RunningFold<Medium>?
+  var appender: PageAppender<Medium>
+  /// I/O errors in a row.
+  var failedFolds = 0
+
+  enum Phase {
+    case open
+    /// A write failed: published states stay readable, every write throws.
+    case poisoned(StoreError)
+    case closed
+  }
+
+  init(_ recovered: Recovered<Medium>, options: EngineOptions) {
+    medium = recovered.medium
+    names = recovered.names
+    report = recovered.report
+    writerLock = recovered.writerLock
+    log = recovered.log
+    makeSalt = recovered.makeSalt
+    appender = recovered.appender
+    working = recovered.state
+    commits = GroupCommit(recovered.state, sequence: recovered.state.sequence)
+    spareSize = recovered.log.spareBlocks * Layout.blockSize
+    logTarget = options.logSize.initial
+    self.options = options
+    writerLeft = ThreadCondition(lock)
+    progressed = ThreadCondition(lock)
+    background = BackgroundSignals(lock)
+  }
+}
+
+// MARK: - Phases
+
+extension Engine {
+  /// Throws unless transactions may be made. With the lock.
+  func checkWritable() throws(StoreError) {
+    try checkProcess()
+    switch phase {
+    case .open: return
+    case .poisoned(let cause): throw .poisoned(path: medium.path, reason: "\(cause)")
+    case .closed: throw .closed(path: medium.path)
+    }
+  }
+
+  /// Throws in a child of the process that opened the store.
+  func checkProcess() throws(StoreError) {
+    if forks.isForked { throw .forked(path: medium.path) }
+  }
+
+  /// Ends writing for good, and wakes all who wait for it. With the lock.
+  func poison(_ cause: StoreError) {
+    if case .open = phase { phase = .poisoned(cause) }
+    writerLeft.broadcast()
+    resumeAllWriters()
+    background.wakeAll()
+    progress()
+  }
+
+  /// Wakes all who wait for the log, the fold or a flush; they look for themselves what has come. With the
+  /// lock.
+  func progress() {
+    progressed.broadcast()
+    resumeFlushWaiters()
+    if !turnWaiters.isEmpty, writer == nil { resumeAllWriters() }
+  }
+}

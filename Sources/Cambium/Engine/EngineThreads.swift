@@ -1,0 +1,128 @@
+/// The two threads that work for a store in production: one flushes, the other folds.
+///
+/// Nothing of what they call waits on Swift's cooperative pool, and continuations are resumed from the
+/// flusher.
+final class EngineThreads<Medium: FileSystem>: Sendable {
+  private let engine: Engine<Medium>
+  private let flusher: BackgroundThread
+  private let folder: BackgroundThread
+
+  /// How long a store is idle before its log is sealed.
+  private static var idle: Duration { .milliseconds(100) }
+  /// How long a fold that failed for want of room waits before it tries again.
+  private static var retry: Duration { .milliseconds(500) }
+
+  /// - Throws: `.io` if the system has no more threads.
+  init(for engine: Engine<Medium>) throws(StoreError) {
+    self.engine = engine
+    flusher = try BackgroundThread(name: "cambium-flush") { Self.flush(engine) }
+    do throws(StoreError) {
+      folder = try BackgroundThread(name: "cambium-fold") { Self.fold(engine) }
+    } catch {
+      engine.endThreads()
+      flusher.join()
+      throw error
+    }
+    engine.beginThreads()
+  }
+
+  /// Ends both threads, when what they are doing is done.
+  func end() {
+    engine.endThreads()
+    flusher.join()
+    folder.join()
+  }
+}
+
+extension Engine {
+  fileprivate func beginThreads() {
+    lock.lock()
+    background.areRunning = true
+    lock.unlock()
+  }
+
+  fileprivate func endThreads() {
+    lock.lock()
+    background.areRunning = false
+    background.isEnding = true
+    background.wakeAll()
+    progressed.broadcast()
+    lock.unlock()
+  }
+}
+
+// MARK: - Flushing
+
+extension EngineThreads {
+  /// Flushes for those who wait without a thread of their own, keeps the delay of relaxed commits, and
+  /// seals the log when nothing happens.
+  private static func flush(_ engine: Engine<Medium>) {
+    let signals = engine.background
+    engine.lock.lock()
+    defer { engine.lock.unlock() }
+    while !signals.isEnding {
+      if signals.wantsFlush {
+        signals.wantsFlush = false
+        engine.flushForWaiters()
+      } else if let delay = signals.relaxedDelay {
+        keep(delay, of: engine)
+      } else if engine.needsSeal {
+        sealWhenIdle(engine)
+      } else {
+        signals.flusher.wait()
+      }
+    }
+  }
+
+  /// Flushes after `delay`, or sooner if somebody asks.
+  private static func keep(_ delay: Duration, of engine: Engine<Medium>) {
+    let signals = engine.background
+    let deadline = ContinuousClock.now + delay
+    while !signals.isEnding, !signals.wantsFlush, let now = signals.relaxedDelay {
+      // A commit that may wait less came meanwhile.
+      if now < delay { return keep(now, of: engine) }
+      let rest = deadline - .now
+      if rest <= .zero { break }
+      _ = signals.flusher.wait(atMost: rest)
+    }
+    signals.relaxedDelay = nil
+    engine.flushForWaiters()
+  }
+
+  private static func sealWhenIdle(_ engine: Engine<Medium>) {
+    let signals = engine.background
+    let before = signals.activity
+    _ = signals.flusher.wait(atMost: idle)
+    if signals.activity == before, !signals.wantsFlush, !signals.isEnding { engine.sealIfNeeded() }
+  }
+}
+
+// MARK: - Folding
+
+extension EngineThreads {
+  private static func fold(_ engine: Engine<Medium>) {
+    let signals = engine.background
+    while true {
+      engine.lock.lock()
+      while !signals.wantsFold, !signals.isEnding { signals.folder.wait() }
+      let isEnding = signals.isEnding
+      signals.wantsFold = false
+      engine.lock.unlock()
+      if isEnding { return }
+      do throws(StoreError) {
+        while try engine.step() {}
+      } catch {
+        waitBeforeRetry(engine)
+      }
+    }
+  }
+
+  /// What failed for want of room is tried again; a store that is poisoned has nothing to try.
+  private static func waitBeforeRetry(_ engine: Engine<Medium>) {
+    engine.lock.lock()
+    defer { engine.lock.unlock() }
+    guard case .open = engine.phase, !engine.background.isEnding else { return }
+    _ = engine.background.folder.wait(atMost: retry)
+    engine.background.wantsFold = true
+  }
+}

@@ -1,0 +1,159 @@
+// The fold's turn: one publisher of roots. A fold merges the frozen overlay into the trees, in steps, and
+// makes the new footer true by the log.
+
+/// A fold under way, and what it folds.
+struct RunningFold<Medium: FileSystem> {
+  var fold: Fold<Medium>
+  let frozen: StoreState<Medium>.Frozen
+}
+
+extension Engine {
+  /// Does some of what is to be done in the background: folds, and makes the log larger.
+  ///
+  /// - Parameter budget: How many parts of the work to do. A part is the merge of one tree, the writing of a
+  ///   footer, or a growth of the log.
+  /// - Returns: whether there may be more to do.
+  /// - Throws: what `stepFold` does.
+  func step(budget: Int = 1) throws(StoreError) -> Bool {
+    for _ in 0..<budget {
+      if try stepFold() { continue }
+      if try !growLog() { return false }
+    }
+    return true
+  }
+
+  /// Does the next part of the fold, and begins one if there is something frozen.
+  ///
+  /// - Returns: whether it did anything; false also while another thread has the turn.
+  /// - Throws: `.full`, which is over when there is room, `.corrupt`, `.limitExceeded`. A first `.io` is not
+  ///   thrown: the fold begins again, in another segment. A second in a row poisons.
+  func stepFold() throws(StoreError) -> Bool {
+    guard takeFoldTurn() else { return false }
+    do throws(StoreError) {
+      try continueFold()
+    } catch {
+      let isOver = abandonFold(error)
+      leaveFoldTurn(isOver ? error : nil)
+      if isOver { throw error }
+      return true
+    }
+    leaveFoldTurn(nil)
+    return true
+  }
+
+  /// Takes the turn, if it is free and there is something to fold.
+  private func takeFoldTurn() -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    guard !hasFoldTurn, case .open = phase else { return false }
+    if fold == nil {
+      guard let frozen = working.frozen else { return false }
+      let fold = Fold(
+        FoldLayers([frozen.overlay]), into: working.base, covering: frozen.sequence, names: names,
+        sizes: options.nodeSizes, appendingTo: appender)
+      self.fold = RunningFold(fold: fold, frozen: frozen)
+    }
+    hasFoldTurn = true
+    return true
+  }
+
+  func leaveFoldTurn(_ failure: StoreError?) {
+    lock.lock()
+    defer { lock.unlock() }
+    hasFoldTurn = false
+    foldFailure = failure
+    progress()
+  }
+
+  /// With the fold's turn.
+  private func continueFold() throws(StoreError) {
+    guard let published = try fold?.fold.step(), let frozen = fold?.frozen else { return }
+    fold = nil
+    failedFolds = 0
+    try makeTrue(published, covering: frozen.sequence)
+  }
+
+  /// Lets go of what a fold wrote before `error`: the next begins in a segment of its own, and never flushes
+  /// again what failed to be flushed.
+  ///
+  /// - Returns: whether trying again at once is of no use.
+  func abandonFold(_ error: StoreError) -> Bool {
+    fold = nil
+    appender = appender.successor()
+    guard case .io = error else { return true }
+    failedFolds += 1
+    if failedFolds < 2 { return false }
+    lock.lock()
+    defer { lock.unlock() }
+    poison(error)
+    return true
+  }
+}
+
+// MARK: - Making a footer true
+
+extension Engine {
+  /// Makes what a fold published the base of all states, once the log on the medium names it.
+  ///
+  /// With the fold's turn. Commits up to `sequence` need not have been flushed before: now they are.
+  func makeTrue(
+    _ published: Fold<Medium>.Published, covering sequence: UInt64
+  ) throws(StoreError) {
+    let base = try Base(published.file, names: names)
+    lock.lock()
+    defer { lock.unlock() }
+    try takeLogTurn()
+    var state = working
+    state.settle(on: base)
+    let result = flushTaken(state) { (group, buffer) throws(StoreError) in
+      try self.point(published.file.reference, behind: group, buffer, or: state)
+    }
+    if case .success = result {
+      commits.update { $0.settle(on: base) }
+      working.settle(on: base)
+      snapshotOfPublished = nil
+    }
+    leaveLogTurn(result)
+    try result.map { _ in }.get()
+    remove(published.released)
+  }
+
+  /// Points the log to `footer`: by a frame, or by the header of its other file, to which it goes over.
+  ///
+  /// With the log's turn, without the lock.
+  ///
+  /// - Returns: the last sequence that is on the medium then.
+  func point(
+    _ footer: FooterReference, behind group: ClosedRange<UInt64>?, _ buffer: FrameBuffer,
+    or state: StoreState<Medium>
+  ) throws(StoreError) -> UInt64? {
+    // What is left to carry over is little now, and the longer it is put off, the more there is.
+    if log.usedShare > 0.5 || !log.hasRoomForFooter
+      || (group != nil && buffer.payloadCount > log.room)
+    {
+      try beginUse(with: state)
+      return state.sequence
+    }
+    if let group { try log.append(.commits, sequences: group, buffer) }
+    try log.appendFooter(footer)
+    try log.flush()
+    return state.sequence
+  }
+
+  /// Unlinks page segments that the newest footer does not name. Who reads an older state has them open; what
+  /// cannot be removed now is at the next open. With the lock, which it gives up meanwhile.
+  func remove(_ segments: [UInt32]) {
+    lock.unlock()
+    for number in segments { try? medium.unlink(.pages(number), at: .segmentUnlink) }
+    lock.lock()
+  }
+}
+
+extension StoreState {
+  /// Replaces the base by one that holds what is frozen.
+  mutating func settle(on base: Base<Medium>) {
+    guard frozen?.sequence == base.coveredSequence else { return }
+    self.base = base
+    frozen = nil
+  }
+}

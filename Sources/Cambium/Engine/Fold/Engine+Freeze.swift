@@ -1,0 +1,50 @@
+// Where the overlay becomes too large, writers make room: they freeze it for a fold and begin another, and
+// where both are full they wait for the fold.
+
+extension Engine {
+  /// Whether a transaction has to wait until a fold has ended. With the lock.
+  var isFull: Bool {
+    working.frozen != nil && working.fresh.byteCount >= options.foldThreshold
+  }
+
+  /// Sees to it that the fresh overlay takes another transaction. With the lock, and the writer's turn.
+  ///
+  /// - Throws: what kept the fold from ending: `.full` until there is room on the medium.
+  func makeRoom() throws(StoreError) {
+    if working.fresh.byteCount < options.foldThreshold { return }
+    if isFull { try waitForFold() }
+    try checkWritable()
+    freeze()
+  }
+
+  /// Makes the fresh overlay the frozen one, to be folded. Constant time. With the lock, and the writer's
+  /// turn or none at work.
+  func freeze() {
+    working.frozen = .init(overlay: working.fresh, sequence: working.sequence)
+    working.fresh = Overlay(OverlayArena(capacity: options.foldThreshold))
+    background.wakeFolder()
+  }
+
+  /// Waits until nothing is frozen; where no thread folds, folds. With the lock, which it gives up meanwhile.
+  ///
+  /// - Throws: what the fold ended with.
+  func waitForFold() throws(StoreError) {
+    while working.frozen != nil {
+      if case .poisoned(let cause) = phase { throw cause }
+      if !background.areRunning {
+        try foldHere()
+      } else if let foldFailure {
+        throw foldFailure
+      } else {
+        progressed.wait()
+      }
+    }
+  }
+
+  /// Folds on this thread, to the end. With the lock, which it gives up meanwhile.
+  private func foldHere() throws(StoreError) {
+    lock.unlock()
+    defer { lock.lock() }
+    while try stepFold() {}
+  }
+}

@@ -1,0 +1,50 @@
+// The log begins small. Each time it was full its files should be twice as large, up to a bound; they are
+// made so in the background, a piece at a time, as nobody can write to the log meanwhile.
+
+extension Engine {
+  /// What the log grows by at once.
+  private static var piece: Int { 1 << 20 }
+
+  /// Makes the log's spare file larger, if it is to be.
+  ///
+  /// - Returns: whether there was anything to do.
+  /// - Throws: `.poisoned`. A spare that cannot grow stays as it is.
+  func growLog() throws(StoreError) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    guard case .open = phase, spareSize < logTarget else { return false }
+    let before = spareSize
+    do throws(StoreError) {
+      try growSpare(to: min(logTarget, spareSize + Self.piece))
+    } catch {
+      if case .poisoned = phase { throw error }
+      logTarget = before
+    }
+    return true
+  }
+
+  /// Sees to it that what is frozen and a fresh overlay of so many bytes fit into the spare file, so that the
+  /// log can begin anew when it is full. With the lock.
+  ///
+  /// - Throws: `.full`, `.io`: then nothing has changed.
+  func makeLogHold(fresh byteCount: Int) throws(StoreError) {
+    let byteCount = byteCount + (working.frozen?.overlay.byteCount ?? 0)
+    var size = spareSize
+    while byteCount > options.openingMax(ofFile: size), size < options.logSize.max { size *= 2 }
+    if size > spareSize { try growSpare(to: size) }
+  }
+
+  private func growSpare(to size: Int) throws(StoreError) {
+    try takeLogTurn()
+    lock.unlock()
+    let grown: Result<Void, StoreError>
+    do throws(StoreError) {
+      grown = .success(try log.growSpare(to: size / Layout.blockSize))
+    } catch {
+      grown = .failure(error)
+    }
+    lock.lock()
+    leaveLogTurn(.success(nil))
+    try grown.get()
+  }
+}

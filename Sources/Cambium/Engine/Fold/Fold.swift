@@ -1,0 +1,105 @@
+/// The making of new trees from a base and what lies on top of it, one tree a step.
+///
+///     merge tree ─▶ merge tree ─▶ … ─▶ write footer, flush ─▶ what was published
+///
+/// Nothing of it is true until a reference to the footer is on the medium; who drives it sees to that.
+/// After an error it is of no more use, and its segments are nobody's.
+struct Fold<Medium: FileSystem> {
+  /// What the new footer publishes.
+  struct Published {
+    let file: PageFile<Medium>
+    /// Page segments that the new footer no longer names.
+    let released: [UInt32]
+  }
+
+  private let base: Base<Medium>
+  private let layers: FoldLayers<Medium>
+  private let sequence: UInt64
+  private let names: TreeNames
+  private let sizes: NodeSizes
+  private let appender: PageAppender<Medium>
+  /// The trees that something falls into and that were not merged yet.
+  private var slots: [TreeSlot]
+  private var catalog: [String: TreeRoot] = [:]
+
+  /// Begins the fold of `layers`, whose newest commit is `sequence`, into the trees of `base`.
+  init(
+    _ layers: FoldLayers<Medium>, into base: Base<Medium>, covering sequence: UInt64,
+    names: TreeNames, sizes: NodeSizes, appendingTo appender: PageAppender<Medium>
+  ) {
+    self.layers = layers
+    self.base = base
+    self.sequence = sequence
+    self.names = names
+    self.sizes = sizes
+    self.appender = appender
+    slots = layers.slots
+    for tree in base.file.footer.trees { catalog[tree.name] = tree.root }
+  }
+
+  /// Does the next part of the work.
+  ///
+  /// - Returns: what was published, once all is done.
+  /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`.
+  mutating func step() throws(StoreError) -> Published? {
+    guard let slot = slots.popLast() else { return try publish() }
+    // A tree without entries is no tree.
+    catalog[names.name(of: slot)] = try layers.merge(
+      slot, into: base.tree(slot), sizes: sizes, appendingTo: appender)
+    return nil
+  }
+}
+
+// MARK: - The footer
+
+extension Fold {
+  private func publish() throws(StoreError) -> Published {
+    // The table says how far segments go, so all pages must be placed before it is made.
+    try appender.sync()
+    var footer = base.file.footer
+    footer.coveredSequence = sequence
+    footer.trees = catalog.map { NamedTree(name: $0.key, root: $0.value) }
+      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    footer.previous = base.file.reference
+    footer.segments = try segments(of: footer)
+    let reference = try appender.publish(footer)
+    let file = try PageFile(after: base.file, reference, footer)
+    return Published(file: file, released: released(by: file))
+  }
+
+  /// The segment table: of each segment how far it goes and what is live in it. Page segments without
+  /// anything live are left out.
+  ///
+  /// - Complexity: O(branches).
+  private func segments(of footer: Footer) throws(StoreError) -> [SegmentExtent] {
+    var ends: [UInt32: UInt64] = [:]
+    for extent in footer.segments where extent.kind == .pages { ends[extent.number] = extent.end }
+    for extent in appender.extents { ends[extent.number] = UInt64(extent.blocks.upperBound) }
+    var placed = footer
+    placed.segments = ends.sorted { $0.key < $1.key }.map {
+      SegmentExtent(kind: .pages, number: $0.key, end: $0.value, liveBytes: 0)
+    }
+    let pages = try PageFile(after: base.file, base.file.reference, placed).pages
+    var live: [UInt32: UInt64] = [:]
+    for tree in footer.trees {
+      try Tree(pages: pages, root: tree.root).addLiveBytes(to: &live)
+    }
+    let table = ends.compactMap { number, end in
+      live[number].map { SegmentExtent(kind: .pages, number: number, end: end, liveBytes: $0) }
+    }
+    return table.sorted { $0.number < $1.number } + footer.segments.filter { $0.kind != .pages }
+  }
+
+  /// The page segments that only states before `file` need.
+  private func released(by file: PageFile<Medium>) -> [UInt32] {
+    base.file.segmentNumbers.subtracting(file.segmentNumbers).sorted()
+  }
+}
+
+extension PageFile {
+  /// The page segments that the state is in, that of the footer itself included.
+  var segmentNumbers: Set<UInt32> {
+    Set(footer.segments.lazy.filter { $0.kind == .pages }.map(\.number))
+      .union([reference.position.segment])
+  }
+}

@@ -1,0 +1,77 @@
+/// Carries out again what a log's frames say, in memory.
+struct LogReplay<Medium: FileSystem>: ~Copyable {
+  private let base: Base<Medium>
+  private let names: TreeNames
+  private var editor: OverlayEditor
+  private(set) var sequence: UInt64
+  /// The commits whose changes the trees did not hold. Those in an overlay are counted by their sequences.
+  private(set) var commitCount = 0
+
+  init(over base: Base<Medium>, capacity: Int, names: TreeNames) {
+    self.base = base
+    self.names = names
+    editor = OverlayEditor(over: Overlay(OverlayArena(capacity: capacity)))
+    sequence = base.coveredSequence
+  }
+
+  /// Carries out a frame's commits, but for those that are in the trees.
+  mutating func commits(
+    _ payload: RawSpan, _ sequences: ClosedRange<UInt64>, at place: StoreError.CorruptPlace
+  ) throws(StoreError) {
+    var commits = CommitReader(payload, sequences: sequences, at: place)
+    var next = sequences.lowerBound
+    while let operations = try commits.next() {
+      if next > base.coveredSequence {
+        try carryOut(operations, at: place)
+        commitCount += 1
+        sequence = next
+      }
+      next += 1
+    }
+  }
+
+  /// Carries out what stands for several commits, of which all or none are in the trees.
+  mutating func overlay(
+    _ payload: RawSpan, _ sequences: ClosedRange<UInt64>, at place: StoreError.CorruptPlace
+  ) throws(StoreError) {
+    if sequences.upperBound <= base.coveredSequence { return }
+    try carryOut(payload, at: place)
+    commitCount += Int(clamping: sequences.upperBound - sequences.lowerBound) + 1
+    sequence = sequences.upperBound
+  }
+
+  private mutating func carryOut(
+    _ operations: RawSpan, at place: StoreError.CorruptPlace
+  ) throws(StoreError) {
+    var reader = OperationReader(operations, at: place)
+    var tree: TreeSlot?
+    while let operation = try reader.next() {
+      if operation.kind == .tree {
+        tree = try names.slot(of: String(decoding: operation.key.array(), as: UTF8.self))
+      } else if let tree, !carryOut(operation, in: tree) {
+        throw .corrupt(
+          place, invariant: .logOperations,
+          reason: "an operation of kind \(operation.kind) does not fit what was before")
+      }
+    }
+  }
+
+  /// False if it cannot be what was done: the key is there already, or is not there.
+  private mutating func carryOut(_ operation: borrowing LogOperation, in tree: TreeSlot) -> Bool {
+    switch operation.kind {
+    case .tree, .schemaVersion: return true
+    case .add, .replace:
+      return editor.put(
+        operation.key, operation.value, schemaVersion: operation.schemaVersion,
+        isNew: operation.kind == .add, in: tree)
+    case .remove: return editor.remove(operation.key, in: tree)
+    case .clear:
+      editor.clear(tree)
+      return true
+    }
+  }
+
+  consuming func finish() -> StoreState<Medium> {
+    StoreState(sequence: sequence, base: base, frozen: nil, fresh: editor.finish())
+  }
+}

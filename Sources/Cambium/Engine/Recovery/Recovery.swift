@@ -1,0 +1,140 @@
+/// What opening a store for writing leaves, for an engine to go on with.
+struct Recovered<Medium: FileSystem> {
+  let medium: Medium
+  let writerLock: WriterLock<Medium>
+  let names: TreeNames
+  let log: Log<Medium>
+  let appender: PageAppender<Medium>
+  let state: StoreState<Medium>
+  let report: OpenReport
+  let makeSalt: @Sendable () -> UInt64
+}
+
+/// The way from the files of a store to a state that may be served.
+///
+///     lock ─▶ headers ─▶ frames ─▶ newest footer ─▶ replay ─▶ write it all again, flush ─▶ remove orphans
+///
+/// What is read may be in the page cache and not on the medium: a flush that failed in an earlier process
+/// leaves it so. So nothing is served that was not written again, under a fresh salt, and flushed: what was
+/// seen once is there after the next crash, and what was not does not come back.
+struct Recovery<Medium: FileSystem> {
+  let medium: Medium
+  let options: EngineOptions
+  let makeSalt: @Sendable () -> UInt64
+  private let names = TreeNames()
+  private var report = OpenReport()
+
+  /// Opens the store in `medium` for writing.
+  ///
+  /// - Throws: `.locked`, `.missing` if there is no store, `.corrupt`, `.newerFormat`, `.full`, `.io`.
+  static func run(
+    in medium: Medium, options: EngineOptions, creating: Bool,
+    makeSalt: @escaping @Sendable () -> UInt64
+  ) throws(StoreError) -> Recovered<Medium> {
+    let lock = try WriterLock(in: medium)
+    var recovery = Recovery(medium: medium, options: options, makeSalt: makeSalt)
+    if creating { recovery.report.isNew = try recovery.createIfMissing() }
+    return try recovery.recover(lock)
+  }
+
+  private init(
+    medium: Medium, options: EngineOptions, makeSalt: @escaping @Sendable () -> UInt64
+  ) {
+    self.medium = medium
+    self.options = options
+    self.makeSalt = makeSalt
+  }
+
+  private mutating func recover(
+    _ writerLock: WriterLock<Medium>
+  ) throws(StoreError) -> Recovered<Medium> {
+    let files = try LogFiles(opening: medium, writing: true)
+    report.healed += files.faults
+    let content = try LogContent(files)
+    let page = try PageFile(
+      opening: content.footer, of: files.identity, in: medium, reading: options.readMode)
+    if page.footer.features.access != .writing {
+      throw .newerFormat(path: medium.path, reason: "it has features this program cannot write")
+    }
+    if let fault = page.healedCopy { report.healed.append(fault) }
+    let base = try Base(page, names: names)
+    let state = try replay(content, over: base, from: files)
+    // From here on nothing is relied on that is not on the medium now.
+    let log = try Log(
+      recovering: files, opening: state.opening(names), footer: content.footer, salt: makeSalt())
+    let highest = try removeOrphans(of: page)
+    return Recovered(
+      medium: medium, writerLock: writerLock, names: names, log: log,
+      appender: try PageAppender(
+        to: medium, of: files.identity, behind: content.footer, from: highest, output: .direct,
+        segmentBlocks: options.segmentBlocks),
+      state: state, report: report, makeSalt: makeSalt)
+  }
+}
+
+// MARK: - Replaying
+
+/// What a log says, from its beginning to where it ends: which footer is the newest, and what follows it.
+private struct LogContent {
+  let position: LogPosition
+  let end: LogEnd?
+  var footer: FooterReference { position.footer }
+
+  /// - Throws: `.corrupt` for damage to what was flushed; `.io`.
+  init<Medium: FileSystem>(_ files: LogFiles<Medium>) throws(StoreError) {
+    var reader = LogReader(files)
+    while try reader.next() != nil {}
+    position = reader.position
+    end = reader.end
+  }
+}
+
+extension Recovery {
+  /// The state that the log leads to, over the trees of its newest footer.
+  private mutating func replay(
+    _ content: LogContent, over base: Base<Medium>, from files: LogFiles<Medium>
+  ) throws(StoreError) -> StoreState<Medium> {
+    var replay = LogReplay(over: base, capacity: options.foldThreshold, names: names)
+    var reader = LogReader(files)
+    while let frame = try reader.next() {
+      switch frame.kind {
+      case .commits:
+        try replay.commits(reader.payload, frame.sequences, at: reader.place)
+      case .overlay:
+        try replay.overlay(reader.payload, frame.sequences, at: reader.place)
+      case .footer, .seal: break
+      }
+    }
+    if case .torn(_, let reason) = content.end { report.discardedTail = reason }
+    report.replayedCommits = replay.commitCount
+    let state = replay.finish()
+    report.sequence = state.sequence
+    return state
+  }
+}
+
+// MARK: - Orphans
+
+extension Recovery {
+  /// Removes what no state refers to: files in the making, and page segments that the footer does not
+  /// name. Who reads an older state has them open.
+  ///
+  /// - Returns: a number above those of all page segments that were there: what somebody may still know by
+  ///   a number does not come back as something else.
+  private mutating func removeOrphans(of file: PageFile<Medium>) throws(StoreError) -> UInt32 {
+    let kept = file.segmentNumbers
+    var highest: UInt32 = 0
+    for name in try medium.list(at: .directoryList) {
+      if case .pages(let number) = name.kind {
+        highest = max(highest, number)
+        if !name.isTemporary, kept.contains(number) { continue }
+      } else if !name.isTemporary {
+        continue
+      }
+      try medium.unlink(name, at: .orphanUnlink)
+      report.removedFiles.append("\(name)")
+    }
+    report.removedFiles.sort()
+    return highest &+ 1
+  }
+}

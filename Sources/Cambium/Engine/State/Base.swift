@@ -1,0 +1,25 @@
+/// The trees of one footer, by their numbers in memory.
+final class Base<Medium: FileSystem>: Sendable {
+  let file: PageFile<Medium>
+  private let roots: [TreeRoot?]
+
+  /// - Throws: `.limitExceeded` if the catalog has a name that is too long.
+  init(_ file: PageFile<Medium>, names: TreeNames) throws(StoreError) {
+    self.file = file
+    var roots: [TreeRoot?] = []
+    for tree in file.footer.trees {
+      let slot = Int(try names.slot(of: tree.name).number)
+      while roots.count <= slot { roots.append(nil) }
+      roots[slot] = tree.root
+    }
+    self.roots = roots
+  }
+
+  /// Every commit up to this one is in the trees.
+  var coveredSequence: UInt64 { file.reference.coveredSequence }
+
+  func tree(_ slot: TreeSlot) -> Tree<Medium> {
+    let slot = Int(slot.number)
+    return Tree(pages: file.pages, root: slot < roots.count ? roots[slot] : nil)
+  }
+}

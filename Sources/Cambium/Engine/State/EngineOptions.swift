@@ -1,0 +1,27 @@
+/// How much an engine keeps in memory and in the log, and how it reads.
+struct EngineOptions: Hashable, Sendable {
+  /// The size of an overlay, in bytes of its entries, from which on it is folded.
+  var foldThreshold = 16 << 20
+  /// The bytes of operations that a write transaction may keep in memory before it spills runs.
+  var transactionBudget = 64 << 20
+  /// The size of each of the log's two files at first, and at most.
+  var logSize = Bounds(initial: 64 << 10, max: 32 << 20)
+  var readMode = ReadMode.mapped
+  /// The sizes that nodes are built with.
+  var nodeSizes = NodeSizes.standard
+  /// The size that a page segment may reach, in blocks.
+  var segmentBlocks = Layout.segmentBlocksMax
+
+  struct Bounds: Hashable, Sendable {
+    var initial: Int
+    var max: Int
+  }
+
+  /// A transaction whose operations take more of the log than this commits by a footer: a quarter of
+  /// both files.
+  var frameMax: Int { logSize.max / 2 }
+
+  /// The overlays that a use of the log may begin with, in bytes of a file: so much that there is still
+  /// room for what comes after.
+  func openingMax(ofFile size: Int) -> Int { size / 4 * 3 }
+}

@@ -1,0 +1,32 @@
+/// One committed state, which stays as it is for as long as it is held.
+///
+/// It keeps its segments on disk and its overlays in memory. Any number of threads may read it.
+final class Snapshot<Medium: FileSystem>: Sendable {
+  let state: StoreState<Medium>
+  private let pin: OverlayPin
+
+  /// - Precondition: `state` is known to be alive, as that which is published is under the engine's lock.
+  init(_ state: StoreState<Medium>) {
+    self.state = state
+    pin = state.fresh.pin()
+  }
+
+  func tree(_ slot: TreeSlot) -> LayeredTree<Medium> { state.tree(slot) }
+}
+
+extension Engine {
+  /// The newest published state.
+  ///
+  /// - Complexity: a lock, and a small object if a commit came since the last snapshot.
+  /// - Throws: `.forked` in a child process, `.closed`.
+  func snapshot() throws(StoreError) -> Snapshot<Medium> {
+    try checkProcess()
+    lock.lock()
+    defer { lock.unlock() }
+    if case .closed = phase { throw .closed(path: medium.path) }
+    if let snapshotOfPublished { return snapshotOfPublished }
+    let snapshot = Snapshot(commits.published)
+    snapshotOfPublished = snapshot
+    return snapshot
+  }
+}

@@ -1,0 +1,33 @@
+/// Everything committed up to one sequence: trees, and on top of them what they do not hold yet.
+///
+///     fresh     commits since the last freeze            in memory and in the log
+///     frozen    commits that are being folded, if any    in memory and in the log
+///     base      the trees of the newest true footer      in pages
+///
+/// A value: a state stays as it is whatever is committed, folded or published after it. Each layer says
+/// what it changes relative to those below, so counts are sums.
+struct StoreState<Medium: FileSystem>: Sendable {
+  /// The last commit that is in it; 0 if there is none.
+  var sequence: UInt64
+  var base: Base<Medium>
+  /// What a fold is writing into new trees.
+  var frozen: Frozen?
+  var fresh: Overlay
+
+  /// An overlay that gets no more commits.
+  struct Frozen: Sendable {
+    let overlay: Overlay
+    /// The last commit in it.
+    let sequence: UInt64
+  }
+
+  /// What the trees do not hold yet, newest first.
+  var overlays: [Overlay] {
+    frozen.map { [fresh, $0.overlay] } ?? [fresh]
+  }
+
+  /// One tree of this state.
+  func tree(_ slot: TreeSlot) -> LayeredTree<Medium> {
+    LayeredTree(overlays: overlays.map { $0[slot] }, over: base.tree(slot))
+  }
+}

@@ -1,0 +1,55 @@
+/// A write transaction, lent to a closure for as long as that runs. It cannot be kept: it is neither copied
+/// nor taken out of the closure.
+@_spi(Raw) public struct RawTransaction: ~Copyable {
+  private let transaction: Transaction<PosixFileSystem>
+
+  init(_ transaction: Transaction<PosixFileSystem>) {
+    self.transaction = transaction
+  }
+
+  /// Gives `key` a value, whether or not it has one.
+  ///
+  /// - Throws: `.limitExceeded`, `.corrupt`, `.io`; then this call did nothing.
+  public mutating func put(
+    _ key: RawSpan, _ value: RawSpan, in tree: RawTreeName
+  ) throws(StoreError) {
+    try transaction.put(key, value, schemaVersion: 1, in: tree.slot)
+  }
+
+  /// Takes `key` out. False if it is not there.
+  ///
+  /// - Throws: `.corrupt`, `.io`; then this call did nothing.
+  @discardableResult
+  public mutating func remove(_ key: RawSpan, in tree: RawTreeName) throws(StoreError) -> Bool {
+    try transaction.remove(key, in: tree.slot)
+  }
+
+  /// Takes all entries of a tree out. Constant time.
+  public mutating func removeAll(in tree: RawTreeName) throws(StoreError) {
+    transaction.removeAll(in: tree.slot)
+  }
+
+  /// A copy of the value of `key`, as changed so far; nil if there is none.
+  public func value(for key: RawSpan, in tree: RawTreeName) throws(StoreError) -> [UInt8]? {
+    var value: [UInt8] = []
+    return try transaction.tree(tree.slot).copyValue(for: key, to: &value) ? value : nil
+  }
+
+  /// The number of entries, as changed so far. Constant time.
+  public func count(in tree: RawTreeName) -> Int { transaction.tree(tree.slot).count }
+
+  /// Runs `body`, and takes back what it did if it throws. May be nested.
+  ///
+  /// - Throws: what `body` throws.
+  public mutating func savepoint<Value: ~Copyable>(
+    _ body: (inout RawTransaction) throws -> Value
+  ) throws -> Value {
+    let savepoint = transaction.savepoint()
+    do {
+      return try body(&self)
+    } catch {
+      transaction.rollBack(to: savepoint)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+@Suite("An engine")
+struct EngineTests {
+  @Test("has what was committed, before and after it is closed")
+  func commits() throws {
+    let medium = SimulatedFileSystem()
+    let engine = try SimulatedEngine.open(medium)
+    #expect(engine.report.isNew)
+    for index in 0..<200 as Range<UInt8> {
+      try engine.put([index], Bytes(repeating: index, count: 50))
+    }
+    for index in 0..<200 as Range<UInt8> {
+      #expect(try engine.value([index]) == Bytes(repeating: index, count: 50))
+    }
+    while try engine.step() {}
+    for index in 0..<200 as Range<UInt8> {
+      #expect(try engine.value([index]) == Bytes(repeating: index, count: 50))
+    }
+    try engine.close()
+    let again = try SimulatedEngine.open(medium.crashed(.none), creating: false)
+    #expect(!again.report.isNew)
+    #expect(again.report.replayedCommits == 0)
+    for index in 0..<200 as Range<UInt8> {
+      #expect(try again.value([index]) == Bytes(repeating: index, count: 50))
+    }
+  }
+
+  @Test("has every durable commit after a crash without closing")
+  func crash() throws {
+    let medium = SimulatedFileSystem()
+    let engine = try SimulatedEngine.open(medium)
+    for index in 0..<100 as Range<UInt8> {
+      try engine.put([index], Bytes(repeating: index, count: 50))
+      let again = try SimulatedEngine.open(medium.crashed(.none), seed: UInt64(index))
+      for before in 0...index {
+        #expect(try again.value([before]) == Bytes(repeating: before, count: 50))
+      }
+      #expect(try again.value([index + 1]) == nil)
+    }
+  }
+}
