@@ -75,6 +75,23 @@ extension CrashPolicy {
       + TearUnit.allCases.flatMap { unit in seeds.map { .torn(at: unit, seed: $0) } }
   }
 
+  /// So many different kinds of crash, or all that differ, that a seed picks with their choices: over many
+  /// seeds all of them. For `pending` changes; without any there is nothing to lose.
+  package static func some(_ count: Int, pending: Int, seed: UInt64) -> [CrashPolicy] {
+    if pending == 0 { return [.none] }
+    var generator = SplitMix64(seed: seed)
+    let all =
+      fixed + TearUnit.allCases.map { .torn(at: $0, seed: generator.next()) } + [
+        .prefix(Int.random(in: 0..<pending, using: &generator)),
+        .allBut(Int.random(in: 0..<pending, using: &generator)),
+        .subset(seed: generator.next()), .grownWithGarbage(seed: generator.next()),
+        .cut(
+          change: Int.random(in: 0..<pending, using: &generator),
+          bytes: Int.random(in: 0..<4096, using: &generator)),
+      ]
+    return Array(all.shuffled(using: &generator).prefix(count))
+  }
+
   /// Those that leave nothing to choose.
   private static let fixed: [CrashPolicy] = [
     .none, .all, .onlyLast, .grownWithZeros, .truncateLost, .renameLost, .renameWithoutData,

@@ -25,6 +25,7 @@ package final class SimulatedFileSystem: FileSystem, @unchecked Sendable {
   var bytesWrittenAtSite: [Site: Int] = [:]
   var diskBlocks = Int.max
   var locksDirectories = true
+  var beforeCall: ((Int) -> Void)?
   private var nextOrder = 0
   private var nextNumber: Int
 
@@ -50,6 +51,7 @@ extension SimulatedFileSystem {
     _ operation: Operation, _ path: String, _ site: Site
   ) throws(StoreError) -> Fault? {
     if isStopped { throw .failed("\(operation)", .ioError, path: path) }
+    observe()
     let fault = schedule.next(Call(operation: operation, site: site))
     switch fault {
     case .stop:
@@ -58,6 +60,15 @@ extension SimulatedFileSystem {
     case .error(let errno): throw .failed("\(operation)", errno, path: path)
     default: return fault
     }
+  }
+
+  /// Lets the test look at the file system before a call. With `guardian`, which it gives up meanwhile.
+  private func observe() {
+    guard let beforeCall else { return }
+    let number = schedule.calls.count
+    guardian.unlock()
+    beforeCall(number)
+    guardian.lock()
   }
 
   /// Fails a call that has done its work.

@@ -1,0 +1,17 @@
+import TestSupport
+
+/// Counts what a test tried, and keeps what it found wrong. Of one thread.
+struct Findings {
+  var count = 0
+  private(set) var violations: [String] = []
+
+  /// A violation, and the line that replays it.
+  mutating func add(_ violation: String, _ replay: Replay) {
+    violations.append("\(violation)\n  \(replay)")
+  }
+
+  mutating func add(_ other: Findings) {
+    count += other.count
+    violations += other.violations
+  }
+}

@@ -1,0 +1,98 @@
+import TestSupport
+
+@testable import Cambium
+
+/// What a test does with a store, as a value: run twice it makes the same calls, so it can be run up to one.
+struct Scenario: Sendable {
+  let name: String
+  let seed: UInt64
+  var options = EngineOptions.small()
+  var steps: [Step] = []
+  /// What the values of its commits have in them, so that those of two lives differ.
+  var stamp = 0
+}
+
+extension Scenario {
+  /// A thing done with an engine.
+  enum Step: Hashable, Sendable {
+    /// Opens the store, or makes it.
+    case open
+    case commit([Change], Durability)
+    /// The changes `undone` are made between the others, and taken back to a savepoint.
+    case savepoint([Change], undone: [Change], then: [Change], Durability)
+    /// A transaction that throws.
+    case abort([Change], Durability)
+    case flush
+    case seal
+    /// So many parts of the work in the background.
+    case step(Int)
+    /// All of the work in the background.
+    case settle
+    /// Freezes the fresh overlay, if none is frozen.
+    case freeze
+    case close
+    /// The process ends; what it wrote is still in the page cache.
+    case kill
+  }
+}
+
+/// A change within a transaction. Trees and keys go by number.
+enum Change: Hashable, Sendable {
+  case put(tree: Int, key: Int, length: Int)
+  case remove(tree: Int, key: Int)
+  case clear(tree: Int)
+}
+
+/// All that a store holds after some commit.
+struct Content: Equatable, Sendable {
+  static let treeNames = ["a", "tree", "z"]
+
+  var trees: [[Int: Bytes]] = Array(repeating: [:], count: treeNames.count)
+
+  /// - Returns: whether the change is one: taking out what is not there is none.
+  mutating func apply(_ change: Change, stamp: Int) -> Bool {
+    switch change {
+    case .put(let tree, let key, let length):
+      trees[tree][key] = Self.value(stamp: stamp, key: key, length: length)
+      return true
+    case .remove(let tree, let key): return trees[tree].removeValue(forKey: key) != nil
+    case .clear(let tree):
+      trees[tree] = [:]
+      return true
+    }
+  }
+
+  /// Of different lengths, ascending as the numbers do.
+  static func key(_ number: Int) -> Bytes {
+    let number = UInt16(number)
+    return [UInt8(number >> 8), UInt8(number & 255)]
+      + Bytes(repeating: 7, count: Int(number % 5) * 3)
+  }
+
+  /// Tells by which commit it was put, and for which key.
+  static func value(stamp: Int, key: Int, length: Int) -> Bytes {
+    var value = Bytes(repeating: UInt8(truncatingIfNeeded: stamp &* 7 &+ key), count: length)
+    let mark = [stamp >> 8, stamp, key >> 8, key].map { UInt8(truncatingIfNeeded: $0) }
+    for (index, byte) in mark.enumerated() where index < length { value[index] = byte }
+    return value
+  }
+
+  static func schemaVersion(stamp: Int) -> UInt32 { UInt32(1 + stamp / 8 % 2) }
+}
+
+/// The states that commits lead to, by their sequences, and which of them somebody was promised.
+struct History: Sendable {
+  /// `states[n]` is what there is after commit `n`.
+  var states = [Content()]
+  /// Everything up to this commit was acknowledged as durable, or shown by an open.
+  var durable = 0
+
+  var last: Int { states.count - 1 }
+  var newest: Content { states[last] }
+
+  /// What an open showed is what there is, and will be there.
+  mutating func shown(_ sequence: Int) {
+    states.removeLast(last - sequence)
+    durable = sequence
+  }
+}

@@ -1,0 +1,166 @@
+import TestSupport
+
+@testable import Cambium
+
+/// Does what a scenario says, and keeps account of what is promised.
+final class ScenarioRun {
+  let scenario: Scenario
+  let medium: SimulatedFileSystem
+  private(set) var history: History
+  private(set) var engine: SimulatedEngine?
+  /// Whether the store was open once, and so exists.
+  private(set) var exists: Bool
+  private var life: UInt64 = 0
+
+  init(
+    _ scenario: Scenario, in medium: SimulatedFileSystem = SimulatedFileSystem(),
+    history: History = History(), exists: Bool = false
+  ) {
+    self.scenario = scenario
+    self.medium = medium
+    self.history = history
+    self.exists = exists
+  }
+
+  /// - Throws: what the first step that fails does.
+  func run() throws {
+    for step in scenario.steps { try perform(step) }
+  }
+
+  /// Lets go of the store without closing it.
+  func end() {
+    engine = nil
+  }
+
+  func perform(_ step: Scenario.Step) throws {
+    switch step {
+    case .open: try open()
+    case .kill:
+      engine = nil
+      medium.restart()
+    case .commit(let changes, let durability): try commit(changes, [], [], durability)
+    case .savepoint(let changes, let undone, let then, let durability):
+      try commit(changes, undone, then, durability)
+    case .abort(let changes, let durability): try abort(changes, durability)
+    default: try work(step)
+    }
+  }
+
+  /// What changes nothing in the store's contents.
+  private func work(_ step: Scenario.Step) throws {
+    guard let engine else { throw Disagreement(description: "the store is not open") }
+    switch step {
+    case .flush:
+      try engine.flush()
+      history.durable = history.last
+    case .seal:
+      try engine.seal()
+      history.durable = history.last
+    case .step(let count): _ = try engine.step(budget: count)
+    case .settle: while try engine.step() {}
+    case .freeze: engine.freezeIfPossible()
+    default:
+      self.engine = nil
+      try engine.close()
+      history.durable = history.last
+    }
+  }
+}
+
+// MARK: - Opening
+
+extension ScenarioRun {
+  private func open() throws {
+    life += 1
+    let engine = try SimulatedEngine.open(
+      medium, options: scenario.options,
+      seed: scenario.seed &* 1000 &+ life &+ UInt64(scenario.stamp) << 32)
+    let sequence = Int(engine.report.sequence)
+    guard sequence >= history.durable, sequence <= history.last else {
+      throw Disagreement(
+        description: "\(sequence) is served, of \(history.durable) to \(history.last)")
+    }
+    history.shown(sequence)
+    exists = true
+    self.engine = engine
+  }
+}
+
+// MARK: - Transactions
+
+extension ScenarioRun {
+  private struct Abort: Error {}
+
+  private func commit(
+    _ changes: [Change], _ undone: [Change], _ then: [Change], _ durability: Durability
+  ) throws {
+    guard let engine else { throw Disagreement(description: "the store is not open") }
+    let stamp = scenario.stamp + history.states.count
+    var next = history.newest
+    var isCommit = false
+    for change in changes + then where next.apply(change, stamp: stamp) { isCommit = true }
+    // From its first call on it may be there after a crash.
+    if isCommit { history.states.append(next) }
+    do {
+      try engine.write(durability) { transaction in
+        try transaction.perform(changes, engine.names, stamp: stamp)
+        if !undone.isEmpty {
+          let savepoint = transaction.savepoint()
+          try transaction.perform(undone, engine.names, stamp: stamp + 99)
+          transaction.rollBack(to: savepoint)
+        }
+        try transaction.perform(then, engine.names, stamp: stamp)
+      }
+    } catch {
+      if isCommit, !Self.mayBeThere(error) { history.states.removeLast() }
+      throw error
+    }
+    if durability.isDurable { history.durable = history.last }
+  }
+
+  /// Of a commit that threw.
+  private static func mayBeThere(_ error: any Error) -> Bool {
+    if case StoreError.outcomeUnknown = error { true } else { false }
+  }
+
+  private func abort(_ changes: [Change], _ durability: Durability) throws {
+    guard let engine else { throw Disagreement(description: "the store is not open") }
+    do {
+      try engine.write(durability) { transaction in
+        try transaction.perform(changes, engine.names, stamp: scenario.stamp + 77)
+        throw Abort()
+      }
+    } catch is Abort {
+      // It says so when all that it read is on the medium.
+      if durability.isDurable { history.durable = history.last }
+    }
+  }
+}
+
+extension Transaction {
+  func perform(_ changes: [Change], _ names: TreeNames, stamp: Int) throws {
+    for change in changes {
+      switch change {
+      case .put(let tree, let key, let length):
+        let value = Content.value(stamp: stamp, key: key, length: length)
+        try put(
+          Content.key(key).rawSpan, value.rawSpan,
+          schemaVersion: Content.schemaVersion(stamp: stamp),
+          in: names.slot(of: Content.treeNames[tree]))
+      case .remove(let tree, let key):
+        _ = try remove(
+          Content.key(key).rawSpan, in: names.slot(of: Content.treeNames[tree]))
+      case .clear(let tree): removeAll(in: try names.slot(of: Content.treeNames[tree]))
+      }
+    }
+  }
+}
+
+extension Engine {
+  /// Freezes the fresh overlay, as closing does, if there is anything in it and nothing is frozen.
+  func freezeIfPossible() {
+    lock.lock()
+    defer { lock.unlock() }
+    if working.frozen == nil, working.fresh.byteCount > 0 { freeze() }
+  }
+}
