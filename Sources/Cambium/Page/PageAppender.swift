@@ -36,8 +36,10 @@ final class PageAppender<Medium: FileSystem> {
   private var open: [Open] = []
   /// Whether a call of the medium has failed, or is being made.
   private var isBroken = false
-  /// Whole pages that wait for the next write; they belong at the end of the last open segment.
-  private var buffer: AlignedBuffer
+  private let bufferSize: Int
+  /// Whole pages that wait for the next write; they belong at the end of the last open segment. Before the
+  /// first page it is small: who opens a store and only reads pays nothing for it.
+  private var buffer = AlignedBuffer(count: 1)
   private var waiting = 0
 
   /// - Parameters:
@@ -57,7 +59,7 @@ final class PageAppender<Medium: FileSystem> {
     self.output = output
     self.segmentBlocks = min(segmentBlocks, Layout.segmentBlocksMax)
     nextNumber = UInt64(number)
-    buffer = AlignedBuffer(count: bufferSize)
+    self.bufferSize = bufferSize
   }
 
   /// Goes on where `reference`'s footer ends, in its segment, if nobody has written there since;
@@ -84,7 +86,7 @@ final class PageAppender<Medium: FileSystem> {
   func successor() -> PageAppender {
     let successor = PageAppender(
       to: medium, of: identity, from: 0, output: output, segmentBlocks: segmentBlocks,
-      bufferSize: buffer.count)
+      bufferSize: bufferSize)
     successor.nextNumber = nextNumber
     return successor
   }
@@ -176,6 +178,7 @@ extension PageAppender {
   /// Sees to it that the next `blocks` blocks go to one segment and into the buffer.
   private func makeRoom(blocks: Int) throws(StoreError) {
     try checkWhole()
+    if buffer.count < bufferSize { buffer = AlignedBuffer(count: bufferSize) }
     if waiting + blocks * Layout.blockSize > buffer.count { try writeOut() }
     if let last = open.last, Int(last.endBlock) + blocks <= segmentBlocks { return }
     try writeOut()
