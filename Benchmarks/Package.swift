@@ -24,6 +24,7 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
+    .systemLibrary(name: "CRocksDB", providers: [.apt(["librocksdb-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CMalloc"),
     .executableTarget(
@@ -31,6 +32,7 @@ let package = Package(
       dependencies: [
         "CLMDB",
         "CMalloc",
+        "CRocksDB",
         "CSQLite",
         .product(name: "Cambium", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

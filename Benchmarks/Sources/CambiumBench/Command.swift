@@ -6,5 +6,5 @@ struct Command: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cambium-bench",
     abstract: "Measures Cambium side by side with other engines.",
-    subcommands: [TreeCommand.self])
+    subcommands: [TreeCommand.self, CommitCommand.self, LoadCommand.self])
 }

@@ -195,23 +195,3 @@ final class SortingLMDBEngine: LMDBEngine {
     try commit()
   }
 }
-
-extension MDB_val {
-  /// For a call: the bytes must not move until it has returned.
-  @inline(__always)
-  fileprivate init(_ bytes: RawSpan) {
-    unsafe self = bytes.withUnsafeBytes {
-      unsafe MDB_val(mv_size: $0.count, mv_data: UnsafeMutableRawPointer(mutating: $0.baseAddress))
-    }
-  }
-}
-
-extension RawSpan {
-  /// What LMDB returned: in its map, so until the end of the transaction.
-  @inline(__always)
-  @_lifetime(immortal)
-  fileprivate init(_ value: MDB_val) {
-    let span = unsafe RawSpan(_unsafeStart: value.mv_data, byteCount: value.mv_size)
-    self = unsafe _overrideLifetime(span, borrowing: ())
-  }
-}

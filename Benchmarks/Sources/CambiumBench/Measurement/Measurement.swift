@@ -30,7 +30,7 @@ struct Measurement {
 }
 
 /// The middle one, or the mean of the two in the middle.
-private func median(_ values: [Double]) -> Double {
+func median(_ values: [Double]) -> Double {
   let sorted = values.sorted()
   let middle = sorted.count / 2
   return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2

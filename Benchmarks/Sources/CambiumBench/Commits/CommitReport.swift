@@ -1,0 +1,40 @@
+/// Runs benchmarks of writing and shows what comes of them.
+struct CommitReport {
+  let engines: [CommitEngineName]
+  let durability: CommitDurability
+  let rounds: Int
+  let seed: UInt64
+  let json: String?
+
+  func showHeader() {
+    show([
+      "\(Machine.processor), \(Machine.coreCount) cores, \(Figures.mebibytes(Machine.memory))"
+        + ", Linux \(Machine.kernel)",
+      engines.map { "\($0.rawValue) \($0.version)" }.joined(separator: ", "),
+      "Medians of \(rounds) rounds in which the engines take turns; seed \(seed).",
+      "Keys of \(CommitKeyOrder.keyLength) bytes, values of \(Dataset.valueLength). Each store is opened"
+        + " again and its count and sampled values are checked.",
+      "The clock stops when all debts are paid (settling): everything flushed, logs copied back,",
+      "compactions done. Bytes written for each byte of keys and values: on device, by its own counter,",
+      "whoever wrote, with the file system's journal; in calls, by this process, without what is written in",
+      "maps; own count, of the engine's.", "",
+      "What a commit promises (\(durability.rawValue)):",
+    ])
+    show(engines.map { "  \($0.rawValue): \($0.promise(of: durability))" })
+  }
+
+  func run(_ benchmark: CommitBenchmark, _ title: String) throws {
+    var benchmark = benchmark
+    let measurements = try benchmark.run()
+    benchmark.progress.clear()
+    let ordered = engines.compactMap { engine in measurements.first { $0.engine == engine } }
+    show(["", title, ""])
+    show(CommitTable(measurements: ordered, rawFlushes: benchmark.rawFlushes).lines)
+    guard let json else { return }
+    try CommitLine.append(ordered.map { CommitLine($0, of: benchmark) }, to: json)
+  }
+
+  private func show(_ lines: [String]) {
+    for line in lines { print(line) }
+  }
+}

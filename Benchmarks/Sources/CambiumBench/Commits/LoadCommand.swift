@@ -1,0 +1,94 @@
+import ArgumentParser
+
+/// Loads and removals by transactions.
+struct LoadCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "load",
+    abstract:
+      "Many records put into an empty store, in one transaction or in batches; or half of them removed.",
+    discussion: """
+      Engines take turns in one process, on the same keys and values. The first engine named is \
+      compared with each of the others. Lists are separated by commas.
+      """)
+
+  enum Order: String, CaseIterable, ExpressibleByArgument {
+    case sorted, shuffled
+  }
+
+  enum Transactions: String, CaseIterable, ExpressibleByArgument {
+    case one, batches
+  }
+
+  @Option(help: "How many records.")
+  var records = 1_000_000
+
+  @Option(help: "In which order they come.")
+  var order = CommaList(Order.allCases)
+
+  @Option(help: "All in one transaction, or in batches, each of them durable.")
+  var transactions = Transactions.one
+
+  @Option(help: "How many records a batch has.")
+  var batch = 1_000
+
+  @Flag(help: "Remove half of the records, at random, in one transaction, instead of loading them.")
+  var removal = false
+
+  @Option(help: "How often each engine does it; figures are medians.")
+  var rounds = 3
+
+  @Option(help: "Which engines.")
+  var engines = CommaList<CommitEngineName>(CommitEngineName.allCases)
+
+  @Option(help: "What all keys and values are made from.")
+  var seed: UInt64 = 2026
+
+  @Option(help: "Where to put the stores, for as long as the run lasts.")
+  var directory = "."
+
+  @Option(help: "A file to add results to, one JSON object a line.")
+  var json: String?
+
+  func validate() throws {
+    guard 1...Int(UInt32.max) ~= records else {
+      throw ValidationError("There must be between 1 and \(UInt32.max) records.")
+    }
+    guard rounds > 0, batch > 0 else {
+      throw ValidationError("There must be at least one round and one record in a batch.")
+    }
+  }
+
+  func run() throws {
+    let scratch = try ScratchDirectory(in: directory)
+    defer { scratch.remove() }
+    let progress = Progress()
+    defer { progress.clear() }
+    let partakers = engines.elements.filter { $0.takesPart(in: .durable) }
+    let report = CommitReport(
+      engines: partakers, durability: .durable, rounds: rounds, seed: seed, json: json)
+    report.showHeader()
+    for order in removal ? [.shuffled] : order.elements {
+      progress.show("making \(records) entries")
+      let keys = order == .sorted ? CommitKeyOrder.ascending : .random
+      let dataset = CommitDataset(keys, preload: 0, count: records, seed: seed)
+      try report.run(
+        CommitBenchmark(
+          dataset: dataset, workload: workload(order), durability: .durable,
+          relaxedDelay: .zero, engines: partakers, roundCount: rounds, seed: seed,
+          scratch: scratch, progress: progress), title(order))
+    }
+  }
+
+  private func workload(_ order: Order) -> CommitWorkload {
+    if removal { return .removal }
+    if transactions == .batches { return .commits(threads: 1, batch: batch) }
+    return .load(order == .sorted ? .sorted : .shuffled)
+  }
+
+  private func title(_ order: Order) -> String {
+    let count = Figures.grouped(records)
+    if removal { return "Removal of half of \(count) records, at random, in one transaction" }
+    let how = transactions == .one ? "one transaction" : "transactions of \(batch)"
+    return "Load of \(count) records, \(order.rawValue), in \(how)"
+  }
+}
