@@ -111,7 +111,9 @@ extension RawSpan {
 extension RawSpan {
   /// Whether there is nothing but zeros.
   var isZero: Bool {
-    byteOffsets.allSatisfy { load($0, as: UInt8.self) == 0 }
+    let words = byteCount / 8
+    return (0..<words).allSatisfy { load($0 * 8, as: UInt64.self) == 0 }
+      && (words * 8..<byteCount).allSatisfy { load($0, as: UInt8.self) == 0 }
   }
 
   /// A copy of the bytes.

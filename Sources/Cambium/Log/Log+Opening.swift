@@ -37,11 +37,19 @@ extension Log {
   ///   - opening: Overlays with all that was read and `footer` does not cover.
   ///   - footer: The newest that was read, or one published since.
   ///   - salt: Random.
-  /// - Throws: `.limitExceeded`, `.full`, `.io`; the log is as it was.
+  /// - Throws: `.limitExceeded`, `.full`, `.io`; what was promised is still there. `.corrupt` if numbers
+  ///   in the log are so high that what is written next could not be read.
   convenience init(
     recovering files: LogFiles<Medium>, opening: [Opening], footer: FooterReference, salt: UInt64
   ) throws(StoreError) {
     let medium = files.medium
+    let last = opening.last?.sequences.upperBound ?? footer.coveredSequence
+    // Half of what can be read is more than will ever be written.
+    guard max(files.header.use, last) <= LogLayout.sequenceMax / 2 else {
+      throw .corrupt(
+        .log(file: files.header.number, block: 0), invariant: .logHeader,
+        reason: "no numbers are left behind use \(files.header.use) and sequence \(last)")
+    }
     try medium.syncDirectory(at: .logDirectorySync)
     try files.mend()
     self.init(

@@ -303,14 +303,16 @@ extension Log {
     endGrowth(growth, isGrown: true)
   }
 
-  /// Sees to it that `blocks` fit in the spare, with room for a footer and a seal behind them.
+  /// Sees to it that `blocks` fit in the spare, with room for a footer and a seal behind them, and that
+  /// it is no smaller than any file of a log: it may have been cut.
   private func growForOpening(_ blocks: Int) throws(StoreError) {
-    let needed = blocks + LogLayout.reservedBlocks
+    let needed = max(blocks + LogLayout.reservedBlocks, LogLayout.blocksMin)
     guard needed <= LogLayout.blocksMax else {
       throw .limitExceeded(.logSize, found: needed * Layout.blockSize)
     }
+    if needed <= sizes[spare] { return }
     var size = LogLayout.blocksMin
     while size < needed { size *= 2 }
-    if needed > sizes[spare] { try growSpare(to: size) }
+    try growSpare(to: size)
   }
 }

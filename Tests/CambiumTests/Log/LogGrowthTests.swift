@@ -122,15 +122,19 @@ import Testing
       let used = try LogFiles(opening: medium, writing: false).inUse
       let bytes = try #require(medium.bytes(of: name))
       for length in stride(from: 0, to: bytes.count, by: scaled(1_021, debug: 8_167)) {
-        medium.replaceBytes(of: name, with: Bytes(bytes.prefix(length)))
-        if name == .log(UInt32(used)) || length < 8192 - 4096 {
-          #expect(throws: StoreError.self) { try medium.logContents() }
+        let cut = medium.crashed(.all)
+        cut.replaceBytes(of: name, with: Bytes(bytes.prefix(length)))
+        if name == .log(UInt32(used)) || length < Layout.blockSize {
+          #expect(throws: StoreError.self, "\(name) cut to \(length)") { try cut.logContents() }
         } else {
-          #expect(try medium.logContents().served == whole.served)
-          let log = try medium.recoverLog(salt: UInt64(length))
+          #expect(try cut.logContents().served == whole.served)
+          let log = try cut.recoverLog(salt: UInt64(length))
           #expect(log.lastSequence == whole.lastSequence)
-          #expect(log.usableBlocks >= 16)
-          return
+          #expect(log.header.blocks >= 16)
+          #expect(try cut.logContents().served == whole.served)
+          // The other way round: the file that was in use is the spare now.
+          #expect(try cut.recoverLog(salt: 1 + UInt64(length)).lastSequence == whole.lastSequence)
+          #expect(try cut.logContents().served == whole.served)
         }
       }
     }

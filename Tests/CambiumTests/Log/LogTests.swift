@@ -68,4 +68,32 @@ import Testing
     #expect(recovered.header.use == log.header.use + 1)
     #expect(try medium.logContents().frames.map(\.kind) == [.overlay])
   }
+
+  @Test(arguments: [(1 << 62, 7), (1 << 61 + 1, 7), (7, 1 << 62)] as [(UInt64, UInt64)])
+  func `a log whose numbers are nearly used up is read, and not written`(
+    use: UInt64, sequence: UInt64
+  ) throws {
+    let medium = InMemoryFileSystem()
+    _ = try Log.create(in: medium, of: LogWorld.identity, footer: LogWorld.footer(0), salt: 1)
+    for number in LogLayout.fileNumbers {
+      var footer = LogWorld.footer(0)
+      footer = FooterReference(
+        position: footer.position, blocks: 1, checksum: footer.checksum,
+        copyChecksum: footer.copyChecksum, coveredSequence: sequence)
+      let header = LogHeader(
+        identity: LogWorld.identity, number: number, blocks: 16, use: use - UInt64(number), salt: 3,
+        openingSequence: sequence, footer: footer)
+      let file = try medium.open(.log(number), .readWrite, at: .test)
+      for copy in 0...1 { try medium.write(header, copy: copy, to: file, at: .test) }
+    }
+    let files = try LogFiles(opening: medium, writing: true)
+    var reader = LogReader(files)
+    #expect(try reader.next() == nil)
+    let before = [try medium.contents(of: .log(0)), try medium.contents(of: .log(1))]
+    let position = reader.position
+    #expect(throws: StoreError.self) {
+      _ = try Log(recovering: files, opening: [], footer: position.footer, salt: 4)
+    }
+    #expect([try medium.contents(of: .log(0)), try medium.contents(of: .log(1))] == before)
+  }
 }

@@ -156,6 +156,16 @@ import Testing
       header.mendHeader()
       for copy in 0...1 { try log.medium.write(header, to: file, from: copy * 4096) }
     }
+    func lastSequence(in medium: InMemoryFileSystem) -> UInt64? {
+      guard let files = try? LogFiles(opening: medium, writing: true) else { return nil }
+      var reader = LogReader(files)
+      do {
+        while try reader.next() != nil {}
+      } catch {
+        return nil
+      }
+      return reader.position.lastSequence
+    }
     do throws(StoreError) {
       let files = try LogFiles(opening: log.medium, writing: true)
       var reader = LogReader(files)
@@ -165,7 +175,12 @@ import Testing
       let opening =
         position.lastSequence > covered
         ? [(covered + 1...position.lastSequence, FrameBuffer())] : []
-      _ = try Log(recovering: files, opening: opening, footer: position.footer, salt: 5)
+      let log = try Log(
+        recovering: files, opening: opening, footer: position.footer, salt: 5)
+      // What was written must be readable, whatever it came from.
+      guard lastSequence(in: log.medium) == position.lastSequence else {
+        throw .missing(path: "what was recovered")
+      }
       return true
     } catch {
       switch error {
