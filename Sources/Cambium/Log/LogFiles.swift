@@ -41,19 +41,25 @@ struct LogFiles<Medium: FileSystem>: Sendable {
     for number in LogLayout.fileNumbers {
       handles.append(try medium.open(.log(number), writing ? .readWrite : .read, at: .logOpen))
     }
+    self = try Self.reading(handles, of: identity, in: medium)
+    if writing, header.features.access != .writing {
+      throw .newerFormat(
+        path: medium.path, reason: "its log has features this program cannot write")
+    }
+  }
+
+  /// The headers, read until they are whole or look damaged in the same way twice.
+  private static func reading(
+    _ handles: [Medium.File], of identity: StoreIdentity?, in medium: Medium
+  ) throws(StoreError) -> LogFiles {
     var last: StoreError?
     while true {
       do throws(StoreError) {
-        try self.init(reading: handles, of: identity, in: medium)
-        break
+        return try LogFiles(reading: handles, of: identity, in: medium)
       } catch {
         guard case .corrupt = error, error != last else { throw error }
         last = error
       }
-    }
-    if writing, header.features.access != .writing {
-      throw .newerFormat(
-        path: medium.path, reason: "its log has features this program cannot write")
     }
   }
 
@@ -76,6 +82,12 @@ struct LogFiles<Medium: FileSystem>: Sendable {
         .log(file: header.number, block: files[inUse].blocks), invariant: .logEnd,
         reason: "\(files[inUse].blocks) blocks are there, the header says \(header.blocks)")
     }
+  }
+
+  private init(_ files: [OpenFile], inUse: Int, in medium: Medium) {
+    self.medium = medium
+    self.files = files
+    self.inUse = inUse
   }
 
   private static func read(
@@ -116,14 +128,27 @@ struct LogFiles<Medium: FileSystem>: Sendable {
     return inUse
   }
 
+  /// The same files with the headers that they have now.
+  ///
+  /// - Throws: as `init`.
+  func again() throws(StoreError) -> LogFiles {
+    try Self.reading(files.map(\.file), of: identity, in: medium)
+  }
+
   /// Whether the log has gone on to another use since these headers were read.
   ///
   /// - Throws: as `init`.
-  func isSuperseded() throws(StoreError) -> Bool {
-    for file in files {
-      let now = try Self.read(file.file, number: file.header.number, in: medium).header
-      if now.use > header.use { return true }
-    }
-    return false
+  func isSuperseded() throws(StoreError) -> Bool { try again().header.use > header.use }
+
+  /// Whether the use is known to be on the medium: the second copy of its header is written when the first
+  /// was flushed. The first use had both before the file got its name.
+  var isKnownFlushed: Bool { header.use <= 1 || files[inUse].copies.holds(header, at: 1) }
+
+  /// The use before this one, which stays as it is until this one is on the medium.
+  ///
+  /// - Precondition: this is not the first.
+  var useBefore: LogFiles {
+    precondition(header.use > 1, "there is none before the first")
+    return LogFiles(files, inUse: 1 - inUse, in: medium)
   }
 }

@@ -14,14 +14,39 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
     sequence = base.coveredSequence
   }
 
+  /// Goes on from a state that was replayed before, and which stays as it is.
+  ///
+  /// - Precondition: nobody else goes on from it, or from one before it.
+  init(behind state: StoreState<Medium>, names: TreeNames) {
+    base = state.base
+    self.names = names
+    editor = OverlayEditor(over: state.fresh)
+    sequence = state.sequence
+  }
+
+  /// Carries out the frames that `reader` comes to before `endBlock`.
+  ///
+  /// - Throws: `.corrupt`, `.io`; then there is nothing to do but to drop it.
+  mutating func run(
+    _ reader: inout LogReader<Medium>, before endBlock: UInt32 = .max
+  ) throws(StoreError) {
+    while reader.position.block < endBlock, let frame = try reader.next() {
+      switch frame.kind {
+      case .commits: try commits(reader.payload, frame.sequences, at: reader.place)
+      case .overlay: try overlay(reader.payload, frame.sequences, at: reader.place)
+      case .footer, .seal: break
+      }
+    }
+  }
+
   /// Carries out a frame's commits, but for those that are in the trees.
-  mutating func commits(
+  private mutating func commits(
     _ payload: RawSpan, _ sequences: ClosedRange<UInt64>, at place: StoreError.CorruptPlace
   ) throws(StoreError) {
     var commits = CommitReader(payload, sequences: sequences, at: place)
     var next = sequences.lowerBound
     while let operations = try commits.next() {
-      if next > base.coveredSequence {
+      if next > sequence {
         try carryOut(operations, at: place)
         commitCount += 1
         sequence = next
@@ -31,10 +56,10 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
   }
 
   /// Carries out what stands for several commits, of which all or none are in the trees.
-  mutating func overlay(
+  private mutating func overlay(
     _ payload: RawSpan, _ sequences: ClosedRange<UInt64>, at place: StoreError.CorruptPlace
   ) throws(StoreError) {
-    if sequences.upperBound <= base.coveredSequence { return }
+    if sequences.upperBound <= sequence { return }
     try carryOut(payload, at: place)
     commitCount += Int(clamping: sequences.upperBound - sequences.lowerBound) + 1
     sequence = sequences.upperBound
@@ -74,4 +99,7 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
   consuming func finish() -> StoreState<Medium> {
     StoreState(sequence: sequence, base: base, frozen: nil, fresh: editor.finish())
   }
+
+  /// Takes back what was carried out. The state that it went on from stays as it is.
+  consuming func abort() { editor.abort() }
 }

@@ -96,15 +96,7 @@ extension Recovery {
   ) throws(StoreError) -> StoreState<Medium> {
     var replay = LogReplay(over: base, capacity: options.foldThreshold, names: names)
     var reader = LogReader(files)
-    while let frame = try reader.next() {
-      switch frame.kind {
-      case .commits:
-        try replay.commits(reader.payload, frame.sequences, at: reader.place)
-      case .overlay:
-        try replay.overlay(reader.payload, frame.sequences, at: reader.place)
-      case .footer, .seal: break
-      }
-    }
+    try replay.run(&reader)
     if case .torn(_, let reason) = content.end { report.discardedTail = reason }
     report.replayedCommits = replay.commitCount
     let state = replay.finish()

@@ -1,0 +1,190 @@
+/// A state, and the log that leads to it.
+struct FollowedState<Medium: FileSystem>: Sendable {
+  var log: FollowedLog<Medium>
+  var state: StoreState<Medium>
+}
+
+/// The way from the files of a store to a state, for who only reads.
+///
+/// A writer may recycle a file of the log or unlink a segment at any moment. Frames and pages have
+/// checksums, so what is read is right or looks damaged or missing; such a thing is believed when it is
+/// found twice from the beginning, and the log is in the same use as before.
+struct FollowedReading<Medium: FileSystem>: Sendable {
+  let medium: Medium
+  let options: EngineOptions
+  let names: TreeNames
+
+  /// How often the way is gone before a writer is too fast.
+  private static var attemptsMax: Int { 64 }
+
+  /// Reads the newest state, from the beginning.
+  ///
+  /// - Parameter base: The trees of an older state of the store, whose open segments are shared.
+  /// - Throws: as `Follower.init`.
+  func open(after base: Base<Medium>?) throws(StoreError) -> FollowedState<Medium> {
+    var last: StoreError?
+    for _ in 0..<Self.attemptsMax {
+      do throws(StoreError) {
+        if let found = try attempt(after: base) { return found }
+      } catch {
+        guard error.mayPass, error != last else { throw error }
+        last = error
+      }
+    }
+    throw last ?? .io(.wouldBlock, operation: "follow the log", path: medium.path)
+  }
+
+  /// What `followed` has become since.
+  ///
+  /// - Throws: as `Follower.init`.
+  func refresh(
+    _ followed: FollowedState<Medium>
+  ) throws(StoreError) -> FollowedState<Medium> {
+    do throws(StoreError) {
+      if let next = try goOn(from: followed) { return next }
+    } catch {
+      guard error.mayPass else { throw error }
+    }
+    let next = try open(after: followed.state.base)
+    // What was shown without a writer may not be known to be flushed now that there is one.
+    let isSameUse = next.log.files.header.use == followed.log.files.header.use
+    return isSameUse && next.state.sequence < followed.state.sequence ? followed : next
+  }
+}
+
+extension StoreError {
+  /// Whether it can come of a writer's doing, so that looking again helps.
+  fileprivate var mayPass: Bool {
+    switch self {
+    case .corrupt, .missing: true
+    default: false
+    }
+  }
+}
+
+// MARK: Once
+
+extension FollowedReading {
+  /// Goes the whole way once; nil if the log went over to another use meanwhile.
+  private func attempt(after base: Base<Medium>?) throws(StoreError) -> FollowedState<Medium>? {
+    let files = try visible(
+      LogFiles(opening: medium, writing: false, of: base?.file.pages.identity))
+    do throws(StoreError) {
+      var log = FollowedLog(files)
+      try log.readToEnd()
+      // Frames that were overwritten look like the end.
+      if try isSuperseded(files) { return nil }
+      try showWithoutWriter(&log)
+      let base = try self.base(of: &log, after: base)
+      guard let state = try replay(log, over: base) else { return nil }
+      return FollowedState(log: log, state: state)
+    } catch {
+      if try isSuperseded(files) { return nil }
+      throw error
+    }
+  }
+
+  /// Goes on behind the last frame; nil if that is not possible.
+  private func goOn(
+    from followed: FollowedState<Medium>
+  ) throws(StoreError) -> FollowedState<Medium>? {
+    var log = followed.log
+    try log.readNew()
+    if try isSuperseded(log.files) { return nil }
+    try showWithoutWriter(&log)
+    var state = followed.state
+    if log.footer != state.base.file.reference {
+      let base = try base(of: &log, after: state.base)
+      guard let replayed = try replay(log, over: base) else { return nil }
+      state = replayed
+    } else if log.shown != followed.log.shown {
+      guard let replayed = try replay(log, from: followed.log.shown, behind: state) else {
+        return nil
+      }
+      state = replayed
+    }
+    return FollowedState(log: log, state: state)
+  }
+}
+
+// MARK: The log
+
+extension FollowedReading {
+  /// The use of the log that may be shown: while a writer is beginning one, the one before it.
+  private func visible(_ files: LogFiles<Medium>) throws(StoreError) -> LogFiles<Medium> {
+    if files.isKnownFlushed { return files }
+    return try WriterLock.isHeld(in: medium) ? files.useBefore : files
+  }
+
+  private func isSuperseded(_ files: LogFiles<Medium>) throws(StoreError) -> Bool {
+    try visible(files.again()).header.use > files.header.use
+  }
+
+  /// Shows all that was read if there is no writer. It is asked for after the frames were read: a writer
+  /// that came since begins with all of them.
+  private func showWithoutWriter(_ log: inout FollowedLog<Medium>) throws(StoreError) {
+    if log.isHiding, try !WriterLock.isHeld(in: medium) { log.showAll() }
+  }
+}
+
+// MARK: The state
+
+extension FollowedReading {
+  /// The trees of the newest footer that may be shown, or of the next where its segments are gone.
+  private func base(
+    of log: inout FollowedLog<Medium>, after previous: Base<Medium>?
+  ) throws(StoreError) -> Base<Medium> {
+    while true {
+      do throws(StoreError) {
+        return try base(log.footer, of: log.files.identity, after: previous)
+      } catch {
+        guard case .missing = error, log.showNextFooter() else { throw error }
+      }
+    }
+  }
+
+  private func base(
+    _ footer: FooterReference, of identity: StoreIdentity, after previous: Base<Medium>?
+  ) throws(StoreError) -> Base<Medium> {
+    guard let previous else {
+      return try Base(
+        PageFile(
+          opening: footer, of: identity, in: medium, reading: options.readMode), names: names)
+    }
+    if previous.file.reference == footer { return previous }
+    return try Base(PageFile(after: previous.file, opening: footer), names: names)
+  }
+
+  private func replay(
+    _ log: FollowedLog<Medium>, over base: Base<Medium>
+  ) throws(StoreError) -> StoreState<Medium>? {
+    try finish(
+      Replay(over: base, capacity: options.foldThreshold, names: names), LogReader(log.files),
+      through: log.shown)
+  }
+
+  private func replay(
+    _ log: FollowedLog<Medium>, from position: LogPosition, behind state: StoreState<Medium>
+  ) throws(StoreError) -> StoreState<Medium>? {
+    try finish(
+      Replay(behind: state, names: names), LogReader(log.files, from: position), through: log.shown)
+  }
+
+  /// Carries out all frames up to `end`; nil if they are no longer those that led there.
+  private func finish(
+    _ replay: consuming Replay<Medium>, _ reader: consuming LogReader<Medium>,
+    through end: LogPosition
+  ) throws(StoreError) -> StoreState<Medium>? {
+    do throws(StoreError) {
+      try replay.run(&reader, before: end.block)
+    } catch {
+      replay.abort()
+      throw error
+    }
+    guard reader.position == end else {
+      replay.abort()
+      return nil
+    }
+    return replay.finish()
+  }
+}

@@ -1,0 +1,68 @@
+/// Reads a store that another process may be writing to, without writing a byte and without a lock.
+///
+///     headers ─▶ frames ─▶ newest footer ─▶ replay ─▶ StoreState
+///        ▲          ▲
+///        │          └─ refresh: goes on behind the last frame
+///        └─ the log went over to another use, or a segment is gone: from the beginning
+///
+/// While there is a writer, only what is known to be on the medium is shown: nothing that was seen is gone
+/// after a power cut. That a commit was flushed is said by the next frame, at the latest by the seal when
+/// the writer is idle. Without a writer all is shown that the next one will find.
+///
+/// Whoever removes `LOCK` while a writer runs hides the writer: then what is not flushed yet is shown, too.
+///
+/// Any thread may call any method.
+final class Follower<Medium: FileSystem>: @unchecked Sendable {
+  let names: TreeNames
+  private let reading: FollowedReading<Medium>
+
+  /// Held while the log is read, by one thread at a time.
+  private let turn = ThreadLock()
+  /// For the moment that it takes to look at the state or to replace it. Taken after `turn`.
+  private let lock = ThreadLock()
+  /// Replaced with both.
+  private var followed: FollowedState<Medium>
+  /// The snapshot of the state, if one was taken of it. Under `lock`.
+  private var snapshotOfState: Snapshot<Medium>?
+
+  /// Opens the store in `medium`.
+  ///
+  /// - Throws: `.missing` if there is no store or something of it is not there, `.corrupt`, `.newerFormat`,
+  ///   `.io`, also where a writer is so fast that the log cannot be read.
+  init(_ medium: Medium, options: EngineOptions = EngineOptions()) throws(StoreError) {
+    names = TreeNames()
+    reading = FollowedReading(medium: medium, options: options, names: names)
+    followed = try reading.open(after: nil)
+  }
+
+  /// The state that the last refresh found, which stays as it is for as long as it is held.
+  func snapshot() -> Snapshot<Medium> {
+    lock.lock()
+    defer { lock.unlock() }
+    if let snapshotOfState { return snapshotOfState }
+    let snapshot = Snapshot(followed.state)
+    snapshotOfState = snapshot
+    return snapshot
+  }
+
+  /// Takes in what was committed since. Snapshots taken before stay as they are.
+  ///
+  /// - Complexity: linear in the bytes of the new commits. After a fold, in those of the log, and a few
+  ///   reads of a block where nothing is new.
+  /// - Returns: whether there are new commits.
+  /// - Throws: as `init`. Then what was there before is still shown.
+  func refresh() throws(StoreError) -> Bool {
+    turn.lock()
+    defer { turn.unlock() }
+    let next = try reading.refresh(followed)
+    lock.lock()
+    defer { lock.unlock() }
+    let before = followed.state
+    followed = next
+    if before.sequence != next.state.sequence || before.base !== next.state.base {
+      snapshotOfState = nil
+      next.state.fresh.arena.recycle(below: next.state.fresh.stamp)
+    }
+    return before.sequence != next.state.sequence
+  }
+}

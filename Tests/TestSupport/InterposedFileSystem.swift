@@ -1,0 +1,123 @@
+package import Cambium
+
+/// Another file system, and something that happens before each call on it: what other threads and processes
+/// may do there.
+package final class InterposedFileSystem<Inner: FileSystem>: FileSystem, @unchecked Sendable {
+  package typealias File = Inner.File
+
+  package let inner: Inner
+  private let guardian = ThreadLock()
+  private var body: (() -> Void)?
+
+  package init(_ inner: Inner) {
+    self.inner = inner
+  }
+
+  package var path: String { inner.path }
+
+  /// Has `body` run before each call from now on, but not within itself; nil for nothing.
+  package func beforeCalls(_ body: (() -> Void)?) {
+    guardian.lock()
+    defer { guardian.unlock() }
+    self.body = body
+  }
+
+  private func before() {
+    guardian.lock()
+    let body = self.body
+    self.body = nil
+    guardian.unlock()
+    guard let body else { return }
+    body()
+    beforeCalls(body)
+  }
+
+  package func open(_ name: FileName, _ mode: OpenMode, at site: Site) throws(StoreError) -> File {
+    before()
+    return try inner.open(name, mode, at: site)
+  }
+
+  package func size(of file: File, at site: Site) throws(StoreError) -> Int {
+    before()
+    return try inner.size(of: file, at: site)
+  }
+
+  package func read(
+    _ file: File, into buffer: inout MutableRawSpan, from offset: Int, at site: Site
+  ) throws(StoreError) -> Int {
+    before()
+    return try inner.read(file, into: &buffer, from: offset, at: site)
+  }
+
+  package func write(
+    _ bytes: RawSpan, to file: File, from offset: Int, at site: Site
+  ) throws(StoreError) {
+    before()
+    try inner.write(bytes, to: file, from: offset, at: site)
+  }
+
+  package func sync(_ file: File, at site: Site) throws(StoreError) {
+    before()
+    try inner.sync(file, at: site)
+  }
+
+  package func syncDirectory(at site: Site) throws(StoreError) {
+    before()
+    try inner.syncDirectory(at: site)
+  }
+
+  package func truncate(_ file: File, to size: Int, at site: Site) throws(StoreError) {
+    before()
+    try inner.truncate(file, to: size, at: site)
+  }
+
+  package func preallocate(_ file: File, size: Int, at site: Site) throws(StoreError) {
+    before()
+    try inner.preallocate(file, size: size, at: site)
+  }
+
+  package func rename(_ name: FileName, to newName: FileName, at site: Site) throws(StoreError) {
+    before()
+    try inner.rename(name, to: newName, at: site)
+  }
+
+  package func unlink(_ name: FileName, at site: Site) throws(StoreError) {
+    before()
+    try inner.unlink(name, at: site)
+  }
+
+  package func list(at site: Site) throws(StoreError) -> [FileName] {
+    before()
+    return try inner.list(at: site)
+  }
+
+  package func lock(_ file: File, at site: Site) throws(StoreError) {
+    before()
+    try inner.lock(file, at: site)
+  }
+
+  package func isLocked(_ file: File, at site: Site) throws(StoreError) -> Bool {
+    before()
+    return try inner.isLocked(file, at: site)
+  }
+
+  package func lockDirectory(at site: Site) throws(StoreError) -> File? {
+    before()
+    return try inner.lockDirectory(at: site)
+  }
+
+  package func leads(_ name: FileName, to file: File, at site: Site) throws(StoreError) -> Bool {
+    before()
+    return try inner.leads(name, to: file, at: site)
+  }
+
+  package func map(_ file: File, capacity: Int, at site: Site) throws(StoreError) -> FileMapping {
+    before()
+    return try inner.map(file, capacity: capacity, at: site)
+  }
+
+  package func advise(_ file: File, _ range: Range<Int>, _ advice: Advice, at site: Site) {
+    before()
+    inner.advise(file, range, advice, at: site)
+  }
+}
