@@ -159,7 +159,7 @@ extension FollowedReading {
     _ log: FollowedLog<Medium>, over base: Base<Medium>
   ) throws(StoreError) -> StoreState<Medium>? {
     try finish(
-      Replay(over: base, capacity: options.foldThreshold, names: names), LogReader(log.files),
+      LogReplay(over: base, capacity: options.foldThreshold, names: names), LogReader(log.files),
       through: log.shown)
   }
 
@@ -167,12 +167,12 @@ extension FollowedReading {
     _ log: FollowedLog<Medium>, from position: LogPosition, behind state: StoreState<Medium>
   ) throws(StoreError) -> StoreState<Medium>? {
     try finish(
-      Replay(behind: state, names: names), LogReader(log.files, from: position), through: log.shown)
+      LogReplay(behind: state, names: names), LogReader(log.files, from: position), through: log.shown)
   }
 
   /// Carries out all frames up to `end`; nil if they are no longer those that led there.
   private func finish(
-    _ replay: consuming Replay<Medium>, _ reader: consuming LogReader<Medium>,
+    _ replay: consuming LogReplay<Medium>, _ reader: consuming LogReader<Medium>,
     through end: LogPosition
   ) throws(StoreError) -> StoreState<Medium>? {
     do throws(StoreError) {
