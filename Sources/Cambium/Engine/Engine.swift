@@ -47,6 +47,8 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   var hasFoldTurn = false
   /// What keeps a fold from ending: `.full`, until it is tried again.
   var foldFailure: StoreError?
+  /// The nanoseconds that writers owe because they are faster than the fold.
+  var pressure = 0.0
   /// The size of the log's spare file, in bytes.
   var spareSize: Int
   /// The size that the log's files should have.

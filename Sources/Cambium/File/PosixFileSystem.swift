@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 
 /// A directory of the operating system's.
 ///
@@ -7,6 +8,7 @@ internal import Glibc
 package final class PosixFileSystem: FileSystem {
   package let path: String
   private let directory: Syscall.Descriptor
+  private let written = Atomic<Int>(0)
 
   /// Binds to the directory at `path`.
   ///
@@ -27,6 +29,9 @@ package final class PosixFileSystem: FileSystem {
   deinit {
     Syscall.close(directory)
   }
+
+  /// The bytes that were to be written by all calls so far.
+  package var bytesWritten: Int { written.load(ordering: .relaxed) }
 
   private func path(of name: FileName) -> String { "\(path)/\(name)" }
 }
@@ -170,6 +175,7 @@ extension PosixFileSystem {
   package func write(
     _ bytes: RawSpan, to file: PosixFile, from offset: Int, at site: Site
   ) throws(StoreError) {
+    written.wrappingAdd(bytes.byteCount, ordering: .relaxed)
     let result = unsafe bytes.withUnsafeBytes { bytes in
       transferWhole(bytes.count) { done in
         let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])

@@ -21,6 +21,9 @@
     threads = try EngineThreads(for: engine)
   }
 
+  /// The bytes written to files since the store was opened: pages, log and headers.
+  public var bytesWritten: Int { engine.medium.bytesWritten }
+
   /// What opening found.
   public var report: OpenReport { engine.report }
 

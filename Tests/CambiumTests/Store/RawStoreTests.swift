@@ -24,14 +24,14 @@ struct RawStoreTests {
         }
         try await group.waitForAll()
       }
-      #expect(try store.snapshot().count(in: tree) == 800)
+      #expect(try store.snapshot()[tree].count == 800)
       try store.close()
     }
     let store = try RawStore(at: directory.path)
     let tree = try store.tree("t")
     #expect(store.report.replayedCommits == 0)
-    #expect(try store.snapshot().count(in: tree) == 800)
-    #expect(try store.snapshot().value(for: [3, 4].rawSpan, in: tree)?.count == 100)
+    #expect(try store.snapshot()[tree].count == 800)
+    #expect(try store.snapshot()[tree].copyValue(for: [3, 4].rawSpan)?.count == 100)
     try store.close()
   }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 
 /// The engines whose commits can be compared.
 enum CommitEngineName: String, CaseIterable, ExpressibleByArgument, Codable {
+  case cambium
   case lmdb
   /// LMDB without any flush: for relaxed commits, beside LMDB as it is.
   case lmdbNoSync = "lmdb-nosync"
@@ -10,6 +11,7 @@ enum CommitEngineName: String, CaseIterable, ExpressibleByArgument, Codable {
 
   private var type: any CommitEngine.Type {
     switch self {
+    case .cambium: CambiumCommitEngine.self
     case .lmdb: LMDBCommitEngine.self
     case .lmdbNoSync: NoSyncLMDBCommitEngine.self
     case .sqlite: SQLiteCommitEngine.self

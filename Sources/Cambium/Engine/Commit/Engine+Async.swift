@@ -21,6 +21,7 @@ extension Engine {
       throw error
     }
     let sequence = try commit(transaction, durability)
+    await awaitPause()
     if durability.isDurable { try await awaitFlush(through: sequence) }
   }
 

@@ -22,6 +22,7 @@ extension Engine {
       throw error
     }
     let sequence = try commit(transaction, durability)
+    pauseIfDue()
     if durability.isDurable { try waitUntilFlushed(through: sequence) }
   }
 
@@ -70,6 +71,7 @@ extension Engine {
     let sequence = commits.enqueue(working, isDurable: durability.isDurable)
     if commits.publishedSequence == sequence { snapshotOfPublished = nil }
     recycle()
+    addPressure(operations.payloadCount)
     background.activity &+= 1
     if case .relaxed(let delay) = durability { try buffer(delay) }
     return sequence

@@ -1,0 +1,52 @@
+// Writers faster than the fold are slowed down, the more the nearer the fresh overlay is to its bound: so they
+// meet the fold's pace by many short pauses, and not by one long one at the end.
+
+extension Engine {
+  /// What a byte of operations costs in time when the fresh overlay is three quarters full. About what a fold
+  /// takes for it where keys come in any order.
+  private static var nanosecondsPerByte: Double { 10 }
+  /// Shorter pauses are saved up: threads do not sleep for less.
+  private static var shortest: Duration { .microseconds(200) }
+  private static var longest: Duration { .milliseconds(50) }
+
+  /// Notes that a transaction added `byteCount` bytes of operations. With the lock.
+  func addPressure(_ byteCount: Int) {
+    guard background.areRunning, working.frozen != nil else {
+      pressure = 0
+      return
+    }
+    let fill = Double(working.fresh.byteCount) / Double(options.foldThreshold)
+    let excess = min(2 * fill - 1, 0.98)
+    if excess <= 0 { return }
+    pressure += Double(byteCount) * Self.nanosecondsPerByte * excess / (1 - excess)
+  }
+
+  /// The pause that the caller owes, which it takes without any turn; nil if none is due. With the lock.
+  func takePause() -> Duration? {
+    if pressure == 0 { return nil }
+    let pause = Duration.nanoseconds(Int64(min(pressure, 1e9)))
+    if pause < Self.shortest { return nil }
+    pressure = 0
+    return min(pause, Self.longest)
+  }
+
+  /// Takes the pause that is due, or part of it if the fold ends before.
+  func pauseIfDue() {
+    lock.lock()
+    defer { lock.unlock() }
+    if let pause = takePause() { _ = progressed.wait(atMost: pause) }
+  }
+
+  /// The same on a task.
+  nonisolated(nonsending) func awaitPause() async {
+    guard let pause = duePause() else { return }
+    // A task that was cancelled goes on at once: its commit is made.
+    try? await Task.sleep(for: pause)
+  }
+
+  private func duePause() -> Duration? {
+    lock.lock()
+    defer { lock.unlock() }
+    return takePause()
+  }
+}
