@@ -1,10 +1,9 @@
 /// A place in one tree of an overlay's version that moves from entry to entry, in order and back.
 ///
 /// A cursor stands on an entry or nowhere; it begins nowhere, and a move that finds none leaves it
-/// nowhere. It can be copied. It is of use as long as the version is.
+/// nowhere. It can be copied, and keeps nothing alive, so that copies and moves cost no counting:
+/// whoever has a cursor keeps the version and so its arena.
 struct OverlayCursor: @unchecked Sendable {
-  /// Keeps the memory.
-  private let arena: OverlayArena
   private let root: OverlayNode?
   private var path = OverlayPath()
   /// The leaf of the entry; nil if the cursor stands nowhere.
@@ -13,7 +12,6 @@ struct OverlayCursor: @unchecked Sendable {
   private var entry = EntryReference.none
 
   init(_ tree: OverlayTree) {
-    arena = tree.arena
     root = tree.root
   }
 

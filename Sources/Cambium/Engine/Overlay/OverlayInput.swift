@@ -2,10 +2,13 @@
 ///
 /// Where the version hides what lies below, the caller merges into no tree.
 struct OverlayInput: SortedInput {
+  /// Keeps the cursor's memory.
+  private let tree: OverlayTree
   private var cursor: OverlayCursor
   private var hasBegun = false
 
   init(_ tree: OverlayTree) {
+    self.tree = tree
     cursor = OverlayCursor(tree)
   }
 

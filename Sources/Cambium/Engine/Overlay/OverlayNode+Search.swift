@@ -12,11 +12,11 @@ extension OverlayNode {
     return searchHeads(key, head: key.head(prefixLength), from: start)
   }
 
-  /// The slot of a leaf with `key`. The prefix need not be compared: what is found is `key`.
+  /// What `search` says, if `key` begins with the prefix; else anything but that a key is `key` that is
+  /// not. It does not read a key to compare the prefix.
   @inline(__always)
-  func slot(of key: RawSpan) -> Int? {
-    let result = searchHeads(key, head: key.head(prefixLength), from: 0)
-    return result.isFound ? result.slot : nil
+  func guess(_ key: RawSpan, from start: Int = 0) -> SearchResult {
+    searchHeads(key, head: key.head(prefixLength), from: start)
   }
 
   /// The child of a branch that holds `key`.

@@ -131,9 +131,11 @@ extension OverlayNode {
     for slot: Int, in arena: OverlayArena, at stamp: Stamp
   ) -> (sibling: OverlayNode, node: OverlayNode, slot: Int) {
     let sibling = arena.makeNode(level: level, born: stamp)
+    let middle = slot == count ? count : count / 2
+    if middle == count { choosePrefix() }
     sibling.prefixLength = prefixLength
-    if slot == count { return (sibling, sibling, 0) }
-    let middle = count / 2
+    // What comes in order goes on as it was.
+    if middle == count { return (sibling, sibling, 0) }
     moveSlots(from: middle, toEndOf: sibling)
     choosePrefix()
     sibling.choosePrefix()

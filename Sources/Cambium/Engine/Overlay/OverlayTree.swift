@@ -64,14 +64,32 @@ extension OverlayTree {
 
 extension OverlayNode {
   /// The entry of `key` below this node.
+  ///
+  /// Most keys that get past the filter are there. So the way is guessed at first, as if `key` had each
+  /// node's prefix, and a key found is right however it was come by; only if none is, the prefixes are
+  /// compared, which costs a cache miss each.
   @inline(never)
   fileprivate func reference(for key: RawSpan) -> EntryReference? {
     var node = self
-    while !node.isLeaf {
-      node = node.child(node.childIndex(for: key))
+    var hasPrefixes = false
+    while true {
+      if node.prefixLength > 0 { hasPrefixes = true }
+      if node.isLeaf { break }
+      let result = node.guess(key, from: 1)
+      node = node.child(result.isFound ? result.slot : result.slot - 1)
       node.prefetchHeads()
     }
-    return node.slot(of: key).map(node.reference)
+    let result = node.guess(key)
+    if result.isFound { return node.reference(result.slot) }
+    return hasPrefixes ? surelyReference(for: key) : nil
+  }
+
+  @inline(never)
+  private func surelyReference(for key: RawSpan) -> EntryReference? {
+    var node = self
+    while !node.isLeaf { node = node.child(node.childIndex(for: key)) }
+    let result = node.search(key)
+    return result.isFound ? node.reference(result.slot) : nil
   }
 }
 

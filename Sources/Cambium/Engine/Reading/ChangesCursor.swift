@@ -10,6 +10,8 @@ struct ChangesCursor {
   private var sources: [OverlayCursor]
   /// Which of them has the present change; -1 if the cursor stands nowhere.
   private var present = -1
+  /// The present change. Its bytes are there as long as the versions of the overlays.
+  private var entry = EntryReference.none
   private var isForward = true
 
   /// - Parameter trees: Newest first.
@@ -20,18 +22,17 @@ struct ChangesCursor {
   @inline(__always)
   var isOnEntry: Bool { present >= 0 }
 
-  /// The change. Its bytes are there as long as the versions of the overlays.
-  var entry: EntryReference { sources[present].present }
-
   /// The key of the change. Until the cursor moves.
   var key: RawSpan {
     @_lifetime(borrow self)
+    @inline(__always)
     get { unsafe _overrideLifetime(entry.key, borrowing: self) }
   }
 
   /// The value that the key got; of no meaning in a removal. Until the cursor moves.
   var value: RawSpan {
     @_lifetime(borrow self)
+    @inline(__always)
     get { unsafe _overrideLifetime(entry.value, borrowing: self) }
   }
 
@@ -72,7 +73,9 @@ extension ChangesCursor {
       let order = sources[index].key.compare(sources[present].key)
       if isForward ? order < 0 : order > 0 { present = index }
     }
-    return isOnEntry
+    if !isOnEntry { return false }
+    entry = sources[present].present
+    return true
   }
 }
 
@@ -90,8 +93,7 @@ extension ChangesCursor {
     if present < 0 { return false }
     if sources.count == 1 {
       let isOn = isForward ? sources[0].next() : sources[0].previous()
-      if !isOn { present = -1 }
-      self.isForward = isForward
+      if isOn { entry = sources[0].present } else { present = -1 }
       return isOn
     }
     return moveAll(isForward: isForward)

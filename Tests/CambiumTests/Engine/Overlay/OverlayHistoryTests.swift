@@ -28,7 +28,7 @@ import Testing
   func `long histories agree with a dictionary, and pinned versions stay`(
     keys: Keys, nodeCapacity: Int
   ) {
-    replaying(0..<UInt64(scaled(40, debug: 4))) { seed in
+    replaying(0..<UInt64(scaled(20, debug: 1))) { seed in
       var random = SplitMix64(seed: seed)
       let all = (0..<scaled(300, debug: 80)).map { Self.key(UInt64($0) * 3, keys) }
       let asked = (0..<40).map { Self.key(UInt64($0 * 23), keys) } + [[], [255]]

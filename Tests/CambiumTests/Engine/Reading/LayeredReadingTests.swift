@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func `every tree of three keys under every two overlays agrees with a dictionary`() {
-    let step = scaled(1, debug: 7)
+    let step = scaled(1, debug: 19)
     for present in 0..<8 {
       for number in stride(from: present % step, to: 54 * 54, by: step) {
         do {
@@ -47,7 +47,7 @@ import Testing
 
   @Test(arguments: TreeReadingTests.modes)
   func `random trees under up to four overlays agree with a dictionary`(mode: ReadMode) {
-    replaying(0..<UInt64(scaled(120, debug: 12))) { seed in
+    replaying(0..<UInt64(scaled(60, debug: 6))) { seed in
       var random = SplitMix64(seed: seed)
       let space = UInt64([30, 400, 2_000][Int(seed % 3)])
       var entries: [Bytes: Bytes] = [:]
