@@ -40,6 +40,8 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   var working: StoreState<Medium>
   /// The commits that the next group will have, as bytes.
   var gathered = FrameBuffer()
+  /// The number of commits that shared the last flush.
+  var lastGroupCount = 1
   /// What `gathered` is swapped with when a group is taken.
   var spareBuffer = FrameBuffer()
   var writer: ThreadIdentity?
@@ -128,7 +130,7 @@ extension Engine {
   /// lock.
   func progress() {
     progressed.broadcast()
-    resumeFlushWaiters()
+    if !flushWaiters.isEmpty { background.wakeFlusher() }
     if !turnWaiters.isEmpty, writer == nil { resumeAllWriters() }
   }
 }

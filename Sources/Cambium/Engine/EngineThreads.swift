@@ -72,6 +72,7 @@ extension EngineThreads {
         signals.flusher.wait()
       }
     }
+    engine.resumeFlushWaiters()
   }
 
   /// Flushes after `delay`, or sooner if somebody asks.

@@ -210,9 +210,18 @@ extension PosixFileSystem {
     return true
   }
 
+  /// The least that a device's readahead commonly is.
+  private static var readAhead: Int { 128 << 10 }
+
   package func advise(_ file: PosixFile, _ range: Range<Int>, _ advice: Advice, at site: Site) {
     switch advice {
-    case .willNeed: Syscall.advise(file.descriptor, range, POSIX_FADV_WILLNEED)
+    case .willNeed:
+      // Linux reads no more for one call than the device's readahead, whatever the range.
+      for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.readAhead) {
+        Syscall.advise(
+          file.descriptor, start..<min(start + Self.readAhead, range.upperBound),
+          POSIX_FADV_WILLNEED)
+      }
     case .dontNeed: Syscall.advise(file.descriptor, range, POSIX_FADV_DONTNEED)
     }
   }

@@ -35,14 +35,14 @@ extension Engine {
 
   private func addFlushWaiter(_ waiter: FlushWaiter) {
     lock.lock()
-    defer { lock.unlock() }
     precondition(background.areRunning, "tasks wait for the engine's threads")
-    if let outcome = outcome(for: waiter.sequence) {
-      waiter.continuation.resume(returning: outcome)
-    } else {
+    let outcome = outcome(for: waiter.sequence)
+    if outcome == nil {
       flushWaiters.append(waiter)
       background.wakeFlusher()
     }
+    lock.unlock()
+    if let outcome { waiter.continuation.resume(returning: outcome) }
   }
 
   /// What became of a commit, if that is known. With the lock.
@@ -52,29 +52,38 @@ extension Engine {
     return nil
   }
 
-  /// Resumes the tasks whose commits were flushed, or never will be. With the lock.
+  /// Resumes the tasks whose commits were flushed, or never will be. On the engine's thread, with the lock,
+  /// which it gives up meanwhile: the tasks will want it at once.
   func resumeFlushWaiters() {
     if flushWaiters.isEmpty { return }
+    var ready: [(FlushWaiter, Result<Void, StoreError>)] = []
     flushWaiters.removeAll { waiter in
       guard let outcome = outcome(for: waiter.sequence) else { return false }
-      waiter.continuation.resume(returning: outcome)
+      ready.append((waiter, outcome))
       return true
     }
     if !flushWaiters.isEmpty { background.wakeFlusher() }
+    if ready.isEmpty { return }
+    lock.unlock()
+    for (waiter, outcome) in ready { waiter.continuation.resume(returning: outcome) }
+    lock.lock()
   }
 
   /// Flushes for the tasks that wait, and for commits whose time is over. On the engine's thread, with the
   /// lock. What hinders it is said to those who wait.
   func flushForWaiters() {
+    resumeFlushWaiters()
     if case .poisoned = phase { return }
+    if commits.flushedSequence == commits.lastSequence { return }
     if hasLogTurn {
-      // Whoever has it leaves it with `progress`, which resumes and asks again.
-      if !flushWaiters.isEmpty || commits.hasGathered { progressed.wait() }
-      background.wakeFlusher()
+      // Whoever has it wakes this thread when it is done.
+      progressed.wait()
+      background.wantsFlush = true
       return
     }
     do throws(StoreError) {
       try writeGathered(flushing: true)
+      resumeFlushWaiters()
     } catch {
       let waiters = flushWaiters
       flushWaiters.removeAll()

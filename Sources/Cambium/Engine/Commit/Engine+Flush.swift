@@ -45,11 +45,25 @@ extension Engine {
   func writeGathered(flushing: Bool) throws(StoreError) {
     if needsFoldBeforeWriting { return try waitForFold() }
     hasLogTurn = true
+    if flushing { gatherOthers() }
     let state = working
     let result = flushTaken(state) { (group, buffer) throws(StoreError) in
       try self.write(group, buffer, or: state, flushing: flushing)
     }
     leaveLogTurn(result)
+  }
+
+  /// Lets those commit whose commits shared the last flush: they have just been woken by it, and would each
+  /// miss this one by a moment. With the log's turn and the lock.
+  ///
+  /// Who commits alone waits for nobody.
+  private func gatherOthers() {
+    var patience = 4 * lastGroupCount
+    while commits.gatheredCount < lastGroupCount, patience > 0 {
+      lock.yield()
+      patience -= 1
+    }
+    lastGroupCount = max(1, commits.gatheredCount)
   }
 
   /// With the log's turn, without the lock.

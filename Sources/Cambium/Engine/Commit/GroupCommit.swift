@@ -43,6 +43,9 @@ struct GroupCommit<State> {
 }
 
 extension GroupCommit {
+  /// The number of commits that were not taken yet.
+  var gatheredCount: Int { Int(lastSequence - takenSequence) }
+
   /// Whether there is a commit that was not taken yet.
   var hasGathered: Bool { lastSequence > takenSequence }
 

@@ -25,4 +25,11 @@ internal import Glibc
   package func unlock() {
     unsafe pthread_mutex_unlock(mutex)
   }
+
+  /// Lets go of the lock for as long as it takes other threads that could run to do so.
+  package func yield() {
+    unlock()
+    sched_yield()
+    lock()
+  }
 }
