@@ -7,7 +7,7 @@ package final class InterposedFileSystem<Inner: FileSystem>: FileSystem, @unchec
 
   package let inner: Inner
   private let guardian = ThreadLock()
-  private var body: (() -> Void)?
+  private var body: ((Site) -> Void)?
 
   package init(_ inner: Inner) {
     self.inner = inner
@@ -16,108 +16,108 @@ package final class InterposedFileSystem<Inner: FileSystem>: FileSystem, @unchec
   package var path: String { inner.path }
 
   /// Has `body` run before each call from now on, but not within itself; nil for nothing.
-  package func beforeCalls(_ body: (() -> Void)?) {
+  package func beforeCalls(_ body: ((Site) -> Void)?) {
     guardian.lock()
     defer { guardian.unlock() }
     self.body = body
   }
 
-  private func before() {
+  private func before(_ site: Site) {
     guardian.lock()
     let body = self.body
     self.body = nil
     guardian.unlock()
     guard let body else { return }
-    body()
+    body(site)
     beforeCalls(body)
   }
 
   package func open(_ name: FileName, _ mode: OpenMode, at site: Site) throws(StoreError) -> File {
-    before()
+    before(site)
     return try inner.open(name, mode, at: site)
   }
 
   package func size(of file: File, at site: Site) throws(StoreError) -> Int {
-    before()
+    before(site)
     return try inner.size(of: file, at: site)
   }
 
   package func read(
     _ file: File, into buffer: inout MutableRawSpan, from offset: Int, at site: Site
   ) throws(StoreError) -> Int {
-    before()
+    before(site)
     return try inner.read(file, into: &buffer, from: offset, at: site)
   }
 
   package func write(
     _ bytes: RawSpan, to file: File, from offset: Int, at site: Site
   ) throws(StoreError) {
-    before()
+    before(site)
     try inner.write(bytes, to: file, from: offset, at: site)
   }
 
   package func sync(_ file: File, at site: Site) throws(StoreError) {
-    before()
+    before(site)
     try inner.sync(file, at: site)
   }
 
   package func syncDirectory(at site: Site) throws(StoreError) {
-    before()
+    before(site)
     try inner.syncDirectory(at: site)
   }
 
   package func truncate(_ file: File, to size: Int, at site: Site) throws(StoreError) {
-    before()
+    before(site)
     try inner.truncate(file, to: size, at: site)
   }
 
   package func preallocate(_ file: File, size: Int, at site: Site) throws(StoreError) {
-    before()
+    before(site)
     try inner.preallocate(file, size: size, at: site)
   }
 
   package func rename(_ name: FileName, to newName: FileName, at site: Site) throws(StoreError) {
-    before()
+    before(site)
     try inner.rename(name, to: newName, at: site)
   }
 
   package func unlink(_ name: FileName, at site: Site) throws(StoreError) {
-    before()
+    before(site)
     try inner.unlink(name, at: site)
   }
 
   package func list(at site: Site) throws(StoreError) -> [FileName] {
-    before()
+    before(site)
     return try inner.list(at: site)
   }
 
   package func lock(_ file: File, at site: Site) throws(StoreError) {
-    before()
+    before(site)
     try inner.lock(file, at: site)
   }
 
   package func isLocked(_ file: File, at site: Site) throws(StoreError) -> Bool {
-    before()
+    before(site)
     return try inner.isLocked(file, at: site)
   }
 
   package func lockDirectory(at site: Site) throws(StoreError) -> File? {
-    before()
+    before(site)
     return try inner.lockDirectory(at: site)
   }
 
   package func leads(_ name: FileName, to file: File, at site: Site) throws(StoreError) -> Bool {
-    before()
+    before(site)
     return try inner.leads(name, to: file, at: site)
   }
 
   package func map(_ file: File, capacity: Int, at site: Site) throws(StoreError) -> FileMapping {
-    before()
+    before(site)
     return try inner.map(file, capacity: capacity, at: site)
   }
 
   package func advise(_ file: File, _ range: Range<Int>, _ advice: Advice, at site: Site) {
-    before()
+    before(site)
     inner.advise(file, range, advice, at: site)
   }
 }

@@ -17,6 +17,8 @@ final class BackgroundSignals: @unchecked Sendable {
   var relaxedDelay: Duration?
   /// Something was frozen, or the log wants to be larger.
   var wantsFold = false
+  /// The last frames have nobody to say that they were flushed.
+  var wantsSeal = false
   /// Changes with every commit: the log is sealed when it has stopped doing so.
   var activity: UInt64 = 0
 
@@ -41,6 +43,13 @@ final class BackgroundSignals: @unchecked Sendable {
   func limitDelay(to delay: Duration) {
     if let relaxedDelay, relaxedDelay <= delay { return }
     relaxedDelay = delay
+    flusher.signal()
+  }
+
+  /// The log needs a seal, when nothing else comes. Wakes the flusher once for all commits until then.
+  func wakeForSeal() {
+    if wantsSeal { return }
+    wantsSeal = true
     flusher.signal()
   }
 

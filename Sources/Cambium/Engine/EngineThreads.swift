@@ -66,7 +66,7 @@ extension EngineThreads {
         engine.flushForWaiters()
       } else if let delay = signals.relaxedDelay {
         keep(delay, of: engine)
-      } else if engine.needsSeal {
+      } else if signals.wantsSeal {
         sealWhenIdle(engine)
       } else {
         signals.flusher.wait()
@@ -94,7 +94,10 @@ extension EngineThreads {
     let signals = engine.background
     let before = signals.activity
     _ = signals.flusher.wait(atMost: idle)
-    if signals.activity == before, !signals.wantsFlush, !signals.isEnding { engine.sealIfNeeded() }
+    guard signals.activity == before, !signals.wantsFlush, !signals.isEnding else { return }
+    // If somebody has the log's turn, it is asked for again when that is left.
+    signals.wantsSeal = false
+    engine.sealIfNeeded()
   }
 }
 

@@ -133,6 +133,7 @@ extension Engine {
     case .success(let sequence?): acknowledge(through: sequence)
     case .failure(let error): poison(error)
     }
+    if log.needsSeal { background.wakeForSeal() }
     progress()
   }
 

@@ -106,7 +106,7 @@ struct FollowerTests {
         try writer.verify(kept, follower.names)
       }
       for step in 0..<scaled(120, debug: 40) {
-        medium.beforeCalls {
+        medium.beforeCalls { _ in
           do { try look() } catch { failure = failure ?? error }
         }
         try writer.step()
@@ -145,7 +145,7 @@ struct FollowerTests {
           for _ in 0..<(generator.next() % 12) { try writer.step() }
         } catch { failure = failure ?? error }
       }
-      medium.beforeCalls { meanwhile() }
+      medium.beforeCalls { _ in meanwhile() }
       func run() throws {
         let least = writer.lastSequence
         let follower = try Follower(medium, options: .small())
