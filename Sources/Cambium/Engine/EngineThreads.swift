@@ -27,7 +27,10 @@ final class EngineThreads<Medium: FileSystem>: Sendable {
   }
 
   /// Ends both threads, when what they are doing is done.
+  ///
+  /// In a forked child, where they are not, there is nothing to end.
   func end() {
+    do { try engine.checkProcess() } catch { return }
     engine.endThreads()
     flusher.join()
     folder.join()

@@ -110,6 +110,7 @@ extension Engine {
   }
 
   private func tryWriterTurn() throws(StoreError) -> Bool {
+    try checkProcess()
     lock.lock()
     defer { lock.unlock() }
     if let writer, writer.isCurrent { throw .reentrant(path: medium.path) }

@@ -24,6 +24,7 @@ extension Engine {
   ///
   /// - Throws: what `waitUntilFlushed(through:)` does.
   func flush() throws(StoreError) {
+    try checkProcess()
     lock.lock()
     let last = commits.lastSequence
     lock.unlock()

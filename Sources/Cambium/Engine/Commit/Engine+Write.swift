@@ -110,6 +110,8 @@ extension Engine {
   ///
   /// - Throws: `.reentrant` if this thread has the turn, what `checkWritable` does, `.full`.
   func takeWriterTurn() throws(StoreError) {
+    // Before the lock, which in a child nobody may ever give back.
+    try checkProcess()
     lock.lock()
     defer { lock.unlock() }
     if let writer, writer.isCurrent { throw .reentrant(path: medium.path) }

@@ -11,10 +11,11 @@
 ///
 /// Whoever removes `LOCK` while a writer runs hides the writer: then what is not flushed yet is shown, too.
 ///
-/// Any thread may call any method.
+/// Any thread may call any method. A forked child opens one of its own.
 final class Follower<Medium: FileSystem>: @unchecked Sendable {
   let names: TreeNames
   private let reading: FollowedReading<Medium>
+  private let forks = ForkGuard()
 
   /// Held while the log is read, by one thread at a time.
   private let turn = ThreadLock()
@@ -50,8 +51,9 @@ final class Follower<Medium: FileSystem>: @unchecked Sendable {
   /// - Complexity: linear in the bytes of the new commits. After a fold, in those of the log, and a few
   ///   reads of a block where nothing is new.
   /// - Returns: whether there are new commits.
-  /// - Throws: as `init`. Then what was there before is still shown.
+  /// - Throws: as `init`, `.forked` in a child process. Then what was there before is still shown.
   func refresh() throws(StoreError) -> Bool {
+    if forks.isForked { throw .forked(path: reading.medium.path) }
     turn.lock()
     defer { turn.unlock() }
     let next = try reading.refresh(followed)

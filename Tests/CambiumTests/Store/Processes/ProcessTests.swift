@@ -117,6 +117,37 @@ struct ProcessTests {
   }
 
   @Test(.timeLimit(.minutes(1)))
+  func `a forked child is refused at once, whatever its parent's threads were doing`() async throws
+  {
+    let directory = try TemporaryDirectory()
+    await #expect(processExitsWith: .success) { [path = directory.path as String] in
+      let engine = try Engine.open(PosixFileSystem(at: path))
+      let threads = try EngineThreads(for: engine)
+      // As if another thread had it: in the child nobody will give it back.
+      engine.lock.lock()
+      let status = inForkedChild {
+        alarm(20)
+        var refused = 0
+        func expectRefusal(_ body: () throws -> Void) {
+          do { try body() } catch StoreError.forked { refused += 1 } catch {}
+        }
+        expectRefusal { try engine.put([1], [1]) }
+        expectRefusal { try engine.flush() }
+        expectRefusal { _ = try engine.snapshot() }
+        expectRefusal { try engine.close() }
+        threads.end()
+        return refused == 4 ? 0 : 1
+      }
+      engine.lock.unlock()
+      Self.check(status == 0, 10 + status)
+      try engine.put([1], [2])
+      try engine.close()
+      threads.end()
+    }
+    withExtendedLifetime(directory) {}
+  }
+
+  @Test(.timeLimit(.minutes(1)))
   func `a killed holder leaves every acknowledged commit and no lock`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
