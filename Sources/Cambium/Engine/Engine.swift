@@ -53,6 +53,8 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   var pressure = 0.0
   /// The size of the log's spare file, in bytes.
   var spareSize: Int
+  /// The use of the log that was last seen.
+  var lastUse: UInt64
   /// The size that the log's files should have.
   var logTarget: Int
   /// Tasks that wait for a flush, and for the writer's turn.
@@ -91,6 +93,7 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
     working = recovered.state
     commits = GroupCommit(recovered.state, sequence: recovered.state.sequence)
     spareSize = recovered.log.spareBlocks * Layout.blockSize
+    lastUse = recovered.log.header.use
     logTarget = options.logSize.initial
     self.options = options
     writerLeft = ThreadCondition(lock)

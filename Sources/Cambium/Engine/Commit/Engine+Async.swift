@@ -70,7 +70,7 @@ extension Engine {
   }
 
   /// Flushes for the tasks that wait, and for commits whose time is over. On the engine's thread, with the
-  /// lock. What hinders it is said to those who wait.
+  /// lock.
   func flushForWaiters() {
     resumeFlushWaiters()
     if case .poisoned = phase { return }
@@ -81,14 +81,8 @@ extension Engine {
       background.wantsFlush = true
       return
     }
-    do throws(StoreError) {
-      try writeGathered(flushing: true)
-      resumeFlushWaiters()
-    } catch {
-      let waiters = flushWaiters
-      flushWaiters.removeAll()
-      for waiter in waiters { waiter.continuation.resume(returning: .failure(error)) }
-    }
+    writeGathered(flushing: true)
+    resumeFlushWaiters()
   }
 }
 
@@ -121,7 +115,12 @@ extension Engine {
       return false
     }
     writer = .current
-    try makeRoom()
+    do throws(StoreError) {
+      try makeRoom()
+    } catch {
+      giveWriterTurn()
+      throw error
+    }
     return true
   }
 

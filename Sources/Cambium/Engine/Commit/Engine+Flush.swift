@@ -5,8 +5,7 @@ extension Engine {
   ///
   /// The first to find no flush under way flushes for all who came meanwhile: one flush.
   ///
-  /// - Throws: `.outcomeUnknown` or `.poisoned` if the log failed before that; `.full` where a fold has to
-  ///   make room first and cannot.
+  /// - Throws: `.outcomeUnknown` or `.poisoned` if the log failed before that.
   func waitUntilFlushed(through sequence: UInt64) throws(StoreError) {
     lock.lock()
     defer { lock.unlock() }
@@ -15,7 +14,7 @@ extension Engine {
       if hasLogTurn {
         progressed.wait()
       } else {
-        try writeGathered(flushing: true)
+        writeGathered(flushing: true)
       }
     }
   }
@@ -40,11 +39,8 @@ extension Engine {
 
   /// Writes the gathered commits as one frame, and flushes the log or leaves that for later.
   ///
-  /// With the lock, which it gives up meanwhile, and while nobody has the log's turn.
-  ///
-  /// - Throws: what a fold that must make room first does. A failure of the log itself poisons instead.
-  func writeGathered(flushing: Bool) throws(StoreError) {
-    if needsFoldBeforeWriting { return try waitForFold() }
+  /// With the lock, which it gives up meanwhile, and while nobody has the log's turn. A failure poisons.
+  func writeGathered(flushing: Bool) {
     hasLogTurn = true
     if flushing { gatherOthers() }
     let state = working
@@ -129,6 +125,7 @@ extension Engine {
   func leaveLogTurn(_ result: Result<UInt64?, StoreError>) {
     hasLogTurn = false
     spareSize = log.spareBlocks * Layout.blockSize
+    noteUse()
     switch result {
     case .success(nil): break
     case .success(let sequence?): acknowledge(through: sequence)
@@ -136,6 +133,15 @@ extension Engine {
     }
     if log.needsSeal { background.wakeForSeal() }
     progress()
+  }
+
+  /// Where the log went over to its other file, it was full or soon would have been: the files should be
+  /// larger.
+  private func noteUse() {
+    if log.header.use == lastUse { return }
+    lastUse = log.header.use
+    logTarget = min(options.logSize.max, max(logTarget, 2 * log.usableBlocks * Layout.blockSize))
+    background.wakeFolder()
   }
 
   /// Publishes what waited for a flush up to `sequence`. With the lock.
@@ -149,18 +155,6 @@ extension Engine {
 // MARK: - The next use of the log
 
 extension Engine {
-  /// Whether the log is full, and what it would have to begin anew with is too much: a fold must come
-  /// first. With the lock, while nobody has the log's turn.
-  private var needsFoldBeforeWriting: Bool {
-    working.frozen != nil && gathered.payloadCount > log.room
-      && !fitsOpening(working, ofFile: options.logSize.max)
-  }
-
-  /// Whether the overlays of `state` leave room in a file of the log.
-  func fitsOpening(_ state: StoreState<Medium>, ofFile size: Int) -> Bool {
-    state.overlays.reduce(0) { $0 + $1.byteCount } <= options.openingMax(ofFile: size)
-  }
-
   /// Goes over to the spare file: writes what the trees do not hold there and lets go of the one in use.
   ///
   /// With the log's turn, without the lock. When this returns, all of `state` is on the medium.

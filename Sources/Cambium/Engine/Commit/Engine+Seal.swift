@@ -32,6 +32,7 @@ extension Engine {
     try flush()
     lock.lock()
     defer { lock.unlock() }
+    while hasLogTurn { progressed.wait() }
     sealIfNeeded()
     if case .poisoned(let cause) = phase {
       throw .poisoned(path: medium.path, reason: "\(cause)")
@@ -63,15 +64,21 @@ extension Engine {
 
   /// Puts everything into the trees, seals the log and takes no more transactions.
   ///
-  /// Snapshots that are held stay as they are. The lock on the store goes with the engine.
+  /// Snapshots that are held stay as they are. Other writers may open the store when this returns, however it
+  /// does.
   ///
   /// - Throws: `.full`, `.io`, `.poisoned`: then the log still holds what the trees do not, and the next open
-  ///   goes on from there. Closed it is in any case.
+  ///   goes on from there. `.closed` if it was closed before, `.reentrant`, `.forked`.
   func close() throws(StoreError) {
-    try takeWriterTurn()
+    try checkProcess()
     lock.lock()
     defer { lock.unlock() }
+    if let writer, writer.isCurrent { throw .reentrant(path: medium.path) }
+    while writer != nil { writerLeft.wait() }
+    if case .closed = phase { throw .closed(path: medium.path) }
+    writer = .current
     defer { endWriting() }
+    try checkWritable()
     do throws(StoreError) {
       try foldAll()
     } catch {

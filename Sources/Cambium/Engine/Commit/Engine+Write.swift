@@ -59,7 +59,7 @@ extension Engine {
     defer { leaveWriterTurn(transaction) }
     do throws(StoreError) {
       try checkWritable()
-      try makeLogHold(fresh: transaction.byteCount)
+      try makeLogHold(transaction)
     } catch {
       transaction.abort()
       throw error
@@ -73,7 +73,7 @@ extension Engine {
     recycle()
     addPressure(operations.payloadCount)
     background.activity &+= 1
-    if case .relaxed(let delay) = durability { try buffer(delay) }
+    if case .relaxed(let delay) = durability { buffer(delay) }
     return sequence
   }
 
@@ -85,12 +85,12 @@ extension Engine {
   }
 
   /// Keeps the log's buffer, and the time that a commit stays in it, within bounds. With the lock.
-  private func buffer(_ delay: Durability.Delay) throws(StoreError) {
+  private func buffer(_ delay: Durability.Delay) {
     if case .limited(let delay) = delay { background.limitDelay(to: delay) }
     while gathered.payloadCount >= Self.bufferSize {
       if case .poisoned = phase { return }
       if !hasLogTurn {
-        try writeGathered(flushing: false)
+        writeGathered(flushing: false)
       } else if gathered.payloadCount >= 8 * Self.bufferSize {
         progressed.wait()
       } else {

@@ -3,18 +3,24 @@
 
 extension Engine {
   /// Whether a transaction has to wait until a fold has ended. With the lock.
-  var isFull: Bool {
-    working.frozen != nil && working.fresh.byteCount >= options.foldThreshold
+  var isFull: Bool { working.frozen != nil && working.fresh.byteCount >= freshMax }
+
+  /// The size that the fresh overlay may reach while another is folded: both must fit into a file of the log.
+  var freshMax: Int {
+    let frozen = working.frozen?.overlay.byteCount ?? 0
+    let both = options.openingMax(ofFile: options.logSize.max)
+    return max(1, min(options.foldThreshold, both - frozen))
   }
 
   /// Sees to it that the fresh overlay takes another transaction. With the lock, and the writer's turn.
   ///
   /// - Throws: what kept the fold from ending: `.full` until there is room on the medium.
   func makeRoom() throws(StoreError) {
-    if working.fresh.byteCount < options.foldThreshold { return }
-    if isFull { try waitForFold() }
-    try checkWritable()
-    freeze()
+    if isFull {
+      try waitForFold()
+      try checkWritable()
+    }
+    if working.fresh.byteCount >= options.foldThreshold { freeze() }
   }
 
   /// Makes the fresh overlay the frozen one, to be folded. Constant time. With the lock, and the writer's
@@ -30,7 +36,9 @@ extension Engine {
   /// - Throws: what the fold ended with.
   func waitForFold() throws(StoreError) {
     while working.frozen != nil {
-      if case .poisoned(let cause) = phase { throw cause }
+      if case .poisoned(let cause) = phase {
+        throw .poisoned(path: medium.path, reason: "\(cause)")
+      }
       if !background.areRunning {
         try foldHere()
       } else if let foldFailure {

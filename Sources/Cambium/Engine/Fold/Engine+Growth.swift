@@ -23,12 +23,21 @@ extension Engine {
     return true
   }
 
-  /// Sees to it that what is frozen and a fresh overlay of so many bytes fit into the spare file, so that the
-  /// log can begin anew when it is full. With the lock.
+  /// Sees to it that the log can begin anew, when it is full, with all that a transaction would leave in
+  /// memory: waits for a fold if that is too much, and makes the spare file larger if that is too small.
   ///
-  /// - Throws: `.full`, `.io`: then nothing has changed.
-  func makeLogHold(fresh byteCount: Int) throws(StoreError) {
-    let byteCount = byteCount + (working.frozen?.overlay.byteCount ?? 0)
+  /// With the lock and the writer's turn, before the transaction is enqueued: from there on it cannot be
+  /// refused any more.
+  ///
+  /// - Throws: what a fold does, `.full`, `.io`: then nothing has changed.
+  func makeLogHold(_ transaction: Transaction<Medium>) throws(StoreError) {
+    if let frozen = working.frozen?.overlay,
+      frozen.byteCount + transaction.byteCount > options.openingMax(ofFile: options.logSize.max)
+    {
+      try waitForFold()
+      try checkWritable()
+    }
+    let byteCount = transaction.byteCount + (working.frozen?.overlay.byteCount ?? 0)
     var size = spareSize
     while byteCount > options.openingMax(ofFile: size), size < options.logSize.max { size *= 2 }
     if size > spareSize { try growSpare(to: size) }

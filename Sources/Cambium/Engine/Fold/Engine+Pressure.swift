@@ -15,7 +15,7 @@ extension Engine {
       pressure = 0
       return
     }
-    let fill = Double(working.fresh.byteCount) / Double(options.foldThreshold)
+    let fill = Double(working.fresh.byteCount) / Double(freshMax)
     let excess = min(2 * fill - 1, 0.98)
     if excess <= 0 { return }
     pressure += Double(byteCount) * Self.nanosecondsPerByte * excess / (1 - excess)

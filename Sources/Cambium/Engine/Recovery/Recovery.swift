@@ -127,6 +127,9 @@ extension Recovery {
       report.removedFiles.append("\(name)")
     }
     report.removedFiles.sort()
-    return highest &+ 1
+    guard highest < UInt32.max else {
+      throw .limitExceeded(.segmentNumber, found: Int(highest) + 1)
+    }
+    return highest + 1
   }
 }

@@ -23,5 +23,5 @@ struct EngineOptions: Hashable, Sendable {
 
   /// The overlays that a use of the log may begin with, in bytes of a file: so much that there is still
   /// room for what comes after.
-  func openingMax(ofFile size: Int) -> Int { size / 4 * 3 }
+  func openingMax(ofFile size: Int) -> Int { size / 8 * 7 }
 }

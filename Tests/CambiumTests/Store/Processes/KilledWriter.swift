@@ -97,7 +97,7 @@ enum KilledWriter {
 
   /// The last commit of each thread, after comparing all that is there with what these commits leave.
   static func verify(_ snapshot: RawSnapshot, _ tree: RawTreeName) throws -> [UInt64] {
-    func found(_ key: Bytes) throws -> Bytes? { try snapshot.value(for: key.rawSpan, in: tree) }
+    func found(_ key: Bytes) throws -> Bytes? { try snapshot[tree].copyValue(for: key.rawSpan) }
     var count = 0
     var lasts: [UInt64] = []
     for thread in 0..<threadCount {
@@ -119,7 +119,7 @@ enum KilledWriter {
     let sum = lasts.reduce(0, +)
     try agree(number(try found(sumKey)) == sum, "the sum is not \(sum)")
     count += sum == 0 ? 0 : 1
-    try agree(snapshot.count(in: tree) == count, "\(snapshot.count(in: tree)) entries of \(count)")
+    try agree(snapshot[tree].count == count, "\(snapshot[tree].count) entries of \(count)")
     try agree(snapshot.sequence == sum, "sequence \(snapshot.sequence) after \(sum) commits")
     return lasts
   }

@@ -34,7 +34,7 @@ struct ProcessTests {
 
   private static func value(_ path: String) throws -> UInt8? {
     let reader = try RawReader(at: path)
-    return try reader.snapshot().value(for: Self.key.rawSpan, in: reader.tree("t"))?.first
+    return try reader.snapshot()[reader.tree("t")].copyValue(for: Self.key.rawSpan)?.first
   }
 
   private static func check(_ condition: Bool, _ status: Int32) {
@@ -301,10 +301,10 @@ struct ProcessTests {
         let held = reader.snapshot()
         _ = try reader.refresh()
         let tree = try reader.tree("t")
-        let found = try reader.snapshot().value(for: Self.key.rawSpan, in: tree)
+        let found = try reader.snapshot()[tree].copyValue(for: Self.key.rawSpan)
         Self.check(found == [round], 3)
         if round > 1 {
-          Self.check(try held.value(for: Self.key.rawSpan, in: tree) == [last], 4)
+          Self.check(try held[tree].copyValue(for: Self.key.rawSpan) == [last], 4)
         }
         last = round
       }
@@ -354,12 +354,12 @@ struct ProcessTests {
         held.append(snapshot)
         if held.count > 8 { held.removeFirst(4) }
         for snapshot in held where snapshot.sequence > 0 {
-          Self.check(snapshot.count(in: tree) == 10, 3)
+          Self.check(snapshot[tree].count == 10, 3)
           let value = Bytes(
             repeating: UInt8(truncatingIfNeeded: snapshot.sequence), count: 100)
           for key in 0..<10 as Range<UInt8> {
             Self.check(
-              try snapshot.value(for: ([key] as Bytes).rawSpan, in: tree) == value, 4)
+              try snapshot[tree].copyValue(for: ([key] as Bytes).rawSpan) == value, 4)
           }
         }
       }
@@ -415,7 +415,7 @@ struct ProcessTests {
         _ = try reader.refresh()
         sched_yield()
       }
-      Self.check(try reader.snapshot().value(for: Self.key.rawSpan, in: tree) == [20], 1)
+      Self.check(try reader.snapshot()[tree].copyValue(for: Self.key.rawSpan) == [20], 1)
       try store.close()
       Self.check(try !reader.refresh(), 2)
     }
