@@ -6,13 +6,15 @@ import TestSupport
 ///
 ///     segment 1   header · a value · leaves of versions 1, 2, 1 · branch · footer · its copy
 ///     segment 2   header · a schema's description · a leaf and the branch anew · footer · its copy
+///     log-0       header · its copy · the commits between the states · state 2's footer · a seal
+///     log-1       header · its copy
 ///
 /// Where its leaves are divided follows from their schema versions, not from how full they are, so a
 /// change of that is no change of these bytes.
 enum FormatFixture {
   static let identity = StoreIdentity(low: 0x0706_0504_0302_0100, high: 0x0f0e_0d0c_0b0a_0908)
   static let sizes = NodeSizes(leaf: 384, branch: 384)
-  static let names = [FileName.pages(1), .pages(2)]
+  static let names = [FileName.pages(1), .pages(2), .log(0), .log(1)]
   static let treeName = "notes"
   static let largeValue = Bytes((0..<120).map { 0x41 + UInt8($0 % 26) })
   static let description = Bytes("a schema's description".utf8)
@@ -35,6 +37,9 @@ enum FormatFixture {
   static let changes: [Bytes: Bytes?] = [
     Bytes("num/10000002".utf8): nil, Bytes("num/30000004".utf8): Bytes("four".utf8),
   ]
+
+  /// Of the log's first use: `5a a5 17 71 e8 8e 3c c3` in the file.
+  static let salt: UInt64 = 0xc33c_8ee8_7117_a55a
 
   static let oldModel = Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0.value) })
   static var newModel: [Bytes: Bytes] {
@@ -62,7 +67,41 @@ extension FormatFixture {
     to medium: some FileSystem
   ) throws -> (old: FooterReference, new: FooterReference) {
     let old = try writeOld(to: medium)
-    return (old, try writeNew(over: old, to: medium))
+    let log = try Log.create(in: medium, of: identity, footer: old, salt: salt)
+    try log.append(.commits, sequences: 6...9, commits())
+    try log.flush()
+    let new = try writeNew(over: old, to: medium)
+    try log.appendFooter(new)
+    try log.flush()
+    try log.appendSeal()
+    try log.flush()
+    return (old, new)
+  }
+
+  /// The commits that lead from the first state to the second, one with each kind of operation.
+  private static func commits() -> FrameBuffer {
+    let buffer = FrameBuffer()
+    let (removed, added) = (Bytes("num/10000002".utf8), Bytes("num/30000004".utf8))
+    commit(to: buffer, treeName) { $0.appendRemove(key: removed.rawSpan) }
+    commit(to: buffer, treeName) {
+      $0.appendSchemaVersion(2)
+      $0.appendAdd(key: added.rawSpan, value: Bytes("foul".utf8).rawSpan)
+    }
+    commit(to: buffer, treeName) {
+      $0.appendSchemaVersion(2)
+      $0.appendReplace(key: added.rawSpan, value: Bytes("four".utf8).rawSpan)
+    }
+    commit(to: buffer, "empty") { $0.appendClear() }
+    return buffer
+  }
+
+  private static func commit(
+    to buffer: FrameBuffer, _ tree: String, _ operations: (FrameBuffer) -> Void
+  ) {
+    let mark = buffer.beginCommit()
+    buffer.appendTree(Bytes(tree.utf8).rawSpan)
+    operations(buffer)
+    buffer.endCommit(mark)
   }
 
   private static func writeOld<Medium: FileSystem>(to medium: Medium) throws -> FooterReference {

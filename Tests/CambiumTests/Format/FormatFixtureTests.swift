@@ -33,6 +33,32 @@ import Testing
     #expect(footer.coveredSequence == 9)
   }
 
+  @Test func `the fixture's log leads to the second state, and says the same of the first`() throws
+  {
+    let medium = try PosixFileSystem(at: FormatFixture.path)
+    let files = try LogFiles(opening: medium, writing: false)
+    let lines = try FormatDocument().hex("The references")
+    #expect(files.header.footer == (try reference(lines[0].bytes)))
+    var reader = LogReader(files)
+    var kinds: [FrameKind] = []
+    while let frame = try reader.next() { kinds.append(frame.kind) }
+    #expect(kinds == [.commits, .footer, .seal])
+    #expect(reader.end == .clean(block: 5))
+    #expect(reader.position.footer == (try reference(lines[1].bytes)))
+    #expect(reader.position.isSealed)
+
+    let names = TreeNames()
+    let base = try Base(open(lines[0].bytes), names: names)
+    var replay = LogReplay(over: base, capacity: 1 << 16, names: names)
+    reader = LogReader(files)
+    try replay.run(&reader)
+    let state = replay.finish()
+    #expect(state.sequence == 9)
+    let tree = state.tree(try names.slot(of: FormatFixture.treeName))
+    #expect(try entries(of: tree) == FormatFixture.newModel)
+    #expect(try state.tree(names.slot(of: "empty")).count == 0)
+  }
+
   @Test func `the entries are those in the document`() throws {
     let document = try FormatDocument()
     let keys = try document.column("key", of: "The entries").map(bytes)
@@ -81,6 +107,19 @@ import Testing
     while isOn {
       var value: Bytes = []
       try tree.append(cursor.entry, to: &value)
+      entries[cursor.key.array()] = value
+      isOn = try cursor.next()
+    }
+    return entries
+  }
+
+  private func entries(of tree: LayeredTree<PosixFileSystem>) throws -> [Bytes: Bytes] {
+    var entries: [Bytes: Bytes] = [:]
+    var cursor = LayeredCursor(tree)
+    var isOn = try cursor.first()
+    while isOn {
+      var value: Bytes = []
+      try cursor.appendValue(to: &value)
       entries[cursor.key.array()] = value
       isOn = try cursor.next()
     }

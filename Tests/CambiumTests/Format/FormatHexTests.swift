@@ -4,8 +4,10 @@ import Testing
 
 /// The hexadecimal in `FORMAT.md` is the fixture's, and shows all of it.
 @Suite struct FormatHexTests {
-  /// Blocks shown as "the same as the block before them from byte 4 on".
-  private static let copies: [FileName: Int] = [.pages(1): 7, .pages(2): 5]
+  /// Blocks shown as "the same as the block before them", and the byte from which on they are.
+  private static let copies: [FileName: (block: Int, from: Int)] = [
+    .pages(1): (7, 4), .pages(2): (5, 4), .log(0): (1, 0), .log(1): (1, 0),
+  ]
 
   @Test(arguments: FormatFixture.names)
   func `every byte shown is there, and all others are zero`(name: FileName) throws {
@@ -18,9 +20,10 @@ import Testing
       last = end - 1
       shown.replaceSubrange(line.offset..<end, with: line.bytes)
     }
-    let copy = try #require(Self.copies[name]) * Layout.blockSize
+    let (block, from) = try #require(Self.copies[name])
+    let copy = block * Layout.blockSize
     shown.replaceSubrange(
-      copy + 4..<copy + Layout.blockSize, with: shown[copy - Layout.blockSize + 4..<copy])
+      copy + from..<copy + Layout.blockSize, with: shown[copy - Layout.blockSize + from..<copy])
     let difference = zip(shown, file).enumerated().first { $1.0 != $1.1 }
     #expect(difference == nil, "\(difference.map { String($0.offset, radix: 16) } ?? "")")
   }
