@@ -13,7 +13,8 @@ final class BackgroundSignals: @unchecked Sendable {
   var isEnding = false
   /// Somebody waits for a flush who does not flush.
   var wantsFlush = false
-  /// The shortest time that a relaxed commit may wait for its flush; nil where none waits.
+  /// The shortest time that a relaxed commit may wait for its flush, of those since the flusher last kept
+  /// one; nil where there are none. Somebody else may have flushed them meanwhile.
   var relaxedDelay: Duration?
   /// Something was frozen, or the log wants to be larger.
   var wantsFold = false

@@ -10,7 +10,7 @@
 ///
 /// It has no clock and no threads of its own. What is done in the background is `step(budget:)`,
 /// `flush()` and `seal()`; production calls them from threads, a test when its seed says so. Any thread
-/// may call any method.
+/// may call what says nothing of a lock or a turn; what does is for who holds it.
 ///
 /// There are three turns, each held by one thread at a time. Who holds one touches what it guards without
 /// the lock: the writer's turn guards the overlay's editor, the fold's turn the appender, the log's turn the
@@ -47,7 +47,7 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   var writer: ThreadIdentity?
   var hasLogTurn = false
   var hasFoldTurn = false
-  /// What keeps a fold from ending: `.full`, until it is tried again.
+  /// What the last fold failed with, mostly `.full`, until one is tried again.
   var foldFailure: StoreError?
   /// The nanoseconds that writers owe because they are faster than the fold.
   var pressure = 0.0
@@ -77,7 +77,8 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
 
   enum Phase {
     case open
-    /// A write failed: published states stay readable, every write throws.
+    /// A write or flush of the log failed, or pages could not be written twice in a row: published states
+    /// stay readable, every write throws.
     case poisoned(StoreError)
     case closed
   }

@@ -1,7 +1,7 @@
 /// The two threads that work for a store in production: one flushes, the other folds.
 ///
-/// Nothing of what they call waits on Swift's cooperative pool, and continuations are resumed from the
-/// flusher.
+/// They wait where a task must not, as the threads of Swift's cooperative pool are few: the flusher flushes for
+/// tasks. A task is resumed by whichever thread ends what it waits for.
 final class EngineThreads<Medium: FileSystem>: Sendable {
   private let engine: Engine<Medium>
   private let flusher: BackgroundThread

@@ -24,7 +24,9 @@
     try transaction.remove(key, in: tree.slot)
   }
 
-  /// Takes all entries of a tree out. Constant time.
+  /// Takes all entries of a tree out.
+  ///
+  /// - Complexity: linear in what was committed lately in this tree, whatever else it holds.
   public mutating func removeAll(in tree: RawTreeName) throws(StoreError) {
     transaction.removeAll(in: tree.slot)
   }

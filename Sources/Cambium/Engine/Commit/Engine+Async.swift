@@ -1,5 +1,6 @@
-// The same for tasks: they suspend where a thread would wait, and the engine's own thread flushes for them
-// and resumes them. Nothing waits on Swift's cooperative pool.
+// The same for tasks: they suspend where a thread would wait for the writer's turn or for a flush, and the
+// engine's own thread flushes for them. What is rare still waits on the task's thread: a commit by a footer,
+// the log's growth, and a relaxed commit where far too many bytes wait to be written.
 
 extension Engine {
   /// Runs `body` with a transaction, and commits what it did when it returns, as the synchronous one does.
@@ -26,6 +27,8 @@ extension Engine {
   }
 
   /// Suspends until every commit up to `sequence` is on the medium.
+  ///
+  /// - Throws: what `waitUntilFlushed(through:)` does.
   nonisolated(nonsending) func awaitFlush(through sequence: UInt64) async throws(StoreError) {
     let outcome = await withCheckedContinuation { continuation in
       addFlushWaiter(FlushWaiter(sequence: sequence, continuation: continuation))
@@ -45,7 +48,7 @@ extension Engine {
     if let outcome { waiter.continuation.resume(returning: outcome) }
   }
 
-  /// What became of a commit, if that is known. With the lock.
+  /// What became of all commits up to `sequence`, if that is known. With the lock.
   private func outcome(for sequence: UInt64) -> Result<Void, StoreError>? {
     if commits.flushedSequence >= sequence { return .success(()) }
     if case .poisoned(let cause) = phase { return .failure(outcome(of: sequence, cause)) }
@@ -96,6 +99,8 @@ struct FlushWaiter: Sendable {
 
 extension Engine {
   /// Suspends until it has the writer's turn and there is room for what a transaction may do.
+  ///
+  /// - Throws: what `takeWriterTurn` does.
   nonisolated(nonsending) private func awaitWriterTurn() async throws(StoreError) {
     while true {
       if try tryWriterTurn() { return }

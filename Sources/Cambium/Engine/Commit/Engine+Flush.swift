@@ -63,6 +63,9 @@ extension Engine {
     lastGroupCount = max(1, commits.gatheredCount)
   }
 
+  /// Writes a group of commits as a frame; or, if that does not fit, `state`, whose last commits they are, as
+  /// the beginning of the next use.
+  ///
   /// With the log's turn, without the lock.
   ///
   /// - Returns: the last sequence on the medium, if it was flushed.
@@ -87,6 +90,8 @@ extension Engine {
 
 extension Engine {
   /// Waits for the turn. With the lock.
+  ///
+  /// - Throws: `.poisoned`.
   func takeLogTurn() throws(StoreError) {
     while hasLogTurn { progressed.wait() }
     if case .poisoned(let cause) = phase {

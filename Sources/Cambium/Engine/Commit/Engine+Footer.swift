@@ -11,7 +11,8 @@ extension Engine {
   /// Commits a transaction by a footer, and ends the writer's turn.
   ///
   /// - Returns: its sequence, which is on the medium.
-  /// - Throws: `.full`, `.io`, `.corrupt`: then it is not committed. `.outcomeUnknown`.
+  /// - Throws: `.full`, `.io`, `.corrupt`, `.limitExceeded`, `.poisoned`: then it is not committed.
+  ///   `.outcomeUnknown`.
   func commitByFooter(_ transaction: Transaction<Medium>) throws(StoreError) -> UInt64 {
     do throws(StoreError) {
       try waitUntilFlushed(through: transaction.base.sequence)

@@ -8,7 +8,7 @@ extension Engine {
     return log.needsSeal && !commits.hasGathered && commits.flushedSequence == commits.lastSequence
   }
 
-  /// Seals the log if nothing is under way. On an engine's thread, with the lock. A failure poisons.
+  /// Seals the log if nothing is under way. With the lock, which it gives up meanwhile. A failure poisons.
   func sealIfNeeded() {
     guard needsSeal else { return }
     hasLogTurn = true
@@ -25,9 +25,9 @@ extension Engine {
     leaveLogTurn(result)
   }
 
-  /// Flushes all commits and says on the medium that they are.
+  /// Flushes all commits and says on the medium that they are, unless others are at the log by then.
   ///
-  /// - Throws: what `flush` does.
+  /// - Throws: what `flush` does; `.poisoned` if the seal could not be written.
   func seal() throws(StoreError) {
     try flush()
     lock.lock()
@@ -41,7 +41,7 @@ extension Engine {
 
   /// Puts everything that was committed before into the trees.
   ///
-  /// - Throws: what a fold does.
+  /// - Throws: what `takeWriterTurn` and `waitForFold` do.
   func foldEverything() throws(StoreError) {
     try takeWriterTurn()
     lock.lock()

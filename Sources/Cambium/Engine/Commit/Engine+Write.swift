@@ -8,7 +8,8 @@ extension Engine {
   /// that changed nothing or threw, returns when everything that it read is on the medium.
   ///
   /// - Throws: what `body` throws; `.outcomeUnknown` if the commit may or may not be there after the next
-  ///   open; `.poisoned`, `.full`, `.reentrant`, `.closed`, `.forked`, after which it is not.
+  ///   open; `.poisoned`, `.full`, `.io`, `.corrupt`, `.limitExceeded`, `.reentrant`, `.closed`, `.forked`,
+  ///   after which it is not.
   func write(
     _ durability: Durability, _ body: (Transaction<Medium>) throws -> Void
   ) throws {
@@ -26,7 +27,7 @@ extension Engine {
     if durability.isDurable { try waitUntilFlushed(through: sequence) }
   }
 
-  /// With the writer's turn.
+  /// A transaction on top of everything enqueued so far. With the writer's turn.
   func begin() -> Transaction<Medium> {
     lock.lock()
     defer { lock.unlock() }
@@ -48,7 +49,8 @@ extension Engine {
 
   /// Puts a transaction's changes at the end of the queue and ends the writer's turn.
   ///
-  /// - Returns: the sequence that must be on the medium before the transaction is acknowledged.
+  /// - Returns: the sequence that must be on the medium before a durable transaction is acknowledged.
+  /// - Throws: `.poisoned`, `.full`, `.io`; what `commitByFooter` does.
   func commit(
     _ transaction: Transaction<Medium>, _ durability: Durability
   ) throws(StoreError) -> UInt64 {
@@ -77,8 +79,8 @@ extension Engine {
     return sequence
   }
 
-  /// Lets the overlay use again what only versions before the published one had. With the lock, and the
-  /// writer's turn.
+  /// Lets the overlay use the memory again that only versions before the published one had. With the lock,
+  /// and the writer's turn.
   private func recycle() {
     let published = commits.published.fresh
     if published.arena === working.fresh.arena { published.arena.recycle(below: published.stamp) }
@@ -108,7 +110,8 @@ extension Engine {
 extension Engine {
   /// Waits for the writer's turn, and until there is room for what a transaction may do.
   ///
-  /// - Throws: `.reentrant` if this thread has the turn, what `checkWritable` does, `.full`.
+  /// - Throws: `.reentrant` if this thread has the turn, what `checkWritable` does, and where a fold has to
+  ///   make room, what `waitForFold` does.
   func takeWriterTurn() throws(StoreError) {
     // Before the lock, which in a child nobody may ever give back.
     try checkProcess()

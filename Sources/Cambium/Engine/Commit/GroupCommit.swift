@@ -1,6 +1,6 @@
 /// The order of commits on their way from memory to the medium, as a state machine.
 ///
-/// It has no lock, no thread and does no I/O: production drives it under the engine's mutex, a seed
+/// It has no lock, no thread and does no I/O: production drives it under the engine's lock, a seed
 /// drives it in tests.
 ///
 ///     enqueue ─▶ gathered ──take──▶ in flight ──flushed──▶ acknowledged
@@ -86,7 +86,7 @@ extension GroupCommit {
     publishReady()
   }
 
-  /// The group in flight was written: not flushed yet if it was only relaxed.
+  /// No group is in flight any more: it was written, flushed or not, or writing it failed.
   mutating func landed() {
     inFlight = nil
   }
@@ -108,9 +108,10 @@ extension GroupCommit {
     }
   }
 
-  /// What became of `sequence` when the log failed.
+  /// Whether nobody can say what became of `sequence` when the log failed.
   ///
-  /// A commit that was never taken to be written is not there; one that was may be, wholly.
+  /// A commit that was never taken to be written is not there; one that was taken and not flushed is there
+  /// wholly or not at all.
   func isOutcomeUnknown(_ sequence: UInt64) -> Bool {
     sequence > flushedSequence && sequence <= takenSequence
   }

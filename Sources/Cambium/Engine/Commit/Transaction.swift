@@ -74,7 +74,9 @@ extension Transaction {
     return true
   }
 
-  /// Takes out all entries of a tree. Constant time.
+  /// Takes out all entries of a tree.
+  ///
+  /// - Complexity: that of the overlay's entries in it. The trees are not looked at.
   func removeAll(in tree: TreeSlot) {
     state(tree)
     operations.appendClear()
@@ -133,6 +135,7 @@ extension Transaction {
     fileprivate let operations: Int
   }
 
+  /// The present moment.
   func savepoint() -> Savepoint {
     Savepoint(overlay: editor.savepoint(), operations: operations.payloadCount)
   }

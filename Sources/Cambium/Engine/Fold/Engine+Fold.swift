@@ -11,9 +11,9 @@ extension Engine {
   /// Does some of what is to be done in the background: folds, and makes the log larger.
   ///
   /// - Parameter budget: How many parts of the work to do. A part is the merge of one tree, the writing of a
-  ///   footer, or a growth of the log.
+  ///   footer with what makes it true, or a growth of the log.
   /// - Returns: whether there may be more to do.
-  /// - Throws: what `stepFold` does.
+  /// - Throws: what `stepFold` and `growLog` do.
   func step(budget: Int = 1) throws(StoreError) -> Bool {
     for _ in 0..<budget {
       if try stepFold() { continue }
@@ -25,8 +25,8 @@ extension Engine {
   /// Does the next part of the fold, and begins one if there is something frozen.
   ///
   /// - Returns: whether it did anything; false also while another thread has the turn.
-  /// - Throws: `.full`, which is over when there is room, `.corrupt`, `.limitExceeded`. A first `.io` is not
-  ///   thrown: the fold begins again, in another segment. A second in a row poisons.
+  /// - Throws: `.full`, which is over when there is room, `.corrupt`, `.limitExceeded`, `.poisoned`. A first
+  ///   `.io` is not thrown: the fold begins again, in another segment. A second in a row is, and poisons.
   func stepFold() throws(StoreError) -> Bool {
     guard takeFoldTurn() else { return false }
     do throws(StoreError) {
@@ -96,6 +96,8 @@ extension Engine {
   /// Makes what a fold published the base of all states, once the log on the medium names it.
   ///
   /// With the fold's turn. Commits up to `sequence` need not have been flushed before: now they are.
+  ///
+  /// - Throws: `.poisoned`, and what the log does, which poisons; `.limitExceeded`.
   func makeTrue(
     _ published: Fold<Medium>.Published, covering sequence: UInt64
   ) throws(StoreError) {
@@ -118,7 +120,8 @@ extension Engine {
     remove(published.released)
   }
 
-  /// Points the log to `footer`: by a frame, or by the header of its other file, to which it goes over.
+  /// Writes a group of commits to the log, if there is one, and points it to `footer`: by a frame; or by the
+  /// header of its other file, which begins with `state`, the group included.
   ///
   /// With the log's turn, without the lock.
   ///

@@ -14,7 +14,7 @@ extension Engine {
 
   /// Sees to it that the fresh overlay takes another transaction. With the lock, and the writer's turn.
   ///
-  /// - Throws: what kept the fold from ending: `.full` until there is room on the medium.
+  /// - Throws: what `waitForFold` and `checkWritable` do.
   func makeRoom() throws(StoreError) {
     if isFull {
       try waitForFold()
@@ -33,7 +33,8 @@ extension Engine {
 
   /// Waits until nothing is frozen; where no thread folds, folds. With the lock, which it gives up meanwhile.
   ///
-  /// - Throws: what the fold ended with.
+  /// - Throws: what kept the fold from ending: `.full` until there is room on the medium; what poisoned the
+  ///   engine.
   func waitForFold() throws(StoreError) {
     while working.frozen != nil {
       if case .poisoned(let cause) = phase {

@@ -1,5 +1,6 @@
-// The log begins small. Each time it was full its files should be twice as large, up to a bound; they are
-// made so in the background, a piece at a time, as nobody can write to the log meanwhile.
+// The log begins small. When the overlays come to more than a use in the spare file could begin with, a
+// committer doubles it, up to a bound; the other file follows when it is the spare. Up to `logTarget` the spare
+// grows in the background, a piece at a time, as nobody can write to the log meanwhile.
 
 extension Engine {
   /// What the log grows by at once.

@@ -9,7 +9,7 @@ public struct OpenReport: Hashable, Sendable {
   /// Why the log's tail was left out; nil where it ended as a log ends. What was acknowledged as
   /// durable is never in a tail.
   public var discardedTail: String?
-  /// Damage that a second copy made good.
+  /// Damage that a second copy made good; a copy that a crash left half written looks the same.
   public var healed: [StoreError] = []
   /// Files that belonged to nothing, and were removed.
   public var removedFiles: [String] = []

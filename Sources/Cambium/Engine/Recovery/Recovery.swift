@@ -26,7 +26,11 @@ struct Recovery<Medium: FileSystem> {
 
   /// Opens the store in `medium` for writing.
   ///
-  /// - Throws: `.locked`, `.missing` if there is no store, `.corrupt`, `.newerFormat`, `.full`, `.io`.
+  /// - Parameters:
+  ///   - creating: Whether to make a store where there is none.
+  ///   - makeSalt: Random numbers, for the store's identity and for each use of its log.
+  /// - Throws: `.locked`, `.missing` if there is no store or something of it is not there, `.corrupt`,
+  ///   `.newerFormat`, `.limitExceeded`, `.full`, `.io`.
   static func run(
     in medium: Medium, options: EngineOptions, creating: Bool,
     makeSalt: @escaping @Sendable () -> UInt64

@@ -1,7 +1,7 @@
 /// Everything committed up to one sequence: trees, and on top of them what they do not hold yet.
 ///
-///     fresh     commits since the last freeze            in memory and in the log
-///     frozen    commits that are being folded, if any    in memory and in the log
+///     fresh     commits since the last freeze            in memory, in the log or on their way there
+///     frozen    commits that are being folded, if any    the same
 ///     base      the trees of the newest true footer      in pages
 ///
 /// A value: a state stays as it is whatever is committed, folded or published after it. Each layer says
