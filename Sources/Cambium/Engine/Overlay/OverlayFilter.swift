@@ -11,7 +11,7 @@ internal import Synchronization
   private let words: UnsafeMutablePointer<Atomic<UInt64>>
   private let mask: UInt64
 
-  /// What an entry is assumed to take in the arena at least: two bytes of filter for each.
+  /// The bytes of entries for which there are 64 bits: 16 bits for an entry of 128 bytes.
   private static let bytesPerWord = 512
 
   /// - Parameter capacity: The bytes of entries the arena is made for. With more of them the filter

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct OverlayHistoryTests {
   enum Keys: CaseIterable {
-    case numbers, tied, prefixed, random
+    case numbers, tied, prefixed, nested, random
   }
 
   private static func key(_ number: UInt64, _ keys: Keys) -> Bytes {
@@ -15,6 +15,9 @@ import Testing
     case .tied: Bytes(repeating: 7, count: 8) + Bytes(String(number).utf8).dropFirst()
     case .prefixed:
       Bytes((number % 3 == 0 ? "articles/" : "authors/by name/").utf8) + digits(number, 5)
+    // Whatever some begin with in common, others share a part of.
+    case .nested:
+      Bytes(repeating: 97, count: Int(number % 25)) + Bytes(repeating: 98, count: Int(number / 25))
     case .random:
       digits(number &* 0x9e37_79b9_7f4a_7c15, 8).prefix(1 + Int(number % 8)) + [1]
     }
@@ -45,6 +48,18 @@ import Testing
       }
       try world.verifyEnd()
     }
+  }
+
+  /// Their bytes behind the others' prefix would lead to the other end of the tree.
+  @Test func `keys beside many with a long common prefix are found`() throws {
+    let low = Bytes("a".utf8) + Bytes(repeating: 0xff, count: 30)
+    let high = Bytes("c".utf8) + Bytes(repeating: 0, count: 30)
+    let many = (0..<200).map { Bytes("bbbbbbbb".utf8) + Self.digits(UInt64($0) << 20, 8) }
+    var world = OverlayWorld(keys: [low, high] + many, below: [TreeSlot(0): []])
+    for key in many + [low, high] { try world.put(key) }
+    try world.verifyPresent()
+    try world.finish()
+    try world.verifyEnd()
   }
 
   private static func transaction(
