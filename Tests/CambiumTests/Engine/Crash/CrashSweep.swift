@@ -9,8 +9,10 @@ struct CrashSweep {
   var policyCount = 8
   /// A sync that does nothing, to see whether it is missed.
   var ignored: Site?
-  /// Every call whose number has this rest is tried, of so many.
+  /// One call of so many is tried.
   var stride = 1
+  /// Whether one violation is enough.
+  var stopsAtFirst = false
 
   /// Runs the scenario once and opens every image on the way.
   func run() -> Findings {
@@ -31,6 +33,8 @@ struct CrashSweep {
   }
 
   private func crash(_ run: ScenarioRun, at call: Int, _ findings: inout Findings) {
+    if !run.exists, !scenario.isOfCreation { return }
+    if stopsAtFirst, !findings.violations.isEmpty { return }
     let policies = CrashPolicy.some(
       policyCount, pending: run.medium.pendingCount, seed: scenario.seed &* 100_000 &+ UInt64(call))
     for policy in policies {

@@ -36,7 +36,7 @@ extension ImageOracle {
     try agree(
       sequence >= history.durable, "\(sequence) is served, \(history.durable) was promised")
     try agree(sequence <= history.last, "\(sequence) is served, of \(history.last)")
-    try engine.agree(with: history.states[sequence])
+    try engine.agree(with: history[sequence])
     let faults = engine.working.base.file.check(sizes: options.nodeSizes)
     try agree(faults.isEmpty, "\(faults)")
   }

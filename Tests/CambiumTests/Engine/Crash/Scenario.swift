@@ -10,6 +10,8 @@ struct Scenario: Sendable {
   var steps: [Step] = []
   /// What the values of its commits have in them, so that those of two lives differ.
   var stamp = 0
+  /// Whether its crashes begin with the store's creation, or when there is one.
+  var isOfCreation = false
 }
 
 extension Scenario {
@@ -80,19 +82,35 @@ struct Content: Equatable, Sendable {
   static func schemaVersion(stamp: Int) -> UInt32 { UInt32(1 + stamp / 8 % 2) }
 }
 
-/// The states that commits lead to, by their sequences, and which of them somebody was promised.
+/// The states that commits lead to, by their sequences, and which of them somebody was promised. Those that
+/// no crash leads back to are forgotten.
 struct History: Sendable {
-  /// `states[n]` is what there is after commit `n`.
-  var states = [Content()]
+  private var states = [Content()]
   /// Everything up to this commit was acknowledged as durable, or shown by an open.
-  var durable = 0
+  private(set) var durable = 0
 
-  var last: Int { states.count - 1 }
-  var newest: Content { states[last] }
+  var last: Int { durable + states.count - 1 }
+  var newest: Content { states[states.count - 1] }
+
+  /// What there is after commit `sequence`, which is none of those forgotten.
+  subscript(sequence: Int) -> Content { states[sequence - durable] }
+
+  /// Adds a commit that may be there after a crash.
+  mutating func add(_ content: Content) { states.append(content) }
+
+  /// The newest commit was refused: it is not there, and will not be.
+  mutating func removeLast() { states.removeLast() }
+
+  /// All commits so far were acknowledged.
+  mutating func acknowledge() {
+    let last = last
+    states.removeFirst(states.count - 1)
+    durable = last
+  }
 
   /// What an open showed is what there is, and will be there.
   mutating func shown(_ sequence: Int) {
-    states.removeLast(last - sequence)
+    states = [self[sequence]]
     durable = sequence
   }
 }

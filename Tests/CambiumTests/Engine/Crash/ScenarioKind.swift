@@ -33,6 +33,7 @@ private struct ScenarioWriter {
   }
 
   mutating func write(_ kind: ScenarioKind) {
+    scenario.isOfCreation = kind == .creation
     add(.open)
     switch kind {
     case .creation: add(.close, .open)

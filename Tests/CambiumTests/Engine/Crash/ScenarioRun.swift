@@ -2,6 +2,9 @@ import TestSupport
 
 @testable import Cambium
 
+/// A step that needs the store, where an open failed.
+struct NotOpen: Error {}
+
 /// Does what a scenario says, and keeps account of what is promised.
 final class ScenarioRun {
   let scenario: Scenario
@@ -48,21 +51,21 @@ final class ScenarioRun {
 
   /// What changes nothing in the store's contents.
   private func work(_ step: Scenario.Step) throws {
-    guard let engine else { throw Disagreement(description: "the store is not open") }
+    guard let engine else { throw NotOpen() }
     switch step {
     case .flush:
       try engine.flush()
-      history.durable = history.last
+      history.acknowledge()
     case .seal:
       try engine.seal()
-      history.durable = history.last
+      history.acknowledge()
     case .step(let count): _ = try engine.step(budget: count)
     case .settle: while try engine.step() {}
     case .freeze: engine.freezeIfPossible()
     default:
       self.engine = nil
       try engine.close()
-      history.durable = history.last
+      history.acknowledge()
     }
   }
 }
@@ -82,6 +85,7 @@ extension ScenarioRun {
     }
     history.shown(sequence)
     exists = true
+    try engine.agree(with: history.newest)
     self.engine = engine
   }
 }
@@ -94,13 +98,13 @@ extension ScenarioRun {
   private func commit(
     _ changes: [Change], _ undone: [Change], _ then: [Change], _ durability: Durability
   ) throws {
-    guard let engine else { throw Disagreement(description: "the store is not open") }
-    let stamp = scenario.stamp + history.states.count
+    guard let engine else { throw NotOpen() }
+    let stamp = scenario.stamp + history.last + 1
     var next = history.newest
     var isCommit = false
     for change in changes + then where next.apply(change, stamp: stamp) { isCommit = true }
     // From its first call on it may be there after a crash.
-    if isCommit { history.states.append(next) }
+    if isCommit { history.add(next) }
     do {
       try engine.write(durability) { transaction in
         try transaction.perform(changes, engine.names, stamp: stamp)
@@ -112,10 +116,10 @@ extension ScenarioRun {
         try transaction.perform(then, engine.names, stamp: stamp)
       }
     } catch {
-      if isCommit, !Self.mayBeThere(error) { history.states.removeLast() }
+      if isCommit, !Self.mayBeThere(error) { history.removeLast() }
       throw error
     }
-    if durability.isDurable { history.durable = history.last }
+    if durability.isDurable { history.acknowledge() }
   }
 
   /// Of a commit that threw.
@@ -124,7 +128,7 @@ extension ScenarioRun {
   }
 
   private func abort(_ changes: [Change], _ durability: Durability) throws {
-    guard let engine else { throw Disagreement(description: "the store is not open") }
+    guard let engine else { throw NotOpen() }
     do {
       try engine.write(durability) { transaction in
         try transaction.perform(changes, engine.names, stamp: scenario.stamp + 77)
@@ -132,7 +136,7 @@ extension ScenarioRun {
       }
     } catch is Abort {
       // It says so when all that it read is on the medium.
-      if durability.isDurable { history.durable = history.last }
+      if durability.isDurable { history.acknowledge() }
     }
   }
 }

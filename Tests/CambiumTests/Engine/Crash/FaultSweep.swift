@@ -1,0 +1,144 @@
+import TestSupport
+
+@testable import Cambium
+
+/// Every call of a scenario fails, in every way that means anything to it, once and for good.
+///
+/// The program goes on after each error, as far as it can. Then the fault is gone, and the store is opened
+/// again: in the same running system, after memory was short, or after a crash.
+struct FaultSweep {
+  let scenario: Scenario
+  var stride = 1
+
+  private static let faults: [Fault] =
+    [.ioError, .noSpace, .interrupted].map { .error($0) } + [
+      .errorAfterAll(.ioError), .errorAfter(bytes: 100, .noSpace),
+      .errorAfter(bytes: 4096, .ioError), .errorAfter(bytes: 0, .interrupted),
+    ] + FlushFailure.allCases.map { .flush($0) }
+
+  func run() -> Findings {
+    let whole = ScenarioRun(scenario)
+    var findings = Findings()
+    do {
+      try whole.run()
+    } catch {
+      findings.add("\(error)", Replay(seed: scenario.seed, scenario: scenario.name))
+    }
+    for (number, call) in whole.medium.calls.enumerated() where number % stride == 0 {
+      for fault in Self.faults where fault.applies(to: call.operation) {
+        for persistence in Persistence.allCases {
+          findings.count += 1
+          let planned = TestSupport.Replay.PlannedFault(fault, at: .call(number), persistence)
+          if let violation = FaultRun(scenario, planned).violation(at: call.site) {
+            findings.add(
+              "\(violation), \(call)",
+              Replay(seed: scenario.seed, scenario: scenario.name, fault: planned))
+          }
+        }
+      }
+    }
+    return findings
+  }
+}
+
+/// One run of a scenario with one fault.
+struct FaultRun {
+  private let run: ScenarioRun
+  private let planned: TestSupport.Replay.PlannedFault
+
+  init(_ scenario: Scenario, _ planned: TestSupport.Replay.PlannedFault) {
+    run = ScenarioRun(scenario)
+    self.planned = planned
+    run.medium.inject(planned.fault, at: planned.moment, planned.persistence)
+  }
+
+  /// Nil if all is right.
+  func violation(at site: Site?) -> String? {
+    do {
+      for step in run.scenario.steps { try perform(step, site) }
+      run.medium.heal()
+      try checkPublished()
+      run.end()
+      try agree(run.medium.openFileCount == 0, "\(run.medium.openFileCount) files are still open")
+      return reopened()
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  private func perform(_ step: Scenario.Step, _ site: Site?) throws {
+    do {
+      try run.perform(step)
+    } catch let error as StoreError {
+      guard isDue(error, site) else {
+        throw Disagreement(description: "\(step) threw \(error)")
+      }
+    } catch is NotOpen {
+      // An open failed before.
+    }
+  }
+
+  /// Whether an error is one that the fault may lead to.
+  private func isDue(_ error: StoreError, _ site: Site?) -> Bool {
+    switch error {
+    case .io(let errno, _, _): return errno == .ioError || errno == .interrupted
+    case .full: return isOfRoom
+    case .poisoned, .outcomeUnknown: return !isForgivable(site)
+    default: return false
+    }
+  }
+
+  private var isOfRoom: Bool {
+    switch planned.fault {
+    case .error(.noSpace), .errorAfter(_, .noSpace): true
+    default: false
+    }
+  }
+
+  /// One failure to write pages is made good.
+  private func isForgivable(_ site: Site?) -> Bool {
+    switch site {
+    case .pageWrite, .pageSync, .pageRead, .segmentCreate, .segmentHeaderWrite, .segmentHeaderSync,
+      .segmentRename, .segmentDirectorySync, .segmentOpen, .segmentUnlink, .logGrowWrite,
+      .logGrowSync:
+      planned.persistence == .once
+    default: false
+    }
+  }
+
+  /// What is published stays readable, whatever failed.
+  private func checkPublished() throws {
+    guard let engine = run.engine else { return }
+    let sequence = Int(try engine.snapshot().state.sequence)
+    try agree(
+      sequence >= run.history.durable && sequence <= run.history.last,
+      "\(sequence) is published, of \(run.history.durable) to \(run.history.last)")
+    try engine.agree(with: run.history[sequence])
+  }
+
+  // MARK: Afterwards
+
+  /// In the same system, with or without what memory held; and what that shows is there after a crash.
+  private func reopened() -> String? {
+    let oracle = run.oracle(seed: 99)
+    let cut = oracle.violation(in: run.medium.crashed(.none))
+    // The word of a sync that fails late is as good as none: what it promised may be lost.
+    if planned.fault == .flush(.errorOneCallLate) { return nil }
+    if let cut { return "after a crash: \(cut)" }
+    if isAfterLongTime { run.medium.dropCaches() }
+    do {
+      try run.perform(.kill)
+      try run.perform(.open)
+      run.end()
+    } catch {
+      return "opened again: \(error)"
+    }
+    return run.oracle(seed: 98).violation(in: run.medium.crashed(.none)).map {
+      "opened again, after a crash: \($0)"
+    }
+  }
+
+  private var isAfterLongTime: Bool {
+    if case .call(let number) = planned.moment { number % 2 == 0 } else { false }
+  }
+}
