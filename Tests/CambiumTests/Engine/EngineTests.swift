@@ -42,4 +42,31 @@ struct EngineTests {
       #expect(try again.value([index + 1]) == nil)
     }
   }
+
+  @Test("puts it into the trees too, when it is closed, that a tree was cleared")
+  func closesCleared() throws {
+    let medium = SimulatedFileSystem()
+    let engine = try SimulatedEngine.open(medium)
+    try engine.put([1], [2])
+    engine.freezeIfPossible()
+    while try engine.step() {}
+    let slot = try engine.names.slot(of: "t")
+    try engine.write(.durable) { $0.removeAll(in: slot) }
+    try engine.close()
+    let again = try SimulatedEngine.open(medium.crashed(.none), creating: false)
+    #expect(again.report.replayedCommits == 0)
+    #expect(try again.value([1]) == nil)
+  }
+
+  @Test("is made anew where the sync of its name failed, which nothing else would repeat")
+  func createsAgain() throws {
+    let medium = SimulatedFileSystem()
+    medium.inject(.flush(.errorCacheShowsNew), at: .site(.logDirectorySync, 1))
+    #expect(throws: StoreError.self) { try SimulatedEngine.open(medium) }
+    medium.heal()
+    let engine = try SimulatedEngine.open(medium, seed: 2)
+    try engine.put([1], [2])
+    let again = try SimulatedEngine.open(medium.crashed(.none), seed: 3, creating: false)
+    #expect(try again.value([1]) == [2])
+  }
 }

@@ -62,6 +62,13 @@ extension SimulatedContent {
     remirror()
   }
 
+  /// Replaces one block everywhere at once.
+  func damage(_ block: Int, _ bytes: [UInt8]) {
+    live.write(bytes, from: block * SparseBytes.blockSize)
+    durable.write(bytes, from: block * SparseBytes.blockSize)
+    remirror()
+  }
+
   var usedBlocks: Int { reservedBlocks + live.blockCount(from: reservedBlocks) }
 
   /// The blocks that writing or reserving `range` would take from the medium.

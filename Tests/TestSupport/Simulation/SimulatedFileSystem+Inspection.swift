@@ -95,6 +95,16 @@ extension SimulatedFileSystem {
     content.replace(with: bytes)
   }
 
+  /// Damages one block of a file, everywhere at once. Cheap: the others are shared with who has them.
+  package func damage(_ name: FileName, _ block: Int, _ bytes: [UInt8]) {
+    guardian.lock()
+    defer { guardian.unlock() }
+    guard let number = directory.live[name], let content = contents[number] else {
+      preconditionFailure("there is no \(name)")
+    }
+    content.damage(block, bytes)
+  }
+
   /// Turns one bit of a file, counted from its beginning.
   package func flipBit(_ bit: Int, of name: FileName) {
     guard var bytes = bytes(of: name) else { preconditionFailure("there is no \(name)") }

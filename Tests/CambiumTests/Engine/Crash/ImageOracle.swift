@@ -36,7 +36,7 @@ extension ImageOracle {
     try agree(
       sequence >= history.durable, "\(sequence) is served, \(history.durable) was promised")
     try agree(sequence <= history.last, "\(sequence) is served, of \(history.last)")
-    try engine.agree(with: history[sequence])
+    try engine.checkHolds(history[sequence])
     let faults = engine.working.base.file.check(sizes: options.nodeSizes)
     try agree(faults.isEmpty, "\(faults)")
   }
@@ -67,13 +67,13 @@ extension ImageOracle {
 
 extension Engine {
   /// Throws unless the newest published state holds `content`, all of it and nothing else.
-  func agree(with content: Content) throws {
-    try snapshot().agree(with: content, names)
+  func checkHolds(_ content: Content) throws {
+    try snapshot().checkHolds(content, names)
   }
 }
 
 extension Snapshot {
-  func agree(with content: Content, _ names: TreeNames) throws {
+  func checkHolds(_ content: Content, _ names: TreeNames) throws {
     var value: Bytes = []
     for (number, expected) in content.trees.enumerated() {
       let name = Content.treeNames[number]

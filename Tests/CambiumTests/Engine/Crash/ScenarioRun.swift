@@ -13,6 +13,8 @@ final class ScenarioRun {
   private(set) var engine: SimulatedEngine?
   /// Whether the store was open once, and so exists.
   private(set) var exists: Bool
+  /// Whether it was closed since it was opened.
+  private var isClosed = false
   private var life: UInt64 = 0
 
   init(
@@ -38,9 +40,7 @@ final class ScenarioRun {
   func perform(_ step: Scenario.Step) throws {
     switch step {
     case .open: try open()
-    case .kill:
-      engine = nil
-      medium.restart()
+    case .kill: engine = nil
     case .commit(let changes, let durability): try commit(changes, [], [], durability)
     case .savepoint(let changes, let undone, let then, let durability):
       try commit(changes, undone, then, durability)
@@ -66,6 +66,7 @@ final class ScenarioRun {
       self.engine = nil
       try engine.close()
       history.acknowledge()
+      isClosed = true
     }
   }
 }
@@ -83,9 +84,15 @@ extension ScenarioRun {
       throw Disagreement(
         description: "\(sequence) is served, of \(history.durable) to \(history.last)")
     }
+    let report = engine.report
+    try agree(
+      !isClosed
+        || (report.replayedCommits == 0 && report.discardedTail == nil && report.healed.isEmpty),
+      "it was closed, and opened with \(report)")
+    isClosed = false
     history.shown(sequence)
     exists = true
-    try engine.agree(with: history.newest)
+    try engine.checkHolds(history.newest)
     self.engine = engine
   }
 }
@@ -165,6 +172,6 @@ extension Engine {
   func freezeIfPossible() {
     lock.lock()
     defer { lock.unlock() }
-    if working.frozen == nil, working.fresh.byteCount > 0 { freeze() }
+    if working.frozen == nil, !working.fresh.isEmpty { freeze() }
   }
 }

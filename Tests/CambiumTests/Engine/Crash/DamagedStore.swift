@@ -1,0 +1,86 @@
+import TestSupport
+
+@testable import Cambium
+
+/// Opens a damaged store and reads all of it: every answer is right, or an error that says where the damage
+/// is.
+struct DamagedStore {
+  let fixture: StoreFixture
+  /// What was damaged. Empty where a file was cut or removed: then `file` says which.
+  var places: Set<StoreFixture.Place> = []
+  var file: FileName?
+
+  /// Nil if all is right.
+  func violation(in image: SimulatedFileSystem) -> String? {
+    do throws(StoreError) {
+      let engine = try SimulatedEngine.open(image, options: fixture.options, seed: 77)
+      return try violation(in: engine)
+    } catch {
+      return isLocated(error) ? nil : "\(error)"
+    }
+  }
+
+  private func violation(in engine: SimulatedEngine) throws(StoreError) -> String? {
+    let sequence = Int(engine.report.sequence)
+    guard let content = content(of: sequence) else {
+      return "\(sequence) is served, not \(fixture.sequence)"
+    }
+    for fault in engine.report.healed where !isLocated(fault) { return "healed: \(fault)" }
+    let snapshot = try engine.snapshot()
+    for (number, expected) in content.trees.enumerated() {
+      let tree = try snapshot.tree(engine.names.slot(of: Content.treeNames[number]))
+      if tree.count != expected.count { return "\(tree.count) entries in \(number)" }
+      for (key, value) in expected {
+        if let fault = fault(of: key, in: tree, not: value) { return fault }
+      }
+    }
+    return nil
+  }
+
+  /// What may be served: the last commit is a torn tail to whoever finds its frame damaged and none behind.
+  private func content(of sequence: Int) -> Content? {
+    let contents = fixture.contents
+    if sequence == fixture.sequence { return contents[contents.count - 1] }
+    let isTail = !places.isDisjoint(with: fixture.lastFrame) || isOfLastFile
+    return sequence == fixture.sequence - 1 && isTail ? contents[contents.count - 2] : nil
+  }
+
+  private var isOfLastFile: Bool {
+    file != nil && fixture.lastFrame.contains { $0.file == file }
+  }
+
+  private func fault(
+    of key: Int, in tree: LayeredTree<SimulatedFileSystem>, not expected: Bytes
+  ) -> String? {
+    var value: Bytes = []
+    do throws(StoreError) {
+      guard try tree.copyValue(for: Content.key(key).rawSpan, to: &value) else {
+        return "no \(key)"
+      }
+      return value == expected ? nil : "\(key) is \(value.prefix(8))"
+    } catch {
+      return isLocated(error) ? nil : "\(error)"
+    }
+  }
+
+  /// Whether an error names the damage: the block, or one where something begins that reaches there.
+  private func isLocated(_ error: StoreError) -> Bool {
+    switch error {
+    case .corrupt(.page(let position), _, _):
+      let block = Int(position.block)
+      return isDamaged(.pages(position.segment), block...block + Layout.pageBlocksMax)
+    case .corrupt(.segment(let number), _, _):
+      return isDamaged(.pages(number), 0...Layout.segmentBlocksMax)
+    case .corrupt(.log(let number, let block), _, _):
+      // Which of two copies of a header is right, nobody can tell. The longest frame is three blocks.
+      let isHeader = block < LogLayout.headerBlocks
+      return isDamaged(.log(number), isHeader ? 0...1 : Int(block)...Int(block) + 2)
+    case .missing: return file != nil
+    default: return false
+    }
+  }
+
+  private func isDamaged(_ name: FileName, _ blocks: ClosedRange<Int>) -> Bool {
+    file == name || places.contains { $0.file == name && blocks.contains($0.block) }
+  }
+}

@@ -1,0 +1,101 @@
+import TestSupport
+
+@testable import Cambium
+
+/// A small store, what it must hold, and every version that its blocks ever had.
+struct StoreFixture {
+  enum Ending: CaseIterable, Sendable {
+    /// Everything is in the trees, and the log is sealed.
+    case closed
+    /// The power went; the last frame has none behind it that says it was flushed.
+    case unclosed
+  }
+
+  struct Place: Hashable, Sendable {
+    let file: FileName
+    let block: Int
+  }
+
+  let ending: Ending
+  let medium: SimulatedFileSystem
+  let options: EngineOptions
+  /// What there is after the last commit, and what before it.
+  let contents: [Content]
+  let sequence: Int
+  /// What blocks held at some time, and no longer do.
+  private(set) var older: [Place: Set<Bytes>] = [:]
+  /// The blocks of the last frame with commits, in a store that was not closed.
+  let lastFrame: Set<Place>
+
+  init(_ ending: Ending, seed: UInt64 = 1) throws {
+    var scenario = Scenario(name: "fixture", seed: seed)
+    scenario.steps = Self.steps(ending)
+    let run = ScenarioRun(scenario)
+    var contents: [Content] = []
+    var older: [Place: Set<Bytes>] = [:]
+    for step in scenario.steps {
+      try run.perform(step)
+      if contents.last != run.history.newest { contents.append(run.history.newest) }
+      for (place, bytes) in run.medium.blocks { older[place, default: []].insert(bytes) }
+    }
+    run.end()
+    medium = run.medium.crashed(.none)
+    for (place, bytes) in medium.blocks { older[place]?.remove(bytes) }
+    self.ending = ending
+    self.older = older
+    self.contents = contents
+    options = scenario.options
+    sequence = run.history.last
+    lastFrame = ending == .closed ? [] : try Self.lastFrame(in: medium)
+  }
+
+  private static func steps(_ ending: Ending) -> [Scenario.Step] {
+    let durable = Durability.durable
+    var steps: [Scenario.Step] = [.open]
+    for index in 0..<12 {
+      let changes = (0..<5).map {
+        Change.put(tree: index % 3, key: index * 5 + $0, length: 10 + index * 4)
+      }
+      steps.append(.commit(changes, durable))
+    }
+    steps += [
+      .commit([.put(tree: 1, key: 70, length: 5_000), .remove(tree: 0, key: 0)], durable),
+      .freeze, .settle, .close, .open,
+      .commit([.put(tree: 2, key: 4, length: 20), .remove(tree: 1, key: 8)], durable), .freeze,
+      .settle, .commit([.put(tree: 0, key: 71, length: 30)], durable),
+      .commit([.put(tree: 0, key: 72, length: 30), .put(tree: 1, key: 3, length: 9)], durable),
+      .commit([.put(tree: 0, key: 72, length: 40)], durable),
+    ]
+    if ending == .closed { steps.append(.close) }
+    return steps
+  }
+
+  private static func lastFrame(in medium: SimulatedFileSystem) throws -> Set<Place> {
+    let files = try LogFiles(opening: medium, writing: false)
+    var reader = LogReader(files)
+    var last: LogFrame?
+    while let frame = try reader.next() { last = frame }
+    let blocks = last?.blocks ?? 0..<0
+    return Set(blocks.map { Place(file: .log(files.header.number), block: Int($0)) })
+  }
+
+  /// All blocks of all files, in order.
+  var places: [Place] {
+    medium.blocks.keys.sorted { ("\($0.file)", $0.block) < ("\($1.file)", $1.block) }
+  }
+}
+
+extension SimulatedFileSystem {
+  /// The blocks of the log and of page segments.
+  var blocks: [StoreFixture.Place: Bytes] {
+    var blocks: [StoreFixture.Place: Bytes] = [:]
+    for name in names where name != .lock {
+      let bytes = bytes(of: name) ?? []
+      for block in 0..<bytes.count / Layout.blockSize {
+        let start = block * Layout.blockSize
+        blocks[.init(file: name, block: block)] = Array(bytes[start..<start + Layout.blockSize])
+      }
+    }
+    return blocks
+  }
+}
