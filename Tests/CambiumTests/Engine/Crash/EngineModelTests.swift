@@ -14,7 +14,7 @@ import Testing
     for seed in Seeds.range(scaled(4, debug: 1), shard: 10 + shard) {
       var history = RandomHistory(seed: seed)
       do {
-        try history.run(operations: scaled(31_300, debug: 400))
+        try history.run(operations: scaled(31_400, debug: 400))
       } catch {
         findings.add("\(error)", Replay(seed: seed, scenario: "random"))
       }

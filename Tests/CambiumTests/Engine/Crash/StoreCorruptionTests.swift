@@ -149,7 +149,10 @@ private struct StoreSweep {
   ) {
     let image = fixture.medium.crashed(.none)
     for (place, bytes) in changes { image.damage(place.file, place.block, bytes) }
-    let damaged = DamagedStore(fixture: fixture, places: Set(changes.keys))
+    var damaged = DamagedStore(fixture: fixture, places: Set(changes.keys))
+    damaged.hasLostSalt = changes.contains { place, bytes in
+      bytes[8..<16] != (blocks[place] ?? [])[8..<16]
+    }
     note(damaged.violation(in: image), what(), &findings)
   }
 
