@@ -104,7 +104,11 @@
     let tree = try store.snapshot()[name]
     var digest = Digest()
     for index in 0..<keys.count {
-      if let value = try tree.value(for: keys[index]) { digest.add(value) } else { digest.addMiss() }
+      if let value = try tree.value(for: keys[index]) {
+        digest.add(value)
+      } else {
+        digest.addMiss()
+      }
     }
     return digest
   }

@@ -111,8 +111,9 @@ extension PageFile {
     for extent in appended {
       guard let segment = pages.segments.entry(extent.number)?.segment else { continue }
       pages.medium.advise(
-        segment.file, Int(extent.blocks.lowerBound) * Layout.blockSize
-          ..< Int(extent.blocks.upperBound) * Layout.blockSize, .willNeed, at: .pageAdvise)
+        segment.file,
+        Int(extent.blocks.lowerBound) * Layout.blockSize..<Int(extent.blocks.upperBound)
+          * Layout.blockSize, .willNeed, at: .pageAdvise)
     }
   }
 

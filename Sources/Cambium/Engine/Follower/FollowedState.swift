@@ -167,7 +167,8 @@ extension FollowedReading {
     _ log: FollowedLog<Medium>, from position: LogPosition, behind state: StoreState<Medium>
   ) throws(StoreError) -> StoreState<Medium>? {
     try finish(
-      LogReplay(behind: state, names: names), LogReader(log.files, from: position), through: log.shown)
+      LogReplay(behind: state, names: names), LogReader(log.files, from: position),
+      through: log.shown)
   }
 
   /// Carries out all frames up to `end`; nil if they are no longer those that led there.
