@@ -19,6 +19,7 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   let medium: Medium
   let options: EngineOptions
   let names: TreeNames
+  let runNumbers = RunNumbers()
   /// What opening found.
   let report: OpenReport
   private let forks = ForkGuard()

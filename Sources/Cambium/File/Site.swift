@@ -44,6 +44,9 @@ package enum Site: UInt8, Hashable, Sendable, CaseIterable {
   case directoryList
   case orphanUnlink
   case orphanDirectorySync
+  /// A file for runs of a transaction, which loses its name as soon as it has one.
+  case runCreate
+  case runUnlink
   /// Calls that a test makes itself.
   case test
 }

@@ -21,6 +21,14 @@
     self.buffer = buffer
   }
 
+  /// A page among others that were read at once.
+  init(_ buffer: PageBuffer, from offset: Int, count: Int) {
+    precondition(offset >= 0 && count >= 0 && offset + count <= buffer.count, "outside the buffer")
+    unsafe base = UnsafeRawPointer(buffer.base) + offset
+    self.count = count
+    self.buffer = buffer
+  }
+
   /// A page of zeros.
   static let none = Page(PageBuffer(count: Layout.blockSize))
 

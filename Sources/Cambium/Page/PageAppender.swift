@@ -16,6 +16,15 @@ final class PageAppender<Medium: FileSystem> {
     case buffered
   }
 
+  /// What becomes of segments.
+  enum Lifetime: Hashable, Sendable {
+    /// They get their names and are published.
+    case permanent
+    /// They are unlinked as soon as they were made, never synced, and gone with the last who has them open.
+    /// Only `readable` shows what is in them.
+    case temporary
+  }
+
   private struct Open {
     let number: UInt32
     let file: Medium.File
@@ -29,6 +38,7 @@ final class PageAppender<Medium: FileSystem> {
   private let medium: Medium
   private let identity: StoreIdentity
   private let output: Output
+  private let lifetime: Lifetime
   private let segmentBlocks: Int
   private var nextNumber: UInt64
   /// The segments that got pages since the last publication, and before them, or alone, the one that goes
@@ -48,7 +58,8 @@ final class PageAppender<Medium: FileSystem> {
   ///   - segmentBlocks: The size a segment may reach, at most 1 GiB in blocks of 4 KiB.
   init(
     to medium: Medium, of identity: StoreIdentity, from number: UInt32, output: Output,
-    segmentBlocks: Int = Layout.segmentBlocksMax, bufferSize: Int = 1 << 20
+    lifetime: Lifetime = .permanent, segmentBlocks: Int = Layout.segmentBlocksMax,
+    bufferSize: Int = 1 << 20
   ) {
     precondition(segmentBlocks > 2 * Layout.pageBlocksMax, "a segment has room for any footer")
     precondition(
@@ -57,6 +68,7 @@ final class PageAppender<Medium: FileSystem> {
     self.medium = medium
     self.identity = identity
     self.output = output
+    self.lifetime = lifetime
     self.segmentBlocks = min(segmentBlocks, Layout.segmentBlocksMax)
     nextNumber = UInt64(number)
     self.bufferSize = bufferSize
@@ -85,8 +97,8 @@ final class PageAppender<Medium: FileSystem> {
   /// Another appender, which abandons what this one has not published and begins in a new segment.
   func successor() -> PageAppender {
     let successor = PageAppender(
-      to: medium, of: identity, from: 0, output: output, segmentBlocks: segmentBlocks,
-      bufferSize: bufferSize)
+      to: medium, of: identity, from: 0, output: output, lifetime: lifetime,
+      segmentBlocks: segmentBlocks, bufferSize: bufferSize)
     successor.nextNumber = nextNumber
     return successor
   }
@@ -135,6 +147,21 @@ final class PageAppender<Medium: FileSystem> {
     return PageReference(
       position: position, blocks: UInt8(blocks), checksum: checksum, lowestVersion: 0, count: 0,
       liveBytes: UInt64(size))
+  }
+
+  /// Writes out what waits, and returns all that was appended, to be read by the files it is in.
+  ///
+  /// - Precondition: The segments are temporary.
+  func readable() throws(StoreError) -> SegmentTable<Medium> {
+    precondition(lifetime == .temporary, "what can be published is read when it is")
+    try writeOut()
+    var entries: [SegmentTable<Medium>.Entry] = []
+    for segment in open {
+      let readable = try PageSegment(
+        number: segment.number, file: segment.file, in: medium, mapped: false)
+      entries.append(.init(segment: readable, endBlock: segment.endBlock))
+    }
+    return SegmentTable(entries)
   }
 
   /// Writes out what waits and forces all of it to the medium.
@@ -223,6 +250,7 @@ extension PageAppender {
     isBroken = true
     // Whatever comes of it, nobody tries this number again.
     nextNumber += 1
+    if lifetime == .temporary { return try beginTemporary(number) }
     let name = FileName.pages(number)
     let file = try medium.open(
       name.temporary, output == .direct ? .createDirect : .create, at: .segmentCreate)
@@ -233,6 +261,16 @@ extension PageAppender {
     try medium.sync(file, at: .segmentHeaderSync)
     try medium.rename(name.temporary, to: name, at: .segmentRename)
     try medium.syncDirectory(at: .segmentDirectorySync)
+    isBroken = false
+    open.append(Open(number: number, file: file, firstBlock: 1, endBlock: 1, isSynced: true))
+  }
+
+  /// Makes a segment without a name. Nobody else will open it, so it has no header.
+  private func beginTemporary(_ number: UInt32) throws(StoreError) {
+    let name = FileName.pages(number).temporary
+    let file = try medium.open(
+      name, output == .direct ? .createDirect : .create, at: .runCreate)
+    try medium.unlink(name, at: .runUnlink)
     isBroken = false
     open.append(Open(number: number, file: file, firstBlock: 1, endBlock: 1, isSynced: true))
   }

@@ -9,7 +9,8 @@
 
   /// Gives `key` a value, whether or not it has one.
   ///
-  /// - Throws: `.limitExceeded`, `.corrupt`, `.io`; then this call did nothing.
+  /// - Throws: `.limitExceeded`, `.corrupt`, `.io`; then this call did nothing. Of a transaction larger than its
+  ///   budget also `.full` and `.io` for good: it cannot be committed, unless a savepoint takes that back.
   public mutating func put(
     _ key: RawSpan, _ value: RawSpan, in tree: RawTreeName
   ) throws(StoreError) {
@@ -37,8 +38,13 @@
     return try transaction.tree(tree.slot).copyValue(for: key, to: &value) ? value : nil
   }
 
-  /// The number of entries, as changed so far. Constant time.
-  public func count(in tree: RawTreeName) -> Int { transaction.tree(tree.slot).count }
+  /// The number of entries, as changed so far. Constant time, unless the transaction is larger than its budget:
+  /// then they are counted one by one.
+  ///
+  /// - Throws: `.corrupt`, `.full`, `.io`.
+  public func count(in tree: RawTreeName) throws(StoreError) -> Int {
+    try transaction.tree(tree.slot).count()
+  }
 
   /// Runs `body`, and takes back what it did if it throws. May be nested.
   ///
@@ -46,7 +52,8 @@
   public mutating func savepoint<Value: ~Copyable>(
     _ body: (inout RawTransaction) throws -> Value
   ) throws -> Value {
-    let savepoint = transaction.savepoint()
+    let savepoint = try transaction.savepoint()
+    defer { transaction.release(savepoint) }
     do {
       return try body(&self)
     } catch {

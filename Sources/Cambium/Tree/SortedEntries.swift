@@ -34,6 +34,8 @@ struct SortedEntries: SortedInput, ~Copyable {
     get { entries.value(entries.places[index]) }
   }
 
+  /// What came with the entry.
+  var tag: UInt16 { entries.tag(entries.places[index]) }
   var isRemoval: Bool { false }
   var schemaVersion: UInt32 { 1 }
 }

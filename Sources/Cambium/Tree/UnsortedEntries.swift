@@ -8,7 +8,7 @@
 
   static let chunkSize = 8 << 20
   private static let unit = 8
-  /// key length u16, zero u16, value length u32; key, value
+  /// key length u16, tag u16, value length u32; key, value
   private static let headerSize = 8
 
   private var chunks: [UnsafeMutableRawPointer] = unsafe []
@@ -29,15 +29,25 @@
   ///
   /// - Precondition: key and value are within the limits of a tree, and all entries within 32 GiB.
   mutating func append(_ key: RawSpan, _ value: RawSpan) {
-    let size = Self.headerSize + key.byteCount + value.byteCount
+    append(key, RawSpan(), value, tag: 0)
+  }
+
+  /// Adds an entry whose value comes in two parts, and with it a number that comes back with it.
+  ///
+  /// - Precondition: that of the other one.
+  @inline(__always)
+  mutating func append(_ key: RawSpan, _ start: RawSpan, _ value: RawSpan, tag: UInt16) {
+    let valueCount = start.byteCount + value.byteCount
+    let size = Self.headerSize + key.byteCount + valueCount
     let place = makeRoom(size)
     let chunk = unsafe chunks[chunks.count - 1]
     var bytes = unsafe MutableRawSpan(_unsafeStart: chunk + used, byteCount: size)
     bytes.store(UInt16(key.byteCount), at: 0)
-    bytes.store(UInt16(0), at: 2)
-    bytes.store(UInt32(value.byteCount), at: 4)
+    bytes.store(tag, at: 2)
+    bytes.store(UInt32(valueCount), at: 4)
     bytes.copy(key, to: Self.headerSize)
-    bytes.copy(value, to: Self.headerSize + key.byteCount)
+    bytes.copy(start, to: Self.headerSize + key.byteCount)
+    bytes.copy(value, to: Self.headerSize + key.byteCount + start.byteCount)
     used += (size + Self.unit - 1) / Self.unit * Self.unit
     shortenPrefix(to: key)
     places.append(place)
@@ -76,6 +86,9 @@
       Self.headerSize + Int(bytes.load(0, as: UInt16.self)),
       Int(bytes.load(4, as: UInt32.self)))
   }
+
+  @inline(__always)
+  func tag(_ place: Place) -> UInt16 { entry(place).load(2, as: UInt16.self) }
 
   /// The chunk's bytes from an entry's beginning on.
   @_lifetime(borrow self)

@@ -4,6 +4,7 @@
 extension Engine {
   /// Whether a transaction's operations would take too much of the log, or leave an overlay that does.
   func isTooLarge(_ transaction: Transaction<Medium>) -> Bool {
+    if transaction.spill != nil { return true }
     if transaction.operations.payloadCount > options.frameMax { return true }
     return transaction.byteCount > options.openingMax(ofFile: options.logSize.max)
   }
@@ -15,6 +16,7 @@ extension Engine {
   ///   `.outcomeUnknown`.
   func commitByFooter(_ transaction: Transaction<Medium>) throws(StoreError) -> UInt64 {
     do throws(StoreError) {
+      try transaction.spill?.checkUsable()
       try waitUntilFlushed(through: transaction.base.sequence)
       try takeFoldTurnForCommit()
     } catch {

@@ -33,7 +33,8 @@ extension Engine {
     defer { lock.unlock() }
     let operations = spareOperations ?? FrameBuffer()
     spareOperations = nil
-    return Transaction(on: working, names: names, operations: operations)
+    return Transaction(
+      on: working, names: names, operations: operations, options: options, runNumbers: runNumbers)
   }
 
   /// Ends a transaction that is not to be, and the writer's turn.

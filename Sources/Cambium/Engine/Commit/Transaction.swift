@@ -1,7 +1,8 @@
 /// Changes on top of a state, not committed yet, and what is read with them.
 ///
 /// Everything happens twice: in the overlay, where this transaction and later ones read it, and as bytes
-/// for the log. Nobody else sees either before the commit; aborting drops both.
+/// for the log. Nobody else sees either before the commit; aborting drops both. Once that is more than the
+/// memory budget allows or the log takes, further changes are spilled, and the commit is one by a footer.
 ///
 /// A class of one owner on one thread, so accesses cannot overlap.
 final class Transaction<Medium: FileSystem> {
@@ -9,32 +10,75 @@ final class Transaction<Medium: FileSystem> {
   let base: StoreState<Medium>
   private let names: TreeNames
   private let editor: OverlayEditor
-  let operations: FrameBuffer
+  private let options: EngineOptions
+  private let runNumbers: RunNumbers
+  @exclusivity(unchecked) private var buffer: FrameBuffer
+  @exclusivity(unchecked) private var spilled: Spill<Medium>?
+  /// How many savepoints were made before that and may be gone back to.
+  @exclusivity(unchecked) private var savepointCount = 0
+  /// The bytes of the overlay that were there before.
+  private let bytesBefore: Int
   /// What the operations written last were for; nil where the next one has to say it.
   @exclusivity(unchecked) private var statedTree: TreeSlot?
   @exclusivity(unchecked) private var statedVersion: UInt32?
 
-  init(on base: StoreState<Medium>, names: TreeNames, operations: FrameBuffer) {
+  init(
+    on base: StoreState<Medium>, names: TreeNames, operations: FrameBuffer, options: EngineOptions,
+    runNumbers: RunNumbers
+  ) {
     self.base = base
     self.names = names
-    self.operations = operations
+    self.options = options
+    self.runNumbers = runNumbers
+    unsafe buffer = operations
     editor = OverlayEditor(over: base.fresh)
+    bytesBefore = base.fresh.byteCount
   }
 
   /// The state with the changes, for later ones to begin with. Then the transaction is over.
   func finish() -> Overlay { editor.finish() }
 
+  /// The changes as bytes for the log; where some were spilled, not all.
+  var operations: FrameBuffer { unsafe buffer }
+  /// What came after the transaction had become too large; nil before that.
+  var spill: Spill<Medium>? { unsafe spilled }
+
   /// Takes all changes back. Then the transaction is over.
-  func abort() { editor.abort() }
+  func abort() {
+    unsafe spilled = nil
+    editor.abort()
+  }
 
   /// The bytes of the overlay with the changes in it.
   var byteCount: Int { editor.present.byteCount }
 
   /// What the trees would have to take in.
-  var layers: FoldLayers<Medium> { FoldLayers([editor.present]) }
+  var layers: FoldLayers<Medium> { FoldLayers([editor.present], below: spill) }
 
   /// Whether there is anything to commit.
-  var isEmpty: Bool { operations.payloadCount == 0 }
+  var isEmpty: Bool { spill == nil && operations.payloadCount == 0 }
+}
+
+// MARK: - Spilling
+
+extension Transaction {
+  /// Has further changes spilled, if there are too many.
+  @inline(__always)
+  private func spillIfTooLarge() {
+    if operations.payloadCount > min(options.transactionBudget, options.frameMax) {
+      beginSpilling()
+    }
+  }
+
+  private func beginSpilling() {
+    // Nobody will log it, unless it goes back to a savepoint.
+    if unsafe savepointCount == 0 { unsafe buffer = FrameBuffer() }
+    let used = editor.present.byteCount - bytesBefore + operations.payloadCount
+    let budget = options.transactionBudget
+    unsafe spilled = Spill(
+      in: RunPlace(of: base.base, runNumbers, options),
+      capacity: max(budget - used, budget / 4), runsMax: options.runsMax)
+  }
 }
 
 // MARK: - Changing
@@ -43,12 +87,17 @@ extension Transaction {
   /// Gives `key` a value, whether or not it has one.
   ///
   /// - Complexity: O(log count): a lookup, to keep counts exact, and a change in memory.
-  /// - Throws: `.limitExceeded`, `.corrupt`, `.io`; then nothing has changed.
+  /// - Throws: `.limitExceeded`, `.corrupt`, `.io`; then nothing has changed. Of a transaction that spills also
+  ///   `.full` and `.io` for good: it cannot be committed, unless it goes back to a savepoint before.
   func put(
     _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
   ) throws(StoreError) {
     try Self.check(key.byteCount, .keyLength)
     try Self.check(value.byteCount, .valueLength)
+    if let spill {
+      try spill.put(key, value, schemaVersion: schemaVersion, in: tree)
+      return
+    }
     let isNew = try !contains(key, in: tree)
     state(tree)
     state(schemaVersion: schemaVersion)
@@ -60,17 +109,24 @@ extension Transaction {
     let isDone = editor.put(
       key, value, schemaVersion: schemaVersion, isNew: isNew, in: tree)
     assert(isDone, "what was looked up a moment ago has not changed")
+    spillIfTooLarge()
   }
 
   /// Takes `key` and its value out. False if it is not there.
   ///
-  /// - Throws: `.corrupt`, `.io`; then nothing has changed.
+  /// - Throws: what `put` does.
   func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
+    if let spill {
+      guard try self.tree(tree).contains(key) else { return false }
+      try spill.remove(key, in: tree)
+      return true
+    }
     guard try contains(key, in: tree) else { return false }
     state(tree)
     operations.appendRemove(key: key)
     let isDone = editor.remove(key, in: tree)
     assert(isDone, "what was looked up a moment ago has not changed")
+    spillIfTooLarge()
     return true
   }
 
@@ -78,6 +134,7 @@ extension Transaction {
   ///
   /// - Complexity: that of the overlay's entries in it. The trees are not looked at.
   func removeAll(in tree: TreeSlot) {
+    if let spill { return spill.removeAll(in: tree) }
     state(tree)
     operations.appendClear()
     editor.clear(tree)
@@ -118,11 +175,14 @@ extension Transaction {
 // MARK: - Reading
 
 extension Transaction {
-  /// One tree with the changes made so far.
-  func tree(_ slot: TreeSlot) -> LayeredTree<Medium> {
+  /// One tree with the changes made so far. Until the next change.
+  ///
+  /// - Throws: nothing, unless the transaction spills: then `.full`, `.io`, as `put` does.
+  func tree(_ slot: TreeSlot) throws(StoreError) -> TransactionTree<Medium> {
     var state = base
     state.fresh = editor.present
-    return state.tree(slot)
+    guard let spill else { return TransactionTree(state.tree(slot)) }
+    return try spill.tree(slot, over: state.tree(slot))
   }
 }
 
@@ -133,19 +193,40 @@ extension Transaction {
   struct Savepoint {
     fileprivate let overlay: OverlayEditor.Savepoint
     fileprivate let operations: Int
+    /// Nil before anything was spilled.
+    fileprivate let spill: Spill<Medium>.Savepoint?
   }
 
   /// The present moment.
-  func savepoint() -> Savepoint {
-    Savepoint(overlay: editor.savepoint(), operations: operations.payloadCount)
+  ///
+  /// - Throws: nothing, unless the transaction spills: then `.full`, `.io`, as `put` does.
+  func savepoint() throws(StoreError) -> Savepoint {
+    let moment = try spill?.savepoint()
+    if moment == nil { unsafe savepointCount += 1 }
+    return Savepoint(
+      overlay: editor.savepoint(), operations: operations.payloadCount, spill: moment)
   }
 
-  /// Undoes everything since `savepoint`.
+  /// Undoes everything since `savepoint`, which may be gone back to again.
   func rollBack(to savepoint: Savepoint) {
+    if let moment = savepoint.spill {
+      spill?.rollBack(to: moment)
+      return
+    }
+    unsafe spilled = nil
     editor.rollBack(to: savepoint.overlay)
     operations.truncate(to: savepoint.operations)
     // What was stated may have been taken back.
     unsafe statedTree = nil
     unsafe statedVersion = nil
+  }
+
+  /// Says that nobody goes back to `savepoint` any more, nor to later ones: then less has to be kept.
+  func release(_ savepoint: Savepoint) {
+    if let moment = savepoint.spill {
+      spill?.release(moment)
+    } else {
+      unsafe savepointCount -= 1
+    }
   }
 }

@@ -1,14 +1,18 @@
 /// What a fold merges into the trees, newest first: overlays, and the runs of a spilled transaction.
 struct FoldLayers<Medium: FileSystem> {
   private let overlays: [Overlay]
+  /// What is newer than the overlays. It can be merged once.
+  private let spill: Spill<Medium>?
 
-  init(_ overlays: [Overlay]) {
+  init(_ overlays: [Overlay], below spill: Spill<Medium>? = nil) {
     self.overlays = overlays
+    self.spill = spill
   }
 
   /// The trees that something falls into.
   var slots: [TreeSlot] {
     var slots: Set<TreeSlot> = []
+    if let spill { slots = spill.slots }
     for overlay in overlays { slots.formUnion(overlay.trees) }
     return slots.sorted(by: >)
   }
@@ -20,6 +24,9 @@ struct FoldLayers<Medium: FileSystem> {
     _ slot: TreeSlot, into tree: Tree<Medium>, sizes: NodeSizes,
     appendingTo appender: PageAppender<Medium>
   ) throws(StoreError) -> TreeRoot? {
+    if let spill {
+      return try merge(spill, slot, into: tree, sizes: sizes, appendingTo: appender)
+    }
     // What is below a layer that hides its base does not count.
     let trees = overlays.map { $0[slot] }
     let last = trees.firstIndex(where: \.hidesBase)
@@ -33,5 +40,23 @@ struct FoldLayers<Medium: FileSystem> {
     return try TreeMerge.run(
       MergedInputs(newestFirst: inputs), into: root, of: tree.pages, transform: NoTransform(),
       sizes: sizes, appendingTo: appender)
+  }
+
+  /// Merges a spilled transaction, in one pass over runs, overlays and base.
+  private func merge(
+    _ spill: Spill<Medium>, _ slot: TreeSlot, into tree: Tree<Medium>, sizes: NodeSizes,
+    appendingTo appender: PageAppender<Medium>
+  ) throws(StoreError) -> TreeRoot? {
+    var (inputs, hidesBase) = spill.takeInputs(slot)
+    for overlay in overlays where !hidesBase {
+      let changes = overlay[slot]
+      inputs.append(.overlay(OverlayRunInput(changes)))
+      hidesBase = changes.hidesBase
+    }
+    if inputs.isEmpty { return nil }
+    return try TreeMerge.run(
+      RunMerge(newestFirst: inputs, largeValues: try spill.largeValuePages()),
+      into: hidesBase ? nil : tree.root, of: tree.pages, transform: NoTransform(), sizes: sizes,
+      appendingTo: appender)
   }
 }

@@ -122,7 +122,8 @@ extension Recovery {
     var highest: UInt32 = 0
     for name in try medium.list(at: .directoryList) {
       if case .pages(let number) = name.kind {
-        highest = max(highest, number)
+        // What was to hold runs never had pages that anybody knows.
+        if !name.isTemporary || !RunNumbers.all.contains(number) { highest = max(highest, number) }
         if !name.isTemporary, kept.contains(number) { continue }
       } else if !name.isTemporary {
         continue

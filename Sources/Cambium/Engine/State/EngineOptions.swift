@@ -4,6 +4,8 @@ struct EngineOptions: Hashable, Sendable {
   var foldThreshold = 16 << 20
   /// The bytes of operations that a write transaction may keep in memory before it spills runs.
   var transactionBudget = 64 << 20
+  /// How many runs of about one size a spilled transaction has before they are merged.
+  var runsMax = 16
   /// The size of each of the log's two files at first, and at most.
   var logSize = Bounds(initial: 64 << 10, max: 32 << 20)
   var readMode = ReadMode.mapped

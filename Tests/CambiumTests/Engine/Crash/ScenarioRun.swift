@@ -116,7 +116,7 @@ extension ScenarioRun {
       try engine.write(durability) { transaction in
         try transaction.perform(changes, engine.names, stamp: stamp)
         if !undone.isEmpty {
-          let savepoint = transaction.savepoint()
+          let savepoint = try transaction.savepoint()
           try transaction.perform(undone, engine.names, stamp: stamp + 99)
           transaction.rollBack(to: savepoint)
         }

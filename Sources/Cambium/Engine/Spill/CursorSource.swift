@@ -1,0 +1,116 @@
+/// A layer of a transaction's tree, with a place in it. It knows the key it stands on.
+class CursorSource<Medium: FileSystem> {
+  /// The key of the entry; of no meaning while the source stands nowhere.
+  @exclusivity(unchecked) fileprivate final var standing: [UInt8] = []
+  final fileprivate(set) var isOnEntry = false
+  /// Whether the key is there no more.
+  var isRemoval: Bool { false }
+  var schemaVersion: UInt32 { 0 }
+
+  final var key: [UInt8] { unsafe standing }
+  final var keyBytes: RawSpan {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(standing.rawSpan, borrowing: self) }
+  }
+
+  fileprivate init() {}
+
+  func first() throws(StoreError) {}
+  func last() throws(StoreError) {}
+  func seek(to key: RawSpan) throws(StoreError) {}
+  func next() throws(StoreError) {}
+  func previous() throws(StoreError) {}
+  func appendValue(to value: inout [UInt8]) throws(StoreError) {}
+}
+
+/// The changes in a spill's overlay.
+final class ChangesSource<Medium: FileSystem>: CursorSource<Medium> {
+  @exclusivity(unchecked) private var cursor: OverlayCursor
+
+  init(_ tree: OverlayTree) {
+    unsafe cursor = OverlayCursor(tree)
+  }
+
+  private func note(_ isOn: Bool) {
+    isOnEntry = isOn
+    if isOn { unsafe standing.assign(cursor.key) }
+  }
+
+  override var isRemoval: Bool { unsafe cursor.isRemoval }
+  override var schemaVersion: UInt32 { unsafe cursor.schemaVersion }
+  override func first() { note(unsafe cursor.first()) }
+  override func last() { note(unsafe cursor.last()) }
+  override func seek(to key: RawSpan) { note(unsafe cursor.seek(to: key)) }
+  override func next() { note(unsafe cursor.next()) }
+  override func previous() { note(unsafe cursor.previous()) }
+  override func appendValue(to value: inout [UInt8]) { unsafe value.append(cursor.value) }
+}
+
+final class RunSource<Medium: FileSystem>: CursorSource<Medium> {
+  private let run: Run<Medium>
+  private let largeValues: PageReader<Medium>?
+  @exclusivity(unchecked) private var cursor: Cursor<Medium>
+
+  init(_ run: Run<Medium>, largeValues: PageReader<Medium>?) {
+    self.run = run
+    self.largeValues = largeValues
+    unsafe cursor = Cursor(run.tree)
+  }
+
+  private func note(_ isOn: Bool) {
+    isOnEntry = isOn
+    if isOn { unsafe standing.assign(cursorKey) }
+  }
+
+  private var cursorKey: RawSpan {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(cursor.key, borrowing: self) }
+  }
+
+  private var stored: RawSpan {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(cursor.storedValue, borrowing: self) }
+  }
+
+  override var isRemoval: Bool {
+    unsafe !cursor.entry.isExternal && RunValue.kind(stored) == .removal
+  }
+  override var schemaVersion: UInt32 { unsafe cursor.entry.schemaVersion }
+  override func first() throws(StoreError) { note(try unsafe cursor.first()) }
+  override func last() throws(StoreError) { note(try unsafe cursor.last()) }
+  override func seek(to key: RawSpan) throws(StoreError) { note(try unsafe cursor.seek(to: key)) }
+  override func next() throws(StoreError) { note(try unsafe cursor.next()) }
+  override func previous() throws(StoreError) { note(try unsafe cursor.previous()) }
+  override func appendValue(to value: inout [UInt8]) throws(StoreError) {
+    try unsafe run.append(cursor.entry, to: &value, largeValues: largeValues)
+  }
+}
+
+/// What the transaction began with, and its first changes.
+final class BelowSource<Medium: FileSystem>: CursorSource<Medium> {
+  @exclusivity(unchecked) private var cursor: LayeredCursor<Medium>
+
+  init(_ tree: LayeredTree<Medium>) {
+    unsafe cursor = LayeredCursor(tree)
+  }
+
+  private func note(_ isOn: Bool) {
+    isOnEntry = isOn
+    if isOn { unsafe standing.assign(cursorKey) }
+  }
+
+  private var cursorKey: RawSpan {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(cursor.key, borrowing: self) }
+  }
+
+  override var schemaVersion: UInt32 { unsafe cursor.schemaVersion }
+  override func first() throws(StoreError) { note(try unsafe cursor.first()) }
+  override func last() throws(StoreError) { note(try unsafe cursor.last()) }
+  override func seek(to key: RawSpan) throws(StoreError) { note(try unsafe cursor.seek(to: key)) }
+  override func next() throws(StoreError) { note(try unsafe cursor.next()) }
+  override func previous() throws(StoreError) { note(try unsafe cursor.previous()) }
+  override func appendValue(to value: inout [UInt8]) throws(StoreError) {
+    try unsafe cursor.appendValue(to: &value)
+  }
+}

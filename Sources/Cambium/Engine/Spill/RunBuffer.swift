@@ -1,0 +1,84 @@
+/// The puts into one tree that no run holds yet, in the order they came.
+final class RunBuffer {
+  // One owner on one thread uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var entries = UnsortedEntries()
+  /// The schema versions of the entries, by their tags.
+  @exclusivity(unchecked) private var versions: [UInt32] = []
+  @exclusivity(unchecked) private var containsLargePuts = false
+
+  @exclusivity(unchecked) private var size = 0
+
+  init() {}
+
+  /// What an entry takes in memory, its place in the order included.
+  static func size(_ key: RawSpan, _ value: RawSpan) -> Int {
+    (9 + key.byteCount + value.byteCount + 7) & ~7 + MemoryLayout<UnsortedEntries.Place>.size
+  }
+
+  /// The bytes of all entries, as `size` has them.
+  var byteCount: Int { unsafe size }
+  /// Whether a value is in pages of its own.
+  var hasLargePuts: Bool { unsafe containsLargePuts }
+  var isEmpty: Bool { unsafe entries.places.isEmpty }
+
+  /// Adds a put. False if there are so many schema versions that no more can be told apart.
+  @inline(__always)
+  func append(
+    _ kind: RunValue.Kind, _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32
+  ) -> Bool {
+    if unsafe versions.last != schemaVersion, !note(schemaVersion) { return false }
+    let start: [1 of UInt8] = [kind.rawValue]
+    unsafe entries.append(key, start.span.bytes, value, tag: UInt16(versions.count - 1))
+    unsafe size &+= Self.size(key, value)
+    if kind == .largePut { unsafe containsLargePuts = true }
+    return true
+  }
+
+  private func note(_ version: UInt32) -> Bool {
+    if unsafe versions.count == 1 << 16 { return false }
+    unsafe versions.append(version)
+    return true
+  }
+
+  /// Repeats the puts, in the order they came.
+  func forEach(_ body: (_ key: RawSpan, _ value: RawSpan, _ schemaVersion: UInt32) -> Void) {
+    for place in unsafe entries.places {
+      let version = unsafe versions[Int(entries.tag(place))]
+      body(unsafe entries.key(place), RunValue.content(unsafe entries.value(place)), version)
+    }
+  }
+
+  /// The puts, sorted, of those of one key the last. The buffer is empty then.
+  func takeSorted() -> BufferInput {
+    var taken = UnsortedEntries()
+    unsafe swap(&taken, &entries)
+    return unsafe BufferInput(taken.sorted(), versions)
+  }
+}
+
+/// A buffer's puts in the order of their keys.
+final class BufferInput {
+  // One owner on one thread uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var entries: SortedEntries
+  private let versions: [UInt32]
+
+  fileprivate init(_ entries: consuming SortedEntries, _ versions: [UInt32]) {
+    unsafe self.entries = entries
+    self.versions = versions
+  }
+
+  @inline(__always)
+  func advance() throws(StoreError) -> Bool { try unsafe entries.advance() }
+
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(entries.key, borrowing: self) }
+  }
+
+  var stored: RawSpan {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(entries.value, borrowing: self) }
+  }
+
+  var schemaVersion: UInt32 { unsafe versions[Int(entries.tag)] }
+}

@@ -1,0 +1,107 @@
+/// Writes runs into temporary segments: those of one moment, one for each tree, go to the same.
+struct RunWriter<Medium: FileSystem>: ~Copyable {
+  private let appender: PageAppender<Medium>
+  private let place: RunPlace<Medium>
+  private var roots: [(tree: TreeSlot, root: TreeRoot, level: Int)] = []
+
+  init(in place: RunPlace<Medium>) {
+    self.place = place
+    appender = place.appender()
+  }
+
+  /// Writes all operations of `input` as a run of `tree`.
+  ///
+  /// - Throws: `.full`, `.io`, and what reading the input does.
+  mutating func write(
+    _ input: RunMerge<Medium>, of tree: TreeSlot, level: Int,
+    largeValues: inout LargeValues<Medium>
+  ) throws(StoreError) {
+    var input = input
+    var builder = TreeBuilder(appendingTo: appender, base: nil, sizes: place.sizes)
+    var large: [UInt8] = []
+    while try input.advanceStored() {
+      if input.stored.byteCount > RunValue.largeLength, RunValue.kind(input.stored) == .put {
+        let reference = try largeValues.append(RunValue.content(input.stored))
+        large.removeAll(keepingCapacity: true)
+        large.append(RunValue.Kind.largePut.rawValue)
+        reference.encode(to: &large)
+        try builder.append(input.key, large.rawSpan, schemaVersion: input.schemaVersion)
+      } else {
+        try Self.append(input, to: &builder)
+      }
+    }
+    guard let root = try builder.finish() else { return }
+    roots.append((tree, root, level))
+  }
+
+  private static func append(
+    _ input: borrowing RunMerge<Medium>, to builder: inout TreeBuilder<Medium>
+  ) throws(StoreError) {
+    try builder.append(input.key, input.stored, schemaVersion: input.schemaVersion)
+  }
+
+  /// The runs, to be read.
+  consuming func finish() throws(StoreError) -> [(tree: TreeSlot, run: Run<Medium>)] {
+    let pages = place.reader(of: try appender.readable())
+    return roots.map { ($0.tree, Run(tree: Tree(pages: pages, root: $0.root), level: $0.level)) }
+  }
+}
+
+/// Where runs are put, and how they are read.
+struct RunPlace<Medium: FileSystem> {
+  private let medium: Medium
+  private let identity: StoreIdentity
+  private let numbers: RunNumbers
+  private let segmentBlocks: Int
+  let sizes: NodeSizes
+  /// For all runs of a transaction: lookups read pages one by one.
+  private let cache = PageCache(capacity: 4 << 20)
+
+  init(of base: Base<Medium>, _ numbers: RunNumbers, _ options: EngineOptions) {
+    medium = base.file.pages.medium
+    identity = base.file.pages.identity
+    self.numbers = numbers
+    segmentBlocks = options.segmentBlocks
+    sizes = options.nodeSizes
+  }
+
+  func appender() -> PageAppender<Medium> {
+    PageAppender(
+      to: medium, of: identity, from: numbers.take(), output: .direct, lifetime: .temporary,
+      segmentBlocks: segmentBlocks)
+  }
+
+  func reader(of segments: SegmentTable<Medium>) -> PageReader<Medium> {
+    PageReader(medium: medium, identity: identity, segments: segments, cache: cache)
+  }
+}
+
+/// The values of a spilled transaction that are too large to be moved from run to run. They stay until it is
+/// over.
+struct LargeValues<Medium: FileSystem> {
+  private let place: RunPlace<Medium>
+  private var appender: PageAppender<Medium>?
+  private var reader: PageReader<Medium>?
+
+  init(in place: RunPlace<Medium>) {
+    self.place = place
+  }
+
+  /// - Throws: `.limitExceeded`, `.full`, `.io`.
+  mutating func append(_ value: RawSpan) throws(StoreError) -> PageReference {
+    let appender = appender ?? place.appender()
+    self.appender = appender
+    reader = nil
+    return try appender.append(largeValue: value)
+  }
+
+  /// Where they are read; nil if there are none.
+  ///
+  /// - Throws: `.full`, `.io`: the last of them have to be written first.
+  mutating func pages() throws(StoreError) -> PageReader<Medium>? {
+    if let reader { return reader }
+    guard let appender else { return nil }
+    reader = place.reader(of: try appender.readable())
+    return reader
+  }
+}

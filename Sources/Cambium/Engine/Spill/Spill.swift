@@ -1,0 +1,400 @@
+/// What a transaction did after it had become larger than its memory budget.
+///
+///     buffer    puts in the order they came, or                in memory, without lookups
+///     overlay   changes that were made since something was read   in memory
+///     runs      what was before, sorted                        in temporary segments
+///     …         the transaction's first changes, in its editor; what it began with
+///
+/// Puts go blindly to the buffer. When something is read, they go over to an overlay of the spill's own, and so
+/// do further changes. When either is full it becomes a run for each tree, and of many runs one is made.
+///
+/// A removal looks first whether the key is there. After a failure everything throws it again, until the
+/// transaction goes back to a savepoint before.
+///
+/// A class of one owner on one thread, so accesses cannot overlap.
+final class Spill<Medium: FileSystem> {
+  /// The runs of one tree.
+  struct TreeRuns {
+    /// Oldest first. Their levels never rise.
+    var runs: [Run<Medium>] = []
+    /// Whether what lies below the runs does not count.
+    var hidesOlder = false
+  }
+
+  typealias Runs = [TreeSlot: TreeRuns]
+
+  private let place: RunPlace<Medium>
+  /// The bytes that buffer or overlay may take.
+  private let capacity: Int
+  private let runsMax: Int
+  // One owner on one thread uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var runs: Runs = [:]
+  @exclusivity(unchecked) private var buffers: [TreeSlot: RunBuffer] = [:]
+  @exclusivity(unchecked) private var lastBuffer: (tree: TreeSlot, buffer: RunBuffer)?
+  @exclusivity(unchecked) private var bufferSize = 0
+  @exclusivity(unchecked) private var editor: OverlayEditor?
+  @exclusivity(unchecked) private var largeValues: LargeValues<Medium>
+  @exclusivity(unchecked) private var savepoints: [Savepoint] = []
+  /// What made it unusable.
+  @exclusivity(unchecked) private var failure: StoreError?
+
+  init(in place: RunPlace<Medium>, capacity: Int, runsMax: Int) {
+    self.place = place
+    self.capacity = capacity
+    self.runsMax = max(2, runsMax)
+    unsafe largeValues = LargeValues(in: place)
+  }
+
+  /// What may be taken over from a buffer to an overlay, or stay in memory at a savepoint; more becomes a run.
+  private var smallSize: Int { capacity / 8 }
+
+  func checkUsable() throws(StoreError) {
+    if let failure = unsafe failure { throw failure }
+  }
+
+  /// Runs `body`, which must not end halfway.
+  private func wholly<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+    try checkUsable()
+    do throws(StoreError) {
+      return try body()
+    } catch {
+      unsafe failure = error
+      throw error
+    }
+  }
+}
+
+// MARK: - Changing
+
+extension Spill {
+  /// - Precondition: key and value are within the limits of a tree.
+  /// - Throws: `.full`, `.io`, from then on always.
+  @inline(__always)
+  func put(
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
+  ) throws(StoreError) {
+    let size = RunBuffer.size(key, value)
+    if unsafe editor == nil, value.byteCount < RunValue.largeLength, unsafe failure == nil,
+      unsafe bufferSize &+ size <= capacity,
+      buffer(of: tree).append(.put, key, value, schemaVersion: schemaVersion)
+    {
+      unsafe bufferSize &+= size
+      return
+    }
+    try putSlowly(key, value, schemaVersion: schemaVersion, in: tree)
+  }
+
+  @inline(never)
+  private func putSlowly(
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
+  ) throws(StoreError) {
+    try makeRoom(for: value.byteCount < RunValue.largeLength ? value : RawSpan())
+    if let editor = unsafe editor {
+      editor.put(blindly: key, value, schemaVersion: schemaVersion, in: tree)
+    } else if value.byteCount < RunValue.largeLength {
+      try append(.put, key, value, schemaVersion: schemaVersion, in: tree)
+    } else {
+      let reference = try append(largeValue: value)
+      try append(.largePut, key, reference.rawSpan, schemaVersion: schemaVersion, in: tree)
+    }
+  }
+
+  private func append(largeValue value: RawSpan) throws(StoreError) -> [UInt8] {
+    try checkUsable()
+    var bytes: [UInt8] = []
+    do throws(StoreError) {
+      try unsafe largeValues.append(value).encode(to: &bytes)
+    } catch {
+      unsafe failure = error
+      throw error
+    }
+    return bytes
+  }
+
+  private func append(
+    _ kind: RunValue.Kind, _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32,
+    in tree: TreeSlot
+  ) throws(StoreError) {
+    if !buffer(of: tree).append(kind, key, value, schemaVersion: schemaVersion) {
+      // Of so many schema versions that no more can be told apart.
+      try spill()
+      _ = buffer(of: tree).append(kind, key, value, schemaVersion: schemaVersion)
+    }
+    unsafe bufferSize += RunBuffer.size(key, value)
+  }
+
+  @inline(__always)
+  private func buffer(of tree: TreeSlot) -> RunBuffer {
+    if let last = unsafe lastBuffer, last.tree == tree { return last.buffer }
+    return findBuffer(of: tree)
+  }
+
+  @inline(never)
+  private func findBuffer(of tree: TreeSlot) -> RunBuffer {
+    let buffer = unsafe buffers[tree] ?? RunBuffer()
+    unsafe buffers[tree] = buffer
+    unsafe lastBuffer = (tree, buffer)
+    return buffer
+  }
+
+  /// Takes out a key that is there.
+  ///
+  /// - Precondition: it was looked up, and nothing was changed since.
+  func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) {
+    try makeRoom()
+    let isDone = changing().remove(key, in: tree)
+    assert(isDone, "what was looked up a moment ago has not changed")
+  }
+
+  /// Takes out all entries of a tree, and drops what is known of it.
+  func removeAll(in tree: TreeSlot) {
+    unsafe bufferSize -= buffers.removeValue(forKey: tree)?.byteCount ?? 0
+    unsafe lastBuffer = nil
+    unsafe editor?.clear(tree)
+    unsafe runs[tree] = TreeRuns(hidesOlder: true)
+  }
+
+  /// The overlay's editor, where there may be nothing in a buffer.
+  private func changing() -> OverlayEditor {
+    if let editor = unsafe editor { return editor }
+    precondition(unsafe bufferSize == 0, "what is in a buffer is older")
+    let editor = OverlayEditor(over: Overlay(OverlayArena(capacity: capacity)))
+    unsafe self.editor = editor
+    return editor
+  }
+}
+
+extension OverlayEditor {
+  /// Gives `key` a value without knowing what lies below.
+  fileprivate func put(
+    blindly key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
+  ) {
+    let changes = present[tree]
+    // As if what lies below had it, unless that does not count.
+    let isNew = changes.reference(for: key)?.isRemoval ?? changes.hidesBase
+    let isDone = put(key, value, schemaVersion: schemaVersion, isNew: isNew, in: tree)
+    assert(isDone, "the overlay agrees with itself")
+  }
+}
+
+// MARK: - Runs
+
+extension Spill {
+  /// Makes a run of what is in memory, if that is full.
+  private func makeRoom(for value: RawSpan = RawSpan()) throws(StoreError) {
+    try checkUsable()
+    let size = unsafe editor?.present.byteCount ?? bufferSize
+    if size > 0, size + value.byteCount > capacity { try spill() }
+  }
+
+  /// Makes runs of all that is in memory.
+  private func spill() throws(StoreError) {
+    try wholly { () throws(StoreError) in
+      try spillBuffers()
+      try spillOverlay()
+      try mergeRuns()
+    }
+  }
+
+  private func spillBuffers() throws(StoreError) {
+    let buffers = unsafe self.buffers.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
+    dropBuffers()
+    if buffers.isEmpty { return }
+    var writer = RunWriter(in: place)
+    for (tree, buffer) in buffers {
+      let input = SpillInput<Medium>.buffer(buffer.takeSorted())
+      try unsafe writer.write(
+        RunMerge(newestFirst: [input], largeValues: nil), of: tree, level: 0,
+        largeValues: &largeValues)
+    }
+    for (tree, run) in try writer.finish() {
+      unsafe runs[tree, default: TreeRuns()].runs.append(run)
+    }
+  }
+
+  private func dropBuffers() {
+    unsafe buffers = [:]
+    unsafe lastBuffer = nil
+    unsafe bufferSize = 0
+  }
+
+  /// Makes a run of the overlay, and of what open savepoints have of it, so that it need not be kept for them.
+  private func spillOverlay() throws(StoreError) {
+    guard let editor = unsafe editor else { return }
+    for savepoint in unsafe savepoints where savepoint.editor === editor {
+      if let overlay = savepoint.overlay {
+        savepoint.runs = try runs(of: overlay, above: savepoint.runs)
+      }
+      savepoint.forgetOverlay()
+    }
+    unsafe runs = try runs(of: editor.present, above: runs)
+    unsafe self.editor = nil
+  }
+
+  private func runs(of overlay: Overlay, above runs: Runs) throws(StoreError) -> Runs {
+    var runs = runs
+    var writer = RunWriter(in: place)
+    for tree in overlay.trees {
+      let changes = overlay[tree]
+      if changes.hidesBase { runs[tree] = TreeRuns(hidesOlder: true) }
+      let input = SpillInput<Medium>.overlay(OverlayRunInput(changes))
+      try unsafe writer.write(
+        RunMerge(newestFirst: [input], largeValues: nil), of: tree, level: 0,
+        largeValues: &largeValues)
+    }
+    for (tree, run) in try writer.finish() { runs[tree, default: TreeRuns()].runs.append(run) }
+    return runs
+  }
+
+  /// Where a tree has many runs of one level, makes one of them.
+  ///
+  /// What savepoints have stays theirs: they keep their runs, and the present goes on with fewer.
+  private func mergeRuns() throws(StoreError) {
+    for tree in unsafe runs.keys.sorted() {
+      while let merged = unsafe runs[tree]?.newestOfOneLevel(runsMax), let last = merged.last {
+        var writer = RunWriter(in: place)
+        let inputs = merged.reversed().map { SpillInput.run(RunInput($0)) }
+        try unsafe writer.write(
+          RunMerge(newestFirst: inputs, largeValues: nil), of: tree, level: last.level + 1,
+          largeValues: &largeValues)
+        let made = try writer.finish().map(\.run)
+        unsafe runs[tree]?.runs.removeLast(merged.count)
+        unsafe runs[tree]?.runs += made
+      }
+    }
+  }
+}
+
+extension Spill.TreeRuns {
+  /// The newest `count` runs, if all are of one level.
+  fileprivate func newestOfOneLevel(_ count: Int) -> [Run<Medium>]? {
+    let newest = runs.suffix(count)
+    guard newest.count == count, newest.allSatisfy({ $0.level == runs.last?.level }) else {
+      return nil
+    }
+    return Array(newest)
+  }
+}
+
+// MARK: - Reading
+
+extension Spill {
+  /// A tree with all that was done to it, over `below`. Until the next change.
+  ///
+  /// - Throws: `.full`, `.io`, from then on always: what is in the buffer may have to become a run.
+  func tree(
+    _ slot: TreeSlot, over below: LayeredTree<Medium>
+  ) throws(StoreError) -> TransactionTree<Medium> {
+    try emptyBuffers()
+    let runs = unsafe self.runs[slot] ?? TreeRuns()
+    let changes = unsafe editor?.present[slot]
+    let hidesRuns = changes?.hidesBase ?? false
+    let nothing = LayeredTree(overlays: [], over: Tree(pages: below.base.pages, root: nil))
+    return TransactionTree(
+      changes: changes, runs: hidesRuns ? [] : runs.runs.reversed(),
+      below: hidesRuns || runs.hidesOlder ? nothing : below,
+      largeValues: try wholly { () throws(StoreError) in try unsafe largeValues.pages() })
+  }
+
+  /// Puts what is in buffers where it can be read.
+  private func emptyBuffers() throws(StoreError) {
+    try checkUsable()
+    if unsafe bufferSize == 0 { return }
+    let hasLargePuts = unsafe buffers.values.contains(where: \.hasLargePuts)
+    if unsafe hasLargePuts || bufferSize > smallSize { return try spill() }
+    let buffers = unsafe self.buffers
+    dropBuffers()
+    let editor = changing()
+    for (tree, buffer) in buffers {
+      buffer.forEach { key, value, schemaVersion in
+        editor.put(blindly: key, value, schemaVersion: schemaVersion, in: tree)
+      }
+    }
+  }
+}
+
+// MARK: - Savepoints
+
+extension Spill {
+  /// A moment to go back to.
+  final class Savepoint {
+    fileprivate var runs: Runs
+    fileprivate private(set) var editor: OverlayEditor?
+    fileprivate private(set) var overlay: Overlay?
+    fileprivate let moment: OverlayEditor.Savepoint?
+
+    fileprivate init(_ runs: Runs, _ editor: OverlayEditor?) {
+      self.runs = runs
+      self.editor = editor
+      moment = editor?.savepoint()
+      overlay = editor?.present
+    }
+
+    fileprivate func forgetOverlay() {
+      editor = nil
+      overlay = nil
+    }
+  }
+
+  /// - Throws: `.full`, `.io`, from then on always.
+  func savepoint() throws(StoreError) -> Savepoint {
+    try emptyBuffers()
+    // A savepoint keeps in memory what is there now.
+    if unsafe editor.map({ $0.present.byteCount > smallSize }) ?? false { try spill() }
+    let savepoint = unsafe Savepoint(runs, editor)
+    unsafe savepoints.append(savepoint)
+    return savepoint
+  }
+
+  /// Undoes everything since `savepoint`, failures too.
+  func rollBack(to savepoint: Savepoint) {
+    if let index = unsafe savepoints.lastIndex(where: { $0 === savepoint }) {
+      unsafe savepoints.removeLast(savepoints.count - index - 1)
+    }
+    unsafe failure = nil
+    dropBuffers()
+    unsafe runs = savepoint.runs
+    unsafe editor = savepoint.editor
+    if let moment = savepoint.moment { savepoint.editor?.rollBack(to: moment) }
+  }
+
+  /// Says that nobody goes back to `savepoint` any more, nor to later ones.
+  func release(_ savepoint: Savepoint) {
+    guard let index = unsafe savepoints.lastIndex(where: { $0 === savepoint }) else { return }
+    unsafe savepoints.removeLast(savepoints.count - index)
+  }
+}
+
+// MARK: - Committing
+
+extension Spill {
+  /// The trees that were changed.
+  var slots: Set<TreeSlot> {
+    var slots = unsafe Set(runs.keys).union(buffers.keys)
+    if let editor = unsafe editor { slots.formUnion(editor.present.trees) }
+    return slots
+  }
+
+  /// All that was done to a tree, newest first. What was in a buffer is only there, then.
+  ///
+  /// - Returns: also whether it hides what lies below.
+  func takeInputs(_ tree: TreeSlot) -> (inputs: [SpillInput<Medium>], hidesOlder: Bool) {
+    var inputs: [SpillInput<Medium>] = []
+    if let buffer = unsafe buffers.removeValue(forKey: tree), !buffer.isEmpty {
+      inputs.append(.buffer(buffer.takeSorted()))
+    }
+    unsafe lastBuffer = nil
+    if let changes = unsafe editor?.present[tree], !changes.isEmpty {
+      inputs.append(.overlay(OverlayRunInput(changes)))
+      if changes.hidesBase { return (inputs, true) }
+    }
+    let runs = unsafe self.runs[tree] ?? TreeRuns()
+    inputs += runs.runs.reversed().map { .run(RunInput($0)) }
+    return (inputs, runs.hidesOlder)
+  }
+
+  /// Where values of large puts are read.
+  func largeValuePages() throws(StoreError) -> PageReader<Medium>? {
+    try unsafe largeValues.pages()
+  }
+}

@@ -1,0 +1,101 @@
+/// One tree as a transaction has changed it so far. Until its next change.
+///
+///     changes   in the overlay of a spilled transaction, if there is one
+///     runs      of a spilled transaction
+///     below     everything else; all there is where nothing was spilled
+struct TransactionTree<Medium: FileSystem> {
+  private let changes: OverlayTree?
+  /// Newest first.
+  private let runs: [Run<Medium>]
+  private let below: LayeredTree<Medium>
+  private let largeValues: PageReader<Medium>?
+
+  /// A tree of a transaction that spilled nothing.
+  init(_ tree: LayeredTree<Medium>) {
+    self.init(changes: nil, runs: [], below: tree, largeValues: nil)
+  }
+
+  /// - Parameter below: Without anything where changes or runs hide it.
+  init(
+    changes: OverlayTree?, runs: [Run<Medium>], below: LayeredTree<Medium>,
+    largeValues: PageReader<Medium>?
+  ) {
+    self.changes = changes
+    self.runs = runs
+    self.below = below
+    self.largeValues = largeValues
+  }
+
+  /// Whether nothing lies over `below`.
+  private var isPlain: Bool { runs.isEmpty && changes?.isEmpty ?? true }
+}
+
+// MARK: Looking up
+
+extension TransactionTree {
+  /// Whether there is an entry of `key`.
+  ///
+  /// - Complexity: O(log count) for each run.
+  /// - Throws: `.corrupt`, `.io`.
+  func contains(_ key: RawSpan) throws(StoreError) -> Bool {
+    if let change = changes?.reference(for: key) { return !change.isRemoval }
+    for run in runs {
+      switch try run.answer(for: key) {
+      case .nothing: continue
+      case .removal: return false
+      case .put: return true
+      }
+    }
+    return try below.contains(key)
+  }
+
+  /// Replaces `value` by that of `key`; false if there is none.
+  ///
+  /// - Complexity: that of `contains`.
+  /// - Throws: `.corrupt`, `.io`.
+  func copyValue(for key: RawSpan, to value: inout [UInt8]) throws(StoreError) -> Bool {
+    if let change = changes?.reference(for: key) {
+      value.assign(change.value)
+      return !change.isRemoval
+    }
+    for run in runs {
+      switch try run.answer(for: key) {
+      case .nothing: continue
+      case .removal:
+        value.removeAll(keepingCapacity: true)
+        return false
+      case .put(let entry):
+        value.removeAll(keepingCapacity: true)
+        try run.append(entry, to: &value, largeValues: largeValues)
+        return true
+      }
+    }
+    return try below.copyValue(for: key, to: &value)
+  }
+
+  /// The number of entries.
+  ///
+  /// - Complexity: Constant time; O(count) where the transaction spilled changes of the tree, as nobody looked
+  ///   then whether keys were new.
+  /// - Throws: `.corrupt`, `.io`.
+  func count() throws(StoreError) -> Int {
+    if isPlain { return below.count }
+    let cursor = cursor()
+    var count = 0
+    var isOn = try cursor.first()
+    while isOn {
+      count += 1
+      isOn = try cursor.next()
+    }
+    return count
+  }
+
+  /// A cursor that stands nowhere yet.
+  func cursor() -> TransactionCursor<Medium> {
+    var sources: [CursorSource<Medium>] = []
+    if let changes, !changes.isEmpty { sources.append(ChangesSource(changes)) }
+    for run in runs { sources.append(RunSource(run, largeValues: largeValues)) }
+    sources.append(BelowSource(below))
+    return TransactionCursor(newestFirst: sources)
+  }
+}
