@@ -6,23 +6,27 @@
   /// Where an entry is, in units of eight bytes over all chunks. In the order of appending.
   typealias Place = UInt32
 
-  static let chunkSize = 8 << 20
+  static let chunkSize = ChunkPool.chunkSize
   private static let unit = 8
   /// key length u16, tag u16, value length u32; key, value
   private static let headerSize = 8
 
+  private let pool: ChunkPool
   private var chunks: [UnsafeMutableRawPointer] = unsafe []
   private var used = UnsortedEntries.chunkSize
   private(set) var places: [Place] = []
   /// The length of what all keys begin with.
   private(set) var prefixLength = Int.max
 
-  init() {}
+  /// - Parameter pool: Where chunks are from, and go in the end.
+  init(in pool: ChunkPool = ChunkPool(keepingUpTo: 0)) {
+    self.pool = pool
+  }
 
   private var chunkCount: Int { unsafe chunks.count }
 
   deinit {
-    for index in 0..<chunkCount { unsafe chunks[index].deallocate() }
+    for index in 0..<chunkCount { unsafe pool.give(chunks[index]) }
   }
 
   /// Adds an entry.
@@ -56,7 +60,7 @@
   private mutating func makeRoom(_ size: Int) -> Place {
     precondition(size <= Self.chunkSize, "an entry fits a chunk")
     if used + size > Self.chunkSize {
-      unsafe chunks.append(.allocate(byteCount: Self.chunkSize, alignment: 64))
+      unsafe chunks.append(pool.take())
       used = 0
     }
     return unsafe Place((chunks.count - 1) * (Self.chunkSize / Self.unit) + used / Self.unit)

@@ -1,14 +1,16 @@
 /// The puts into one tree that no run holds yet, in the order they came.
 final class RunBuffer {
   // One owner on one thread uses them, so accesses cannot overlap.
-  @exclusivity(unchecked) private var entries = UnsortedEntries()
+  @exclusivity(unchecked) private var entries: UnsortedEntries
   /// The schema versions of the entries, by their tags.
   @exclusivity(unchecked) private var versions: [UInt32] = []
   @exclusivity(unchecked) private var containsLargePuts = false
 
   @exclusivity(unchecked) private var size = 0
 
-  init() {}
+  init(in pool: ChunkPool) {
+    unsafe entries = UnsortedEntries(in: pool)
+  }
 
   /// What an entry takes in memory, its place in the order included.
   static func size(_ key: RawSpan, _ value: RawSpan) -> Int {
@@ -41,7 +43,7 @@ final class RunBuffer {
   }
 
   /// Repeats the puts, in the order they came.
-  func forEach(_ body: (_ key: RawSpan, _ value: RawSpan, _ schemaVersion: UInt32) -> Void) {
+  func repeatPuts(_ body: (_ key: RawSpan, _ value: RawSpan, _ schemaVersion: UInt32) -> Void) {
     for place in unsafe entries.places {
       let version = unsafe versions[Int(entries.tag(place))]
       body(unsafe entries.key(place), RunValue.content(unsafe entries.value(place)), version)

@@ -27,6 +27,7 @@ final class Spill<Medium: FileSystem> {
   /// The bytes that buffer or overlay may take.
   private let capacity: Int
   private let runsMax: Int
+  private let pool: ChunkPool
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var runs: Runs = [:]
   @exclusivity(unchecked) private var buffers: [TreeSlot: RunBuffer] = [:]
@@ -41,6 +42,7 @@ final class Spill<Medium: FileSystem> {
   init(in place: RunPlace<Medium>, capacity: Int, runsMax: Int) {
     self.place = place
     self.capacity = capacity
+    pool = ChunkPool(keepingUpTo: capacity / ChunkPool.chunkSize + 1)
     self.runsMax = max(2, runsMax)
     unsafe largeValues = LargeValues(in: place)
   }
@@ -131,7 +133,7 @@ extension Spill {
 
   @inline(never)
   private func findBuffer(of tree: TreeSlot) -> RunBuffer {
-    let buffer = unsafe buffers[tree] ?? RunBuffer()
+    let buffer = unsafe buffers[tree] ?? RunBuffer(in: pool)
     unsafe buffers[tree] = buffer
     unsafe lastBuffer = (tree, buffer)
     return buffer
@@ -306,7 +308,7 @@ extension Spill {
     dropBuffers()
     let editor = changing()
     for (tree, buffer) in buffers {
-      buffer.forEach { key, value, schemaVersion in
+      buffer.repeatPuts { key, value, schemaVersion in
         editor.put(blindly: key, value, schemaVersion: schemaVersion, in: tree)
       }
     }
