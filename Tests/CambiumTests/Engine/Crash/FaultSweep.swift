@@ -95,14 +95,16 @@ struct FaultRun {
     }
   }
 
-  /// One failure to write pages is made good.
+  /// One failure to write pages, or to make the spare larger, is made good; but not one that only a later
+  /// sync tells of, which may be one of the log's.
   private func isForgivable(_ site: Site?) -> Bool {
+    if planned.fault == .flush(.errorOneCallLate) { return false }
     switch site {
     case .pageWrite, .pageSync, .pageRead, .segmentCreate, .segmentHeaderWrite, .segmentHeaderSync,
       .segmentRename, .segmentDirectorySync, .segmentOpen, .segmentUnlink, .logGrowWrite,
       .logGrowSync:
-      planned.persistence == .once
-    default: false
+      return planned.persistence == .once
+    default: return false
     }
   }
 
