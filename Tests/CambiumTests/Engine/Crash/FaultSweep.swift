@@ -9,6 +9,8 @@ import TestSupport
 struct FaultSweep {
   let scenario: Scenario
   var stride = 1
+  /// A sync that does nothing, to see whether it is missed: then only flushes fail.
+  var ignored: Site?
 
   private static let faults: [Fault] =
     [.ioError, .noSpace, .interrupted].map { .error($0) } + [
@@ -19,17 +21,22 @@ struct FaultSweep {
   func run() -> Findings {
     let whole = ScenarioRun(scenario)
     var findings = Findings()
+    let faults = Self.faults.filter {
+      ignored == nil || $0.applies(to: .sync) && !$0.applies(to: .read)
+    }
     do {
       try whole.run()
     } catch {
       findings.add("\(error)", Replay(seed: scenario.seed, scenario: scenario.name))
     }
     for (number, call) in whole.medium.calls.enumerated() where number % stride == 0 {
-      for fault in Self.faults where fault.applies(to: call.operation) {
+      for fault in faults where fault.applies(to: call.operation) {
         for persistence in Persistence.allCases {
+          if ignored != nil, !findings.violations.isEmpty { return findings }
           findings.count += 1
           let planned = TestSupport.Replay.PlannedFault(fault, at: .call(number), persistence)
-          if let violation = FaultRun(scenario, planned).violation(at: call.site) {
+          let run = FaultRun(scenario, planned, at: call.site, ignoring: ignored)
+          if let violation = run.violation() {
             findings.add(
               "\(violation), \(call)",
               Replay(seed: scenario.seed, scenario: scenario.name, fault: planned))
@@ -45,18 +52,28 @@ struct FaultSweep {
 struct FaultRun {
   private let run: ScenarioRun
   private let planned: TestSupport.Replay.PlannedFault
+  /// Where the fault is.
+  private let site: Site
+  private let ignored: Site?
 
-  init(_ scenario: Scenario, _ planned: TestSupport.Replay.PlannedFault) {
+  init(
+    _ scenario: Scenario, _ planned: TestSupport.Replay.PlannedFault, at site: Site,
+    ignoring ignored: Site? = nil
+  ) {
     run = ScenarioRun(scenario)
     self.planned = planned
+    self.site = site
+    self.ignored = ignored
+    if let ignored { run.medium.ignoreSyncs(at: ignored) }
     run.medium.inject(planned.fault, at: planned.moment, planned.persistence)
   }
 
   /// Nil if all is right.
-  func violation(at site: Site?) -> String? {
+  func violation() -> String? {
     do {
-      for step in run.scenario.steps { try perform(step, site) }
+      for step in run.scenario.steps { try perform(step) }
       run.medium.heal()
+      if let ignored { run.medium.ignoreSyncs(at: ignored) }
       try checkPublished()
       run.end()
       try agree(run.medium.openFileCount == 0, "\(run.medium.openFileCount) files are still open")
@@ -66,11 +83,11 @@ struct FaultRun {
     }
   }
 
-  private func perform(_ step: Scenario.Step, _ site: Site?) throws {
+  private func perform(_ step: Scenario.Step) throws {
     do {
       try run.perform(step)
     } catch let error as StoreError {
-      guard isDue(error, site) else {
+      guard isDue(error) else {
         throw Disagreement(description: "\(step) threw \(error)")
       }
     } catch is NotOpen {
@@ -79,11 +96,11 @@ struct FaultRun {
   }
 
   /// Whether an error is one that the fault may lead to.
-  private func isDue(_ error: StoreError, _ site: Site?) -> Bool {
+  private func isDue(_ error: StoreError) -> Bool {
     switch error {
     case .io(let errno, _, _): return errno == .ioError || errno == .interrupted
     case .full: return isOfRoom
-    case .poisoned, .outcomeUnknown: return !isForgivable(site)
+    case .poisoned, .outcomeUnknown: return !isForgivable
     default: return false
     }
   }
@@ -97,7 +114,7 @@ struct FaultRun {
 
   /// One failure to write pages, or to make the spare larger, is made good; but not one that only a later
   /// sync tells of, which may be one of the log's.
-  private func isForgivable(_ site: Site?) -> Bool {
+  private var isForgivable: Bool {
     if planned.fault == .flush(.errorOneCallLate) { return false }
     switch site {
     case .pageWrite, .pageSync, .pageRead, .segmentCreate, .segmentHeaderWrite, .segmentHeaderSync,
@@ -128,6 +145,11 @@ struct FaultRun {
     if planned.fault == .flush(.errorOneCallLate) { return nil }
     if let cut { return "after a crash: \(cut)" }
     if isAfterLongTime { run.medium.dropCaches() }
+    var found: String?
+    if leavesCacheAlone {
+      run.medium.beforeEachCall { call in found = found ?? crashed(whileOpening: call) }
+    }
+    defer { run.medium.beforeEachCall(nil) }
     do {
       try run.perform(.kill)
       try run.perform(.open)
@@ -135,9 +157,30 @@ struct FaultRun {
     } catch {
       return "opened again: \(error)"
     }
-    return run.oracle(seed: 98).violation(in: run.medium.crashed(.none)).map {
-      "opened again, after a crash: \($0)"
+    run.medium.beforeEachCall(nil)
+    return found
+      ?? run.oracle(seed: 98).violation(in: run.medium.crashed(.none)).map {
+        "opened again, after a crash: \($0)"
+      }
+  }
+
+  /// Whether the log shows what is not on the medium: then a crash while it is recovered is tried at every call.
+  private var leavesCacheAlone: Bool {
+    let isOfLog = [.logFrameSync, .logOpeningSync, .logHeaderSync, .logHeaderCopySync].contains(
+      site)
+    return isOfLog && planned.persistence == .once && !isAfterLongTime
+      && [.flush(.errorCacheShowsNew), .flush(.errorOnOneDescriptor)].contains(planned.fault)
+  }
+
+  private func crashed(whileOpening call: Int) -> String? {
+    let medium = run.medium
+    for policy in [.none] + CrashPolicy.some(2, pending: medium.pendingCount, seed: UInt64(call)) {
+      let image = medium.crashed(policy)
+      if let violation = run.oracle(seed: UInt64(call)).violation(in: image) {
+        return "opened again, after a crash at \(call), \(policy): \(violation)"
+      }
     }
+    return nil
   }
 
   private var isAfterLongTime: Bool {

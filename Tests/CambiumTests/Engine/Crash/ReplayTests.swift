@@ -37,7 +37,7 @@ extension TestSupport.Replay {
   fileprivate func violation() throws -> String? {
     if scenario == "random" { return randomViolation() }
     let scenario = try #require(ScenarioKind.scenario(named: scenario, seed: seed))
-    if let fault { return FaultRun(scenario, fault).violation(at: nil) }
+    if let fault { return FaultRun(scenario, fault, at: fault.site(in: scenario)).violation() }
     var run = ScenarioRun(scenario)
     for (number, crash) in crashes.enumerated() {
       run.medium.inject(.stop, at: .call(crash.call))
@@ -58,6 +58,16 @@ extension TestSupport.Replay {
     } catch {
       return "\(error)"
     }
+  }
+}
+
+extension TestSupport.Replay.PlannedFault {
+  /// Where it strikes.
+  fileprivate func site(in scenario: Scenario) -> Site {
+    let run = ScenarioRun(scenario)
+    try? run.run()
+    if case .call(let number) = moment { return run.medium.calls[number].site }
+    return .test
   }
 }
 
