@@ -44,16 +44,18 @@ struct DamagedStore {
     return nil
   }
 
-  /// What may be served: the last commit is a torn tail to whoever finds its frame damaged and none behind.
+  /// What may be served: the last commit is a torn tail to whoever finds its frame damaged, as no frame is
+  /// behind it; and so is the one before to whoever finds both damaged.
   private func content(of sequence: Int) -> Content? {
-    let contents = fixture.contents
-    if sequence == fixture.sequence { return contents[contents.count - 1] }
-    let isTail = !places.isDisjoint(with: fixture.lastFrame) || isOfLastFile
-    return sequence == fixture.sequence - 1 && isTail ? contents[contents.count - 2] : nil
+    let lost = fixture.sequence - sequence
+    guard lost == 0 || (lost > 0 && lost <= lostFrames) else { return nil }
+    return fixture.contents[fixture.contents.count - 1 - lost]
   }
 
-  private var isOfLastFile: Bool {
-    file != nil && fixture.lastFrame.contains { $0.file == file }
+  /// How many of the last frames are damaged, all of them.
+  private var lostFrames: Int {
+    if let file { return fixture.frames.first?.contains { $0.file == file } == true ? 1 : 0 }
+    return fixture.frames.prefix { !places.isDisjoint(with: $0) }.count
   }
 
   private func fault(

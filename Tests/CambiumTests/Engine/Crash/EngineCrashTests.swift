@@ -17,7 +17,7 @@ import Testing
     var findings = Findings()
     for seed in Seeds.range(scaled(18, debug: 1), shard: 0) {
       var sweep = CrashSweep(scenario: kind.scenario(seed: seed))
-      sweep.stride = scaled(1, debug: 5)
+      sweep.stride = scaled(1, debug: 11)
       findings.add(sweep.run())
     }
     for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }

@@ -14,7 +14,7 @@ import Testing
     var findings = Findings()
     for seed in Seeds.range(1, shard: 3) {
       var sweep = FaultSweep(scenario: kind.scenario(seed: seed))
-      sweep.stride = scaled(1, debug: 41)
+      sweep.stride = scaled(1, debug: 97)
       findings.add(sweep.run())
     }
     for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }

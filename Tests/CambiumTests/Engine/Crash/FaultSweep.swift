@@ -115,7 +115,9 @@ struct FaultRun {
   /// One failure to write pages, or to make the spare larger, is made good; but not one that only a later
   /// sync tells of, which may be one of the log's.
   private var isForgivable: Bool {
-    if planned.fault == .flush(.errorOneCallLate) { return false }
+    if planned.fault == .flush(.errorOneCallLate) || run.scenario.steps.contains(.failPages) {
+      return false
+    }
     switch site {
     case .pageWrite, .pageSync, .pageRead, .segmentCreate, .segmentHeaderWrite, .segmentHeaderSync,
       .segmentRename, .segmentDirectorySync, .segmentOpen, .segmentUnlink, .logGrowWrite,

@@ -5,7 +5,7 @@ import Testing
 
 /// X3, the tests' own test: without any of the syncs, some image must be wrong.
 @Suite struct MissingSyncTests {
-  /// Those that a crash tells.
+  /// Those that a crash tells; of these, what is slow to be found only where the optimizer helps.
   static let sites: [Site] = [
     .segmentDirectorySync, .pageSync, .logDirectorySync, .logHeaderSync, .logOpeningSync,
     .logFrameSync,
@@ -30,7 +30,7 @@ import Testing
     #expect(Set(syncs) == Set(Self.sites + Self.exempt))
   }
 
-  @Test(arguments: sites)
+  @Test(arguments: sites.suffix(scaled(sites.count, debug: 1)))
   func `a sync that is left out is missed after a crash`(site: Site) {
     say(site, Self.firstViolation(without: site))
   }
@@ -57,7 +57,7 @@ import Testing
       for kind in ScenarioKind.allCases {
         let scenario = kind.scenario(seed: seed)
         let first = CrashSweep(
-          scenario: scenario, ignored: site, stride: scaled(1, debug: 5), stopsAtFirst: true
+          scenario: scenario, ignored: site, stride: scaled(1, debug: 7), stopsAtFirst: true
         ).run()
         if let violation = first.violations.first { return violation }
         let second = SecondCrashSweep(

@@ -32,6 +32,8 @@ extension Scenario {
     case settle
     /// Freezes the fresh overlay, if none is frozen.
     case freeze
+    /// The next write of pages fails: what is being folded goes to a segment of its own.
+    case failPages
     case close
     /// The process ends; what it wrote is still in the page cache.
     case kill

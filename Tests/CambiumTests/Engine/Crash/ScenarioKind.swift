@@ -6,7 +6,7 @@ import TestSupport
 enum ScenarioKind: String, CaseIterable, Sendable {
   case creation, firstCommit, smallCommits, mixedDurability, largeValues, commitByFooter, removals
   case severalTrees, savepoints, logSwitch, logSwitchFrozen, steppedFold, growth, sealing, closing
-  case reopening, everything
+  case reopening, newSegments, everything
 
   func scenario(seed: UInt64) -> Scenario {
     var writer = ScenarioWriter(self, seed: seed)
@@ -52,6 +52,7 @@ private struct ScenarioWriter {
     case .sealing: sealing()
     case .closing: closing()
     case .reopening: reopening()
+    case .newSegments: newSegments()
     case .everything: times(number(14...30)) { $0.anything() }
     }
     add(chance(2) ? [.close, .open] : [.kill, .open])
@@ -168,6 +169,18 @@ extension ScenarioWriter {
       $0.maybe(.settle)
       $0.add(.kill, .open)
     }
+  }
+
+  /// Folds that fail once: each goes on in another segment, and some segments come to hold nothing.
+  private mutating func newSegments() {
+    times(number(2...4)) {
+      $0.add(.commit($0.changes(6, trees: 0...2), .durable), .failPages, .freeze)
+      $0.maybe(.step(2))
+      $0.commit($0.durability())
+      $0.add(.settle)
+    }
+    add(.commit([.clear(tree: 0), .clear(tree: 1), .clear(tree: 2)] + changes(2), .durable))
+    add(.failPages, .freeze, .settle)
   }
 
   private mutating func anything() {

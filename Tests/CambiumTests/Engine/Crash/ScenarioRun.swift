@@ -41,6 +41,8 @@ final class ScenarioRun {
     switch step {
     case .open: try open()
     case .kill: engine = nil
+    case .failPages:
+      medium.inject(.error(.ioError), at: .site(.pageWrite, medium.callCount(at: .pageWrite)))
     case .commit(let changes, let durability): try commit(changes, [], [], durability)
     case .savepoint(let changes, let undone, let then, let durability):
       try commit(changes, undone, then, durability)

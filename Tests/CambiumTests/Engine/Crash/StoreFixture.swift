@@ -19,13 +19,14 @@ struct StoreFixture {
   let ending: Ending
   let medium: SimulatedFileSystem
   let options: EngineOptions
-  /// What there is after the last commit, and what before it.
+  /// What there was after each commit.
   let contents: [Content]
   let sequence: Int
   /// What blocks held at some time, and no longer do.
   private(set) var older: [Place: Set<Bytes>] = [:]
-  /// The blocks of the last frame with commits, in a store that was not closed.
-  let lastFrame: Set<Place>
+  /// The blocks of the frames in use, the last first, in a store that was not closed. Each of the last three
+  /// has one commit.
+  let frames: [Set<Place>]
 
   init(_ ending: Ending, seed: UInt64 = 1) throws {
     var scenario = Scenario(name: "fixture", seed: seed)
@@ -46,7 +47,7 @@ struct StoreFixture {
     self.contents = contents
     options = scenario.options
     sequence = run.history.last
-    lastFrame = ending == .closed ? [] : try Self.lastFrame(in: medium)
+    frames = ending == .closed ? [] : try Self.frames(in: medium)
   }
 
   private static func steps(_ ending: Ending) -> [Scenario.Step] {
@@ -70,13 +71,15 @@ struct StoreFixture {
     return steps
   }
 
-  private static func lastFrame(in medium: SimulatedFileSystem) throws -> Set<Place> {
+  private static func frames(in medium: SimulatedFileSystem) throws -> [Set<Place>] {
     let files = try LogFiles(opening: medium, writing: false)
     var reader = LogReader(files)
-    var last: LogFrame?
-    while let frame = try reader.next() { last = frame }
-    let blocks = last?.blocks ?? 0..<0
-    return Set(blocks.map { Place(file: .log(files.header.number), block: Int($0)) })
+    var frames: [Set<Place>] = []
+    while let frame = try reader.next() {
+      let blocks = frame.blocks.map { Place(file: .log(files.header.number), block: Int($0)) }
+      frames.insert(Set(blocks), at: 0)
+    }
+    return frames
   }
 
   /// All blocks of all files, in order.
