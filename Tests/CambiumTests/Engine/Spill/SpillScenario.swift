@@ -1,0 +1,41 @@
+import TestSupport
+
+@testable import Cambium
+
+extension Scenario {
+  /// Transactions that spill, among others that do not.
+  static func spilled(seed: UInt64) -> Scenario {
+    var random = SplitMix64(seed: seed)
+    var scenario = Scenario(name: "spilled", seed: seed)
+    scenario.options = .spilling(budget: [200, 500][Int(random.next() % 2)])
+    scenario.steps = [.open, .commit(changes(2, &random), .durable)]
+    for _ in 0..<2 {
+      scenario.steps.append(.commit(changes(2, &random), .relaxed(maxDelay: .infinite)))
+      if random.next() % 2 == 0 { scenario.steps.append(.freeze) }
+      if random.next() % 2 == 0 { scenario.steps.append(.step(1)) }
+      scenario.steps.append(large(&random))
+    }
+    scenario.steps.append(.abort(changes(40, &random), .durable))
+    scenario.steps += random.next() % 2 == 0 ? [.kill, .open] : [.close, .open]
+    return scenario
+  }
+
+  private static func large(_ random: inout SplitMix64) -> Step {
+    if random.next() % 2 == 0 {
+      return .savepoint(
+        changes(30, &random), undone: changes(25, &random), then: changes(10, &random), .durable)
+    }
+    return .commit(changes(45, &random), .durable)
+  }
+
+  private static func changes(_ count: Int, _ random: inout SplitMix64) -> [Change] {
+    (0..<count).map { _ in
+      let (tree, key) = (Int(random.next() % 2), Int(random.next() % 40))
+      switch random.next() % 30 {
+      case 0: return .clear(tree: tree)
+      case 1, 2: return .remove(tree: tree, key: key)
+      default: return .put(tree: tree, key: key, length: Int(random.next() % 60))
+      }
+    }
+  }
+}
