@@ -25,7 +25,7 @@ struct SpillFileTests {
       #expect(try files.list(at: .test).allSatisfy { !$0.isTemporary })
     }
     #expect(Self.unlinkedFiles(in: directory.path) == 0)
-    #expect(try store.snapshot().count(in: tree) == count)
+    #expect(try store.snapshot()[tree].count == count)
     var size = 0
     for name in try files.list(at: .test) {
       guard case .pages = name.kind else { continue }

@@ -37,14 +37,14 @@ struct SpillHistory {
   mutating func run(transactions: Int, steps: Int) throws {
     for _ in 0..<transactions {
       try transaction(steps: steps)
-      try engine.agree(with: content)
+      try engine.checkHolds(content)
       if random.next() % 2 == 0 { _ = try engine.step(budget: Int(random.next() % 3)) }
     }
     let faults = engine.working.base.file.check(sizes: engine.options.nodeSizes)
     try agree(faults.isEmpty, "\(faults)")
     try engine.close()
     let again = try SimulatedEngine.open(medium.crashed(.none), options: .spilling())
-    try again.agree(with: content)
+    try again.checkHolds(content)
   }
 
   private mutating func transaction(steps: Int) throws {
