@@ -18,7 +18,7 @@
   }
 
   private let path: String
-  private let durability: Durability
+  private let durability: Cambium.Durability
   private var opened: (store: RawStore, tree: RawTreeName)?
   private var written = 0
 
@@ -50,7 +50,7 @@
     written += opened.store.bytesWritten
   }
 
-  private var open: (store: RawStore, tree: RawTreeName) {
+  private var current: (store: RawStore, tree: RawTreeName) {
     get throws {
       guard let opened else {
         throw CommitEngineError(engine: .cambium, call: "use", message: "nothing is open")
@@ -62,7 +62,7 @@
   // MARK: Writing
 
   func commit(_ entries: EntryList, at positions: Range<Int>, by thread: Int) throws {
-    let (store, tree) = try open
+    let (store, tree) = try current
     try store.write(durability) { transaction in
       for index in positions {
         try transaction.put(entries.keys[index], entries.values[index], in: tree)
@@ -71,7 +71,7 @@
   }
 
   func load(_ entries: EntryList, arriving order: Arrival) throws {
-    let (store, tree) = try open
+    let (store, tree) = try current
     try store.write { transaction in
       for index in 0..<entries.count {
         try transaction.put(entries.keys[index], entries.values[index], in: tree)
@@ -80,14 +80,14 @@
   }
 
   func remove(_ keys: ByteList) throws {
-    let (store, tree) = try open
+    let (store, tree) = try current
     try store.write { transaction in
       for index in 0..<keys.count { try transaction.remove(keys[index], in: tree) }
     }
   }
 
   func settle() throws {
-    try open.store.fold()
+    try current.store.fold()
   }
 
   var bytesWritten: Int? { written + (opened?.store.bytesWritten ?? 0) }
@@ -95,12 +95,12 @@
   // MARK: Reading
 
   func count() throws -> Int {
-    let (store, tree) = try open
+    let (store, tree) = try current
     return try store.snapshot()[tree].count
   }
 
   func read(_ keys: ByteList) throws -> Digest {
-    let (store, name) = try open
+    let (store, name) = try current
     let tree = try store.snapshot()[name]
     var digest = Digest()
     for index in 0..<keys.count {
