@@ -9,7 +9,7 @@ import Testing
     var findings = Findings()
     for seed in 1...UInt64(scaled(12, debug: 2)) {
       var sweep = CrashSweep(scenario: .spilled(seed: seed))
-      sweep.stride = scaled(1, debug: 5)
+      sweep.stride = scaled(1, debug: 31)
       findings.add(sweep.run())
     }
     for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }
@@ -29,7 +29,7 @@ import Testing
       let scenario = Scenario.spilled(seed: seed)
       let whole = ScenarioRun(scenario)
       do { try whole.run() } catch { Issue.record("\(seed): \(error)") }
-      for (number, call) in whole.medium.calls.enumerated() where number % scaled(1, debug: 7) == 0
+      for (number, call) in whole.medium.calls.enumerated() where number % scaled(3, debug: 61) == 0
       {
         for fault in Self.faults where fault.applies(to: call.operation) {
           for persistence in Persistence.allCases {
