@@ -3,7 +3,10 @@
 
 func capturedByAClosure(_ store: RawStore, _ tree: RawTreeName) throws {
   var later: [() throws -> Int] = []
-  try store.write { transaction in  // expected-note {{parameter 'transaction' is declared 'inout'}}
-    later.append { try transaction.count(in: tree) }  // expected-error {{escaping closure captures 'inout' parameter 'transaction'}} expected-note {{captured here}}
+  // expected-note@+1 {{parameter 'transaction' is declared 'inout'}}
+  try store.write { transaction in
+    // expected-error@+2 {{escaping closure captures 'inout' parameter 'transaction'}}
+    // expected-note@+1 {{captured here}}
+    later.append { try transaction.count(in: tree) }
   }
 }

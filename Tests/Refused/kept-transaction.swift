@@ -3,14 +3,16 @@
 
 func putAside(_ store: RawStore) throws {
   var kept: RawTransaction?
-  try store.write { transaction in  // expected-error {{missing reinitialization of inout parameter 'transaction' after consume}}
+  // expected-error@+1 {{missing reinitialization of inout parameter 'transaction'}}
+  try store.write { transaction in
     kept = consume transaction  // expected-note {{consumed here}}
   }
   _ = consume kept
 }
 
 func handedOut(_ store: RawStore) throws {
-  let kept = try store.write { transaction in  // expected-error {{missing reinitialization of inout parameter 'transaction' after consume}}
+  // expected-error@+1 {{missing reinitialization of inout parameter 'transaction'}}
+  let kept = try store.write { transaction in
     return transaction  // expected-note {{consumed here}}
   }
   _ = consume kept
@@ -18,7 +20,8 @@ func handedOut(_ store: RawStore) throws {
 
 func handedOutOfASavepoint(_ store: RawStore) throws {
   try store.write { transaction in
-    let kept = try transaction.savepoint { inner in  // expected-error {{missing reinitialization of inout parameter 'inner' after consume}}
+    // expected-error@+1 {{missing reinitialization of inout parameter 'inner'}}
+    let kept = try transaction.savepoint { inner in
       return inner  // expected-note {{consumed here}}
     }
     _ = consume kept
