@@ -13,6 +13,8 @@ final class BackgroundSignals: @unchecked Sendable {
   var isEnding = false
   /// Somebody waits for a flush who does not flush.
   var wantsFlush = false
+  /// With how many gathered commits the flusher wants to be woken; 0 if it does not wait for any.
+  var awaitedCount = 0
   /// The shortest time that a relaxed commit may wait for its flush, of those since the flusher last kept
   /// one; nil where there are none. Somebody else may have flushed them meanwhile.
   var relaxedDelay: Duration?
@@ -32,6 +34,11 @@ final class BackgroundSignals: @unchecked Sendable {
     if wantsFlush { return }
     wantsFlush = true
     flusher.signal()
+  }
+
+  /// Wakes the flusher if it waited for that many commits.
+  func noteGathered(_ count: Int) {
+    if awaitedCount > 0, count >= awaitedCount { flusher.signal() }
   }
 
   func wakeFolder() {

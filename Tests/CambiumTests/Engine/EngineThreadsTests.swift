@@ -100,6 +100,59 @@ struct EngineThreadsTests {
     medium.beforeCalls(nil)
     threads.end()
   }
+
+  /// Commits of every size: in the log, with an overlay that its files must grow for, by a footer.
+  @Test(.timeLimit(.minutes(1)))
+  func `only the engine's threads write and flush for tasks`() async throws {
+    let medium = Medium(InMemoryFileSystem())
+    let engine = try Engine.open(medium, options: .small(foldThreshold: 64 << 10))
+    let threads = try EngineThreads(for: engine)
+    let slot = try engine.names.slot(of: "t")
+    let calls = CallsByThread()
+    medium.beforeCalls { site in calls.note(site) }
+    for (round, size) in [10, 1000, 60_000, 100, 150_000, 10, 60_000, 60_000].enumerated() {
+      for durability in [Durability.durable, .relaxed(maxDelay: .infinite)] {
+        try await Task.detached {
+          try await engine.write(durability) { transaction in
+            for part in 0..<max(1, size / 1000) {
+              let key: Bytes = [UInt8(round), UInt8(truncatingIfNeeded: part)]
+              let value = Bytes(repeating: 1, count: min(size, 1000))
+              try transaction.put(key.rawSpan, value.rawSpan, schemaVersion: 1, in: slot)
+            }
+          }
+        }.value
+      }
+    }
+    medium.beforeCalls(nil)
+    threads.end()
+    #expect(calls.names(at: .logFrameWrite).contains("cambium-flush"))
+    #expect(calls.names(at: .pageSync).contains("cambium-commit"))
+    #expect(calls.all.allSatisfy { $0.hasPrefix("cambium-") }, "\(calls.all)")
+  }
+}
+
+/// Which threads made which calls, but for reads, which a transaction makes where it runs.
+private final class CallsByThread: @unchecked Sendable {
+  private let lock = ThreadLock()
+  private var sites: [String: Set<Site>] = [:]
+
+  func note(_ site: Site) {
+    if [.pageRead, .pageAdvise].contains(site) { return }
+    var name = [UInt8](repeating: 0, count: 16)
+    let file = unsafe open("/proc/thread-self/comm", O_RDONLY)
+    let length = unsafe max(0, read(file, &name, name.count))
+    close(file)
+    let text = String(decoding: name.prefix(length), as: UTF8.self).filter { $0 != "\n" }
+    lock.lock()
+    sites[text, default: []].insert(site)
+    lock.unlock()
+  }
+
+  var all: Set<String> { Set(sites.keys) }
+
+  func names(at site: Site) -> Set<String> {
+    Set(sites.filter { $0.value.contains(site) }.keys)
+  }
 }
 
 /// Something that happens once, for threads to wait for.

@@ -1,19 +1,17 @@
-// The same for tasks: they suspend where a thread would wait for the writer's turn or for a flush, and the
-// engine's own thread flushes for them. What is rare still waits on the task's thread: a commit by a footer,
-// the log's growth, and a relaxed commit where far too many bytes wait to be written.
+// The same for tasks: they suspend where a thread would wait, for the writer's turn, for a flush, for a fold.
+// The engine's own threads flush and fold for them; a commit that takes long gets a thread for itself.
 
 extension Engine {
   /// Runs `body` with a transaction, and commits what it did when it returns, as the synchronous one does.
   ///
-  /// The body runs on the caller's task, without suspending. Waiting for the writer's turn and for the flush
-  /// suspends.
+  /// The body runs on the caller's task, without suspending. Waiting for the writer's turn, for the flush and
+  /// for whatever else a commit takes suspends.
   ///
   /// - Throws: what the synchronous one does.
   nonisolated(nonsending) func write(
     _ durability: Durability, _ body: (Transaction<Medium>) throws -> Void
   ) async throws {
-    try await awaitWriterTurn()
-    let transaction = begin()
+    let transaction = try await awaitTransaction()
     do {
       try body(transaction)
     } catch {
@@ -21,9 +19,85 @@ extension Engine {
       if durability.isDurable { try await awaitFlush(through: read) }
       throw error
     }
-    let sequence = try commit(transaction, durability)
-    await awaitPause()
-    if durability.isDurable { try await awaitFlush(through: sequence) }
+    try await awaitCommit(of: transaction, durability)
+  }
+
+  /// Commits a transaction and ends the writer's turn; returns when its class is met.
+  nonisolated(nonsending) private func awaitCommit(
+    of transaction: Transaction<Medium>, _ durability: Durability
+  ) async throws(StoreError) {
+    if transaction.isEmpty {
+      let read = leave(transaction)
+      if durability.isDurable { try await awaitFlush(through: read) }
+      return
+    }
+    guard let (sequence, pause) = try enqueueAtOnce(transaction, durability) else {
+      return try await commitOnThread(transaction, durability)
+    }
+    if durability.isDurable {
+      try await awaitFlush(through: sequence)
+    } else if isBufferFull {
+      // A relaxed commit is made, whatever becomes of the flush.
+      try? await awaitFlush(through: sequence)
+    }
+    // A task that was cancelled goes on at once: its commit is made.
+    if let pause { try? await Task.sleep(for: pause) }
+  }
+
+  /// Enqueues a transaction unless that would have to wait, or to write to files: then nil, and it is as it
+  /// was. Else its sequence, and the pause that is due.
+  private func enqueueAtOnce(
+    _ transaction: Transaction<Medium>, _ durability: Durability
+  ) throws(StoreError) -> (sequence: UInt64, pause: Duration?)? {
+    if isTooLarge(transaction) { return nil }
+    lock.lock()
+    defer { lock.unlock() }
+    if !doesLogHold(transaction) { return nil }
+    let sequence = try enqueue(transaction, durability)
+    if gathered.payloadCount >= Self.bufferSize { background.wakeFlusher() }
+    return (sequence, takePause())
+  }
+
+  /// Whether so much waits to be written that no more should come.
+  private var isBufferFull: Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    return gathered.payloadCount >= 8 * Self.bufferSize
+  }
+
+  /// Commits on a thread that may wait as long as it takes, and suspends meanwhile.
+  nonisolated(nonsending) private func commitOnThread(
+    _ transaction: Transaction<Medium>, _ durability: Durability
+  ) async throws(StoreError) {
+    handOverWriterTurn()
+    // Nobody else has it until the thread is done.
+    nonisolated(unsafe) let transaction = transaction
+    let outcome = await withCheckedContinuation { continuation in
+      do throws(StoreError) {
+        _ = try BackgroundThread(name: "cambium-commit") {
+          continuation.resume(returning: unsafe self.outcome(ofCommitting: transaction, durability))
+        }
+      } catch {
+        _ = unsafe leave(transaction)
+        continuation.resume(returning: .failure(error))
+      }
+    }
+    try outcome.get()
+  }
+
+  private func outcome(
+    ofCommitting transaction: Transaction<Medium>, _ durability: Durability
+  ) -> Result<Void, StoreError> {
+    do throws(StoreError) { return .success(try commit(transaction, durability)) } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Keeps the turn for the transaction, but not for this thread, which other tasks will run on.
+  private func handOverWriterTurn() {
+    lock.lock()
+    writer = .another
+    lock.unlock()
   }
 
   /// Suspends until every commit up to `sequence` is on the medium.
@@ -84,9 +158,37 @@ extension Engine {
       background.wantsFlush = true
       return
     }
+    gatherTasks()
+    if hasLogTurn {
+      background.wantsFlush = true
+      return
+    }
     writeGathered(flushing: true)
     resumeFlushWaiters()
   }
+
+  /// Lets the tasks commit that the last flush resumed: as many as there are processors run at a time, so most
+  /// would miss this one. On the engine's thread, with the lock, which it gives up meanwhile.
+  ///
+  /// A thread that waits awake, as `gatherOthers` does, would take a processor from them. Who commits next to
+  /// few is not waited for: sleeping takes longer than their commits.
+  private func gatherTasks() {
+    let expected = lastGroupCount
+    guard expected > 8, commits.gatheredCount < expected else { return }
+    let deadline = ContinuousClock.now + Self.taskPatience * expected
+    background.awaitedCount = expected
+    defer { background.awaitedCount = 0 }
+    while commits.gatheredCount < expected, !hasLogTurn, !background.isEnding {
+      let rest = deadline - .now
+      if rest <= .zero { break }
+      _ = background.flusher.wait(atMost: rest)
+    }
+    // What has come by now is the group: nobody else is waited for.
+    lastGroupCount = max(1, commits.gatheredCount)
+  }
+
+  /// How long a task that was resumed may take until it has committed again, as a share of a group's time.
+  private static var taskPatience: Duration { .microseconds(4) }
 }
 
 /// A task that waits until a commit is on the medium.
@@ -101,32 +203,29 @@ extension Engine {
   /// Suspends until it has the writer's turn and there is room for what a transaction may do.
   ///
   /// - Throws: what `takeWriterTurn` does.
-  nonisolated(nonsending) private func awaitWriterTurn() async throws(StoreError) {
+  nonisolated(nonsending) private func awaitTransaction() async throws(StoreError)
+    -> Transaction<Medium>
+  {
     while true {
-      if try tryWriterTurn() { return }
+      if let transaction = try beginAtOnce() { return transaction }
       await withCheckedContinuation { continuation in addTurnWaiter(continuation) }
     }
   }
 
-  private func tryWriterTurn() throws(StoreError) -> Bool {
+  /// Begins a transaction if nobody has the writer's turn and there is room.
+  private func beginAtOnce() throws(StoreError) -> Transaction<Medium>? {
     try checkProcess()
     lock.lock()
     defer { lock.unlock() }
     if let writer, writer.isCurrent { throw .reentrant(path: medium.path) }
     try checkWritable()
-    if writer != nil { return false }
+    if writer != nil { return nil }
     if isFull {
       if let foldFailure { throw foldFailure }
-      return false
+      return nil
     }
-    writer = .current
-    do throws(StoreError) {
-      try makeRoom()
-    } catch {
-      giveWriterTurn()
-      throw error
-    }
-    return true
+    try takeWriterTurn()
+    return makeTransaction()
   }
 
   private func addTurnWaiter(_ continuation: CheckedContinuation<Void, Never>) {

@@ -9,6 +9,11 @@ extension Engine {
   func waitUntilFlushed(through sequence: UInt64) throws(StoreError) {
     lock.lock()
     defer { lock.unlock() }
+    try waitForFlush(through: sequence)
+  }
+
+  /// The same, with the lock.
+  func waitForFlush(through sequence: UInt64) throws(StoreError) {
     while commits.flushedSequence < sequence {
       if case .poisoned(let cause) = phase { throw outcome(of: sequence, cause) }
       if hasLogTurn {

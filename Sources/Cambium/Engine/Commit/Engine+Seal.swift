@@ -43,9 +43,10 @@ extension Engine {
   ///
   /// - Throws: what `takeWriterTurn` and `waitForFold` do.
   func foldEverything() throws(StoreError) {
-    try takeWriterTurn()
+    try checkProcess()
     lock.lock()
     defer { lock.unlock() }
+    try takeWriterTurn()
     defer { giveWriterTurn() }
     try foldAll()
   }

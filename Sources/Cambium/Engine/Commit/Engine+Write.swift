@@ -13,8 +13,7 @@ extension Engine {
   func write(
     _ durability: Durability, _ body: (Transaction<Medium>) throws -> Void
   ) throws {
-    try takeWriterTurn()
-    let transaction = begin()
+    let transaction = try begin()
     do {
       try body(transaction)
     } catch {
@@ -22,15 +21,23 @@ extension Engine {
       if durability.isDurable { try waitUntilFlushed(through: read) }
       throw error
     }
-    let sequence = try commit(transaction, durability)
-    pauseIfDue()
-    if durability.isDurable { try waitUntilFlushed(through: sequence) }
+    try commit(transaction, durability)
   }
 
-  /// A transaction on top of everything enqueued so far. With the writer's turn.
-  func begin() -> Transaction<Medium> {
+  /// Waits for the writer's turn, and begins a transaction on top of everything enqueued so far.
+  ///
+  /// - Throws: what `takeWriterTurn` does.
+  private func begin() throws(StoreError) -> Transaction<Medium> {
+    // Before the lock, which in a child nobody may ever give back.
+    try checkProcess()
     lock.lock()
     defer { lock.unlock() }
+    try takeWriterTurn()
+    return makeTransaction()
+  }
+
+  /// With the lock and the writer's turn.
+  func makeTransaction() -> Transaction<Medium> {
     let operations = spareOperations ?? FrameBuffer()
     spareOperations = nil
     return Transaction(
@@ -48,17 +55,32 @@ extension Engine {
     return transaction.base.sequence
   }
 
-  /// Puts a transaction's changes at the end of the queue and ends the writer's turn.
+  /// Commits a transaction and ends the writer's turn; returns when its class is met.
   ///
-  /// - Returns: the sequence that must be on the medium before a durable transaction is acknowledged.
-  /// - Throws: `.poisoned`, `.full`, `.io`; what `commitByFooter` does.
+  /// - Throws: `.poisoned`, `.full`, `.io`, `.outcomeUnknown`; what `commitByFooter` does.
   func commit(
     _ transaction: Transaction<Medium>, _ durability: Durability
-  ) throws(StoreError) -> UInt64 {
-    if transaction.isEmpty { return leave(transaction) }
-    if isTooLarge(transaction) { return try commitByFooter(transaction) }
+  ) throws(StoreError) {
+    if transaction.isEmpty || isTooLarge(transaction) {
+      let sequence = transaction.isEmpty ? leave(transaction) : try commitByFooter(transaction)
+      if durability.isDurable { try waitUntilFlushed(through: sequence) }
+      return
+    }
     lock.lock()
     defer { lock.unlock() }
+    let sequence = try enqueue(transaction, durability)
+    if !durability.isDurable { writeBuffered() }
+    if let pause = takePause() { _ = progressed.wait(atMost: pause) }
+    if durability.isDurable { try waitForFlush(through: sequence) }
+  }
+
+  /// Puts a transaction's changes at the end of the queue and ends the writer's turn. With the lock.
+  ///
+  /// - Returns: its sequence.
+  /// - Throws: `.poisoned`; what `makeLogHold` does. Then it is not committed.
+  func enqueue(
+    _ transaction: Transaction<Medium>, _ durability: Durability
+  ) throws(StoreError) -> UInt64 {
     defer { leaveWriterTurn(transaction) }
     do throws(StoreError) {
       try checkWritable()
@@ -76,7 +98,8 @@ extension Engine {
     recycle()
     addPressure(operations.payloadCount)
     background.activity &+= 1
-    if case .relaxed(let delay) = durability { buffer(delay) }
+    background.noteGathered(commits.gatheredCount)
+    if case .relaxed(.limited(let delay)) = durability { background.limitDelay(to: delay) }
     return sequence
   }
 
@@ -87,9 +110,8 @@ extension Engine {
     if published.arena === working.fresh.arena { published.arena.recycle(below: published.stamp) }
   }
 
-  /// Keeps the log's buffer, and the time that a commit stays in it, within bounds. With the lock.
-  private func buffer(_ delay: Durability.Delay) {
-    if case .limited(let delay) = delay { background.limitDelay(to: delay) }
+  /// Keeps what relaxed commits leave in the log's buffer within bounds. With the lock.
+  private func writeBuffered() {
     while gathered.payloadCount >= Self.bufferSize {
       if case .poisoned = phase { return }
       if !hasLogTurn {
@@ -103,21 +125,17 @@ extension Engine {
   }
 
   /// The bytes of relaxed commits that are written at once.
-  private static var bufferSize: Int { 512 << 10 }
+  static var bufferSize: Int { 512 << 10 }
 }
 
 // MARK: - The writer's turn
 
 extension Engine {
-  /// Waits for the writer's turn, and until there is room for what a transaction may do.
+  /// Waits for the writer's turn, and until there is room for what a transaction may do. With the lock.
   ///
   /// - Throws: `.reentrant` if this thread has the turn, what `checkWritable` does, and where a fold has to
   ///   make room, what `waitForFold` does.
   func takeWriterTurn() throws(StoreError) {
-    // Before the lock, which in a child nobody may ever give back.
-    try checkProcess()
-    lock.lock()
-    defer { lock.unlock() }
     if let writer, writer.isCurrent { throw .reentrant(path: medium.path) }
     try checkWritable()
     while writer != nil {
@@ -141,7 +159,7 @@ extension Engine {
   }
 
   /// Ends the turn of a transaction that was committed or aborted, and keeps its buffer. With the lock.
-  private func leaveWriterTurn(_ transaction: Transaction<Medium>) {
+  func leaveWriterTurn(_ transaction: Transaction<Medium>) {
     let operations = transaction.operations
     operations.removeAll()
     spareOperations = operations

@@ -32,16 +32,32 @@ extension Engine {
   ///
   /// - Throws: what a fold does, `.full`, `.io`: then nothing has changed.
   func makeLogHold(_ transaction: Transaction<Medium>) throws(StoreError) {
-    if let frozen = working.frozen?.overlay,
-      frozen.byteCount + transaction.byteCount > options.openingMax(ofFile: options.logSize.max)
-    {
+    if mustFold(before: transaction) {
       try waitForFold()
       try checkWritable()
     }
+    let size = spareSize(for: transaction)
+    if size > spareSize { try growSpare(to: size) }
+  }
+
+  /// Whether `makeLogHold` has nothing to do. With the lock.
+  func doesLogHold(_ transaction: Transaction<Medium>) -> Bool {
+    !mustFold(before: transaction) && spareSize(for: transaction) <= spareSize
+  }
+
+  /// Whether no file of the log would hold what is frozen and what the transaction leaves.
+  private func mustFold(before transaction: Transaction<Medium>) -> Bool {
+    guard let frozen = working.frozen?.overlay else { return false }
+    return frozen.byteCount + transaction.byteCount
+      > options.openingMax(ofFile: options.logSize.max)
+  }
+
+  /// The size that the spare file must have to begin with what is frozen and what the transaction leaves.
+  private func spareSize(for transaction: Transaction<Medium>) -> Int {
     let byteCount = transaction.byteCount + (working.frozen?.overlay.byteCount ?? 0)
     var size = spareSize
     while byteCount > options.openingMax(ofFile: size), size < options.logSize.max { size *= 2 }
-    if size > spareSize { try growSpare(to: size) }
+    return size
   }
 
   private func growSpare(to size: Int) throws(StoreError) {

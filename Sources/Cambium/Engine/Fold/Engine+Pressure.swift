@@ -21,32 +21,13 @@ extension Engine {
     pressure += Double(byteCount) * Self.nanosecondsPerByte * excess / (1 - excess)
   }
 
-  /// The pause that the caller owes, which it takes without any turn; nil if none is due. With the lock.
+  /// The pause that the caller owes, which it takes without any turn; nil if none is due. A fold that ends
+  /// before ends the pause. With the lock.
   func takePause() -> Duration? {
     if pressure == 0 { return nil }
     let pause = Duration.nanoseconds(Int64(min(pressure, 1e9)))
     if pause < Self.shortest { return nil }
     pressure = 0
     return min(pause, Self.longest)
-  }
-
-  /// Takes the pause that is due, or part of it if the fold ends before.
-  func pauseIfDue() {
-    lock.lock()
-    defer { lock.unlock() }
-    if let pause = takePause() { _ = progressed.wait(atMost: pause) }
-  }
-
-  /// The same on a task.
-  nonisolated(nonsending) func awaitPause() async {
-    guard let pause = duePause() else { return }
-    // A task that was cancelled goes on at once: its commit is made.
-    try? await Task.sleep(for: pause)
-  }
-
-  private func duePause() -> Duration? {
-    lock.lock()
-    defer { lock.unlock() }
-    return takePause()
   }
 }

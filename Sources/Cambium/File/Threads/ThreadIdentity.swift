@@ -7,5 +7,8 @@ package struct ThreadIdentity: Sendable {
   /// That of the caller.
   package static var current: ThreadIdentity { ThreadIdentity(thread: pthread_self()) }
 
+  /// That of no thread that asks.
+  package static var another: ThreadIdentity { ThreadIdentity(thread: 0) }
+
   package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 }
