@@ -2,9 +2,9 @@ import ArgumentParser
 
 /// Measures Cambium side by side with other engines.
 @main
-struct Command: ParsableCommand {
+struct Command: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cambium-bench",
     abstract: "Measures Cambium side by side with other engines.",
-    subcommands: [TreeCommand.self, CommitCommand.self, LoadCommand.self])
+    subcommands: [TreeCommand.self, CommitCommand.self, LoadCommand.self, EngineCommand.self])
 }

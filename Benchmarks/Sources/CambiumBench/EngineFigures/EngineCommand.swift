@@ -1,0 +1,46 @@
+import ArgumentParser
+
+/// What there is no peer's figure for, or no fair one: Cambium's own numbers, against the goals.
+struct EngineCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "engine",
+    abstract: "What Cambium promises of itself: tasks, snapshots, reads beside writes, opening.",
+    discussion: """
+      Durable commits of tasks are compared with those of one thread in the same run. Reads beside \
+      writes are compared with reads of the same store at rest.
+      """)
+
+  @Option(help: "How many records are in the store.")
+  var records = 1_000_000
+
+  @Option(help: "How many tasks commit at once.")
+  var tasks = CommaList([16, 256])
+
+  @Option(help: "How many records the tasks commit together.")
+  var commits = 50_000
+
+  @Option(help: "How often each figure is taken; the median is shown.")
+  var rounds = 5
+
+  @Option(help: "Where to put the stores, for as long as the run lasts.")
+  var directory = "."
+
+  func validate() throws {
+    guard records >= 1000, commits >= 1000, rounds > 0, tasks.elements.allSatisfy({ $0 > 0 }) else {
+      throw ValidationError("There must be a thousand records and commits, and a round.")
+    }
+  }
+
+  func run() async throws {
+    let scratch = try ScratchDirectory(in: directory)
+    defer { scratch.remove() }
+    var figures = EngineFigures(scratch: scratch, roundCount: rounds)
+    try figures.measureEmptyStore()
+    for count in tasks.elements {
+      try await figures.measureTasks(count, commits: commits)
+    }
+    try figures.measureReads(records: records)
+    try figures.measureOpening()
+    figures.show()
+  }
+}
