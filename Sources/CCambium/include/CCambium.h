@@ -14,3 +14,16 @@ uint32_t cambium_crc32c(uint32_t crc, const void *bytes, size_t count);
 static inline void cambium_prefetch(const void *address) {
   __builtin_prefetch(address, 0, 3);
 }
+
+/// Copies `count` bytes, a multiple of 64, to where nobody will soon read them by way of the caches, such as
+/// what a device is to fetch. `to` is aligned to 64 bytes.
+static inline void cambium_copy_past_caches(void *to, const void *from, size_t count) {
+  typedef uint64_t vector __attribute__((vector_size(16)));
+  typedef vector unaligned __attribute__((aligned(1)));
+  vector *target = to;
+  const unaligned *source = from;
+  for (size_t index = 0; index < count / sizeof(vector); index++) {
+    __builtin_nontemporal_store(source[index], target + index);
+  }
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CCambium
 
 /// Memory of its owner alone, aligned to a block as direct output asks for it.
 @safe struct AlignedBuffer: ~Copyable, @unchecked Sendable {
@@ -32,5 +32,17 @@ internal import Glibc
   mutating func mutableBytes(_ range: Range<Int>) -> MutableRawSpan {
     let part = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[range])
     return unsafe _overrideLifetime(MutableRawSpan(_unsafeBytes: part), mutating: &self)
+  }
+
+  /// Copies all of `bytes`, whole blocks, to the block at `offset`, for a device to fetch them.
+  mutating func copyPastCaches(_ bytes: RawSpan, to offset: Int) {
+    let range = offset..<offset + bytes.byteCount
+    precondition(
+      offset % Self.alignment == 0 && range.count % Self.alignment == 0, "blocks are copied whole")
+    let part = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[range])
+    unsafe bytes.withUnsafeBytes { source in
+      guard let to = part.baseAddress, let from = source.baseAddress else { return }
+      unsafe cambium_copy_past_caches(to, from, source.count)
+    }
   }
 }
