@@ -162,6 +162,11 @@ extension Node {
     return (start, end)
   }
 
+  /// The bytes of the cells of `slots`.
+  func cellsSize(_ slots: Range<Int>) -> Int {
+    slots.isEmpty ? 0 : cell(slots.upperBound - 1).end - cell(slots.lowerBound).start
+  }
+
   @inline(__always)
   func tailLength(_ slot: Int) -> Int {
     if !layout.tailVaries { return layout.tailWidth }
@@ -275,6 +280,13 @@ extension Node {
     key.removeAll(keepingCapacity: true)
     key.append(prefix)
     appendSuffix(slot, to: &key)
+  }
+
+  /// A copy of the key of `slot`.
+  func key(_ slot: Int) -> [UInt8] {
+    var key: [UInt8] = []
+    copyKey(slot, to: &key)
+    return key
   }
 
   /// Appends the key of `slot` but for the prefix.

@@ -97,17 +97,11 @@ enum NodeWriter {
     to page: inout MutableRawSpan
   ) {
     for index in keys {
-      let key = entries.key(index)
-      if key.byteCount > prefixLength + 8 {
-        let tail = key.extracting(prefixLength + 8..<key.byteCount)
-        page.copy(tail, to: offset)
-        offset += tail.byteCount
-      }
-      if !entries.isBranch {
-        let value = entries.value(index)
-        page.copy(value, to: offset)
-        offset += value.byteCount
-      }
+      let cell = entries.cell(index, from: prefixLength + 8)
+      let valueLength = entries.isBranch ? entries.valueLength(index) : 0
+      let length = cell.byteCount - valueLength
+      page.copy(cell.part(0, length), to: offset)
+      offset += length
     }
   }
 }

@@ -4,11 +4,25 @@
 /// It holds a little more than two nodes, so that what is left at an end can always be divided into
 /// nodes at least half full.
 struct OpenEntries {
+  /// Where a key and behind it its value are.
   private struct Entry {
-    var offset: Int
-    var keyLength: Int
-    var valueLength: Int
-    var isExternal: Bool
+    private var place: UInt32
+    // A key is at most 1 KiB long, and a value is in a node.
+    private let lengths: (key: UInt16, value: UInt16)
+    let isExternal: Bool
+
+    init(offset: Int, keyLength: Int, valueLength: Int, isExternal: Bool) {
+      place = UInt32(offset)
+      lengths = (UInt16(keyLength), UInt16(valueLength))
+      self.isExternal = isExternal
+    }
+
+    var offset: Int {
+      get { Int(place) }
+      set { place = UInt32(newValue) }
+    }
+    var keyLength: Int { Int(lengths.key) }
+    var valueLength: Int { Int(lengths.value) }
   }
 
   let isBranch: Bool
@@ -89,6 +103,16 @@ extension OpenEntries {
     return bytes.rawSpan.part(entry.offset &+ entry.keyLength, entry.valueLength)
   }
 
+  /// What is left of the key behind its first `start` bytes, and right behind it the value.
+  @_lifetime(borrow self)
+  @inline(__always)
+  func cell(_ index: Int, from start: Int) -> RawSpan {
+    let entry = entries[removed &+ index]
+    let skipped = min(start, entry.keyLength)
+    return bytes.rawSpan.part(
+      entry.offset &+ skipped, entry.keyLength &- skipped &+ entry.valueLength)
+  }
+
   /// The shortest key above entry `index - 1` and not above entry `index`.
   func separator(before index: Int) -> [UInt8] {
     Separator.shortest(between: key(index - 1), and: key(index))
@@ -125,6 +149,42 @@ extension OpenEntries {
     weight &+= Self.weight(keyLength: keyLength, valueLength: valueLength)
   }
 
+  /// Appends entries of a leaf, until there may be a full node or one comes that weighs more than
+  /// `weightMax` and has its value in the leaf.
+  ///
+  /// - Returns: the slot behind the last that was appended.
+  mutating func append(
+    _ node: borrowing Node, _ slots: Range<Int>, weightMax: Int
+  ) -> Int {
+    let page = node.page
+    let cellsOffset = node.cellsOffset
+    let prefix = node.prefix
+    let hasExternals = node.hasExternals
+    let end = used + slots.count * (prefix.byteCount + 8) + node.cellsSize(slots)
+    if end > bytes.count { grow(to: end) }
+    entries.reserveCapacity(entries.count + slots.count)
+    for slot in slots {
+      let cell = node.cell(slot)
+      let headLength = node.headLength(slot)
+      let tailLength = node.tailLength(slot)
+      let keyLength = prefix.byteCount &+ headLength &+ tailLength
+      let valueLength = cell.end &- cell.start &- tailLength
+      let isExternal = hasExternals && node.isExternal(slot)
+      let entryWeight = Self.weight(keyLength: keyLength, valueLength: valueLength)
+      if entryWeight > weightMax, !isExternal { return slot }
+      bytes.replace(
+        at: used, with: prefix, node.head(slot), headLength,
+        page.part(cellsOffset &+ cell.start, cell.end &- cell.start))
+      entries.append(
+        Entry(
+          offset: used, keyLength: keyLength, valueLength: valueLength, isExternal: isExternal))
+      used = used &+ keyLength &+ valueLength
+      weight = weight &+ entryWeight
+      if weight >= measureWeight { return slot + 1 }
+    }
+    return slots.upperBound
+  }
+
   @inline(never)
   private mutating func grow(to size: Int) {
     var grown = [UInt8](repeating: 0, count: max(2 * size, capacity))
@@ -151,7 +211,7 @@ extension OpenEntries {
   /// Moves what is left to the front.
   private mutating func compact() {
     let cut = entries[removed].offset
-    bytes.removeSubrange(..<cut)
+    bytes.move(cut..<used)
     used -= cut
     entries.removeSubrange(..<removed)
     removed = 0
@@ -180,107 +240,29 @@ extension OpenEntries {
     measureWeight = weight + max(capacity - rest, weight / 8)
     return nil
   }
-
-  /// The entries from `start` on that fit into one node.
-  ///
-  /// Entries weigh no less than they take, so as many fit as weigh what is left, but for those that
-  /// shorten the common prefix; it takes a few measures to leave no room for one more.
-  func filledNode(from start: Int) -> FilledNode {
-    var end = min(start + nodeCountMin, count)
-    var measure = NodeMeasure(self, start..<end)
-    while end < count {
-      var more = endOfWeight(capacity - measure.size, from: end)
-      // Keys that share much weigh much more than they take.
-      if measure.size < capacity / 2 { more = max(more, min(count, 2 * end - start)) }
-      var extended = NodeMeasure(self, start..<more)
-      while extended.size > capacity, more > end + 1 {
-        more = (end + more) / 2
-        extended = NodeMeasure(self, start..<more)
-      }
-      if extended.size > capacity { break }
-      end = more
-      measure = extended
-    }
-    return FilledNode(entries: start..<end, measure: measure)
-  }
-
-  /// The end of the entries from `start` on that weigh no more than `room`; one at least.
-  private func endOfWeight(_ room: Int, from start: Int) -> Int {
-    var end = start + 1
-    var passed = weight(start)
-    while end < count, passed + weight(end) <= room {
-      passed += weight(end)
-      end += 1
-    }
-    return end
-  }
 }
 
-/// Entries that fill a node, and its exact size.
-struct FilledNode {
-  var entries: Range<Int>
-  var measure: NodeMeasure
-}
-
-// MARK: Dividing
-
-extension OpenEntries {
-  /// The entries divided over the fewest nodes they fit into, the last two as even as can be.
-  func evenParts() -> [Range<Int>] {
-    var parts: [Range<Int>] = []
-    var start = 0
-    while true {
-      let end = filledNode(from: start).entries.upperBound
-      if end == count || count - start < 2 * nodeCountMin { break }
-      if let cut = evenCut(from: start, notBehind: end) {
-        parts.append(start..<cut)
-        start = cut
-        break
-      }
-      // What follows a full node is more than another holds, so there is enough for each.
-      let full = min(end, count - nodeCountMin)
-      parts.append(start..<full)
-      start = full
+extension [UInt8] {
+  /// Writes a prefix, the first bytes of a head and a cell, one behind the other, over what is at
+  /// `offset`, and past short heads a few bytes more.
+  @inline(__always)
+  fileprivate mutating func replace(
+    at offset: Int, with prefix: RawSpan, _ head: UInt64, _ headLength: Int, _ cell: RawSpan
+  ) {
+    unsafe withUnsafeMutableBytes { bytes in
+      var span = unsafe MutableRawSpan(_unsafeBytes: bytes)
+      span.copy(prefix, to: offset)
+      let middle = offset &+ prefix.byteCount
+      span.store(head.byteSwapped, at: middle)
+      span.copy(cell, to: middle &+ headLength)
     }
-    parts.append(start..<count)
-    return parts
   }
 
-  /// Where to divide the entries from `start` on, nearest to halves of the same weight.
-  ///
-  /// Weight alone does not tell what fits: a key that has little in common with the rest makes a node
-  /// of it larger by all that the others share.
-  ///
-  /// - Returns: nil if two nodes do not hold them, the first ending at `end` at most.
-  private func evenCut(from start: Int, notBehind end: Int) -> Int? {
-    let low = start + nodeCountMin
-    let high = min(end, count - nodeCountMin)
-    guard low <= high else { return nil }
-    let even = min(max(halfWay(from: start), low), high)
-    if fits(even..<count) { return even }
-    guard fits(high..<count) else { return nil }
-    var lowest = even + 1
-    var found = high
-    while lowest < found {
-      let middle = (lowest + found) / 2
-      if fits(middle..<count) { found = middle } else { lowest = middle + 1 }
+  /// Copies the bytes in `range` to the front.
+  fileprivate mutating func move(_ range: Range<Int>) {
+    unsafe withUnsafeMutableBytes { bytes in
+      let source = unsafe UnsafeRawBufferPointer(rebasing: bytes[range])
+      unsafe bytes.copyMemory(from: source)
     }
-    return found
-  }
-
-  /// The entry before which half the weight of those from `start` on lies, or nearly.
-  private func halfWay(from start: Int) -> Int {
-    let total = (start..<count).reduce(0) { $0 + weight($1) }
-    var passed = 0
-    var index = start
-    while index < count, 2 * passed + weight(index) < total {
-      passed += weight(index)
-      index += 1
-    }
-    return index
-  }
-
-  private func fits(_ range: Range<Int>) -> Bool {
-    range.count <= nodeCountMin || NodeMeasure(self, range).size <= capacity
   }
 }

@@ -67,6 +67,22 @@ extension TreeBuilder {
     if levels[0].mayBeTwoNodes { try emitFullNodes(of: 0) }
   }
 
+  /// Adds entries of a leaf of the base, the first above all before it.
+  mutating func append(_ node: borrowing Node, _ slots: Range<Int>) throws(StoreError) {
+    var slot = slots.lowerBound
+    while slot < slots.upperBound {
+      if levels[0].isEmpty || schemaVersion != node.schemaVersion {
+        try begin(node.schemaVersion, before: node.key(slot).rawSpan)
+      }
+      let end = levels[0].append(node, slot..<slots.upperBound, weightMax: sizes.inlineWeightMax)
+      if end == slot {
+        try append(node.key(slot).rawSpan, node.value(slot), schemaVersion: node.schemaVersion)
+      }
+      slot = max(end, slot + 1)
+      if levels[0].mayBeTwoNodes { try emitFullNodes(of: 0) }
+    }
+  }
+
   /// Closes the leaves of another version: a leaf holds rows of one.
   @inline(__always)
   private mutating func begin(_ version: UInt32, before key: RawSpan) throws(StoreError) {
@@ -241,15 +257,15 @@ extension TreeBuilder {
     of reference: PageReference, level: Int, separator: [UInt8], from base: PageReader<Medium>
   ) throws(StoreError) -> OpenEntries {
     var entries = OpenEntries(isBranch: level > 0, capacity: levels[level].capacity)
-    var key: [UInt8] = []
     if level == 0 {
       let page = try base.page(reference, level: 0, as: LeafPage.self)
       let node = Node(page.bytes)
       for slot in 0..<node.count {
-        node.copyKey(slot, to: &key)
-        entries.append(key.rawSpan, node.value(slot), isExternal: node.isExternal(slot))
+        entries.append(
+          node.key(slot).rawSpan, node.value(slot), isExternal: node.isExternal(slot))
       }
     } else {
+      var key: [UInt8] = []
       let page = try base.page(reference, level: UInt8(level), as: BranchPage.self)
       let node = Node(page.bytes)
       for index in 0..<node.childCount {

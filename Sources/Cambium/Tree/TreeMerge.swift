@@ -117,11 +117,35 @@ extension TreeMerge where Input: ~Copyable {
     let page = try base.page(reference, level: 0, as: LeafPage.self)
     let node = Node(page.bytes)
     try checkBounds(of: node, reference, low: low, high: high)
+    var slot = 0
+    while slot < node.count {
+      let place = placeOfOperation(in: node)
+      let end = max(slot, place.slot)
+      try put(node, slot..<end)
+      slot = end
+      if slot == node.count { break }
+      try putOperation()
+      if place.isFound { slot += 1 }
+    }
+    try putOperations(below: high)
+  }
+
+  /// Before which slot the next operation comes, and whether it is on the key of that.
+  private func placeOfOperation(in node: borrowing Node) -> SearchResult {
+    inputHasOperation
+      ? node.search(input.key) : SearchResult(slot: node.count, isFound: false)
+  }
+
+  /// Adds entries of a leaf of the base.
+  private mutating func put(
+    _ node: borrowing Node, _ slots: Range<Int>
+  ) throws(StoreError) {
     let version = node.schemaVersion
-    var key: [UInt8] = []
-    for slot in 0..<node.count {
-      node.copyKey(slot, to: &key)
-      if try putOperations(upTo: key) { continue }
+    if version >= transform.schemaVersion, !node.hasExternals || adoption == .all {
+      return try builder.append(node, slots)
+    }
+    for slot in slots {
+      let key = node.key(slot)
       if node.isExternal(slot) {
         let pages = PageReference(decoding: node.value(slot), at: 0)
         try put(key.rawSpan, externalValue: pages, schemaVersion: version)
@@ -129,7 +153,6 @@ extension TreeMerge where Input: ~Copyable {
         try put(key.rawSpan, node.value(slot), schemaVersion: version)
       }
     }
-    try putOperations(below: high)
   }
 
   /// Throws unless a node's keys are from `low` on and below `high`.
@@ -172,17 +195,6 @@ extension TreeMerge where Input: ~Copyable {
   /// Carries out the operations on keys below `high`.
   private mutating func putOperations(below high: [UInt8]?) throws(StoreError) {
     while hasOperation(below: high) { try putOperation() }
-  }
-
-  /// Carries out the operations on keys up to `limit`; says whether the last was on `limit` itself.
-  private mutating func putOperations(upTo limit: [UInt8]) throws(StoreError) -> Bool {
-    while inputHasOperation {
-      let order = input.key.compare(limit.rawSpan)
-      if order > 0 { return false }
-      try putOperation()
-      if order == 0 { return true }
-    }
-    return false
   }
 
   private mutating func putOperation() throws(StoreError) {
