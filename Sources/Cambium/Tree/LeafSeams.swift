@@ -28,21 +28,34 @@ extension TreeBuilder {
     let first = try base.leaf(of: reference, level: level, by: { _ in 0 })
     if !levels[0].isEmpty {
       guard first.lowestVersion == schemaVersion else { return false }
-      return try base.isThin(first, sizes)
+      return try isThin(first)
     }
     guard let last = try lastAdoptedLeaf(), last.lowestVersion == first.lowestVersion else {
       return false
     }
-    if try base.isThin(first, sizes) { return true }
-    return try base.isThin(last, sizes)
+    if try isThin(first) { return true }
+    return try isThin(last)
   }
 
   /// Whether entries of `version`, which are to come, have a leaf before them that must be taken back.
   func isThinLeafBefore(_ version: UInt32) throws(StoreError) -> Bool {
-    guard let base, seams.visitedLeaves > (seams.isMixed ? 0 : 1),
+    guard seams.visitedLeaves > (seams.isMixed ? 0 : 1),
       let last = try lastAdoptedLeaf(), last.lowestVersion == version
     else { return false }
-    return try base.isThin(last, sizes)
+    return try isThin(last)
+  }
+
+  /// Whether a leaf is under a third full. Most are not read to know.
+  private func isThin(_ leaf: PageReference) throws(StoreError) -> Bool {
+    if leaf.blocks > 1, leaf.size - Layout.blockSize >= sizes.leaf / 3 { return false }
+    if rewritten.reference == leaf { return isThin(rewritten.node) }
+    guard let base else { return false }
+    let page = try base.page(leaf, level: 0, as: LeafPage.self)
+    return isThin(Node(page.bytes))
+  }
+
+  private func isThin(_ leaf: borrowing Node) -> Bool {
+    OpenEntries.isUnderThird(weight: leaf.entriesWeight, capacity: sizes.leaf)
   }
 
   /// The last leaf of the last subtree, if that was adopted.
@@ -50,6 +63,7 @@ extension TreeBuilder {
     guard let base, let level = levels.indices.dropFirst().first(where: { !levels[$0].isEmpty })
     else { return nil }
     let last = levels[level].reference(levels[level].count - 1)
+    if rewritten.reference == last { return last }
     if appender.wrote(last.position) { return nil }
     return try base.leaf(of: last, level: level - 1, by: { $0.count })
   }
@@ -67,14 +81,6 @@ extension PageReader {
       reference = node.child(choose(node))
     }
     return reference
-  }
-
-  /// Whether a leaf is under a third full. Most are not read to know.
-  fileprivate func isThin(_ leaf: PageReference, _ sizes: NodeSizes) throws(StoreError) -> Bool {
-    if leaf.blocks > 1, leaf.size - Layout.blockSize >= sizes.leaf / 3 { return false }
-    let page = try page(leaf, level: 0, as: LeafPage.self)
-    let node = Node(page.bytes)
-    return OpenEntries.isUnderThird(weight: node.entriesWeight, capacity: sizes.leaf)
   }
 }
 

@@ -5,8 +5,8 @@
 /// key, because keys ascend.
 struct NodeMeasure {
   private let isBranch: Bool
-  /// The number of keys.
-  let count: Int
+  /// The entries, without a branch's first.
+  private var keys: Range<Int>
   let prefixLength: Int
   private var keyLengthMin = Int.max
   private var keyLengthMax = 0
@@ -19,15 +19,31 @@ struct NodeMeasure {
   /// Measures `entries[range]`. A branch's first separator belongs to its parent and is left out.
   init(_ entries: borrowing OpenEntries, _ range: Range<Int>) {
     isBranch = entries.isBranch
-    let keys = range.dropFirst(isBranch ? 1 : 0)
-    count = keys.count
-    guard let first = keys.first, let last = keys.last else {
-      prefixLength = 0
-      return
-    }
-    let firstKey = entries.key(first)
-    prefixLength = firstKey.commonPrefix(with: entries.key(last), atMost: firstKey.byteCount)
-    for index in keys {
+    keys = range.dropFirst(isBranch ? 1 : 0)
+    prefixLength = Self.prefixLength(of: entries, keys)
+    add(keys, of: entries)
+  }
+
+  /// Measures the same entries and those behind them up to `end`.
+  func extended(to end: Int, of entries: borrowing OpenEntries) -> NodeMeasure {
+    let all = keys.lowerBound - (isBranch ? 1 : 0)..<end
+    guard !keys.isEmpty,
+      Self.prefixLength(of: entries, keys.lowerBound..<end) == prefixLength
+    else { return NodeMeasure(entries, all) }
+    var measure = self
+    measure.add(keys.upperBound..<end, of: entries)
+    measure.keys = keys.lowerBound..<end
+    return measure
+  }
+
+  private static func prefixLength(of entries: borrowing OpenEntries, _ keys: Range<Int>) -> Int {
+    guard let first = keys.first, let last = keys.last else { return 0 }
+    let key = entries.key(first)
+    return key.commonPrefix(with: entries.key(last), atMost: key.byteCount)
+  }
+
+  private mutating func add(_ added: Range<Int>, of entries: borrowing OpenEntries) {
+    for index in added {
       let keyLength = entries.keyLength(index)
       keyLengthMin = min(keyLengthMin, keyLength)
       keyLengthMax = max(keyLengthMax, keyLength)
@@ -40,6 +56,9 @@ struct NodeMeasure {
       hasExternals = hasExternals || entries.isExternal(index)
     }
   }
+
+  /// The number of keys.
+  var count: Int { keys.count }
 
   private func tailLength(_ keyLength: Int) -> Int { max(0, keyLength - prefixLength - 8) }
 

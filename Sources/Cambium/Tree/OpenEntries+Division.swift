@@ -10,10 +10,10 @@ extension OpenEntries {
       var more = endOfWeight(capacity - measure.size, from: end)
       // Keys that share much weigh much more than they take.
       if measure.size < capacity / 2 { more = max(more, min(count, 2 * end - start)) }
-      var extended = NodeMeasure(self, start..<more)
+      var extended = measure.extended(to: more, of: self)
       while extended.size > capacity, more > end + 1 {
         more = (end + more) / 2
-        extended = NodeMeasure(self, start..<more)
+        extended = measure.extended(to: more, of: self)
       }
       if extended.size > capacity { break }
       end = more

@@ -24,6 +24,8 @@ struct TreeBuilder<Medium: FileSystem>: ~Copyable {
   private var hasTakenNeighbor = false
   /// Finds leaves that must not stay as they are, where leaves of several versions meet.
   private(set) var seams = LeafSeams()
+  /// The last leaf that was adopted with other values.
+  private(set) var rewritten = RewrittenLeaf()
 
   init(
     appendingTo appender: PageAppender<Medium>, base: PageReader<Medium>?,
@@ -48,7 +50,7 @@ extension TreeBuilder {
     try checkLimit(.keyLength, key.byteCount)
     try begin(schemaVersion, before: key)
     let weight = OpenEntries.weight(keyLength: key.byteCount, valueLength: value.byteCount)
-    if weight <= sizes.inlineWeightMax {
+    if isInline(weight: weight) {
       levels[0].append(key, value)
     } else {
       try checkLimit(.valueLength, value.byteCount)
@@ -57,6 +59,9 @@ extension TreeBuilder {
     }
     if levels[0].mayBeTwoNodes { try emitFullNodes(of: 0) }
   }
+
+  /// Whether an entry of this weight stays in its leaf as a whole.
+  func isInline(weight: Int) -> Bool { weight <= sizes.inlineWeightMax }
 
   /// Adds an entry whose value has its own pages already.
   mutating func append(
@@ -152,6 +157,17 @@ extension TreeBuilder {
     seams.visitedLeaves = 0
   }
 
+  /// Links a leaf of the base that gets other values and has none with pages of their own.
+  /// `prepareToAdopt` said that it can be.
+  mutating func adopt(
+    _ leaf: borrowing Node, replacing replacements: LeafReplacements, separator: [UInt8],
+    next: [UInt8]?
+  ) throws(StoreError) {
+    rewritten.make(leaf, replacing: replacements)
+    let reference = try rewritten.write(to: appender)
+    try adopt(reference, level: 0, separator: separator, next: next)
+  }
+
   private mutating func append(
     _ reference: PageReference, separator: [UInt8], to level: Int
   ) throws(StoreError) {
@@ -241,8 +257,8 @@ extension TreeBuilder {
     if levels[level + 1].isEmpty, try !takeBack(level + 1) { return false }
     let last = levels[level + 1].count - 1
     let reference = levels[level + 1].reference(last)
-    // Only adopted nodes can stand there: those made here leave enough open behind them.
-    if appender.wrote(reference.position) { return false }
+    // Only adopted nodes stand there: those made here leave enough open behind them.
+    if appender.wrote(reference.position), rewritten.reference != reference { return false }
     if level == 0, reference.lowestVersion != schemaVersion { return false }
     let separator = levels[level + 1].keyBytes(last)
     let taken = try entries(of: reference, level: level, separator: separator, from: base)
@@ -257,13 +273,11 @@ extension TreeBuilder {
     of reference: PageReference, level: Int, separator: [UInt8], from base: PageReader<Medium>
   ) throws(StoreError) -> OpenEntries {
     var entries = OpenEntries(isBranch: level > 0, capacity: levels[level].capacity)
-    if level == 0 {
+    if rewritten.reference == reference {
+      entries.append(rewritten.node)
+    } else if level == 0 {
       let page = try base.page(reference, level: 0, as: LeafPage.self)
-      let node = Node(page.bytes)
-      for slot in 0..<node.count {
-        entries.append(
-          node.key(slot).rawSpan, node.value(slot), isExternal: node.isExternal(slot))
-      }
+      entries.append(Node(page.bytes))
     } else {
       var key: [UInt8] = []
       let page = try base.page(reference, level: UInt8(level), as: BranchPage.self)
@@ -296,51 +310,5 @@ extension TreeBuilder {
       level += 1
     }
     return nil
-  }
-}
-
-extension OpenEntries {
-  mutating func append(_ key: RawSpan, _ reference: PageReference) {
-    var bytes: [UInt8] = []
-    reference.encode(to: &bytes)
-    append(key, bytes.rawSpan, isExternal: !isBranch)
-  }
-
-  mutating func prepend(_ earlier: OpenEntries) {
-    let later = self
-    self = earlier
-    for index in 0..<later.count {
-      append(later.key(index), later.value(index), isExternal: later.isExternal(index))
-    }
-  }
-
-  /// Completes the reference to a node of these entries.
-  ///
-  /// Sums of what a damaged base says stop at what a number can say, above `aggregateMax`.
-  func aggregate(
-    _ range: Range<Int>, schemaVersion: UInt32, into reference: inout PageReference
-  ) {
-    if !isBranch {
-      reference.count = UInt64(range.count)
-      reference.lowestVersion = schemaVersion
-      for index in range where isExternal(index) {
-        reference.liveBytes.addClamping(self.reference(index).liveBytes)
-      }
-      return
-    }
-    reference.lowestVersion = .max
-    for index in range {
-      let child = self.reference(index)
-      reference.count.addClamping(child.count)
-      reference.liveBytes.addClamping(child.liveBytes)
-      reference.lowestVersion = min(reference.lowestVersion, child.lowestVersion)
-    }
-  }
-}
-
-extension UInt64 {
-  fileprivate mutating func addClamping(_ other: UInt64) {
-    let (sum, overflow) = addingReportingOverflow(other)
-    self = overflow ? .max : sum
   }
 }

@@ -9,13 +9,15 @@
 struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: EntryTransform>:
   ~Copyable
 {
-  private let base: PageReader<Medium>?
-  private var input: Input
-  private var inputHasOperation = false
-  private var transform: Transform
+  let base: PageReader<Medium>?
+  var input: Input
+  var inputHasOperation = false
+  var transform: Transform
   private let scope: TransformScope
-  private let adoption: Adoption
-  private var builder: TreeBuilder<Medium>
+  let adoption: Adoption
+  var builder: TreeBuilder<Medium>
+  /// What the leaf at hand gets, as long as it gets nothing but values of the old lengths.
+  var replacements = LeafReplacements()
   /// What the transform makes of the value at hand.
   private var newValue: [UInt8] = []
 
@@ -72,7 +74,6 @@ extension TreeMerge where Input: ~Copyable {
     if try adopts(reference, level: level, high: high) {
       try builder.adopt(reference, level: level, separator: low, next: high)
     } else if level == 0 {
-      builder.expect(from: low, schemaVersion: reference.lowestVersion)
       try mergeLeaf(reference, low: low, high: high)
     } else {
       try visitChildren(of: reference, level: level, low: low, high: high)
@@ -110,94 +111,34 @@ extension TreeMerge where Input: ~Copyable {
     }
   }
 
-  private mutating func mergeLeaf(
-    _ reference: PageReference, low: [UInt8], high: [UInt8]?
-  ) throws(StoreError) {
-    guard let base else { return }
-    let page = try base.page(reference, level: 0, as: LeafPage.self)
-    let node = Node(page.bytes)
-    try checkBounds(of: node, reference, low: low, high: high)
-    var slot = 0
-    while slot < node.count {
-      let place = placeOfOperation(in: node)
-      let end = max(slot, place.slot)
-      try put(node, slot..<end)
-      slot = end
-      if slot == node.count { break }
-      try putOperation()
-      if place.isFound { slot += 1 }
-    }
-    try putOperations(below: high)
-  }
-
-  /// Before which slot the next operation comes, and whether it is on the key of that.
-  private func placeOfOperation(in node: borrowing Node) -> SearchResult {
-    inputHasOperation
-      ? node.search(input.key) : SearchResult(slot: node.count, isFound: false)
-  }
-
-  /// Adds entries of a leaf of the base.
-  private mutating func put(
-    _ node: borrowing Node, _ slots: Range<Int>
-  ) throws(StoreError) {
-    let version = node.schemaVersion
-    if version >= transform.schemaVersion, !node.hasExternals || adoption == .all {
-      return try builder.append(node, slots)
-    }
-    for slot in slots {
-      let key = node.key(slot)
-      if node.isExternal(slot) {
-        let pages = PageReference(decoding: node.value(slot), at: 0)
-        try put(key.rawSpan, externalValue: pages, schemaVersion: version)
-      } else {
-        try put(key.rawSpan, node.value(slot), schemaVersion: version)
-      }
-    }
-  }
-
   /// Throws unless a node's keys are from `low` on and below `high`.
   ///
   /// So keys ascend over all of the base, and no page can be come to twice: what is written is in order
   /// whatever was read, and a file in which pages share children does not take for ever.
-  private func checkBounds(
+  func checkBounds(
     of node: borrowing Node, _ reference: PageReference, low: [UInt8], high: [UInt8]?
   ) throws(StoreError) {
     guard node.isWithin(low, high) else {
       throw reference.fault(.separators, "its keys are not between the separators beside it")
     }
   }
-
-  /// Adds an entry of the base whose value has pages of its own.
-  private mutating func put(
-    _ key: RawSpan, externalValue pages: PageReference, schemaVersion: UInt32
-  ) throws(StoreError) {
-    let isOld = schemaVersion < transform.schemaVersion
-    if !isOld, adoption.allows(pages, hasPagesBelow: pages.liveBytes != pages.size) {
-      try builder.append(key, externalValue: pages, schemaVersion: schemaVersion)
-      return
-    }
-    guard let base else { return }
-    var value: [UInt8] = []
-    try base.appendLargeValue(pages, to: &value)
-    try put(key, value.rawSpan, schemaVersion: schemaVersion)
-  }
 }
 
 // MARK: The input
 
 extension TreeMerge where Input: ~Copyable {
-  private func hasOperation(below high: [UInt8]?) -> Bool {
+  func hasOperation(below high: [UInt8]?) -> Bool {
     guard inputHasOperation else { return false }
     guard let high else { return true }
     return input.key.compare(high.rawSpan) < 0
   }
 
   /// Carries out the operations on keys below `high`.
-  private mutating func putOperations(below high: [UInt8]?) throws(StoreError) {
+  mutating func putOperations(below high: [UInt8]?) throws(StoreError) {
     while hasOperation(below: high) { try putOperation() }
   }
 
-  private mutating func putOperation() throws(StoreError) {
+  mutating func putOperation() throws(StoreError) {
     if !input.isRemoval {
       if input.schemaVersion < transform.schemaVersion {
         try transformOperation()
@@ -221,7 +162,7 @@ extension TreeMerge where Input: ~Copyable {
   }
 
   /// Adds an entry, transformed if it is old.
-  private mutating func put(
+  mutating func put(
     _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32
   ) throws(StoreError) {
     if schemaVersion >= transform.schemaVersion {

@@ -137,6 +137,10 @@ extension Tree<InMemoryFileSystem> {
   func exerciseMerge(_ keys: [Bytes], adoption: Adoption = .all) -> StoreError? {
     var changes: [Bytes: Bytes?] = [:]
     for key in keys { changes[key] = [1, 2] }
+    return exerciseMerge(changes, adoption: adoption)
+  }
+
+  func exerciseMerge(_ changes: [Bytes: Bytes?], adoption: Adoption = .all) -> StoreError? {
     let appender = PageAppender(
       to: InMemoryFileSystem(), of: pages.identity, from: 1_000, output: .buffered)
     do throws(StoreError) {

@@ -46,6 +46,11 @@ import Testing
     _ = tree.exercise(keys, limit: 300)
     _ = tree.exerciseMerge(keys)
     _ = tree.exerciseMerge(keys, adoption: .none)
+    // What a good leaf would get without being divided anew.
+    var values: [Bytes: Bytes?] = [:]
+    for entry in entries { values[entry.key] = entry.value }
+    _ = tree.exerciseMerge(values)
+    _ = tree.exerciseMerge(values.filter { $0.key.last != 1 })
   }
 
   /// Changes one to four bytes or fields, most of them where the layout is said.

@@ -15,6 +15,7 @@ struct TreeHistory {
   var keySpace: UInt64 = 600
   var mergeCount = 12
   var operationsMax = 60
+  var valueLengthMin = 0
   var valueLengthMax = 12
   /// Of a hundred operations, how many remove.
   var removals = 35
@@ -70,7 +71,7 @@ struct TreeHistory {
       if Int.random(in: 0..<100, using: &random) < removals {
         changes[key] = .some(nil)
       } else {
-        let length = Int.random(in: 0...valueLengthMax, using: &random)
+        let length = Int.random(in: valueLengthMin...valueLengthMax, using: &random)
         changes[key] = Bytes(repeating: UInt8.random(in: 0...255, using: &random), count: length)
       }
     }

@@ -1,0 +1,129 @@
+// The leaves of the base that operations fall into, or that cannot stay as they are.
+
+extension TreeMerge where Input: ~Copyable {
+  /// Merges the leaf at `reference` with the operations that fall into it.
+  mutating func mergeLeaf(
+    _ reference: PageReference, low: [UInt8], high: [UInt8]?
+  ) throws(StoreError) {
+    guard let base else { return }
+    let page = try base.page(reference, level: 0, as: LeafPage.self)
+    let node = Node(page.bytes)
+    try checkBounds(of: node, reference, low: low, high: high)
+    if try takeReplacements(for: node, reference, below: high),
+      try builder.prepareToAdopt(reference, level: 0)
+    {
+      return try builder.adopt(node, replacing: replacements, separator: low, next: high)
+    }
+    builder.expect(from: low, schemaVersion: reference.lowestVersion)
+    try putReplaced(node)
+    try putRest(of: node, from: replacements.endSlot)
+    try putOperations(below: high)
+  }
+
+  /// Merges the entries of a leaf from a slot on with the operations among them.
+  private mutating func putRest(
+    of node: borrowing Node, from start: Int
+  ) throws(StoreError) {
+    var slot = start
+    while slot < node.count {
+      let place = placeOfOperation(in: node)
+      let end = max(slot, place.slot)
+      try put(node, slot..<end)
+      slot = end
+      if slot == node.count { break }
+      try putOperation()
+      if place.isFound { slot += 1 }
+    }
+  }
+
+  /// Before which slot the next operation comes, and whether it is on the key of that.
+  private func placeOfOperation(in node: borrowing Node) -> SearchResult {
+    inputHasOperation
+      ? node.search(input.key) : SearchResult(slot: node.count, isFound: false)
+  }
+
+  /// Adds entries of a leaf of the base.
+  private mutating func put(
+    _ node: borrowing Node, _ slots: Range<Int>
+  ) throws(StoreError) {
+    let version = node.schemaVersion
+    if version >= transform.schemaVersion, !node.hasExternals || adoption == .all {
+      return try builder.append(node, slots)
+    }
+    for slot in slots {
+      let key = node.key(slot)
+      if node.isExternal(slot) {
+        let pages = PageReference(decoding: node.value(slot), at: 0)
+        try put(key.rawSpan, externalValue: pages, schemaVersion: version)
+      } else {
+        try put(key.rawSpan, node.value(slot), schemaVersion: version)
+      }
+    }
+  }
+
+  /// Adds an entry of the base whose value has pages of its own.
+  private mutating func put(
+    _ key: RawSpan, externalValue pages: PageReference, schemaVersion: UInt32
+  ) throws(StoreError) {
+    let isOld = schemaVersion < transform.schemaVersion
+    if !isOld, adoption.allows(pages, hasPagesBelow: pages.liveBytes != pages.size) {
+      try builder.append(key, externalValue: pages, schemaVersion: schemaVersion)
+      return
+    }
+    guard let base else { return }
+    var value: [UInt8] = []
+    try base.appendLargeValue(pages, to: &value)
+    try put(key, value.rawSpan, schemaVersion: schemaVersion)
+  }
+}
+
+// MARK: Values of the same length
+
+extension TreeMerge where Input: ~Copyable {
+  /// Takes operations from the input as long as they replace values of a leaf by others of the same length.
+  ///
+  /// - Returns: whether these are all that fall into the leaf, and there are any.
+  private mutating func takeReplacements(
+    for node: borrowing Node, _ reference: PageReference, below high: [UInt8]?
+  ) throws(StoreError) -> Bool {
+    replacements.removeAll()
+    let version = node.schemaVersion
+    // A damaged branch may say another version than the leaf.
+    guard !node.hasExternals, version >= transform.schemaVersion,
+      version == reference.lowestVersion
+    else { return false }
+    while hasOperation(below: high) {
+      guard let slot = slotOfReplacement(in: node) else { return false }
+      replacements.append(input.value, for: slot)
+      inputHasOperation = try input.advance()
+    }
+    return replacements.count > 0
+  }
+
+  /// The slot whose value the next operation replaces by one of the same length; nil if it does not.
+  private func slotOfReplacement(in node: borrowing Node) -> Int? {
+    guard !input.isRemoval, input.schemaVersion == node.schemaVersion else { return nil }
+    let place = node.search(input.key)
+    guard place.isFound, place.slot >= replacements.endSlot else { return nil }
+    let length = input.value.byteCount
+    // What the builder would put elsewhere is left to it.
+    let weight = OpenEntries.weight(keyLength: input.key.byteCount, valueLength: length)
+    guard length == node.value(place.slot).byteCount, builder.isInline(weight: weight) else {
+      return nil
+    }
+    return place.slot
+  }
+
+  /// Adds the entries of a leaf up to the last that was replaced.
+  private mutating func putReplaced(_ node: borrowing Node) throws(StoreError) {
+    let replacements = replacements
+    var slot = 0
+    for index in 0..<replacements.count {
+      let next = replacements.slot(index)
+      try put(node, slot..<next)
+      try builder.append(
+        node.key(next).rawSpan, replacements.value(index), schemaVersion: node.schemaVersion)
+      slot = next + 1
+    }
+  }
+}
