@@ -65,7 +65,7 @@ extension Fold {
     let appended = appender.extents
     let reference = try appender.publish(footer)
     let file = try PageFile(after: base.file, reference, footer)
-    file.willNeed(appended)
+    try file.warm(appended)
     return Published(file: file, released: released(by: file))
   }
 
@@ -102,12 +102,14 @@ extension PageFile {
   /// What is read ahead of a fold at most: more than that may not be wanted in memory at all.
   private static var readAheadMax: Int { 256 << 20 }
 
-  /// Asks for pages that went past the page cache on their way to the medium: they are mostly newer versions
-  /// of pages in use. Without it the first reads after a fold wait for the medium one by one, which took ten
-  /// times as long for commits of random keys.
-  fileprivate func willNeed(_ appended: [AppendedBlocks]) {
+  /// Brings pages that went past the page cache into it, and verifies the nodes among them: they are mostly newer
+  /// versions of pages in use. Without it the first reads after a fold wait for the medium one by one, which
+  /// took ten times as long for commits of random keys; and writers verify what this thread can.
+  ///
+  /// - Throws: `.corrupt`, `.io`: what is on the medium is not what was written.
+  fileprivate func warm(_ appended: [AppendedBlocks]) throws(StoreError) {
     let size = appended.reduce(0) { $0 + $1.blocks.count * Layout.blockSize }
-    if size > Self.readAheadMax { return }
+    guard pages.cache == nil, size <= Self.readAheadMax else { return }
     for extent in appended {
       guard let segment = pages.segments.entry(extent.number)?.segment else { continue }
       pages.medium.advise(
@@ -115,6 +117,7 @@ extension PageFile {
         Int(extent.blocks.lowerBound) * Layout.blockSize..<Int(extent.blocks.upperBound)
           * Layout.blockSize, .willNeed, at: .pageAdvise)
     }
+    for tree in footer.trees { try Tree(pages: pages, root: tree.root).verify(within: appended) }
   }
 
   /// The page segments that the state is in, that of the footer itself included.
