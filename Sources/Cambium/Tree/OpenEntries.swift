@@ -66,6 +66,13 @@ struct OpenEntries {
     return size > capacity && size < capacity / 3 * 4
   }
 
+  /// Enough for nodes of which none is far from full.
+  var isFull: Bool {
+    let size = NodeMeasure(self, 0..<count).size
+    let nodeCount = (size + capacity - 1) / capacity
+    return size >= nodeCount * (capacity - capacity / 8)
+  }
+
   /// Too little for any node that has another of its kind beside it.
   var isUnderThird: Bool { Self.isUnderThird(weight: weight, capacity: capacity) }
 

@@ -157,8 +157,16 @@ extension TreeBuilder {
     seams.visitedLeaves = 0
   }
 
+  /// The same for a leaf that is written anew whether it is adopted with other values or its entries come
+  /// one by one. Then those fill up what is open, unless that is full.
+  mutating func prepareToRewrite(_ reference: PageReference) throws(StoreError) -> Bool {
+    let isOfVersion = reference.lowestVersion == schemaVersion
+    if isOfVersion, !levels[0].isEmpty, !levels[0].isFull { return false }
+    return try prepareToAdopt(reference, level: 0)
+  }
+
   /// Links a leaf of the base that gets other values and has none with pages of their own.
-  /// `prepareToAdopt` said that it can be.
+  /// `prepareToRewrite` said that it can be.
   mutating func adopt(
     _ leaf: borrowing Node, replacing replacements: LeafReplacements, separator: [UInt8],
     next: [UInt8]?

@@ -10,7 +10,7 @@ extension TreeMerge where Input: ~Copyable {
     let node = Node(page.bytes)
     try checkBounds(of: node, reference, low: low, high: high)
     if try takeReplacements(for: node, reference, below: high),
-      try builder.prepareToAdopt(reference, level: 0)
+      try builder.prepareToRewrite(reference)
     {
       return try builder.adopt(node, replacing: replacements, separator: low, next: high)
     }
