@@ -15,6 +15,7 @@ extension Errno {
   package static let interrupted = Errno(rawValue: EINTR)
   package static let noSuchFile = Errno(rawValue: ENOENT)
   package static let fileExists = Errno(rawValue: EEXIST)
+  package static let directoryNotEmpty = Errno(rawValue: ENOTEMPTY)
   package static let ioError = Errno(rawValue: EIO)
   package static let noSpace = Errno(rawValue: ENOSPC)
   package static let quotaExceeded = Errno(rawValue: EDQUOT)

@@ -60,6 +60,29 @@
   /// The operations of a whole frame are known, within it and within their limits, and each is of a
   /// tree.
   case logOperations = "L7"
+
+  /// The bytes of a schema are whole elements, known or skippable, and within their limits.
+  case schemaLayout = "D1"
+  /// A schema describes what can be: names and numbers are there once, and what refers to one finds
+  /// it.
+  case schemaContents = "D2"
+
+  /// The key of a record or of an index entry is whole parts of the described types.
+  case keyParts = "K1"
+  /// The value of an index entry is its record's primary key where the key does not end with it, and
+  /// else empty.
+  case keyValue = "K2"
+  /// Every index entry is that of a record, and every record has its entries.
+  case indexEntries = "K3"
+
+  /// A row begins with known flags, and its parts lie within it and fill it.
+  case rowLayout = "R1"
+  /// The ends of a row's variable columns ascend, and the last is where the row ends.
+  case rowEnds = "R2"
+  /// A null column of a row has no bytes but zeros, and nothing is null that is not optional.
+  case rowNulls = "R3"
+  /// What a row holds for a column is a value of its type.
+  case rowValues = "R4"
 }
 
 extension Invariant: CustomStringConvertible {

@@ -35,6 +35,26 @@
   case closed(path: String)
   /// The process is a forked child of the one that opened the store.
   case forked(path: String)
+  /// A description of a record cannot be, by itself or for its Swift type, in the version named.
+  case invalidDescription(record: String, field: String?, version: Int, reason: String)
+  /// The store describes this version otherwise than the program does.
+  case schemaMismatch(version: Int, differences: [String])
+  /// The store has an older version than the program wants, and was not to be migrated.
+  case needsMigration(found: Int, wanted: Int)
+  /// The store has a newer version than the program knows.
+  case newerSchema(found: Int, supported: Int)
+  /// The model has no such record type, or not in this version.
+  case unknownRecord(name: String)
+  /// A value cannot be stored: it is out of range, not valid, too long, no key.
+  case invalidValue(record: String, field: String?, reason: String)
+  /// A record with this primary key is there already.
+  case duplicateKey(record: String, key: String)
+  /// Another record has the same values where they have to be unique.
+  case uniqueConflict(record: String, constraint: String, key: String)
+  /// There is no record with this primary key.
+  case noSuchRecord(record: String, key: String)
+  /// The store was opened for reading.
+  case readOnly(path: String)
 }
 
 extension StoreError {
@@ -46,6 +66,8 @@ extension StoreError {
     case segment(UInt32)
     /// A file of the log, by its number, and the block there.
     case log(file: UInt32, block: UInt32)
+    /// An entry of a tree, by the tree's name and its key or what that begins with.
+    case entry(tree: String, key: [UInt8])
   }
 
   /// A bound that the format sets. `bound` says where it is.
@@ -54,9 +76,9 @@ extension StoreError {
     case keyLength
     /// Of a value that is no blob.
     case valueLength
-    /// Of a name or label, in UTF-8: of a tree, a schema version, a kept state.
+    /// Of a name or label, in UTF-8: of a tree, a schema version, a kept state, a record, a field.
     case nameLength
-    /// Of all that is said of one state of the store: its trees, segments and schema versions.
+    /// Of all that is said of one state of the store: its trees and segments.
     case footerSize
     /// Of the place where long work is to go on.
     case cursorLength
@@ -122,6 +144,32 @@ extension StoreError: CustomStringConvertible {
       "\(path) was closed. Open it again."
     case .forked(let path):
       "\(path) was opened by the parent of this process. Open it here, when the parent has closed it."
+    case .invalidDescription(let record, let field, let version, let reason):
+      "The description of \(record)\(field.map { ".\($0)" } ?? "") in version \(version) cannot be:"
+        + " \(reason). Change the description or the type."
+    case .schemaMismatch(let version, let differences):
+      "The store describes version \(version) otherwise: \(differences.joined(separator: "; "))."
+        + " Describe it as the store does, and put what is new into a new version."
+    case .needsMigration(let found, let wanted):
+      "The store has version \(found), not \(wanted). Migrate it, or open it with a model of version"
+        + " \(found)."
+    case .newerSchema(let found, let supported):
+      "The store has version \(found), newer than \(supported). Use the program that wrote it, or roll"
+        + " it back; nothing was changed."
+    case .unknownRecord(let name):
+      "The model has no record \(name) in this version. List its type in the model."
+    case .invalidValue(let record, let field, let reason):
+      "A value of \(record)\(field.map { ".\($0)" } ?? "") cannot be stored: \(reason). Nothing was"
+        + " changed."
+    case .duplicateKey(let record, let key):
+      "There is a \(record) with the key \(key) already. Update it, or save to replace it."
+    case .uniqueConflict(let record, let constraint, let key):
+      "Another \(record) has the same \(constraint): the one with the key \(key). Change the value, or"
+        + " that record first."
+    case .noSuchRecord(let record, let key):
+      "There is no \(record) with the key \(key). Insert or save it instead."
+    case .readOnly(let path):
+      "\(path) is open for reading only. Open it for writing."
     }
   }
 }
@@ -132,6 +180,15 @@ extension StoreError.CorruptPlace: CustomStringConvertible {
     case .page(let position): "The page at \(position)"
     case .segment(let number): "Page segment \(number)"
     case .log(let file, let block): "Block \(block) of log-\(file)"
+    case .entry(let tree, let key): "The entry \(key.hexadecimal(atMost: 16)) of \(tree)"
     }
+  }
+}
+
+extension [UInt8] {
+  /// Two digits a byte, of the first `limit` bytes.
+  fileprivate func hexadecimal(atMost limit: Int) -> String {
+    let digits = prefix(limit).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return count > limit ? digits + "…" : digits
   }
 }
