@@ -13,10 +13,9 @@ extension Footer {
   enum Section: UInt16 {
     case trees = 1
     case segments = 2
-    case schemas = 3
-    case keptStates = 4
-    case pendingWork = 5
-    case previous = 6
+    case keptStates = 3
+    case pendingWork = 4
+    case previous = 5
   }
 
   /// The flag of a section without which the rest must not be used.
@@ -41,13 +40,6 @@ extension Footer {
       bytes.append(integer: extent.number)
       bytes.append(integer: extent.end)
       bytes.append(integer: extent.liveBytes)
-    }
-    try bytes.appendSection(.schemas, schemas) { schema, bytes throws(StoreError) in
-      bytes.append(integer: schema.version)
-      bytes.append(integer: schema.fingerprintLow)
-      bytes.append(integer: schema.fingerprintHigh)
-      try bytes.append(shortString: schema.label)
-      schema.description.encode(to: &bytes)
     }
     try bytes.appendSection(.keptStates, keptStates) { state, bytes throws(StoreError) in
       bytes.append(integer: state.version)
@@ -139,8 +131,6 @@ extension Footer {
           throw reader.fault("the segment table does not ascend")
         }
         segments.append(extent)
-      case .schemas:
-        schemas.append(try StoredSchema(reading: &reader, below: position))
       case .keptStates:
         keptStates.append(
           KeptState(
@@ -215,19 +205,6 @@ extension SegmentExtent {
     guard kind != .pages || end <= UInt64(Layout.segmentBlocksMax) else {
       throw reader.fault("page segment \(number) is said to have \(end) blocks")
     }
-  }
-}
-
-extension StoredSchema {
-  fileprivate init(reading reader: inout ByteReader, below position: PagePosition)
-    throws(StoreError)
-  {
-    version = try reader.integer(UInt32.self)
-    fingerprintLow = try reader.integer(UInt64.self)
-    fingerprintHigh = try reader.integer(UInt64.self)
-    label = try reader.shortString()
-    description = try reader.reference()
-    try description.check(below: position)
   }
 }
 

@@ -12,8 +12,6 @@ struct Footer: Hashable, Sendable {
   var trees: [NamedTree] = []
   /// The segments that hold pages or blobs of this state, ascending by kind and number.
   var segments: [SegmentExtent] = []
-  /// Every schema version the store ever had, oldest first.
-  var schemas: [StoredSchema] = []
   /// States kept so that a migration can be rolled back.
   var keptStates: [KeptState] = []
   /// Long work that goes on where it stopped.
@@ -30,9 +28,7 @@ extension Footer {
   /// - Complexity: O(trees + segments); no page is read.
   var garbageShare: Double {
     // Sums of what comes from a file: a number that cannot overflow.
-    let live =
-      trees.reduce(0) { $0 + Double($1.root?.reference.liveBytes ?? 0) }
-      + schemas.reduce(0) { $0 + Double($1.description.liveBytes) }
+    let live = trees.reduce(0) { $0 + Double($1.root?.reference.liveBytes ?? 0) }
     let blocks = segments.reduce(0) { $0 + ($1.kind == .pages ? Double($1.end) : 0) }
     if blocks == 0 { return 0 }
     return max(0, 1 - live / (blocks * Double(Layout.blockSize)))
@@ -66,15 +62,6 @@ struct SegmentExtent: Hashable, Sendable {
   var end: UInt64
   /// The bytes that the state's trees reach.
   var liveBytes: UInt64
-}
-
-/// A schema version, its fingerprint, and where its description is.
-struct StoredSchema: Hashable, Sendable {
-  var version: UInt32
-  var fingerprintLow: UInt64
-  var fingerprintHigh: UInt64
-  var label: String
-  var description: PageReference
 }
 
 /// An older footer whose roots must stay readable.

@@ -9,6 +9,17 @@ public struct Schema: Hashable, Sendable {
   public let label: String?
   /// By number.
   public let records: [RecordSchema]
+  /// Above every number that a record or an index of the store ever had.
+  let nextNumber: UInt32
+
+  /// - Parameter nextNumber: Nil for the lowest that can be.
+  init(version: UInt32, label: String?, records: [RecordSchema], nextNumber: UInt32? = nil) {
+    self.version = version
+    self.label = label
+    self.records = records
+    let numbers = records.flatMap { [$0.number] + $0.indexes.map(\.number) }
+    self.nextNumber = nextNumber ?? (numbers.max() ?? 0) + 1
+  }
 }
 
 /// One record type of one version.
@@ -24,6 +35,22 @@ public struct RecordSchema: Hashable, Sendable {
   public let indexes: [IndexSchema]
   /// What the user sets to make the fingerprint differ though nothing else does.
   public let modifier: String?
+  /// Above every number that a field of the record ever had.
+  let nextField: UInt32
+
+  /// - Parameter nextField: Nil for the lowest that can be.
+  init(
+    number: UInt32, name: String, fields: [FieldSchema], primaryKey: [KeyPart],
+    indexes: [IndexSchema], modifier: String?, nextField: UInt32? = nil
+  ) {
+    self.number = number
+    self.name = name
+    self.fields = fields
+    self.primaryKey = primaryKey
+    self.indexes = indexes
+    self.modifier = modifier
+    self.nextField = nextField ?? (fields.map(\.number).max() ?? 0) + 1
+  }
 }
 
 /// One field of a record.

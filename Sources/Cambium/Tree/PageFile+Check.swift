@@ -2,9 +2,9 @@ extension PageFile {
   /// Verifies everything that `reference` publishes, and names every fault, located.
   ///
   /// Both copies of the footer, of which a reader reads the second only if it must; header and length of
-  /// every page segment; every tree of the catalog and of pending work; the descriptions of schema
-  /// versions. Pages are read from the medium anew, whatever was verified before. A state that is kept
-  /// has a footer of its own, and is checked by the reference to that.
+  /// every page segment; every tree of the catalog and of pending work. Pages are read from the medium
+  /// anew, whatever was verified before. A state that is kept has a footer of its own, and is checked by
+  /// the reference to that.
   ///
   /// - Parameters:
   ///   - identity: The store that the reference is from, if it is known.
@@ -22,10 +22,6 @@ extension PageFile {
     for tree in footer.trees + footer.pendingWork.flatMap(\.trees) {
       let report = TreeCheck.run(Tree(pages: pages, root: tree.root), sizes: sizes)
       faults += report.faults.filter { known.insert($0).inserted }
-    }
-    for schema in footer.schemas {
-      let found = TreeCheck.faults(ofValue: schema.description, in: pages)
-      faults += found.filter { known.insert($0).inserted }
     }
     return faults
   }

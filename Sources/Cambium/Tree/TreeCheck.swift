@@ -46,14 +46,6 @@ struct TreeCheck<Medium: FileSystem>: ~Copyable {
     return check.report
   }
 
-  /// What is wrong with a value that has pages of its own.
-  static func faults(ofValue reference: PageReference, in pages: PageReader<Medium>) -> [StoreError]
-  {
-    var check = TreeCheck(pages: pages, sizes: .standard)
-    check.visitValue(reference)
-    return check.report.faults
-  }
-
   private init(pages: PageReader<Medium>, sizes: NodeSizes) {
     self.pages = pages
     self.sizes = sizes

@@ -16,11 +16,6 @@ enum FooterFixtures {
     footer.coveredSequence = random.next()
     footer.trees = trees(count: Int.random(in: 0..<20, using: &random), &random)
     footer.segments = extents(&random)
-    footer.schemas = (0..<Int.random(in: 0..<9, using: &random)).map { _ in
-      StoredSchema(
-        version: UInt32(truncatingIfNeeded: random.next()), fingerprintLow: random.next(),
-        fingerprintHigh: random.next(), label: text(&random), description: page(&random))
-    }
     footer.keptStates = (0..<Int.random(in: 0..<5, using: &random)).map { _ in
       KeptState(
         version: UInt32(truncatingIfNeeded: random.next()), label: text(&random),

@@ -95,9 +95,6 @@ enum Salvage<Medium: FileSystem> {
     for tree in footer.trees {
       faults += TreeCheck.run(Tree(pages: pages, root: tree.root)).faults.filter { !$0.isOfFill }
     }
-    for schema in footer.schemas {
-      faults += TreeCheck.faults(ofValue: schema.description, in: pages)
-    }
     return faults
   }
 }

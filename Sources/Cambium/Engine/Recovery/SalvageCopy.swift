@@ -18,7 +18,7 @@ struct SalvageCopy<Source: FileSystem, Medium: FileSystem> {
     self.sizes = sizes
   }
 
-  /// Writes the trees, the schemas' descriptions and a footer.
+  /// Writes the trees and a footer.
   ///
   /// Kept states, pending work and blobs stay behind: they lead to other footers and files.
   ///
@@ -31,9 +31,6 @@ struct SalvageCopy<Source: FileSystem, Medium: FileSystem> {
     for tree in found.trees {
       footer.trees.append(NamedTree(name: tree.name, root: try copy(tree)))
     }
-    for schema in found.schemas {
-      if let schema = try copy(schema) { footer.schemas.append(schema) }
-    }
     try appender.sync()
     footer.segments = try segments(of: footer)
     return try appender.publish(footer)
@@ -43,19 +40,6 @@ struct SalvageCopy<Source: FileSystem, Medium: FileSystem> {
     try TreeMerge<Medium, SalvagedEntries<Source>, NoTransform>.run(
       SalvagedEntries(tree, of: source, losses: losses), into: nil, of: nil,
       transform: NoTransform(), sizes: sizes, appendingTo: appender)
-  }
-
-  private func copy(_ schema: StoredSchema) throws(StoreError) -> StoredSchema? {
-    var description: [UInt8] = []
-    do throws(StoreError) {
-      try source.appendLargeValue(schema.description, to: &description)
-    } catch {
-      losses.add("schema version \(schema.version)", from: [], to: nil, count: 1, error)
-      return nil
-    }
-    var copy = schema
-    copy.description = try appender.append(largeValue: description.rawSpan)
-    return copy
   }
 
   /// The segment table: all that was written, and of that what is live.

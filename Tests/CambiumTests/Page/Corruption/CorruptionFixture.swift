@@ -5,8 +5,8 @@ import TestSupport
 /// A page file of some 90 KiB with every kind of page, in two segments made by two merges, so that
 /// there is garbage and an older footer.
 ///
-///     segment 1   header · parts and list of a value · values · leaves · branches · a schema's
-///                 description · footer · its copy
+///     segment 1   header · parts and list of a value · values · leaves · branches · footer ·
+///                 its copy
 ///     segment 2   header · the leaves and branches that the second merge made anew · footer · its
 ///                 copy
 ///
@@ -72,17 +72,11 @@ private struct FixtureBuilder {
   mutating func publishFirst() throws -> FooterReference {
     let appender = PageAppender(
       to: medium, of: identity, from: 1, output: .buffered, segmentBlocks: 256)
-    oldModel.description = text(700, seed: 9)
     let deep = try buildDeep(appender)
     let flat = try buildFlat(appender)
     var footer = Footer(identity: identity)
     footer.coveredSequence = 10
     footer.trees = [NamedTree(name: "deep", root: deep), NamedTree(name: "flat", root: flat)]
-    footer.schemas = [
-      StoredSchema(
-        version: 1, fingerprintLow: 1, fingerprintHigh: 2, label: "first",
-        description: try appender.append(largeValue: oldModel.description.rawSpan))
-    ]
     return try publish(&footer, from: appender)
   }
 
@@ -165,7 +159,6 @@ private struct FixtureBuilder {
 struct FixtureModel {
   var deep: [Bytes: Bytes] = [:]
   var flat: [Bytes: Bytes] = [:]
-  var description: Bytes = []
 }
 
 extension PageAppender {

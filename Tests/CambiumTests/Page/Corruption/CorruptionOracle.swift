@@ -42,7 +42,6 @@ struct CorruptionOracle {
   /// - Throws: `Violation`.
   mutating func verifyPages() throws {
     if let file = try open(.mapped) {
-      try verifyDescription(in: file)
       for (index, tree) in state.trees.enumerated() {
         let root = file.footer.trees[index].root
         try scan(tree.entries, Tree(pages: file.pages, root: root), forwards: true)
@@ -58,7 +57,6 @@ struct CorruptionOracle {
   mutating func verifyEverything() throws {
     for mode in [ReadMode.mapped, .buffered(cacheSize: 1 << 20)] {
       guard let file = try open(mode) else { continue }
-      try verifyDescription(in: file)
       for (index, tree) in state.trees.enumerated() {
         let root = file.footer.trees[index].root
         try verify(tree, Tree(pages: file.pages, root: root))
@@ -141,17 +139,6 @@ extension CorruptionOracle {
       let page = fixture.map.number(of: position), damage.pages.contains(page),
       pages.contains(page)
     else { throw Violation("\(error) is not at a damaged page of this answer") }
-  }
-
-  private mutating func verifyDescription(
-    in file: PageFile<InMemoryFileSystem>
-  ) throws {
-    let expected = state.description
-    try expect("the description", from: expected.pages) { () throws(StoreError) in
-      var bytes: Bytes = []
-      try file.pages.appendLargeValue(file.footer.schemas[0].description, to: &bytes)
-      return bytes == expected.bytes
-    }
   }
 
   private mutating func verify(
@@ -274,8 +261,6 @@ extension CorruptionOracle {
     }
     if isFooterLost { return places }
     for tree in state.trees + state.pendingTrees { add(damagedPages(of: tree)) }
-    // It is one page.
-    if damage.pages.intersects(state.description.pages) { add(state.description.pages) }
     return places
   }
 }

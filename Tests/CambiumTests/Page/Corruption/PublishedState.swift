@@ -9,7 +9,6 @@ struct PublishedState {
   /// Where its segments end, ascending, and the pages that are their headers.
   let segments: [(number: UInt32, end: Int, header: Int)]
   let trees: [ExpectedTree]
-  let description: ExpectedValue
   /// The trees that its pending work has made so far.
   var pendingTrees: [ExpectedTree] = []
 }
@@ -60,9 +59,6 @@ extension PublishedState {
       trees.append(try walk.tree(tree, holding: model))
     }
     self.trees = trees
-    description = ExpectedValue(
-      bytes: model.description,
-      pages: try walk.value(file.footer.schemas[0].description, ancestors: PageSet()))
     map = walk.map
   }
 }

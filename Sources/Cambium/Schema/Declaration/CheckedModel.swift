@@ -1,0 +1,135 @@
+/// A model whose descriptions were checked: the schema of its version, and beside it what is not stored.
+struct CheckedModel: Sendable {
+  let schema: Schema
+  /// In step with the schema's records.
+  let records: [CheckedRecord]
+}
+
+/// A record of a checked model.
+struct CheckedRecord: Sendable {
+  let type: any Record.Type
+  let schema: RecordSchema
+  /// In step with the schema's fields.
+  let fields: [DescribedField]
+  let transients: [DescribedTransient]
+  let validations: [Validation]
+}
+
+extension StoreModel {
+  /// Checks the descriptions of all versions up to the model's own, and makes its schema.
+  ///
+  /// - Parameter previous: The schema that the store has, of this version or an older one. Its numbers are
+  ///   kept; whether it describes its version as the model does is not looked at.
+  /// - Throws: `.invalidDescription`; `.newerSchema` if the store's is newer.
+  /// - Complexity: O(versions × fields).
+  func checked(after previous: Schema? = nil) throws(StoreError) -> CheckedModel {
+    let versions = try describedVersions()
+    if let previous, Int(previous.version) > version {
+      throw .newerSchema(found: Int(previous.version), supported: version)
+    }
+    var schema = previous
+    for described in versions.dropFirst(Int(previous?.version ?? UInt32(version)) - 1) {
+      var numbering = Numbering(described, after: schema)
+      schema = try numbering.schema(label: described.version == version ? label : nil)
+    }
+    guard let schema, let described = versions.last else {
+      throw invalid("a model without versions")
+    }
+    var records: [CheckedRecord] = []
+    for record in schema.records {
+      if let record = described.record(named: record.name)?.checked(record) {
+        records.append(record)
+      }
+    }
+    return CheckedModel(schema: schema, records: records)
+  }
+
+  /// The schemas of all versions up to the model's own, each with the numbers of the one before: what
+  /// a store would have that was migrated through all of them.
+  ///
+  /// - Throws: `.invalidDescription`.
+  func schemas() throws(StoreError) -> [Schema] {
+    var schemas: [Schema] = []
+    for described in try describedVersions() {
+      var numbering = Numbering(described, after: schemas.last)
+      schemas.append(try numbering.schema(label: described.version == version ? label : nil))
+    }
+    return schemas
+  }
+
+  /// Every version, checked by itself and against the one before.
+  private func describedVersions() throws(StoreError) -> [DescribedVersion] {
+    guard version >= 1, let last = UInt32(exactly: version), last < .max else {
+      throw invalid("versions start at 1")
+    }
+    if let count = label?.utf8.count, count > StoreError.Limit.nameLength.bound {
+      throw .limitExceeded(.nameLength, found: count)
+    }
+    var seen: [any Record.Type] = []
+    for type in records {
+      if seen.contains(where: { $0 == type }) {
+        throw invalid("\(type) is in the model twice")
+      }
+      seen.append(type)
+    }
+    var versions: [DescribedVersion] = []
+    var schema: Schema?
+    for version in 1...version {
+      let described = try DescribedVersion(
+        version: version, records: try describedRecords(in: version), after: versions.last)
+      var numbering = Numbering(described, after: schema)
+      schema = try numbering.schema(label: nil)
+      versions.append(described)
+    }
+    return versions
+  }
+
+  private func describedRecords(in version: Int) throws(StoreError) -> [DescribedRecord] {
+    var described: [DescribedRecord] = []
+    for type in records {
+      // The name without its module and the types around it.
+      let name = String(describing: type)
+      let description = type.recordDescription(for: version)
+      if description.elements.isEmpty { continue }
+      described.append(try Self.describe(description, type, name, version))
+    }
+    for record in removed {
+      let description = record.description(version)
+      if description.elements.isEmpty { continue }
+      guard version < self.version else {
+        throw .invalidDescription(
+          record: record.name, field: nil, version: version,
+          reason: "it was removed, so its description for the current version is empty")
+      }
+      described.append(try Self.describe(description, nil, record.name, version))
+    }
+    return described
+  }
+
+  private static func describe(
+    _ description: RecordDescription, _ type: (any Record.Type)?, _ name: String, _ version: Int
+  ) throws(StoreError) -> DescribedRecord {
+    do throws(DescriptionFault) {
+      return try DescribedRecord(description, of: type, name: name)
+    } catch {
+      throw .invalidDescription(
+        record: name, field: error.field, version: version, reason: error.reason)
+    }
+  }
+
+  private func invalid(_ reason: String) -> StoreError {
+    .invalidDescription(record: "StoreModel", field: nil, version: version, reason: reason)
+  }
+}
+
+extension DescribedRecord {
+  /// The record beside its schema; nil where it has no type.
+  fileprivate func checked(_ schema: RecordSchema) -> CheckedRecord? {
+    guard let type else { return nil }
+    var byName: [String: DescribedField] = [:]
+    for field in fields { byName[field.name] = field }
+    return CheckedRecord(
+      type: type, schema: schema, fields: schema.fields.compactMap { byName[$0.name] },
+      transients: transients, validations: validations)
+  }
+}

@@ -1,0 +1,218 @@
+/// Why a description cannot be, and of which of its fields.
+struct DescriptionFault: Error, Hashable {
+  var field: String?
+  var reason: String
+
+  init(_ reason: String, field: String? = nil) {
+    self.field = field
+    self.reason = reason
+  }
+
+  /// The same of a field, where it does not name one.
+  func of(_ field: String) -> DescriptionFault {
+    DescriptionFault(reason, field: self.field ?? field)
+  }
+}
+
+/// A field of a description: what only the program knows of it beside what is stored.
+struct DescribedField: Sendable {
+  /// Of a composite's part: with the composite's name and a dot before it.
+  let name: String
+  /// The full name of the composite that it is a part of.
+  let composite: String?
+  /// The Swift property, in the record or in the composite's struct.
+  let property: String
+  let type: ColumnType
+  let isOptional: Bool
+  let modifier: String?
+  /// Of a transformable.
+  let codec: (any FieldCodec)?
+  let rules: [CheckedRule]
+  /// Of the column's type.
+  let defaultValue: FieldValue?
+  /// Of the column's type.
+  let migrationDefault: FieldValue?
+  /// Its own last name in the version before.
+  let renamingID: String?
+}
+
+/// A property that is not stored, and the composite in whose struct it is.
+struct DescribedTransient: Sendable {
+  let composite: String?
+  let transient: Transient
+}
+
+/// A description taken apart and checked by itself: one version of one record.
+struct DescribedRecord: Sendable {
+  private(set) var name: String
+  private(set) var renamingID: String?
+  /// Nil for a record that was removed.
+  let type: (any Record.Type)?
+  private(set) var modifier: String?
+  /// Composites before their parts.
+  private(set) var fields: [DescribedField] = []
+  private(set) var primaryKey: [KeyField] = []
+  /// Those of unique and indexed fields too, all with names.
+  private(set) var indexes: [DescribedIndex] = []
+  private(set) var transients: [DescribedTransient] = []
+  private(set) var validations: [Validation] = []
+
+  /// - Parameter name: What it is stored as if it does not say otherwise.
+  init(
+    _ description: RecordDescription, of type: (any Record.Type)?, name: String
+  ) throws(DescriptionFault) {
+    self.name = name
+    self.type = type
+    var flagged: [KeyField] = []
+    var statements = Statements()
+    for element in description.elements {
+      switch element.kind {
+      case .field(let field):
+        do throws(DescriptionFault) {
+          try add(field, to: nil)
+        } catch { throw error.of(field.name) }
+        if field.isPrimaryKey { flagged.append(.ascending(field.name)) }
+      case .transient(let transient): try add(transient, to: nil)
+      default: try add(element.kind, &statements)
+      }
+    }
+    guard flagged.isEmpty || statements.keys.isEmpty else {
+      throw DescriptionFault("its primary key is both a PrimaryKey and a field's; keep one of them")
+    }
+    primaryKey = statements.keys.first?.fields ?? flagged
+    for index in statements.indexes { indexes.append(DescribedIndex(index)) }
+    try refuseConstants()
+  }
+}
+
+extension DescribedRecord {
+  private struct Statements {
+    var keys: [PrimaryKey] = []
+    var indexes: [Index] = []
+    var hasName = false
+  }
+
+  private mutating func add(
+    _ statement: RecordDescription.Element.Kind, _ statements: inout Statements
+  ) throws(DescriptionFault) {
+    switch statement {
+    case .primaryKey(let key):
+      guard statements.keys.isEmpty else { throw DescriptionFault("it has two primary keys") }
+      statements.keys.append(key)
+    case .index(let index): statements.indexes.append(index)
+    case .name(let recordName):
+      guard !statements.hasName else { throw DescriptionFault("it has two names") }
+      statements.hasName = true
+      name = recordName.name
+      renamingID = recordName.renamingID
+    case .validation(let validation):
+      guard let type, validation.test.subject == type else {
+        throw DescriptionFault("the validation “\(validation.text)” is of another type")
+      }
+      validations.append(validation)
+    case .modifier(let text):
+      guard modifier == nil else { throw DescriptionFault("it has two modifiers") }
+      modifier = text.text
+    case .field, .transient: break
+    }
+  }
+
+  private mutating func add(_ field: Field, to composite: String?) throws(DescriptionFault) {
+    if let reason = field.name.faultAsName { throw DescriptionFault("its name \(reason)") }
+    let name = (composite.map { $0 + "." } ?? "") + field.name
+    try claim(field.property, in: composite, name)
+    let (type, codec) = try field.type.column()
+    var rules: [CheckedRule] = []
+    for rule in field.rules { rules.append(try CheckedRule(rule, for: type)) }
+    let value = try field.defaultValue?.value(of: field, type, codec, rules)
+    let migration = try field.migrationInfo?.defaultValue?.value(of: field, type, codec, rules)
+    fields.append(
+      DescribedField(
+        name: name, composite: composite, property: field.property, type: type,
+        isOptional: field.isOptional, modifier: field.modifier, codec: codec, rules: rules,
+        defaultValue: value ?? nil, migrationDefault: migration ?? nil,
+        renamingID: field.migrationInfo?.renamingID))
+    if field.isUnique || field.isIndexed {
+      indexes.append(DescribedIndex(of: name, isUnique: field.isUnique))
+    }
+    if composite != nil, field.isPrimaryKey {
+      throw DescriptionFault("a part of a composite is in no primary key", field: name)
+    }
+    if case .composite(let parts) = field.type.kind { try add(parts, to: name) }
+  }
+
+  private mutating func add(
+    _ parts: RecordDescription, to composite: String
+  ) throws(DescriptionFault) {
+    for element in parts.elements {
+      switch element.kind {
+      case .field(let field):
+        do throws(DescriptionFault) {
+          try add(field, to: composite)
+        } catch { throw error.of(composite + "." + field.name) }
+      case .transient(let transient): try add(transient, to: composite)
+      default:
+        throw DescriptionFault("a composite is of fields and transients only", field: composite)
+      }
+    }
+  }
+
+  private mutating func add(
+    _ transient: Transient, to composite: String?
+  ) throws(DescriptionFault) {
+    try claim(transient.property, in: composite, transient.property)
+    transients.append(DescribedTransient(composite: composite, transient: transient))
+  }
+
+  /// Refuses a property that is described already.
+  private func claim(
+    _ property: String, in composite: String?, _ field: String
+  ) throws(DescriptionFault) {
+    let isClaimed =
+      fields.contains { $0.composite == composite && $0.property == property }
+      || transients.contains { $0.composite == composite && $0.transient.property == property }
+    if isClaimed {
+      throw DescriptionFault("the property \(property) is described twice", field: field)
+    }
+  }
+
+  /// Refuses defaults that two records could not both have.
+  private func refuseConstants() throws(DescriptionFault) {
+    let unique = indexes.filter { $0.isUnique && $0.fields.count == 1 }.map { $0.fields[0].name }
+    for field in fields
+    where unique.contains(field.name) || primaryKey.map(\.name) == [field.name] {
+      guard field.defaultValue == nil, field.migrationDefault == nil else {
+        throw DescriptionFault(
+          "it is unique, so there can be no default that two records would get", field: field.name)
+      }
+    }
+  }
+}
+
+/// A declared index, with a name.
+struct DescribedIndex: Sendable {
+  let name: String
+  let fields: [KeyField]
+  let isUnique: Bool
+  let condition: FieldCondition?
+
+  init(_ index: Index) {
+    name = index.name ?? index.fields.map(\.text).joined(separator: ", ")
+    fields = index.fields
+    isUnique = index.isUnique
+    condition = index.condition
+  }
+
+  init(of field: String, isUnique: Bool) {
+    name = field
+    fields = [.ascending(field)]
+    self.isUnique = isUnique
+    condition = nil
+  }
+}
+
+extension KeyField {
+  fileprivate var text: String {
+    name + (isCaseInsensitive ? " without case" : "") + (isDescending ? " descending" : "")
+  }
+}

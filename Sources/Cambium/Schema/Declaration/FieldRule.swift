@@ -1,0 +1,72 @@
+/// What a value of a field has to meet to be stored. Nil always does.
+public struct FieldRule: Sendable {
+  let kind: Kind
+
+  enum Kind: Sendable {
+    case range(lower: FieldValue?, upper: FieldValue?, includesUpper: Bool)
+    case length(ClosedRange<Int>)
+    case pattern(String)
+    case predicate(String, @Sendable (FieldValue) -> Bool)
+  }
+}
+
+extension FieldRule {
+  public static func range<Bound: FieldValueConvertible>(_ range: ClosedRange<Bound>) -> FieldRule {
+    FieldRule(
+      lower: range.lowerBound.fieldValue, upper: range.upperBound.fieldValue, includesUpper: true)
+  }
+
+  public static func range<Bound: FieldValueConvertible>(_ range: Range<Bound>) -> FieldRule {
+    FieldRule(
+      lower: range.lowerBound.fieldValue, upper: range.upperBound.fieldValue, includesUpper: false)
+  }
+
+  public static func range<Bound: FieldValueConvertible>(
+    _ range: PartialRangeFrom<Bound>
+  ) -> FieldRule {
+    FieldRule(lower: range.lowerBound.fieldValue, upper: nil, includesUpper: true)
+  }
+
+  public static func range<Bound: FieldValueConvertible>(
+    _ range: PartialRangeThrough<Bound>
+  ) -> FieldRule {
+    FieldRule(lower: nil, upper: range.upperBound.fieldValue, includesUpper: true)
+  }
+
+  public static func range<Bound: FieldValueConvertible>(
+    _ range: PartialRangeUpTo<Bound>
+  ) -> FieldRule {
+    FieldRule(lower: nil, upper: range.upperBound.fieldValue, includesUpper: false)
+  }
+
+  /// Of a string in characters, of data in bytes, of an array in elements.
+  public static func length(_ range: ClosedRange<Int>) -> FieldRule {
+    FieldRule(kind: .length(range))
+  }
+
+  public static func length(_ range: PartialRangeFrom<Int>) -> FieldRule {
+    FieldRule(kind: .length(range.lowerBound...max(range.lowerBound, .max)))
+  }
+
+  public static func length(_ range: PartialRangeThrough<Int>) -> FieldRule {
+    FieldRule(kind: .length(min(0, range.upperBound)...range.upperBound))
+  }
+
+  /// A regular expression that matches somewhere in a string; all of it between `^` and `$`.
+  public static func pattern(_ pattern: String) -> FieldRule {
+    FieldRule(kind: .pattern(pattern))
+  }
+
+  /// - Parameters:
+  ///   - text: What holds, for errors: "a prime".
+  ///   - holds: Whether a value meets it. Not called for nil.
+  public static func predicate(
+    _ text: String, _ holds: @escaping @Sendable (FieldValue) -> Bool
+  ) -> FieldRule {
+    FieldRule(kind: .predicate(text, holds))
+  }
+
+  private init(lower: FieldValue?, upper: FieldValue?, includesUpper: Bool) {
+    kind = .range(lower: lower, upper: upper, includesUpper: includesUpper)
+  }
+}

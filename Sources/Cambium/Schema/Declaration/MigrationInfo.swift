@@ -1,0 +1,44 @@
+/// What to do about a field when a store comes from the version before.
+///
+/// A default acts where the field is new or no longer optional, a `renamingID` in the step in which the
+/// field first has it; afterwards both are ignored.
+public struct MigrationInfo: Sendable {
+  let defaultValue: FieldDefault?
+  let renamingID: String?
+
+  /// The field is the one that the version before calls `renamingID`.
+  public init(renamingID: String) {
+    defaultValue = nil
+    self.renamingID = renamingID
+  }
+
+  /// Records that have no value get `default`, which has to convert exactly to the field's type: an
+  /// integer for a double, a string for a URL.
+  public init(default value: FieldValue, renamingID: String? = nil) {
+    defaultValue = FieldDefault(value)
+    self.renamingID = renamingID
+  }
+
+  /// The same with a value of Swift's: of an enum, or of what a codec encodes.
+  public init(default value: some Encodable & Sendable, renamingID: String? = nil) {
+    defaultValue = FieldDefault(encodable: value)
+    self.renamingID = renamingID
+  }
+}
+
+/// A default as it was declared, before it is known what it has to convert to.
+struct FieldDefault: Sendable {
+  /// Nil where only a codec can make something of it.
+  let value: FieldValue?
+  let encodable: (any Encodable & Sendable)?
+
+  init(_ value: FieldValue) {
+    self.value = value
+    encodable = nil
+  }
+
+  init(encodable: some Encodable & Sendable) {
+    value = FieldValue(converting: encodable)
+    self.encodable = encodable
+  }
+}

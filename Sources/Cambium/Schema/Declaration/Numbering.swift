@@ -1,0 +1,197 @@
+/// Makes the schema of a described version, with the numbers of the one before.
+///
+/// Whatever was there keeps its number; what is new gets one above all that ever were, in the order
+/// of names: so neither numbers nor the layout of rows depend on the order of declaration.
+struct Numbering {
+  private let described: DescribedVersion
+  private let previous: Schema?
+  private var nextNumber: UInt32
+
+  /// - Parameter previous: Of the same version, or of the one before.
+  init(_ described: DescribedVersion, after previous: Schema?) {
+    self.described = described
+    self.previous = previous
+    nextNumber = previous?.nextNumber ?? 1
+  }
+
+  /// - Throws: `.invalidDescription` for what no schema can be.
+  mutating func schema(label: String?) throws(StoreError) -> Schema {
+    var records: [RecordSchema] = []
+    let old = described.records.map { oldRecord($0) }
+    var numbers: [String: UInt32] = [:]
+    for (record, old) in zip(described.records, old) { numbers[record.name] = old?.number }
+    for name in described.records.map(\.name).sorted(by: { $0.precedes($1) })
+    where numbers[name] == nil {
+      numbers[name] = takeNumber()
+    }
+    for (record, old) in zip(described.records, old) {
+      do throws(DescriptionFault) {
+        records.append(try schema(of: record, numbers[record.name] ?? 0, old))
+      } catch {
+        throw fault(SchemaFault(record: record.name, field: error.field, reason: error.reason))
+      }
+    }
+    let schema = Schema(
+      version: UInt32(described.version), label: label,
+      records: records.sorted { $0.number < $1.number }, nextNumber: nextNumber)
+    do throws(SchemaFault) {
+      try schema.validate()
+    } catch { throw fault(error) }
+    return schema
+  }
+
+  private func fault(_ fault: SchemaFault) -> StoreError {
+    .invalidDescription(
+      record: fault.record, field: fault.field, version: described.version, reason: fault.reason)
+  }
+
+  private mutating func takeNumber() -> UInt32 {
+    defer { nextNumber += 1 }
+    return nextNumber
+  }
+
+  private var isSameVersion: Bool { previous.map { Int($0.version) == described.version } ?? false }
+
+  private func oldRecord(_ record: DescribedRecord) -> RecordSchema? {
+    let name = isSameVersion ? record.name : described.lineages[record.name]?.ancestor
+    return name.flatMap { previous?.record(named: $0) }
+  }
+
+  private func oldField(_ field: DescribedField, of record: DescribedRecord, _ old: RecordSchema?)
+    -> FieldSchema?
+  {
+    let name =
+      isSameVersion ? field.name : described.lineages[record.name]?.fields[field.name]
+    return name.flatMap { old?.field(named: $0) }
+  }
+}
+
+extension Numbering {
+  private mutating func schema(
+    of record: DescribedRecord, _ number: UInt32, _ old: RecordSchema?
+  ) throws(DescriptionFault) -> RecordSchema {
+    var nextField = old?.nextField ?? 1
+    var numbers: [String: UInt32] = [:]
+    for field in record.fields {
+      guard numbers[field.name] == nil else {
+        throw DescriptionFault("another field has that name too", field: field.name)
+      }
+      numbers[field.name] = oldField(field, of: record, old)?.number ?? 0
+    }
+    for name in numbers.filter({ $0.value == 0 }).keys.sorted(by: { $0.precedes($1) }) {
+      numbers[name] = nextField
+      nextField += 1
+    }
+    let fields = record.fields.map { field in
+      FieldSchema(
+        number: numbers[field.name] ?? 0, name: field.name, type: field.type,
+        isOptional: field.isOptional, composite: field.composite.flatMap { numbers[$0] },
+        modifier: field.modifier)
+    }
+    let bare = RecordSchema(
+      number: number, name: record.name, fields: fields.sorted { $0.number < $1.number },
+      primaryKey: try record.primaryKey.parts(numbers, "the primary key"), indexes: [],
+      modifier: record.modifier, nextField: nextField)
+    return RecordSchema(
+      number: number, name: record.name, fields: bare.fields, primaryKey: bare.primaryKey,
+      indexes: try indexes(of: record, bare, numbers, old), modifier: record.modifier,
+      nextField: nextField)
+  }
+
+  /// An index that is the same as one before, but for its name, keeps its number and so its tree.
+  private mutating func indexes(
+    of record: DescribedRecord, _ bare: RecordSchema, _ numbers: [String: UInt32],
+    _ old: RecordSchema?
+  ) throws(DescriptionFault) -> [IndexSchema] {
+    var kept: [[UInt8]: UInt32] = [:]
+    for index in old?.indexes ?? [] { kept[old?.shape(of: index) ?? []] = index.number }
+    var indexes: [IndexSchema] = []
+    var shapes: Set<[UInt8]> = []
+    for index in record.indexes.sorted(by: { $0.name.precedes($1.name) }) {
+      let schema = IndexSchema(
+        number: 0, name: index.name,
+        parts: try index.fields.parts(numbers, "the index \(index.name)"),
+        isUnique: index.isUnique,
+        condition: try index.condition.map {
+          condition
+            throws(DescriptionFault) in try bare.converted(condition, of: index.name)
+        })
+      let shape = bare.shape(of: schema)
+      guard shapes.insert(shape).inserted else {
+        throw DescriptionFault("the index \(index.name) is the same as another; leave one out")
+      }
+      let number = kept[shape] ?? takeNumber()
+      indexes.append(
+        IndexSchema(
+          number: number, name: schema.name, parts: schema.parts, isUnique: schema.isUnique,
+          condition: schema.condition))
+    }
+    return indexes.sorted { $0.number < $1.number }
+  }
+}
+
+extension RecordSchema {
+  /// All that the entries of an index depend on, by numbers: with the same shape, its tree stays as it is.
+  fileprivate func shape(of index: IndexSchema) -> [UInt8] {
+    var shape: [UInt8] = [index.isUnique ? 1 : 0, index.condition == nil ? 0 : 1]
+    shape.append(parts: index.parts, field: typedField)
+    shape.append(parts: primaryKey, field: typedField)
+    guard let condition = index.condition else { return shape }
+    shape.append(condition: condition) { name in
+      self.field(named: name).map { typedField($0.number) } ?? []
+    }
+    return shape
+  }
+
+  private func typedField(_ number: UInt32) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(integer: number)
+    guard let field = field(number) else { return bytes }
+    bytes.append(type: field.type)
+    bytes.append(canBeNull(field) ? 1 : 0)
+    return bytes
+  }
+
+  /// A condition with values as the columns hold them.
+  fileprivate func converted(
+    _ condition: FieldCondition, of index: String
+  ) throws(DescriptionFault) -> FieldCondition {
+    guard condition.depth <= FieldCondition.depthMax else {
+      throw DescriptionFault(
+        "the condition of the index \(index) is nested over \(FieldCondition.depthMax) deep")
+    }
+    return try condition.mapComparisons { name, comparison, value throws(DescriptionFault) in
+      guard let field = field(named: name) else {
+        throw DescriptionFault(
+          "the condition of the index \(index) is of \(name), which is not there")
+      }
+      guard field.type.canBeKey else {
+        throw DescriptionFault(
+          "the condition of the index \(index) compares \(name), \(field.type)")
+      }
+      guard let value = value == .null ? .null : value.converted(to: field.type) else {
+        throw DescriptionFault(
+          "the condition of the index \(index) compares \(name), \(field.type), with \(value)")
+      }
+      return FieldCondition.comparison(field: name, comparison, value)
+    }.canonical
+  }
+}
+
+extension [KeyField] {
+  fileprivate func parts(
+    _ numbers: [String: UInt32], _ key: String
+  ) throws(DescriptionFault) -> [KeyPart] {
+    var parts: [KeyPart] = []
+    for field in self {
+      guard let number = numbers[field.name] else {
+        throw DescriptionFault("\(key) is of \(field.name), which is not there", field: field.name)
+      }
+      parts.append(
+        KeyPart(
+          field: number, isDescending: field.isDescending,
+          isCaseInsensitive: field.isCaseInsensitive))
+    }
+    return parts
+  }
+}

@@ -1,0 +1,41 @@
+/// A type whose values a store keeps: a struct, as a rule.
+///
+/// ```swift
+/// struct TodoItem: Record {
+///   var id = UUID()
+///   var title: String
+///
+///   static func recordDescription(for version: Int) -> RecordDescription {
+///     Field(primaryKey: true, name: "id", type: .uuid)
+///     Field(name: "title", type: .string)
+///   }
+/// }
+/// ```
+public protocol Record: Codable, Sendable {
+  /// What is stored of the type in a version of the model; nothing, where the record does not exist in it.
+  ///
+  /// The current version is compared with the Swift type when a store is opened, earlier ones with
+  /// themselves and with each other. Making a description never fails; opening a store with a wrong one
+  /// throws `StoreError.invalidDescription`. Versions start at 1.
+  @RecordDescription.ResultBuilder
+  static func recordDescription(for version: Int) -> RecordDescription
+
+  /// How values become rows; the default is `.plan`.
+  static var coding: RecordCoding { get }
+
+  /// What is called when records are written or read; nothing by default.
+  static var hooks: RecordHooks<Self> { get }
+}
+
+extension Record {
+  public static var coding: RecordCoding { .plan }
+  public static var hooks: RecordHooks<Self> { RecordHooks() }
+}
+
+/// How the values of a record type become rows and come back.
+public enum RecordCoding: Hashable, Sendable {
+  /// Its properties are read and set in place, at offsets found when a store is opened. By far the faster.
+  case plan
+  /// Its own `encode(to:)` and `init(from:)`, by the fields' names.
+  case codable
+}

@@ -1,0 +1,29 @@
+/// An enum that is stored as an integer. Needs no code where its raw values are `Int`s.
+public protocol RecordIntegerEnum: Codable, Sendable {
+  /// Nil where no case has the value.
+  init?(intRawValue: Int)
+  var intRawValue: Int { get }
+}
+
+extension RecordIntegerEnum where Self: RawRepresentable, RawValue == Int {
+  public init?(intRawValue: Int) {
+    self.init(rawValue: intRawValue)
+  }
+
+  public var intRawValue: Int { rawValue }
+}
+
+/// An enum that is stored as a string. Needs no code where its raw values are `String`s.
+public protocol RecordStringEnum: Codable, Sendable {
+  /// Nil where no case has the value.
+  init?(stringRawValue: String)
+  var stringRawValue: String { get }
+}
+
+extension RecordStringEnum where Self: RawRepresentable, RawValue == String {
+  public init?(stringRawValue: String) {
+    self.init(rawValue: stringRawValue)
+  }
+
+  public var stringRawValue: String { rawValue }
+}

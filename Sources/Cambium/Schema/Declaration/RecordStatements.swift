@@ -1,0 +1,71 @@
+/// What a record is stored as. Without it, that is the type's own name.
+public struct RecordName: Sendable {
+  let name: String
+  let renamingID: String?
+
+  /// - Parameters:
+  ///   - name: Without a dot.
+  ///   - renamingID: What the version before calls the record. Acts in the step in which the record first
+  ///     has it, and is ignored afterwards.
+  public init(_ name: String, renamingID: String? = nil) {
+    self.name = name
+    self.renamingID = renamingID
+  }
+}
+
+/// Makes a record's fingerprint differ though nothing else does: where what its bytes mean has changed.
+public struct RecordModifier: Sendable {
+  let text: String
+
+  public init(_ text: String) {
+    self.text = text
+  }
+}
+
+/// A property that is not stored.
+public struct Transient: Sendable {
+  let property: String
+  let type: any Any.Type
+  /// Of exactly that type.
+  let value: any Sendable
+
+  /// - Parameter value: What the property of a record that is read is set to. Evaluated once, when the
+  ///   description is made.
+  public init<Value: Sendable>(_ property: String, default value: Value) {
+    self.property = property
+    type = Value.self
+    self.value = value
+  }
+}
+
+/// A rule that whole records have to meet to be stored.
+public struct Validation: Sendable {
+  let text: String
+  let test: any RecordTest
+
+  /// - Parameters:
+  ///   - text: What holds, for errors: "a discount is not above the price".
+  ///   - holds: Whether it does.
+  public init<Subject: Record>(
+    _ text: String, holds: @escaping @Sendable (Subject) -> Bool
+  ) {
+    self.text = text
+    test = TypedRecordTest(holds: holds)
+  }
+
+  /// The rule as a function; nil if it is of another type.
+  func predicate<Subject: Record>(of type: Subject.Type) -> (@Sendable (Subject) -> Bool)? {
+    (test as? TypedRecordTest<Subject>)?.holds
+  }
+}
+
+/// A test of records of one type.
+protocol RecordTest: Sendable {
+  var subject: any Record.Type { get }
+}
+
+private struct TypedRecordTest<Subject: Record>: RecordTest {
+  let holds: @Sendable (Subject) -> Bool
+
+  var subject: any Record.Type { Subject.self }
+}

@@ -1,0 +1,60 @@
+extension FieldCondition {
+  /// How deep conditions may be nested.
+  static let depthMax = 32
+
+  /// The same with the operands of every `and` and `or` in the order of their bytes, so that conditions
+  /// that differ in nothing else are the same.
+  var canonical: FieldCondition {
+    switch self {
+    case .comparison: self
+    case .and(let operands): .and(Self.sorted(operands))
+    case .or(let operands): .or(Self.sorted(operands))
+    case .not(let operand): .not(operand.canonical)
+    }
+  }
+
+  private static func sorted(_ operands: [FieldCondition]) -> [FieldCondition] {
+    let keyed = operands.map { operand in
+      let operand = operand.canonical
+      var bytes: [UInt8] = []
+      bytes.append(condition: operand) { name in
+        var bytes: [UInt8] = []
+        bytes.append(text: name)
+        return bytes
+      }
+      return (bytes, operand)
+    }
+    return keyed.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+  }
+
+  /// 1 for a comparison, one more for each level above.
+  var depth: Int {
+    switch self {
+    case .comparison: 1
+    case .and(let operands), .or(let operands): 1 + (operands.map(\.depth).max() ?? 0)
+    case .not(let operand): 1 + operand.depth
+    }
+  }
+
+  /// Every comparison in it is replaced by what `change` makes of it.
+  func mapComparisons<Failure: Error>(
+    _ change: (String, Comparison, FieldValue) throws(Failure) -> FieldCondition
+  ) throws(Failure) -> FieldCondition {
+    switch self {
+    case .comparison(let field, let comparison, let value):
+      return try change(field, comparison, value)
+    case .and(let operands): return .and(try Self.map(operands, change))
+    case .or(let operands): return .or(try Self.map(operands, change))
+    case .not(let operand): return .not(try operand.mapComparisons(change))
+    }
+  }
+
+  private static func map<Failure: Error>(
+    _ operands: [FieldCondition],
+    _ change: (String, Comparison, FieldValue) throws(Failure) -> FieldCondition
+  ) throws(Failure) -> [FieldCondition] {
+    var changed: [FieldCondition] = []
+    for operand in operands { changed.append(try operand.mapComparisons(change)) }
+    return changed
+  }
+}

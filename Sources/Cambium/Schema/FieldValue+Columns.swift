@@ -1,0 +1,151 @@
+internal import FoundationEssentials
+
+extension FieldValue {
+  /// The same value as a column of a type holds it; nil where it does not convert exactly.
+  ///
+  /// Numbers convert to numbers, strings to UUIDs and absolute URLs. A double is exactly a float also
+  /// where both are written with the same digits, so that 0.1 can be said of a float. −0.0 becomes 0.0.
+  /// Null, and what takes a codec, converts to nothing.
+  func converted(to type: ColumnType) -> FieldValue? {
+    switch type {
+    case .boolean: if case .boolean = self { self } else { nil }
+    case .int8: signed(Int8.self)
+    case .int16: signed(Int16.self)
+    case .int32: signed(Int32.self)
+    case .int64: signed(Int64.self)
+    case .uint8: unsigned(UInt8.self)
+    case .uint16: unsigned(UInt16.self)
+    case .uint32: unsigned(UInt32.self)
+    case .uint64: unsigned(UInt64.self)
+    case .float: float.map { .float($0 == 0 ? 0 : $0) }
+    case .double: double.map { .double($0 == 0 ? 0 : $0) }
+    case .decimal: decimal.map { .decimal($0) }
+    case .string: if case .string = self { self } else { nil }
+    case .date: date
+    case .uuid: uuid.map { .uuid($0) }
+    case .url: absoluteURL.map { .url($0) }
+    case .binaryData: if case .data = self { self } else { nil }
+    case .array(let element): array(of: element)
+    case .transformable, .composite: nil
+    }
+  }
+
+  /// Whether it is no number though its type is one of numbers.
+  var isNaN: Bool {
+    switch self {
+    case .float(let value): value.isNaN
+    case .double(let value): value.isNaN
+    case .date(let value): value.timeIntervalSinceReferenceDate.isNaN
+    case .decimal(let value): value.isNaN
+    default: false
+    }
+  }
+
+  private func signed<Value: FixedWidthInteger & SignedInteger>(_ type: Value.Type) -> FieldValue? {
+    switch self {
+    case .integer(let value): Value(exactly: value).map { .integer(Int64($0)) }
+    case .unsigned(let value): Value(exactly: value).map { .integer(Int64($0)) }
+    default: nil
+    }
+  }
+
+  private func unsigned<Value: FixedWidthInteger & UnsignedInteger>(
+    _ type: Value.Type
+  ) -> FieldValue? {
+    switch self {
+    case .integer(let value): Value(exactly: value).map { .unsigned(UInt64($0)) }
+    case .unsigned(let value): Value(exactly: value).map { .unsigned(UInt64($0)) }
+    default: nil
+    }
+  }
+
+  private var float: Float? {
+    switch self {
+    case .float(let value): value
+    case .double(let value):
+      Float(exactly: value) ?? ("\(Float(value))" == "\(value)" ? Float(value) : nil)
+    case .integer(let value): Float(exactly: value)
+    case .unsigned(let value): Float(exactly: value)
+    default: nil
+    }
+  }
+
+  private var double: Double? {
+    switch self {
+    case .float(let value): Double(value)
+    case .double(let value): value
+    case .integer(let value): Double(exactly: value)
+    case .unsigned(let value): Double(exactly: value)
+    default: nil
+    }
+  }
+
+  private var decimal: Decimal? {
+    switch self {
+    case .decimal(let value): value
+    case .integer(let value): Decimal(value)
+    case .unsigned(let value): Decimal(value)
+    // By its digits: 0.1 is one tenth.
+    case .double(let value): value.isFinite ? Decimal(string: "\(value)") : nil
+    default: nil
+    }
+  }
+
+  private var date: FieldValue? {
+    guard case .date(let value) = self else { return nil }
+    return value.timeIntervalSinceReferenceDate == 0
+      ? .date(Date(timeIntervalSinceReferenceDate: 0)) : self
+  }
+
+  private var uuid: UUID? {
+    switch self {
+    case .uuid(let value): value
+    case .string(let text): UUID(uuidString: text)
+    default: nil
+    }
+  }
+
+  private var absoluteURL: URL? {
+    let url: URL? =
+      switch self {
+      case .url(let value): value.absoluteURL
+      case .string(let text): URL(string: text)
+      default: nil
+      }
+    return url?.scheme == nil ? nil : url
+  }
+
+  private func array(of element: ColumnType) -> FieldValue? {
+    guard case .array(let values) = self else { return nil }
+    var converted: [FieldValue] = []
+    for value in values {
+      guard let value = value.converted(to: element) else { return nil }
+      converted.append(value)
+    }
+    return .array(converted)
+  }
+}
+
+extension FieldValue {
+  /// Whether it comes before, with, or after a value of the same type: negative, 0, positive. Nil where
+  /// the two have no order.
+  func compare(to other: FieldValue) -> Int? {
+    switch (self, other) {
+    case (.integer(let one), .integer(let other)): Self.order(one, other)
+    case (.unsigned(let one), .unsigned(let other)): Self.order(one, other)
+    case (.float(let one), .float(let other)): Self.order(one, other)
+    case (.double(let one), .double(let other)): Self.order(one, other)
+    case (.decimal(let one), .decimal(let other)): Self.order(one, other)
+    case (.date(let one), .date(let other)):
+      Self.order(one.timeIntervalSinceReferenceDate, other.timeIntervalSinceReferenceDate)
+    case (.string(let one), .string(let other)):
+      one.utf8.elementsEqual(other.utf8)
+        ? 0 : one.utf8.lexicographicallyPrecedes(other.utf8) ? -1 : 1
+    default: nil
+    }
+  }
+
+  private static func order<Value: Comparable>(_ one: Value, _ other: Value) -> Int? {
+    one < other ? -1 : one > other ? 1 : one == other ? 0 : nil
+  }
+}

@@ -1,0 +1,96 @@
+/// What tells whether two descriptions store the same: equal exactly if they do, as far as 128 bits can.
+///
+/// Part of it are stored names, types, optionality, keys, indexes with their conditions, codecs and
+/// modifiers. No part are versions, numbers, the order of declaration, names of indexes, defaults, validation
+/// and what migrations are told.
+public struct Fingerprint: Hashable, Sendable {
+  let hash: SipHash128
+}
+
+extension Fingerprint: CustomStringConvertible {
+  /// 32 hexadecimal digits.
+  public var description: String { hash.description }
+}
+
+extension Schema {
+  /// Of all records.
+  ///
+  /// - Complexity: O(fields).
+  public var fingerprint: Fingerprint {
+    var bytes: [UInt8] = []
+    for record in records.sorted(by: { $0.name.precedes($1.name) }) {
+      bytes.append(record.fingerprint.hash)
+    }
+    return Fingerprint(hash: SipHash128(of: bytes.rawSpan))
+  }
+}
+
+extension RecordSchema {
+  /// - Complexity: O(fields).
+  public var fingerprint: Fingerprint {
+    Fingerprint(hash: SipHash128(of: canonicalBytes.rawSpan))
+  }
+
+  /// All that a fingerprint depends on, in one order.
+  private var canonicalBytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(text: name)
+    bytes.append(optionalText: modifier)
+    bytes.append(integer: UInt32(fields.count))
+    for field in fields.sorted(by: { $0.name.precedes($1.name) }) {
+      bytes.append(text: field.name)
+      bytes.append(type: field.type)
+      bytes.append(field.isOptional ? 1 : 0)
+      bytes.append(optionalText: field.modifier)
+    }
+    bytes.append(parts: primaryKey, field: namedField)
+    bytes.append(integer: UInt32(indexes.count))
+    let shapes = indexes.map { index in
+      var shape: [UInt8] = []
+      shape.append(index.isUnique ? 1 : 0)
+      shape.append(parts: index.parts, field: namedField)
+      shape.append(index.condition == nil ? 0 : 1)
+      if let condition = index.condition {
+        shape.append(condition: condition.canonical) { name in
+          var bytes: [UInt8] = []
+          bytes.append(text: name)
+          return bytes
+        }
+      }
+      return shape
+    }
+    for shape in shapes.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      bytes.append(contentsOf: shape)
+    }
+    return bytes
+  }
+
+  private func namedField(_ number: UInt32) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(text: field(number)?.name ?? "")
+    return bytes
+  }
+}
+
+extension [UInt8] {
+  /// Appends the parts of a key, with what `field` makes of the number of each.
+  mutating func append(parts: [KeyPart], field: (UInt32) -> [UInt8]) {
+    append(integer: UInt32(parts.count))
+    for part in parts {
+      append(contentsOf: field(part.field))
+      append((part.isDescending ? 1 : 0) | (part.isCaseInsensitive ? 2 : 0))
+    }
+  }
+
+  fileprivate mutating func append(optionalText text: String?) {
+    append(text == nil ? 0 : 1)
+    if let text { append(text: text) }
+  }
+}
+
+extension String {
+  /// Whether it is lower by its bytes.
+  func precedes(_ other: String) -> Bool {
+    utf8.lexicographicallyPrecedes(other.utf8)
+  }
+}

@@ -1,0 +1,40 @@
+extension Schema {
+  public func record(named name: String) -> RecordSchema? {
+    records.first { $0.name == name }
+  }
+}
+
+extension RecordSchema {
+  /// - Parameter name: Of a composite's part: with the composite's name and a dot before it.
+  public func field(named name: String) -> FieldSchema? {
+    fields.first { $0.name == name }
+  }
+
+  public func index(named name: String) -> IndexSchema? {
+    indexes.first { $0.name == name }
+  }
+
+  /// - Complexity: O(log fields).
+  func field(_ number: UInt32) -> FieldSchema? {
+    var range = fields.indices
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      if fields[middle].number == number { return fields[middle] }
+      range =
+        fields[middle].number < number
+        ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return nil
+  }
+
+  /// Whether a record may have no value for a field: for itself, or for the composite it is a part of.
+  func canBeNull(_ field: FieldSchema) -> Bool {
+    var field = field
+    while !field.isOptional {
+      // A composite's name is shorter than its part's, so this ends.
+      guard let composite = field.composite.flatMap({ self.field($0) }) else { return false }
+      field = composite
+    }
+    return true
+  }
+}

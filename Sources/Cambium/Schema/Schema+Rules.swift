@@ -1,0 +1,219 @@
+/// What is wrong with a schema: with which record of it, which of its fields, and why.
+struct SchemaFault: Error, Hashable {
+  var record: String
+  var field: String?
+  var reason: String
+}
+
+// What holds for every schema, whether it was made of descriptions or read from a store.
+
+extension Schema {
+  /// Throws the first fault found.
+  ///
+  /// - Complexity: O(fields).
+  func validate() throws(SchemaFault) {
+    var names: Set<String> = []
+    var numbers: Set<UInt32> = []
+    for record in records {
+      try record.validate()
+      guard names.insert(record.name).inserted else {
+        throw record.fault("another record is stored as \(record.name) too")
+      }
+      for number in [record.number] + record.indexes.map(\.number) {
+        guard number > 0, number < nextNumber, numbers.insert(number).inserted else {
+          throw record.fault("the number \(number) is not its own")
+        }
+      }
+    }
+    guard zip(records, records.dropFirst()).allSatisfy({ $0.number < $1.number }) else {
+      throw SchemaFault(record: records[0].name, reason: "the records are out of order")
+    }
+  }
+}
+
+extension RecordSchema {
+  fileprivate func fault(_ reason: String, field: String? = nil) -> SchemaFault {
+    SchemaFault(record: name, field: field, reason: reason)
+  }
+
+  fileprivate func validate() throws(SchemaFault) {
+    if let reason = name.faultAsName { throw fault("its name \(reason)") }
+    guard zip(fields, fields.dropFirst()).allSatisfy({ $0.number < $1.number }),
+      fields.first.map({ $0.number > 0 }) ?? true,
+      fields.last.map({ $0.number < nextField }) ?? true
+    else { throw fault("the numbers of its fields are out of order") }
+    var names: Set<String> = []
+    for field in fields {
+      try validate(field)
+      guard names.insert(field.name).inserted else {
+        throw fault("another field has that name too", field: field.name)
+      }
+    }
+    let composites = Set(fields.compactMap(\.composite))
+    for field in fields where field.type == .composite && !composites.contains(field.number) {
+      throw fault("a composite has at least one part", field: field.name)
+    }
+    try validatePrimaryKey()
+    var indexNames: Set<String> = []
+    for index in indexes {
+      try validate(index)
+      guard indexNames.insert(index.name).inserted else {
+        throw fault("there are two indexes \(index.name); name one of them otherwise")
+      }
+    }
+  }
+
+  private func validate(_ field: FieldSchema) throws(SchemaFault) {
+    let own = try ownName(of: field)
+    if let reason = own.faultAsName { throw fault("its name \(reason)", field: field.name) }
+    guard field.name.utf8.count <= StoreError.Limit.nameLength.bound else {
+      throw fault("its name with those of its composites is too long", field: field.name)
+    }
+    switch field.type {
+    case .transformable(let codec):
+      guard !codec.isEmpty, codec.utf8.count <= StoreError.Limit.nameLength.bound else {
+        throw fault("its codec's identifier is empty or too long", field: field.name)
+      }
+    case .array(.array), .array(.composite), .array(.transformable):
+      throw fault(
+        "an array has no arrays, composites or transformables in it", field: field.name)
+    default: break
+    }
+  }
+
+  /// The field's name without that of its composite.
+  private func ownName(of field: FieldSchema) throws(SchemaFault) -> String {
+    guard let number = field.composite else { return field.name }
+    guard let composite = self.field(number), composite.type == .composite,
+      field.name.utf8.starts(with: (composite.name + ".").utf8)
+    else { throw fault("it is a part of what is no composite", field: field.name) }
+    return String(
+      decoding: field.name.utf8.dropFirst(composite.name.utf8.count + 1), as: UTF8.self)
+  }
+
+  private func validatePrimaryKey() throws(SchemaFault) {
+    guard !primaryKey.isEmpty else { throw fault("it has no primary key") }
+    for part in try fields(of: primaryKey, "the primary key") {
+      guard part.composite == nil else {
+        throw fault("a part of a composite is in no primary key", field: part.name)
+      }
+      guard !part.isOptional else {
+        throw fault("what is in a primary key is not optional", field: part.name)
+      }
+    }
+    guard !primaryKey.contains(where: \.isCaseInsensitive) else {
+      throw fault("a primary key regards case")
+    }
+  }
+
+  private func validate(_ index: IndexSchema) throws(SchemaFault) {
+    guard !index.name.isEmpty, index.name.utf8.count <= StoreError.Limit.nameLength.bound else {
+      throw fault("the name of an index is empty or too long; name it otherwise")
+    }
+    guard !index.parts.isEmpty else { throw fault("the index \(index.name) has no fields") }
+    _ = try fields(of: index.parts, "the index \(index.name)")
+    guard let condition = index.condition else { return }
+    guard condition.depth <= FieldCondition.depthMax else {
+      throw fault(
+        "the condition of the index \(index.name) is nested over \(FieldCondition.depthMax) deep")
+    }
+    _ = try condition.mapComparisons { name, comparison, value throws(SchemaFault) in
+      if let reason = reason(name, comparison, value) {
+        throw fault("the condition of the index \(index.name) \(reason)")
+      }
+      return .comparison(field: name, comparison, value)
+    }
+  }
+
+  /// The fields of a key's parts, each of which can be in it.
+  private func fields(of parts: [KeyPart], _ key: String) throws(SchemaFault) -> [FieldSchema] {
+    var found: [FieldSchema] = []
+    for part in parts {
+      guard let field = self.field(part.field) else {
+        throw fault("\(key) is of a field that is not there")
+      }
+      guard field.type.canBeKey else {
+        throw fault("\(field.type) has no order, so it is in no key or index", field: field.name)
+      }
+      guard !found.contains(field) else { throw fault("it is in \(key) twice", field: field.name) }
+      guard !part.isCaseInsensitive || field.type == .string else {
+        throw fault("only strings are compared without regard to case", field: field.name)
+      }
+      found.append(field)
+    }
+    return found
+  }
+
+  /// Why a comparison cannot be.
+  private func reason(
+    _ name: String, _ comparison: FieldCondition.Comparison, _ value: FieldValue
+  ) -> String? {
+    guard let field = field(named: name) else { return "is of a field \(name) that is not there" }
+    guard field.type.canBeKey else { return "compares \(name), which has no order" }
+    if value == .null {
+      return comparison.isOfEquality ? nil : "asks for an order of \(name) and null"
+    }
+    if value.isNaN { return "compares \(name) with what is no number" }
+    guard value.isStored(as: field.type) else {
+      return "compares \(name), \(field.type), with a value of another type"
+    }
+    return nil
+  }
+}
+
+extension FieldCondition.Comparison {
+  var isOfEquality: Bool { self == .equal || self == .notEqual }
+}
+
+extension FieldValue {
+  /// Whether it is, as it is, a value of a column that can be in keys.
+  func isStored(as type: ColumnType) -> Bool {
+    switch (self, type) {
+    case (.boolean, .boolean), (.string, .string), (.date, .date), (.data, .binaryData),
+      (.uuid, .uuid), (.float, .float), (.double, .double), (.decimal, .decimal), (.url, .url):
+      true
+    case (.integer, .int8), (.integer, .int16), (.integer, .int32), (.integer, .int64),
+      (.unsigned, .uint8), (.unsigned, .uint16), (.unsigned, .uint32), (.unsigned, .uint64):
+      converted(to: type) != nil
+    default: false
+    }
+  }
+}
+
+extension String {
+  /// Why it cannot name a record or field; nil if it can.
+  var faultAsName: String? {
+    if isEmpty { return "is empty" }
+    if utf8.contains(UInt8(ascii: ".")) { return "has a dot, which is for parts of composites" }
+    let bound = StoreError.Limit.nameLength.bound
+    return utf8.count > bound ? "is over \(bound) bytes long" : nil
+  }
+}
+
+extension ColumnType: CustomStringConvertible {
+  /// As declared.
+  public var description: String {
+    switch self {
+    case .boolean: "boolean"
+    case .int8: "int8"
+    case .int16: "int16"
+    case .int32: "int32"
+    case .int64: "int64"
+    case .uint8: "uint8"
+    case .uint16: "uint16"
+    case .uint32: "uint32"
+    case .uint64: "uint64"
+    case .float: "float"
+    case .double: "double"
+    case .date: "date"
+    case .uuid: "uuid"
+    case .decimal: "decimal"
+    case .string: "string"
+    case .url: "url"
+    case .binaryData: "binaryData"
+    case .transformable(let codec): "transformable(\(codec))"
+    case .array(let element): "array(of: \(element))"
+    case .composite: "composite"
+    }
+  }
+}

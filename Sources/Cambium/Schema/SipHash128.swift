@@ -1,0 +1,112 @@
+/// A SipHash-2-4 of 128 bits: what a fingerprint is, and what stands for the rest of a key that is cut.
+///
+/// J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input PRF" (2012), in the form with two
+/// words of output of its reference implementation.
+struct SipHash128: Hashable, Sendable {
+  /// The first eight bytes of the hash, lowest first.
+  let low: UInt64
+  /// The last eight bytes of the hash, lowest first.
+  let high: UInt64
+
+  /// The hash of `bytes`.
+  ///
+  /// - Complexity: O(count), about a byte a nanosecond.
+  init(of bytes: RawSpan, key: Key = .format) {
+    var state = State(key)
+    let words = bytes.byteCount / 8
+    for word in 0..<words { state.absorb(bytes.load(word * 8, as: UInt64.self)) }
+    var last = UInt64(truncatingIfNeeded: bytes.byteCount) << 56
+    for index in words * 8..<bytes.byteCount {
+      last |= UInt64(bytes.load(index, as: UInt8.self)) << UInt64(index % 8 * 8)
+    }
+    state.absorb(last)
+    (low, high) = state.finish()
+  }
+
+  init(low: UInt64, high: UInt64) {
+    self.low = low
+    self.high = high
+  }
+}
+
+extension SipHash128 {
+  /// The size of a hash in bytes.
+  static let size = 16
+
+  struct Key: Hashable, Sendable {
+    var low: UInt64
+    var high: UInt64
+
+    /// What the format hashes with: the bytes of "Cambium format 1".
+    static let format = Key(low: 0x206d_7569_626d_6143, high: 0x3120_7461_6d72_6f66)
+  }
+
+  private struct State {
+    private var v0, v1, v2, v3: UInt64
+
+    init(_ key: Key) {
+      v0 = key.low ^ 0x736f_6d65_7073_6575
+      v1 = key.high ^ 0x646f_7261_6e64_6f6d ^ 0xee
+      v2 = key.low ^ 0x6c79_6765_6e65_7261
+      v3 = key.high ^ 0x7465_6462_7974_6573
+    }
+
+    @inline(__always)
+    mutating func absorb(_ word: UInt64) {
+      v3 ^= word
+      round()
+      round()
+      v0 ^= word
+    }
+
+    mutating func finish() -> (UInt64, UInt64) {
+      v2 ^= 0xee
+      let low = squeeze()
+      v1 ^= 0xdd
+      return (low, squeeze())
+    }
+
+    private mutating func squeeze() -> UInt64 {
+      for _ in 0..<4 { round() }
+      return v0 ^ v1 ^ v2 ^ v3
+    }
+
+    @inline(__always)
+    private mutating func round() {
+      v0 &+= v1
+      v1 = v1.rotated(by: 13) ^ v0
+      v0 = v0.rotated(by: 32)
+      v2 &+= v3
+      v3 = v3.rotated(by: 16) ^ v2
+      v0 &+= v3
+      v3 = v3.rotated(by: 21) ^ v0
+      v2 &+= v1
+      v1 = v1.rotated(by: 17) ^ v2
+      v2 = v2.rotated(by: 32)
+    }
+  }
+}
+
+extension UInt64 {
+  /// Its bits, moved up by `count`; those that leave at the top come back at the bottom.
+  @inline(__always)
+  fileprivate func rotated(by count: UInt64) -> UInt64 { self &<< count | self &>> (64 - count) }
+}
+
+extension SipHash128: CustomStringConvertible {
+  /// 32 hexadecimal digits, in the order of the bytes.
+  var description: String {
+    [low, high].map { word in
+      let digits = String(word.byteSwapped, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+}
+
+extension [UInt8] {
+  /// Appends the 16 bytes of a hash.
+  mutating func append(_ hash: SipHash128) {
+    append(integer: hash.low)
+    append(integer: hash.high)
+  }
+}

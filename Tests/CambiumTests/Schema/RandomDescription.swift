@@ -1,0 +1,56 @@
+import FoundationEssentials
+import TestSupport
+
+@testable import Cambium
+
+/// Descriptions of everything that can be, as random as they may be and still right.
+enum RandomDescription {
+  private static let columns: [FieldType] = [
+    .boolean, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double,
+    .decimal, .string, .date, .binaryData, .uuid, .url,
+  ]
+
+  static func make(_ random: inout SplitMix64) -> RecordDescription {
+    var elements: [RecordDescription.Element] = []
+    var names: [String] = []
+    for index in 0..<Int.random(in: 1...9, using: &random) {
+      let name = "\(["f", "å", "名", "F"].randomElement(using: &random) ?? "")\(index)"
+      names.append(name)
+      elements += RecordDescription.ResultBuilder.buildExpression(
+        field(name, isKey: index == 0, &random))
+    }
+    let keys = 1 + Int(random.next() % 2)
+    for index in 0..<Int.random(in: 0...3, using: &random) {
+      let condition =
+        index > 0 ? FieldCondition.comparison(field: names[0], .notEqual, nil) : nil
+      let nested = condition.map { FieldCondition.or([.not($0), .and([$0, $0])]) }
+      elements += RecordDescription.ResultBuilder.buildExpression(
+        keys == 1
+          ? Index(.descending(names[0]), named: "i\(index)", where: index == 2 ? nested : condition)
+          : Index(.ascending(names[0]), named: "i\(index)", where: index == 2 ? nested : condition))
+    }
+    if Bool.random(using: &random) {
+      elements += RecordDescription.ResultBuilder.buildExpression(RecordModifier("m"))
+    }
+    return description { RecordDescription(elements) }
+  }
+
+  private static func field(_ name: String, isKey: Bool, _ random: inout SplitMix64) -> Field {
+    let column = columns.randomElement(using: &random) ?? .string
+    if isKey { return Field(primaryKey: true, name: name, type: column) }
+    let modifier = random.next() % 4 == 0 ? "x" : nil
+    let isOptional = Bool.random(using: &random)
+    let type: FieldType =
+      switch random.next() % 6 {
+      case 0: .transformable(using: ReversingCodec())
+      case 1: .array(of: column)
+      case 2:
+        .composite {
+          Field(name: "a", type: column)
+          Field(name: "b", type: .composite { Field(name: "c", type: column, optional: true) })
+        }
+      default: column
+      }
+    return Field(name: name, type: type, optional: isOptional, modifier: modifier)
+  }
+}

@@ -1,0 +1,73 @@
+import Testing
+
+@testable import Cambium
+
+/// What `FORMAT.md` says of schemas is what the code writes.
+@Suite struct SchemaFormatTests {
+  private let document: FormatDocument
+
+  init() throws {
+    document = try FormatDocument()
+  }
+
+  @Test func `the schema in hex is written, and read`() throws {
+    let todo: Describing = { _ in Self.todo }
+    let schema = try Item.$describe.withValue(todo) {
+      try StoreModel(label: "first", records: [Item.self]).checked().schema
+    }
+    let shown = try document.hex("A schema in hex").flatMap(\.bytes)
+    #expect(schema.encoded() == shown)
+    #expect(try Schema(decoding: shown.rawSpan, version: 1, path: "here") == schema)
+  }
+
+  @Test func `every kind of element and type has its number`() throws {
+    let kinds = try zip(
+      document.column("kind", of: "Schema element kinds"),
+      document.column("name", of: "Schema element kinds"))
+    #expect(
+      kinds.map { "\($0) \($1)" } == SchemaElement.allCases.map { "\($0.rawValue) \($0)" })
+    let types = try document.table("Column types").map { row in
+      "\(row["type"] ?? "") \((row["name"] ?? "").filter { $0 != "`" }) \(row["can be in keys"] ?? "")"
+    }
+    let known =
+      ColumnType.simple + [.transformable(codec: "c"), .array(of: .string)]
+    #expect(
+      types
+        == known.sorted { $0.code < $1.code }.map { type in
+          "\(type.code) \(type.description.prefix { $0 != "(" }) \(type.canBeKey ? "yes" : "no")"
+        })
+  }
+
+  @Test func `elements are laid out as the tables say`() throws {
+    let number = { (value: UInt8) -> Bytes in [value, 0, 0, 0] }
+    let text = { (text: String) -> Bytes in number(UInt8(text.utf8.count)) + Bytes(text.utf8) }
+    let shown = try document.hex("A schema in hex").flatMap(\.bytes)
+    let element = Bytes(shown[0x10..<0x1d])
+    try ByteTable("Schema element", in: document).verify(
+      element,
+      ["kind": [1, 0], "flags": [1, 0], "length": number(5), "payload": Bytes("first".utf8)])
+    try ByteTable("Record element", in: document).verify(
+      Bytes(shown[0x31..<0x41]),
+      ["number": number(1), "next field": number(4), "name": text("Todo")])
+    try ByteTable("Field element", in: document).verify(
+      Bytes(shown[0x49..<0x5b]),
+      [
+        "number": number(1), "composite": number(0), "flags": [1], "type": [1],
+        "name": text("done"),
+      ])
+    try ByteTable("Index element", in: document).verify(
+      Bytes(shown[0xa7..<0xbd]),
+      [
+        "number": number(2), "flags": [0], "name": text("open"),
+        "parts": number(1) + number(3) + [0],
+      ])
+  }
+
+  private static let todo = description {
+    RecordName("Todo")
+    Field(primaryKey: true, name: "id", type: .uuid)
+    Field(name: "title", type: .string)
+    Field(name: "done", type: .boolean, optional: true)
+    Index("title", named: "open", where: .comparison(field: "done", .equal, false))
+  }
+}
