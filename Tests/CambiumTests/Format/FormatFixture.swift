@@ -5,7 +5,7 @@ import TestSupport
 /// The store that `FORMAT.md` shows byte by byte: two published states of two trees.
 ///
 ///     segment 1   header · a value · leaves of versions 1, 2, 1 · branch · footer · its copy
-///     segment 2   header · a schema's description · a leaf and the branch anew · footer · its copy
+///     segment 2   header · a leaf and the branch anew · footer · its copy
 ///     log-0       header · its copy · the commits between the states · state 2's footer · a seal
 ///     log-1       header · its copy
 ///
@@ -17,7 +17,6 @@ enum FormatFixture {
   static let names = [FileName.pages(1), .pages(2), .log(0), .log(1)]
   static let treeName = "notes"
   static let largeValue = Bytes((0..<120).map { 0x41 + UInt8($0 % 26) })
-  static let description = Bytes("a schema's description".utf8)
 
   /// The first state's entries, in order, each with its schema version.
   static let entries: [(key: Bytes, value: Bytes, version: UInt32)] = [
@@ -127,17 +126,12 @@ extension FormatFixture {
     let appender = PageAppender(to: medium, of: identity, from: 2, output: .buffered)
     var footer = base.footer
     footer.coveredSequence = 9
-    footer.schemas = [
-      StoredSchema(
-        version: 1, fingerprintLow: 0x1817_1615_1413_1211, fingerprintHigh: 0x2827_2625_2423_2221,
-        label: "first", description: try appender.append(largeValue: description.rawSpan))
-    ]
     footer.trees[1].root = try TreeMerge.run(
       ListInput(changes, version: 2), into: footer.trees[1].root, of: base.pages,
       transform: NoTransform(), sizes: sizes, appendingTo: appender)
     footer.segments = [
       SegmentExtent(kind: .pages, number: 1, end: 6, liveBytes: 3 << 12),
-      SegmentExtent(kind: .pages, number: 2, end: 4, liveBytes: 3 << 12),
+      SegmentExtent(kind: .pages, number: 2, end: 3, liveBytes: 2 << 12),
     ]
     footer.keptStates = [KeptState(version: 1, label: "before", footer: old)]
     footer.pendingWork = [

@@ -28,7 +28,6 @@ import Testing
     let footer = try open(lines[1].bytes).footer
     #expect(footer.previous == (try reference(lines[0].bytes)))
     #expect(footer.keptStates.map(\.footer) == [footer.previous])
-    #expect(footer.schemas.map(\.label) == ["first"])
     #expect(footer.pendingWork.map(\.cursor) == [Bytes("num/2".utf8)])
     #expect(footer.coveredSequence == 9)
   }

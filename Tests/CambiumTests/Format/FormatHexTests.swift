@@ -6,7 +6,7 @@ import Testing
 @Suite struct FormatHexTests {
   /// Blocks shown as "the same as the block before them", and the byte from which on they are.
   private static let copies: [FileName: (block: Int, from: Int)] = [
-    .pages(1): (7, 4), .pages(2): (5, 4), .log(0): (1, 0), .log(1): (1, 0),
+    .pages(1): (7, 4), .pages(2): (4, 4), .log(0): (1, 0), .log(1): (1, 0),
   ]
 
   @Test(arguments: FormatFixture.names)

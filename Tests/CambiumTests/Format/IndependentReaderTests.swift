@@ -27,10 +27,10 @@ import Testing
   @Test func `the copy of a footer serves where the first is damaged`() throws {
     let line = try FormatDocument().hex("The references")[1]
     var files = try named(FormatFixture.files())
-    files["pages-0000000002"]?[4 * 4096 + 200] ^= 1
+    files["pages-0000000002"]?[3 * 4096 + 200] ^= 1
     try verify(
       IndependentReader(files, opening: line.bytes), tree: "notes", FormatFixture.newModel)
-    files["pages-0000000002"]?[5 * 4096 + 200] ^= 1
+    files["pages-0000000002"]?[4 * 4096 + 200] ^= 1
     #expect(throws: IndependentReader.Refusal.self) {
       try IndependentReader(files, opening: line.bytes)
     }

@@ -1,0 +1,88 @@
+/// A record as its fields' values by their stored names, for whoever has no Swift type for it.
+public struct DynamicRecord: Hashable, Sendable {
+  /// The stored name of its type.
+  public let name: String
+  /// Parts of composites are within the composite, by their own names.
+  public var fields: [String: FieldValue]
+
+  public init(name: String, fields: [String: FieldValue]) {
+    self.name = name
+    self.fields = fields
+  }
+
+  /// The value of a field; null where there is none.
+  public subscript(field: String) -> FieldValue {
+    get { fields[field] ?? .null }
+    set { fields[field] = newValue }
+  }
+}
+
+extension DynamicRecord {
+  /// A stored record, with all of its fields.
+  ///
+  /// - Throws: `.corrupt` where it breaks a rule of keys or rows.
+  init(_ record: RowReader) throws(StoreError) {
+    let layout = record.layout
+    fields = [:]
+    name = layout.record.name
+    for (index, column) in layout.columns.enumerated() where column.field.composite == nil {
+      fields[column.field.name] = try record.value(index)
+    }
+  }
+
+  /// Puts key and row together.
+  ///
+  /// - Throws: `.invalidValue` for a value of another type than its field's, a field that there is not,
+  ///   null where it cannot be, or a key that is too long or not a number; `.limitExceeded`.
+  func encode(
+    to row: RowWriter, key: KeyEncoder, layout: RowLayout
+  ) throws(StoreError) {
+    guard name == layout.record.name else { throw .unknownRecord(name: name) }
+    var values = [FieldValue](repeating: .null, count: layout.columns.count)
+    try layout.spread(fields, over: layout.outermost, within: nil, into: &values)
+    key.begin()
+    for column in layout.key.columns {
+      try key.append(values[Int(column.column)], column, of: layout)
+    }
+    try key.finishPrimaryKey(of: layout)
+    row.begin(layout)
+    for (index, column) in layout.columns.enumerated()
+    where !layout.isWithinNull(column, values) {
+      try row.set(values[index], of: column, in: layout)
+    }
+    row.finish()
+  }
+}
+
+extension RowLayout {
+  fileprivate var outermost: [Int] {
+    columns.indices.filter { columns[$0].field.composite == nil }
+  }
+
+  /// Gives the fields at `places` their values of `fields`, and the parts of composites theirs.
+  fileprivate func spread(
+    _ fields: [String: FieldValue], over places: [Int], within composite: Column?,
+    into values: inout [FieldValue]
+  ) throws(StoreError) {
+    var known: Set<String> = []
+    for place in places {
+      let column = columns[place]
+      let name = composite.map { column.shortName(in: $0) } ?? column.field.name
+      known.insert(name)
+      values[place] = fields[name] ?? .null
+      if case .composite(let parts) = values[place], column.field.type == .composite {
+        try spread(parts, over: column.parts, within: column, into: &values)
+      }
+    }
+    guard let unknown = fields.keys.sorted().first(where: { !known.contains($0) }) else { return }
+    throw .invalidValue(
+      record: record.name, field: composite.map { "\($0.field.name).\(unknown)" } ?? unknown,
+      reason: "there is no such field")
+  }
+
+  /// Whether a column is a part of what is null.
+  fileprivate func isWithinNull(_ column: Column, _ values: [FieldValue]) -> Bool {
+    guard let outer = column.field.composite.flatMap({ index(number: $0) }) else { return false }
+    return values[outer] == .null || isWithinNull(columns[outer], values)
+  }
+}

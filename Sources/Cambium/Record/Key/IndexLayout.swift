@@ -1,0 +1,94 @@
+/// How the entries of one index are made of a record's bytes.
+struct IndexLayout: Sendable {
+  let schema: IndexSchema
+  /// Its place in the record's indexes.
+  let place: Int
+  /// The parts, with more behind them: the primary key, or values to be sought.
+  let parts: KeyLayout
+  /// The parts where they are the whole key: in entries of a unique index without null.
+  let wholeParts: KeyLayout
+  /// Which records are in the index; nil for all.
+  let condition: RowCondition?
+}
+
+/// What the value of an index entry is.
+enum IndexEntryValue: Sendable {
+  /// Nothing: the key ends with the primary key.
+  case empty
+  /// The primary key, since the key is unique without it, or was cut.
+  case primaryKey
+}
+
+extension RowLayout {
+  /// The layouts of the record's indexes, in their order.
+  ///
+  /// - Throws: `.invalidValue` where a condition cannot be.
+  func indexLayouts() throws(StoreError) -> [IndexLayout] {
+    var layouts: [IndexLayout] = []
+    for index in record.indexes {
+      var condition: RowCondition?
+      if let term = index.condition { condition = try RowCondition(term, in: self) }
+      layouts.append(
+        IndexLayout(
+          schema: index, place: layouts.count, parts: keyLayout(index.parts, endsKey: false),
+          wholeParts: keyLayout(index.parts, endsKey: true), condition: condition))
+    }
+    return layouts
+  }
+}
+
+extension IndexLayout {
+  /// The length of a key that was cut; others are shorter.
+  static var cutLength: Int { StoreError.Limit.keyLength.bound }
+  /// How many bytes of a cut key are those of its parts; a hash follows.
+  static var cutPrefix: Int { cutLength - SipHash128.size }
+
+  /// Puts the key of a record's entry together.
+  ///
+  /// - Returns: what its value is; nil where the record is not in the index.
+  /// - Throws: `.invalidValue` for a value that is not a number, `.corrupt` for a damaged record.
+  func encode(_ record: RowReader, to key: KeyEncoder) throws(StoreError) -> IndexEntryValue? {
+    if let condition, try !condition.holds(for: record) { return nil }
+    let isWhole = schema.isUnique && !parts.columns.contains { record.isNull($0.place) }
+    key.begin()
+    for column in (isWhole ? wholeParts : parts).columns {
+      try key.append(column, from: record)
+    }
+    if !isWhole { key.appendRaw(record.key) }
+    guard key.key.byteCount >= Self.cutLength else { return isWhole ? .primaryKey : .empty }
+    let hash = SipHash128(of: key.key)
+    key.truncate(to: Self.cutPrefix)
+    key.appendRaw(hash)
+    return .primaryKey
+  }
+
+  /// The primary key of the record whose entry this is.
+  ///
+  /// - Throws: `.corrupt` (K1, K2).
+  @_lifetime(copy key, copy value)
+  func primaryKey(
+    key: RawSpan, value: RawSpan, layout: RowLayout
+  ) throws(StoreError) -> RawSpan {
+    if key.byteCount == Self.cutLength || isAlwaysWhole { return value }
+    var reader = KeyReader(key, layout: layout, index: place)
+    var hasNull = !schema.isUnique
+    for (column, whole) in zip(parts.columns, wholeParts.columns) {
+      if try reader.isNull(column.form) {
+        hasNull = true
+      } else if whole.form.contains(.isLast), !hasNull {
+        return value
+      } else {
+        try reader.skipValue(column)
+      }
+    }
+    guard value.byteCount == 0 else {
+      throw reader.fault("it ends with a primary key, and its value has one", .keyValue)
+    }
+    return key.part(reader.offset, key.byteCount - reader.offset)
+  }
+
+  /// Whether no part can be null of what is unique.
+  private var isAlwaysWhole: Bool {
+    schema.isUnique && parts.columns.allSatisfy { !$0.form.contains(.isOptional) }
+  }
+}

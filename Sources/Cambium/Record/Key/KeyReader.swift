@@ -1,0 +1,217 @@
+internal import FoundationEssentials
+
+/// Reads a key part by part, whatever its bytes are.
+///
+/// A part that can be null is asked first whether it is; then it is read or skipped.
+@safe struct KeyReader: ~Escapable {
+  private let bytes: RawSpan
+  private(set) var offset = 0
+  /// Not counted, because all threads would count the same one; it outlives the reader, which depends on
+  /// it.
+  private unowned(unsafe) let uncountedLayout: RowLayout
+  /// Of the index whose entry the key is, in the record; nil for a record's own.
+  private let index: Int?
+
+  @_lifetime(copy bytes, borrow layout)
+  init(_ bytes: RawSpan, layout: borrowing RowLayout, index: Int? = nil) {
+    self.bytes = bytes
+    unsafe uncountedLayout = copy layout
+    self.index = index
+  }
+
+  /// What of the key was not read.
+  var rest: RawSpan {
+    @_lifetime(copy self)
+    get { bytes.part(offset, bytes.byteCount - offset) }
+  }
+
+  /// - Throws: `.corrupt` (K1) unless the key ends here; so do all that read, where the bytes are none of
+  ///   the type's.
+  func finish() throws(StoreError) {
+    guard offset == bytes.byteCount else {
+      throw fault("\(bytes.byteCount - offset) bytes follow its last part")
+    }
+  }
+
+  func fault(_ reason: String, _ invariant: Invariant = .keyParts) -> StoreError {
+    let layout = unsafe uncountedLayout
+    let tree = layout.record.name + (index.map { "." + layout.record.indexes[$0].name } ?? "")
+    return .corrupt(.entry(tree: tree, key: bytes.array()), invariant: invariant, reason: reason)
+  }
+}
+
+// MARK: Parts of fixed length
+
+extension KeyReader {
+  /// Whether the next part is null; then it is read.
+  mutating func isNull(_ form: KeyForm) throws(StoreError) -> Bool {
+    guard form.contains(.isOptional) else { return false }
+    let marker = try word(UInt8.self, form)
+    guard marker <= 1 else { throw fault("a byte that says whether there is a value is \(marker)") }
+    return marker == 0
+  }
+
+  @inline(__always)
+  mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Value.Type, _ form: KeyForm
+  ) throws(StoreError) -> Value where Value.Magnitude: BitwiseCopyable {
+    let bits = try word(Value.Magnitude.self, form)
+    let turned = Value.Magnitude(1) &<< (Value.Magnitude(Value.bitWidth) &- 1)
+    return Value(truncatingIfNeeded: Value.isSigned ? bits ^ turned : bits)
+  }
+
+  mutating func boolean(_ form: KeyForm) throws(StoreError) -> Bool {
+    let byte = try word(UInt8.self, form)
+    guard byte <= 1 else { throw fault("a boolean is \(byte)") }
+    return byte == 1
+  }
+
+  @inline(__always)
+  mutating func uuid(_ form: KeyForm) throws(StoreError) -> UUID {
+    UUID(bytesOf: try word(UInt128.self, form).byteSwapped)
+  }
+
+  mutating func double(_ form: KeyForm) throws(StoreError) -> Double {
+    guard let value = Double(keyBits: try word(UInt64.self, form)) else {
+      throw fault("a double is not a number, or −0.0")
+    }
+    return value
+  }
+
+  mutating func float(_ form: KeyForm) throws(StoreError) -> Float {
+    guard let value = Float(keyBits: try word(UInt32.self, form)) else {
+      throw fault("a float is not a number, or −0.0")
+    }
+    return value
+  }
+
+  mutating func date(_ form: KeyForm) throws(StoreError) -> Date {
+    Date(timeIntervalSinceReferenceDate: try double(form))
+  }
+
+  @inline(__always)
+  private mutating func word<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Word.Type, _ form: KeyForm
+  ) throws(StoreError) -> Word {
+    let size = MemoryLayout<Word>.size
+    try require(size)
+    let word = bytes.load(offset, as: type).byteSwapped
+    offset &+= size
+    return form.contains(.isDescending) ? ~word : word
+  }
+
+  @inline(__always)
+  private func require(_ count: Int) throws(StoreError) {
+    guard count <= bytes.byteCount &- offset else { throw fault("it ends within a part") }
+  }
+}
+
+// MARK: Parts of any length
+
+extension KeyReader {
+  /// The bytes of a string, a URL or data.
+  mutating func run(_ form: KeyForm) throws(StoreError) -> [UInt8] {
+    if form.isRaw {
+      defer { offset = bytes.byteCount }
+      return rest.array()
+    }
+    let mask: UInt8 = form.contains(.isDescending) ? 0xff : 0
+    var run: [UInt8] = []
+    while true {
+      let byte = try byte(mask)
+      if byte != 0 {
+        run.append(byte)
+        continue
+      }
+      switch try self.byte(mask) {
+      case 0: return run
+      case 0xff: run.append(0)
+      case let other: throw fault("\(other) follows a zero")
+      }
+    }
+  }
+
+  mutating func string(_ form: KeyForm) throws(StoreError) -> String {
+    if form.isRaw {
+      defer { offset = bytes.byteCount }
+      return try text(rest)
+    }
+    let run = try run(form)
+    return try text(run.rawSpan)
+  }
+
+  mutating func url(_ form: KeyForm) throws(StoreError) -> URL {
+    guard let url = URL(stored: try string(form)) else { throw fault("a URL is none") }
+    return url
+  }
+
+  mutating func decimal(_ form: KeyForm) throws(StoreError) -> Decimal {
+    let mask: UInt8 = form.contains(.isDescending) ? 0xff : 0
+    guard let count = DecimalParts.keyLength(in: bytes, from: offset, mask: mask),
+      let parts = DecimalParts(keyBytes: bytes.part(offset, count).array().map { $0 ^ mask })
+    else { throw fault("a decimal is none, or not reduced") }
+    offset += count
+    return parts.decimal
+  }
+
+  private mutating func byte(_ mask: UInt8) throws(StoreError) -> UInt8 {
+    try require(1)
+    defer { offset += 1 }
+    return bytes.load(offset, as: UInt8.self) ^ mask
+  }
+
+  private func text(_ bytes: RawSpan) throws(StoreError) -> String {
+    guard let text = String(utf8: bytes) else { throw fault("a string is not UTF-8") }
+    return text
+  }
+}
+
+// MARK: Parts of any type
+
+extension KeyReader {
+  /// Reads past the next part.
+  ///
+  /// - Returns: whether it had a value.
+  @discardableResult
+  mutating func skip(_ column: KeyColumn) throws(StoreError) -> Bool {
+    if try isNull(column.form) { return false }
+    try skipValue(column)
+    return true
+  }
+
+  /// Reads past the next part, which is not null.
+  mutating func skipValue(_ column: KeyColumn) throws(StoreError) {
+    if let width = column.type.fixedWidth {
+      try require(width)
+      offset += width
+    } else if column.type == .decimal {
+      _ = try decimal(column.form)
+    } else {
+      _ = try run(column.form)
+    }
+  }
+
+  mutating func value(_ column: KeyColumn) throws(StoreError) -> FieldValue {
+    let form = column.form
+    if try isNull(form) { return .null }
+    return switch column.type {
+    case .boolean: .boolean(try boolean(form))
+    case .int8: .integer(Int64(try integer(Int8.self, form)))
+    case .int16: .integer(Int64(try integer(Int16.self, form)))
+    case .int32: .integer(Int64(try integer(Int32.self, form)))
+    case .int64: .integer(try integer(Int64.self, form))
+    case .uint8: .unsigned(UInt64(try integer(UInt8.self, form)))
+    case .uint16: .unsigned(UInt64(try integer(UInt16.self, form)))
+    case .uint32: .unsigned(UInt64(try integer(UInt32.self, form)))
+    case .uint64: .unsigned(try integer(UInt64.self, form))
+    case .float: .float(try float(form))
+    case .double: .double(try double(form))
+    case .date: .date(try date(form))
+    case .uuid: .uuid(try uuid(form))
+    case .decimal: .decimal(try decimal(form))
+    case .string: .string(try string(form))
+    case .url: .url(try url(form))
+    case .binaryData: .data(Data(try run(form)))
+    }
+  }
+}

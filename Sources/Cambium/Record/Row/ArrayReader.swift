@@ -1,0 +1,64 @@
+/// The elements of an array column, read one by one.
+///
+/// Elements of fixed width are packed. Others stand behind a byte that says how wide the numbers are, 0, 1
+/// or 2 for 1, 2 or 4 bytes; their count; and where each ends, counted from the first one's beginning.
+/// No element is no byte.
+struct ArrayReader: ~Escapable {
+  let count: Int
+  private let bytes: RawSpan
+  private let fixedWidth: Int?
+  private let widthCode: Int
+
+  /// - Returns: nil where the bytes are no array of the type's. The elements are checked where they are
+  ///   read.
+  @_lifetime(copy bytes)
+  init?(_ bytes: RawSpan, of type: ScalarType) {
+    self.bytes = bytes
+    fixedWidth = type.fixedWidth
+    if let width = type.fixedWidth {
+      guard bytes.byteCount % width == 0 else { return nil }
+      count = bytes.byteCount / width
+      widthCode = 0
+      return
+    }
+    guard bytes.byteCount > 0 else {
+      count = 0
+      widthCode = 0
+      return
+    }
+    widthCode = Int(bytes.load(0, as: UInt8.self))
+    guard widthCode <= 2, bytes.byteCount > 1 << widthCode else { return nil }
+    count = Self.number(bytes, at: 1, widthCode)
+    guard count > 0, count < bytes.byteCount >> widthCode else { return nil }
+    let start = 1 + (count + 1) << widthCode
+    guard start <= bytes.byteCount else { return nil }
+    var last = 0
+    for index in 0..<count {
+      let end = Self.number(bytes, at: 1 + (index + 1) << widthCode, widthCode)
+      guard end >= last else { return nil }
+      last = end
+    }
+    guard start + last == bytes.byteCount else { return nil }
+  }
+
+  /// The bytes of one element, as a row has them.
+  @_lifetime(copy self)
+  func element(_ index: Int) -> RawSpan {
+    precondition(index >= 0 && index < count, "there is no such element")
+    if let fixedWidth { return bytes.part(index * fixedWidth, fixedWidth) }
+    let start = index == 0 ? 0 : end(of: index - 1)
+    return bytes.part(1 + (count + 1) << widthCode + start, end(of: index) - start)
+  }
+
+  private func end(of index: Int) -> Int {
+    Self.number(bytes, at: 1 + (index + 1) << widthCode, widthCode)
+  }
+
+  private static func number(_ bytes: borrowing RawSpan, at offset: Int, _ widthCode: Int) -> Int {
+    switch widthCode {
+    case 0: Int(bytes.load(offset, as: UInt8.self))
+    case 1: Int(bytes.load(offset, as: UInt16.self))
+    default: Int(bytes.load(offset, as: UInt32.self))
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/// Where the rows of one record, in one version, have its fields.
+///
+///     ┌───────┬───────┬─────────────────┬────────────────────┬───────────────────┐
+///     │ flags │ nulls │ fixed columns   │ ends of variable   │ variable columns  │
+///     │ 1     │ bits  │                 │ ones, 1 2 or 4 each│                   │
+///     └───────┴───────┴─────────────────┴────────────────────┴───────────────────┘
+///
+/// Everything but the ends' width follows from the schema. The fields of the primary key are in the key
+/// alone. `FORMAT.md`, “Rows”, has it byte by byte.
+final class RowLayout: Sendable {
+  let record: RecordSchema
+  /// The version of the model that describes the record so.
+  let version: UInt32
+  /// One for each field, in their order.
+  let columns: [Column]
+  let key: KeyLayout
+
+  /// Where the ends begin: what flags, nulls and fixed columns take.
+  let fixedEnd: Int
+  let variableCount: Int
+  let nullByteCount: Int
+  /// Bits of the last byte of nulls that are no column's.
+  let unusedNulls: UInt8
+  /// Bits that must be set where another is, since they are of parts of that composite.
+  let impliedNulls: [(composite: Int, part: Int)]
+
+  private let indexByName: [String: Int]
+  private let indexByNumber: [UInt32: Int]
+
+  /// - Throws: `.invalidDescription` where the schema contradicts itself.
+  init(_ record: RecordSchema, version: UInt32) throws(StoreError) {
+    var making = RowLayoutBuilder(record, version: version)
+    try making.placeAll()
+    self.record = record
+    self.version = version
+    columns = making.columns
+    fixedEnd = making.fixedEnd
+    variableCount = making.variableCount
+    unusedNulls = making.unusedNulls
+    impliedNulls = making.impliedNulls
+    indexByNumber = making.indexByNumber
+    indexByName = making.indexByName
+    nullByteCount = making.nullByteCount
+    key = KeyLayout(record.primaryKey, columns: columns, numbers: indexByNumber, endsKey: true)
+  }
+}
+
+extension RowLayout {
+  /// The place of a field in `columns`, by its stored name.
+  func index(named name: String) -> Int? { indexByName[name] }
+
+  /// The place of a field in `columns`, by its number.
+  func index(number: UInt32) -> Int? { indexByNumber[number] }
+
+  /// Keys of the record's fields; parts of other key types than the fields' were refused.
+  func keyLayout(_ parts: [KeyPart], endsKey: Bool) -> KeyLayout {
+    KeyLayout(parts, columns: columns, numbers: indexByNumber, endsKey: endsKey)
+  }
+
+  func column(named name: String) -> Column? { index(named: name).map { columns[$0] } }
+
+  /// Where the null bits begin: behind the flags.
+  static var nullsOffset: Int { 1 }
+}
+
+/// The bits of a row's first byte.
+enum RowFlags {
+  /// 0, 1 or 2: ends take 1, 2 or 4 bytes.
+  static var endWidthMask: UInt8 { 0b11 }
+  /// The number of a record follows. Nothing writes such rows yet.
+  static var recordNumber: UInt8 { 0b100 }
+}

@@ -1,0 +1,214 @@
+internal import FoundationEssentials
+
+/// Puts rows together, one after the other in the same memory.
+///
+/// After `begin`, fixed columns are stored in any order, variable ones appended in theirs; what is left
+/// out is zero or empty. `finish` makes the row whole. It has one owner, which uses it on one thread at
+/// a time.
+@usableFromInline
+final class RowWriter {
+  // One owner uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var memory = ScratchBytes()
+  /// Behind the bytes so far.
+  @exclusivity(unchecked) private var end = 0
+  /// Where the ends begin, behind flags, nulls and fixed columns.
+  @exclusivity(unchecked) private var endsStart = 0
+  /// Where the bytes of the variable columns begin.
+  @exclusivity(unchecked) private var variableStart = 0
+  @exclusivity(unchecked) private var variableCount = 0
+  /// The variable column to come next.
+  @exclusivity(unchecked) private var next = 0
+  /// 0, 1 or 2: ends take 1, 2 or 4 bytes. Most rows are short, so ends begin narrow, and the bytes
+  /// behind them are moved when one does not fit.
+  @exclusivity(unchecked) private var endWidthCode = 0
+
+  init() {}
+
+  /// Begins a row: no column has a value yet, and none is null.
+  func begin(_ layout: RowLayout) {
+    unsafe endsStart = layout.fixedEnd
+    unsafe variableCount = layout.variableCount
+    unsafe variableStart = endsStart &+ variableCount
+    unsafe end = variableStart
+    unsafe next = 0
+    unsafe endWidthCode = 0
+    unsafe memory.reserve(variableStart, keeping: 0)
+    unsafe memory.zero(variableStart)
+  }
+
+  /// Makes the row whole; it is `row` until the next begins.
+  func finish() {
+    unsafe endValues(before: variableCount)
+    var target = unsafe room()
+    unsafe target.store(UInt8(truncatingIfNeeded: endWidthCode), at: 0)
+  }
+
+  /// The row that `finish` made whole.
+  var row: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get {
+      let span = unsafe memory.bytes(end)
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+}
+
+// MARK: Nulls and fixed columns
+
+extension RowWriter {
+  /// Makes a column null, and all that is in it if it is a composite.
+  func setNull(_ column: Column) {
+    for bit in column.nullBits { setNull(bit: bit) }
+  }
+
+  @inline(__always)
+  func setNull(bit: Int) {
+    let offset = RowLayout.nullsOffset &+ bit &>> 3
+    precondition(unsafe bit >= 0 && offset < endsStart, "the row has no such bit")
+    var target = unsafe room()
+    let bits = target.bytes.load(offset, as: UInt8.self)
+    target.store(bits | 1 &<< UInt8(truncatingIfNeeded: bit & 7), at: offset)
+  }
+
+  /// Stores the value of a fixed column, given by its offset.
+  @inline(__always)
+  func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
+    let end = offset &+ MemoryLayout<Value>.size
+    precondition(unsafe offset > 0 && end <= endsStart, "the row has no such column")
+    var target = unsafe room()
+    target.store(value, at: offset)
+  }
+
+  @inline(__always)
+  func store(_ value: Bool, at offset: Int) { store(UInt8(value ? 1 : 0), at: offset) }
+
+  @inline(__always)
+  func store(_ value: Double, at offset: Int) { store(value.bitPattern, at: offset) }
+
+  @inline(__always)
+  func store(_ value: Float, at offset: Int) { store(value.bitPattern, at: offset) }
+
+  @inline(__always)
+  func store(_ value: Date, at offset: Int) {
+    store(value.timeIntervalSinceReferenceDate, at: offset)
+  }
+
+  @inline(__always)
+  func store(_ value: UUID, at offset: Int) { store(UInt128(bytesOf: value), at: offset) }
+}
+
+// MARK: Variable columns
+
+extension RowWriter {
+  /// Appends the value of a variable column; those before it that have none are empty.
+  ///
+  /// - Throws: `.limitExceeded` where the row gets too long.
+  @inline(__always)
+  func append(_ bytes: RawSpan, to column: Int) throws(StoreError) {
+    precondition(unsafe column >= next && column < variableCount, "columns come in their order")
+    endValues(before: column)
+    let count = bytes.byteCount
+    try makeRoom(for: count)
+    var target = unsafe room()
+    unsafe target.copy(bytes, to: end)
+    unsafe end = end &+ count
+    endValues(before: column &+ 1)
+  }
+
+  @inline(__always)
+  func append(_ value: String, to column: Int) throws(StoreError) {
+    try unsafe append(value.utf8Span.span.bytes, to: column)
+  }
+
+  func append(_ value: URL, to column: Int) throws(StoreError) {
+    try append(value.absoluteString, to: column)
+  }
+
+  func append(_ value: Data, to column: Int) throws(StoreError) {
+    try append(value.bytes, to: column)
+  }
+
+  /// Appends a decimal, reduced.
+  func append(_ value: Decimal, to column: Int) throws(StoreError) {
+    var bytes: [UInt8] = []
+    DecimalParts(value).encode(to: &bytes)
+    try append(bytes.rawSpan, to: column)
+  }
+
+  /// Makes `count` bytes fit behind those so far.
+  @inline(__always)
+  private func makeRoom(for count: Int) throws(StoreError) {
+    let length = unsafe end &+ count &- variableStart
+    if unsafe length > Self.longest(endWidthCode) { try widenEnds(for: length) }
+    unsafe memory.reserve(end &+ count, keeping: end)
+  }
+
+  /// The highest end that fits into 1 or 2 bytes, or into a row at all.
+  @inline(__always)
+  private static func longest(_ widthCode: Int) -> Int {
+    widthCode == 0 ? 0xff : widthCode == 1 ? 0xffff : StoreError.Limit.valueLength.bound
+  }
+
+  @inline(never)
+  private func widenEnds(for length: Int) throws(StoreError) {
+    let size = unsafe endsStart + 4 * variableCount + length
+    guard size <= StoreError.Limit.valueLength.bound else {
+      throw .limitExceeded(.valueLength, found: size)
+    }
+    let widthCode = length > 0xffff ? 2 : 1
+    let wideStart = unsafe endsStart + variableCount << widthCode
+    let count = unsafe end - variableStart
+    unsafe memory.reserve(wideStart + count, keeping: end)
+    unsafe memory.move(count, from: variableStart, to: wideStart)
+    // Back to front, since wide ends lie over the narrow ones behind them.
+    for column in unsafe (0..<next).reversed() {
+      setEnd(end(of: column), of: column, widthCode)
+    }
+    unsafe endWidthCode = widthCode
+    unsafe variableStart = wideStart
+    unsafe end = wideStart + count
+  }
+}
+
+// MARK: Ends
+
+extension RowWriter {
+  /// The memory, to be written to; use it before anything else is done with it.
+  @unsafe @_lifetime(borrow self)
+  @inline(__always)
+  private func room() -> MutableRawSpan {
+    let span = unsafe memory.mutableBytes()
+    return unsafe _overrideLifetime(span, borrowing: self)
+  }
+
+  /// Ends the values of the columns before `column` where the bytes so far do.
+  @inline(__always)
+  private func endValues(before column: Int) {
+    while unsafe next < column {
+      unsafe setEnd(end &- variableStart, of: next, endWidthCode)
+      unsafe next &+= 1
+    }
+  }
+
+  @inline(__always)
+  private func setEnd(_ value: Int, of column: Int, _ widthCode: Int) {
+    var target = unsafe room()
+    let offset = unsafe endsStart &+ column &<< widthCode
+    switch widthCode {
+    case 0: target.store(UInt8(truncatingIfNeeded: value), at: offset)
+    case 1: target.store(UInt16(truncatingIfNeeded: value), at: offset)
+    default: target.store(UInt32(truncatingIfNeeded: value), at: offset)
+    }
+  }
+
+  private func end(of column: Int) -> Int {
+    let bytes = row
+    let offset = unsafe endsStart + column << endWidthCode
+    return switch unsafe endWidthCode {
+    case 0: Int(bytes.load(offset, as: UInt8.self))
+    case 1: Int(bytes.load(offset, as: UInt16.self))
+    default: Int(bytes.load(offset, as: UInt32.self))
+    }
+  }
+}
