@@ -1,0 +1,74 @@
+/// One thing that a plan does with one property.
+struct PlanStep: BitwiseCopyable {
+  let action: Action
+  let isOptional: Bool
+  /// Where the property is in the record's struct.
+  let offset: UInt32
+  /// Where the row has it.
+  let place: ColumnPlace
+  /// Of an action that goes by way of something: which access, composite or filler.
+  let detail: UInt32
+  /// The optional composites that it is in, a bit for each.
+  let composites: UInt32
+
+  enum Action: UInt8, BitwiseCopyable {
+    case boolean
+    case int8, int16, int32, int64
+    case uint8, uint16, uint32, uint64
+    case float, double, date
+    case uuid, decimal, string, url, binaryData
+    /// By way of its type.
+    case access
+    /// Not stored.
+    case transient
+    /// An optional composite: what is in it comes next, where it is not nil.
+    case composite
+    /// Nothing of that composite follows.
+    case compositeEnd
+
+    init(_ scalar: ScalarType) {
+      self =
+        switch scalar {
+        case .boolean: .boolean
+        case .int8: .int8
+        case .int16: .int16
+        case .int32: .int32
+        case .int64: .int64
+        case .uint8: .uint8
+        case .uint16: .uint16
+        case .uint32: .uint32
+        case .uint64: .uint64
+        case .float: .float
+        case .double: .double
+        case .date: .date
+        case .uuid: .uuid
+        case .decimal: .decimal
+        case .string: .string
+        case .url: .url
+        case .binaryData: .binaryData
+        }
+    }
+  }
+}
+
+/// An optional composite, as steps of a plan refer to it.
+struct CompositeSteps: Sendable {
+  let access: any CompositeAccess
+  /// Its place in the layout's columns.
+  let column: Int
+  /// The steps of reading between which it is filled.
+  let first: Int
+  var last: Int
+
+  /// A bit for each composite says that it is nil.
+  static var most: Int { UInt32.bitWidth }
+}
+
+/// One part of the primary key and the property that it is made of.
+struct KeyStep: BitwiseCopyable {
+  let action: PlanStep.Action
+  let offset: UInt32
+  /// Of an access: which.
+  let detail: UInt32
+  let column: KeyColumn
+}

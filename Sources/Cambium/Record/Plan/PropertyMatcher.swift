@@ -1,0 +1,157 @@
+/// Finds the property of each field, and the field of each property.
+///
+/// All that a plan relies on is checked here: which properties there are, where and of what types, and
+/// that each of them is filled from exactly one field, or named as transient.
+struct PropertyMatcher {
+  let record: CheckedRecord
+  let layout: RowLayout
+
+  /// Matches the properties of the record's type, in the order of the fields.
+  ///
+  /// - Throws: `.invalidDescription`, naming the field or property that is wrong.
+  func match() throws(StoreError) -> [PropertyMatch] {
+    guard !Reflection.isClass(record.type) else {
+      throw refusal(
+        nil,
+        "\(record.type) is a class, and only structs are filled in place. Let its coding be"
+          + " `.codable`")
+    }
+    return try match(record.type, at: 0, in: nil)
+  }
+
+  /// - Parameter composite: The stored name of the composite that `type` is the type of.
+  private func match(
+    _ type: any Any.Type, at offset: Int, in composite: String?
+  ) throws(StoreError) -> [PropertyMatch] {
+    var properties = try UnmatchedProperties(of: type, in: composite, matcher: self)
+    var matches: [PropertyMatch] = []
+    for field in record.fields where field.composite == composite {
+      let property = try properties.take(field.property, for: field.name)
+      matches.append(try match(property, at: offset + property.offset, with: field))
+    }
+    for described in record.transients where described.composite == composite {
+      let transient = described.transient
+      let name = composite.map { "\($0).\(transient.property)" } ?? transient.property
+      let property = try properties.take(transient.property, for: name)
+      guard let filler = Accesses.filler(of: property.type, with: transient.value) else {
+        throw refusal(
+          name, "the property is \(aOrAn(property.type)), but is set to \(aOrAn(transient.type))")
+      }
+      matches.append(
+        PropertyMatch(
+          offset: offset + property.offset, isOptional: false, use: .transient(filler)))
+    }
+    try properties.finish()
+    return matches
+  }
+
+  func refusal(_ field: String?, _ reason: String) -> StoreError {
+    .invalidDescription(
+      record: layout.record.name, field: field, version: Int(layout.version), reason: reason)
+  }
+}
+
+// MARK: Fields
+
+extension PropertyMatcher {
+  private func match(
+    _ property: StoredProperty, at offset: Int, with field: DescribedField
+  ) throws(StoreError) -> PropertyMatch {
+    guard let column = layout.index(named: field.name) else {
+      throw refusal(field.name, "the schema does not have it")
+    }
+    let type = try unwrapped(property, field)
+    return PropertyMatch(
+      offset: offset, isOptional: field.isOptional,
+      use: try use(of: type, at: offset, as: field, column))
+  }
+
+  /// The type that has to fit the column: what an optional wraps.
+  private func unwrapped(_ property: StoredProperty, _ field: DescribedField) throws(StoreError)
+    -> any Any.Type
+  {
+    let wrapped = Reflection.wrapped(property.type)
+    guard (wrapped != nil) == field.isOptional else {
+      throw refusal(
+        field.name,
+        field.isOptional
+          ? "the field is optional, but the property is \(aOrAn(property.type))"
+          : "the field is not optional, but the property is \(aOrAn(property.type))")
+    }
+    guard let wrapped else { return property.type }
+    guard Reflection.wrapped(wrapped) == nil else {
+      throw refusal(
+        field.name, "the property is \(aOrAn(property.type)), and a row has only one kind of nil")
+    }
+    return wrapped
+  }
+
+  private func use(
+    of type: any Any.Type, at offset: Int, as field: DescribedField, _ column: Int
+  ) throws(StoreError) -> PropertyMatch.Use {
+    if field.type == .composite {
+      let parts = try match(type, at: offset, in: field.name)
+      return .composite(
+        parts, field.isOptional ? Accesses.composite(of: type) : nil, column: column)
+    }
+    if let scalar = ScalarType(valuesOf: type), scalar.columnType == field.type {
+      return .scalar(scalar, column: column)
+    }
+    guard let access = Accesses(of: field, in: layout.record.name).access(of: type) else {
+      throw refusal(
+        field.name, "the property is \(aOrAn(type)), which does not fit a field of \(field.type)")
+    }
+    return .access(access, column: column)
+  }
+
+  fileprivate func aOrAn(_ type: any Any.Type) -> String {
+    let name = String(describing: type)
+    return "AEIOUaeiou".contains(name.prefix(1)) ? "an \(name)" : "a \(name)"
+  }
+}
+
+/// The properties of a struct that are not yet known to be filled.
+private struct UnmatchedProperties {
+  private let type: any Any.Type
+  private let composite: String?
+  private let matcher: PropertyMatcher
+  private let all: [StoredProperty]
+  private var taken: Set<String> = []
+
+  init(of type: any Any.Type, in composite: String?, matcher: PropertyMatcher) throws(StoreError) {
+    self.type = type
+    self.composite = composite
+    self.matcher = matcher
+    all = Reflection.storedProperties(of: type)
+    guard !all.isEmpty else {
+      throw matcher.refusal(
+        composite,
+        "\(type) shows no stored properties: it is no struct, or was compiled without reflection"
+          + " metadata. Compile it with them, or let the record's coding be `.codable`")
+    }
+  }
+
+  /// The property of a field or transient, which is asked for once.
+  mutating func take(_ name: String, for field: String) throws(StoreError) -> StoredProperty {
+    guard let property = all.first(where: { $0.name == name }) else {
+      let isHidden = all.contains {
+        $0.name == "_\(name)" || $0.name == "$__lazy_storage_$_\(name)"
+      }
+      throw matcher.refusal(
+        field,
+        isHidden
+          ? "the property “\(name)” of \(type) is wrapped or lazy, so it is not stored itself"
+          : "\(type) has no stored property “\(name)”")
+    }
+    taken.insert(name)
+    return property
+  }
+
+  /// Throws unless all properties were taken.
+  func finish() throws(StoreError) {
+    guard let left = all.first(where: { !taken.contains($0.name) }) else { return }
+    throw matcher.refusal(
+      composite.map { "\($0).\(left.name)" } ?? left.name,
+      "the property “\(left.name)” of \(type) is neither a field nor named as transient")
+  }
+}

@@ -1,0 +1,202 @@
+internal import FoundationEssentials
+
+extension RecordPlan {
+  /// Makes a record of its key and row.
+  ///
+  /// - Parameter record: Points to memory for a value of the type that the plan was made for, without a
+  ///   value. If this throws, it is without one again.
+  /// - Throws: `.corrupt` where the bytes are no such record, `.newerFormat` where this version does not
+  ///   know what they begin with; `.invalidValue` where the type has no such
+  ///   value.
+  @usableFromInline
+  func read(
+    _ record: UnsafeMutableRawPointer, key: RawSpan, row: RawSpan
+  ) throws(StoreError) {
+    let layout = layout
+    try unsafe read(record, from: try RowReader(key: key, row: row, layout: layout))
+  }
+
+  /// The same of a row whose frame was checked.
+  func read(
+    _ record: UnsafeMutableRawPointer, from row: borrowing RowReader
+  ) throws(StoreError) {
+    precondition(coding == nil, "the type decodes itself")
+    try unsafe readKey(record, row.key)
+    var index = 0
+    do throws(StoreError) {
+      try unsafe readColumns(record, row, &index)
+    } catch {
+      unsafe destroy(record, before: index)
+      unsafe destroyKey(record, before: keySteps.count)
+      throw error
+    }
+  }
+
+  /// Does all steps from the one at `index` on, which afterwards is the one that threw.
+  @inline(never)
+  private func readColumns(
+    _ record: UnsafeMutableRawPointer, _ row: borrowing RowReader, _ index: inout Int
+  ) throws(StoreError) {
+    while index < reads.count {
+      let step = reads[index]
+      let property = unsafe record + Int(step.offset)
+      switch step.action {
+      case .boolean: try unsafe fill(property, as: Bool.self, row, step)
+      case .int8: try unsafe fill(property, as: Int8.self, row, step)
+      case .int16: try unsafe fill(property, as: Int16.self, row, step)
+      case .int32: try unsafe fill(property, as: Int32.self, row, step)
+      case .int64: try unsafe fill(property, as: Int64.self, row, step)
+      case .uint8: try unsafe fill(property, as: UInt8.self, row, step)
+      case .uint16: try unsafe fill(property, as: UInt16.self, row, step)
+      case .uint32: try unsafe fill(property, as: UInt32.self, row, step)
+      case .uint64: try unsafe fill(property, as: UInt64.self, row, step)
+      case .float: try unsafe fill(property, as: Float.self, row, step)
+      case .double: try unsafe fill(property, as: Double.self, row, step)
+      case .date: try unsafe fill(property, as: Date.self, row, step)
+      case .uuid: try unsafe fill(property, as: UUID.self, row, step)
+      case .decimal: try unsafe fill(property, as: Decimal.self, row, step)
+      case .string: try unsafe fill(property, as: String.self, row, step)
+      case .url: try unsafe fill(property, as: URL.self, row, step)
+      case .binaryData: try unsafe fill(property, as: Data.self, row, step)
+      case .access:
+        try unsafe accesses[Int(step.detail)].read(property, from: row, at: step.place)
+      case .transient:
+        unsafe fillers[Int(step.detail)].fill(property)
+      case .composite:
+        guard row.isNull(step.place) else { break }
+        unsafe composites[Int(step.detail)].access.fillWithNil(property)
+        index = composites[Int(step.detail)].last
+      case .compositeEnd:
+        unsafe composites[Int(step.detail)].access.wrap(property)
+      }
+      index &+= 1
+    }
+  }
+
+  @inline(__always)
+  private func fill<Value: ColumnValue>(
+    _ property: UnsafeMutableRawPointer, as type: Value.Type, _ row: borrowing RowReader,
+    _ step: PlanStep
+  ) throws(StoreError) {
+    if !step.isOptional {
+      let value = try Value.get(from: row, at: step.place.index)
+      unsafe property.initializeMemory(as: Value.self, to: value)
+    } else if row.isNull(step.place) {
+      unsafe property.initializeMemory(as: Value?.self, to: nil)
+    } else {
+      let value = try Value.get(from: row, at: step.place.index)
+      unsafe property.initializeMemory(as: Value?.self, to: value)
+    }
+  }
+}
+
+// MARK: Keys
+
+extension RecordPlan {
+  /// Fills the properties that are in the key; none of them if this throws.
+  @inline(never)
+  private func readKey(_ record: UnsafeMutableRawPointer, _ bytes: RawSpan) throws(StoreError) {
+    let layout = layout
+    var key = KeyReader(bytes, layout: layout)
+    var index = 0
+    do throws(StoreError) {
+      while index < keySteps.count {
+        try unsafe readKey(record, &key, keySteps[index])
+        index &+= 1
+      }
+      try key.finish()
+    } catch {
+      unsafe destroyKey(record, before: index)
+      throw error
+    }
+  }
+
+  @inline(__always)
+  private func readKey(
+    _ record: UnsafeMutableRawPointer, _ key: inout KeyReader, _ step: KeyStep
+  ) throws(StoreError) {
+    let property = unsafe record + Int(step.offset)
+    switch step.action {
+    case .boolean: try unsafe fill(property, as: Bool.self, &key, step)
+    case .int8: try unsafe fill(property, as: Int8.self, &key, step)
+    case .int16: try unsafe fill(property, as: Int16.self, &key, step)
+    case .int32: try unsafe fill(property, as: Int32.self, &key, step)
+    case .int64: try unsafe fill(property, as: Int64.self, &key, step)
+    case .uint8: try unsafe fill(property, as: UInt8.self, &key, step)
+    case .uint16: try unsafe fill(property, as: UInt16.self, &key, step)
+    case .uint32: try unsafe fill(property, as: UInt32.self, &key, step)
+    case .uint64: try unsafe fill(property, as: UInt64.self, &key, step)
+    case .float: try unsafe fill(property, as: Float.self, &key, step)
+    case .double: try unsafe fill(property, as: Double.self, &key, step)
+    case .date: try unsafe fill(property, as: Date.self, &key, step)
+    case .uuid: try unsafe fill(property, as: UUID.self, &key, step)
+    case .decimal: try unsafe fill(property, as: Decimal.self, &key, step)
+    case .string: try unsafe fill(property, as: String.self, &key, step)
+    case .url: try unsafe fill(property, as: URL.self, &key, step)
+    case .binaryData: try unsafe fill(property, as: Data.self, &key, step)
+    case .access:
+      try unsafe accesses[Int(step.detail)].read(property, from: &key, as: step.column.form)
+    case .transient, .composite, .compositeEnd: break
+    }
+  }
+
+  @inline(__always)
+  private func fill<Value: ColumnValue>(
+    _ property: UnsafeMutableRawPointer, as type: Value.Type, _ key: inout KeyReader,
+    _ step: KeyStep
+  ) throws(StoreError) {
+    let value = try Value.take(from: &key, as: step.column.form)
+    unsafe property.initializeMemory(as: Value.self, to: value)
+  }
+
+  private func destroyKey(_ record: UnsafeMutableRawPointer, before end: Int) {
+    for step in keySteps[..<end] {
+      let property = unsafe record + Int(step.offset)
+      unsafe destroy(property, step.action, isOptional: false, detail: step.detail)
+    }
+  }
+}
+
+// MARK: What was begun and not finished
+
+extension RecordPlan {
+  /// Ends the life of what the steps before `end` filled.
+  private func destroy(_ record: UnsafeMutableRawPointer, before end: Int) {
+    var index = 0
+    while index < end {
+      let step = reads[index]
+      let property = unsafe record + Int(step.offset)
+      if step.action == .composite, composites[Int(step.detail)].last < end {
+        // The whole of it, whether it is nil or not.
+        unsafe composites[Int(step.detail)].access.destroy(property)
+        index = composites[Int(step.detail)].last
+      } else {
+        unsafe destroy(property, step.action, isOptional: step.isOptional, detail: step.detail)
+      }
+      index += 1
+    }
+  }
+
+  private func destroy(
+    _ property: UnsafeMutableRawPointer, _ action: PlanStep.Action, isOptional: Bool, detail: UInt32
+  ) {
+    switch action {
+    case .string: unsafe destroy(property, as: String.self, isOptional)
+    case .url: unsafe destroy(property, as: URL.self, isOptional)
+    case .binaryData: unsafe destroy(property, as: Data.self, isOptional)
+    case .access: unsafe accesses[Int(detail)].destroy(property)
+    case .transient: unsafe fillers[Int(detail)].destroy(property)
+    default: break
+    }
+  }
+
+  private func destroy<Value>(
+    _ property: UnsafeMutableRawPointer, as type: Value.Type, _ isOptional: Bool
+  ) {
+    if isOptional {
+      unsafe property.assumingMemoryBound(to: Value?.self).deinitialize(count: 1)
+    } else {
+      unsafe property.assumingMemoryBound(to: Value.self).deinitialize(count: 1)
+    }
+  }
+}

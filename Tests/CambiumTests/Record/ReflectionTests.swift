@@ -1,0 +1,58 @@
+import Testing
+
+@testable import Cambium
+
+private struct Mixed<Element> {
+  let first: Bool
+  var second: [Element]
+  var third: String?
+  var fourth = 4
+  var computed: Int { fourth }
+  static var none: Int { 0 }
+}
+
+private struct Nothing {}
+
+private final class Shared {
+  let first = 1
+}
+
+@Suite struct ReflectionTests {
+  @Test func `stored properties are told with their offsets and types`() {
+    typealias Subject = Mixed<Double>
+    let properties = Reflection.storedProperties(of: Subject.self)
+    #expect(properties.map(\.name) == ["first", "second", "third", "fourth"])
+    #expect(properties[0].offset == MemoryLayout<Subject>.offset(of: \.first))
+    #expect(properties[1].offset == MemoryLayout<Subject>.offset(of: \.second))
+    #expect(properties[2].offset == MemoryLayout<Subject>.offset(of: \.third))
+    #expect(properties[3].offset == MemoryLayout<Subject>.offset(of: \.fourth))
+    let types: [any Any.Type] = [Bool.self, [Double].self, String?.self, Int.self]
+    let told = properties.map { ObjectIdentifier($0.type) }
+    #expect(told == types.map { ObjectIdentifier($0) })
+  }
+
+  @Test func `what is no struct has no properties`() {
+    #expect(Reflection.isClass(Shared.self))
+    #expect(!Reflection.isClass(Mixed<Int>.self))
+    #expect(Reflection.storedProperties(of: Shared.self).isEmpty)
+    #expect(Reflection.storedProperties(of: Optional<Int>.self).isEmpty)
+    #expect(Reflection.storedProperties(of: Nothing.self).isEmpty)
+  }
+
+  @Test func `an optional says what it wraps`() {
+    #expect(
+      Reflection.wrapped(Optional<Int>.self).map { ObjectIdentifier($0) }
+        == ObjectIdentifier(Int.self))
+    #expect(
+      Reflection.wrapped(Optional<Int?>.self).map { ObjectIdentifier($0) }
+        == ObjectIdentifier(Optional<Int>.self))
+    #expect(Reflection.wrapped(Int.self) == nil)
+  }
+
+  @Test func `integers of a machine word are those of 64 bits`() {
+    #expect(ScalarType(valuesOf: Int.self) == .int64)
+    #expect(ScalarType(valuesOf: UInt.self) == .uint64)
+    #expect(ScalarType(valuesOf: [Int].self) == nil)
+    #expect(ScalarType(valuesOf: Optional<Int>.self) == nil)
+  }
+}
