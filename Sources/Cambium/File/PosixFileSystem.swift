@@ -7,7 +7,7 @@ internal import Synchronization
 /// in its place, does not lead a store elsewhere. `site` is ignored throughout.
 package final class PosixFileSystem: FileSystem {
   package let path: String
-  private let directory: Syscall.Descriptor
+  let directory: Syscall.Descriptor
   private let written = Atomic<Int>(0)
 
   /// Binds to the directory at `path`.

@@ -17,6 +17,11 @@ extension EngineOptions {
   }
 }
 
+extension NodeSizes {
+  /// The smallest in which every key is less than a third, as those of indexes can be as long as keys get.
+  static let forLongKeys = NodeSizes(leaf: 4 << 10, branch: 4 << 10)
+}
+
 extension Engine {
   /// Opens the store in `medium`, with salts that a seed picks.
   static func open(

@@ -26,12 +26,14 @@ extension Engine {
 
   /// Flushes every commit made so far.
   ///
-  /// - Throws: what `waitUntilFlushed(through:)` does.
+  /// - Throws: what `waitUntilFlushed(through:)` does; `.closed`.
   func flush() throws(StoreError) {
     try checkProcess()
     lock.lock()
     let last = commits.lastSequence
+    let isOver = if case .closed = phase { true } else { false }
     lock.unlock()
+    if isOver { throw .closed(path: medium.path) }
     try waitUntilFlushed(through: last)
   }
 

@@ -90,6 +90,22 @@ extension Engine {
     try flushAndSeal()
   }
 
+  /// Takes no more transactions, and leaves to the next open what no tree holds: it is in the log. For who lets
+  /// go of a store without closing it.
+  ///
+  /// Nobody may fold any more: whoever opens the store next writes to the same log.
+  func abandon() {
+    do throws(StoreError) { try checkProcess() } catch { return }
+    lock.lock()
+    defer { lock.unlock() }
+    if case .closed = phase { return }
+    while writer != nil { writerLeft.wait() }
+    writer = .current
+    // What cannot be flushed was not acknowledged as durable, or its writer was told.
+    try? flushAndSeal()
+    endWriting()
+  }
+
   /// With the lock.
   private func flushAndSeal() throws(StoreError) {
     lock.unlock()

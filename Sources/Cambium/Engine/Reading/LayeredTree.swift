@@ -7,6 +7,23 @@ struct LayeredTree<Medium: FileSystem>: Sendable {
   /// Without a root where an overlay hides it.
   let base: Tree<Medium>
 
+  /// - Parameters:
+  ///   - newest: What it changes from what lies below it here; so does `older`.
+  ///   - older: Below it, if there are two.
+  @inline(__always)
+  init(_ newest: OverlayTree, _ older: OverlayTree?, over base: Tree<Medium>) {
+    var hidesBase = false
+    if !newest.isEmpty {
+      overlays.append(newest)
+      hidesBase = newest.hidesBase
+    }
+    if let older, !older.isEmpty, !hidesBase {
+      overlays.append(older)
+      hidesBase = older.hidesBase
+    }
+    self.base = hidesBase ? Tree(pages: base.pages, root: nil) : base
+  }
+
   /// - Parameter overlays: Newest first. Each knows its changes from what lies below it here.
   init(overlays: [OverlayTree], over base: Tree<Medium>) {
     var hidesBase = false

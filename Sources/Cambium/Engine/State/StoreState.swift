@@ -28,6 +28,7 @@ struct StoreState<Medium: FileSystem>: Sendable {
 
   /// One tree of this state.
   func tree(_ slot: TreeSlot) -> LayeredTree<Medium> {
-    LayeredTree(overlays: overlays.map { $0[slot] }, over: base.tree(slot))
+    // Without an array of overlays: this is part of every lookup.
+    LayeredTree(fresh[slot], frozen?.overlay[slot], over: base.tree(slot))
   }
 }

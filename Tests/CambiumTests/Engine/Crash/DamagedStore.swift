@@ -34,6 +34,9 @@ struct DamagedStore {
     }
     for fault in engine.report.healed where !isLocated(fault) { return "healed: \(fault)" }
     let snapshot = try engine.snapshot()
+    if content.kind == .records {
+      return try violation(of: .other(SnapshotTrees(snapshot)), engine.names, content)
+    }
     for (number, expected) in content.trees.enumerated() {
       let tree = try snapshot.tree(engine.names.slot(of: Content.treeNames[number]))
       if tree.count != expected.count { return "\(tree.count) entries in \(number)" }
@@ -72,6 +75,43 @@ struct DamagedStore {
     }
   }
 
+  /// The same of records: each by its key, and every index entry by its own, and all of them in order.
+  private func violation(
+    of access: TreeAccess, _ names: TreeNames, _ content: Content
+  ) throws(StoreError) -> String? {
+    let types = try KeptTypes(names)
+    for tree in KeptRecords.types.indices {
+      for number in content.trees[tree].keys.sorted() + [-1] {
+        let fault = fault {
+          try types.check(access, tree, number, is: content.trees[tree][number])
+        }
+        if let fault { return fault }
+      }
+      let indexes = try types.trees(tree).indexes
+      for (index, entries) in zip(indexes, fixture.entries(of: tree, content)) {
+        let fault = fault { try access.check(index.slot, holds: entries) }
+        if let fault { return fault }
+      }
+    }
+    return fault { () throws in
+      for error in try types.faults(access) where !isLocated(error) {
+        throw Disagreement(description: "the check finds \(error)")
+      }
+    }
+  }
+
+  /// What is wrong, unless it is an error that names the damage.
+  private func fault(_ body: () throws -> Void) -> String? {
+    do {
+      try body()
+      return nil
+    } catch let error as StoreError {
+      return isLocated(error) ? nil : "\(error)"
+    } catch {
+      return "\(error)"
+    }
+  }
+
   /// Whether an error names the damage: the block, or one where something begins that reaches there.
   private func isLocated(_ error: StoreError) -> Bool {
     switch error {
@@ -91,5 +131,36 @@ struct DamagedStore {
 
   private func isDamaged(_ name: FileName, _ blocks: ClosedRange<Int>) -> Bool {
     file == name || places.contains { $0.file == name && blocks.contains($0.block) }
+  }
+}
+
+extension TreeAccess {
+  /// Throws unless a tree has exactly these entries, asked for one by one and in order.
+  fileprivate func check(
+    _ tree: TreeSlot, holds entries: [(key: Bytes, value: Bytes)]
+  ) throws {
+    let count = try count(in: tree)
+    try agree(count == entries.count, "\(count) entries, not \(entries.count)")
+    var damage: StoreError?
+    var value: Bytes = []
+    for entry in entries {
+      do throws(StoreError) {
+        let isThere = try copyValue(of: entry.key.rawSpan, in: tree, to: &value)
+        if isThere, value == entry.value { continue }
+      } catch {
+        damage = error
+        continue
+      }
+      throw Disagreement(description: "the entry \(entry.key.prefix(16)) is \(value.prefix(16))")
+    }
+    let cursor = try cursor(in: tree)
+    var isOn = try cursor.first()
+    for entry in entries {
+      try agree(isOn, "the entries end before \(entry.key.prefix(16))")
+      let found = (cursor.key.array(), try cursor.value().array())
+      try agree(found == (entry.key, entry.value), "there is the entry \(found)")
+      isOn = try cursor.next()
+    }
+    if let damage { throw damage }
   }
 }

@@ -74,6 +74,13 @@ extension Engine {
 
 extension Snapshot {
   func checkHolds(_ content: Content, _ names: TreeNames) throws {
+    switch content.kind {
+    case .entries: try checkHoldsEntries(content, names)
+    case .records: try KeptTypes(names).check(.other(SnapshotTrees(self)), hold: content)
+    }
+  }
+
+  private func checkHoldsEntries(_ content: Content, _ names: TreeNames) throws {
     var value: Bytes = []
     for (number, expected) in content.trees.enumerated() {
       let name = Content.treeNames[number]

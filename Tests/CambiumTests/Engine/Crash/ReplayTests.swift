@@ -35,7 +35,8 @@ import Testing
 extension TestSupport.Replay {
   /// Runs the scenario up to each crash in turn, or with the fault. Nil if all is right.
   fileprivate func violation() throws -> String? {
-    if scenario == "random" { return randomViolation() }
+    if scenario == "random" { return randomViolation(.entries) }
+    if scenario == "records random" { return randomViolation(.records) }
     let scenario = try #require(ScenarioKind.scenario(named: scenario, seed: seed))
     if let fault { return FaultRun(scenario, fault, at: fault.site(in: scenario)).violation() }
     var run = ScenarioRun(scenario)
@@ -50,8 +51,8 @@ extension TestSupport.Replay {
     return run.oracle(seed: UInt64(last.call)).violation(in: image)
   }
 
-  private func randomViolation() -> String? {
-    var history = RandomHistory(seed: seed)
+  private func randomViolation(_ kind: Content.Kind) -> String? {
+    var history = RandomHistory(seed: seed, of: kind)
     do {
       try history.run(operations: 31_300)
       return nil

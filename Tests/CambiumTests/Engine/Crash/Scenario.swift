@@ -6,6 +6,8 @@ import TestSupport
 struct Scenario: Sendable {
   let name: String
   let seed: UInt64
+  /// What its changes are changes of.
+  var kind = Content.Kind.entries
   var options = EngineOptions.small()
   var steps: [Step] = []
   /// What the values of its commits have in them, so that those of two lives differ.
@@ -15,6 +17,13 @@ struct Scenario: Sendable {
 }
 
 extension Scenario {
+  init(name: String, seed: UInt64, kind: Content.Kind) {
+    self.name = name
+    self.seed = seed
+    self.kind = kind
+    if kind == .records { options.nodeSizes = .forLongKeys }
+  }
+
   /// A thing done with an engine.
   enum Step: Hashable, Sendable {
     /// Opens the store, or makes it.
@@ -49,12 +58,27 @@ enum Change: Hashable, Sendable {
 
 /// All that a store holds after some commit.
 struct Content: Equatable, Sendable {
+  enum Kind: String, Sendable {
+    /// Of trees, under keys of the test's own.
+    case entries
+    /// Records, each tree those of one type, with indexes and constraints.
+    case records
+  }
+
   static let treeNames = ["a", "tree", "z"]
 
+  var kind = Kind.entries
   var trees: [[Int: Bytes]] = Array(repeating: [:], count: treeNames.count)
 
   /// - Returns: whether the change is one: taking out what is not there is none.
   mutating func apply(_ change: Change, stamp: Int) -> Bool {
+    switch kind {
+    case .entries: applyToEntries(change, stamp: stamp)
+    case .records: applyToRecords(change, stamp: stamp)
+    }
+  }
+
+  mutating func applyToEntries(_ change: Change, stamp: Int) -> Bool {
     switch change {
     case .put(let tree, let key, let length):
       trees[tree][key] = Self.value(stamp: stamp, key: key, length: length)
@@ -87,9 +111,13 @@ struct Content: Equatable, Sendable {
 /// The states that commits lead to, by their sequences, and which of them somebody was promised. Those that
 /// no crash leads back to are forgotten.
 struct History: Sendable {
-  private var states = [Content()]
+  private var states: [Content]
   /// Everything up to this commit was acknowledged as durable, or shown by an open.
   private(set) var durable = 0
+
+  init(of kind: Content.Kind = .entries) {
+    states = [Content(kind: kind)]
+  }
 
   var last: Int { durable + states.count - 1 }
   var newest: Content { states[states.count - 1] }

@@ -8,15 +8,17 @@ enum ScenarioKind: String, CaseIterable, Sendable {
   case severalTrees, savepoints, logSwitch, logSwitchFrozen, steppedFold, growth, sealing, closing
   case reopening, newSegments, everything
 
-  func scenario(seed: UInt64) -> Scenario {
-    var writer = ScenarioWriter(self, seed: seed)
+  func scenario(seed: UInt64, of kind: Content.Kind = .entries) -> Scenario {
+    var writer = ScenarioWriter(self, seed: seed, of: kind)
     writer.write(self)
     return writer.scenario
   }
 
   /// The one of a name that a replay has.
   static func scenario(named name: String, seed: UInt64) -> Scenario? {
-    ScenarioKind(rawValue: name)?.scenario(seed: seed)
+    let parts = name.split(separator: " ").map(String.init)
+    guard let last = parts.last, let kind = ScenarioKind(rawValue: last) else { return nil }
+    return kind.scenario(seed: seed, of: parts.count > 1 ? .records : .entries)
   }
 }
 
@@ -25,8 +27,9 @@ private struct ScenarioWriter {
   var scenario: Scenario
   private var random: SplitMix64
 
-  init(_ kind: ScenarioKind, seed: UInt64) {
-    scenario = Scenario(name: kind.rawValue, seed: seed)
+  init(_ kind: ScenarioKind, seed: UInt64, of contents: Content.Kind) {
+    let prefix = contents == .entries ? "" : "\(contents) "
+    scenario = Scenario(name: prefix + kind.rawValue, seed: seed, kind: contents)
     var names = SplitMix64(seed: seed)
     for byte in kind.rawValue.utf8 { names = SplitMix64(seed: names.next() ^ UInt64(byte)) }
     random = names

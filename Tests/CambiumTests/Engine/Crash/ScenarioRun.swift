@@ -19,11 +19,11 @@ final class ScenarioRun {
 
   init(
     _ scenario: Scenario, in medium: SimulatedFileSystem = SimulatedFileSystem(),
-    history: History = History(), exists: Bool = false
+    history: History? = nil, exists: Bool = false
   ) {
     self.scenario = scenario
     self.medium = medium
-    self.history = history
+    self.history = history ?? History(of: scenario.kind)
     self.exists = exists
   }
 
@@ -116,19 +116,32 @@ extension ScenarioRun {
     if isCommit { history.add(next) }
     do {
       try engine.write(durability) { transaction in
-        try transaction.perform(changes, engine.names, stamp: stamp)
-        if !undone.isEmpty {
-          let savepoint = try transaction.savepoint()
-          try transaction.perform(undone, engine.names, stamp: stamp + 99)
-          transaction.rollBack(to: savepoint)
-        }
-        try transaction.perform(then, engine.names, stamp: stamp)
+        try perform(changes, undone, then, transaction, engine.names, stamp: stamp)
       }
     } catch {
       if isCommit, !Self.mayBeThere(error) { history.removeLast() }
       throw error
     }
     if durability.isDurable { history.acknowledge() }
+  }
+
+  private func perform(
+    _ changes: [Change], _ undone: [Change], _ then: [Change],
+    _ transaction: Transaction<SimulatedFileSystem>, _ names: TreeNames, stamp: Int
+  ) throws {
+    switch scenario.kind {
+    case .records:
+      try KeptTypes(names).perform(
+        changes, undone: undone, then: then, in: transaction, stamp: stamp)
+    case .entries:
+      try transaction.perform(changes, names, stamp: stamp)
+      if !undone.isEmpty {
+        let savepoint = try transaction.savepoint()
+        try transaction.perform(undone, names, stamp: stamp + 99)
+        transaction.rollBack(to: savepoint)
+      }
+      try transaction.perform(then, names, stamp: stamp)
+    }
   }
 
   /// Of a commit that threw.
@@ -140,7 +153,7 @@ extension ScenarioRun {
     guard let engine else { throw NotOpen() }
     do {
       try engine.write(durability) { transaction in
-        try transaction.perform(changes, engine.names, stamp: scenario.stamp + 77)
+        try perform(changes, [], [], transaction, engine.names, stamp: scenario.stamp + 77)
         throw Abort()
       }
     } catch is Abort {

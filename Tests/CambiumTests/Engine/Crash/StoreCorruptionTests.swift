@@ -90,12 +90,12 @@ import Testing
 #endif
 
 /// Makes damaged images of a fixture, one after the other.
-private struct StoreSweep {
+struct StoreSweep {
   let fixture: StoreFixture
   let blocks: [StoreFixture.Place: Bytes]
 
-  init(_ ending: StoreFixture.Ending) throws {
-    fixture = try StoreFixture(ending)
+  init(_ ending: StoreFixture.Ending, of kind: Content.Kind = .entries) throws {
+    fixture = try StoreFixture(ending, of: kind)
     blocks = fixture.medium.blocks
     // Undamaged, all of it is there.
     if let violation = DamagedStore(fixture: fixture).violation(in: fixture.medium.crashed(.none)) {

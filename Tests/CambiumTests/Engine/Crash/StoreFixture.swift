@@ -21,6 +21,8 @@ struct StoreFixture {
   let options: EngineOptions
   /// What there was after each commit.
   let contents: [Content]
+  /// Of records, in step with the contents and with trees and indexes.
+  private var entries: [[[[(key: Bytes, value: Bytes)]]]] = []
   let sequence: Int
   /// What blocks held at some time, and no longer do.
   private(set) var older: [Place: Set<Bytes>] = [:]
@@ -28,9 +30,9 @@ struct StoreFixture {
   /// has one commit.
   let frames: [Set<Place>]
 
-  init(_ ending: Ending, seed: UInt64 = 1) throws {
-    var scenario = Scenario(name: "fixture", seed: seed)
-    scenario.steps = Self.steps(ending)
+  init(_ ending: Ending, seed: UInt64 = 1, of kind: Content.Kind = .entries) throws {
+    var scenario = Scenario(name: "fixture", seed: seed, kind: kind)
+    scenario.steps = Self.steps(ending, of: kind)
     let run = ScenarioRun(scenario)
     var contents: [Content] = []
     var older: [Place: Set<Bytes>] = [:]
@@ -48,12 +50,19 @@ struct StoreFixture {
     options = scenario.options
     sequence = run.history.last
     frames = ending == .closed ? [] : try Self.frames(in: medium)
+    if kind == .records {
+      let types = try KeptTypes(SimulatedEngine.open(SimulatedFileSystem()).names)
+      for content in contents {
+        entries.append(try Content.treeNames.indices.map { try types.entries(of: $0, content) })
+      }
+    }
   }
 
-  private static func steps(_ ending: Ending) -> [Scenario.Step] {
+  private static func steps(_ ending: Ending, of kind: Content.Kind) -> [Scenario.Step] {
     let durable = Durability.durable
     var steps: [Scenario.Step] = [.open]
-    for index in 0..<12 {
+    // Records have indexes besides.
+    for index in 0..<(kind == .entries ? 12 : 6) {
       let changes = (0..<5).map {
         Change.put(tree: index % 3, key: index * 5 + $0, length: 10 + index * 4)
       }
@@ -80,6 +89,11 @@ struct StoreFixture {
       frames.insert(Set(blocks), at: 0)
     }
     return frames
+  }
+
+  /// What the indexes of a tree hold in one of the contents.
+  func entries(of tree: Int, _ content: Content) -> [[(key: Bytes, value: Bytes)]] {
+    contents.firstIndex(of: content).map { entries[$0][tree] } ?? []
   }
 
   /// All blocks of all files, in order.

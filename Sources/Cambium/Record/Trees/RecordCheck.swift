@@ -1,0 +1,130 @@
+/// Compares every record with the rules for rows and keys, and every index with its records.
+///
+/// - Complexity: reads everything, with a lookup for each index entry. Memory for a few entries.
+struct RecordCheck {
+  private let trees: TreeAccess
+  private let key = KeyEncoder()
+  private var row: [UInt8] = []
+  /// What was found, as far as `faultsMax`.
+  private(set) var faults: [StoreError] = []
+  /// The records that were looked at.
+  private(set) var count = 0
+
+  /// One damaged page makes thousands of faults; the first say enough.
+  static var faultsMax: Int { 100 }
+
+  private init(_ trees: TreeAccess) {
+    self.trees = trees
+  }
+
+  /// The faults of all records of a state. None: every record can be read, every index entry has its record
+  /// and every record its entries.
+  ///
+  /// - Throws: `.io`. Damage to pages is a fault, too.
+  static func faults(of types: [RecordTrees], in trees: TreeAccess) throws(StoreError)
+    -> [StoreError]
+  {
+    var check = RecordCheck(trees)
+    for type in types {
+      do throws(StoreError) { try check.check(type) } catch { try check.note(error) }
+    }
+    return check.faults
+  }
+
+  private mutating func note(_ fault: StoreError) throws(StoreError) {
+    switch fault {
+    case .corrupt, .newerFormat:
+      if faults.count < Self.faultsMax { faults.append(fault) }
+    default: throw fault
+    }
+  }
+}
+
+extension RecordCheck {
+  private mutating func check(_ record: RecordTrees) throws(StoreError) {
+    var entryCounts = [Int](repeating: 0, count: record.indexes.count)
+    let cursor = try trees.cursor(in: record.rows)
+    var isOn = try cursor.first()
+    while isOn {
+      do throws(StoreError) {
+        try checkRow(cursor.key, try cursor.value(), of: record, &entryCounts)
+      } catch {
+        try note(error)
+      }
+      count += 1
+      isOn = try cursor.next()
+    }
+    for (index, expected) in zip(record.indexes, entryCounts) {
+      // Every record has its entries, so only where there are more is one without a record.
+      if try trees.count(in: index.slot) != expected { try checkEntries(of: index, record) }
+    }
+  }
+
+  /// Reads every column of a record, and looks for its entry in every index.
+  private mutating func checkRow(
+    _ primaryKey: RawSpan, _ row: RawSpan, of record: RecordTrees, _ entryCounts: inout [Int]
+  ) throws(StoreError) {
+    let (layout, key) = (record.layout, key)
+    let reader = try RowReader(key: primaryKey, row: row, layout: layout)
+    for column in layout.columns.indices { _ = try reader.value(column) }
+    for (place, index) in record.indexes.enumerated() {
+      guard let value = try encode(index, reader) else { continue }
+      entryCounts[place] += 1
+      var found: [UInt8] = []
+      let isThere = try trees.copyValue(of: key.key, in: index.slot, to: &found)
+      let isRight = found.rawSpan.compare(value == .primaryKey ? primaryKey : RawSpan()) == 0
+      if !isThere || !isRight {
+        throw layout.fault(
+          key: primaryKey, .indexEntries,
+          "index \(index.layout.schema.name) has \(isThere ? "another" : "no") entry for it")
+      }
+    }
+  }
+
+  /// Puts the key of a record's entry together; what cannot be in an index is a fault of the record.
+  private func encode(
+    _ index: RecordTrees.IndexTree, _ record: RowReader
+  ) throws(StoreError) -> IndexEntryValue? {
+    do throws(StoreError) {
+      return try index.layout.encode(record, to: key)
+    } catch .invalidValue(_, _, let reason) {
+      throw record.layout.fault(
+        key: record.key, .rowValues, "index \(index.layout.schema.name) cannot have it: \(reason)")
+    }
+  }
+
+  /// Looks for the record of every entry of an index.
+  private mutating func checkEntries(
+    of index: RecordTrees.IndexTree, _ record: RecordTrees
+  ) throws(StoreError) {
+    let cursor = try trees.cursor(in: index.slot)
+    var isOn = try cursor.first()
+    while isOn {
+      do throws(StoreError) {
+        try checkEntry(cursor.key, try cursor.value(), of: index, record)
+      } catch {
+        try note(error)
+      }
+      isOn = try cursor.next()
+    }
+  }
+
+  private mutating func checkEntry(
+    _ entry: RawSpan, _ value: RawSpan, of index: RecordTrees.IndexTree, _ record: RecordTrees
+  ) throws(StoreError) {
+    let (layout, key) = (record.layout, key)
+    let primaryKey = try index.layout.primaryKey(key: entry, value: value, layout: layout)
+    var isRight = false
+    if try trees.copyValue(of: primaryKey, in: record.rows, to: &row) {
+      let row = row
+      let reader = try RowReader(key: primaryKey, row: row.rawSpan, layout: layout)
+      isRight = try encode(index, reader) != nil && key.key.compare(entry) == 0
+    }
+    if !isRight {
+      throw .corrupt(
+        .entry(tree: RecordTrees.name(ofIndex: index.layout.schema.number), key: entry.array()),
+        invariant: .indexEntries,
+        reason: "there is no \(record.record.name) that it is the entry of")
+    }
+  }
+}

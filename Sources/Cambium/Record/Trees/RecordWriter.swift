@@ -1,0 +1,263 @@
+/// Changes the records of one transaction, and keeps their indexes in step.
+///
+/// Every record that is written or deleted goes through here, whoever asks: this is where others that
+/// depend on it will be found.
+///
+///     all that can refuse: unique indexes ─▶ index entries ─▶ row
+///
+/// What reads comes before what writes. If a write fails in the middle nevertheless, for want of room or
+/// because of damage, the transaction can only be rolled back: committing throws the same error again.
+@usableFromInline
+final class RecordWriter {
+  let trees: TreeChanges
+  /// Why the transaction cannot be committed any more.
+  private(set) var failure: StoreError?
+  /// How many savepoints were there when it failed.
+  private var failureDepth = 0
+  private var depth = 0
+  /// What was there before the first change of each record, if anybody wants to know.
+  private(set) var changes: ChangedRecords?
+
+  private let newKey: KeyEncoder
+  private let oldKey: KeyEncoder
+  private var oldRow: [UInt8] = []
+  private var holder: [UInt8] = []
+
+  /// - Parameters:
+  ///   - newKey: Memory for a key; for the writer alone, while it is used. So is `oldKey`.
+  init(
+    _ trees: TreeChanges, newKey: KeyEncoder = KeyEncoder(), oldKey: KeyEncoder = KeyEncoder()
+  ) {
+    self.trees = trees
+    self.newKey = newKey
+    self.oldKey = oldKey
+  }
+
+  /// What a write does where there is a record with its key already, or none.
+  @usableFromInline
+  enum Presence: Sendable {
+    /// Replaces it, or adds one.
+    case any
+    /// There must be none.
+    case isNew
+    /// There must be one.
+    case isThere
+  }
+}
+
+// MARK: Writing
+
+extension RecordWriter {
+  /// Writes a record's row and its index entries.
+  ///
+  /// - Complexity: a change in memory; with indexes, or a presence other than `.any`, a lookup, and for each
+  ///   index that the record changes a lookup and two changes.
+  /// - Throws: `.duplicateKey`, `.noSuchRecord`, `.uniqueConflict`, `.invalidValue`, `.limitExceeded`: then
+  ///   nothing has changed. `.corrupt`, `.full`, `.io`.
+  func write(
+    _ key: RawSpan, _ row: RawSpan, of record: RecordTrees, presence: Presence,
+    onConflict policy: ConflictPolicy
+  ) throws(StoreError) {
+    try checkUsable()
+    // Refused here, it leaves the transaction as it was; in the middle of the changes it could not.
+    guard row.byteCount <= StoreError.Limit.valueLength.bound else {
+      throw .limitExceeded(.valueLength, found: row.byteCount)
+    }
+    if record.indexes.isEmpty, presence == .any, changes == nil {
+      return try change { writer throws(StoreError) in try writer.put(key, row, of: record) }
+    }
+    let isThere = try trees.copyValue(of: key, in: record.rows, to: &oldRow)
+    try check(isThere, presence, key, of: record)
+    var others: [[UInt8]] = []
+    if !record.indexes.isEmpty {
+      others = try conflicts(of: key, row, of: record, policy: policy)
+    }
+    for other in others { _ = try delete(other.rawSpan, of: record) }
+    // The deletion of others has read their rows there.
+    if !others.isEmpty { _ = try trees.copyValue(of: key, in: record.rows, to: &oldRow) }
+    note(key, isThere ? oldRow : nil, of: record)
+    let old = isThere ? oldRow : []
+    try change { writer throws(StoreError) in
+      try writer.updateIndexes(of: record, key, from: old, to: row)
+      try writer.put(key, row, of: record)
+    }
+  }
+
+  /// Deletes a record and its index entries. False if there is none.
+  ///
+  /// - Throws: `.corrupt`, `.full`, `.io`.
+  func delete(_ key: RawSpan, of record: RecordTrees) throws(StoreError) -> Bool {
+    try checkUsable()
+    if record.indexes.isEmpty, changes == nil {
+      return try change { writer throws(StoreError) in
+        try writer.trees.remove(key, in: record.rows)
+      }
+    }
+    guard try trees.copyValue(of: key, in: record.rows, to: &oldRow) else { return false }
+    note(key, oldRow, of: record)
+    let old = oldRow
+    try change { writer throws(StoreError) in
+      try writer.updateIndexes(of: record, key, from: old, to: nil)
+      _ = try writer.trees.remove(key, in: record.rows)
+    }
+    return true
+  }
+
+  /// Deletes all records of a type.
+  ///
+  /// - Complexity: O(changes in memory); with somebody who wants to know the changes, O(records).
+  func deleteAll(of record: RecordTrees) throws(StoreError) {
+    try checkUsable()
+    if changes != nil { try noteAll(of: record) }
+    trees.removeAll(in: record.rows)
+    for index in record.indexes { trees.removeAll(in: index.slot) }
+  }
+
+  private func put(
+    _ key: RawSpan, _ row: RawSpan, of record: RecordTrees
+  ) throws(StoreError) {
+    try trees.put(key, row, schemaVersion: record.layout.version, in: record.rows)
+  }
+
+  /// Throws where a record that is there, or is not, is in the way of a write.
+  func check(
+    _ isThere: Bool, _ presence: Presence, _ key: RawSpan, of record: RecordTrees
+  ) throws(StoreError) {
+    switch presence {
+    case .isNew where isThere:
+      throw .duplicateKey(record: record.record.name, key: record.text(ofKey: key))
+    case .isThere where !isThere:
+      throw .noSuchRecord(record: record.record.name, key: record.text(ofKey: key))
+    default: break
+    }
+  }
+}
+
+// MARK: Indexes
+
+extension RecordWriter {
+  /// The primary keys of other records that have the same values as this one where they have to be unique.
+  ///
+  /// - Throws: `.uniqueConflict` if there are any and the policy is to refuse.
+  func conflicts(
+    of key: RawSpan, _ row: RawSpan, of record: RecordTrees, policy: ConflictPolicy = .replaceOther
+  ) throws(StoreError) -> [[UInt8]] {
+    var others: [[UInt8]] = []
+    let (layout, newKey) = (record.layout, newKey)
+    let reader = try RowReader(key: key, row: row, layout: layout)
+    for index in record.indexes {
+      // Every entry is put together once before anything is written, so that what cannot be is refused.
+      guard let value = try index.layout.encode(reader, to: newKey) else { continue }
+      guard index.layout.schema.isUnique, value == .primaryKey else { continue }
+      guard try trees.copyValue(of: newKey.key, in: index.slot, to: &holder),
+        holder.rawSpan.compare(key) != 0, !others.contains(holder)
+      else { continue }
+      let other = holder
+      if policy == .refuse {
+        throw .uniqueConflict(
+          record: record.record.name, constraint: index.layout.schema.name,
+          key: record.text(ofKey: other.rawSpan))
+      }
+      others.append(other)
+    }
+    return others
+  }
+
+  /// Replaces the index entries of a record's old row by those of its new one.
+  ///
+  /// - Parameter old: Empty if there is none.
+  private func updateIndexes(
+    of record: RecordTrees, _ key: RawSpan, from old: [UInt8], to new: RawSpan?
+  ) throws(StoreError) {
+    let (layout, oldKey, newKey) = (record.layout, oldKey, newKey)
+    for index in record.indexes {
+      var oldValue: IndexEntryValue?
+      var newValue: IndexEntryValue?
+      if !old.isEmpty {
+        let reader = try RowReader(key: key, row: old.rawSpan, layout: layout)
+        oldValue = try index.layout.encode(reader, to: oldKey)
+      }
+      if let new {
+        let reader = try RowReader(key: key, row: new, layout: layout)
+        newValue = try index.layout.encode(reader, to: newKey)
+      }
+      if oldValue != nil, newValue != nil, oldKey.key.compare(newKey.key) == 0 { continue }
+      if oldValue != nil { _ = try trees.remove(oldKey.key, in: index.slot) }
+      if let newValue {
+        try trees.put(
+          newKey.key, newValue == .primaryKey ? key : RawSpan(),
+          schemaVersion: RecordTrees.indexVersion, in: index.slot)
+      }
+    }
+  }
+}
+
+// MARK: Failing, and going back
+
+extension RecordWriter {
+  /// Throws what made the transaction unusable, if anything did.
+  func checkUsable() throws(StoreError) {
+    if let failure { throw failure }
+  }
+
+  /// Says that the transaction is over: whoever got hold of it nevertheless can do nothing with it.
+  func end(path: String) {
+    let error = StoreError.closed(path: path)
+    failure = error
+    trees.end(error)
+  }
+
+  /// Runs what writes. If that fails, entries and rows may not be in step any more.
+  private func change<Result>(
+    _ body: (RecordWriter) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    do throws(StoreError) { return try body(self) } catch {
+      failure = error
+      failureDepth = depth
+      throw error
+    }
+  }
+
+  /// Runs `body`, and undoes what it did if it throws.
+  func savepoint<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
+    try checkUsable()
+    try trees.makeSavepoint()
+    depth += 1
+    let changesBefore = changes
+    do {
+      let result = try body()
+      try checkUsable()
+      depth -= 1
+      trees.endSavepoint(rollingBack: false)
+      return result
+    } catch {
+      depth -= 1
+      trees.endSavepoint(rollingBack: true)
+      changes = changesBefore
+      if failureDepth > depth { failure = nil }
+      throw error
+    }
+  }
+}
+
+// MARK: Changes
+
+extension RecordWriter {
+  /// Keeps what records were before they change, from now on.
+  func keepChanges() {
+    if changes == nil { changes = ChangedRecords() }
+  }
+
+  private func note(_ key: RawSpan, _ old: [UInt8]?, of record: RecordTrees) {
+    changes?.note(key.array(), of: record.record.number, before: old)
+  }
+
+  private func noteAll(of record: RecordTrees) throws(StoreError) {
+    let cursor = try TreeAccess.changing(trees).cursor(in: record.rows)
+    var isOn = try cursor.first()
+    while isOn {
+      note(cursor.key, try cursor.value().array(), of: record)
+      isOn = try cursor.next()
+    }
+  }
+}

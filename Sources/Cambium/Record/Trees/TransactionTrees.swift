@@ -1,0 +1,185 @@
+/// The trees of a transaction. One thread uses them, while the transaction is under way.
+final class TransactionTrees<Medium: FileSystem>: TreeWriting {
+  private let transaction: Transaction<Medium>
+  private var savepoints: [Transaction<Medium>.Savepoint] = []
+  /// How often anything changed: cursors from before have to seek their places anew.
+  // One owner on one thread uses it, so accesses cannot overlap.
+  @exclusivity(unchecked) fileprivate private(set) var changeCount = 0
+  /// Why nothing can be read any more, when the transaction is over.
+  fileprivate private(set) var ending: StoreError?
+
+  init(_ transaction: Transaction<Medium>) {
+    self.transaction = transaction
+  }
+}
+
+// MARK: Reading
+
+extension TransactionTrees {
+  func copyValue(
+    of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
+  ) throws(StoreError) -> Bool {
+    try transaction.tree(tree).copyValue(for: key, to: &value)
+  }
+
+  func contains(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
+    try transaction.tree(tree).contains(key)
+  }
+
+  func count(in tree: TreeSlot) throws(StoreError) -> Int { try transaction.tree(tree).count() }
+
+  func liveBytes(in tree: TreeSlot) -> UInt64 { transaction.base.base.liveBytes(in: tree) }
+
+  func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor {
+    ChangedTreeCursor(try transactionCursor(in: tree), in: tree, of: self)
+  }
+
+  /// Until the next change.
+  fileprivate func transactionCursor(
+    in tree: TreeSlot
+  ) throws(StoreError) -> TransactionCursor<Medium> {
+    if let ending { throw ending }
+    return try transaction.tree(tree).cursor()
+  }
+}
+
+// MARK: Changing
+
+extension TransactionTrees {
+  func put(
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
+  ) throws(StoreError) {
+    unsafe changeCount &+= 1
+    try transaction.put(key, value, schemaVersion: schemaVersion, in: tree)
+  }
+
+  func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
+    unsafe changeCount &+= 1
+    return try transaction.remove(key, in: tree)
+  }
+
+  func removeAll(in tree: TreeSlot) {
+    unsafe changeCount &+= 1
+    transaction.removeAll(in: tree)
+  }
+
+  func makeSavepoint() throws(StoreError) {
+    unsafe changeCount &+= 1
+    savepoints.append(try transaction.savepoint())
+  }
+
+  func endSavepoint(rollingBack: Bool) {
+    unsafe changeCount &+= 1
+    guard let savepoint = savepoints.popLast() else { preconditionFailure("there is no savepoint") }
+    if rollingBack { transaction.rollBack(to: savepoint) }
+    transaction.release(savepoint)
+  }
+
+  func end(_ error: StoreError) {
+    unsafe changeCount &+= 1
+    ending = error
+  }
+}
+
+/// A place in a tree of a transaction. It stays behind its key when the tree changes, and ends with the
+/// transaction.
+private final class ChangedTreeCursor<Medium: FileSystem>: EntryCursor {
+  private let trees: TransactionTrees<Medium>
+  private let tree: TreeSlot
+  private var cursor: TransactionCursor<Medium>
+  /// The changes that were made before the cursor sought its place.
+  private var changeCount: Int
+  /// The key of the entry it stands on; of no meaning while it stands nowhere.
+  // One owner on one thread uses it, so accesses cannot overlap.
+  @exclusivity(unchecked) private var standing: [UInt8] = []
+  private var isOnEntry = false
+  @exclusivity(unchecked) private var copy: [UInt8] = []
+
+  init(
+    _ cursor: TransactionCursor<Medium>, in tree: TreeSlot, of trees: TransactionTrees<Medium>
+  ) {
+    self.cursor = cursor
+    self.tree = tree
+    self.trees = trees
+    unsafe changeCount = trees.changeCount
+  }
+
+  private var isStale: Bool { unsafe changeCount != trees.changeCount }
+
+  /// What the cursor stood in may be there no more.
+  private func renew() throws(StoreError) {
+    if !isStale { return }
+    cursor = try trees.transactionCursor(in: tree)
+    unsafe changeCount = trees.changeCount
+  }
+
+  private func note(_ isOn: Bool) -> Bool {
+    isOnEntry = isOn
+    let cursor = cursor
+    if isOn { unsafe standing.assign(cursor.key) }
+    return isOn
+  }
+
+  func first() throws(StoreError) -> Bool {
+    isOnEntry = false
+    try renew()
+    return note(try cursor.first())
+  }
+
+  func last() throws(StoreError) -> Bool {
+    isOnEntry = false
+    try renew()
+    return note(try cursor.last())
+  }
+
+  func seek(to key: RawSpan) throws(StoreError) -> Bool {
+    isOnEntry = false
+    try renew()
+    return note(try cursor.seek(to: key))
+  }
+
+  func next() throws(StoreError) -> Bool {
+    guard isOnEntry else { return false }
+    isOnEntry = false
+    guard isStale else { return note(try cursor.next()) }
+    let isOn = try seekStanding()
+    return note(isOn && isOnStanding ? try cursor.next() : isOn)
+  }
+
+  func previous() throws(StoreError) -> Bool {
+    guard isOnEntry else { return false }
+    isOnEntry = false
+    guard isStale else { return note(try cursor.previous()) }
+    let isOn = try seekStanding()
+    return note(isOn ? try cursor.previous() : try cursor.last())
+  }
+
+  private func seekStanding() throws(StoreError) -> Bool {
+    try renew()
+    let key = unsafe standing
+    return try cursor.seek(to: key.rawSpan)
+  }
+
+  private var isOnStanding: Bool {
+    let (cursor, key) = unsafe (cursor, standing)
+    return cursor.key.compare(key.rawSpan) == 0
+  }
+
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      precondition(isOnEntry, "a cursor has a key while it stands on an entry")
+      let key = unsafe standing
+      return unsafe _overrideLifetime(key.rawSpan, borrowing: self)
+    }
+  }
+
+  @_lifetime(borrow self)
+  func value() throws(StoreError) -> RawSpan {
+    precondition(isOnEntry && !isStale, "a value is read before anything changes")
+    unsafe copy.removeAll(keepingCapacity: true)
+    try unsafe cursor.appendValue(to: &copy)
+    let value = unsafe copy
+    return unsafe _overrideLifetime(value.rawSpan, borrowing: self)
+  }
+}

@@ -1,0 +1,177 @@
+/// The trees of a state, on whichever medium.
+///
+/// The media that programs use have cases of their own, so that what is compiled for them is reached;
+/// through the protocol alone it would be what is compiled for any medium.
+enum TreeAccess {
+  case posix(SnapshotTrees<PosixFileSystem>)
+  case memory(SnapshotTrees<InMemoryFileSystem>)
+  case changing(TreeChanges)
+  case other(any TreeReading)
+}
+
+/// The trees of a transaction, on whichever medium.
+enum TreeChanges {
+  case posix(TransactionTrees<PosixFileSystem>)
+  case memory(TransactionTrees<InMemoryFileSystem>)
+  case other(any TreeWriting)
+}
+
+// MARK: Reading
+
+extension TreeAccess {
+  func copyValue(
+    of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
+  ) throws(StoreError) -> Bool {
+    switch self {
+    case .posix(let trees): try trees.copyValue(of: key, in: tree, to: &value)
+    case .memory(let trees): try trees.copyValue(of: key, in: tree, to: &value)
+    case .changing(let trees): try trees.copyValue(of: key, in: tree, to: &value)
+    case .other(let trees): try trees.copyValue(of: key, in: tree, to: &value)
+    }
+  }
+
+  /// Lends `body` the value of `key`, if there is one.
+  func withValue(
+    of key: RawSpan, in tree: TreeSlot, _ body: (RawSpan) throws -> Void
+  ) throws {
+    if case .posix(let trees) = self { return try trees.withValue(of: key, in: tree, body) }
+    var value: [UInt8] = []
+    if try copyValue(of: key, in: tree, to: &value) { try body(value.rawSpan) }
+  }
+
+  func contains(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
+    switch self {
+    case .posix(let trees): try trees.contains(key, in: tree)
+    case .memory(let trees): try trees.contains(key, in: tree)
+    case .changing(let trees): try trees.reading.contains(key, in: tree)
+    case .other(let trees): try trees.contains(key, in: tree)
+    }
+  }
+
+  /// What is not asked for often enough to be worth a case of its own.
+  private var any: any TreeReading {
+    switch self {
+    case .posix(let trees): trees
+    case .memory(let trees): trees
+    case .changing(let trees): trees.reading
+    case .other(let trees): trees
+    }
+  }
+
+  func count(in tree: TreeSlot) throws(StoreError) -> Int { try any.count(in: tree) }
+  func liveBytes(in tree: TreeSlot) -> UInt64 { any.liveBytes(in: tree) }
+
+  func cursor(in tree: TreeSlot) throws(StoreError) -> CursorAccess {
+    switch self {
+    case .posix(let trees): .posix(trees.snapshotCursor(in: tree))
+    case .memory(let trees): .other(try trees.cursor(in: tree))
+    case .changing(let trees): .other(try trees.reading.cursor(in: tree))
+    case .other(let trees): .other(try trees.cursor(in: tree))
+    }
+  }
+}
+
+extension TreeChanges {
+  fileprivate var reading: any TreeReading {
+    switch self {
+    case .posix(let trees): trees
+    case .memory(let trees): trees
+    case .other(let trees): trees
+    }
+  }
+
+  func copyValue(
+    of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
+  ) throws(StoreError) -> Bool {
+    switch self {
+    case .posix(let trees): try trees.copyValue(of: key, in: tree, to: &value)
+    case .memory(let trees): try trees.copyValue(of: key, in: tree, to: &value)
+    case .other(let trees): try trees.copyValue(of: key, in: tree, to: &value)
+    }
+  }
+}
+
+// MARK: Changing
+
+extension TreeChanges {
+  func put(
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
+  ) throws(StoreError) {
+    switch self {
+    case .posix(let trees): try trees.put(key, value, schemaVersion: schemaVersion, in: tree)
+    case .memory(let trees): try trees.put(key, value, schemaVersion: schemaVersion, in: tree)
+    case .other(let trees): try trees.put(key, value, schemaVersion: schemaVersion, in: tree)
+    }
+  }
+
+  func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
+    switch self {
+    case .posix(let trees): try trees.remove(key, in: tree)
+    case .memory(let trees): try trees.remove(key, in: tree)
+    case .other(let trees): try trees.remove(key, in: tree)
+    }
+  }
+
+  private var writing: any TreeWriting {
+    switch self {
+    case .posix(let trees): trees
+    case .memory(let trees): trees
+    case .other(let trees): trees
+    }
+  }
+
+  func removeAll(in tree: TreeSlot) { writing.removeAll(in: tree) }
+  func makeSavepoint() throws(StoreError) { try writing.makeSavepoint() }
+  func endSavepoint(rollingBack: Bool) { writing.endSavepoint(rollingBack: rollingBack) }
+  func end(_ error: StoreError) { writing.end(error) }
+}
+
+// MARK: Cursors
+
+/// A cursor, on whichever medium.
+enum CursorAccess {
+  case posix(SnapshotCursor<PosixFileSystem>)
+  case other(any EntryCursor)
+
+  private var any: any EntryCursor {
+    switch self {
+    case .posix(let cursor): cursor
+    case .other(let cursor): cursor
+    }
+  }
+
+  func first() throws(StoreError) -> Bool { try any.first() }
+  func last() throws(StoreError) -> Bool { try any.last() }
+  func seek(to key: RawSpan) throws(StoreError) -> Bool { try any.seek(to: key) }
+  func previous() throws(StoreError) -> Bool { try any.previous() }
+
+  @inline(__always)
+  func next() throws(StoreError) -> Bool {
+    switch self {
+    case .posix(let cursor): try cursor.next()
+    case .other(let cursor): try cursor.next()
+    }
+  }
+
+  /// The key of the entry. Until the cursor moves.
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get {
+      switch self {
+      case .posix(let cursor): unsafe _overrideLifetime(cursor.key, borrowing: self)
+      case .other(let cursor): unsafe _overrideLifetime(cursor.key, borrowing: self)
+      }
+    }
+  }
+
+  /// The value of the entry, wherever it is. Until the cursor moves.
+  @_lifetime(borrow self)
+  @inline(__always)
+  func value() throws(StoreError) -> RawSpan {
+    switch self {
+    case .posix(let cursor): unsafe _overrideLifetime(try cursor.value(), borrowing: self)
+    case .other(let cursor): unsafe _overrideLifetime(try cursor.value(), borrowing: self)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/// The trees of one state of a store: of a snapshot, or of a transaction as it has changed them so far.
+///
+/// What lies above works with these and knows no medium.
+protocol TreeReading: AnyObject {
+  /// Replaces `value` by that of `key`; false if there is none.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func copyValue(
+    of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
+  ) throws(StoreError) -> Bool
+
+  func contains(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool
+
+  /// The number of entries. Constant time, but for a transaction that spills.
+  func count(in tree: TreeSlot) throws(StoreError) -> Int
+
+  /// The bytes of the pages that hold the tree; what no fold has taken in yet does not count.
+  func liveBytes(in tree: TreeSlot) -> UInt64
+
+  /// A cursor that stands nowhere yet. It keeps the state.
+  func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor
+}
+
+/// The trees of a transaction, to be changed.
+protocol TreeWriting: TreeReading {
+  /// Gives `key` a value, whether or not it has one.
+  ///
+  /// - Throws: what `Transaction.put` does.
+  func put(
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
+  ) throws(StoreError)
+
+  /// Takes `key` out. False if it is not there.
+  func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool
+
+  func removeAll(in tree: TreeSlot)
+
+  /// Makes a moment that can be gone back to: the newest of them.
+  func makeSavepoint() throws(StoreError)
+
+  /// Undoes everything since the newest savepoint, and takes that out, or takes it out alone.
+  func endSavepoint(rollingBack: Bool)
+
+  /// The transaction is over: cursors in its trees throw `error` from now on.
+  func end(_ error: StoreError)
+}
+
+/// A place in a tree of one state, that moves from entry to entry. It begins nowhere, and a move that finds
+/// none leaves it nowhere.
+protocol EntryCursor: AnyObject {
+  func first() throws(StoreError) -> Bool
+  func last() throws(StoreError) -> Bool
+  /// Goes to the first entry whose key is not below `key`.
+  func seek(to key: RawSpan) throws(StoreError) -> Bool
+  func next() throws(StoreError) -> Bool
+  func previous() throws(StoreError) -> Bool
+
+  /// The key of the entry. Until the cursor moves.
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    get
+  }
+
+  /// The value of the entry, wherever it is. Until the cursor moves.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  @_lifetime(borrow self)
+  func value() throws(StoreError) -> RawSpan
+}

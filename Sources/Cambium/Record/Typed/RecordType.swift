@@ -1,0 +1,117 @@
+/// A Swift type of records in an open store: how its values become rows, and what they have to meet.
+///
+/// What is generic here is thin, and inlined where a program uses the type: compiled for any type, it would
+/// look the type up again and again, and move its values by tables.
+@usableFromInline
+final class RecordType<Subject: Record>: OpenedRecordType {
+  @usableFromInline let trees: RecordTrees
+  @usableFromInline let plan: RecordPlan
+  @usableFromInline let hooks: RecordHooks<Subject>
+  /// Whether there is something that a record has to meet.
+  @usableFromInline let isChecked: Bool
+  private let rules: [(column: Int, rule: CheckedRule)]
+  private let validations: [(text: String, holds: @Sendable (Subject) -> Bool)]
+
+  /// - Throws: `.invalidDescription` where the description and the type differ.
+  init(_ checked: CheckedRecord, trees: RecordTrees) throws(StoreError) {
+    self.trees = trees
+    plan = try RecordPlan(checked, layout: trees.layout)
+    hooks = Subject.hooks
+    rules = checked.fields.flatMap { field in
+      let column = trees.layout.index(named: field.name) ?? 0
+      return field.rules.map { (column, $0) }
+    }
+    validations = checked.validations.compactMap { validation in
+      validation.predicate(of: Subject.self).map { (validation.text, $0) }
+    }
+    isChecked = !rules.isEmpty || !validations.isEmpty
+  }
+
+  /// Whether whoever writes has to know the record that was there before.
+  @inlinable var needsOld: Bool { hooks.beforeInsert != nil || hooks.beforeUpdate != nil }
+  @inlinable var needsDeleted: Bool { hooks.beforeDelete != nil }
+}
+
+/// A record type in an open store, whatever its Swift type.
+@usableFromInline
+protocol OpenedRecordType: AnyObject, Sendable {
+  var trees: RecordTrees { get }
+}
+
+// MARK: Out of the store
+
+extension RecordType {
+  /// Makes a record of its key and row.
+  ///
+  /// - Throws: `.corrupt`; `.invalidValue` where the type has no such value; what the hook after loading does.
+  @inlinable
+  func load(key: RawSpan, row: RawSpan) throws -> Subject {
+    guard let afterLoad = hooks.afterLoad else {
+      return try plan.read(Subject.self, key: key, row: row)
+    }
+    var record = try plan.read(Subject.self, key: key, row: row)
+    try afterLoad(&record)
+    return record
+  }
+}
+
+// MARK: Into the store
+
+extension RecordType {
+  /// Puts a record's key and row together, and checks that it is valid.
+  ///
+  /// - Throws: `.invalidValue`, `.limitExceeded`.
+  @inlinable
+  func encode(
+    _ record: Subject, to row: RowWriter, key: KeyEncoder
+  ) throws(StoreError) {
+    try plan.write(record, to: row, key: key)
+    if isChecked { try check(record, row, key) }
+  }
+
+  /// Puts a record's key together.
+  @inlinable
+  func encodeKey(_ record: Subject, to key: KeyEncoder, row: RowWriter) throws(StoreError) {
+    try plan.write(record, to: row, key: key)
+  }
+
+  @usableFromInline
+  func check(_ record: Subject, _ row: RowWriter, _ key: KeyEncoder) throws(StoreError) {
+    if !rules.isEmpty { try checkRules(row, key) }
+    if !validations.isEmpty { try checkValidations(record) }
+  }
+
+  private func checkRules(_ row: RowWriter, _ key: KeyEncoder) throws(StoreError) {
+    let layout = trees.layout
+    let reader = try RowReader(key: key.key, row: row.row, layout: layout)
+    for (column, rule) in rules {
+      let value = try reader.value(column)
+      if !rule.holds(for: value) {
+        throw .invalidValue(
+          record: layout.record.name, field: layout.columns[column].field.name,
+          reason: "\(value) is not what it has to be: it \(rule.text)")
+      }
+    }
+  }
+
+  private func checkValidations(_ record: Subject) throws(StoreError) {
+    for (text, holds) in validations where !holds(record) {
+      throw .invalidValue(record: trees.record.name, field: nil, reason: "not so: \(text)")
+    }
+  }
+}
+
+// MARK: Hooks
+
+extension RecordType {
+  /// Runs the hook that comes before writing a record, which may change it.
+  func willWrite(_ record: inout Subject, replacing old: Subject?) throws {
+    if let old {
+      try hooks.beforeUpdate?(&record, old)
+    } else {
+      try hooks.beforeInsert?(&record)
+    }
+  }
+
+  func willDelete(_ record: Subject) throws { try hooks.beforeDelete?(record) }
+}

@@ -1,0 +1,66 @@
+/// All record types of an open store: what its model names, and the trees of all that its schema has.
+@usableFromInline
+final class RecordTypes: Sendable {
+  let schema: Schema
+  /// By the Swift type.
+  private let byType: [ObjectIdentifier: any OpenedRecordType]
+  /// By stored name; also those that no Swift type describes.
+  private let byName: [String: RecordTrees]
+  private let byNumber: [UInt32: RecordTrees]
+  /// The tree of values under names.
+  let metadata: TreeSlot
+
+  /// What is neither a row nor an index entry is of no schema version.
+  static var systemVersion: UInt32 { 0 }
+
+  /// - Parameter model: Of the schema's version; nil where the store is read without Swift types.
+  /// - Throws: `.invalidDescription`.
+  init(
+    _ schema: Schema, model: CheckedModel?, names: TreeNames
+  ) throws(StoreError) {
+    self.schema = schema
+    metadata = try names.slot(of: "metadata")
+    var byName: [String: RecordTrees] = [:]
+    var byNumber: [UInt32: RecordTrees] = [:]
+    for record in schema.records {
+      let trees = try RecordTrees(record, version: schema.version, names: names)
+      byName[record.name] = trees
+      byNumber[record.number] = trees
+    }
+    var byType: [ObjectIdentifier: any OpenedRecordType] = [:]
+    for checked in model?.records ?? [] {
+      guard let trees = byName[checked.schema.name] else { continue }
+      byType[ObjectIdentifier(checked.type)] = try Self.open(checked.type, checked, trees)
+    }
+    self.byName = byName
+    self.byNumber = byNumber
+    self.byType = byType
+  }
+
+  private static func open<Subject: Record>(
+    _ type: Subject.Type, _ checked: CheckedRecord, _ trees: RecordTrees
+  ) throws(StoreError) -> any OpenedRecordType {
+    try RecordType<Subject>(checked, trees: trees)
+  }
+
+  /// - Throws: `.unknownRecord`.
+  @inlinable
+  func type<Subject: Record>(_ type: Subject.Type) throws(StoreError) -> RecordType<Subject> {
+    guard let opened = opened(type) as? RecordType<Subject> else { throw unknown(type) }
+    return opened
+  }
+
+  @usableFromInline
+  func opened(_ type: any Any.Type) -> (any OpenedRecordType)? { byType[ObjectIdentifier(type)] }
+
+  @usableFromInline
+  func unknown(_ type: any Any.Type) -> StoreError { .unknownRecord(name: "\(type)") }
+
+  /// - Throws: `.unknownRecord`.
+  func trees(named name: String) throws(StoreError) -> RecordTrees {
+    guard let trees = byName[name] else { throw .unknownRecord(name: name) }
+    return trees
+  }
+
+  func trees(number: UInt32) -> RecordTrees? { byNumber[number] }
+}

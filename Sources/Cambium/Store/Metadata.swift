@@ -1,0 +1,48 @@
+// Values under names, beside the records: what a program wants to know of its store as a whole.
+
+extension RecordReading where Self: ~Copyable {
+  /// The value that was set for `name`; nil if there is none.
+  ///
+  /// - Throws: `StoreError.corrupt`, `.io`, `.closed`; what decoding throws where it is of another type.
+  public func metadata<Value: Decodable>(_ type: Value.Type, for name: String) throws -> Value? {
+    let reader = try recordReader()
+    var bytes: [UInt8] = []
+    let key = Array(name.utf8)
+    let tree = reader.types.metadata
+    guard try reader.trees.copyValue(of: key.rawSpan, in: tree, to: &bytes) else { return nil }
+    return try JSONCodec().decode(type, from: bytes)
+  }
+
+  /// The names for which there are values, in the order of their UTF-8 bytes.
+  ///
+  /// - Throws: `StoreError.corrupt`, `.io`, `.closed`.
+  public func metadataNames() throws(StoreError) -> [String] {
+    let reader = try recordReader()
+    let cursor = try reader.trees.cursor(in: reader.types.metadata)
+    var names: [String] = []
+    var isOn = try cursor.first()
+    while isOn {
+      names.append(String(decoding: cursor.key.array(), as: UTF8.self))
+      isOn = try cursor.next()
+    }
+    return names
+  }
+}
+
+extension WriteTransaction {
+  /// Sets the value for `name`; nil takes it out.
+  ///
+  /// - Throws: `StoreError.limitExceeded` where name or value is too long, `.full`, `.corrupt`, `.io`; what
+  ///   encoding throws.
+  public mutating func setMetadata<Value: Encodable>(_ value: Value?, for name: String) throws {
+    try writer.checkUsable()
+    let key = Array(name.utf8)
+    guard let value else {
+      _ = try writer.trees.remove(key.rawSpan, in: types.metadata)
+      return
+    }
+    let bytes = try JSONCodec().encode(value)
+    try writer.trees.put(
+      key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: types.metadata)
+  }
+}

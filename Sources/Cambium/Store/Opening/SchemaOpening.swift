@@ -1,0 +1,91 @@
+/// Compares a model with what the store says of itself, and writes the model's schema into a new store.
+struct SchemaOpening {
+  let backend: any StoreBackend
+  let model: StoreModel
+  /// The model checked for a store without a schema.
+  let fresh: CheckedModel
+
+  /// - Throws: `.schemaMismatch`, `.needsMigration`, `.newerSchema`, `.invalidDescription`, `.corrupt`, and
+  ///   what a commit throws.
+  func run() throws(StoreError) -> RecordTypes {
+    guard let stored = try StoredSchemas(backend).newest() else { return try begin() }
+    let checked = try model.checked(after: stored)
+    guard stored.version == checked.schema.version else {
+      throw .needsMigration(found: Int(stored.version), wanted: model.version)
+    }
+    let differences = stored.differences(to: fresh.schema)
+    guard stored.fingerprint == fresh.schema.fingerprint else {
+      throw .schemaMismatch(version: model.version, differences: differences)
+    }
+    return try RecordTypes(stored, model: checked, names: backend.names)
+  }
+
+  /// Writes the schema of a store that has none.
+  private func begin() throws(StoreError) -> RecordTypes {
+    let schema = fresh.schema
+    let tree = try backend.names.slot(of: Schema.treeName)
+    let key = Schema.key(of: schema.version)
+    let bytes = schema.encoded()
+    do {
+      try backend.write(.durable) { trees in
+        try trees.put(
+          key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
+      }
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      preconditionFailure("only the store's own errors come from it: \(error)")
+    }
+    return try RecordTypes(schema, model: fresh, names: backend.names)
+  }
+}
+
+/// The schemas in a store.
+struct StoredSchemas {
+  private let trees: TreeAccess
+  private let slot: TreeSlot
+  private let path: String
+
+  init(_ backend: any StoreBackend) throws(StoreError) {
+    path = backend.path
+    slot = try backend.names.slot(of: Schema.treeName)
+    switch try backend.snapshot() {
+    case .posix(let snapshot): trees = .posix(snapshot)
+    case .memory(let snapshot): trees = .memory(snapshot)
+    }
+  }
+
+  /// The schema of the highest version; nil where there is none.
+  ///
+  /// - Throws: `.corrupt`, `.newerFormat`, `.io`.
+  func newest() throws(StoreError) -> Schema? {
+    let cursor = try trees.cursor(in: slot)
+    guard try cursor.last() else { return nil }
+    return try schema(at: cursor)
+  }
+
+  /// The schemas of all versions, ascending.
+  ///
+  /// - Throws: as `newest()`.
+  func all() throws(StoreError) -> [Schema] {
+    let cursor = try trees.cursor(in: slot)
+    var schemas: [Schema] = []
+    var isOn = try cursor.first()
+    while isOn {
+      schemas.append(try schema(at: cursor))
+      isOn = try cursor.next()
+    }
+    return schemas
+  }
+
+  private func schema(at cursor: CursorAccess) throws(StoreError) -> Schema {
+    let key = cursor.key.array()
+    guard key.count == 4 else {
+      throw .corrupt(
+        .entry(tree: Schema.treeName, key: key), invariant: .schemaContents,
+        reason: "its key is not the number of a version")
+    }
+    let version = key.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    return try Schema(decoding: try cursor.value(), version: version, path: path)
+  }
+}

@@ -1,0 +1,35 @@
+/// How a store is opened.
+public struct StoreOptions: Hashable, Sendable {
+  /// What is done where there is no store yet, and whether it is written to.
+  public var access = Access.writing
+  /// When commits are acknowledged that do not say otherwise.
+  public var durability = Durability.durable
+  /// How pages are read.
+  public var readMode = ReadMode.mapped
+  /// The bytes of changes that one transaction keeps in memory; more goes to a temporary file.
+  public var transactionBudget = EngineOptions().transactionBudget
+  /// The bytes of committed changes in memory from which on they are folded into the trees.
+  public var foldThreshold = EngineOptions().foldThreshold
+  /// Whether a directory on a network file system is accepted, where locks and flushes may not hold.
+  public var allowsNetworkFileSystems = false
+
+  public init() {}
+
+  public enum Access: Hashable, Sendable {
+    /// Writes to the store, or makes it.
+    case writing
+    /// Writes to a store that must be there.
+    case writingExisting
+    /// Reads a store, which another process may be writing to: see `PersistentStore.refresh()`. The directory
+    /// need not be writable.
+    case reading
+  }
+
+  var engine: EngineOptions {
+    var engine = EngineOptions()
+    engine.readMode = readMode
+    engine.transactionBudget = transactionBudget
+    engine.foldThreshold = foldThreshold
+    return engine
+  }
+}

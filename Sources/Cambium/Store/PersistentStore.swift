@@ -1,0 +1,210 @@
+/// A store of records, in a directory or in memory.
+///
+/// ```swift
+/// let store = try PersistentStore(at: "todo.cambium", model: StoreModel(records: [TodoItem.self]))
+/// try store.write { transaction in try transaction.save(item) }
+/// let item = try store.fetch(TodoItem.self, key: id)
+/// ```
+///
+/// `close()` it when it is no longer needed. One that is let go of without that ends too, and loses nothing;
+/// the next open then has more to do.
+///
+/// One process writes, from as many threads and tasks as it likes, one transaction at a time. Any number of
+/// threads read, and other processes may open the store for reading meanwhile. Reading never waits for writing.
+public final class PersistentStore: RecordReading, Sendable {
+  private let backend: any StoreBackend
+  let types: RecordTypes
+  private let durability: Durability
+  /// Kept from one transaction to the next, which otherwise take longer for their memory than for a record.
+  private let buffers = WriteBuffers()
+
+  /// Opens the store in the directory at `path`, or makes it.
+  ///
+  /// - Throws: `StoreError.invalidDescription` where the model is wrong; `.schemaMismatch` where the store
+  ///   describes the model's version otherwise, `.needsMigration` where it has an older one, `.newerSchema` a
+  ///   newer one; `.locked` where it is open for writing; `.missing`, `.corrupt`, `.newerFormat`,
+  ///   `.networkFileSystem`, `.full`, `.io`. Nothing has changed then that was in the store.
+  public convenience init(
+    at path: String, model: StoreModel, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) {
+    let checked = try model.checked()
+    let backend: any StoreBackend =
+      options.access == .reading
+      ? try ReadingBackend(at: path, options) : try WritingBackend(at: path, options)
+    try self.init(backend, model, checked, options)
+  }
+
+  /// Makes a store in memory, which nobody else can open and which is gone with its last user.
+  ///
+  /// - Throws: `StoreError.invalidDescription` where the model is wrong.
+  public convenience init(
+    inMemory model: StoreModel, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) {
+    let checked = try model.checked()
+    try self.init(try MemoryBackend(options), model, checked, options)
+  }
+
+  private init(
+    _ backend: any StoreBackend, _ model: StoreModel, _ checked: CheckedModel,
+    _ options: StoreOptions
+  ) throws(StoreError) {
+    do throws(StoreError) {
+      types = try SchemaOpening(backend: backend, model: model, fresh: checked).run()
+    } catch {
+      try? backend.close()
+      throw error
+    }
+    self.backend = backend
+    durability = options.durability
+  }
+
+  /// What opening found.
+  public var report: OpenReport { backend.report }
+
+  public var path: String { backend.path }
+
+  /// How the store's records are described, in the model's version.
+  public var schema: Schema { types.schema }
+}
+
+// MARK: - Reading
+
+extension PersistentStore {
+  public func recordReader() throws(StoreError) -> RecordReader { try snapshot().recordReader() }
+
+  /// The newest committed state, which stays as it is for as long as it is held.
+  ///
+  /// - Throws: `StoreError.closed`, `.forked`.
+  public func snapshot() throws(StoreError) -> StoreSnapshot {
+    StoreSnapshot(types, try backend.snapshot())
+  }
+
+  /// Lends `body` the newest committed state.
+  ///
+  /// - Throws: `StoreError.closed`, `.forked`, and what `body` throws.
+  public func read<Result: ~Copyable>(
+    _ body: (StoreSnapshot) throws -> Result
+  ) throws -> Result {
+    try body(try snapshot())
+  }
+
+  /// Takes in what another process has committed since, where this one only reads. Snapshots stay as they are.
+  ///
+  /// - Returns: whether there are new commits.
+  /// - Throws: `StoreError.closed`, `.corrupt`, `.io`, `.missing`, `.forked`: then what was there before is
+  ///   still shown.
+  @discardableResult
+  public func refresh() throws(StoreError) -> Bool { try backend.refresh() }
+}
+
+// MARK: - Writing
+
+extension PersistentStore {
+  /// Lends `body` a transaction, and commits what it changed when `body` returns. If `body` throws, nothing
+  /// happened.
+  ///
+  /// The calling thread waits for other writers, and for the flush of a durable commit. In tasks, use the
+  /// asynchronous one, which suspends.
+  ///
+  /// - Parameters:
+  ///   - durability: When the commit is acknowledged; what the store was opened with if nil.
+  ///   - author: Who writes, for those who are told of changes.
+  /// - Throws: what `body` throws; `StoreError.outcomeUnknown` where the commit may or may not be there after
+  ///   the next open; `.poisoned`, `.full`, `.io`, `.corrupt`, `.reentrant`, `.readOnly`, `.closed`, `.forked`:
+  ///   then nothing happened.
+  public func write<Result: ~Copyable>(
+    _ durability: Durability? = nil, author: String? = nil,
+    _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    var result: Result?
+    try backend.write(durability ?? self.durability) { trees in
+      result = try lend(trees, author, body)
+    }
+    guard let result else { preconditionFailure("a commit without its body") }
+    return result
+  }
+
+  /// The same for tasks: waiting for other writers and for the flush suspends. `body` runs on the caller's
+  /// task, without suspending.
+  nonisolated(nonsending)
+    public func write<Result: ~Copyable>(
+      _ durability: Durability? = nil, author: String? = nil,
+      _ body: (inout WriteTransaction) throws -> Result
+    ) async throws -> Result
+  {
+    var result: Result?
+    try await backend.write(durability ?? self.durability) { trees in
+      result = try lend(trees, author, body)
+    }
+    guard let result else { preconditionFailure("a commit without its body") }
+    return result
+  }
+
+  private func lend<Result: ~Copyable>(
+    _ trees: TreeChanges, _ author: String?, _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    let writer = RecordWriter(trees, newKey: buffers.newEntry, oldKey: buffers.oldEntry)
+    defer { writer.end(path: path) }
+    var transaction = WriteTransaction(
+      writer: writer, types: types, buffers: buffers, author: author)
+    let result = try body(&transaction)
+    try writer.checkUsable()
+    return result
+  }
+
+  /// Writes a record, in a transaction of its own: adds it, or replaces the one with its primary key.
+  ///
+  /// - Throws: as `write` and `WriteTransaction.save`.
+  @inlinable
+  public func save<Subject: Record>(
+    _ record: Subject, onConflict policy: ConflictPolicy = .refuse, _ durability: Durability? = nil
+  ) throws {
+    try write(durability) { transaction in try transaction.save(record, onConflict: policy) }
+  }
+
+  /// Adds a record, in a transaction of its own. There must be none with its primary key.
+  ///
+  /// - Throws: as `write` and `WriteTransaction.insert`.
+  @inlinable
+  public func insert<Subject: Record>(
+    _ record: Subject, onConflict policy: ConflictPolicy = .refuse, _ durability: Durability? = nil
+  ) throws {
+    try write(durability) { transaction in try transaction.insert(record, onConflict: policy) }
+  }
+
+  /// Replaces a record, in a transaction of its own. There must be one with its primary key.
+  ///
+  /// - Throws: as `write` and `WriteTransaction.update`.
+  @inlinable
+  public func update<Subject: Record>(
+    _ record: Subject, onConflict policy: ConflictPolicy = .refuse, _ durability: Durability? = nil
+  ) throws {
+    try write(durability) { transaction in try transaction.update(record, onConflict: policy) }
+  }
+
+  /// Deletes a record, in a transaction of its own. False if there is none with its primary key.
+  ///
+  /// - Throws: as `write` and `WriteTransaction.delete`.
+  @inlinable
+  @discardableResult
+  public func delete<Subject: Record>(
+    _ record: Subject, _ durability: Durability? = nil
+  ) throws -> Bool {
+    try write(durability) { transaction in try transaction.delete(record) }
+  }
+}
+
+// MARK: - The store as a whole
+
+extension PersistentStore {
+  /// Waits until all commits made so far are on the medium.
+  ///
+  /// - Throws: `StoreError.outcomeUnknown`, `.poisoned`, `.closed`, `.forked`.
+  public func flush() throws(StoreError) { try backend.flush() }
+
+  /// Puts everything into the trees and ends the store. Snapshots can still be read.
+  ///
+  /// - Throws: `StoreError.full`, `.io`, `.poisoned`: nothing that was committed is lost; closed it is in any
+  ///   case. `.closed` if it was before.
+  public func close() throws(StoreError) { try backend.close() }
+}

@@ -1,0 +1,73 @@
+// Records without their Swift types: whatever the store's own schema says there is.
+
+extension RecordReading where Self: ~Copyable {
+  /// The record of the type stored as `name` with a primary key, as its fields' values; nil if there is none.
+  ///
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue` where the key is of other types, `.corrupt`, `.io`,
+  ///   `.closed`.
+  public func fetch(
+    record name: String, key parts: any FieldValueConvertible...
+  ) throws(StoreError) -> DynamicRecord? {
+    let reader = try recordReader()
+    let trees = try reader.types.trees(named: name)
+    let key = KeyEncoder()
+    try key.encode(primaryKey: parts, of: trees)
+    var row: [UInt8] = []
+    guard try reader.trees.copyValue(of: key.key, in: trees.rows, to: &row) else { return nil }
+    let layout = trees.layout
+    return try DynamicRecord(try RowReader(key: key.key, row: row.rawSpan, layout: layout))
+  }
+
+  /// Calls `body` with each record of the type stored as `name`, by primary key, in constant memory.
+  ///
+  /// - Throws: as `fetch(record:key:)`, and what `body` throws, which ends it.
+  public func forEach(record name: String, _ body: (DynamicRecord) throws -> Void) throws {
+    let reader = try recordReader()
+    let trees = try reader.types.trees(named: name)
+    let layout = trees.layout
+    let cursor = try reader.trees.cursor(in: trees.rows)
+    var isOn = try cursor.first()
+    while isOn {
+      try body(
+        try DynamicRecord(try RowReader(key: cursor.key, row: try cursor.value(), layout: layout)))
+      isOn = try cursor.next()
+    }
+  }
+
+  /// The number of records of the type stored as `name`. Constant time.
+  ///
+  /// - Throws: `StoreError.unknownRecord`, `.closed`.
+  public func count(record name: String) throws(StoreError) -> Int {
+    let reader = try recordReader()
+    return try reader.trees.count(in: try reader.types.trees(named: name).rows)
+  }
+}
+
+extension WriteTransaction {
+  /// Writes a record: adds it, or replaces the one with its primary key. Neither validation nor hooks of a
+  /// Swift type run.
+  ///
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.limitExceeded`: then nothing
+  ///   has changed. `.corrupt`, `.full`, `.io`.
+  public mutating func save(
+    _ record: DynamicRecord, onConflict policy: ConflictPolicy = .refuse
+  ) throws(StoreError) {
+    let trees = try types.trees(named: record.name)
+    let (key, row) = (buffers.key, buffers.row)
+    try record.encode(to: row, key: key, layout: trees.layout)
+    try writer.write(key.key, row.row, of: trees, presence: .any, onConflict: policy)
+  }
+
+  /// Deletes the record of the type stored as `name` with a primary key. False if there is none.
+  ///
+  /// - Throws: as `save`.
+  @discardableResult
+  public mutating func delete(
+    record name: String, key parts: any FieldValueConvertible...
+  ) throws(StoreError) -> Bool {
+    let trees = try types.trees(named: name)
+    let key = buffers.key
+    try key.encode(primaryKey: parts, of: trees)
+    return try writer.delete(key.key, of: trees)
+  }
+}

@@ -1,0 +1,96 @@
+/// A place among the records of a type, that moves from one to the next, by primary key.
+///
+/// It reads one state: what is written after it was made, it does not see. One of a transaction goes on from
+/// its place in what the transaction has made of the records by then, so they can be changed and deleted on the
+/// way, and ends with the transaction: then it throws `StoreError.closed`.
+public final class RecordCursor<Subject: Record> {
+  @usableFromInline let type: RecordType<Subject>
+  @usableFromInline let rows: RowCursor
+
+  init(_ type: RecordType<Subject>, _ cursor: CursorAccess) {
+    self.type = type
+    rows = RowCursor(cursor)
+  }
+
+  /// Moves on, and returns the record there; nil behind the last.
+  ///
+  /// - Complexity: mostly that of making the record.
+  /// - Throws: `StoreError.corrupt`, `.io`; what the type's hook after loading throws.
+  @inlinable
+  public func next() throws -> Subject? {
+    let rows = rows
+    guard try rows.next() else { return nil }
+    return try type.load(key: rows.key, row: try rows.value())
+  }
+
+  /// The next records, as many at most.
+  ///
+  /// - Precondition: `count` is above 0.
+  /// - Throws: as `next()`.
+  @inlinable
+  public func next(_ count: Int) throws -> [Subject] {
+    precondition(count > 0, "a batch has one record at least")
+    var batch: [Subject] = []
+    batch.reserveCapacity(min(count, 1 << 12))
+    while batch.count < count, let record = try next() { batch.append(record) }
+    return batch
+  }
+
+  /// Goes to where the record with a primary key is or would be; it, or the first behind, comes next.
+  ///
+  /// - Throws: `StoreError.invalidValue` where the key is of other types, `.corrupt`, `.io`.
+  public func seek(to parts: any FieldValueConvertible...) throws(StoreError) {
+    let key = KeyEncoder()
+    try key.encode(primaryKey: parts, of: type.trees)
+    try rows.seek(to: key.key)
+  }
+}
+
+/// A place among rows, whichever type they are of. It begins before the first.
+@usableFromInline
+final class RowCursor {
+  private let cursor: CursorAccess
+  // One owner on one thread uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var hasBegun = false
+  @exclusivity(unchecked) private var isAtEnd = false
+
+  init(_ cursor: CursorAccess) {
+    self.cursor = cursor
+  }
+
+  /// Moves on. False behind the last.
+  @usableFromInline
+  func next() throws(StoreError) -> Bool {
+    if unsafe isAtEnd { return false }
+    let isOn = unsafe hasBegun ? try cursor.next() : try cursor.first()
+    unsafe hasBegun = true
+    unsafe isAtEnd = !isOn
+    return isOn
+  }
+
+  /// Goes to where `key` is or would be; it, or the first behind, comes next.
+  func seek(to key: RawSpan) throws(StoreError) {
+    unsafe hasBegun = true
+    unsafe isAtEnd = try !cursor.seek(to: key)
+    // `next` moves on before it returns.
+    if unsafe !isAtEnd, try !cursor.previous() { unsafe hasBegun = false }
+  }
+
+  /// The key of the row. Until the cursor moves.
+  @usableFromInline
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      let cursor = cursor
+      return unsafe _overrideLifetime(cursor.key, borrowing: self)
+    }
+  }
+
+  /// The row. Until the cursor moves.
+  @usableFromInline
+  @_lifetime(borrow self)
+  func value() throws(StoreError) -> RawSpan {
+    let cursor = cursor
+    return unsafe _overrideLifetime(try cursor.value(), borrowing: self)
+  }
+}

@@ -1,0 +1,53 @@
+/// What reads the records of one state. It has no members for programs: they use what `RecordReading` offers.
+public struct RecordReader {
+  @usableFromInline let types: RecordTypes
+  let trees: TreeAccess
+}
+
+extension RecordReader {
+  /// Makes the record with a primary key, if there is one.
+  @inlinable
+  func fetch<Subject: Record>(
+    _ type: Subject.Type, key parts: [any FieldValueConvertible]
+  ) throws -> Subject? {
+    let type = try types.type(type)
+    var record: Subject?
+    try withRow(of: type.trees, key: parts) { key, row in
+      record = try type.load(key: key, row: row)
+    }
+    // Moved, which saves counting all that is in it.
+    return record.take()
+  }
+
+  /// Lends `body` the key and the row of the record with a primary key, if there is one.
+  @usableFromInline
+  func withRow(
+    of record: RecordTrees, key parts: [any FieldValueConvertible],
+    _ body: (_ key: RawSpan, _ row: RawSpan) throws -> Void
+  ) throws {
+    let key = KeyEncoder()
+    try key.encode(primaryKey: parts, of: record)
+    try trees.withValue(of: key.key, in: record.rows) { row in try body(key.key, row) }
+  }
+}
+
+extension KeyEncoder {
+  /// Puts a primary key together from values that programs give.
+  ///
+  /// - Throws: `.invalidValue` for a wrong number of parts, or a value of another type than its field's.
+  func encode(primaryKey parts: [any FieldValueConvertible], of trees: RecordTrees)
+    throws(StoreError)
+  {
+    let layout = trees.layout
+    guard parts.count == layout.key.columns.count else {
+      throw .invalidValue(
+        record: layout.record.name, field: nil,
+        reason: "the primary key has \(layout.key.columns.count) parts, not \(parts.count)")
+    }
+    begin()
+    for (part, column) in zip(parts, layout.key.columns) {
+      try append(part.fieldValue, column, of: layout)
+    }
+    try finishPrimaryKey(of: layout)
+  }
+}

@@ -1,0 +1,123 @@
+/// Records can be read: in a store, which shows its newest committed state to each call; in a snapshot,
+/// which stays as it is; in a transaction, with its own changes.
+public protocol RecordReading: ~Copyable {
+  /// What reads the present state.
+  ///
+  /// - Throws: `StoreError.closed`, `.forked`.
+  func recordReader() throws(StoreError) -> RecordReader
+}
+
+// MARK: By key
+
+extension RecordReading where Self: ~Copyable {
+  /// The record with a primary key; nil if there is none. Parts of a compound key are in its order.
+  ///
+  /// - Complexity: O(log records): a lookup in memory, and in pages that are mostly in memory too.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue` where the key is of other types, `.corrupt`, `.io`,
+  ///   `.closed`; what the type's hook after loading throws.
+  @inlinable
+  public func fetch<Subject: Record>(
+    _ type: Subject.Type, key parts: any FieldValueConvertible...
+  ) throws -> Subject? {
+    try recordReader().fetch(type, key: parts)
+  }
+
+  /// The record with an identifier; nil if there is none. The primary key is what `id` is.
+  ///
+  /// - Throws: as `fetch(_:key:)`.
+  @inlinable
+  public func fetch<Subject: Record & Identifiable>(
+    _ type: Subject.Type, id: Subject.ID
+  ) throws -> Subject? where Subject.ID: FieldValueConvertible {
+    try recordReader().fetch(type, key: [id])
+  }
+
+  /// The records that have these primary keys, each of one part, in their order; what is not there is left out.
+  ///
+  /// - Throws: as `fetch(_:key:)`.
+  @inlinable
+  public func fetch<Subject: Record, Keys: Sequence>(
+    _ type: Subject.Type, keys: Keys
+  ) throws -> [Subject] where Keys.Element: FieldValueConvertible {
+    let reader = try recordReader()
+    var records: [Subject] = []
+    for key in keys {
+      if let record = try reader.fetch(type, key: [key]) { records.append(record) }
+    }
+    return records
+  }
+
+  /// Whether there is a record with a primary key. Less than fetching it.
+  ///
+  /// - Throws: as `fetch(_:key:)`.
+  public func contains<Subject: Record>(
+    _ type: Subject.Type, key parts: any FieldValueConvertible...
+  ) throws(StoreError) -> Bool {
+    let reader = try recordReader()
+    let trees = try reader.types.type(type).trees
+    let key = KeyEncoder()
+    try key.encode(primaryKey: parts, of: trees)
+    return try reader.trees.contains(key.key, in: trees.rows)
+  }
+}
+
+// MARK: All
+
+extension RecordReading where Self: ~Copyable {
+  /// All records of a type, by primary key. In memory all at once: see `cursor(_:)` and `forEach(_:_:)`.
+  ///
+  /// - Throws: as `fetch(_:key:)`.
+  @inlinable
+  public func fetch<Subject: Record>(_ type: Subject.Type) throws -> [Subject] {
+    var records: [Subject] = []
+    let cursor = try cursor(type)
+    records.reserveCapacity(min(try count(type), 1 << 16))
+    while let record = try cursor.next() { records.append(record) }
+    return records
+  }
+
+  /// The number of records of a type. Constant time.
+  ///
+  /// - Throws: `StoreError.unknownRecord`, `.closed`.
+  public func count<Subject: Record>(_ type: Subject.Type) throws(StoreError) -> Int {
+    let reader = try recordReader()
+    return try reader.trees.count(in: try reader.types.type(type).trees.rows)
+  }
+
+  /// A cursor before the first record of a type, by primary key. It keeps the state that it reads.
+  ///
+  /// - Throws: `StoreError.unknownRecord`, `.closed`.
+  public func cursor<Subject: Record>(
+    _ type: Subject.Type
+  ) throws(StoreError) -> RecordCursor<Subject> {
+    let reader = try recordReader()
+    let type = try reader.types.type(type)
+    return RecordCursor(type, try reader.trees.cursor(in: type.trees.rows))
+  }
+
+  /// Calls `body` with each record of a type, by primary key, in constant memory.
+  ///
+  /// - Throws: as `fetch(_:key:)`, and what `body` throws, which ends it.
+  @inlinable
+  public func forEach<Subject: Record>(
+    _ type: Subject.Type, _ body: (Subject) throws -> Void
+  ) throws {
+    let cursor = try cursor(type)
+    while let record = try cursor.next() { try body(record) }
+  }
+
+  /// Calls `body` with all records of a type, by primary key, so many at a time.
+  ///
+  /// - Throws: as `forEach(_:_:)`.
+  @inlinable
+  public func forEachBatch<Subject: Record>(
+    _ type: Subject.Type, of size: Int, _ body: ([Subject]) throws -> Void
+  ) throws {
+    let cursor = try cursor(type)
+    while true {
+      let batch = try cursor.next(size)
+      if batch.isEmpty { return }
+      try body(batch)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/// What a transaction changed of one record type, compared with the state that it began with.
+public struct RecordChanges<Subject: Record> {
+  public var inserted: [Subject] = []
+  public var updated: [Update] = []
+  public var deleted: [Subject] = []
+
+  /// A record as it was and as it is.
+  public struct Update {
+    public let old: Subject
+    public let new: Subject
+  }
+
+  public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+}
+
+extension RecordChanges: Sendable where Subject: Sendable {}
+extension RecordChanges.Update: Sendable where Subject: Sendable {}
+
+extension WriteTransaction {
+  /// Keeps account of what changes from now on, for `changes(of:)`.
+  ///
+  /// - Complexity: from then on every change looks up what was there, and keeps a copy of it in memory.
+  public mutating func keepChanges() { writer.keepChanges() }
+
+  /// What has changed of a record type since `keepChanges()`: a record that was changed twice is there once,
+  /// one that was added and deleted again not at all.
+  ///
+  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`; what the type's hook after loading throws.
+  public func changes<Subject: Record>(
+    of type: Subject.Type
+  ) throws -> RecordChanges<Subject> {
+    let type = try types.type(type)
+    var changes = RecordChanges<Subject>()
+    var row: [UInt8] = []
+    let before = writer.changes?.before[type.trees.record.number] ?? [:]
+    for key in before.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      let isThere = try writer.trees.copyValue(of: key.rawSpan, in: type.trees.rows, to: &row)
+      let old = before[key] ?? nil
+      switch (old, isThere) {
+      case (nil, true):
+        changes.inserted.append(try type.load(key: key.rawSpan, row: row.rawSpan))
+      case (let old?, true) where old != row:
+        changes.updated.append(
+          .init(
+            old: try type.load(key: key.rawSpan, row: old.rawSpan),
+            new: try type.load(key: key.rawSpan, row: row.rawSpan)))
+      case (let old?, false):
+        changes.deleted.append(try type.load(key: key.rawSpan, row: old.rawSpan))
+      default: break
+      }
+    }
+    return changes
+  }
+}

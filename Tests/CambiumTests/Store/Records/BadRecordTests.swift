@@ -1,0 +1,259 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// A record that can be given values that no store takes.
+private struct Reading: Record, Equatable {
+  var sensor: Double
+  var value: Double
+  var extra = 0.0
+  var text = ""
+  var more = ""
+  var small: Int8 = 0
+  var level = Level.low
+
+  enum Level: String, RecordStringEnum { case low, high }
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "sensor", type: .double)
+    Field(name: "value", type: .double, indexed: true)
+    Field(name: "extra", type: .double)
+    Field(name: "text", type: .string, indexed: true)
+    Field(name: "more", type: .string)
+    Field(name: "small", type: .integer)
+    Field(name: "level", type: .string)
+  }
+}
+
+/// Every wrong thing that a program or a damaged store can hand in: each a typed error, and nothing lost.
+@Suite("Bad input to stores of records")
+struct BadRecordTests {
+  /// A store with a record, to which bad things are done in a transaction that commits others.
+  private func refusal(
+    _ body: (inout WriteTransaction) throws -> Void,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> StoreError? {
+    var error: StoreError?
+    try withStore(StoreModel(records: [Reading.self, Note.self])) { store in
+      let reading = Reading(sensor: 1, value: 1)
+      try store.save(reading)
+      try store.write { transaction in
+        try transaction.save(Note(key: "before"))
+        error = storeError { try body(&transaction) }
+        try transaction.save(Note(key: "after"))
+      }
+      #expect(
+        try store.fetch(Note.self).map(\.key) == ["after", "before"], sourceLocation: sourceLocation
+      )
+      #expect(try store.fetch(Reading.self) == [reading], sourceLocation: sourceLocation)
+    }
+    return error
+  }
+
+  private func isInvalid(_ error: StoreError?, field: String?) -> Bool {
+    guard case .invalidValue(_, field, _) = error else { return false }
+    return true
+  }
+
+  @Test func `what is not a number is refused as a key and in an index`() throws {
+    let key = try refusal { try $0.save(Reading(sensor: .nan, value: 1)) }
+    #expect(isInvalid(key, field: "sensor"))
+    let indexed = try refusal { try $0.save(Reading(sensor: 2, value: .nan)) }
+    #expect(isInvalid(indexed, field: "value"))
+    let update = try refusal { try $0.update(Reading(sensor: 1, value: .nan)) }
+    #expect(isInvalid(update, field: "value"))
+    let fetched = try refusal { _ = try $0.fetch(Reading.self, key: Double.nan) }
+    #expect(isInvalid(fetched, field: "sensor"))
+    let deleted = try refusal { try $0.delete(Reading.self, key: Double.nan) }
+    #expect(isInvalid(deleted, field: "sensor"))
+    try withStore(StoreModel(records: [Reading.self])) { store in
+      try store.save(Reading(sensor: .infinity, value: -.infinity, extra: .nan))
+      #expect(try store.fetch(Reading.self, key: Double.infinity)?.extra.isNaN == true)
+      try store.save(Reading(sensor: -0.0, value: 0))
+      #expect(try store.contains(Reading.self, key: 0.0))
+    }
+  }
+
+  @Test func `what is too long for a row or a key is refused`() throws {
+    let long = String(repeating: "x", count: 17 << 20)
+    for reading in [
+      Reading(sensor: 2, value: 1, text: long), Reading(sensor: 2, value: 1, more: long),
+      Reading(sensor: 2, value: 1, text: String(repeating: "a", count: 100_000), more: long),
+      Reading(sensor: 1, value: 2, more: String(long.prefix(16 << 20))),
+    ] {
+      let error = try refusal { try $0.save(reading) }
+      guard case .limitExceeded(.valueLength, _) = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+    }
+    let key = try refusal { try $0.save(Note(key: String(repeating: "k", count: 1_025))) }
+    #expect(isInvalid(key, field: nil))
+    try withStore { store in
+      let note = Note(key: String(repeating: "k", count: 1_024), text: "x")
+      try store.save(note)
+      #expect(try store.fetch(Note.self, key: note.key) == note)
+    }
+  }
+
+  @Test func `a row as long as can be is kept`() throws {
+    try withStore { store in
+      let note = Note(key: "a", text: String(repeating: "x", count: (16 << 20) - 100))
+      try store.save(note)
+      #expect(try store.fetch(Note.self, key: "a") == note)
+    }
+  }
+
+  @Test func `a record type that the model does not have is refused`() throws {
+    let unknown = StoreError.unknownRecord(name: "Account")
+    #expect(try refusal { try $0.save(Account(id: 1, name: "a")) } == unknown)
+    #expect(try refusal { try $0.delete(Account.self, key: 1) } == unknown)
+    #expect(try refusal { try $0.deleteAll(Account.self) } == unknown)
+    #expect(try refusal { _ = try $0.fetch(Account.self, key: 1) } == unknown)
+    #expect(try refusal { _ = try $0.fetch(Account.self) } == unknown)
+    #expect(try refusal { _ = try $0.count(Account.self) } == unknown)
+    #expect(try refusal { _ = try $0.cursor(Account.self) } == unknown)
+    #expect(try refusal { _ = try $0.changes(of: Account.self) } == unknown)
+  }
+
+  @Test func `keys of other types are refused`() throws {
+    #expect(isInvalid(try refusal { _ = try $0.fetch(Reading.self, key: "1") }, field: "sensor"))
+    #expect(isInvalid(try refusal { _ = try $0.fetch(Reading.self, key: 1.0, 2.0) }, field: nil))
+    #expect(
+      isInvalid(try refusal { _ = try $0.fetch(Note.self, key: FieldValue.null) }, field: "key"))
+  }
+
+  @Test func `values that the Swift type does not have throw when read, and only they`() throws {
+    for (field, value) in [("small", 300), ("level", "middle")] as [(String, FieldValue)] {
+      try withStore(StoreModel(records: [Reading.self])) { store in
+        try store.save(Reading(sensor: 1, value: 1))
+        try store.save(Reading(sensor: 2, value: 1))
+        try store.write { transaction in
+          var record = try #require(try transaction.fetch(record: "Reading", key: 1.0))
+          record[field] = value
+          try transaction.save(record)
+        }
+        let error = storeError { try store.fetch(Reading.self, key: 1.0) }
+        #expect(isInvalid(error, field: field), "\(String(describing: error))")
+        #expect(try store.fetch(Reading.self, key: 2.0) != nil)
+        #expect(try store.fetch(record: "Reading", key: 1.0)?[field] == value)
+        // It can be replaced and deleted all the same.
+        try store.save(Reading(sensor: 1, value: 5))
+        #expect(try store.fetch(Reading.self, key: 1.0)?.value == 5)
+      }
+    }
+  }
+
+  @Test func `a damaged row throws where it is read, and the check names it`() throws {
+    let store = try PersistentStore(inMemory: .samples)
+    let notes = (0..<5).map { Note(key: "\($0)", text: "text \($0)") }
+    let rows = try store.types.type(Note.self).trees.rows
+    try store.write { transaction in
+      try transaction.save(contentsOf: notes)
+      // Invalid UTF-8, and a row cut short.
+      var row = try transaction.value(of: Array("1".utf8), in: rows)
+      row[row.count - 1] = 0xff
+      try transaction.put(row, for: Array("1".utf8), in: rows)
+      try transaction.put([row[0]], for: Array("3".utf8), in: rows)
+    }
+    for key in ["1", "3"] {
+      guard case .corrupt(.entry, _, _) = storeError({ try store.fetch(Note.self, key: key) })
+      else {
+        Issue.record("\(key) is read")
+        continue
+      }
+    }
+    #expect(try store.fetch(Note.self, keys: ["0", "2", "4"]) == [notes[0], notes[2], notes[4]])
+    let faults = try store.snapshot().check()
+    #expect(faults.count == 2)
+    // The rest is found behind what throws.
+    let cursor = try store.cursor(Note.self)
+    var found: [String] = []
+    for _ in 0..<5 {
+      do { found.append(try cursor.next()?.key ?? "") } catch is StoreError {}
+    }
+    #expect(found == ["0", "2", "4"])
+    // And what is damaged can be replaced.
+    try store.save(notes[1])
+    try store.delete(notes[3])
+    #expect(try store.snapshot().check() == [])
+  }
+
+  @Test func `an entry without its record, and a record without its entry, are found`() throws {
+    let store = try PersistentStore(inMemory: .samples)
+    let trees = try store.types.type(Account.self).trees
+    let key = KeyEncoder()
+    try key.encode(primaryKey: [3], of: trees)
+    try store.write { transaction in
+      try transaction.insert(contentsOf: Account.some(6))
+      try transaction.remove(key.key.array(), in: trees.rows)
+    }
+    let faults = try store.snapshot().check()
+    // It was in no partial index.
+    #expect(faults.count == 4)
+    #expect(
+      faults.allSatisfy { if case .corrupt(.entry, .indexEntries, _) = $0 { true } else { false } })
+    let city = try #require(trees.indexes.first { $0.layout.schema.name == "city" }).slot
+    try store.write { transaction in transaction.removeAll(in: city) }
+    #expect(try store.snapshot().check().count >= 8)
+  }
+
+  @Test func `a store that was closed refuses everything but its snapshots`() throws {
+    let store = try PersistentStore(inMemory: .samples)
+    try store.save(Note(key: "a"))
+    let snapshot = try store.snapshot()
+    let cursor = try store.cursor(Note.self)
+    try store.close()
+    func isClosed<Result>(_ body: () throws -> Result) -> Bool {
+      if case .closed = storeError(body) { true } else { false }
+    }
+    #expect(isClosed { try store.save(Note(key: "b")) })
+    #expect(isClosed { try store.fetch(Note.self) })
+    #expect(isClosed { try store.count(Note.self) })
+    #expect(isClosed { try store.snapshot() })
+    #expect(isClosed { try store.write { _ in } })
+    #expect(isClosed { try store.close() })
+    #expect(isClosed { try store.flush() })
+    #expect(isClosed { try store.metadataNames() })
+    #expect(try snapshot.fetch(Note.self) == [Note(key: "a")])
+    #expect(try cursor.next() == Note(key: "a"))
+  }
+
+  private struct Liar: Record {
+    var id: Int
+    var name: Int
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "name", type: .string)
+    }
+  }
+
+  @Test func `a description that lies is refused at open by name`() {
+    let error = storeError { try PersistentStore(inMemory: StoreModel(records: [Liar.self])) }
+    guard case .invalidDescription("Liar", "name", 1, _) = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
+  }
+}
+
+extension WriteTransaction {
+  // What no record's type would do: entries as they are.
+
+  fileprivate func value(of key: Bytes, in tree: TreeSlot) throws -> Bytes {
+    var value: Bytes = []
+    _ = try writer.trees.copyValue(of: key.rawSpan, in: tree, to: &value)
+    return value
+  }
+
+  fileprivate mutating func put(_ value: Bytes, for key: Bytes, in tree: TreeSlot) throws {
+    try writer.trees.put(key.rawSpan, value.rawSpan, schemaVersion: 1, in: tree)
+  }
+
+  fileprivate mutating func remove(_ key: Bytes, in tree: TreeSlot) throws {
+    _ = try writer.trees.remove(key.rawSpan, in: tree)
+  }
+
+  fileprivate mutating func removeAll(in tree: TreeSlot) { writer.trees.removeAll(in: tree) }
+}
