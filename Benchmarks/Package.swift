@@ -21,6 +21,7 @@ let package = Package(
     // Named, because a path's own name is whatever the clone's directory is called.
     .package(name: "cambium", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
@@ -36,6 +37,7 @@ let package = Package(
         "CSQLite",
         .product(name: "Cambium", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings),
   ],

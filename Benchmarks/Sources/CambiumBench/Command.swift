@@ -6,5 +6,8 @@ struct Command: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cambium-bench",
     abstract: "Measures Cambium side by side with other engines.",
-    subcommands: [TreeCommand.self, CommitCommand.self, LoadCommand.self, EngineCommand.self])
+    subcommands: [
+      TreeCommand.self, CommitCommand.self, LoadCommand.self, EngineCommand.self,
+      RecordsCommand.self,
+    ])
 }

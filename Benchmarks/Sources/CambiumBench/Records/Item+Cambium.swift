@@ -1,0 +1,19 @@
+import Cambium
+
+extension Item: Record {
+  /// Version 1 has no secondary indexes, version 2 has two: the same type is stored in both ways.
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .uuid)
+    Field(name: "created", type: .date)
+    Field(name: "title", type: .string)
+    Field(name: "body", type: .string)
+    Field(name: "count", type: .integer)
+    Field(name: "weight", type: .double)
+    Field(name: "isDone", type: .boolean)
+    Field(name: "note", type: .string, optional: true)
+    if version == 2 {
+      Index("created")
+      Index("title")
+    }
+  }
+}
