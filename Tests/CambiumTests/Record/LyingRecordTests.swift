@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import Cambium
@@ -185,11 +186,11 @@ private struct Wrong<Value: Codable & Sendable>: Record {
   static func recordDescription(for version: Int) -> RecordDescription {
     RecordName("Wrong")
     Field(primaryKey: true, name: "id", type: .integer)
-    Field(name: "value", type: types[typeName] ?? .integer)
+    Field(name: "value", type: types[typeName.value] ?? .integer)
   }
 }
 
-@TaskLocal private var typeName = ""
+private let typeName = PerThread("")
 
 private let types: [String: FieldType] = [
   "boolean": .boolean, "int8": .int8, "int16": .int16, "int32": .int32, "int64": .int64,
@@ -266,7 +267,7 @@ private let types: [String: FieldType] = [
     _ type: Value.Type, fits expected: [String]
   ) throws {
     let fitting = types.keys.filter { name in
-      $typeName.withValue(name) { (try? makePlan(Wrong<Value>.self)) != nil }
+      typeName.withValue(name) { (try? makePlan(Wrong<Value>.self)) != nil }
     }
     #expect(Set(fitting) == Set(expected), "\(type)")
   }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Cambium
@@ -35,7 +36,7 @@ private final class Token: Codable, Hashable, Sendable {
 private struct FailingCodec: FieldCodec {
   struct Failure: Error {}
 
-  @TaskLocal static var decodings = Countdown(.max)
+  static let decodings = PerThread(Countdown(.max))
 
   final class Countdown: Sendable {
     let left: Atomic<Int>
@@ -47,7 +48,8 @@ private struct FailingCodec: FieldCodec {
   func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] { try JSONCodec().encode(value) }
 
   func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
-    guard Self.decodings.left.subtract(1, ordering: .sequentiallyConsistent).newValue >= 0 else {
+    let countdown = Self.decodings.value
+    guard countdown.left.subtract(1, ordering: .sequentiallyConsistent).newValue >= 0 else {
       throw Failure()
     }
     return try JSONCodec().decode(type, from: bytes)
@@ -139,7 +141,7 @@ private struct Counted: Record, Hashable {
     let before = Token.alive.load(ordering: .sequentiallyConsistent)
     var fields: [String] = []
     for count in 0..<8 {
-      try FailingCodec.$decodings.withValue(.init(count)) {
+      try FailingCodec.decodings.withValue(.init(count)) {
         let error = #expect(throws: StoreError.self) { _ = try read(plan, bytes) }
         guard case .invalidValue("Counted", let field?, _) = error else { throw error! }
         fields.append(field)
@@ -150,7 +152,7 @@ private struct Counted: Record, Hashable {
     #expect(
       Set(fields) == Set(["first", "always.token", "always.maybe", "last"] + order))
     #expect(fields.count == 8)
-    try FailingCodec.$decodings.withValue(.init(8)) {
+    try FailingCodec.decodings.withValue(.init(8)) {
       let back = try read(plan, bytes)
       #expect(back == .sample())
     }

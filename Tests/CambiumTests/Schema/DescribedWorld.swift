@@ -1,19 +1,25 @@
+import TestSupport
+
 @testable import Cambium
 
 typealias Describing = @Sendable (Int) -> RecordDescription
 
 /// A record type whose description a test says.
 struct Item: Record {
-  @TaskLocal static var describe: Describing = { _ in RecordDescription() }
+  static let describing = PerThread<Describing>({ _ in RecordDescription() })
 
-  static func recordDescription(for version: Int) -> RecordDescription { describe(version) }
+  static func recordDescription(for version: Int) -> RecordDescription {
+    describing.value(version)
+  }
 }
 
 /// Another one.
 struct Other: Record {
-  @TaskLocal static var describe: Describing = { _ in RecordDescription() }
+  static let describing = PerThread<Describing>({ _ in RecordDescription() })
 
-  static func recordDescription(for version: Int) -> RecordDescription { describe(version) }
+  static func recordDescription(for version: Int) -> RecordDescription {
+    describing.value(version)
+  }
 }
 
 /// What a model of these descriptions comes to.
@@ -22,8 +28,8 @@ func checked(
   other: @escaping Describing = { _ in RecordDescription() },
   @RecordDescription.ResultBuilder _ item: @escaping Describing
 ) -> Result<CheckedModel, StoreError> {
-  Item.$describe.withValue(item) {
-    Other.$describe.withValue(other) {
+  Item.describing.withValue(item) {
+    Other.describing.withValue(other) {
       let model = StoreModel(
         version: version, records: [Item.self, Other.self], removed: removed)
       return Result { () throws(StoreError) in try model.checked(after: previous) }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import Cambium
@@ -83,8 +84,8 @@ import Testing
     let key: Describing = { _ in description { Field(primaryKey: true, name: "id", type: .int64) } }
     let late: Describing = { version in version < 2 ? RecordDescription() : key(version) }
     let model = StoreModel(version: 3, records: [Item.self, Other.self], removed: removed)
-    let schemas = try Item.$describe.withValue(key) {
-      try Other.$describe.withValue(late) { try model.schemas() }
+    let schemas = try Item.describing.withValue(key) {
+      try Other.describing.withValue(late) { try model.schemas() }
     }
     #expect(
       schemas.map { $0.records.map(\.name).sorted() }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Cambium
@@ -12,7 +13,7 @@ import Testing
 
   @Test func `the schema in hex is written, and read`() throws {
     let todo: Describing = { _ in Self.todo }
-    let schema = try Item.$describe.withValue(todo) {
+    let schema = try Item.describing.withValue(todo) {
       try StoreModel(label: "first", records: [Item.self]).checked().schema
     }
     let shown = try document.hex("A schema in hex").flatMap(\.bytes)
