@@ -60,16 +60,17 @@ struct StoreFixture {
 
   private static func steps(_ ending: Ending, of kind: Content.Kind) -> [Scenario.Step] {
     let durable = Durability.durable
+    let largeLength = kind == .entries ? 5_000 : 1_500
     var steps: [Scenario.Step] = [.open]
-    // Records have indexes besides.
-    for index in 0..<(kind == .entries ? 12 : 6) {
+    // Records have indexes besides, so fewer of them fill as many pages.
+    for index in 0..<(kind == .entries ? 12 : 3) {
       let changes = (0..<5).map {
         Change.put(tree: index % 3, key: index * 5 + $0, length: 10 + index * 4)
       }
       steps.append(.commit(changes, durable))
     }
     steps += [
-      .commit([.put(tree: 1, key: 70, length: 5_000), .remove(tree: 0, key: 0)], durable),
+      .commit([.put(tree: 1, key: 70, length: largeLength), .remove(tree: 0, key: 0)], durable),
       .freeze, .settle, .close, .open,
       .commit([.put(tree: 2, key: 4, length: 20), .remove(tree: 1, key: 8)], durable), .freeze,
       .settle, .commit([.put(tree: 0, key: 71, length: 30)], durable),

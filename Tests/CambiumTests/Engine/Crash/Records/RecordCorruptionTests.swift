@@ -16,7 +16,10 @@ import Testing
     var findings = Findings()
     for (number, place) in sweep.fixture.places.enumerated() {
       let bits = sweep.bits(of: place).filter { ($0 + number) % Self.shards.count == shard }
-      for bit in bits { sweep.flip(bit, of: place, &findings) }
+      // What is in the log as well takes longer to open, so of that one bit in some has to do.
+      for bit in bits where ending == .closed || bit % 5 == 0 {
+        sweep.flip(bit, of: place, &findings)
+      }
     }
     Self.finish(findings)
   }
