@@ -34,6 +34,11 @@ internal import Glibc
     capacity = size
   }
 
+  /// Gives memory back that something unusually long has needed. No byte is kept.
+  mutating func trim() {
+    if capacity > 1 << 16 { self = ScratchBytes() }
+  }
+
   /// The first `count` bytes.
   @_lifetime(borrow self)
   @inline(__always)

@@ -144,7 +144,10 @@ extension PersistentStore {
     _ trees: TreeChanges, _ author: String?, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     let writer = RecordWriter(trees, newKey: buffers.newEntry, oldKey: buffers.oldEntry)
-    defer { writer.end(path: path) }
+    defer {
+      writer.end(path: path)
+      buffers.trim()
+    }
     var transaction = WriteTransaction(
       writer: writer, types: types, buffers: buffers, author: author)
     let result = try body(&transaction)

@@ -43,6 +43,12 @@ final class RowWriter {
     unsafe target.store(UInt8(truncatingIfNeeded: endWidthCode), at: 0)
   }
 
+  /// Gives memory back that an unusually long row has needed. There is no row then until the next begins.
+  func trim() {
+    unsafe end = 0
+    unsafe memory.trim()
+  }
+
   /// The row that `finish` made whole.
   var row: RawSpan {
     @_lifetime(borrow self)

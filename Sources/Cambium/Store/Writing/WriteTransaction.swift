@@ -23,6 +23,12 @@ final class WriteBuffers: @unchecked Sendable {
   var old: [UInt8] = []
   let newEntry = KeyEncoder()
   let oldEntry = KeyEncoder()
+
+  /// Gives memory back that unusually long rows have needed.
+  func trim() {
+    row.trim()
+    if old.capacity > 1 << 16 { old = [] }
+  }
 }
 
 // MARK: One record
