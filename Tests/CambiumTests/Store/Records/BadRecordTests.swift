@@ -238,6 +238,36 @@ struct BadRecordTests {
   }
 }
 
+#if DEBUG
+  extension BadRecordTests {
+    /// Writes what it does not hold.
+    private struct Shouting: Record {
+      var id: Int
+      var text: String
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(text.uppercased(), forKey: .text)
+      }
+      static func recordDescription(for version: Int) -> RecordDescription {
+        Field(primaryKey: true, name: "id", type: .integer)
+        Field(name: "text", type: .string)
+      }
+    }
+
+    @Test func `in debug builds a type that encodes something else is refused at its first save`()
+      throws
+    {
+      let store = try PersistentStore(inMemory: StoreModel(records: [Shouting.self]))
+      let error = storeError { try store.save(Shouting(id: 1, text: "a")) }
+      guard case .invalidDescription("Shouting", "text", 1, _) = error else {
+        return #expect(Bool(false), "\(String(describing: error))")
+      }
+      #expect(try store.count(Shouting.self) == 0)
+    }
+  }
+#endif
+
 extension WriteTransaction {
   // What no record's type would do: entries as they are.
 
