@@ -268,6 +268,21 @@ struct StoreOpeningTests {
     try store.close()
   }
 
+  @Test func `a store that was closed keeps no room for commits to come`() throws {
+    let store = try PersistentStore(at: path, model: .samples)
+    func logBytes() throws -> [Int] {
+      try ["log-0", "log-1"].map { name in
+        try FileManager.default.attributesOfItem(atPath: path + "/" + name)[.size] as? Int ?? 0
+      }
+    }
+    for account in Account.some(scaled(20_000, debug: 3_000)) {
+      try store.save(account, .relaxed(maxDelay: .infinite))
+    }
+    #expect(try logBytes().max() ?? 0 > 64 << 10)
+    try store.close()
+    #expect(try logBytes() == [64 << 10, 64 << 10])
+  }
+
   @Test func `a store is read by its own description, I8`() throws {
     do {
       let store = try PersistentStore(at: path, model: .samples)
