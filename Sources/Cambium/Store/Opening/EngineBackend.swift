@@ -59,6 +59,7 @@ final class MemoryBackend: EngineBackend {
 
 extension EngineBackend {
   var path: String { engine.medium.path }
+  var isReadOnly: Bool { false }
   var names: TreeNames { engine.names }
   var report: OpenReport { engine.report }
 

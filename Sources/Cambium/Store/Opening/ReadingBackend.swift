@@ -12,6 +12,7 @@ final class ReadingBackend: StoreBackend {
     follower = try Follower(medium, options: options.engine)
   }
 
+  var isReadOnly: Bool { true }
   var names: TreeNames { follower.names }
   var report: OpenReport {
     var report = OpenReport()

@@ -3,6 +3,7 @@ protocol StoreBackend: AnyObject, Sendable {
   var path: String { get }
   var names: TreeNames { get }
   var report: OpenReport { get }
+  var isReadOnly: Bool { get }
 
   /// - Throws: `.closed`, `.forked`.
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState

@@ -181,6 +181,31 @@ struct BadRecordTests {
     #expect(try store.snapshot().check() == [])
   }
 
+  @Test func `a damaged row with entries refuses its change, and the transaction goes on`() throws {
+    let store = try PersistentStore(inMemory: .samples)
+    let accounts = Account.some(3)
+    let trees = try store.types.type(Account.self).trees
+    let key = KeyEncoder()
+    try key.encode(primaryKey: [accounts[1].id], of: trees)
+    try store.write { transaction in
+      try transaction.save(contentsOf: accounts)
+      try transaction.put([0xff], for: key.key.array(), in: trees.rows)
+    }
+    try store.write { transaction in
+      for change in [{ try $0.save(accounts[1]) }, { try $0.delete(accounts[1]) }]
+        as [(inout WriteTransaction) throws -> Void]
+      {
+        let error = #expect(throws: StoreError.self) { try change(&transaction) }
+        guard case .corrupt(.entry, _, _) = error else {
+          return #expect(Bool(false), "\(String(describing: error))")
+        }
+      }
+      try transaction.delete(accounts[2])
+    }
+    #expect(try store.count(Account.self) == 2)
+    #expect(try store.fetch(Account.self, key: accounts[0].id) == accounts[0])
+  }
+
   @Test func `an entry without its record, and a record without its entry, are found`() throws {
     let store = try PersistentStore(inMemory: .samples)
     let trees = try store.types.type(Account.self).trees

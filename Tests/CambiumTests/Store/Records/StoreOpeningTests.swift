@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import Cambium
+@_spi(Raw) @testable import Cambium
 
 /// One record as several programs describe it.
 private enum Described {
@@ -224,6 +224,30 @@ struct StoreOpeningTests {
     let store = try open()
     #expect(try store.fetch(Described.First.Item.self, key: 1)?.name == "a")
     try store.close()
+  }
+
+  @Test func `versions count from 1, and are no dates, I2`() {
+    for version in [0, -1, 65_536, 20_261_121, Int.max] {
+      let error = storeError {
+        try PersistentStore(
+          inMemory: StoreModel(version: version, records: [Described.First.Item.self]))
+      }
+      guard case .invalidDescription("StoreModel", nil, version, _) = error else {
+        return #expect(Bool(false), "\(String(describing: error))")
+      }
+    }
+  }
+
+  @Test func `a reader finds no store where its maker has not ended`() throws {
+    let raw = try RawStore(at: path)
+    try raw.close()
+    let error = storeError {
+      try PersistentStore(
+        at: path, model: StoreModel(records: [Described.First.Item.self]), options: reading)
+    }
+    guard case .missing = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
   }
 
   @Test func `versions older and newer than the store's are refused, and change nothing, I1 I2`()
