@@ -54,7 +54,8 @@ extension Engine {
     let base = working.base
     let sequence = working.sequence + 1
     var fold = Fold(
-      transaction.layers, transaction.treeWork, into: base, covering: sequence, names: names, sizes: options.nodeSizes,
+      transaction.layers, transaction.treeWork, into: base, covering: sequence, names: names,
+      sizes: options.nodeSizes,
       appendingTo: appender)
     while true {
       guard let published = try fold.step() else { continue }

@@ -27,7 +27,8 @@ struct Fold<Medium: FileSystem> {
   ///
   /// - Parameter work: What is done with whole trees besides.
   init(
-    _ layers: FoldLayers<Medium>, _ work: TreeWork = TreeWork(), into base: Base<Medium>, covering sequence: UInt64,
+    _ layers: FoldLayers<Medium>, _ work: TreeWork = TreeWork(), into base: Base<Medium>,
+    covering sequence: UInt64,
     names: TreeNames, sizes: NodeSizes, appendingTo appender: PageAppender<Medium>
   ) {
     self.layers = layers
@@ -47,7 +48,7 @@ struct Fold<Medium: FileSystem> {
   /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`.
   mutating func step() throws(StoreError) -> Published? {
     guard let slot = slots.popLast() else {
-      work.operations.forEach { apply($0) }
+      for operation in work.operations { apply(operation) }
       return try publish()
     }
     // A tree without entries is no tree.
