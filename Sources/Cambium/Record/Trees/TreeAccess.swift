@@ -60,6 +60,7 @@ extension TreeAccess {
 
   func count(in tree: TreeSlot) throws(StoreError) -> Int { try any.count(in: tree) }
   func liveBytes(in tree: TreeSlot) -> UInt64 { any.liveBytes(in: tree) }
+  func lowestVersion(in tree: TreeSlot) -> UInt32? { any.lowestVersion(in: tree) }
 
   func cursor(in tree: TreeSlot) throws(StoreError) -> CursorAccess {
     switch self {
@@ -121,6 +122,7 @@ extension TreeChanges {
   }
 
   func removeAll(in tree: TreeSlot) { writing.removeAll(in: tree) }
+  func addWork(_ change: (inout TreeWork) -> Void) { writing.addWork(change) }
   func makeSavepoint() throws(StoreError) { try writing.makeSavepoint() }
   func endSavepoint(rollingBack: Bool) { writing.endSavepoint(rollingBack: rollingBack) }
   func end(_ error: StoreError) { writing.end(error) }
