@@ -41,8 +41,8 @@ extension ComputedValue {
     case .integer(let value):
       let (result, overflows) = Int128(0).subtractingReportingOverflow(value)
       return overflows ? .null : .integer(result)
-    case .double(let value): return .double(-value)
-    case .decimal(let value): return .decimal(-value)
+    case .double(let value): return value.isFinite ? .double(-value) : .null
+    case .decimal(let value): return value.isNaN ? .null : .decimal(-value)
     case .null, .bytes: return .null
     }
   }

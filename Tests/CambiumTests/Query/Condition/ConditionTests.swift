@@ -110,3 +110,80 @@ import Testing
     }
   }
 }
+
+// MARK: Predicates
+
+extension ConditionTests {
+  private func fields(_ predicate: Predicate<Member>) throws -> String {
+    try fields(Condition(predicate))
+  }
+
+  @Test func `G2: Foundation's predicates are conditions`() throws {
+    let (low, list) = (18, [1, 2])
+    #expect(try fields(#Predicate { $0.age >= low }) == "years >= 18")
+    #expect(
+      try fields(#Predicate { low < $0.age && $0.name.first == "A" })
+        == #"(years > 18 && called.given == "A")"#)
+    #expect(
+      try fields(#Predicate { $0.nick == nil || !$0.isMember })
+        == "(nick == null || !(isMember == true))")
+    #expect(try fields(#Predicate { $0.address?.street == "S" }) == #"address.street == "S""#)
+    #expect(try fields(#Predicate { list.contains($0.age) }) == "years in [1, 2]")
+    #expect(try fields(#Predicate { (1...low).contains($0.age) }) == "(years >= 1 && years <= 18)")
+    #expect(try fields(#Predicate { $0.tags.contains("x") }) == #"tags has "x""#)
+    #expect(try fields(#Predicate { $0.name.first.contains("x") }) == #"called.given contains "x""#)
+    #expect(
+      try fields(#Predicate { $0.name.first.starts(with: "x") }) == #"called.given beginswith "x""#)
+    #expect(try fields(#Predicate { $0.tags.count > 2 }) == "length(tags) > 2")
+    #expect(try fields(#Predicate { $0.tags.isEmpty }) == "length(tags) == 0")
+    #expect(try fields(#Predicate { $0.age * 2 + $0.id != 5 }) == "((years * 2) + id) != 5")
+    #expect(try fields(#Predicate { ($0.score ?? 0) > 3 }) == "(score ?? 0) > 3")
+    #expect(
+      try fields(#Predicate { $0.nick?.contains("x") == true })
+        == #"(nick != null && nick contains "x")"#)
+    #expect(
+      try fields(#Predicate { $0.nick?.contains("x") ?? true })
+        == #"((nick != null && nick contains "x") || !(nick != null))"#)
+  }
+
+  @Test func `a predicate that no condition can be is refused by what it has`() throws {
+    let error = #expect(throws: StoreError.self) {
+      try Condition(#Predicate<Member> { $0.tags.allSatisfy { $0 == "x" } })
+    }
+    guard case .invalidValue("Member", nil, let reason) = error else {
+      Issue.record("\(error.map { "\($0)" } ?? "nothing")")
+      return
+    }
+    #expect(reason.contains("SequenceAllSatisfy"))
+  }
+
+  @Test func `a condition survives being encoded`() throws {
+    let conditions: [Condition<Member>] = [
+      \.age >= 18, .all([]), \.address?.street == "\"",
+      .in(\.born, [Date(timeIntervalSinceReferenceDate: 0.1)]),
+      Condition { ($0.score ?? 0) * 2 > $0.age && !$0.nick.hasPrefix("x", .caseInsensitive) },
+    ]
+    for condition in conditions {
+      let data = try JSONEncoder().encode([condition])
+      let decoded = try JSONDecoder().decode([Condition<Member>].self, from: data)
+      #expect(decoded[0].description == condition.description)
+      #expect(try fields(decoded[0]) == fields(condition))
+    }
+    let again: Condition<Member> = \.age >= 18
+    #expect(conditions[0] == again)
+    #expect(again.description == "age >= 18")
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode([Condition<Member>].self, from: Data(#"["age >="]"#.utf8))
+    }
+  }
+
+  @Test func `many terms make a wide condition, and too deep a one is refused`() throws {
+    var wide: Condition<Member> = \.age == 0
+    for number in 1..<20_000 { wide = wide || \.age == number }
+    #expect(try opened.holds(wide, for: Member()))
+    var deep: Condition<Member> = \.age == 0
+    for number in 1..<100_000 { deep = !(deep && \.age == number) }
+    #expect(throws: StoreError.self) { try deep.resolved(in: opened.type) }
+    #expect(throws: EncodingError.self) { try JSONEncoder().encode([deep]) }
+  }
+}
