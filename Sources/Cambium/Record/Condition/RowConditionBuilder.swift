@@ -301,6 +301,15 @@ extension RowConditionBuilder {
     guard let type = column.field.type.scalar, type == .string || type == .url else {
       throw layout.refusal(column, "\(column.field.type) has no text to be matched")
     }
+    if match.options.isEmpty, column.place.kind == .variable {
+      let bytes = Array(match.text.utf8)
+      if match.kind == .prefix {
+        return RowTerm(.prefix, .same, type: type, at: column.place, operand: keep(bytes))
+      }
+      if match.kind == .equals {
+        return RowTerm(.bytes, .same, type: type, at: column.place, operand: keep(bytes))
+      }
+    }
     operands.matchers.append(TextMatcher(match))
     let operand = UInt64(operands.matchers.count - 1)
     guard column.place.kind == .key else {

@@ -26,7 +26,7 @@ struct RowTerm: BitwiseCopyable, Sendable {
   enum Action: UInt8, BitwiseCopyable {
     case isThere
     case boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double, uuid
-    case bytes, decimal
+    case bytes, prefix, decimal
     /// A part of the key, by its width.
     case key1, key2, key4, key8
     case keyBytes
@@ -135,6 +135,7 @@ extension RowTerm {
     case .float: return Orders(of: Double(record.float(place)), Double(bitPattern: operand))
     case .double: return Orders(of: record.double(place), Double(bitPattern: operand))
     case .bytes: return order(of: record.bytes(place), operands)
+    case .prefix: return prefixOrder(of: record.bytes(place), operands)
     case .isThere: return .same
     case .key1, .key2, .key4, .key8:
       return Orders(of: try keyWord(of: record), operand)
@@ -158,6 +159,14 @@ extension RowTerm {
     let count = Int(operand & 0xffff_ffff)
     if bytes.byteCount != count, isOfEquality { return .less }
     return Orders(sign: bytes.compare(operands.bytes.rawSpan.part(start, count)))
+  }
+
+  @inline(__always)
+  private func prefixOrder(of bytes: RawSpan, _ operands: RowOperands) -> Orders {
+    let start = Int(operand >> 32)
+    let count = Int(operand & 0xffff_ffff)
+    guard bytes.byteCount >= count else { return .none }
+    return bytes.begins(with: operands.bytes.rawSpan.part(start, count)) ? .same : .none
   }
 
   @inline(never)

@@ -144,11 +144,14 @@ extension ValidCondition {
       let other = try number(kind, &random, depth: depth - 1)
       if random.next() % 5 == 0 { return .coalesced(one, other) }
       let operations: [FieldExpression.Operation] = [.plus, .minus, .times, .divided, .remainder]
+      // How decimals are divided is looked at elsewhere.
       return .arithmetic(
-        one, operations.dropLast(kind == .decimal ? 1 : 0).randomElement(using: &random) ?? .plus,
+        one, operations.dropLast(kind == .decimal ? 2 : 0).randomElement(using: &random) ?? .plus,
         other)
     }
-    let columns = layout.columns.filter { kinds(of: $0.field.type.scalar).contains(kind) }
+    let columns = try layout.columns.filter {
+      try kinds(of: $0.field.type.scalar).contains(kind) && isSmall(try value($0.field.name))
+    }
     if let column = columns.randomElement(using: &random), random.next() % 3 != 0 {
       return .field(column.field.name)
     }
@@ -158,6 +161,13 @@ extension ValidCondition {
     case .double: return .value(.double(Double(number) / 2))
     case .decimal: return .value(.decimal(Decimal(number)))
     }
+  }
+
+  /// `Decimal`, which the model computes with, ends the process where exponents leave their range.
+  private func isSmall(_ value: FieldValue) -> Bool {
+    guard case .decimal(let decimal) = value, !decimal.isNaN else { return true }
+    let parts = DecimalParts(decimal)
+    return (-5...5).contains(parts.exponent) && parts.magnitude < 100_000_000
   }
 
   /// Of the wide ones only a few, so that sums stay within what the model has.
