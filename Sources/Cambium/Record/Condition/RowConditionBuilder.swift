@@ -350,9 +350,15 @@ extension FieldValue {
     }
   }
 
-  /// As `converted`, and a string in the form of ISO 8601 is a date.
+  /// As `converted`; besides, a string in the form of ISO 8601 is a date, and a double without a fraction an
+  /// integer.
   func compared(as type: ColumnType) -> FieldValue? {
-    if type == .date, case .string(let text) = self { return Date(iso: text).map { .date($0) } }
-    return converted(to: type)
+    if let converted = converted(to: type) { return converted }
+    switch self {
+    case .string(let text) where type == .date: return Date(iso: text).map { .date($0) }
+    case .double(let value):
+      return Int64(exactly: value).flatMap { FieldValue.integer($0).converted(to: type) }
+    default: return nil
+    }
   }
 }

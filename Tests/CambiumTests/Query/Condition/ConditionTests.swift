@@ -111,6 +111,98 @@ import Testing
   }
 }
 
+// MARK: Other types
+
+extension ConditionTests {
+  struct Coded: Record {
+    struct Part: Codable, Sendable {
+      var text: String
+    }
+
+    var id = 0
+    var title = ""
+    var part: Part? = nil
+
+    enum CodingKeys: String, CodingKey {
+      case id
+      case title
+      case part
+    }
+
+    static var coding: RecordCoding { .codable }
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "heading", type: .string, property: "title")
+      Field(
+        name: "part", type: .composite { Field(name: "text", type: .string) }, optional: true)
+    }
+  }
+
+  final class Shared: Record {
+    let id: Int
+    let title: String
+
+    init(title: String) {
+      (id, self.title) = (0, title)
+    }
+
+    static var coding: RecordCoding { .codable }
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "title", type: .string)
+    }
+  }
+
+  @Test func `properties of types that encode themselves are found by name`() throws {
+    let coded = try OpenedType<Coded>()
+    #expect(
+      try (\.title == "a" && \.part?.text == "b").resolved(in: coded.type).description
+        == #"(heading == "a" && part.text == "b")"#)
+    let shared = try OpenedType<Shared>()
+    #expect(try (\.title == "a").resolved(in: shared.type).description == #"title == "a""#)
+    #expect(try shared.holds(\.title == "a", for: Shared(title: "a")))
+  }
+
+  @Test func `what the compiler lets through is refused by the field's name`() throws {
+    let wrong: [(FieldCondition, String)] = [
+      (.match(field: "age", TextMatch(.prefix, "x")), "years"),
+      (.contains(field: "nick", "x"), "nick"), (.comparison(field: "tags", .less, []), "tags"),
+      (.comparison(field: "rank", .equal, "high"), "rank"), (.isIn(field: "born", [1]), "born"),
+      (.computed(.field("nick"), .less, .value(5)), "nick"),
+      (.computed(.arithmetic(.field("token"), .plus, .value(5)), .less, .value(5)), "token"),
+      (.computed(.arithmetic(.field("price"), .remainder, .value(5)), .less, .value(5)), "price"),
+      (.computed(.length(.field("age")), .less, .value(5)), "years"),
+      (.computed(.field("address"), .less, .value(5)), "address"),
+    ]
+    for (condition, field) in wrong {
+      let error = #expect(throws: StoreError.self) {
+        try Condition<Member>(condition).resolved(in: opened.type)
+      }
+      guard case .invalidValue("Member", field, _) = error else {
+        Issue.record("\(condition): \(error.map { "\($0)" } ?? "nothing")")
+        continue
+      }
+    }
+  }
+
+  @Test func `G3: texts stand for dates, identifiers and URLs`() throws {
+    var member = Member()
+    member.page = URL(string: "http://a.example/")
+    let id = member.token.uuidString
+    for text in [
+      #"born == "2001-01-01""#, #"born < "2001-01-01T00:00:01Z""#, #"page == "http://a.example/""#,
+      #"token == "\#(id)""#, #"token in ["\#(id)"]"#, #"born + 5 == "2001-01-01T00:00:05Z""#,
+      "age == 36.0", "price < 1", "price == 0.0", #"rank in [1, 5]"#,
+      #"tags contains "x" || age > 1"#,
+    ] {
+      let condition = Condition<Member>(try FieldCondition(parsing: text))
+      #expect(try opened.holds(condition, for: member), "\(text)")
+    }
+  }
+}
+
 // MARK: Predicates
 
 extension ConditionTests {
