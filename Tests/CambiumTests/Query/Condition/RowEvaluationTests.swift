@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test func `G2 G4 G17: bytes meet a condition exactly if the values do`() {
-    replaying(0..<UInt64(scaled(20_000, debug: 600))) { seed in
+    replaying(0..<UInt64(scaled(20_000, debug: 2000))) { seed in
       var random = SplitMix64(seed: seed)
       let stored = try sample.encode(record(&random))
       let read = try RowReader(
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func `G2: every term of every field, and all of them negated`() {
-    replaying(0..<UInt64(scaled(2000, debug: 30))) { seed in
+    replaying(0..<UInt64(scaled(2000, debug: 100))) { seed in
       var random = SplitMix64(seed: seed)
       let stored = try sample.encode(record(&random))
       let read = try RowReader(
@@ -68,7 +68,7 @@ import Testing
     var names = sample.layout.columns.map(\.field.name)
     names.append("other")
     let fields = names
-    replaying(0..<UInt64(scaled(20_000, debug: 600))) { seed in
+    replaying(0..<UInt64(scaled(20_000, debug: 2000))) { seed in
       var random = SplitMix64(seed: seed)
       let condition = RandomCondition.make(&random, fields: fields)
       let stored = try sample.encode(record(&random))
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func `a damaged record gives an answer or its fault, X6`() {
-    replaying(0..<UInt64(scaled(20_000, debug: 600))) { seed in
+    replaying(0..<UInt64(scaled(20_000, debug: 2000))) { seed in
       var random = SplitMix64(seed: seed)
       let stored = try sample.encode(record(&random))
       let values = try RowReader(
