@@ -52,7 +52,11 @@ struct QueryWorld {
         let (_, candidates) = try QueryPlanner(record, in: trees).candidates(query, for: .records)
         planCount += candidates.count
         for forced in [nil] + candidates.indices.map({ Optional($0) }) {
-          try compare(expected, runner, query, forced)
+          do {
+            try compare(expected, runner, query, forced)
+          } catch let error as StoreError {
+            throw Disagreement(description: "\(error), in \(query), plan \(forced ?? -1)")
+          }
         }
       }
     }
@@ -64,12 +68,16 @@ struct QueryWorld {
   ) throws {
     let found = try runner.find(query, forced: forced)
     var keys: [Bytes] = []
+    let layout = runner.record.layout
     while try found.next() {
       keys.append(found.key.array())
-      _ = try RowReader(key: found.key, row: try found.row(), layout: runner.record.layout)
+      _ = try RowReader(key: found.key, row: try found.row(), layout: layout)
     }
     let what = "\(query), plan \(forced.map { "\($0)" } ?? "chosen"): \(found.plan.access)"
-    try agree(keys == expected, "\(keys.count) and not \(expected.count) records of \(what)")
+    let place = zip(keys, expected).enumerated().first { $1.0 != $1.1 }?.offset
+    try agree(
+      keys == expected,
+      "\(keys.count) and not \(expected.count) records, the first other one \(place ?? -1), of \(what)")
     let more = try found.next()
     try agree(!more, "there is more of \(what)")
     let count = try runner.count(query, forced: nil)
@@ -77,7 +85,7 @@ struct QueryWorld {
   }
 }
 
-@Suite("Plans of queries") struct ForcedPlanTests {
+@Suite struct ForcedPlanTests {
   @Test(arguments: 0..<4)
   func `every plan gives the answer of a full scan, G2 G6 G7 G8`(shard: Int) {
     replaying(Seeds.range(scaled(24, debug: 2), shard: 60 + shard)) { seed in

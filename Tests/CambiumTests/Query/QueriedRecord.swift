@@ -71,11 +71,13 @@ struct QueryChoices {
   mutating func one<Value>(of values: [Value]) -> Value { values[number(values.count)] }
 
   /// Now and then one that is too long for a key, and begins as others do.
-  mutating func text() -> String {
-    let texts = ["", "a", "A", "ab", "aB", "b", "ä", "Ä", "a\u{0}", "a\u{0}b", "e\u{301}", "é", "z"]
+  mutating func text(_ long: Int = 1_000) -> String {
+    let texts = [
+      "", "a", "A", "ab", "aB", "b", "ä", "Ä", "a\u{0}", "a\u{0}b", "e\u{301}", "é", "z",
+    ]
     let text = one(of: texts)
     guard chance(12) else { return text }
-    return text + String(repeating: "k", count: 1_000 + number(30))
+    return text + String(repeating: "k", count: long + number(long == 1_000 ? 30 : 12))
       + (chance(2) ? "" : one(of: texts))
   }
 
@@ -92,7 +94,7 @@ extension QueryChoices {
 
   mutating func place() -> QueriedPlace {
     QueriedPlace(
-      row: Int16(number(5) - 2), name: "\(text())\(number(1_000))",
+      row: Int16(number(5) - 2), name: "\(text(990))\(number(1_000))",
       weight: Float(one(of: [-1, 0, 0.5, 3, Float.infinity])),
       day: chance(3) ? nil : Date(timeIntervalSinceReferenceDate: Double(number(6))))
   }

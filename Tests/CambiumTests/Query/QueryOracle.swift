@@ -15,11 +15,12 @@ struct QueryOracle {
 
   init(_ record: RecordTrees, _ trees: TreeAccess) throws {
     self.record = record
+    let layout = record.layout
     let cursor = try trees.cursor(in: record.rows)
     var isOn = try cursor.first()
     while isOn {
       let reader = try RowReader(
-        key: cursor.key, row: try cursor.value(), layout: record.layout)
+        key: cursor.key, row: try cursor.value(), layout: layout)
       var values: [FieldValue] = []
       for column in record.layout.columns.indices { values.append(try reader.value(column)) }
       rows.append(Row(key: cursor.key.array(), row: try cursor.value().array(), values: values))
@@ -31,10 +32,11 @@ struct QueryOracle {
   func keys(_ query: FieldQuery) throws -> [Bytes] {
     var found = rows
     if let condition = query.condition {
-      let bound = try RowCondition(condition, in: record.layout)
+      let layout = record.layout
+      let bound = try RowCondition(condition, in: layout)
       found = try found.filter { row in
         let reader = try RowReader(
-          key: row.key.rawSpan, row: row.row.rawSpan, layout: record.layout)
+          key: row.key.rawSpan, row: row.row.rawSpan, layout: layout)
         return try bound.holds(for: reader)
       }
     }

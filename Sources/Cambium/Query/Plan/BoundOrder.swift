@@ -5,19 +5,29 @@ struct BoundOrder: Sendable {
   private(set) var columns: [KeyColumn] = []
   /// Whether a primary key comes behind; otherwise the columns have all of it.
   private(set) var hasWholeKey = false
+  /// Columns that have one value in all records of the query. They are left out, unless records are to come
+  /// after one that may have another.
+  private var fixed: Set<UInt32> = []
 
   static let byPrimaryKey = BoundOrder()
 
   private init() {}
 
+  /// - Parameter isAfter: Whether records are to come after one that may not meet the condition.
   /// - Throws: `.invalidValue` where there is no such field, or its values have no order.
-  init(_ order: [FieldOrder], _ condition: Conjunction, in layout: RowLayout) throws(StoreError) {
+  init(
+    _ order: [FieldOrder], _ condition: Conjunction, isAfter: Bool, in layout: RowLayout
+  ) throws(StoreError) {
     var exact: Set<Int> = []
     let key = layout.key.columns
     for field in order {
       let column = try Self.column(of: field, in: layout)
       let index = Int(column.column)
-      if exact.contains(index) || condition.fixedValue(of: index) != nil { continue }
+      if exact.contains(index) { continue }
+      if condition.isFixed(index) {
+        if !isAfter { continue }
+        fixed.insert(column.column)
+      }
       if !column.form.contains(.isCaseInsensitive) { exact.insert(index) }
       columns.append(column)
       hasWholeKey = key.allSatisfy { exact.contains(Int($0.column)) }
@@ -96,7 +106,8 @@ extension BoundOrder {
     var matched = 0
     var isBackward: Bool?
     for (place, part) in parts.enumerated() {
-      if place < fixed.count, fixed[place] != nil {
+      passFixed(&matched)
+      if place < fixed.count, case .some = fixed[place] {
         if matched < columns.count, columns[matched].isSameValue(as: part) { matched += 1 }
         given.partCount = place + 1
         continue
@@ -108,6 +119,7 @@ extension BoundOrder {
       matched += 1
       given.partCount = place + 1
     }
+    passFixed(&matched)
     given.isBackward = isBackward ?? false
     let isWhole = given.partCount == parts.count
     if matched == columns.count, isWhole || !isIndex, !given.isBackward {
@@ -118,6 +130,10 @@ extension BoundOrder {
       given.extent = .groups
     }
     return given
+  }
+
+  private func passFixed(_ matched: inout Int) {
+    while matched < columns.count, fixed.contains(columns[matched].column) { matched += 1 }
   }
 }
 

@@ -9,6 +9,9 @@ struct KeyRanges: Sendable {
   /// How many parts have bounds.
   private(set) var boundCount = 0
 
+  /// Whether every part that has bounds can have only one value.
+  var isFixed: Bool { fixed.allSatisfy { if case .some = $0 { true } else { false } } }
+
   /// How many ranges are sought one by one at most.
   static var most: Int { 256 }
 }
@@ -59,7 +62,7 @@ struct KeyRangeBuilder {
       let terms = terms.filter { suits($0, parts.columns[place]) }
       if let (values, conjunct) = fewestValues(of: terms) {
         guard try extend(by: values, place) else { break }
-        result.note(conjunct, fixed: values.count == 1 ? values[0] : nil)
+        result.note(conjunct, fixed: values.count == 1 ? values.first : Optional.none)
       } else {
         bounds = try self.bounds(terms, place)
         break
@@ -139,7 +142,8 @@ extension KeyRangeBuilder {
 // MARK: Bounds
 
 extension KeyRangeBuilder {
-  private mutating func bounds(_ terms: [FieldTerm], _ place: Int) throws(StoreError) -> [KeyRange]? {
+  private mutating func bounds(_ terms: [FieldTerm], _ place: Int) throws(StoreError) -> [KeyRange]?
+  {
     guard !terms.isEmpty else { return nil }
     var ranges: [KeyRange] = []
     for prefix in prefixes {
@@ -185,7 +189,8 @@ extension KeyRangeBuilder {
     guard let bytes = try encoded(value, column) else { return }
     let first = prefix + bytes
     // Where nothing follows, the value is one key; otherwise all that begin with it.
-    let behind = column.form.isRaw && column.type.fixedWidth == nil ? first + [0] : first.behindPrefix
+    let behind =
+      column.form.isRaw && column.type.fixedWidth == nil ? first + [0] : first.behindPrefix
     if isAbove != column.form.contains(.isDescending) {
       if orEqual {
         range.begin(at: first)

@@ -37,7 +37,8 @@ struct QueryPlanner {
     let condition = Conjunction(query.condition, in: layout)
     let planned = PlannedQuery(
       query: query, need: need, condition: condition,
-      order: try BoundOrder(query.order, condition, in: layout),
+      order: try BoundOrder(
+        query.order, condition, isAfter: query.after.map { _ in true } ?? false, in: layout),
       recordCount: try trees.estimatedCount(in: record.rows))
     var candidates = [try rowsCandidate(planned)]
     // One record at most: nothing is better.
@@ -51,7 +52,9 @@ struct QueryPlanner {
       if let candidate = try unionCandidate(conjunct, planned) { candidates.append(candidate) }
     }
     let share = keptShare(of: candidates, planned)
-    for place in candidates.indices { candidates[place].cost = cost(of: candidates[place], planned, share) }
+    for place in candidates.indices {
+      candidates[place].cost = cost(of: candidates[place], planned, share)
+    }
     return (planned, candidates)
   }
 
@@ -105,7 +108,7 @@ extension QueryPlanner {
     let ranges = try builder.build()
     let isOneRecord =
       ranges.boundCount == record.layout.key.columns.count && ranges.ranges.count <= 1
-      && ranges.fixed.allSatisfy { $0 != nil }
+      && ranges.isFixed
     return QueryCandidate(
       access: .rows(ranges.ranges), said: ranges.said,
       given: planned.order.given(

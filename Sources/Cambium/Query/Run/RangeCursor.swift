@@ -24,14 +24,18 @@ final class RangeCursor {
   var key: RawSpan {
     @_lifetime(borrow self)
     @inline(__always)
-    get { unsafe _overrideLifetime(cursor.key, borrowing: self) }
+    get {
+      let cursor = cursor
+      return unsafe _overrideLifetime(cursor.key, borrowing: self)
+    }
   }
 
   /// The value of the entry. Until the cursor moves.
   @_lifetime(borrow self)
   @inline(__always)
   func value() throws(StoreError) -> RawSpan {
-    unsafe _overrideLifetime(try cursor.value(), borrowing: self)
+    let cursor = cursor
+    return unsafe _overrideLifetime(try cursor.value(), borrowing: self)
   }
 
   /// Moves on. False behind the last.
@@ -50,6 +54,7 @@ final class RangeCursor {
   }
 
   private var isWithinBound: Bool {
+    let cursor = cursor
     let order = unsafe cursor.key.compare(bound.rawSpan)
     return isBackward ? order >= 0 : order < 0
   }

@@ -62,8 +62,8 @@ final class RecordGroups {
     @_lifetime(borrow self)
     get {
       switch source {
-      case .rows(let source): unsafe _overrideLifetime(source.entries.key, borrowing: self)
-      case .index(let source): unsafe _overrideLifetime(source.entries.key, borrowing: self)
+      case .rows(let source): unsafe _overrideLifetime(source.key, borrowing: self)
+      case .index(let source): unsafe _overrideLifetime(source.entryKey, borrowing: self)
       case .listed(let source): unsafe _overrideLifetime(source.key, borrowing: self)
       }
     }
@@ -114,6 +114,7 @@ final class RecordGroups {
   /// How much of the entry's key is the primary key.
   private func lengthOfPrimaryKey() throws(StoreError) -> Int {
     guard case .index(let source) = source else { return 0 }
-    return try source.entries.value().byteCount == 0 ? source.key.byteCount : 0
+    let entries = source.entries
+    return try entries.value().byteCount == 0 ? source.key.byteCount : 0
   }
 }

@@ -26,31 +26,29 @@ extension RecordOrder {
   /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
   func add(_ source: RecordSource, to keys: inout SortedKeys) throws(StoreError) {
     if columns.columns.isEmpty {
-      if hasStart, unsafe source.key.compare(start.rawSpan) <= 0 { return }
+      if hasStart, !isBehindStart(source.key) { return }
       return try keys.add(source.key, keyLength: source.key.byteCount)
     }
-    let layout = record.layout
-    let reader = RowReader(key: source.key, checkedRow: try checkedRow(of: source), layout: layout)
+    let (layout, encoder) = (record.layout, encoder)
+    let reader = try RowReader(key: source.key, row: try source.row(), layout: layout)
     try columns.encode(reader, to: encoder)
-    if hasStart, unsafe encoder.key.compare(start.rawSpan) <= 0 { return }
+    if hasStart, !isBehindStart(encoder.key) { return }
     try keys.add(encoder.key, keyLength: source.key.byteCount)
-  }
-
-  @_lifetime(borrow source)
-  private func checkedRow(of source: RecordSource) throws(StoreError) -> RawSpan {
-    let row = try source.row()
-    _ = try RowReader(key: source.key, row: row, layout: record.layout)
-    return unsafe _overrideLifetime(row, borrowing: source)
   }
 
   /// Whether the record at a source's place comes behind the start.
   func isBehindStart(_ source: RecordSource) throws(StoreError) -> Bool {
     if !hasStart { return true }
-    if columns.columns.isEmpty { return unsafe source.key.compare(start.rawSpan) > 0 }
-    let layout = record.layout
+    if columns.columns.isEmpty { return isBehindStart(source.key) }
+    let (layout, encoder) = (record.layout, encoder)
     let reader = try RowReader(key: source.key, row: try source.row(), layout: layout)
     try columns.encode(reader, to: encoder)
-    return unsafe encoder.key.compare(start.rawSpan) > 0
+    return isBehindStart(encoder.key)
+  }
+
+  private func isBehindStart(_ key: RawSpan) -> Bool {
+    let start = unsafe start
+    return key.compare(start.rawSpan) > 0
   }
 }
 
@@ -76,6 +74,7 @@ extension RecordOrder {
       return
     }
     let (key, row, layout) = unsafe (startKey, startRow, record.layout)
+    let encoder = encoder
     try columns.encode(
       try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout), to: encoder)
     unsafe start = encoder.key.array()
@@ -88,6 +87,7 @@ extension RecordOrder {
         record: layout.record.name, field: nil,
         reason: "the primary key has \(layout.key.columns.count) parts, not \(parts.count)")
     }
+    let encoder = encoder
     encoder.begin()
     for (part, column) in zip(parts, layout.key.columns) {
       let type = layout.columns[Int(column.column)].field.type
@@ -103,23 +103,30 @@ extension RecordOrder {
     }
   }
 
-  /// The bytes that the first parts of a tree's keys have where the start is, or would be: their only values
-  /// where there are such, those of the start's record otherwise.
+  /// The bytes that the first parts of a tree's keys have where the start is. Nil where it would be elsewhere,
+  /// since a part can have only another value.
   ///
   /// - Throws: `.corrupt`, `.invalidValue`.
   func startPrefix(
     _ parts: [KeyColumn], fixed: [FieldValue?]
-  ) throws(StoreError) -> [UInt8] {
+  ) throws(StoreError) -> [UInt8]? {
     let layout = record.layout
     let (key, row) = unsafe (startKey, startRow)
+    let encoder = encoder
+    for (part, value) in zip(parts, fixed) {
+      guard let value else { continue }
+      let reader = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
+      encoder.begin()
+      try encoder.append(part, from: reader)
+      let own = encoder.key.array()
+      encoder.begin()
+      try encoder.append(value, part, of: layout)
+      if !own.rawSpan.equals(encoder.key) { return nil }
+    }
     encoder.begin()
-    for (place, part) in parts.enumerated() {
-      if place < fixed.count, let value = fixed[place] {
-        try encoder.append(value, part, of: layout)
-      } else {
-        let reader = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
-        try encoder.append(part, from: reader)
-      }
+    for part in parts {
+      let reader = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
+      try encoder.append(part, from: reader)
     }
     return encoder.key.array()
   }

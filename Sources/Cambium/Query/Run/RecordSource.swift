@@ -22,7 +22,7 @@ enum RecordSource {
     @inline(__always)
     get {
       switch self {
-      case .rows(let source): unsafe _overrideLifetime(source.entries.key, borrowing: self)
+      case .rows(let source): unsafe _overrideLifetime(source.key, borrowing: self)
       case .index(let source): unsafe _overrideLifetime(source.key, borrowing: self)
       case .listed(let source): unsafe _overrideLifetime(source.key, borrowing: self)
       }
@@ -36,9 +36,9 @@ enum RecordSource {
   @inline(__always)
   func row() throws(StoreError) -> RawSpan {
     switch self {
-    case .rows(let source): unsafe _overrideLifetime(try source.entries.value(), borrowing: self)
-    case .index(let source): unsafe _overrideLifetime(try source.found.row(), borrowing: self)
-    case .listed(let source): unsafe _overrideLifetime(try source.found.row(), borrowing: self)
+    case .rows(let source): unsafe _overrideLifetime(try source.row(), borrowing: self)
+    case .index(let source): unsafe _overrideLifetime(try source.row(), borrowing: self)
+    case .listed(let source): unsafe _overrideLifetime(try source.row(), borrowing: self)
     }
   }
 
@@ -46,7 +46,8 @@ enum RecordSource {
   @inline(__always)
   var isOnLongKey: Bool {
     guard case .index(let source) = self else { return false }
-    return source.entries.key.byteCount >= IndexLayout.cutPrefix
+    let entries = source.entries
+    return entries.key.byteCount >= IndexLayout.cutPrefix
   }
 
   /// How many entries were read, of whatever tree.
@@ -79,6 +80,22 @@ final class RowSource {
     self.entries = entries
     self.condition = condition
     self.layout = layout
+  }
+
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get {
+      let entries = entries
+      return unsafe _overrideLifetime(entries.key, borrowing: self)
+    }
+  }
+
+  @_lifetime(borrow self)
+  @inline(__always)
+  func row() throws(StoreError) -> RawSpan {
+    let entries = entries
+    return unsafe _overrideLifetime(try entries.value(), borrowing: self)
   }
 
   func next() throws(StoreError) -> Bool {
@@ -170,10 +187,20 @@ final class IndexSource {
 
   var key: RawSpan {
     @_lifetime(borrow self)
-    get { unsafe _overrideLifetime(found.key, borrowing: self) }
+    get {
+      let found = found
+      return unsafe _overrideLifetime(found.key, borrowing: self)
+    }
+  }
+
+  @_lifetime(borrow self)
+  func row() throws(StoreError) -> RawSpan {
+    let found = found
+    return unsafe _overrideLifetime(try found.row(), borrowing: self)
   }
 
   func next() throws(StoreError) -> Bool {
+    let (entries, layout) = (entries, layout)
     while try entries.next() {
       let key = try index.primaryKey(
         key: entries.key, value: try entries.value(), layout: layout)
@@ -182,6 +209,17 @@ final class IndexSource {
       if try found.meets(condition) { return true }
     }
     return false
+  }
+}
+
+extension IndexSource {
+  /// The key of the index's entry.
+  var entryKey: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      let entries = entries
+      return unsafe _overrideLifetime(entries.key, borrowing: self)
+    }
   }
 }
 
@@ -210,12 +248,22 @@ final class KeySource {
 
   var key: RawSpan {
     @_lifetime(borrow self)
-    get { unsafe _overrideLifetime(found.key, borrowing: self) }
+    get {
+      let found = found
+      return unsafe _overrideLifetime(found.key, borrowing: self)
+    }
+  }
+
+  @_lifetime(borrow self)
+  func row() throws(StoreError) -> RawSpan {
+    let found = found
+    return unsafe _overrideLifetime(try found.row(), borrowing: self)
   }
 
   func next() throws(StoreError) -> Bool {
     while unsafe place + 1 < keys.count {
       unsafe place += 1
+      let keys = keys
       found.move(to: unsafe keys.key(place))
       if isChanging, try !found.isThere() { continue }
       guard let condition else { return true }

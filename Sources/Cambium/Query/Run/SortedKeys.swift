@@ -72,7 +72,7 @@ extension SortedKeys {
     kept.reserveCapacity(2 * (bytes.count - garbage))
     for index in entries.indices {
       let start = kept.count
-      kept.append(whole(index))
+      append(index, to: &kept)
       entries[index].start = start
     }
     bytes = kept
@@ -87,6 +87,10 @@ extension SortedKeys {
     if one.head != other.head { return one.head < other.head }
     return part(one).compare(part(other)) < 0
   }
+
+  private func isSame(_ one: Int, _ other: Int) -> Bool { whole(one).equals(whole(other)) }
+
+  private func append(_ index: Int, to bytes: inout [UInt8]) { bytes.append(whole(index)) }
 
   private func isBefore(_ key: RawSpan, _ head: UInt64, _ other: Entry) -> Bool {
     if head != other.head { return head < other.head }
@@ -103,7 +107,7 @@ extension SortedKeys {
   mutating func removeDuplicates() {
     var kept = 0
     for index in entries.indices {
-      if kept > 0, whole(kept - 1).equals(whole(index)) { continue }
+      if kept > 0, isSame(kept - 1, index) { continue }
       entries[kept] = entries[index]
       kept += 1
     }
@@ -143,14 +147,20 @@ extension SortedKeys {
   @_lifetime(borrow self)
   func key(_ index: Int) -> RawSpan {
     let entry = entries[index]
-    return bytes.rawSpan.part(
-      entry.start + Int(entry.length - entry.keyLength), Int(entry.keyLength))
+    let start = entry.start + Int(entry.length - entry.keyLength)
+    return unsafe _overrideLifetime(
+      bytes.rawSpan.part(start, Int(entry.keyLength)), borrowing: self)
   }
 
   /// A primary key behind what it is sorted by.
   @_lifetime(borrow self)
-  func whole(_ index: Int) -> RawSpan { part(entries[index]) }
+  func whole(_ index: Int) -> RawSpan {
+    unsafe _overrideLifetime(part(entries[index]), borrowing: self)
+  }
 
   @_lifetime(borrow self)
-  private func part(_ entry: Entry) -> RawSpan { bytes.rawSpan.part(entry.start, Int(entry.length)) }
+  private func part(_ entry: Entry) -> RawSpan {
+    unsafe _overrideLifetime(
+      bytes.rawSpan.part(entry.start, Int(entry.length)), borrowing: self)
+  }
 }

@@ -60,13 +60,14 @@ struct SourceOpening {
   private func begun(
     _ ranges: [KeyRange], _ parts: [KeyColumn]
   ) throws(StoreError) -> [KeyRange] {
-    guard order.hasStart, plan.given.extent != .nothing else { return ranges }
-    let prefix: [UInt8]
+    guard order.hasStart, plan.given.extent != .nothing, !ranges.isEmpty else { return ranges }
+    let prefix: [UInt8]?
     if case .rows = plan.access, order.columns.columns.isEmpty {
       prefix = unsafe order.startKey
     } else {
       prefix = try order.startPrefix(boundParts(of: parts), fixed: plan.fixed)
     }
+    guard let prefix else { return ranges }
     let bound = prefix.prefix(IndexLayout.cutPrefix)
     return ranges.compactMap { range in
       var range = range
