@@ -7,6 +7,8 @@ final class RecordType<Subject: Record>: OpenedRecordType {
   @usableFromInline let trees: RecordTrees
   @usableFromInline let plan: RecordPlan
   @usableFromInline let hooks: RecordHooks<Subject>
+  /// What conditions find fields by.
+  let properties: PropertyFields
   /// Whether there is something that a record has to meet.
   @usableFromInline let isChecked: Bool
   private let rules: [(column: Int, rule: CheckedRule)]
@@ -17,6 +19,7 @@ final class RecordType<Subject: Record>: OpenedRecordType {
     self.trees = trees
     plan = try RecordPlan(checked, layout: trees.layout)
     hooks = Subject.hooks
+    properties = PropertyFields(checked)
     rules = checked.fields.flatMap { field in
       let column = trees.layout.index(named: field.name) ?? 0
       return field.rules.map { (column, $0) }
