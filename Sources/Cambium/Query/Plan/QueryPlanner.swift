@@ -299,14 +299,10 @@ extension QueryPlanner {
 // MARK: - Counts
 
 extension TreeAccess {
-  /// About how many entries a tree has in a range: exactly, but for a transaction that spills.
+  /// About how many entries a tree has in a range.
   func estimatedCount(of range: KeyRange, in tree: TreeSlot) throws(StoreError) -> Int {
-    let end =
-      if let high = range.high { try estimatedRank(of: high.rawSpan, in: tree) } else {
-        try estimatedCount(in: tree)
-      }
-    if range.low.isEmpty { return end }
-    return max(0, end - (try estimatedRank(of: range.low.rawSpan, in: tree)))
+    let high = range.high ?? KeyRange.highest
+    return try estimatedCount(from: range.low.rawSpan, upTo: high.rawSpan, in: tree)
   }
 
   /// How many entries a tree has in a range.

@@ -84,6 +84,15 @@ final class FoundRecords {
 
 extension FoundRecords {
   var layout: RowLayout { record.layout }
+
+  /// Adds up a field of the present record and those behind it, as far as all of them are wanted as they come.
+  /// False where they have to be looked at one by one.
+  func addAtOnce(to sum: inout FieldSum) throws(StoreError) -> Bool {
+    guard unsafe left == nil, unsafe groups == nil, !order.hasStart,
+      case .rows(let source) = unsafe source
+    else { return false }
+    return try source.add(to: &sum)
+  }
 }
 
 extension FoundRecords {
