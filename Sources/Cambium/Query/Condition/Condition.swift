@@ -54,12 +54,12 @@ extension Condition {
   }
 
   @inlinable
-  public static func && (one: Condition, other: Condition) -> Condition {
+  public static func && (one: consuming Condition, other: consuming Condition) -> Condition {
     Condition(.both(one.tree, other.tree))
   }
 
   @inlinable
-  public static func || (one: Condition, other: Condition) -> Condition {
+  public static func || (one: consuming Condition, other: consuming Condition) -> Condition {
     Condition(.either(one.tree, other.tree))
   }
 
