@@ -20,6 +20,8 @@ import CSQLite
   }
 
   deinit {
+    // The formatter would take `unsafe` out of a loop.
+    // swift-format-ignore: ReplaceForEachWithForLoop
     unsafe statements.values.forEach { unsafe sqlite3_finalize($0) }
     unsafe sqlite3_close_v2(connection)
   }
