@@ -58,6 +58,8 @@
   case noSuchRecord(record: String, key: String)
   /// The store was opened for reading.
   case readOnly(path: String)
+  /// A query would have to keep more in memory to sort what it finds than it may.
+  case sortTooLarge(record: String, size: Int)
 }
 
 extension StoreError {
@@ -175,6 +177,9 @@ extension StoreError: CustomStringConvertible {
       "There is no \(record) with the key \(key). Insert or save it instead."
     case .readOnly(let path):
       "\(path) is open for reading only. Open it for writing."
+    case .sortTooLarge(let record, let size):
+      "To sort what it finds of \(record), a query needs \(size) bytes and more in memory. Give it a limit,"
+        + " or the record an index in that order."
     }
   }
 }

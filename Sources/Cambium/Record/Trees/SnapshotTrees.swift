@@ -33,6 +33,18 @@ final class SnapshotTrees<Medium: FileSystem>: TreeReading, Sendable {
 
   func count(in tree: TreeSlot) throws(StoreError) -> Int { snapshot.tree(tree).count }
 
+  func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
+    try snapshot.tree(tree).rank(of: key)
+  }
+
+  func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int { snapshot.tree(tree).count }
+
+  func estimatedCount(
+    from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
+  ) throws(StoreError) -> Int {
+    try snapshot.tree(tree).estimatedCount(from: low, upTo: high)
+  }
+
   func liveBytes(in tree: TreeSlot) -> UInt64 { snapshot.state.base.liveBytes(in: tree) }
 
   func lowestVersion(in tree: TreeSlot) -> UInt32? { snapshot.state.base.lowestVersion(in: tree) }
@@ -57,7 +69,7 @@ extension Base {
 final class SnapshotCursor<Medium: FileSystem>: EntryCursor {
   private let snapshot: Snapshot<Medium>
   // One owner on one thread uses them, so accesses cannot overlap.
-  @exclusivity(unchecked) private var cursor: LayeredCursor<Medium>
+  @exclusivity(unchecked) var cursor: LayeredCursor<Medium>
   @exclusivity(unchecked) private var largeValue: [UInt8] = []
 
   init(_ snapshot: Snapshot<Medium>, _ tree: TreeSlot) {
@@ -68,6 +80,9 @@ final class SnapshotCursor<Medium: FileSystem>: EntryCursor {
   func first() throws(StoreError) -> Bool { try unsafe cursor.first() }
   func last() throws(StoreError) -> Bool { try unsafe cursor.last() }
   func seek(to key: RawSpan) throws(StoreError) -> Bool { try unsafe cursor.seek(to: key) }
+  func seek(toOffset offset: Int) throws(StoreError) -> Bool {
+    try unsafe cursor.seek(toOffset: offset)
+  }
   func next() throws(StoreError) -> Bool { try unsafe cursor.next() }
   func previous() throws(StoreError) -> Bool { try unsafe cursor.previous() }
 

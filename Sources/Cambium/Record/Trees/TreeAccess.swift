@@ -59,6 +59,21 @@ extension TreeAccess {
   }
 
   func count(in tree: TreeSlot) throws(StoreError) -> Int { try any.count(in: tree) }
+  func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
+    if case .posix(let trees) = self { return try trees.rank(of: key, in: tree) }
+    return try any.rank(of: key, in: tree)
+  }
+  func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int {
+    try any.estimatedCount(in: tree)
+  }
+  func estimatedCount(
+    from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
+  ) throws(StoreError) -> Int {
+    if case .posix(let trees) = self {
+      return try trees.estimatedCount(from: low, upTo: high, in: tree)
+    }
+    return try any.estimatedCount(from: low, upTo: high, in: tree)
+  }
   func liveBytes(in tree: TreeSlot) -> UInt64 { any.liveBytes(in: tree) }
   func lowestVersion(in tree: TreeSlot) -> UInt32? { any.lowestVersion(in: tree) }
 
@@ -145,6 +160,7 @@ enum CursorAccess {
   func first() throws(StoreError) -> Bool { try any.first() }
   func last() throws(StoreError) -> Bool { try any.last() }
   func seek(to key: RawSpan) throws(StoreError) -> Bool { try any.seek(to: key) }
+  func seek(toOffset offset: Int) throws(StoreError) -> Bool { try any.seek(toOffset: offset) }
   func previous() throws(StoreError) -> Bool { try any.previous() }
 
   @inline(__always)
