@@ -120,6 +120,8 @@ extension TreeChanges {
     }
   }
 
+  var sequence: UInt64 { writing.sequence }
+  var isEmpty: Bool { writing.isEmpty }
   func removeAll(in tree: TreeSlot) { writing.removeAll(in: tree) }
   func makeSavepoint() throws(StoreError) { try writing.makeSavepoint() }
   func endSavepoint(rollingBack: Bool) { writing.endSavepoint(rollingBack: rollingBack) }
