@@ -9,6 +9,8 @@ final class SnapshotTrees<Medium: FileSystem>: TreeReading, Sendable {
   /// The last commit that is in it.
   var sequence: UInt64 { snapshot.state.sequence }
 
+  var identity: StoreIdentity { snapshot.state.base.file.pages.identity }
+
   func copyValue(
     of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
   ) throws(StoreError) -> Bool {

@@ -1,11 +1,21 @@
 /// The engine under a store, whichever medium it is on, and whether it writes.
 protocol StoreBackend: AnyObject, Sendable {
   var path: String { get }
+  /// Whether it only reads what another process may be writing.
+  var isFollowing: Bool { get }
   var names: TreeNames { get }
   var report: OpenReport { get }
 
   /// - Throws: `.closed`, `.forked`.
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState
+
+  /// The newest state, also of a store that was closed; nil in a forked child.
+  func lastSnapshot() -> StoreSnapshot.StoreState?
+
+  var progress: CommitProgress { get }
+
+  /// The last commit that may have been begun by now. Who begins one later sees what was done before.
+  var begunSequence: UInt64 { get }
 
   /// Lends `body` a transaction's trees, and commits when it returns.
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws
@@ -13,8 +23,8 @@ protocol StoreBackend: AnyObject, Sendable {
   nonisolated(nonsending)
     func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
 
-  /// Takes in what another process committed. False where nothing is new.
-  func refresh() throws(StoreError) -> Bool
+  /// Takes in what another process committed, and says so to those who observe. False where nothing is new.
+  func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool
   func flush() throws(StoreError)
   func fold() throws(StoreError)
   func close() throws(StoreError)
@@ -39,12 +49,21 @@ final class WritingBackend: StoreBackend {
   }
 
   var path: String { engine.medium.path }
+  var isFollowing: Bool { false }
   var names: TreeNames { engine.names }
   var report: OpenReport { engine.report }
 
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
     .posix(SnapshotTrees(try engine.snapshot()))
   }
+
+  func lastSnapshot() -> StoreSnapshot.StoreState? {
+    do throws(StoreError) { try engine.checkProcess() } catch { return nil }
+    return .posix(SnapshotTrees(engine.lastSnapshot()))
+  }
+
+  var progress: CommitProgress { engine.commitProgress }
+  var begunSequence: UInt64 { engine.begunSequence }
 
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
     try engine.write(durability) { transaction in
@@ -60,7 +79,7 @@ final class WritingBackend: StoreBackend {
     }
   }
 
-  func refresh() throws(StoreError) -> Bool { false }
+  func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }
   func flush() throws(StoreError) { try engine.flush() }
   func fold() throws(StoreError) { try engine.foldEverything() }
 
@@ -86,12 +105,21 @@ final class MemoryBackend: StoreBackend {
   }
 
   var path: String { engine.medium.path }
+  var isFollowing: Bool { false }
   var names: TreeNames { engine.names }
   var report: OpenReport { engine.report }
 
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
     .memory(SnapshotTrees(try engine.snapshot()))
   }
+
+  func lastSnapshot() -> StoreSnapshot.StoreState? {
+    do throws(StoreError) { try engine.checkProcess() } catch { return nil }
+    return .memory(SnapshotTrees(engine.lastSnapshot()))
+  }
+
+  var progress: CommitProgress { engine.commitProgress }
+  var begunSequence: UInt64 { engine.begunSequence }
 
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
     try engine.write(durability) { transaction in
@@ -107,7 +135,7 @@ final class MemoryBackend: StoreBackend {
     }
   }
 
-  func refresh() throws(StoreError) -> Bool { false }
+  func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }
   func flush() throws(StoreError) { try engine.flush() }
   func fold() throws(StoreError) { try engine.foldEverything() }
 
@@ -131,6 +159,7 @@ final class ReadingBackend: StoreBackend {
     follower = try Follower(medium, options: options.engine)
   }
 
+  var isFollowing: Bool { true }
   var names: TreeNames { follower.names }
   var report: OpenReport {
     var report = OpenReport()
@@ -143,6 +172,11 @@ final class ReadingBackend: StoreBackend {
     return .posix(SnapshotTrees(follower.snapshot()))
   }
 
+  func lastSnapshot() -> StoreSnapshot.StoreState? { .posix(SnapshotTrees(follower.snapshot())) }
+
+  var progress: CommitProgress { follower.progress }
+  var begunSequence: UInt64 { follower.begunSequence }
+
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
     throw StoreError.readOnly(path: path)
   }
@@ -153,9 +187,14 @@ final class ReadingBackend: StoreBackend {
     throw StoreError.readOnly(path: path)
   }
 
-  func refresh() throws(StoreError) -> Bool {
+  func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool {
     try checkOpen()
-    return try follower.refresh()
+    let notes = hub.notes()
+    let isNew = try follower.refresh(noting: notes) { first, last in
+      hub.announce(notes, first, last, by: nil)
+    }
+    if isNew, hub.isObserved { hub.publish(progress) }
+    return isNew
   }
 
   func flush() throws(StoreError) { try checkOpen() }
