@@ -35,6 +35,7 @@ package enum Site: UInt8, Hashable, Sendable, CaseIterable {
   case logGrowWrite
   /// The sync of zeros written ahead. For speed only: later syncs do without its work.
   case logGrowSync
+  case logCutTruncate
   case lockOpen
   case lockTake
   case lockDirectory

@@ -261,6 +261,34 @@ extension Log {
   }
 }
 
+// MARK: Shrinking
+
+extension Log {
+  /// Gives back what the files have beyond what they begin with, where nothing in them is needed: goes on in a
+  /// small spare, and cuts the other. Who opens the log next begins with so much.
+  ///
+  /// - Precondition: the newest footer covers all that is in the log.
+  /// - Parameter salt: Random.
+  /// - Throws: `.full`, `.io`: then the log goes on as before, or poisoned. Whichever use is true at the next
+  ///   opening, it leads to the same footer.
+  func shrink(salt: UInt64) throws(StoreError) {
+    try refuseIfPoisoned()
+    precondition(footer.coveredSequence == lastSequence, "what is in no tree is needed")
+    try flush()
+    guard sizes.contains(where: { $0 > LogLayout.blocksMin }) else { return }
+    try cutSpare()
+    try begin(opening: [], footer: footer, salt: salt)
+    try cutSpare()
+  }
+
+  private func cutSpare() throws(StoreError) {
+    guard sizes[spare] > LogLayout.blocksMin else { return }
+    try medium.truncate(
+      files[spare], to: LogLayout.blocksMin * Layout.blockSize, at: .logCutTruncate)
+    sizes[spare] = UInt32(LogLayout.blocksMin)
+  }
+}
+
 // MARK: Growing
 
 extension Log {

@@ -64,6 +64,31 @@ import Testing
     #expect(try medium.contents(of: .log(1)).count == 64 * 4096)
   }
 
+  @Test func `a log whose content is in trees gives back what it grew by, and can grow again`()
+    throws
+  {
+    let medium = InMemoryFileSystem()
+    let log = try created(in: medium)
+    try log.growSpare(to: 64)
+    try log.begin(salt: 2)
+    try log.growSpare(to: 64)
+    try append(log.room, to: log)
+    try log.appendFooter(LogWorld.footer(1))
+    try log.shrink(salt: 3)
+    #expect(log.usableBlocks == 16)
+    for number in LogLayout.fileNumbers {
+      #expect(try medium.contents(of: .log(number)).count == 16 * 4096)
+    }
+    let use = log.header.use
+    try log.shrink(salt: 4)
+    #expect(log.header.use == use, "there is nothing to give back")
+    let files = try LogFiles(opening: medium, writing: true)
+    #expect(files.header.footer == LogWorld.footer(1) && files.faults.isEmpty)
+    try log.growSpare(to: 64)
+    try log.begin(salt: 5)
+    #expect(log.header.blocks == 64)
+  }
+
   @Test func `no file grows beyond its limit, and what needs more is refused`() throws {
     let log = try created(in: InMemoryFileSystem())
     try log.growSpare(to: 1 << 20)

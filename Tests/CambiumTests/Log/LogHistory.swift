@@ -109,7 +109,13 @@ extension LogHistory {
     acknowledgedFooter = footer
   }
 
-  /// The whole life of a log: every kind of frame, growth, uses with an opening and without.
+  func shrink() throws {
+    try open().shrink(salt: nextSalt())
+    acknowledged = last
+    acknowledgedFooter = footer
+  }
+
+  /// The whole life of a log: every kind of frame, growth, uses with an opening and without, shrinking.
   func live() throws {
     try create()
     try commit()
@@ -131,6 +137,11 @@ extension LogHistory {
     try flush()
     try commit(2)
     try seal()
+    try flush()
+    try appendFooter(last)
+    try flush()
+    try shrink()
+    try commit()
     try flush()
   }
 

@@ -72,8 +72,14 @@ private func processorTime() -> Int {
   return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
+/// Four times what is aimed at, so that only a change that costs much fails, on slow machines too.
 @Suite struct PlanSpeedTests {
   private static let count = scaled(1_000_000, debug: 1000)
+
+  /// Of optimized code; any other has none.
+  private static func bound(_ nanoseconds: Int) -> Double {
+    Double(scaled(nanoseconds, debug: Int.max))
+  }
 
   @Test func `a record of eight fields becomes a row and comes back`() throws {
     let plan = try makePlan(EightFields.self)
@@ -99,6 +105,7 @@ private func processorTime() -> Int {
     }
     print("out of them: \(back) ns")
     #expect(sum > 0 && size > 0)
+    #expect(out < Self.bound(200) && back < Self.bound(480))
   }
 
   @Test func `a record of eight fields encodes and decodes itself`() throws {
@@ -121,5 +128,6 @@ private func processorTime() -> Int {
     }
     print("out of them by init(from:): \(back) ns")
     #expect(sum > 0)
+    #expect(out < Self.bound(2000) && back < Self.bound(3000))
   }
 }

@@ -63,7 +63,7 @@ extension Engine {
     }
   }
 
-  /// Puts everything into the trees, seals the log and takes no more transactions.
+  /// Puts everything into the trees, seals the log, cuts it to its first size, and takes no more transactions.
   ///
   /// Snapshots that are held stay as they are. Other writers may open the store when this returns, however it
   /// does.
@@ -88,6 +88,22 @@ extension Engine {
       throw error
     }
     try flushAndSeal()
+    try shrinkLog()
+  }
+
+  /// With the lock and the writer's turn, after everything was folded and flushed.
+  private func shrinkLog() throws(StoreError) {
+    try takeLogTurn()
+    lock.unlock()
+    let shrunk: Result<Void, StoreError>
+    do throws(StoreError) {
+      shrunk = .success(try log.shrink(salt: makeSalt()))
+    } catch {
+      shrunk = .failure(error)
+    }
+    lock.lock()
+    leaveLogTurn(.success(nil))
+    try shrunk.get()
   }
 
   /// Takes no more transactions, and leaves to the next open what no tree holds: it is in the log. For who lets

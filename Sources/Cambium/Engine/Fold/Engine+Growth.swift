@@ -62,6 +62,10 @@ extension Engine {
 
   private func growSpare(to size: Int) throws(StoreError) {
     try takeLogTurn()
+    guard case .open = phase else {
+      leaveLogTurn(.success(nil))
+      throw .closed(path: medium.path)
+    }
     lock.unlock()
     let grown: Result<Void, StoreError>
     do throws(StoreError) {

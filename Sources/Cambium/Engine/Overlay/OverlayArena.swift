@@ -21,9 +21,12 @@ final class OverlayArena: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var replaced = NodeStack()
 
   // What follows is shared.
-  let filter: OverlayFilter
+  let filter: KeyFilter
   private let lock = ThreadLock()
   @exclusivity(unchecked) private var pins = OverlayPins()
+
+  /// The bytes of entries for which the filter has a word: 16 bits for an entry of 128 bytes.
+  private static var bytesPerFilterWord: Int { 512 }
 
   /// The slots that nodes use of those they have: fewer in tests, so that small trees are high.
   let nodeCapacity: Int
@@ -32,7 +35,7 @@ final class OverlayArena: @unchecked Sendable {
   ///   lookups of keys that are not there become slower.
   init(capacity: Int = 16 << 20, nodeCapacity: Int = OverlayNode.capacity) {
     precondition((4...OverlayNode.capacity).contains(nodeCapacity), "a node has room for them")
-    filter = OverlayFilter(capacity: capacity)
+    filter = KeyFilter(wordCount: capacity / Self.bytesPerFilterWord)
     self.nodeCapacity = nodeCapacity
   }
 

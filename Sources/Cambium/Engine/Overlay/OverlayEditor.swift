@@ -162,7 +162,7 @@ extension OverlayEditor {
   private func noteAdded(
     _ entry: EntryReference, _ key: RawSpan, in tree: TreeSlot, _ state: inout TreeState
   ) {
-    arena.filter.insert(OverlayFilter.hash(key, in: tree))
+    arena.filter.insert(KeyFilter.hash(key, in: tree))
     state.entryCount += 1
     unsafe entryCount += 1
   }

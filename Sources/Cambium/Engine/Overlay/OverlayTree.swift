@@ -42,7 +42,7 @@ extension OverlayTree {
   @inline(__always)
   func reference(for key: RawSpan) -> EntryReference? {
     guard let root = state.root else { return nil }
-    guard arena.filter.mayContain(OverlayFilter.hash(key, in: tree)) else { return nil }
+    guard arena.filter.mayContain(KeyFilter.hash(key, in: tree)) else { return nil }
     return root.reference(for: key)
   }
 

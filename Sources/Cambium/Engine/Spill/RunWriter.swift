@@ -2,7 +2,7 @@
 struct RunWriter<Medium: FileSystem>: ~Copyable {
   private let appender: PageAppender<Medium>
   private let place: RunPlace<Medium>
-  private var roots: [(tree: TreeSlot, root: TreeRoot, level: Int)] = []
+  private var roots: [(tree: TreeSlot, root: TreeRoot, level: Int, filter: RunFilter)] = []
 
   init(in place: RunPlace<Medium>) {
     self.place = place
@@ -19,7 +19,9 @@ struct RunWriter<Medium: FileSystem>: ~Copyable {
     var input = input
     var builder = TreeBuilder(appendingTo: appender, base: nil, sizes: place.sizes)
     var large: [UInt8] = []
+    let filter = KeyFilter(wordCount: place.filterWords)
     while try input.advanceStored() {
+      filter.insert(RunFilter.hash(input.key))
       if input.stored.byteCount > RunValue.largeLength, RunValue.kind(input.stored) == .put {
         let reference = try largeValues.append(RunValue.content(input.stored))
         large.removeAll(keepingCapacity: true)
@@ -31,7 +33,8 @@ struct RunWriter<Medium: FileSystem>: ~Copyable {
       }
     }
     guard let root = try builder.finish() else { return }
-    roots.append((tree, root, level))
+    let fitted = RunFilter(filter.fitted(to: Int(root.reference.count)))
+    roots.append((tree, root, level, fitted))
   }
 
   private static func append(
@@ -43,7 +46,10 @@ struct RunWriter<Medium: FileSystem>: ~Copyable {
   /// The runs, to be read.
   consuming func finish() throws(StoreError) -> [(tree: TreeSlot, run: Run<Medium>)] {
     let pages = place.reader(of: try appender.readable())
-    return roots.map { ($0.tree, Run(tree: Tree(pages: pages, root: $0.root), level: $0.level)) }
+    return roots.map { root in
+      let tree = Tree(pages: pages, root: root.root)
+      return (root.tree, Run(tree: tree, level: root.level, filter: root.filter))
+    }
   }
 }
 
@@ -54,6 +60,8 @@ struct RunPlace<Medium: FileSystem> {
   private let numbers: RunNumbers
   private let segmentBlocks: Int
   let sizes: NodeSizes
+  /// How many words a run's filter has at most: an eighth of the transaction's budget.
+  let filterWords: Int
   /// For all runs of a transaction: lookups read pages one by one.
   private let cache = PageCache(capacity: 4 << 20)
 
@@ -63,6 +71,7 @@ struct RunPlace<Medium: FileSystem> {
     self.numbers = numbers
     segmentBlocks = options.segmentBlocks
     sizes = options.nodeSizes
+    filterWords = options.transactionBudget / 8 / MemoryLayout<UInt64>.size
   }
 
   func appender() -> PageAppender<Medium> {

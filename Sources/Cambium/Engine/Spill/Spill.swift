@@ -1,12 +1,13 @@
 /// What a transaction did after it had become larger than its memory budget.
 ///
-///     buffer    puts in the order they came, or                in memory, without lookups
-///     overlay   changes that were made since something was read   in memory
+///     buffer    of a tree: puts in the order they came, or       in memory, without lookups
+///     overlay   changes that were made since it was read       in memory
 ///     runs      what was before, sorted                        in temporary segments
 ///     …         the transaction's first changes, in its editor; what it began with
 ///
-/// Puts go blindly to the buffer. When something is read, they go over to an overlay of the spill's own, and so
-/// do further changes. When either is full it becomes a run for each tree, and of many runs one is made.
+/// Puts go blindly to a tree's buffer. When the tree is read, they go over to an overlay of the spill's own, and
+/// so do further changes of it; other trees, like those of indexes that nobody looks into, stay blind. When all
+/// of that is full it becomes a run for each tree, and of many runs one is made.
 ///
 /// A removal looks first whether the key is there. After a failure everything throws it again, until the
 /// transaction goes back to a savepoint before.
@@ -24,7 +25,7 @@ final class Spill<Medium: FileSystem> {
   typealias Runs = [TreeSlot: TreeRuns]
 
   private let place: RunPlace<Medium>
-  /// The bytes that buffer or overlay may take.
+  /// The bytes that buffers and overlay may take.
   private let capacity: Int
   private let runsMax: Int
   private let pool: ChunkPool
@@ -49,6 +50,9 @@ final class Spill<Medium: FileSystem> {
 
   /// What may be taken over from a buffer to an overlay, or stay in memory at a savepoint; more becomes a run.
   private var smallSize: Int { capacity / 8 }
+
+  /// What is in memory.
+  private var byteCount: Int { unsafe bufferSize &+ (editor?.present.byteCount ?? 0) }
 
   func checkUsable() throws(StoreError) {
     if let failure = unsafe failure { throw failure }
@@ -76,9 +80,9 @@ extension Spill {
     _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
   ) throws(StoreError) {
     let size = RunBuffer.size(key, value)
-    if unsafe editor == nil, value.byteCount < RunValue.largeLength, unsafe failure == nil,
-      unsafe bufferSize &+ size <= capacity,
-      buffer(of: tree).append(.put, key, value, schemaVersion: schemaVersion)
+    if value.byteCount < RunValue.largeLength, unsafe failure == nil, byteCount &+ size <= capacity,
+      let buffer = buffer(of: tree),
+      buffer.append(.put, key, value, schemaVersion: schemaVersion)
     {
       unsafe bufferSize &+= size
       return
@@ -91,8 +95,8 @@ extension Spill {
     _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
   ) throws(StoreError) {
     try makeRoom(for: value.byteCount < RunValue.largeLength ? value : RawSpan())
-    if let editor = unsafe editor {
-      editor.put(blindly: key, value, schemaVersion: schemaVersion, in: tree)
+    if buffer(of: tree) == nil {
+      changing().put(blindly: key, value, schemaVersion: schemaVersion, in: tree)
     } else if value.byteCount < RunValue.largeLength {
       try append(.put, key, value, schemaVersion: schemaVersion, in: tree)
     } else {
@@ -117,22 +121,25 @@ extension Spill {
     _ kind: RunValue.Kind, _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32,
     in tree: TreeSlot
   ) throws(StoreError) {
-    if !buffer(of: tree).append(kind, key, value, schemaVersion: schemaVersion) {
+    if buffer(of: tree)?.append(kind, key, value, schemaVersion: schemaVersion) != true {
       // Of so many schema versions that no more can be told apart.
       try spill()
-      _ = buffer(of: tree).append(kind, key, value, schemaVersion: schemaVersion)
+      let isDone = buffer(of: tree)?.append(kind, key, value, schemaVersion: schemaVersion)
+      assert(isDone == true, "what was spilled is in no overlay, and an empty buffer takes any put")
     }
     unsafe bufferSize += RunBuffer.size(key, value)
   }
 
+  /// Nil where the overlay has the tree: then what is newer goes there too.
   @inline(__always)
-  private func buffer(of tree: TreeSlot) -> RunBuffer {
+  private func buffer(of tree: TreeSlot) -> RunBuffer? {
     if let last = unsafe lastBuffer, last.tree == tree { return last.buffer }
     return findBuffer(of: tree)
   }
 
   @inline(never)
-  private func findBuffer(of tree: TreeSlot) -> RunBuffer {
+  private func findBuffer(of tree: TreeSlot) -> RunBuffer? {
+    if let changes = unsafe editor?.present[tree], !changes.isEmpty { return nil }
     let buffer = unsafe buffers[tree] ?? RunBuffer(in: pool)
     unsafe buffers[tree] = buffer
     unsafe lastBuffer = (tree, buffer)
@@ -156,10 +163,9 @@ extension Spill {
     unsafe runs[tree] = TreeRuns(hidesOlder: true)
   }
 
-  /// The overlay's editor, where there may be nothing in a buffer.
+  /// The overlay's editor, for trees whose buffers are empty.
   private func changing() -> OverlayEditor {
     if let editor = unsafe editor { return editor }
-    precondition(unsafe bufferSize == 0, "what is in a buffer is older")
     let editor = OverlayEditor(over: Overlay(OverlayArena(capacity: capacity)))
     unsafe self.editor = editor
     return editor
@@ -185,7 +191,7 @@ extension Spill {
   /// Makes a run of what is in memory, if that is full.
   private func makeRoom(for value: RawSpan = RawSpan()) throws(StoreError) {
     try checkUsable()
-    let size = unsafe editor?.present.byteCount ?? bufferSize
+    let size = byteCount
     if size > 0, size + value.byteCount > capacity { try spill() }
   }
 
@@ -287,7 +293,7 @@ extension Spill {
   func tree(
     _ slot: TreeSlot, over below: LayeredTree<Medium>
   ) throws(StoreError) -> TransactionTree<Medium> {
-    try emptyBuffers()
+    try emptyBuffer(of: slot)
     let runs = unsafe self.runs[slot] ?? TreeRuns()
     let changes = unsafe editor?.present[slot]
     let hidesRuns = changes?.hidesBase ?? false
@@ -298,19 +304,17 @@ extension Spill {
       largeValues: try wholly { () throws(StoreError) in try unsafe largeValues.pages() })
   }
 
-  /// Puts what is in buffers where it can be read.
-  private func emptyBuffers() throws(StoreError) {
+  /// Puts what is in a tree's buffer where it can be read.
+  private func emptyBuffer(of tree: TreeSlot) throws(StoreError) {
     try checkUsable()
-    if unsafe bufferSize == 0 { return }
-    let hasLargePuts = unsafe buffers.values.contains(where: \.hasLargePuts)
-    if unsafe hasLargePuts || bufferSize > smallSize { return try spill() }
-    let buffers = unsafe self.buffers
-    dropBuffers()
+    guard unsafe bufferSize > 0, let buffer = unsafe buffers[tree], !buffer.isEmpty else { return }
+    if buffer.hasLargePuts || buffer.byteCount > smallSize { return try spill() }
+    unsafe buffers[tree] = nil
+    unsafe lastBuffer = nil
+    unsafe bufferSize -= buffer.byteCount
     let editor = changing()
-    for (tree, buffer) in buffers {
-      buffer.repeatPuts { key, value, schemaVersion in
-        editor.put(blindly: key, value, schemaVersion: schemaVersion, in: tree)
-      }
+    buffer.repeatPuts { key, value, schemaVersion in
+      editor.put(blindly: key, value, schemaVersion: schemaVersion, in: tree)
     }
   }
 }
@@ -340,7 +344,8 @@ extension Spill {
 
   /// - Throws: `.full`, `.io`, from then on always.
   func savepoint() throws(StoreError) -> Savepoint {
-    try emptyBuffers()
+    try checkUsable()
+    for tree in unsafe buffers.keys.sorted() { try emptyBuffer(of: tree) }
     // A savepoint keeps in memory what is there now.
     if unsafe editor.map({ $0.present.byteCount > smallSize }) ?? false { try spill() }
     let savepoint = unsafe Savepoint(runs, editor)

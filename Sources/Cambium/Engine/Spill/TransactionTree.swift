@@ -39,7 +39,8 @@ extension TransactionTree {
   /// - Throws: `.corrupt`, `.io`.
   func contains(_ key: RawSpan) throws(StoreError) -> Bool {
     if let change = changes?.reference(for: key) { return !change.isRemoval }
-    for run in runs {
+    let hash = runs.isEmpty ? 0 : RunFilter.hash(key)
+    for run in runs where run.filter.mayContain(hash) {
       switch try run.answer(for: key) {
       case .nothing: continue
       case .removal: return false
@@ -58,7 +59,8 @@ extension TransactionTree {
       value.assign(change.value)
       return !change.isRemoval
     }
-    for run in runs {
+    let hash = runs.isEmpty ? 0 : RunFilter.hash(key)
+    for run in runs where run.filter.mayContain(hash) {
       switch try run.answer(for: key) {
       case .nothing: continue
       case .removal:

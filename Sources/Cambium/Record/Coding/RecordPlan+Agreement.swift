@@ -30,13 +30,12 @@ extension RecordPlan {
     let planned = try RowReader(key: keyBytes.rawSpan, row: rowBytes.rawSpan, layout: layout)
     let (otherKey, otherRow) = (key.key.array(), row.row.array())
     let other = try RowReader(key: otherKey.rawSpan, row: otherRow.rawSpan, layout: layout)
-    for (index, column) in layout.columns.enumerated() {
-      if case .composite = column.field.type { continue }
-      let isSame: Bool
-      if case .transformable = column.field.type {
-        isSame = planned.isNull(column.place) == other.isNull(column.place)
-      } else {
-        isSame = try planned.value(index) == other.value(index)
+    for column in layout.columns {
+      let place = column.place
+      var isSame = planned.isNull(place) == other.isNull(place)
+      switch column.field.type {
+      case .transformable: break
+      default: isSame = isSame && planned.hasSameBytes(as: other, column)
       }
       guard isSame else {
         throw disagreement(field: column.field.name, "by way of \(what) it is another")
@@ -55,5 +54,20 @@ extension RecordPlan {
       reason:
         "the type does not encode and decode what its properties are: \(reason). Let it, or let"
         + " its coding be `.codable`")
+  }
+}
+
+extension RowReader {
+  /// Whether two records have the same in a column; also what is not a number is the same as itself.
+  fileprivate func hasSameBytes(as other: RowReader, _ column: Column) -> Bool {
+    let index = column.place.index
+    switch column.place.kind {
+    case .composite: return true
+    case .key: return key.compare(other.key) == 0
+    case .fixed:
+      let width = column.field.type.fixedWidth ?? 0
+      return row.part(index, width).compare(other.row.part(index, width)) == 0
+    case .variable: return bytes(index).compare(other.bytes(index)) == 0
+    }
   }
 }

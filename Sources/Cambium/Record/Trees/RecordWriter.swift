@@ -12,6 +12,8 @@ final class RecordWriter {
   let trees: TreeChanges
   /// Why the transaction cannot be committed any more.
   private(set) var failure: StoreError?
+  /// How often anything was written.
+  private var writeCount = 0
   /// How many savepoints were there when it failed.
   private var failureDepth = 0
   private var depth = 0
@@ -100,16 +102,14 @@ extension RecordWriter {
     try checkUsable()
     notes?.note(key, in: record.rows)
     if record.indexes.isEmpty, !keepsOld {
-      return try change { writer throws(StoreError) in
-        try writer.trees.remove(key, in: record.rows)
-      }
+      return try change { writer throws(StoreError) in try writer.remove(key, in: record.rows) }
     }
     guard try trees.copyValue(of: key, in: record.rows, to: &oldRow) else { return false }
     note(key, oldRow, of: record)
     let old = oldRow
     try change { writer throws(StoreError) in
       try writer.updateIndexes(of: record, key, from: old, to: nil)
-      _ = try writer.trees.remove(key, in: record.rows)
+      _ = try writer.remove(key, in: record.rows)
     }
     return true
   }
@@ -128,7 +128,19 @@ extension RecordWriter {
   private func put(
     _ key: RawSpan, _ row: RawSpan, of record: RecordTrees
   ) throws(StoreError) {
-    try trees.put(key, row, schemaVersion: record.layout.version, in: record.rows)
+    try put(key, row, schemaVersion: record.layout.version, in: record.rows)
+  }
+
+  private func put(
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
+  ) throws(StoreError) {
+    writeCount &+= 1
+    try trees.put(key, value, schemaVersion: schemaVersion, in: tree)
+  }
+
+  private func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
+    writeCount &+= 1
+    return try trees.remove(key, in: tree)
   }
 
   /// Throws where a record that is there, or is not, is in the way of a write.
@@ -194,9 +206,9 @@ extension RecordWriter {
         newValue = try index.layout.encode(reader, to: newKey)
       }
       if oldValue != nil, newValue != nil, oldKey.key.compare(newKey.key) == 0 { continue }
-      if oldValue != nil { _ = try trees.remove(oldKey.key, in: index.slot) }
+      if oldValue != nil { _ = try remove(oldKey.key, in: index.slot) }
       if let newValue {
-        try trees.put(
+        try put(
           newKey.key, newValue == .primaryKey ? key : RawSpan(),
           schemaVersion: RecordTrees.indexVersion, in: index.slot)
       }
@@ -219,11 +231,13 @@ extension RecordWriter {
     trees.end(error)
   }
 
-  /// Runs what writes. If that fails, entries and rows may not be in step any more.
+  /// Runs what writes. If that fails when it has begun, entries and rows may not be in step any more.
   private func change<Result>(
     _ body: (RecordWriter) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
+    let writesBefore = writeCount
     do throws(StoreError) { return try body(self) } catch {
+      if writeCount == writesBefore { throw error }
       failure = error
       failureDepth = depth
       throw error

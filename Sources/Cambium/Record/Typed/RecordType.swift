@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A Swift type of records in an open store: how its values become rows, and what they have to meet.
 ///
 /// What is generic here is thin, and inlined where a program uses the type: compiled for any type, it would
@@ -9,6 +11,8 @@ final class RecordType<Subject: Record>: OpenedRecordType {
   @usableFromInline let hooks: RecordHooks<Subject>
   /// Whether there is something that a record has to meet.
   @usableFromInline let isChecked: Bool
+  /// Whether a record was once the same by way of the type's own coding. Asked in debug builds.
+  private let agrees = Atomic(false)
   private let rules: [(column: Int, rule: CheckedRule)]
   private let validations: [(text: String, holds: @Sendable (Subject) -> Bool)]
 
@@ -24,7 +28,11 @@ final class RecordType<Subject: Record>: OpenedRecordType {
     validations = checked.validations.compactMap { validation in
       validation.predicate(of: Subject.self).map { (validation.text, $0) }
     }
-    isChecked = !rules.isEmpty || !validations.isEmpty
+    #if DEBUG
+      isChecked = true
+    #else
+      isChecked = !rules.isEmpty || !validations.isEmpty
+    #endif
   }
 
   /// Whether whoever writes has to know the record that was there before.
@@ -77,8 +85,18 @@ extension RecordType {
 
   @usableFromInline
   func check(_ record: Subject, _ row: RowWriter, _ key: KeyEncoder) throws(StoreError) {
+    #if DEBUG
+      try checkAgreement(record)
+    #endif
     if !rules.isEmpty { try checkRules(row, key) }
     if !validations.isEmpty { try checkValidations(record) }
+  }
+
+  /// The first record is put into its row both ways.
+  private func checkAgreement(_ record: Subject) throws(StoreError) {
+    if agrees.load(ordering: .relaxed) { return }
+    try plan.checkAgreement(of: record)
+    agrees.store(true, ordering: .relaxed)
   }
 
   private func checkRules(_ row: RowWriter, _ key: KeyEncoder) throws(StoreError) {

@@ -57,10 +57,14 @@ extension StoreModel {
     return schemas
   }
 
+  /// The descriptions of all versions are asked for at every open.
+  private static let versionMax = 65_535
+
   /// Every version, checked by itself and against the one before.
   private func describedVersions() throws(StoreError) -> [DescribedVersion] {
-    guard version >= 1, let last = UInt32(exactly: version), last < .max else {
-      throw invalid("versions start at 1")
+    guard version >= 1 else { throw invalid("versions start at 1") }
+    guard version <= Self.versionMax else {
+      throw invalid("versions count up to \(Self.versionMax); a date, say, is a label")
     }
     if let count = label?.utf8.count, count > StoreError.Limit.nameLength.bound {
       throw .limitExceeded(.nameLength, found: count)

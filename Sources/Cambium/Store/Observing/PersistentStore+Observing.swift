@@ -35,7 +35,7 @@ extension PersistentStore {
 
   func observe(_ record: RecordTrees, key: [UInt8]?) throws(StoreError) -> ObservedPlace {
     let place = try hub.observe(record.rows, key: key, of: self)
-    if backend.isFollowing { try watch.begin(for: self) }
+    if backend.isReadOnly { try watch.begin(for: self) }
     return place
   }
 

@@ -5,10 +5,14 @@ struct SchemaOpening {
   /// The model checked for a store without a schema.
   let fresh: CheckedModel
 
-  /// - Throws: `.schemaMismatch`, `.needsMigration`, `.newerSchema`, `.invalidDescription`, `.corrupt`, and
+  /// - Throws: `.missing` where there is no schema and none can be written; `.schemaMismatch`, `.needsMigration`, `.newerSchema`, `.invalidDescription`, `.corrupt`, and
   ///   what a commit throws.
   func run() throws(StoreError) -> RecordTypes {
-    guard let stored = try StoredSchemas(backend).newest() else { return try begin() }
+    guard let stored = try StoredSchemas(backend).newest() else {
+      // Its making was begun, and not ended.
+      if backend.isReadOnly { throw .missing(path: backend.path) }
+      return try begin()
+    }
     let checked = try model.checked(after: stored)
     guard stored.version == checked.schema.version else {
       throw .needsMigration(found: Int(stored.version), wanted: model.version)

@@ -181,6 +181,31 @@ struct BadRecordTests {
     #expect(try store.snapshot().check() == [])
   }
 
+  @Test func `a damaged row with entries refuses its change, and the transaction goes on`() throws {
+    let store = try PersistentStore(inMemory: .samples)
+    let accounts = Account.some(3)
+    let trees = try store.types.type(Account.self).trees
+    let key = KeyEncoder()
+    try key.encode(primaryKey: [accounts[1].id], of: trees)
+    try store.write { transaction in
+      try transaction.save(contentsOf: accounts)
+      try transaction.put([0xff], for: key.key.array(), in: trees.rows)
+    }
+    try store.write { transaction in
+      for change in [{ try $0.save(accounts[1]) }, { try $0.delete(accounts[1]) }]
+        as [(inout WriteTransaction) throws -> Void]
+      {
+        let error = #expect(throws: StoreError.self) { try change(&transaction) }
+        guard case .corrupt(.entry, _, _) = error else {
+          return #expect(Bool(false), "\(String(describing: error))")
+        }
+      }
+      try transaction.delete(accounts[2])
+    }
+    #expect(try store.count(Account.self) == 2)
+    #expect(try store.fetch(Account.self, key: accounts[0].id) == accounts[0])
+  }
+
   @Test func `an entry without its record, and a record without its entry, are found`() throws {
     let store = try PersistentStore(inMemory: .samples)
     let trees = try store.types.type(Account.self).trees
@@ -237,6 +262,36 @@ struct BadRecordTests {
     }
   }
 }
+
+#if DEBUG
+  extension BadRecordTests {
+    /// Writes what it does not hold.
+    private struct Shouting: Record {
+      var id: Int
+      var text: String
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(text.uppercased(), forKey: .text)
+      }
+      static func recordDescription(for version: Int) -> RecordDescription {
+        Field(primaryKey: true, name: "id", type: .integer)
+        Field(name: "text", type: .string)
+      }
+    }
+
+    @Test func `in debug builds a type that encodes something else is refused at its first save`()
+      throws
+    {
+      let store = try PersistentStore(inMemory: StoreModel(records: [Shouting.self]))
+      let error = storeError { try store.save(Shouting(id: 1, text: "a")) }
+      guard case .invalidDescription("Shouting", "text", 1, _) = error else {
+        return #expect(Bool(false), "\(String(describing: error))")
+      }
+      #expect(try store.count(Shouting.self) == 0)
+    }
+  }
+#endif
 
 extension WriteTransaction {
   // What no record's type would do: entries as they are.

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import Cambium
+@_spi(Raw) @testable import Cambium
 
 /// One record as several programs describe it.
 private enum Described {
@@ -226,6 +226,30 @@ struct StoreOpeningTests {
     try store.close()
   }
 
+  @Test func `versions count from 1, and are no dates, I2`() {
+    for version in [0, -1, 65_536, 20_261_121, Int.max] {
+      let error = storeError {
+        try PersistentStore(
+          inMemory: StoreModel(version: version, records: [Described.First.Item.self]))
+      }
+      guard case .invalidDescription("StoreModel", nil, version, _) = error else {
+        return #expect(Bool(false), "\(String(describing: error))")
+      }
+    }
+  }
+
+  @Test func `a reader finds no store where its maker has not ended`() throws {
+    let raw = try RawStore(at: path)
+    try raw.close()
+    let error = storeError {
+      try PersistentStore(
+        at: path, model: StoreModel(records: [Described.First.Item.self]), options: reading)
+    }
+    guard case .missing = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
+  }
+
   @Test func `versions older and newer than the store's are refused, and change nothing, I1 I2`()
     throws
   {
@@ -266,6 +290,21 @@ struct StoreOpeningTests {
     let store = try open(2, Described.Versioned.Item.self)
     #expect(try PersistentStore.inspect(at: path).version == 2)
     try store.close()
+  }
+
+  @Test func `a store that was closed keeps no room for commits to come`() throws {
+    let store = try PersistentStore(at: path, model: .samples)
+    func logBytes() throws -> [Int] {
+      try ["log-0", "log-1"].map { name in
+        try FileManager.default.attributesOfItem(atPath: path + "/" + name)[.size] as? Int ?? 0
+      }
+    }
+    for account in Account.some(scaled(20_000, debug: 3_000)) {
+      try store.save(account, .relaxed(maxDelay: .infinite))
+    }
+    #expect(try logBytes().max() ?? 0 > 64 << 10)
+    try store.close()
+    #expect(try logBytes() == [64 << 10, 64 << 10])
   }
 
   @Test func `a store is read by its own description, I8`() throws {

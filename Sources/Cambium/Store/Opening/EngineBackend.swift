@@ -1,0 +1,119 @@
+/// A backend with an engine of its own, which writes.
+///
+/// What is the same on all media stands once, here. The conformers are concrete, so that all of it is compiled
+/// for their media.
+protocol EngineBackend: StoreBackend {
+  associatedtype Medium: FileSystem
+
+  var engine: Engine<Medium> { get }
+  var threads: EngineThreads<Medium> { get }
+
+  static func state(_ trees: SnapshotTrees<Medium>) -> StoreSnapshot.StoreState
+  static func changes(_ trees: TransactionTrees<Medium>) -> TreeChanges
+}
+
+/// A store that is written to, in a directory.
+final class WritingBackend: EngineBackend {
+  let engine: Engine<PosixFileSystem>
+  let threads: EngineThreads<PosixFileSystem>
+
+  init(at path: String, _ options: StoreOptions) throws(StoreError) {
+    let creates = options.access == .writing
+    let medium = try PosixFileSystem(
+      at: path, creating: creates, allowingNetwork: options.allowsNetworkFileSystems)
+    engine = try Engine.open(medium, options.engine, creating: creates)
+    threads = try EngineThreads(for: engine)
+  }
+
+  deinit { abandon() }
+
+  static func state(_ trees: SnapshotTrees<PosixFileSystem>) -> StoreSnapshot.StoreState {
+    .posix(trees)
+  }
+
+  static func changes(_ trees: TransactionTrees<PosixFileSystem>) -> TreeChanges { .posix(trees) }
+}
+
+/// A store in memory, gone with its last user.
+final class MemoryBackend: EngineBackend {
+  let engine: Engine<InMemoryFileSystem>
+  let threads: EngineThreads<InMemoryFileSystem>
+
+  init(_ options: StoreOptions) throws(StoreError) {
+    engine = try Engine.open(InMemoryFileSystem(), options.engine, creating: true)
+    threads = try EngineThreads(for: engine)
+  }
+
+  deinit { abandon() }
+
+  static func state(_ trees: SnapshotTrees<InMemoryFileSystem>) -> StoreSnapshot.StoreState {
+    .memory(trees)
+  }
+
+  static func changes(_ trees: TransactionTrees<InMemoryFileSystem>) -> TreeChanges {
+    .memory(trees)
+  }
+}
+
+// MARK: -
+
+extension EngineBackend {
+  var path: String { engine.medium.path }
+  var isReadOnly: Bool { false }
+  var names: TreeNames { engine.names }
+  var report: OpenReport { engine.report }
+
+  func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
+    Self.state(SnapshotTrees(try engine.snapshot()))
+  }
+
+  func lastSnapshot() -> StoreSnapshot.StoreState? {
+    do throws(StoreError) { try engine.checkProcess() } catch { return nil }
+    return Self.state(SnapshotTrees(engine.lastSnapshot()))
+  }
+
+  var progress: CommitProgress { engine.commitProgress }
+  var begunSequence: UInt64 { engine.begunSequence }
+
+  func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
+    try engine.write(durability) { transaction in
+      try body(Self.changes(TransactionTrees(transaction)))
+    }
+  }
+
+  nonisolated(nonsending)
+    func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
+  {
+    try await engine.write(durability) { transaction in
+      try body(Self.changes(TransactionTrees(transaction)))
+    }
+  }
+
+  /// Nobody else commits.
+  func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }
+  func flush() throws(StoreError) { try engine.flush() }
+  func fold() throws(StoreError) { try engine.foldEverything() }
+
+  func close() throws(StoreError) {
+    defer { threads.end() }
+    try engine.close()
+  }
+
+  /// Ends it without putting everything into the trees.
+  fileprivate func abandon() {
+    threads.end()
+    engine.abandon()
+  }
+}
+
+extension Engine {
+  fileprivate static func open(
+    _ medium: Medium, _ options: EngineOptions, creating: Bool
+  ) throws(StoreError) -> Engine {
+    let recovered = try Recovery.run(in: medium, options: options, creating: creating) {
+      var random = SystemRandomNumberGenerator()
+      return random.next()
+    }
+    return Engine(recovered, options: options)
+  }
+}

@@ -1,0 +1,68 @@
+/// A store that is only read, in a directory.
+final class ReadingBackend: StoreBackend {
+  private let follower: Follower<PosixFileSystem>
+  let path: String
+  private let closing = ThreadLock()
+  private nonisolated(unsafe) var isClosed = false
+
+  init(at path: String, _ options: StoreOptions) throws(StoreError) {
+    let medium = try PosixFileSystem(
+      at: path, allowingNetwork: options.allowsNetworkFileSystems)
+    self.path = medium.path
+    follower = try Follower(medium, options: options.engine)
+  }
+
+  var isReadOnly: Bool { true }
+  var names: TreeNames { follower.names }
+  var report: OpenReport {
+    var report = OpenReport()
+    report.sequence = follower.snapshot().state.sequence
+    return report
+  }
+
+  func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
+    try checkOpen()
+    return .posix(SnapshotTrees(follower.snapshot()))
+  }
+
+  func lastSnapshot() -> StoreSnapshot.StoreState? { .posix(SnapshotTrees(follower.snapshot())) }
+
+  var progress: CommitProgress { follower.progress }
+  var begunSequence: UInt64 { follower.begunSequence }
+
+  func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
+    throw StoreError.readOnly(path: path)
+  }
+
+  nonisolated(nonsending)
+    func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
+  {
+    throw StoreError.readOnly(path: path)
+  }
+
+  func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool {
+    try checkOpen()
+    let notes = hub.notes()
+    let isNew = try follower.refresh(noting: notes) { first, last in
+      hub.announce(notes, first, last, by: nil)
+    }
+    if isNew, hub.isObserved { hub.publish(progress) }
+    return isNew
+  }
+
+  func flush() throws(StoreError) { try checkOpen() }
+  func fold() throws(StoreError) { throw .readOnly(path: path) }
+
+  func close() throws(StoreError) {
+    try checkOpen()
+    closing.lock()
+    defer { closing.unlock() }
+    unsafe isClosed = true
+  }
+
+  private func checkOpen() throws(StoreError) {
+    closing.lock()
+    defer { closing.unlock() }
+    if unsafe isClosed { throw .closed(path: path) }
+  }
+}
