@@ -58,6 +58,8 @@
   case historyExpired(since: UInt64, kept: UInt64)
   /// The store was opened for reading.
   case readOnly(path: String)
+  /// A query would have to keep more in memory to sort what it finds than it may.
+  case sortTooLarge(record: String, size: Int)
 }
 
 extension StoreError {
@@ -176,6 +178,9 @@ extension StoreError: CustomStringConvertible {
         + " records anew, and go on from the cursor of that state."
     case .readOnly(let path):
       "\(path) is open for reading only. Open it for writing."
+    case .sortTooLarge(let record, let size):
+      "To sort what it finds of \(record), a query needs \(size) bytes and more in memory. Give it a limit,"
+        + " or the record an index in that order."
     }
   }
 }

@@ -3,10 +3,10 @@ extension FieldCondition {
   static let depthMax = 32
 
   /// The same with the operands of every `and` and `or` in the order of their bytes, so that conditions
-  /// that differ in nothing else are the same.
+  /// that differ in nothing else are the same. Only of conditions that an index can have.
   var canonical: FieldCondition {
     switch self {
-    case .comparison: self
+    case .comparison, .isIn, .match, .contains, .computed: self
     case .and(let operands): .and(Self.sorted(operands))
     case .or(let operands): .or(Self.sorted(operands))
     case .not(let operand): .not(operand.canonical)
@@ -27,34 +27,34 @@ extension FieldCondition {
     return keyed.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
   }
 
-  /// 1 for a comparison, one more for each level above.
+  /// 1 for a comparison, one more for each level above; computed values count too.
   var depth: Int {
     switch self {
-    case .comparison: 1
+    case .comparison, .isIn, .match, .contains: 1
+    case .computed(let one, _, let other): 1 + max(one.depth, other.depth)
     case .and(let operands), .or(let operands): 1 + (operands.map(\.depth).max() ?? 0)
     case .not(let operand): 1 + operand.depth
     }
   }
 
-  /// Every comparison in it is replaced by what `change` makes of it.
-  func mapComparisons<Failure: Error>(
-    _ change: (String, Comparison, FieldValue) throws(Failure) -> FieldCondition
+  /// Whatever in it is neither *and*, *or* nor *not* is replaced by what `change` makes of it.
+  func mapTerms<Failure: Error>(
+    _ change: (FieldCondition) throws(Failure) -> FieldCondition
   ) throws(Failure) -> FieldCondition {
     switch self {
-    case .comparison(let field, let comparison, let value):
-      return try change(field, comparison, value)
+    case .comparison, .isIn, .match, .contains, .computed: return try change(self)
     case .and(let operands): return .and(try Self.map(operands, change))
     case .or(let operands): return .or(try Self.map(operands, change))
-    case .not(let operand): return .not(try operand.mapComparisons(change))
+    case .not(let operand): return .not(try operand.mapTerms(change))
     }
   }
 
   private static func map<Failure: Error>(
     _ operands: [FieldCondition],
-    _ change: (String, Comparison, FieldValue) throws(Failure) -> FieldCondition
+    _ change: (FieldCondition) throws(Failure) -> FieldCondition
   ) throws(Failure) -> [FieldCondition] {
     var changed: [FieldCondition] = []
-    for operand in operands { changed.append(try operand.mapComparisons(change)) }
+    for operand in operands { changed.append(try operand.mapTerms(change)) }
     return changed
   }
 }

@@ -1,15 +1,49 @@
-/// A condition on a record's fields by their stored names, as data: of partial indexes, of validation, and what
+/// A condition on a record's fields by their stored names, as data: of partial indexes, of queries, and what
 /// typed conditions come down to.
 ///
 /// Null equals null and nothing else; it is neither below nor above anything, so a comparison of order with
-/// it is false. Strings compare by their UTF-8 bytes.
+/// it is false. It has no text, contains nothing, and is in a list only where the list has it.
+/// Strings compare by their UTF-8 bytes. What is not a number differs from everything, itself included.
 public indirect enum FieldCondition: Hashable, Sendable {
   case comparison(field: String, Comparison, FieldValue)
+  /// The field has one of the values; of none, never.
+  case isIn(field: String, [FieldValue])
+  /// The text of a string or URL.
+  case match(field: String, TextMatch)
+  /// An array has an element.
+  case contains(field: String, FieldValue)
+  /// Two values that are computed compare so.
+  case computed(FieldExpression, Comparison, FieldExpression)
+  /// All of them; of none, always.
   case and([FieldCondition])
+  /// Any of them; of none, never.
   case or([FieldCondition])
   case not(FieldCondition)
 
   public enum Comparison: Hashable, Sendable, CaseIterable {
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+  }
+}
+
+extension FieldCondition {
+  /// Both bounds included.
+  public static func between(
+    field: String, _ lower: FieldValue, _ upper: FieldValue
+  ) -> FieldCondition {
+    .and([
+      .comparison(field: field, .greaterOrEqual, lower),
+      .comparison(field: field, .lessOrEqual, upper),
+    ])
+  }
+
+  /// The comparison that holds where two values were exchanged.
+  static func exchanged(_ comparison: Comparison) -> Comparison {
+    switch comparison {
+    case .equal, .notEqual: comparison
+    case .less: .greater
+    case .lessOrEqual: .greaterOrEqual
+    case .greater: .less
+    case .greaterOrEqual: .lessOrEqual
+    }
   }
 }

@@ -89,35 +89,3 @@ private func same(_ one: String?, _ other: String?) -> Bool {
 private func quoted(_ text: String?) -> String {
   text.map { "“\($0)”" } ?? "none"
 }
-
-extension FieldCondition: CustomStringConvertible {
-  /// With the signs of Swift.
-  public var description: String {
-    switch self {
-    case .comparison(let field, let comparison, let value): "\(field) \(comparison.sign) \(value)"
-    case .and(let operands): Self.joined(operands, "&&", empty: "true")
-    case .or(let operands): Self.joined(operands, "||", empty: "false")
-    case .not(let operand): "!(\(operand))"
-    }
-  }
-
-  private static func joined(
-    _ operands: [FieldCondition], _ sign: String, empty: String
-  ) -> String {
-    operands.isEmpty
-      ? empty : "(" + operands.map(\.description).joined(separator: " \(sign) ") + ")"
-  }
-}
-
-extension FieldCondition.Comparison {
-  fileprivate var sign: String {
-    switch self {
-    case .equal: "=="
-    case .notEqual: "!="
-    case .less: "<"
-    case .lessOrEqual: "<="
-    case .greater: ">"
-    case .greaterOrEqual: ">="
-    }
-  }
-}

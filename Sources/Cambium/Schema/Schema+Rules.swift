@@ -117,11 +117,14 @@ extension RecordSchema {
       throw fault(
         "the condition of the index \(index.name) is nested over \(FieldCondition.depthMax) deep")
     }
-    _ = try condition.mapComparisons { name, comparison, value throws(SchemaFault) in
+    _ = try condition.mapTerms { term throws(SchemaFault) in
+      guard case .comparison(let name, let comparison, let value) = term else {
+        throw fault("the condition of the index \(index.name) is more than comparisons")
+      }
       if let reason = reason(name, comparison, value) {
         throw fault("the condition of the index \(index.name) \(reason)")
       }
-      return .comparison(field: name, comparison, value)
+      return term
     }
   }
 

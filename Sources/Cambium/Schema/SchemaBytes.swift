@@ -32,6 +32,8 @@ extension [UInt8] {
     case .not(let operand):
       append(4)
       append(condition: operand, field: field)
+    case .isIn, .match, .contains, .computed:
+      preconditionFailure("a stored condition has only comparisons")
     }
   }
 

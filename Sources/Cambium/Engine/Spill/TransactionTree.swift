@@ -92,6 +92,50 @@ extension TransactionTree {
     return count
   }
 
+  /// The number of entries with keys below `key`.
+  ///
+  /// - Complexity: O(log count); O(count) where the transaction spilled changes of the tree.
+  /// - Throws: `.corrupt`, `.io`.
+  func rank(of key: RawSpan) throws(StoreError) -> Int {
+    if isPlain { return try below.rank(of: key) }
+    let cursor = cursor()
+    var rank = 0
+    var isOn = try cursor.first()
+    while isOn, cursor.key.compare(key) < 0 {
+      rank += 1
+      isOn = try cursor.next()
+    }
+    return rank
+  }
+
+  /// The number of entries without what the transaction spilled. Constant time.
+  var estimatedCount: Int { below.count }
+
+  /// The number of entries below `key` without what the transaction spilled.
+  ///
+  /// - Complexity: O(log count).
+  func estimatedRank(of key: RawSpan) throws(StoreError) -> Int { try below.rank(of: key) }
+
+  /// Moves a cursor of this tree to the entry with `offset` entries before it. False if there is none.
+  ///
+  /// - Complexity: O(log count); O(offset) where the transaction spilled changes of the tree.
+  func seek(
+    _ cursor: TransactionCursor<Medium>, toOffset offset: Int
+  ) throws(StoreError) -> Bool {
+    if isPlain {
+      guard let key = try below.key(atOffset: offset) else { return false }
+      return try cursor.seek(to: key.rawSpan)
+    }
+    guard offset >= 0 else { return false }
+    var isOn = try cursor.first()
+    var left = offset
+    while isOn, left > 0 {
+      left -= 1
+      isOn = try cursor.next()
+    }
+    return isOn
+  }
+
   /// A cursor that stands nowhere yet.
   func cursor() -> TransactionCursor<Medium> {
     var sources: [CursorSource<Medium>] = []

@@ -30,6 +30,19 @@ extension RowCondition {
       } else {
         self = .comparison(try RowComparison(column, comparison, value, in: layout))
       }
+    case .isIn(let name, let values):
+      var terms: [RowCondition] = []
+      for value in values {
+        terms.append(
+          try RowCondition(.comparison(field: name, .equal, value), in: layout))
+      }
+      self = .or(terms)
+    case .match(let name, _), .contains(let name, _):
+      throw .invalidValue(
+        record: layout.record.name, field: name, reason: "rows are not yet asked so: \(condition)")
+    case .computed:
+      throw .invalidValue(
+        record: layout.record.name, field: nil, reason: "rows are not yet asked so: \(condition)")
     }
   }
 

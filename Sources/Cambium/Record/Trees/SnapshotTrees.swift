@@ -35,6 +35,16 @@ final class SnapshotTrees<Medium: FileSystem>: TreeReading, Sendable {
 
   func count(in tree: TreeSlot) throws(StoreError) -> Int { snapshot.tree(tree).count }
 
+  func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
+    try snapshot.tree(tree).rank(of: key)
+  }
+
+  func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int { snapshot.tree(tree).count }
+
+  func estimatedRank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
+    try rank(of: key, in: tree)
+  }
+
   func liveBytes(in tree: TreeSlot) -> UInt64 { snapshot.state.base.liveBytes(in: tree) }
 
   func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor { snapshotCursor(in: tree) }
@@ -64,6 +74,9 @@ final class SnapshotCursor<Medium: FileSystem>: EntryCursor {
   func first() throws(StoreError) -> Bool { try unsafe cursor.first() }
   func last() throws(StoreError) -> Bool { try unsafe cursor.last() }
   func seek(to key: RawSpan) throws(StoreError) -> Bool { try unsafe cursor.seek(to: key) }
+  func seek(toOffset offset: Int) throws(StoreError) -> Bool {
+    try unsafe cursor.seek(toOffset: offset)
+  }
   func next() throws(StoreError) -> Bool { try unsafe cursor.next() }
   func previous() throws(StoreError) -> Bool { try unsafe cursor.previous() }
 

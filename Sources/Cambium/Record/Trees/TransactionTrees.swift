@@ -28,10 +28,30 @@ extension TransactionTrees {
 
   func count(in tree: TreeSlot) throws(StoreError) -> Int { try transaction.tree(tree).count() }
 
+  func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
+    try transaction.tree(tree).rank(of: key)
+  }
+
+  func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int {
+    try transaction.tree(tree).estimatedCount
+  }
+
+  func estimatedRank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
+    try transaction.tree(tree).estimatedRank(of: key)
+  }
+
   func liveBytes(in tree: TreeSlot) -> UInt64 { transaction.base.base.liveBytes(in: tree) }
 
   func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor {
     ChangedTreeCursor(try transactionCursor(in: tree), in: tree, of: self)
+  }
+
+  /// Moves a cursor that is not stale.
+  fileprivate func seek(
+    _ cursor: TransactionCursor<Medium>, toOffset offset: Int, in tree: TreeSlot
+  ) throws(StoreError) -> Bool {
+    if let ending { throw ending }
+    return try transaction.tree(tree).seek(cursor, toOffset: offset)
   }
 
   /// Until the next change.
@@ -139,6 +159,12 @@ private final class ChangedTreeCursor<Medium: FileSystem>: EntryCursor {
     isOnEntry = false
     try renew()
     return note(try cursor.seek(to: key))
+  }
+
+  func seek(toOffset offset: Int) throws(StoreError) -> Bool {
+    isOnEntry = false
+    try renew()
+    return note(try trees.seek(cursor, toOffset: offset, in: tree))
   }
 
   func next() throws(StoreError) -> Bool {

@@ -59,6 +59,17 @@ extension TreeAccess {
   }
 
   func count(in tree: TreeSlot) throws(StoreError) -> Int { try any.count(in: tree) }
+  func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
+    if case .posix(let trees) = self { return try trees.rank(of: key, in: tree) }
+    return try any.rank(of: key, in: tree)
+  }
+  func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int {
+    try any.estimatedCount(in: tree)
+  }
+  func estimatedRank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
+    if case .posix(let trees) = self { return try trees.rank(of: key, in: tree) }
+    return try any.estimatedRank(of: key, in: tree)
+  }
   func liveBytes(in tree: TreeSlot) -> UInt64 { any.liveBytes(in: tree) }
 
   func cursor(in tree: TreeSlot) throws(StoreError) -> CursorAccess {
@@ -145,6 +156,7 @@ enum CursorAccess {
   func first() throws(StoreError) -> Bool { try any.first() }
   func last() throws(StoreError) -> Bool { try any.last() }
   func seek(to key: RawSpan) throws(StoreError) -> Bool { try any.seek(to: key) }
+  func seek(toOffset offset: Int) throws(StoreError) -> Bool { try any.seek(toOffset: offset) }
   func previous() throws(StoreError) -> Bool { try any.previous() }
 
   @inline(__always)

@@ -14,6 +14,18 @@ protocol TreeReading: AnyObject {
   /// The number of entries. Constant time, but for a transaction that spills.
   func count(in tree: TreeSlot) throws(StoreError) -> Int
 
+  /// The number of entries with keys below `key`.
+  ///
+  /// - Complexity: O(log count); O(count) for what a transaction that spills has changed.
+  /// - Throws: `.corrupt`, `.io`.
+  func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int
+
+  /// About the number of entries, always in constant time.
+  func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int
+
+  /// About the number of entries with keys below `key`, always in O(log count): what a transaction that spills has changed may be missing.
+  func estimatedRank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int
+
   /// The bytes of the pages that hold the tree; what no fold has taken in yet does not count.
   func liveBytes(in tree: TreeSlot) -> UInt64
 
@@ -58,6 +70,10 @@ protocol EntryCursor: AnyObject {
   func last() throws(StoreError) -> Bool
   /// Goes to the first entry whose key is not below `key`.
   func seek(to key: RawSpan) throws(StoreError) -> Bool
+  /// Goes to the entry with `offset` entries before it.
+  ///
+  /// - Complexity: O(log count); O(offset) for what a transaction that spills has changed.
+  func seek(toOffset offset: Int) throws(StoreError) -> Bool
   func next() throws(StoreError) -> Bool
   func previous() throws(StoreError) -> Bool
 

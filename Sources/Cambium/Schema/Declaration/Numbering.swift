@@ -160,21 +160,38 @@ extension RecordSchema {
       throw DescriptionFault(
         "the condition of the index \(index) is nested over \(FieldCondition.depthMax) deep")
     }
-    return try condition.mapComparisons { name, comparison, value throws(DescriptionFault) in
-      guard let field = field(named: name) else {
+    return try condition.mapTerms { term throws(DescriptionFault) in
+      switch term {
+      case .comparison(let name, let comparison, let value):
+        return try converted(name, comparison, value, of: index)
+      case .isIn(let name, let values):
+        var terms: [FieldCondition] = []
+        for value in values { terms.append(try converted(name, .equal, value, of: index)) }
+        return .or(terms)
+      default:
         throw DescriptionFault(
-          "the condition of the index \(index) is of \(name), which is not there")
+          "the condition of the index \(index) has \(term), but an index can have only comparisons of"
+            + " fields with values")
       }
-      guard field.type.canBeKey else {
-        throw DescriptionFault(
-          "the condition of the index \(index) compares \(name), \(field.type)")
-      }
-      guard let value = value == .null ? .null : value.converted(to: field.type) else {
-        throw DescriptionFault(
-          "the condition of the index \(index) compares \(name), \(field.type), with \(value)")
-      }
-      return FieldCondition.comparison(field: name, comparison, value)
     }.canonical
+  }
+
+  private func converted(
+    _ name: String, _ comparison: FieldCondition.Comparison, _ value: FieldValue, of index: String
+  ) throws(DescriptionFault) -> FieldCondition {
+    guard let field = field(named: name) else {
+      throw DescriptionFault(
+        "the condition of the index \(index) is of \(name), which is not there")
+    }
+    guard field.type.canBeKey else {
+      throw DescriptionFault(
+        "the condition of the index \(index) compares \(name), \(field.type)")
+    }
+    guard let value = value == .null ? .null : value.converted(to: field.type) else {
+      throw DescriptionFault(
+        "the condition of the index \(index) compares \(name), \(field.type), with \(value)")
+    }
+    return .comparison(field: name, comparison, value)
   }
 }
 

@@ -1,0 +1,144 @@
+/// An order as a query of one condition needs it: columns whose values can differ, and no more of them than
+/// it takes to tell all records apart. The primary key comes behind, ascending.
+struct BoundOrder: Sendable {
+  /// With the forms in which keys to sort by have them.
+  private(set) var columns: [KeyColumn] = []
+  /// Whether a primary key comes behind; otherwise the columns have all of it.
+  private(set) var hasWholeKey = false
+  /// Columns that have one value in all records of the query. They are left out, unless records are to come
+  /// after one that may have another.
+  private var fixed: Set<UInt32> = []
+
+  static let byPrimaryKey = BoundOrder()
+
+  private init() {}
+
+  /// - Parameter isAfter: Whether records are to come after one that may not meet the condition.
+  /// - Throws: `.invalidValue` where there is no such field, or its values have no order.
+  init(
+    _ order: [FieldOrder], _ condition: Conjunction, isAfter: Bool, in layout: RowLayout
+  ) throws(StoreError) {
+    var exact: Set<Int> = []
+    let key = layout.key.columns
+    for field in order {
+      let column = try Self.column(of: field, in: layout)
+      let index = Int(column.column)
+      if exact.contains(index) { continue }
+      if condition.isFixed(index) {
+        if !isAfter { continue }
+        fixed.insert(column.column)
+      }
+      if !column.form.contains(.isCaseInsensitive) { exact.insert(index) }
+      columns.append(column)
+      hasWholeKey = key.allSatisfy { exact.contains(Int($0.column)) }
+      if hasWholeKey { break }
+    }
+    dropPrimaryKey(key)
+  }
+
+  /// What the order ends with anyway need not be said.
+  private mutating func dropPrimaryKey(_ key: [KeyColumn]) {
+    guard columns.count >= key.count else { return }
+    let isThere = zip(columns.suffix(key.count), key).allSatisfy { one, other in
+      one.column == other.column && one.isDescending == other.isDescending
+    }
+    guard isThere else { return }
+    columns.removeLast(key.count)
+    hasWholeKey = false
+  }
+
+  private static func column(
+    of field: FieldOrder, in layout: RowLayout
+  ) throws(StoreError) -> KeyColumn {
+    guard let index = layout.index(named: field.field) else {
+      throw .invalidValue(
+        record: layout.record.name, field: field.field, reason: "there is no such field")
+    }
+    let column = layout.columns[index]
+    guard column.field.type.canBeKey, let type = column.field.type.scalar else {
+      throw .invalidValue(
+        record: layout.record.name, field: field.field,
+        reason: "values of \(column.field.type) have no order")
+    }
+    guard !field.isCaseInsensitive || type == .string else {
+      throw .invalidValue(
+        record: layout.record.name, field: field.field,
+        reason: "values of \(column.field.type) have no case")
+    }
+    var form: KeyForm = []
+    if column.place.nullBit != nil { form.insert(.isOptional) }
+    if field.isDescending { form.insert(.isDescending) }
+    if field.isCaseInsensitive { form.insert(.isCaseInsensitive) }
+    return KeyColumn(column: UInt32(index), place: column.place, type: type, form: form)
+  }
+}
+
+extension KeyColumn {
+  var isDescending: Bool { form.contains(.isDescending) }
+  var isCaseInsensitive: Bool { form.contains(.isCaseInsensitive) }
+}
+
+// MARK: What a tree gives
+
+/// What the order of a tree's keys does for the order that a query wants.
+struct GivenOrder: Sendable {
+  enum Extent: Hashable, Sendable {
+    /// Entries come as they are wanted.
+    case all
+    /// Entries that have the same first parts come together: those are to be sorted.
+    case groups
+    case nothing
+  }
+
+  var extent = Extent.nothing
+  var isBackward = false
+  /// How many parts of the key make a group.
+  var partCount = 0
+}
+
+extension BoundOrder {
+  /// - Parameters:
+  ///   - parts: Of the tree's keys; behind those of an index the primary key comes.
+  ///   - fixed: The values of parts that can have only one.
+  ///   - isIndex: Whether they are those of an index.
+  func given(by parts: [KeyColumn], fixed: [FieldValue?], isIndex: Bool) -> GivenOrder {
+    var given = GivenOrder()
+    var matched = 0
+    var isBackward: Bool?
+    for (place, part) in parts.enumerated() {
+      passFixed(&matched)
+      if place < fixed.count, case .some = fixed[place] {
+        if matched < columns.count, columns[matched].isSameValue(as: part) { matched += 1 }
+        given.partCount = place + 1
+        continue
+      }
+      guard matched < columns.count, columns[matched].isSameValue(as: part) else { break }
+      let isOther = columns[matched].isDescending != part.isDescending
+      guard isBackward == nil || isBackward == isOther else { break }
+      isBackward = isOther
+      matched += 1
+      given.partCount = place + 1
+    }
+    passFixed(&matched)
+    given.isBackward = isBackward ?? false
+    let isWhole = given.partCount == parts.count
+    if matched == columns.count, isWhole || !isIndex, !given.isBackward {
+      given.extent = .all
+    } else if matched == columns.count, isWhole, !isIndex {
+      given.extent = .all
+    } else if matched > 0 {
+      given.extent = .groups
+    }
+    return given
+  }
+
+  private func passFixed(_ matched: inout Int) {
+    while matched < columns.count, fixed.contains(columns[matched].column) { matched += 1 }
+  }
+}
+
+extension KeyColumn {
+  fileprivate func isSameValue(as other: KeyColumn) -> Bool {
+    column == other.column && isCaseInsensitive == other.isCaseInsensitive
+  }
+}

@@ -1,0 +1,124 @@
+/// What a part of a condition says of one column, in a way that ranges of keys can say too.
+struct FieldTerm: Hashable, Sendable {
+  enum Demand: Hashable, Sendable {
+    /// One of these values, which are of the column's type, or null.
+    case isAny([FieldValue])
+    case isNotNull
+    /// Above the value, or at least it.
+    case isAbove(FieldValue, orEqual: Bool)
+    case isBelow(FieldValue, orEqual: Bool)
+    /// A string that begins so.
+    case hasPrefix(String, isCaseInsensitive: Bool)
+    /// A string that is this but for case.
+    case isLike(String)
+  }
+
+  /// The place in the layout's columns.
+  let column: Int
+  let demand: Demand
+  /// Which of the condition's conjuncts it is.
+  let conjunct: Int
+
+  var isCaseInsensitive: Bool {
+    switch demand {
+    case .hasPrefix(_, let isCaseInsensitive): isCaseInsensitive
+    case .isLike: true
+    default: false
+    }
+  }
+}
+
+/// A condition as what has to hold all together.
+struct Conjunction: Sendable {
+  private(set) var conjuncts: [FieldCondition] = []
+  /// Of the conjuncts that ranges can say; others have none.
+  private(set) var terms: [FieldTerm] = []
+
+  init(_ condition: FieldCondition?, in layout: RowLayout) {
+    if let condition { add(condition, in: layout) }
+  }
+
+  private mutating func add(_ condition: FieldCondition, in layout: RowLayout) {
+    switch condition {
+    case .and(let operands): for operand in operands { add(operand, in: layout) }
+    case .or(let operands) where operands.count == 1: add(operands[0], in: layout)
+    case .not(.not(let operand)): add(operand, in: layout)
+    default:
+      if let (column, demand) = Self.demand(of: condition, in: layout) {
+        terms.append(FieldTerm(column: column, demand: demand, conjunct: conjuncts.count))
+      }
+      conjuncts.append(condition)
+    }
+  }
+
+  /// What the condition demands of a column; nil where ranges cannot say it.
+  private static func demand(
+    of condition: FieldCondition, in layout: RowLayout
+  ) -> (Int, FieldTerm.Demand)? {
+    switch condition {
+    case .comparison(let field, let comparison, let value):
+      guard let column = layout.index(named: field) else { return nil }
+      return demand(layout.columns[column], comparison, value).map { (column, $0) }
+    case .isIn(let field, let values):
+      guard let column = layout.index(named: field) else { return nil }
+      var demanded: [FieldValue] = []
+      for value in values {
+        // Of what converts to nothing, the condition itself says that it is refused.
+        guard let value = converted(value, layout.columns[column]) else { return nil }
+        demanded.append(value)
+      }
+      return (column, .isAny(demanded))
+    case .match(let field, let match):
+      guard let column = layout.index(named: field), layout.columns[column].field.type == .string
+      else { return nil }
+      return demand(match).map { (column, $0) }
+    case .not(.comparison(let field, .equal, let value)):
+      return demand(of: .comparison(field: field, .notEqual, value), in: layout)
+    case .not(.comparison(let field, .notEqual, let value)):
+      return demand(of: .comparison(field: field, .equal, value), in: layout)
+    default: return nil
+    }
+  }
+
+  private static func demand(
+    _ column: Column, _ comparison: FieldCondition.Comparison, _ value: FieldValue
+  ) -> FieldTerm.Demand? {
+    guard let value = converted(value, column) else { return nil }
+    switch comparison {
+    case .equal: return .isAny([value])
+    case .notEqual: return value == .null ? .isNotNull : nil
+    case .less: return value == .null ? .isAny([]) : .isBelow(value, orEqual: false)
+    case .lessOrEqual: return value == .null ? .isAny([]) : .isBelow(value, orEqual: true)
+    case .greater: return value == .null ? .isAny([]) : .isAbove(value, orEqual: false)
+    case .greaterOrEqual: return value == .null ? .isAny([]) : .isAbove(value, orEqual: true)
+    }
+  }
+
+  private static func demand(_ match: TextMatch) -> FieldTerm.Demand? {
+    guard match.options.isSubset(of: .caseInsensitive) else { return nil }
+    let isCaseInsensitive = match.options.contains(.caseInsensitive)
+    switch match.kind {
+    case .prefix: return .hasPrefix(match.text, isCaseInsensitive: isCaseInsensitive)
+    case .equals: return isCaseInsensitive ? .isLike(match.text) : .isAny([.string(match.text)])
+    case .suffix, .contains, .like: return nil
+    }
+  }
+
+  private static func converted(_ value: FieldValue, _ column: Column) -> FieldValue? {
+    guard column.field.type.canBeKey else { return nil }
+    if value == .null { return .null }
+    // Not a number is above and below nothing, and equal to nothing: no range says that.
+    guard let value = value.converted(to: column.field.type), !value.isNaN else { return nil }
+    return value
+  }
+}
+
+extension Conjunction {
+  /// Whether a column can have only one value.
+  func isFixed(_ column: Int) -> Bool {
+    terms.contains { term in
+      guard term.column == column, case .isAny(let values) = term.demand else { return false }
+      return values.count == 1
+    }
+  }
+}

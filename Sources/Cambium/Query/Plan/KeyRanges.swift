@@ -1,0 +1,249 @@
+/// The ranges of one tree's keys that conditions leave, and which conditions they say all of.
+struct KeyRanges: Sendable {
+  /// Ascending, without overlap, none of them empty.
+  private(set) var ranges: [KeyRange] = []
+  /// The conjuncts that need not be looked at again.
+  private(set) var said: Set<Int> = []
+  /// The value of each part that can have only one, as far as parts are bound.
+  private(set) var fixed: [FieldValue?] = []
+  /// How many parts have bounds.
+  private(set) var boundCount = 0
+
+  /// Whether every part that has bounds can have only one value.
+  var isFixed: Bool { fixed.allSatisfy { if case .some = $0 { true } else { false } } }
+
+  /// How many ranges are sought one by one at most.
+  static var most: Int { 256 }
+}
+
+/// Finds the ranges of one tree: values of the first parts, and bounds of the next.
+struct KeyRangeBuilder {
+  private struct Prefix {
+    var bytes: [UInt8] = []
+    var hasNull = false
+    /// Whether it is a whole key, of which the last bytes have no end.
+    var isWhole = false
+
+    var range: KeyRange { isWhole ? KeyRange(only: bytes) : KeyRange(prefix: bytes) }
+  }
+
+  private let parts: KeyLayout
+  /// The parts where they are the whole key; nil where they never are, or always.
+  private let wholeParts: KeyLayout?
+  private let layout: RowLayout
+  private let terms: [FieldTerm]
+  private let encoder: KeyEncoder
+  private var prefixes = [Prefix()]
+  private var result = KeyRanges()
+  /// Whether every bound is what the terms say, and not cut.
+  private var isExact = true
+
+  /// For the rows themselves.
+  init(rowsOf layout: RowLayout, _ terms: [FieldTerm], _ encoder: KeyEncoder) {
+    self.layout = layout
+    self.terms = terms
+    self.encoder = encoder
+    parts = layout.key
+    wholeParts = nil
+  }
+
+  init(_ index: IndexLayout, of layout: RowLayout, _ terms: [FieldTerm], _ encoder: KeyEncoder) {
+    self.layout = layout
+    self.terms = terms
+    self.encoder = encoder
+    parts = index.parts
+    wholeParts = index.schema.isUnique ? index.wholeParts : nil
+  }
+
+  /// - Throws: `.invalidValue`, where a value cannot be in a key.
+  mutating func build() throws(StoreError) -> KeyRanges {
+    var bounds: [KeyRange]?
+    for place in parts.columns.indices {
+      let terms = terms.filter { suits($0, parts.columns[place]) }
+      if let (values, conjunct) = fewestValues(of: terms) {
+        guard try extend(by: values, place) else { break }
+        result.note(conjunct, fixed: values.count == 1 ? values.first : Optional.none)
+      } else {
+        bounds = try self.bounds(terms, place)
+        break
+      }
+    }
+    finish(bounds ?? prefixes.map { $0.range })
+    return result
+  }
+
+  private func suits(_ term: FieldTerm, _ column: KeyColumn) -> Bool {
+    guard term.column == Int(column.column) else { return false }
+    if case .isNotNull = term.demand { return true }
+    // Whether there is a value, a key without case says too.
+    if case .isAny(let values) = term.demand, values.allSatisfy({ $0 == .null }) { return true }
+    return column.form.contains(.isCaseInsensitive) == term.isCaseInsensitive
+  }
+
+  private func fewestValues(of terms: [FieldTerm]) -> ([FieldValue], Int)? {
+    var best: ([FieldValue], Int)?
+    for term in terms {
+      let values: [FieldValue]
+      switch term.demand {
+      case .isAny(let all): values = all
+      case .isLike(let text): values = [.string(text)]
+      default: continue
+      }
+      if best == nil || values.count < best?.0.count ?? 0 { best = (values, term.conjunct) }
+    }
+    return best
+  }
+}
+
+// MARK: Values
+
+extension KeyRangeBuilder {
+  /// Goes on behind each prefix with each value. False where that gets too many; then nothing has changed.
+  private mutating func extend(by values: [FieldValue], _ place: Int) throws(StoreError) -> Bool {
+    guard values.count * prefixes.count <= KeyRanges.most else { return false }
+    var extended: [Prefix] = []
+    for prefix in prefixes {
+      for value in values {
+        let column = column(place, behind: prefix, isNull: value == .null)
+        guard let bytes = try encoded(value, column) else { continue }
+        extended.append(
+          Prefix(
+            bytes: prefix.bytes + bytes, hasNull: prefix.hasNull || value == .null,
+            isWhole: column.form.isRaw && column.type.fixedWidth == nil))
+      }
+    }
+    if extended.count > 1 {
+      extended.sort { $0.bytes.rawSpan.compare($1.bytes.rawSpan) < 0 }
+      var last: [UInt8]?
+      extended = extended.filter { prefix in
+        defer { last = prefix.bytes }
+        return prefix.bytes != last
+      }
+    }
+    prefixes = extended
+    return true
+  }
+
+  /// Nil for null where that cannot be.
+  private func encoded(_ value: FieldValue, _ column: KeyColumn) throws(StoreError) -> [UInt8]? {
+    if value == .null, !column.form.contains(.isOptional) { return nil }
+    encoder.begin()
+    try encoder.append(value, column, of: layout)
+    return encoder.key.array()
+  }
+
+  /// The form of a part depends on whether the key is whole with it, which it is unless something is null.
+  private func column(_ place: Int, behind prefix: Prefix, isNull: Bool) -> KeyColumn {
+    guard let wholeParts, !prefix.hasNull, !isNull else { return parts.columns[place] }
+    return wholeParts.columns[place]
+  }
+}
+
+// MARK: Bounds
+
+extension KeyRangeBuilder {
+  private mutating func bounds(_ terms: [FieldTerm], _ place: Int) throws(StoreError) -> [KeyRange]?
+  {
+    guard !terms.isEmpty else { return nil }
+    var ranges: [KeyRange] = []
+    for prefix in prefixes {
+      let column = column(place, behind: prefix, isNull: false)
+      var range = valueRange(prefix.bytes, column)
+      for term in terms { try narrow(&range, by: term, column, behind: prefix.bytes) }
+      ranges.append(range)
+    }
+    for term in terms { result.note(term.conjunct, fixed: nil) }
+    return ranges
+  }
+
+  /// The keys whose next part is not null.
+  private func valueRange(_ prefix: [UInt8], _ column: KeyColumn) -> KeyRange {
+    guard column.form.contains(.isOptional) else { return KeyRange(prefix: prefix) }
+    let marker: UInt8 = column.form.contains(.isDescending) ? 0xfe : 1
+    return KeyRange(prefix: prefix + [marker])
+  }
+
+  private func narrow(
+    _ range: inout KeyRange, by term: FieldTerm, _ column: KeyColumn, behind prefix: [UInt8]
+  ) throws(StoreError) {
+    switch term.demand {
+    case .isNotNull, .isAny, .isLike: return
+    case .isAbove(let value, let orEqual):
+      try narrow(&range, value, column, behind: prefix, isAbove: true, orEqual: orEqual)
+    case .isBelow(let value, let orEqual):
+      try narrow(&range, value, column, behind: prefix, isAbove: false, orEqual: orEqual)
+    case .hasPrefix(let text, _):
+      guard var bytes = try encoded(.string(text), column) else { return }
+      // The end of what is escaped is no part of what strings begin with.
+      if !column.form.isRaw { bytes.removeLast(2) }
+      let begun = KeyRange(prefix: prefix + bytes)
+      range.begin(at: begun.low)
+      range.end(before: begun.high)
+    }
+  }
+
+  private func narrow(
+    _ range: inout KeyRange, _ value: FieldValue, _ column: KeyColumn, behind prefix: [UInt8],
+    isAbove: Bool, orEqual: Bool
+  ) throws(StoreError) {
+    guard let bytes = try encoded(value, column) else { return }
+    let first = prefix + bytes
+    // Where nothing follows, the value is one key; otherwise all that begin with it.
+    let behind =
+      column.form.isRaw && column.type.fixedWidth == nil ? first + [0] : first.behindPrefix
+    if isAbove != column.form.contains(.isDescending) {
+      if orEqual {
+        range.begin(at: first)
+      } else if let behind {
+        range.begin(at: behind)
+      } else {
+        range = KeyRange(low: first, high: first)
+      }
+    } else {
+      range.end(before: orEqual ? behind : first)
+    }
+  }
+}
+
+// MARK: Ending
+
+extension KeyRangeBuilder {
+  /// Index keys that are too long end with a hash, so bounds are cut to what comes before it.
+  private mutating func finish(_ ranges: [KeyRange]) {
+    for range in ranges {
+      var range = range
+      if range.low.count > IndexLayout.cutPrefix {
+        range.low = Array(range.low.prefix(IndexLayout.cutPrefix))
+        isExact = false
+      }
+      if let high = range.high, high.count > IndexLayout.cutPrefix {
+        range.high = Array(high.prefix(IndexLayout.cutPrefix)).behindPrefix
+        isExact = false
+      }
+      if !range.isEmpty { result.append(range) }
+    }
+    if !isExact { result.sayNothing() }
+  }
+}
+
+extension KeyRanges {
+  fileprivate mutating func note(_ conjunct: Int, fixed value: FieldValue?) {
+    said.insert(conjunct)
+    if fixed.count == boundCount { fixed.append(value) }
+    boundCount = fixed.count
+  }
+
+  /// Ranges that were cut may overlap.
+  fileprivate mutating func append(_ range: KeyRange) {
+    if let last = ranges.last, let high = last.high, high.rawSpan.compare(range.low.rawSpan) > 0 {
+      if range.high == nil || range.high?.rawSpan.compare(high.rawSpan) ?? 0 > 0 {
+        ranges[ranges.count - 1].high = range.high
+      }
+      return
+    }
+    if let last = ranges.last, last.high == nil { return }
+    ranges.append(range)
+  }
+
+  fileprivate mutating func sayNothing() { said = [] }
+}

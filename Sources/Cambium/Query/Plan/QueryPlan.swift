@@ -1,0 +1,60 @@
+/// How the records of one query are found.
+struct QueryPlan: Sendable {
+  var access: QueryAccess
+  /// What of the condition the access does not say; nil if nothing.
+  var residual: RowCondition?
+  /// The same as the user wrote it, for explanations.
+  var unsaid: FieldCondition?
+  let order: BoundOrder
+  /// What the access's own order does for that.
+  var given: GivenOrder
+  /// About how many entries are read: exact where the access is all of the condition.
+  var estimate: Int
+  /// In nanoseconds, to compare plans by.
+  var cost: Double
+  /// The values of parts that can have only one, in the access's tree.
+  var fixed: [FieldValue?] = []
+
+  /// Whether the entries that are read are the records that are wanted, as many.
+  var isExact: Bool { residual == nil }
+}
+
+/// Where records are looked for.
+enum QueryAccess: Sendable {
+  /// Among the rows, by primary key.
+  case rows([KeyRange])
+  /// By an index, given by its place.
+  case index(Int, [KeyRange])
+  /// By primary keys that are found first, and come in their order.
+  case keys(KeySet)
+}
+
+/// Primary keys, found by indexes.
+indirect enum KeySet: Sendable {
+  case rows([KeyRange])
+  case index(Int, [KeyRange])
+  case union([KeySet])
+  case intersection([KeySet])
+}
+
+/// What a query needs of the records that it finds.
+enum QueryNeed: Sendable {
+  case records
+  /// Their primary keys, or how many there are.
+  case keys
+}
+
+// MARK: - Costs
+
+/// What steps take, in nanoseconds, about: as measured with a store in memory's reach. Plans are only
+/// compared by them.
+enum QueryCost {
+  static let scannedRow = 40.0
+  static let indexEntry = 40.0
+  /// A row of a primary key.
+  static let lookup = 400.0
+  static let sortedEntry = 120.0
+  static let seek = 700.0
+  /// The share of records that a conjunct keeps of which nothing is known.
+  static let keptShare = 0.3
+}

@@ -1,0 +1,197 @@
+/// The records of a query, one after the other, as a plan finds them.
+///
+/// Those that come in order are read as they are asked for, in constant memory. What has to be sorted is
+/// found first, and only its keys are kept: with a limit, only so many.
+@usableFromInline
+final class FoundRecords {
+  let plan: QueryPlan
+  private let record: RecordTrees
+  private let trees: TreeAccess
+  private let order: RecordOrder
+  /// How many come yet; nil for all.
+  // One owner on one thread uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var left: Int?
+  /// How many are left out before the next.
+  @exclusivity(unchecked) private var offset: Int
+  @exclusivity(unchecked) private var source: RecordSource
+  /// How many were left out by their number, before anything was read.
+  @exclusivity(unchecked) private var skippedCount = 0
+  /// What groups are made of, where only groups come in order.
+  @exclusivity(unchecked) private var groups: RecordGroups?
+  /// Of the sources that were read before the present one.
+  @exclusivity(unchecked) private var entryCountBefore = 0
+  @exclusivity(unchecked) private var rowCountBefore = 0
+  @exclusivity(unchecked) private(set) var resultCount = 0
+
+  /// - Parameter query: What the plan was made for.
+  /// - Throws: `.noSuchRecord` where the record to come after is not there; `.corrupt`, `.io`, `.sortTooLarge`.
+  init(
+    _ plan: QueryPlan, _ query: FieldQuery, of record: RecordTrees, in trees: TreeAccess
+  ) throws(StoreError) {
+    self.plan = plan
+    self.record = record
+    self.trees = trees
+    let order = RecordOrder(plan.order, of: record)
+    if let after = query.after { try order.begin(after: after, in: trees) }
+    self.order = order
+    unsafe left = query.limit.map { max(0, $0) }
+    unsafe offset = max(0, query.offset)
+    var opening = SourceOpening(plan: plan, order: order, record: record, trees: trees)
+    switch plan.given.extent {
+    case .all:
+      let skipped = order.hasStart ? 0 : max(0, query.offset)
+      unsafe source = try opening.open(skipping: skipped)
+      if opening.hasSkipped {
+        unsafe skippedCount = unsafe offset
+        unsafe offset = 0
+      }
+    case .groups:
+      let opened = try opening.open(skipping: 0)
+      unsafe source = opened
+      unsafe groups = RecordGroups(opened, plan, order, record, trees)
+    case .nothing:
+      let opened = try opening.open(skipping: 0)
+      unsafe source = opened
+      let limit = query.limit.map { $0 <= .max - query.offset ? $0 + query.offset : .max }
+      unsafe source = try sorted(opened, limit: limit)
+    }
+  }
+
+  /// Finds all that there is, and sorts it.
+  private func sorted(_ found: RecordSource, limit: Int?) throws(StoreError) -> RecordSource {
+    var keys = SortedKeys(of: record.record.name, limit: limit)
+    while try found.next() { try order.add(found, to: &keys) }
+    keys.sort()
+    note(found)
+    return .listed(listed(keys))
+  }
+
+  /// What was sorted has met the condition.
+  private func listed(_ keys: SortedKeys) -> KeySource {
+    KeySource(
+      keys, nil, FoundRow(of: record, in: trees), isChanging: trees.isChanging, entryCount: 0)
+  }
+
+  private func note(_ source: RecordSource) {
+    unsafe entryCountBefore += source.entryCount
+    unsafe rowCountBefore += source.rowCount
+  }
+}
+
+// MARK: Moving
+
+extension FoundRecords {
+  /// Moves on. False behind the last.
+  ///
+  /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
+  @usableFromInline
+  func next() throws(StoreError) -> Bool {
+    if unsafe left == 0 { return false }
+    while unsafe offset > 0 {
+      unsafe offset -= 1
+      guard try nextOfAll() else { return end() }
+    }
+    guard try nextOfAll() else { return end() }
+    unsafe skippedCount = 0
+    if let left = unsafe left { unsafe self.left = left - 1 }
+    unsafe resultCount &+= 1
+    return true
+  }
+
+  private func end() -> Bool {
+    unsafe left = 0
+    return false
+  }
+
+  @inline(__always)
+  private func nextOfAll() throws(StoreError) -> Bool {
+    if unsafe groups != nil { return try nextOfGroups() }
+    guard unsafe try source.next() else { return false }
+    if plan.given.extent == .all, unsafe !source.isOnLongKey, !order.hasStart { return true }
+    return try nextOfOrdered()
+  }
+
+  private func nextOfOrdered() throws(StoreError) -> Bool {
+    // What was sorted is all behind the start.
+    if plan.given.extent == .nothing { return true }
+    repeat {
+      if unsafe source.isOnLongKey { return try nextOfLongKeys() }
+      if unsafe try order.isBehindStart(source) {
+        // In order nothing comes before it again.
+        order.hasStart = false
+        return true
+      }
+    } while unsafe try source.next()
+    return false
+  }
+
+  /// Long keys of an index are cut, so those that have much in common are in no order: from the first of
+  /// them on, records are sorted by groups.
+  private func nextOfLongKeys() throws(StoreError) -> Bool {
+    if unsafe skippedCount > 0 {
+      // Some of its group may have been left out that are not of the first.
+      var opening = SourceOpening(plan: plan, order: order, record: record, trees: trees)
+      unsafe source = try opening.open(skipping: 0)
+      unsafe offset = skippedCount
+      unsafe skippedCount = 0
+      while unsafe offset > 0 {
+        unsafe offset -= 1
+        guard try nextOfAll() else { return false }
+      }
+      return try nextOfAll()
+    }
+    unsafe groups = RecordGroups(source, plan, order, record, trees, hasBegun: true)
+    return try nextOfGroups()
+  }
+
+  private func nextOfGroups() throws(StoreError) -> Bool {
+    guard let groups = unsafe groups else { return false }
+    if case .listed = unsafe source, unsafe try source.next() { return true }
+    while let keys = try groups.next(limit: wantedCount) {
+      unsafe source = .listed(listed(keys))
+      if unsafe try source.next() { return true }
+    }
+    return false
+  }
+
+  /// How many are to come, with those that are left out and the one that is sought now.
+  private var wantedCount: Int? {
+    guard let left = unsafe left else { return nil }
+    let (count, isTooMuch) = unsafe left.addingReportingOverflow(offset + 1)
+    return isTooMuch ? nil : count
+  }
+
+  /// The primary key. Until the next.
+  @usableFromInline
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(source.key, borrowing: self) }
+  }
+
+  /// The row. Until the next.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  @usableFromInline
+  @_lifetime(borrow self)
+  func row() throws(StoreError) -> RawSpan {
+    unsafe _overrideLifetime(try source.row(), borrowing: self)
+  }
+
+  /// How many entries were read so far, of whatever tree.
+  var entryCount: Int { unsafe entryCountBefore + (groups?.entryCount ?? source.entryCount) }
+  /// How many rows were looked at so far.
+  var rowCount: Int {
+    unsafe rowCountBefore + source.rowCount + (groups?.rowCount ?? 0)
+  }
+}
+
+extension TreeAccess {
+  /// Whether what it reads may change between two calls.
+  var isChanging: Bool {
+    switch self {
+    case .posix, .memory: false
+    case .changing: true
+    case .other(let trees): trees is any TreeWriting
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/// Answers queries on the records of one type, in one state.
+struct QueryRunner {
+  let record: RecordTrees
+  let trees: TreeAccess
+
+  /// The records of a query.
+  ///
+  /// - Throws: `.invalidValue` where the query cannot be for the record, `.noSuchRecord` where the one to come
+  ///   after is not there, `.corrupt`, `.io`, `.sortTooLarge`.
+  func find(
+    _ query: FieldQuery, for need: QueryNeed = .records, forced: Int? = nil
+  ) throws(StoreError) -> FoundRecords {
+    let plan = try QueryPlanner(record, in: trees).plan(query, for: need, forced: forced)
+    return try FoundRecords(plan, query, of: record, in: trees)
+  }
+
+  /// How many records a query has.
+  ///
+  /// - Complexity: O(log records) where ranges of keys say all of the condition; otherwise linear in the
+  ///   entries that are read.
+  /// - Throws: as `find`.
+  func count(_ query: FieldQuery, forced: Int? = nil) throws(StoreError) -> Int {
+    var query = query
+    // How they are sorted makes no difference, unless it says which come behind another.
+    if query.after == nil { query.order = [] }
+    let plan = try QueryPlanner(record, in: trees).plan(query, for: .keys, forced: forced)
+    if plan.isExact, query.after == nil, let count = try count(of: plan.access) {
+      let left = max(0, count - max(0, query.offset))
+      return min(left, query.limit.map { max(0, $0) } ?? left)
+    }
+    let found = try FoundRecords(plan, query, of: record, in: trees)
+    var count = 0
+    while try found.next() { count += 1 }
+    return count
+  }
+
+  /// Nil for what has to be found to be counted.
+  private func count(of access: QueryAccess) throws(StoreError) -> Int? {
+    switch access {
+    case .rows(let ranges): try count(of: ranges, in: record.rows)
+    case .index(let place, let ranges): try count(of: ranges, in: record.indexes[place].slot)
+    case .keys: nil
+    }
+  }
+
+  private func count(of ranges: [KeyRange], in tree: TreeSlot) throws(StoreError) -> Int {
+    var count = 0
+    for range in ranges { count += try trees.count(of: range, in: tree) }
+    return count
+  }
+}

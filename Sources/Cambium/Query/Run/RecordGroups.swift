@@ -1,0 +1,120 @@
+/// Cuts the entries of a tree into groups that have the same first parts, and sorts each: where the tree's
+/// order is only the beginning of the one that is wanted.
+final class RecordGroups {
+  private let source: RecordSource
+  private let plan: QueryPlan
+  private let order: RecordOrder
+  private let record: RecordTrees
+  private let trees: TreeAccess
+  // One owner on one thread uses them, so accesses cannot overlap.
+  /// What all entries of the present group begin with.
+  @exclusivity(unchecked) private var prefix: [UInt8] = []
+  @exclusivity(unchecked) private var hasBegun = false
+  @exclusivity(unchecked) private var isAtEnd = false
+
+  init(
+    _ source: RecordSource, _ plan: QueryPlan, _ order: RecordOrder, _ record: RecordTrees,
+    _ trees: TreeAccess, hasBegun: Bool = false
+  ) {
+    self.source = source
+    self.plan = plan
+    self.order = order
+    self.record = record
+    self.trees = trees
+    unsafe self.hasBegun = hasBegun
+  }
+
+  var entryCount: Int { source.entryCount }
+  var rowCount: Int { source.rowCount }
+
+  /// The next group that has any record behind the start, sorted; nil if there is none.
+  ///
+  /// - Parameter limit: How many of its first are enough.
+  /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
+  func next(limit: Int?) throws(StoreError) -> SortedKeys? {
+    var keys = SortedKeys(of: record.record.name, limit: limit)
+    if unsafe !hasBegun {
+      unsafe hasBegun = true
+      unsafe isAtEnd = try !source.next()
+    }
+    while keys.count == 0, unsafe !isAtEnd {
+      unsafe prefix = try groupPrefix()
+      repeat {
+        try order.add(source, to: &keys)
+        unsafe isAtEnd = try !source.next()
+        guard unsafe !isAtEnd else { break }
+      } while try isInGroup()
+    }
+    keys.sort()
+    return keys.count == 0 ? nil : keys
+  }
+
+  private func isInGroup() throws(StoreError) -> Bool {
+    let key = entryKey
+    let prefix = unsafe prefix
+    guard key.byteCount >= prefix.count, key.part(0, prefix.count).equals(prefix.rawSpan) else {
+      return false
+    }
+    return try groupPrefix().count == prefix.count
+  }
+
+  private var entryKey: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      switch source {
+      case .rows(let source): unsafe _overrideLifetime(source.key, borrowing: self)
+      case .index(let source): unsafe _overrideLifetime(source.entryKey, borrowing: self)
+      case .listed(let source): unsafe _overrideLifetime(source.key, borrowing: self)
+      }
+    }
+  }
+
+  /// The bytes of the parts that make a group; of a key that was cut, or nearly is, at most what comes before
+  /// the hash: behind that it says nothing of the order.
+  private func groupPrefix() throws(StoreError) -> [UInt8] {
+    let key = entryKey
+    let length = try groupLength(key)
+    return key.part(0, min(length, IndexLayout.cutPrefix)).array()
+  }
+
+  private func groupLength(_ key: RawSpan) throws(StoreError) -> Int {
+    let layout = record.layout
+    switch plan.access {
+    case .rows:
+      var reader = KeyReader(key, layout: layout)
+      for column in layout.key.columns.prefix(plan.given.partCount) { try reader.skip(column) }
+      return reader.offset
+    case .index(let place, _):
+      // In order but for keys that were cut: of others, each is a group of its own.
+      if plan.given.extent == .all { return key.byteCount }
+      let index = record.indexes[place].layout
+      let isOfAll = plan.given.partCount == index.parts.columns.count
+      if key.byteCount == IndexLayout.cutLength {
+        return isOfAll && index.schema.isUnique
+          ? key.byteCount : lengthOfParts(key, index, layout)
+      }
+      if isOfAll { return key.byteCount - (try lengthOfPrimaryKey()) }
+      var reader = KeyReader(key, layout: layout, index: place)
+      for column in index.parts.columns.prefix(plan.given.partCount) { try reader.skip(column) }
+      return reader.offset
+    case .keys: return 0
+    }
+  }
+
+  /// Of a key that was cut: all, where the parts reach into what was.
+  private func lengthOfParts(_ key: RawSpan, _ index: IndexLayout, _ layout: RowLayout) -> Int {
+    var reader = KeyReader(
+      key.part(0, IndexLayout.cutPrefix), layout: layout, index: index.place)
+    for column in index.parts.columns.prefix(plan.given.partCount) {
+      guard (try? reader.skip(column)) != nil else { return key.byteCount }
+    }
+    return reader.offset
+  }
+
+  /// How much of the entry's key is the primary key.
+  private func lengthOfPrimaryKey() throws(StoreError) -> Int {
+    guard case .index(let source) = source else { return 0 }
+    let entries = source.entries
+    return try entries.value().byteCount == 0 ? source.key.byteCount : 0
+  }
+}

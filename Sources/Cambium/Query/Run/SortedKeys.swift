@@ -1,0 +1,166 @@
+/// Primary keys behind what they are sorted by, in one run of memory; with a limit, only the first of them.
+///
+/// The first eight bytes of each are kept beside it, which tell most apart.
+struct SortedKeys {
+  private struct Entry {
+    var head: UInt64
+    var start: Int
+    var length: Int32
+    var keyLength: Int32
+  }
+
+  private var bytes: [UInt8] = []
+  private var entries: [Entry] = []
+  /// Bytes of entries that were left out again.
+  private var garbage = 0
+  private let limit: Int?
+  /// For errors.
+  private let record: String
+
+  /// What keys may take in memory.
+  static var sizeMax: Int { 1 << 30 }
+
+  /// - Parameter limit: How many are kept: the first in order.
+  init(of record: String, limit: Int? = nil) {
+    self.record = record
+    self.limit = limit
+  }
+
+  var count: Int { entries.count }
+
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    entries.removeAll(keepingCapacity: true)
+    garbage = 0
+  }
+}
+
+// MARK: Adding
+
+extension SortedKeys {
+  /// Adds a primary key, which `key` ends with.
+  ///
+  /// - Complexity: Constant time; with a limit, O(log limit) for those that are among the first so far.
+  /// - Throws: `.sortTooLarge` where it gets too much to be sorted in memory.
+  mutating func add(_ key: RawSpan, keyLength: Int) throws(StoreError) {
+    let head = key.head(0)
+    if let limit, entries.count >= limit {
+      guard limit > 0, isBefore(key, head, entries[0]) else { return }
+      garbage += Int(entries[0].length)
+      entries[0] = try stored(key, head, keyLength)
+      sink(0)
+      if garbage > 1 << 16, garbage > bytes.count / 2 { compact() }
+      return
+    }
+    entries.append(try stored(key, head, keyLength))
+    if limit != nil { rise(entries.count - 1) }
+  }
+
+  private mutating func stored(
+    _ key: RawSpan, _ head: UInt64, _ keyLength: Int
+  ) throws(StoreError) -> Entry {
+    let start = bytes.count
+    bytes.append(key)
+    let size = bytes.count + entries.count * MemoryLayout<Entry>.stride
+    guard size <= Self.sizeMax else { throw .sortTooLarge(record: record, size: size) }
+    return Entry(
+      head: head, start: start, length: Int32(key.byteCount), keyLength: Int32(keyLength))
+  }
+
+  private mutating func compact() {
+    var kept: [UInt8] = []
+    kept.reserveCapacity(2 * (bytes.count - garbage))
+    for index in entries.indices {
+      let start = kept.count
+      append(index, to: &kept)
+      entries[index].start = start
+    }
+    bytes = kept
+    garbage = 0
+  }
+}
+
+// MARK: Order
+
+extension SortedKeys {
+  private func isBefore(_ one: Entry, _ other: Entry) -> Bool {
+    if one.head != other.head { return one.head < other.head }
+    return part(one).compare(part(other)) < 0
+  }
+
+  private func isSame(_ one: Int, _ other: Int) -> Bool { whole(one).equals(whole(other)) }
+
+  private func append(_ index: Int, to bytes: inout [UInt8]) { bytes.append(whole(index)) }
+
+  private func isBefore(_ key: RawSpan, _ head: UInt64, _ other: Entry) -> Bool {
+    if head != other.head { return head < other.head }
+    return key.compare(part(other)) < 0
+  }
+
+  /// Puts the keys in order, once all were added.
+  mutating func sort() {
+    let copy = self
+    entries.sort { copy.isBefore($0, $1) }
+  }
+
+  /// Keeps one of those that are the same, once they are sorted.
+  mutating func removeDuplicates() {
+    var kept = 0
+    for index in entries.indices {
+      if kept > 0, isSame(kept - 1, index) { continue }
+      entries[kept] = entries[index]
+      kept += 1
+    }
+    entries.removeLast(entries.count - kept)
+  }
+
+  /// The last of those kept is first, as long as keys are added.
+  private mutating func rise(_ index: Int) {
+    var index = index
+    while index > 0 {
+      let parent = (index - 1) / 2
+      guard isBefore(entries[parent], entries[index]) else { return }
+      entries.swapAt(parent, index)
+      index = parent
+    }
+  }
+
+  private mutating func sink(_ index: Int) {
+    var index = index
+    while true {
+      var last = index
+      for child in [2 * index + 1, 2 * index + 2]
+      where child < entries.count && isBefore(entries[last], entries[child]) {
+        last = child
+      }
+      if last == index { return }
+      entries.swapAt(last, index)
+      index = last
+    }
+  }
+}
+
+// MARK: Taking
+
+extension SortedKeys {
+  /// A primary key.
+  @_lifetime(borrow self)
+  func key(_ index: Int) -> RawSpan {
+    let entry = entries[index]
+    let start = entry.start + Int(entry.length - entry.keyLength)
+    return unsafe _overrideLifetime(
+      bytes.rawSpan.part(start, Int(entry.keyLength)), borrowing: self)
+  }
+
+  /// A primary key behind what it is sorted by.
+  @_lifetime(borrow self)
+  func whole(_ index: Int) -> RawSpan {
+    unsafe _overrideLifetime(part(entries[index]), borrowing: self)
+  }
+
+  @_lifetime(borrow self)
+  private func part(_ entry: Entry) -> RawSpan {
+    unsafe _overrideLifetime(
+      bytes.rawSpan.part(entry.start, Int(entry.length)), borrowing: self)
+  }
+}

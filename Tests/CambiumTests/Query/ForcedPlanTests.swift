@@ -1,0 +1,137 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// A store of random records, and queries of them.
+struct QueryWorld {
+  var choices: QueryChoices
+  let store: PersistentStore
+
+  init(seed: UInt64, _ options: StoreOptions = StoreOptions()) throws {
+    choices = QueryChoices(seed: seed)
+    store = try PersistentStore(inMemory: .queried, options: options)
+  }
+
+  /// Writes `count` records of each type, and takes some away again.
+  mutating func fill(_ count: Int, _ transaction: inout WriteTransaction) throws {
+    for id in 0..<count {
+      let id = choices.chance(8) ? choices.number(count) : id
+      try transaction.save(choices.record(id), onConflict: .replaceOther)
+      try transaction.save(choices.place(), onConflict: .replaceOther)
+    }
+    for id in 0..<count where choices.chance(6) {
+      try transaction.delete(QueriedRecord.self, key: id)
+    }
+  }
+
+  mutating func query(_ record: RecordTrees, _ oracle: QueryOracle) -> FieldQuery {
+    var query = FieldQuery(
+      condition: choices.chance(6) ? nil : choices.condition(record.record),
+      order: choices.order(record.record))
+    if choices.chance(2) { query.limit = choices.number(8) }
+    if choices.chance(3) { query.offset = choices.number(6) }
+    if choices.chance(3), !oracle.rows.isEmpty {
+      let row = choices.one(of: oracle.rows)
+      query.after = .record(key: row.key, row: row.row)
+    }
+    return query
+  }
+
+  /// Compares what every plan that there is finds with the oracle.
+  mutating func compare(_ trees: TreeAccess, queries: Int) throws -> Int {
+    var planCount = 0
+    for name in ["QueriedRecord", "QueriedPlace"] {
+      let record = try store.types.trees(named: name)
+      let oracle = try QueryOracle(record, trees)
+      for _ in 0..<queries {
+        let query = query(record, oracle)
+        let expected = try oracle.keys(query)
+        let runner = QueryRunner(record: record, trees: trees)
+        let (_, candidates) = try QueryPlanner(record, in: trees).candidates(query, for: .records)
+        planCount += candidates.count
+        for forced in [nil] + candidates.indices.map({ Optional($0) }) {
+          do {
+            try compare(expected, runner, query, forced)
+          } catch let error as StoreError {
+            throw Disagreement(description: "\(error), in \(query), plan \(forced ?? -1)")
+          }
+        }
+      }
+    }
+    return planCount
+  }
+
+  private func compare(
+    _ expected: [Bytes], _ runner: QueryRunner, _ query: FieldQuery, _ forced: Int?
+  ) throws {
+    let found = try runner.find(query, forced: forced)
+    var keys: [Bytes] = []
+    let layout = runner.record.layout
+    while try found.next() {
+      keys.append(found.key.array())
+      _ = try RowReader(key: found.key, row: try found.row(), layout: layout)
+    }
+    let what = "\(query), plan \(forced.map { "\($0)" } ?? "chosen"): \(found.plan.access)"
+    let place = zip(keys, expected).enumerated().first { $1.0 != $1.1 }?.offset
+    try agree(
+      keys == expected,
+      "\(keys.count) and not \(expected.count) records, the first other one \(place ?? -1), of \(what)")
+    let more = try found.next()
+    try agree(!more, "there is more of \(what)")
+    let count = try runner.count(query, forced: nil)
+    try agree(count == expected.count, "\(count) and not \(expected.count) counted of \(what)")
+  }
+}
+
+@Suite struct ForcedPlanTests {
+  @Test(arguments: 0..<4)
+  func `every plan gives the answer of a full scan, G2 G6 G7 G8`(shard: Int) {
+    replaying(Seeds.range(scaled(24, debug: 2), shard: 60 + shard)) { seed in
+      var world = try QueryWorld(seed: seed)
+      var planCount = 0
+      for size in [0, 1, 3, 40, scaled(200, debug: 60)] {
+        try world.store.write { transaction in
+          var copy = world
+          defer { world = copy }
+          try copy.fill(size, &transaction)
+        }
+        let trees = try world.store.snapshot().trees
+        planCount += try world.compare(trees, queries: scaled(60, debug: 12))
+      }
+      try world.store.expectSound()
+      try agree(planCount > 100, "\(planCount) plans only")
+    }
+  }
+
+  @Test(arguments: [64 << 10, 64 << 20])
+  func `queries see what their transaction wrote, also when it spills, G15`(budget: Int) {
+    replaying(Seeds.range(scaled(12, debug: 1), shard: 70)) { seed in
+      var options = StoreOptions()
+      options.transactionBudget = budget
+      var world = try QueryWorld(seed: seed, options)
+      try world.store.write { transaction in
+        var copy = world
+        defer { world = copy }
+        try copy.fill(60, &transaction)
+      }
+      try world.store.write { transaction in
+        var copy = world
+        defer { world = copy }
+        try copy.fill(scaled(300, debug: 150), &transaction)
+        let trees = try transaction.recordReader().trees
+        _ = try copy.compare(trees, queries: scaled(60, debug: 10))
+        struct Undo: Error {}
+        do {
+          try transaction.savepoint { transaction in
+            try copy.fill(40, &transaction)
+            _ = try copy.compare(trees, queries: 10)
+            throw Undo()
+          }
+        } catch is Undo {}
+        _ = try copy.compare(trees, queries: 10)
+      }
+    }
+  }
+}
