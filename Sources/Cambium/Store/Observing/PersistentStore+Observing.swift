@@ -33,6 +33,24 @@ extension PersistentStore {
     return KeyObservation(type, try observe(type.trees, key: key.key.array()))
   }
 
+  /// The changes of records that meet a condition: one that begins to meet it counts as inserted, one that
+  /// ceases to as deleted.
+  func changes<Subject: Record>(
+    of type: Subject.Type, matching condition: FieldCondition
+  ) throws(StoreError) -> RecordObservation<Subject> {
+    let type = try types.type(type)
+    let filter = try RowFilter(condition, in: type.trees.layout)
+    return RecordObservation(type, try observe(type.trees, key: nil), filter)
+  }
+
+  func results<Subject: Record>(
+    of query: FieldQuery, _ type: Subject.Type
+  ) throws(StoreError) -> QueryObservation<Subject> {
+    let type = try types.type(type)
+    let place = try observe(type.trees, key: nil)
+    return QueryObservation(try LiveResults(query, of: type, at: place))
+  }
+
   func observe(_ record: RecordTrees, key: [UInt8]?) throws(StoreError) -> ObservedPlace {
     let place = try hub.observe(record.rows, key: key, of: self)
     if backend.isReadOnly { try watch.begin(for: self) }
