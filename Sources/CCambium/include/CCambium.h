@@ -1,4 +1,5 @@
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,3 +28,6 @@ static inline void cambium_copy_past_caches(void *to, const void *from, size_t c
   }
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
+
+/// Whether `part` is somewhere in `bytes`. Linear, whatever the bytes.
+bool cambium_contains(const void *bytes, size_t count, const void *part, size_t part_count);

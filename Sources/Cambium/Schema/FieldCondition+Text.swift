@@ -1,28 +1,50 @@
 extension FieldCondition: CustomStringConvertible {
-  /// With the signs of Swift.
+  /// The condition as text, which `init(parsing:)` makes the same condition of.
   public var description: String {
     switch self {
-    case .comparison(let field, let comparison, let value): "\(field) \(comparison.sign) \(value)"
-    case .isIn(let field, let values): "\(field) in \(values)"
-    case .match(let field, let match): "\(field) \(match)"
-    case .contains(let field, let value): "\(field) contains \(value)"
-    case .computed(let one, let comparison, let other): "\(one) \(comparison.sign) \(other)"
-    case .and(let operands): Self.joined(operands, "&&", empty: "true")
-    case .or(let operands): Self.joined(operands, "||", empty: "false")
-    case .not(let operand): "!(\(operand))"
+    case .comparison(let field, let comparison, let value):
+      "\(field.asPath) \(comparison.sign) \(value.literal)"
+    case .isIn(let field, let values):
+      "\(field.asPath) in [\(values.map(\.literal).joined(separator: ", "))]"
+    case .match(let field, let match): "\(field.asPath) \(match)"
+    case .contains(let field, let value): "\(field.asPath) has \(value.literal)"
+    case .computed(let one, let comparison, let other):
+      Self.isPlain(one, other)
+        ? "(\(one)) \(comparison.sign) \(other)" : "\(one) \(comparison.sign) \(other)"
+    case .and(let operands): Self.joined(operands, "&&", empty: "true", single: "all")
+    case .or(let operands): Self.joined(operands, "||", empty: "false", single: "any")
+    case .not(let operand): operand.isInParentheses ? "!\(operand)" : "!(\(operand))"
+    }
+  }
+
+  private var isInParentheses: Bool {
+    switch self {
+    case .and(let operands), .or(let operands): operands.count > 1
+    default: false
+    }
+  }
+
+  /// Without parentheses it would be read as a comparison of a field with a value.
+  private static func isPlain(_ one: FieldExpression, _ other: FieldExpression) -> Bool {
+    switch (one, other) {
+    case (.field, .value), (.value, .field): true
+    default: false
     }
   }
 
   private static func joined(
-    _ operands: [FieldCondition], _ sign: String, empty: String
+    _ operands: [FieldCondition], _ sign: String, empty: String, single: String
   ) -> String {
-    operands.isEmpty
-      ? empty : "(" + operands.map(\.description).joined(separator: " \(sign) ") + ")"
+    switch operands.count {
+    case 0: empty
+    case 1: "\(single)(\(operands[0]))"
+    default: "(" + operands.map(\.description).joined(separator: " \(sign) ") + ")"
+    }
   }
 }
 
 extension FieldCondition.Comparison {
-  fileprivate var sign: String {
+  package var sign: String {
     switch self {
     case .equal: "=="
     case .notEqual: "!="
@@ -35,20 +57,23 @@ extension FieldCondition.Comparison {
 }
 
 extension TextMatch: CustomStringConvertible {
-  public var description: String {
-    let word =
-      switch kind {
-      case .prefix: "beginswith"
-      case .suffix: "endswith"
-      case .contains: "contains"
-      case .equals: "equals"
-      case .like: "like"
-      }
-    return "\(word)\(options) \"\(text)\""
+  public var description: String { "\(kind.word)\(options) \(text.quoted)" }
+}
+
+extension TextMatch.Kind {
+  var word: String {
+    switch self {
+    case .prefix: "beginswith"
+    case .suffix: "endswith"
+    case .contains: "contains"
+    case .equals: "equals"
+    case .like: "like"
+    }
   }
 }
 
 extension TextMatch.Options: CustomStringConvertible {
+  /// `[cd]`, or nothing.
   public var description: String {
     if isEmpty { return "" }
     return "[\(contains(.caseInsensitive) ? "c" : "")\(contains(.diacriticInsensitive) ? "d" : "")]"
@@ -58,8 +83,8 @@ extension TextMatch.Options: CustomStringConvertible {
 extension FieldExpression: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .field(let name): name
-    case .value(let value): "\(value)"
+    case .field(let name): name.asPath
+    case .value(let value): value.literal
     case .arithmetic(let one, let operation, let other): "(\(one) \(operation.sign) \(other))"
     case .negated(let operand): "-(\(operand))"
     case .length(let operand): "length(\(operand))"
@@ -70,7 +95,7 @@ extension FieldExpression: CustomStringConvertible {
 }
 
 extension FieldExpression.Operation {
-  fileprivate var sign: String {
+  var sign: String {
     switch self {
     case .plus: "+"
     case .minus: "-"

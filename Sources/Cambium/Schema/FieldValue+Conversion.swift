@@ -17,72 +17,99 @@ public protocol FieldValueConvertible: Sendable {
   var fieldValue: FieldValue { get }
 }
 
+/// A value of a type with an order: conditions can ask for what is above or below it.
+public protocol OrderedFieldValue: FieldValueConvertible {}
+
+/// A number: conditions can compute with it.
+public protocol FieldNumber: OrderedFieldValue {}
+
+/// A value with a text that conditions can match.
+public protocol FieldText: OrderedFieldValue, MeasuredFieldValue {}
+
+/// A value with a length.
+public protocol MeasuredFieldValue: FieldValueConvertible {}
+
 extension FieldValue: FieldValueConvertible {
   public var fieldValue: FieldValue { self }
 }
 
-extension Bool: FieldValueConvertible {
-  public var fieldValue: FieldValue { .boolean(self) }
-}
-
 extension FieldValueConvertible where Self: SignedInteger {
+  @inlinable
   public var fieldValue: FieldValue { .integer(Int64(self)) }
 }
 
 extension FieldValueConvertible where Self: UnsignedInteger {
+  @inlinable
   public var fieldValue: FieldValue { .unsigned(UInt64(self)) }
 }
 
-extension Int: FieldValueConvertible {}
-extension Int8: FieldValueConvertible {}
-extension Int16: FieldValueConvertible {}
-extension Int32: FieldValueConvertible {}
-extension Int64: FieldValueConvertible {}
-extension UInt: FieldValueConvertible {}
-extension UInt8: FieldValueConvertible {}
-extension UInt16: FieldValueConvertible {}
-extension UInt32: FieldValueConvertible {}
-extension UInt64: FieldValueConvertible {}
-
-extension Float: FieldValueConvertible {
-  public var fieldValue: FieldValue { .float(self) }
+extension Bool: OrderedFieldValue {
+  @inlinable public var fieldValue: FieldValue { .boolean(self) }
 }
 
-extension Double: FieldValueConvertible {
-  public var fieldValue: FieldValue { .double(self) }
+extension Int: FieldNumber {}
+extension Int8: FieldNumber {}
+extension Int16: FieldNumber {}
+extension Int32: FieldNumber {}
+extension Int64: FieldNumber {}
+extension UInt: FieldNumber {}
+extension UInt8: FieldNumber {}
+extension UInt16: FieldNumber {}
+extension UInt32: FieldNumber {}
+extension UInt64: FieldNumber {}
+
+extension Float: FieldNumber {
+  @inlinable public var fieldValue: FieldValue { .float(self) }
 }
 
-extension Decimal: FieldValueConvertible {
-  public var fieldValue: FieldValue { .decimal(self) }
+extension Double: FieldNumber {
+  @inlinable public var fieldValue: FieldValue { .double(self) }
 }
 
-extension String: FieldValueConvertible {
-  public var fieldValue: FieldValue { .string(self) }
+extension Decimal: FieldNumber {
+  @inlinable public var fieldValue: FieldValue { .decimal(self) }
 }
 
-extension Date: FieldValueConvertible {
-  public var fieldValue: FieldValue { .date(self) }
+extension String: FieldText {
+  @inlinable public var fieldValue: FieldValue { .string(self) }
 }
 
-extension Data: FieldValueConvertible {
-  public var fieldValue: FieldValue { .data(self) }
+extension URL: FieldText {
+  @inlinable public var fieldValue: FieldValue { .url(self) }
 }
 
-extension UUID: FieldValueConvertible {
-  public var fieldValue: FieldValue { .uuid(self) }
+extension Date: OrderedFieldValue {
+  @inlinable public var fieldValue: FieldValue { .date(self) }
 }
 
-extension URL: FieldValueConvertible {
-  public var fieldValue: FieldValue { .url(self) }
+extension Data: OrderedFieldValue, MeasuredFieldValue {
+  @inlinable public var fieldValue: FieldValue { .data(self) }
 }
+
+extension UUID: OrderedFieldValue {
+  @inlinable public var fieldValue: FieldValue { .uuid(self) }
+}
+
+extension Array: FieldValueConvertible where Element: FieldValueConvertible {
+  public var fieldValue: FieldValue { .array(map(\.fieldValue)) }
+}
+
+extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
+  /// Null for nil.
+  @inlinable public var fieldValue: FieldValue { map(\.fieldValue) ?? .null }
+}
+
+extension Optional: OrderedFieldValue where Wrapped: OrderedFieldValue {}
+extension Array: MeasuredFieldValue where Element: FieldValueConvertible {}
+extension Optional: MeasuredFieldValue where Wrapped: MeasuredFieldValue {}
+extension Optional: FieldNumber where Wrapped: FieldNumber {}
+extension Optional: FieldText where Wrapped: FieldText {}
 
 extension FieldValue {
   /// What a column would hold of any value; nil where it takes a codec.
   init?(converting value: Any) {
     switch value {
     case let value as any FieldValueConvertible: self = value.fieldValue
-    case let value as any RecordIntegerEnum: self = .integer(Int64(value.intRawValue))
-    case let value as any RecordStringEnum: self = .string(value.stringRawValue)
     case let values as [any FieldValueConvertible]: self = .array(values.map(\.fieldValue))
     default: return nil
     }

@@ -15,6 +15,7 @@ public struct TextMatch: Hashable, Sendable {
     /// of its own.
     case prefix
     case suffix
+    /// Of an array, without options, that it has the text as an element.
     case contains
     /// As a comparison, but with options.
     case equals

@@ -77,7 +77,8 @@ struct QueryWorld {
     let place = zip(keys, expected).enumerated().first { $1.0 != $1.1 }?.offset
     try agree(
       keys == expected,
-      "\(keys.count) and not \(expected.count) records, the first other one \(place ?? -1), of \(what)")
+      "\(keys.count) and not \(expected.count) records, the first other one \(place ?? -1) "
+        + "\(place.map { "\(keys[$0]) not \(expected[$0])" } ?? ""), of \(what)")
     let more = try found.next()
     try agree(!more, "there is more of \(what)")
     let count = try runner.count(query, forced: nil)

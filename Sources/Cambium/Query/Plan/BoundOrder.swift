@@ -7,7 +7,7 @@ struct BoundOrder: Sendable {
   private(set) var hasWholeKey = false
   /// Columns that have one value in all records of the query. They are left out, unless records are to come
   /// after one that may have another.
-  private var fixed: Set<UInt32> = []
+  private(set) var fixed: [(column: KeyColumn, value: FieldValue)] = []
 
   static let byPrimaryKey = BoundOrder()
 
@@ -24,9 +24,9 @@ struct BoundOrder: Sendable {
       let column = try Self.column(of: field, in: layout)
       let index = Int(column.column)
       if exact.contains(index) { continue }
-      if condition.isFixed(index) {
+      if let values = condition.fixedValues(of: index) {
         if !isAfter { continue }
-        fixed.insert(column.column)
+        fixed.append((column, values[0]))
       }
       if !column.form.contains(.isCaseInsensitive) { exact.insert(index) }
       columns.append(column)
@@ -40,7 +40,7 @@ struct BoundOrder: Sendable {
   private mutating func dropPrimaryKey(_ key: [KeyColumn]) {
     guard columns.count >= key.count else { return }
     let isThere = zip(columns.suffix(key.count), key).allSatisfy { one, other in
-      one.column == other.column && one.isDescending == other.isDescending
+      one.isSameValue(as: other) && one.isDescending == other.isDescending
     }
     guard isThere else { return }
     columns.removeLast(key.count)
@@ -132,8 +132,12 @@ extension BoundOrder {
     return given
   }
 
+  private func isFixed(_ column: KeyColumn) -> Bool {
+    fixed.contains { $0.column.column == column.column }
+  }
+
   private func passFixed(_ matched: inout Int) {
-    while matched < columns.count, fixed.contains(columns[matched].column) { matched += 1 }
+    while matched < columns.count, isFixed(columns[matched]) { matched += 1 }
   }
 }
 

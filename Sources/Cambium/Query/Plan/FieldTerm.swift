@@ -114,11 +114,11 @@ struct Conjunction: Sendable {
 }
 
 extension Conjunction {
-  /// Whether a column can have only one value.
-  func isFixed(_ column: Int) -> Bool {
-    terms.contains { term in
-      guard term.column == column, case .isAny(let values) = term.demand else { return false }
-      return values.count == 1
+  /// The only value that a column can have; nil if there may be several.
+  func fixedValues(of column: Int) -> [FieldValue]? {
+    for term in terms where term.column == column {
+      if case .isAny(let values) = term.demand, values.count == 1 { return values }
     }
+    return nil
   }
 }

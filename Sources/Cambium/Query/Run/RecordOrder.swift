@@ -113,8 +113,9 @@ extension RecordOrder {
     let layout = record.layout
     let (key, row) = unsafe (startKey, startRow)
     let encoder = encoder
-    for (part, value) in zip(parts, fixed) {
-      guard let value else { continue }
+    var known = columns.fixed
+    for (part, value) in zip(parts, fixed) { if let value { known.append((part, value)) } }
+    for (part, value) in known where value != .null || part.form.contains(.isOptional) {
       let reader = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
       encoder.begin()
       try encoder.append(part, from: reader)

@@ -9,6 +9,8 @@ final class RecordType<Subject: Record>: OpenedRecordType {
   @usableFromInline let trees: RecordTrees
   @usableFromInline let plan: RecordPlan
   @usableFromInline let hooks: RecordHooks<Subject>
+  /// What conditions find fields by.
+  let properties: PropertyFields
   /// Whether there is something that a record has to meet.
   @usableFromInline let isChecked: Bool
   /// Whether a record was once the same by way of the type's own coding. Asked in debug builds.
@@ -21,6 +23,7 @@ final class RecordType<Subject: Record>: OpenedRecordType {
     self.trees = trees
     plan = try RecordPlan(checked, layout: trees.layout)
     hooks = Subject.hooks
+    properties = PropertyFields(checked)
     rules = checked.fields.flatMap { field in
       let column = trees.layout.index(named: field.name) ?? 0
       return field.rules.map { (column, $0) }

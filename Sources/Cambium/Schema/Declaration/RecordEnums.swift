@@ -1,8 +1,12 @@
 /// An enum that is stored as an integer. Needs no code where its raw values are `Int`s.
-public protocol RecordIntegerEnum: Codable, Sendable {
+public protocol RecordIntegerEnum: Codable, FieldValueConvertible {
   /// Nil where no case has the value.
   init?(intRawValue: Int)
   var intRawValue: Int { get }
+}
+
+extension RecordIntegerEnum {
+  public var fieldValue: FieldValue { .integer(Int64(intRawValue)) }
 }
 
 extension RecordIntegerEnum where Self: RawRepresentable, RawValue == Int {
@@ -14,10 +18,14 @@ extension RecordIntegerEnum where Self: RawRepresentable, RawValue == Int {
 }
 
 /// An enum that is stored as a string. Needs no code where its raw values are `String`s.
-public protocol RecordStringEnum: Codable, Sendable {
+public protocol RecordStringEnum: Codable, FieldValueConvertible {
   /// Nil where no case has the value.
   init?(stringRawValue: String)
   var stringRawValue: String { get }
+}
+
+extension RecordStringEnum {
+  public var fieldValue: FieldValue { .string(stringRawValue) }
 }
 
 extension RecordStringEnum where Self: RawRepresentable, RawValue == String {

@@ -1,0 +1,253 @@
+public import FoundationEssentials
+
+/// What conditions can compare: a field, or what is computed of fields.
+public protocol FieldOperand<Subject, Value>: Sendable {
+  associatedtype Subject: Record
+  associatedtype Value
+
+  var computed: ComputedField<Subject, Value> { get }
+}
+
+/// A value that is computed of a record's fields: `$0.price * $0.count`.
+///
+/// What has no result is null: see ``FieldExpression``. Nothing traps.
+public struct ComputedField<Subject: Record, Value>: FieldOperand {
+  @usableFromInline let tree: ExpressionTree
+
+  @usableFromInline
+  init(_ tree: ExpressionTree) {
+    self.tree = tree
+  }
+
+  @inlinable
+  public var computed: ComputedField { self }
+}
+
+// MARK: Comparing
+
+extension FieldOperand where Value: FieldValueConvertible {
+  @inlinable
+  public static func == (one: Self, other: some FieldOperand<Subject, Value>) -> Condition<Subject>
+  {
+    one.compared(.equal, other)
+  }
+
+  @inlinable
+  public static func != (one: Self, other: some FieldOperand<Subject, Value>) -> Condition<Subject>
+  {
+    one.compared(.notEqual, other)
+  }
+
+  @inlinable
+  func compared(
+    _ comparison: FieldCondition.Comparison, _ other: some FieldOperand<Subject, Value>
+  ) -> Condition<Subject> {
+    Condition(.computed(computed.tree, comparison, other.computed.tree))
+  }
+}
+
+extension FieldOperand where Value: OrderedFieldValue {
+  @inlinable
+  public static func < (one: Self, other: some FieldOperand<Subject, Value>) -> Condition<Subject> {
+    one.compared(.less, other)
+  }
+
+  @inlinable
+  public static func <= (one: Self, other: some FieldOperand<Subject, Value>) -> Condition<Subject>
+  {
+    one.compared(.lessOrEqual, other)
+  }
+
+  @inlinable
+  public static func > (one: Self, other: some FieldOperand<Subject, Value>) -> Condition<Subject> {
+    one.compared(.greater, other)
+  }
+
+  @inlinable
+  public static func >= (one: Self, other: some FieldOperand<Subject, Value>) -> Condition<Subject>
+  {
+    one.compared(.greaterOrEqual, other)
+  }
+}
+
+extension ComputedField where Value: FieldValueConvertible {
+  /// A constant.
+  @inlinable
+  init(constant value: Value) {
+    self.init(.value(value.fieldValue))
+  }
+
+  @inlinable
+  public static func == (one: ComputedField, value: Value) -> Condition<Subject> {
+    one.compared(.equal, ComputedField(constant: value))
+  }
+
+  @inlinable
+  public static func != (one: ComputedField, value: Value) -> Condition<Subject> {
+    one.compared(.notEqual, ComputedField(constant: value))
+  }
+}
+
+extension ComputedField where Value: OrderedFieldValue {
+  @inlinable
+  public static func < (one: ComputedField, value: Value) -> Condition<Subject> {
+    one.compared(.less, ComputedField(constant: value))
+  }
+
+  @inlinable
+  public static func <= (one: ComputedField, value: Value) -> Condition<Subject> {
+    one.compared(.lessOrEqual, ComputedField(constant: value))
+  }
+
+  @inlinable
+  public static func > (one: ComputedField, value: Value) -> Condition<Subject> {
+    one.compared(.greater, ComputedField(constant: value))
+  }
+
+  @inlinable
+  public static func >= (one: ComputedField, value: Value) -> Condition<Subject> {
+    one.compared(.greaterOrEqual, ComputedField(constant: value))
+  }
+}
+
+// MARK: Computing
+
+extension FieldOperand where Value: FieldNumber {
+  @inlinable
+  public static func + (
+    one: Self, other: some FieldOperand<Subject, Value>
+  ) -> ComputedField<Subject, Value> {
+    one.combined(.plus, other)
+  }
+
+  @inlinable
+  public static func + (one: Self, value: Value) -> ComputedField<Subject, Value> {
+    one.combined(.plus, ComputedField(constant: value))
+  }
+
+  @inlinable
+  public static func - (
+    one: Self, other: some FieldOperand<Subject, Value>
+  ) -> ComputedField<Subject, Value> {
+    one.combined(.minus, other)
+  }
+
+  @inlinable
+  public static func - (one: Self, value: Value) -> ComputedField<Subject, Value> {
+    one.combined(.minus, ComputedField(constant: value))
+  }
+
+  @inlinable
+  public static func * (
+    one: Self, other: some FieldOperand<Subject, Value>
+  ) -> ComputedField<Subject, Value> {
+    one.combined(.times, other)
+  }
+
+  @inlinable
+  public static func * (one: Self, value: Value) -> ComputedField<Subject, Value> {
+    one.combined(.times, ComputedField(constant: value))
+  }
+
+  /// Of integers, towards zero.
+  @inlinable
+  public static func / (
+    one: Self, other: some FieldOperand<Subject, Value>
+  ) -> ComputedField<Subject, Value> {
+    one.combined(.divided, other)
+  }
+
+  @inlinable
+  public static func / (one: Self, value: Value) -> ComputedField<Subject, Value> {
+    one.combined(.divided, ComputedField(constant: value))
+  }
+
+  /// With the sign of what is divided.
+  @inlinable
+  public static func % (
+    one: Self, other: some FieldOperand<Subject, Value>
+  ) -> ComputedField<Subject, Value> {
+    one.combined(.remainder, other)
+  }
+
+  @inlinable
+  public static func % (one: Self, value: Value) -> ComputedField<Subject, Value> {
+    one.combined(.remainder, ComputedField(constant: value))
+  }
+
+  @inlinable
+  public static prefix func - (one: Self) -> ComputedField<Subject, Value> {
+    ComputedField(.negated(one.computed.tree))
+  }
+
+  /// As a double, to be compared or computed with others; null where it is.
+  @inlinable
+  public var double: ComputedField<Subject, Double?> {
+    ComputedField<Subject, Double?>(
+      .arithmetic(computed.tree, .times, .value(.double(1))))
+  }
+}
+
+extension FieldOperand {
+  @inlinable
+  func combined<Other, Result>(
+    _ operation: FieldExpression.Operation, _ other: some FieldOperand<Subject, Other>
+  ) -> ComputedField<Subject, Result> {
+    ComputedField<Subject, Result>(
+      .arithmetic(computed.tree, operation, other.computed.tree))
+  }
+}
+
+extension FieldOperand where Value == Date {
+  /// In seconds.
+  @inlinable
+  public static func - (
+    one: Self, other: some FieldOperand<Subject, Date>
+  ) -> ComputedField<Subject, Double> {
+    one.combined(.minus, other)
+  }
+
+  @inlinable
+  public static func - (one: Self, other: Date) -> ComputedField<Subject, Double> {
+    one.combined(.minus, ComputedField<Subject, Date>(constant: other))
+  }
+
+  /// That many seconds later.
+  @inlinable
+  public static func + (one: Self, seconds: Double) -> ComputedField<Subject, Date> {
+    one.combined(.plus, ComputedField<Subject, Double>(constant: seconds))
+  }
+}
+
+extension FieldOperand where Value: MeasuredFieldValue {
+  /// Of a text in characters, of data in bytes, of an array in elements; null where it is.
+  @inlinable
+  public var count: ComputedField<Subject, Int?> {
+    ComputedField<Subject, Int?>(.length(computed.tree))
+  }
+}
+
+extension FieldOperand where Value == String {
+  /// By Unicode's simple mapping of each scalar.
+  @inlinable
+  public func lowercased() -> ComputedField<Subject, String> {
+    ComputedField(.lowercased(computed.tree))
+  }
+}
+
+extension FieldOperand where Value == String? {
+  @inlinable
+  public func lowercased() -> ComputedField<Subject, String?> {
+    ComputedField(.lowercased(computed.tree))
+  }
+}
+
+extension FieldOperand {
+  /// The value, or another where it is null.
+  @inlinable
+  public static func ?? <Wrapped: FieldValueConvertible>(
+    one: Self, value: Wrapped
+  ) -> ComputedField<Subject, Wrapped> where Value == Wrapped? {
+    ComputedField<Subject, Wrapped>(.coalesced(one.computed.tree, .value(value.fieldValue)))
+  }
+}

@@ -1,0 +1,142 @@
+/// A condition on the records of a type.
+///
+/// ```swift
+/// try store.fetch(Person.self, where: \.age >= 18 && .hasPrefix(\.name, "A"))
+/// try store.fetch(Person.self, matching: { $0.age >= 18 && $0.name.hasPrefix("A") })
+/// ```
+///
+/// It is a value, made without a store and without failing; it is checked against the description of the record
+/// before a record is read. What null, order and texts mean is said at ``FieldCondition``. Two conditions
+/// are equal if they are made of the same parts in the same way.
+public struct Condition<Subject: Record>: Hashable, Sendable {
+  @usableFromInline let tree: ConditionTree
+
+  @usableFromInline
+  init(_ tree: ConditionTree) {
+    self.tree = tree
+  }
+
+  /// The condition that a closure makes of the record's fields; better than operators on key paths where there
+  /// are more than three terms, since the compiler then says exactly what does not fit.
+  @inlinable
+  public init(matching condition: (Fields<Subject>) -> Condition<Subject>) {
+    self = condition(Fields())
+  }
+
+  /// The same condition on properties, by their names: `address.street`. A name that is no property's is
+  /// noticed when the condition is checked.
+  public init(_ condition: FieldCondition) {
+    let paths = PropertyPaths.of(Subject.self)
+    self.init(
+      ConditionTree(condition) { paths.reference(to: $0) ?? PropertyReference(path: $0) })
+  }
+}
+
+extension Condition {
+  /// Always met.
+  public static var always: Condition { Condition(.all([])) }
+
+  /// Never met.
+  public static var never: Condition { Condition(.any([])) }
+
+  /// Met where all are; always, of none.
+  public static func all(_ conditions: [Condition]) -> Condition {
+    Condition(.all(conditions.map(\.tree)))
+  }
+
+  /// Met where one of them is; never, of none.
+  public static func any(_ conditions: [Condition]) -> Condition {
+    Condition(.any(conditions.map(\.tree)))
+  }
+
+  public static func not(_ condition: Condition) -> Condition {
+    Condition(.not(condition.tree))
+  }
+
+  @inlinable
+  public static func && (one: Condition, other: Condition) -> Condition {
+    Condition(.both(one.tree, other.tree))
+  }
+
+  @inlinable
+  public static func || (one: Condition, other: Condition) -> Condition {
+    Condition(.either(one.tree, other.tree))
+  }
+
+  @inlinable
+  public static prefix func ! (condition: Condition) -> Condition {
+    Condition(.not(condition.tree))
+  }
+}
+
+// MARK: Checking
+
+extension Condition {
+  /// The condition on the fields that the properties are stored in.
+  ///
+  /// - Throws: `.invalidValue`, naming the record, the field, and what is wrong with it, where a property is not
+  ///   stored, or cannot be asked so.
+  func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
+    let layout = type.trees.layout
+    let properties = type.properties
+    let condition = try tree.condition { property throws(StoreError) in
+      guard let field = properties.field(of: property) else {
+        throw .invalidValue(
+          record: layout.record.name, field: properties.path(of: property),
+          reason: "no field is stored of the property")
+      }
+      return field
+    } tooDeep: {
+      .invalidValue(
+        record: layout.record.name, field: nil, reason: "the condition is nested too deep")
+    }
+    _ = try RowCondition(condition, in: layout)
+    return condition
+  }
+}
+
+// MARK: As text
+
+extension Condition: CustomStringConvertible {
+  /// With the properties' names: `age >= 18 && name beginswith "A"`.
+  public var description: String {
+    let paths = PropertyPaths.of(Subject.self)
+    do throws(TooDeep) {
+      return try condition(paths).description
+    } catch {
+      return "(nested too deep)"
+    }
+  }
+
+  private func condition(_ paths: PropertyPaths) throws(TooDeep) -> FieldCondition {
+    try tree.condition { property throws(TooDeep) in
+      paths.path(of: property) ?? "offset \(property.offset)"
+    } tooDeep: {
+      TooDeep()
+    }
+  }
+}
+
+extension Condition: Codable {
+  /// As its description.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    do {
+      self.init(try FieldCondition(parsing: try container.decode(String.self)))
+    } catch let error as ConditionSyntaxError {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(error)")
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    let text: String
+    do throws(TooDeep) {
+      text = try condition(PropertyPaths.of(Subject.self)).description
+    } catch {
+      throw EncodingError.invalidValue(
+        self, .init(codingPath: encoder.codingPath, debugDescription: "It is nested too deep."))
+    }
+    try container.encode(text)
+  }
+}

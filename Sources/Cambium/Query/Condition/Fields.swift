@@ -1,0 +1,207 @@
+/// The fields of a record type, to make conditions of: `{ $0.age >= 18 && $0.name.hasPrefix("A") }`.
+@dynamicMemberLookup
+public struct Fields<Subject: Record>: Sendable {
+  @inlinable
+  public init() {}
+
+  @inlinable
+  public subscript<Value>(
+    dynamicMember path: KeyPath<Subject, Value>
+  ) -> FieldReference<Subject, Value> {
+    FieldReference(PropertyReference(path))
+  }
+}
+
+/// A field of a record type, or a part of a composite: what conditions are made of in a closure.
+@dynamicMemberLookup
+public struct FieldReference<Subject: Record, Value>: FieldOperand {
+  @usableFromInline let property: PropertyReference
+
+  @usableFromInline
+  init(_ property: PropertyReference) {
+    self.property = property
+  }
+
+  @inlinable
+  public var computed: ComputedField<Subject, Value> { ComputedField(.property(property)) }
+
+  /// A part of a composite.
+  @inlinable
+  public subscript<Part>(
+    dynamicMember path: KeyPath<Value, Part>
+  ) -> FieldReference<Subject, Part> {
+    FieldReference<Subject, Part>(property.part(PropertyReference(path), of: Subject.self))
+  }
+
+  /// A part of an optional composite, null where that is.
+  @inlinable
+  public subscript<Composite, Part>(
+    dynamicMember path: KeyPath<Composite, Part>
+  ) -> FieldReference<Subject, Part?> where Value == Composite? {
+    FieldReference<Subject, Part?>(property.part(PropertyReference(path), of: Subject.self))
+  }
+
+  /// An optional part of an optional composite.
+  @inlinable
+  public subscript<Composite, Part>(
+    dynamicMember path: KeyPath<Composite, Part?>
+  ) -> FieldReference<Subject, Part?> where Value == Composite? {
+    FieldReference<Subject, Part?>(property.part(PropertyReference(path), of: Subject.self))
+  }
+}
+
+extension PropertyReference {
+  /// A property of the struct that this one is, or is an optional of: what is wrapped is where the
+  /// optional is.
+  @inlinable @inline(__always)
+  func part(_ part: PropertyReference, of root: any Any.Type) -> PropertyReference {
+    if offset >= 0, part.offset >= 0 {
+      return PropertyReference(offset: offset + part.offset, type: part.type)
+    }
+    return unplacedPart(part, of: root)
+  }
+
+  @usableFromInline
+  func unplacedPart(_ part: PropertyReference, of root: any Any.Type) -> PropertyReference {
+    let path = (PropertyPaths.of(root).path(of: self) ?? "") + "." + (part.path ?? "")
+    return PropertyPaths.of(root).reference(to: path) ?? PropertyReference(path: path)
+  }
+}
+
+// MARK: With constants
+
+extension FieldReference where Value: FieldValueConvertible {
+  @inlinable
+  public static func == (field: FieldReference, value: Value) -> Condition<Subject> {
+    Condition(.comparison(field.property, .equal, value.fieldValue))
+  }
+
+  @inlinable
+  public static func != (field: FieldReference, value: Value) -> Condition<Subject> {
+    Condition(.comparison(field.property, .notEqual, value.fieldValue))
+  }
+
+  /// Whether the field has one of the values.
+  @inlinable @_disfavoredOverload
+  public func isIn(_ values: some Sequence<Value>) -> Condition<Subject> {
+    Condition(.isIn(property, values.map(\.fieldValue)))
+  }
+}
+
+extension FieldReference where Value: OrderedFieldValue {
+  @inlinable
+  public static func < (field: FieldReference, value: Value) -> Condition<Subject> {
+    Condition(.comparison(field.property, .less, value.fieldValue))
+  }
+
+  @inlinable
+  public static func <= (field: FieldReference, value: Value) -> Condition<Subject> {
+    Condition(.comparison(field.property, .lessOrEqual, value.fieldValue))
+  }
+
+  @inlinable
+  public static func > (field: FieldReference, value: Value) -> Condition<Subject> {
+    Condition(.comparison(field.property, .greater, value.fieldValue))
+  }
+
+  @inlinable
+  public static func >= (field: FieldReference, value: Value) -> Condition<Subject> {
+    Condition(.comparison(field.property, .greaterOrEqual, value.fieldValue))
+  }
+
+  /// Both bounds included.
+  @inlinable
+  public func isBetween(_ lower: Value, _ upper: Value) -> Condition<Subject> {
+    self >= lower && self <= upper
+  }
+}
+
+extension FieldReference where Value: OrderedFieldValue & Comparable {
+  @inlinable
+  public func isIn(_ range: ClosedRange<Value>) -> Condition<Subject> {
+    isBetween(range.lowerBound, range.upperBound)
+  }
+
+  @inlinable
+  public func isIn(_ range: Range<Value>) -> Condition<Subject> {
+    self >= range.lowerBound && self < range.upperBound
+  }
+
+  @inlinable
+  public static func ~= (range: ClosedRange<Value>, field: FieldReference) -> Condition<Subject> {
+    field.isIn(range)
+  }
+}
+
+extension FieldReference {
+  /// Whether the field, of whichever type, is nil.
+  @inlinable @_disfavoredOverload
+  public static func == <Wrapped>(
+    field: FieldReference, value: _OptionalNilComparisonType
+  ) -> Condition<Subject> where Value == Wrapped? {
+    Condition(.comparison(field.property, .equal, .null))
+  }
+
+  @inlinable @_disfavoredOverload
+  public static func != <Wrapped>(
+    field: FieldReference, value: _OptionalNilComparisonType
+  ) -> Condition<Subject> where Value == Wrapped? {
+    Condition(.comparison(field.property, .notEqual, .null))
+  }
+}
+
+// MARK: Texts and arrays
+
+extension FieldReference where Value: FieldText {
+  @inlinable
+  public func hasPrefix(
+    _ text: String, _ options: TextMatch.Options = []
+  ) -> Condition<Subject> {
+    Condition(.match(property, TextMatch(.prefix, text, options)))
+  }
+
+  @inlinable
+  public func hasSuffix(
+    _ text: String, _ options: TextMatch.Options = []
+  ) -> Condition<Subject> {
+    Condition(.match(property, TextMatch(.suffix, text, options)))
+  }
+
+  @inlinable
+  public func contains(
+    _ text: String, _ options: TextMatch.Options = []
+  ) -> Condition<Subject> {
+    Condition(.match(property, TextMatch(.contains, text, options)))
+  }
+
+  /// As `==`, but not regarding what the options say.
+  @inlinable
+  public func equals(_ text: String, _ options: TextMatch.Options) -> Condition<Subject> {
+    Condition(.match(property, TextMatch(.equals, text, options)))
+  }
+
+  /// With `?` for one Unicode scalar and `*` for any number of them.
+  @inlinable
+  public func like(
+    _ pattern: String, _ options: TextMatch.Options = []
+  ) -> Condition<Subject> {
+    Condition(.match(property, TextMatch(.like, pattern, options)))
+  }
+}
+
+extension FieldReference {
+  /// Whether the array has an element.
+  @inlinable
+  public func contains<Element: FieldValueConvertible>(
+    _ element: Element
+  ) -> Condition<Subject> where Value == [Element] {
+    Condition(.contains(property, element.fieldValue))
+  }
+
+  @inlinable
+  public func contains<Element: FieldValueConvertible>(
+    _ element: Element
+  ) -> Condition<Subject> where Value == [Element]? {
+    Condition(.contains(property, element.fieldValue))
+  }
+}

@@ -1,0 +1,264 @@
+internal import FoundationEssentials
+
+/// What an expression comes to, as far as that is known before there is a row.
+private struct Operand {
+  var step: Int
+  var kind: Kind
+  /// Of a constant, which becomes what it is compared with.
+  var literal: FieldValue?
+
+  enum Kind {
+    case null, boolean, integer, double, decimal, date, string, url, data, uuid
+  }
+}
+
+extension ComputedTerms {
+  /// - Returns: the place of the comparison.
+  /// - Throws: `.invalidValue` where the record has no such field, or the values cannot be computed or
+  ///   compared so.
+  mutating func add(
+    _ one: FieldExpression, _ comparison: FieldCondition.Comparison, _ other: FieldExpression,
+    in layout: RowLayout
+  ) throws(StoreError) -> Int {
+    var builder = ComputedBuilder(terms: self, layout: layout)
+    let pair = (
+      try builder.add(one, depth: RowConditionBuilder.depthMax),
+      try builder.add(other, depth: RowConditionBuilder.depthMax)
+    )
+    guard let (one, other) = builder.unified(pair.0, pair.1) else {
+      throw builder.refusal(
+        one.firstField ?? other.firstField, "\(one) and \(other) cannot be compared")
+    }
+    self = builder.terms
+    return append(one.step, comparison, other.step)
+  }
+}
+
+private struct ComputedBuilder {
+  var terms: ComputedTerms
+  let layout: RowLayout
+
+  func refusal(_ field: String?, _ reason: String) -> StoreError {
+    .invalidValue(record: layout.record.name, field: field, reason: reason)
+  }
+
+  mutating func add(
+    _ expression: FieldExpression, depth: Int
+  ) throws(StoreError) -> Operand {
+    guard depth > 0 else {
+      throw refusal(nil, "a condition is nested over \(RowConditionBuilder.depthMax) deep")
+    }
+    switch expression {
+    case .field(let name): return try field(name)
+    case .value(let value): return try constant(value)
+    case .arithmetic(let one, let operation, let other):
+      let operands = (try add(one, depth: depth - 1), try add(other, depth: depth - 1))
+      guard let result = combined(operands.0, operation, operands.1) else {
+        throw refusal(expression.firstField, "\(expression) cannot be computed")
+      }
+      return result
+    case .negated(let operand):
+      let operand = try add(operand, depth: depth - 1)
+      guard operand.kind.isNumber || operand.kind == .null else {
+        throw refusal(expression.firstField, "\(expression) cannot be computed")
+      }
+      return Operand(step: terms.append(ComputedStep(.negated, operand.step)), kind: operand.kind)
+    case .length(let operand): return try length(operand, depth: depth - 1)
+    case .lowercased(let operand):
+      let text = try add(operand, depth: depth - 1)
+      guard text.kind == .string || text.kind == .null else {
+        throw refusal(expression.firstField, "\(operand) is no string")
+      }
+      return Operand(step: terms.append(ComputedStep(.lowercased, text.step)), kind: text.kind)
+    case .coalesced(let one, let other):
+      let operands = (try add(one, depth: depth - 1), try add(other, depth: depth - 1))
+      guard let (one, other) = unified(operands.0, operands.1) else {
+        throw refusal(expression.firstField, "\(expression) has values of two types")
+      }
+      return Operand(
+        step: terms.append(ComputedStep(.coalesced, one.step, other.step)),
+        kind: one.kind == .null ? other.kind : one.kind)
+    }
+  }
+
+  private func column(_ name: String) throws(StoreError) -> Column {
+    guard let column = layout.column(named: name) else { throw layout.noSuchField(name) }
+    return column
+  }
+
+  private mutating func field(_ name: String) throws(StoreError) -> Operand {
+    let column = try column(name)
+    guard let type = column.field.type.scalar else {
+      throw layout.refusal(column, "nothing can be computed of \(column.field.type)")
+    }
+    return Operand(
+      step: terms.append(ComputedStep(.field, type: type, at: column.place)),
+      kind: Operand.Kind(type))
+  }
+
+  private mutating func constant(_ value: FieldValue) throws(StoreError) -> Operand {
+    guard let kind = Operand.Kind(value) else {
+      throw refusal(nil, "nothing can be computed of \(value)")
+    }
+    return Operand(step: terms.append(ComputedValue(value)), kind: kind, literal: value)
+  }
+
+  private mutating func length(
+    _ expression: FieldExpression, depth: Int
+  ) throws(StoreError) -> Operand {
+    if case .field(let name) = expression, let column = layout.column(named: name),
+      case .array(let elementType) = column.field.type, let type = elementType.scalar
+    {
+      return Operand(
+        step: terms.append(ComputedStep(.elements, type: type, at: column.place)), kind: .integer)
+    }
+    let operand = try add(expression, depth: depth)
+    switch operand.kind {
+    case .string, .url, .null:
+      return Operand(
+        step: terms.append(ComputedStep(.characters, operand.step)), kind: .integer)
+    case .data:
+      return Operand(step: terms.append(ComputedStep(.bytes, operand.step)), kind: .integer)
+    default: throw refusal(expression.firstField, "\(expression) has no length")
+    }
+  }
+}
+
+// MARK: Kinds
+
+extension ComputedBuilder {
+  private mutating func combined(
+    _ one: Operand, _ operation: FieldExpression.Operation, _ other: Operand
+  ) -> Operand? {
+    if one.kind == .date || other.kind == .date { return moved(one, operation, other) }
+    guard let (one, other) = unified(one, other), one.kind.isNumber || one.kind == .null,
+      other.kind.isNumber || other.kind == .null
+    else { return nil }
+    let kind = one.kind == .null ? other.kind : one.kind
+    if kind == .decimal, operation == .remainder { return nil }
+    return Operand(
+      step: terms.append(ComputedStep(.init(operation), one.step, other.step)), kind: kind)
+  }
+
+  /// Seconds more or less than a date, or between two.
+  private mutating func moved(
+    _ one: Operand, _ operation: FieldExpression.Operation, _ other: Operand
+  ) -> Operand? {
+    let action = ComputedStep.Action(operation)
+    if operation == .minus, let (one, other) = unified(one, other), other.kind == .date {
+      return Operand(
+        step: terms.append(ComputedStep(action, one.step, other.step)), kind: .double)
+    }
+    guard operation == .plus || operation == .minus && one.kind == .date,
+      one.kind != other.kind, one.kind != .null, other.kind != .null
+    else { return nil }
+    let isFirst = one.kind == .date
+    guard let seconds = double(isFirst ? other : one) else { return nil }
+    let steps = isFirst ? (one.step, seconds.step) : (seconds.step, other.step)
+    return Operand(step: terms.append(ComputedStep(action, steps.0, steps.1)), kind: .date)
+  }
+
+  /// The two as values of one kind; nil where they have none in common.
+  mutating func unified(_ one: Operand, _ other: Operand) -> (Operand, Operand)? {
+    if one.kind == other.kind || one.kind == .null || other.kind == .null { return (one, other) }
+    if let literal = adapted(one, to: other.kind) { return (literal, other) }
+    if let literal = adapted(other, to: one.kind) { return (one, literal) }
+    switch (one.kind, other.kind) {
+    case (.integer, .double): return double(one).map { ($0, other) }
+    case (.double, .integer): return double(other).map { (one, $0) }
+    case (.integer, .decimal): return (decimal(one), other)
+    case (.decimal, .integer): return (one, decimal(other))
+    default: return nil
+    }
+  }
+
+  /// A constant as a value of another kind that it can stand for.
+  private mutating func adapted(_ operand: Operand, to kind: Operand.Kind) -> Operand? {
+    guard let literal = operand.literal else { return nil }
+    let type: ColumnType? =
+      switch (operand.kind, kind) {
+      case (.double, .decimal): .decimal
+      case (.string, .date): .date
+      case (.string, .uuid): .uuid
+      case (.string, .url): .url
+      default: nil
+      }
+    guard let type, let value = literal.compared(as: type) else { return nil }
+    return Operand(step: terms.append(ComputedValue(value)), kind: kind, literal: value)
+  }
+
+  private mutating func double(_ operand: Operand) -> Operand? {
+    switch operand.kind {
+    case .double: operand
+    case .integer:
+      Operand(step: terms.append(ComputedStep(.toDouble, operand.step)), kind: .double)
+    default: nil
+    }
+  }
+
+  private mutating func decimal(_ operand: Operand) -> Operand {
+    Operand(step: terms.append(ComputedStep(.toDecimal, operand.step)), kind: .decimal)
+  }
+}
+
+extension Operand.Kind {
+  var isNumber: Bool { self == .integer || self == .double || self == .decimal }
+
+  init(_ type: ScalarType) {
+    self =
+      switch type {
+      case .boolean: .boolean
+      case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64: .integer
+      case .float, .double: .double
+      case .date: .date
+      case .uuid: .uuid
+      case .decimal: .decimal
+      case .string: .string
+      case .url: .url
+      case .binaryData: .data
+      }
+  }
+
+  /// Nil for what nothing is computed of.
+  init?(_ value: FieldValue) {
+    switch value {
+    case .null: self = .null
+    case .boolean: self = .boolean
+    case .integer, .unsigned: self = .integer
+    case .float, .double: self = .double
+    case .decimal: self = .decimal
+    case .string: self = .string
+    case .date: self = .date
+    case .data: self = .data
+    case .uuid: self = .uuid
+    case .url: self = .url
+    case .array, .composite: return nil
+    }
+  }
+}
+
+extension ComputedStep.Action {
+  init(_ operation: FieldExpression.Operation) {
+    self =
+      switch operation {
+      case .plus: .plus
+      case .minus: .minus
+      case .times: .times
+      case .divided: .divided
+      case .remainder: .remainder
+      }
+  }
+}
+
+extension FieldExpression {
+  /// What an error can name.
+  var firstField: String? {
+    switch self {
+    case .field(let name): name
+    case .value: nil
+    case .arithmetic(let one, _, let other), .coalesced(let one, let other):
+      one.firstField ?? other.firstField
+    case .negated(let operand), .length(let operand), .lowercased(let operand): operand.firstField
+    }
+  }
+}

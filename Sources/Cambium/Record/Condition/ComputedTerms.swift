@@ -1,0 +1,206 @@
+internal import FoundationEssentials
+
+/// What is computed of a row in a condition: steps that name the steps whose values they take.
+struct ComputedTerms: Sendable {
+  fileprivate(set) var steps: [ComputedStep] = []
+  fileprivate(set) var constants: [ComputedValue] = []
+  fileprivate var comparisons: [Comparison] = []
+
+  fileprivate struct Comparison: Sendable {
+    let one: UInt32
+    let other: UInt32
+    let comparison: FieldCondition.Comparison
+  }
+}
+
+/// One value that is computed.
+struct ComputedStep: BitwiseCopyable, Sendable {
+  let action: Action
+  let type: ScalarType
+  let place: ColumnPlace
+  let one: UInt32
+  let other: UInt32
+
+  enum Action: UInt8, BitwiseCopyable {
+    case field, constant
+    case plus, minus, times, divided, remainder
+    case negated, toDouble, toDecimal
+    case characters, bytes, elements
+    case lowercased, coalesced
+  }
+
+  init(
+    _ action: Action, _ one: Int = 0, _ other: Int = 0, type: ScalarType = .binaryData,
+    at place: ColumnPlace = ColumnPlace(.composite, index: 0, nullBit: nil)
+  ) {
+    self.action = action
+    self.type = type
+    self.place = place
+    self.one = UInt32(one)
+    self.other = UInt32(other)
+  }
+}
+
+/// A value on its way. Booleans are integers, dates are seconds, and what has text or bytes is these.
+enum ComputedValue: Sendable {
+  case null
+  case integer(Int128)
+  case double(Double)
+  case decimal(Decimal)
+  case bytes([UInt8])
+}
+
+extension ComputedTerms {
+  mutating func append(_ step: ComputedStep) -> Int {
+    steps.append(step)
+    return steps.count - 1
+  }
+
+  mutating func append(_ value: ComputedValue) -> Int {
+    constants.append(value)
+    return append(ComputedStep(.constant, constants.count - 1))
+  }
+
+  mutating func append(
+    _ one: Int, _ comparison: FieldCondition.Comparison, _ other: Int
+  ) -> Int {
+    comparisons.append(
+      Comparison(one: UInt32(one), other: UInt32(other), comparison: comparison))
+    return comparisons.count - 1
+  }
+}
+
+// MARK: Computing
+
+extension ComputedTerms {
+  /// `.same` where a comparison holds.
+  func order(_ index: Int, _ record: RowReader) throws(StoreError) -> RowTerm.Orders {
+    let term = comparisons[index]
+    let orders = RowTerm.Orders(term.comparison)
+    let (one, other) = (steps[Int(term.one)], steps[Int(term.other)])
+    let order =
+      isText(one) && isText(other)
+      ? textOrder(one, other, record)
+      : try value(one, record).order(to: try value(other, record))
+    guard let order else { return term.comparison == .equal ? .same : .none }
+    return orders.has(order) ? .same : .none
+  }
+
+  /// Both are bytes where they are in the row.
+  private func isText(_ step: ComputedStep) -> Bool {
+    step.action == .field && step.place.kind == .variable && step.type != .decimal
+  }
+
+  /// Without copying. Nil where both are null.
+  private func textOrder(
+    _ one: ComputedStep, _ other: ComputedStep, _ record: RowReader
+  ) -> RowTerm.Orders? {
+    switch (record.isNull(one.place), record.isNull(other.place)) {
+    case (true, true): nil
+    case (false, false):
+      RowTerm.Orders(
+        sign: record.bytes(one.place.index).compare(record.bytes(other.place.index)))
+    default: .null
+    }
+  }
+
+  private func value(_ index: UInt32, _ record: RowReader) throws(StoreError) -> ComputedValue {
+    try value(steps[Int(index)], record)
+  }
+
+  private func value(_ step: ComputedStep, _ record: RowReader) throws(StoreError) -> ComputedValue
+  {
+    switch step.action {
+    case .constant: return constants[Int(step.one)]
+    case .field: return try field(step, record)
+    case .plus, .minus, .times, .divided, .remainder:
+      return try value(step.one, record).combined(try value(step.other, record), step.action)
+    case .negated:
+      return try value(step.one, record).negated
+    case .toDouble:
+      guard case .integer(let value) = try value(step.one, record) else { return .null }
+      return .double(Double(value))
+    case .toDecimal:
+      guard case .integer(let value) = try value(step.one, record) else { return .null }
+      return .decimal(Decimal(exactly: value))
+    case .characters, .bytes: return try length(step, record)
+    case .elements: return try elements(step, record)
+    case .lowercased:
+      guard case .bytes(let bytes) = try value(step.one, record) else { return .null }
+      return .bytes(Lowercase.bytes(of: bytes.rawSpan))
+    case .coalesced:
+      let value = try value(step.one, record)
+      if case .null = value { return try self.value(step.other, record) }
+      return value
+    }
+  }
+
+  private func field(_ step: ComputedStep, _ record: RowReader) throws(StoreError) -> ComputedValue
+  {
+    if record.isNull(step.place) { return .null }
+    let index = step.place.index
+    switch step.place.kind {
+    case .key: return ComputedValue(try record.keyValue(index))
+    case .variable where step.type == .decimal: return ComputedValue(try record.decimal(index))
+    case .variable: return .bytes(record.bytes(index).array())
+    case .composite: return .null
+    case .fixed: break
+    }
+    switch step.type {
+    case .boolean: return .integer(try record.boolean(index) ? 1 : 0)
+    case .int8: return .integer(Int128(record.load(index, as: Int8.self)))
+    case .int16: return .integer(Int128(record.load(index, as: Int16.self)))
+    case .int32: return .integer(Int128(record.load(index, as: Int32.self)))
+    case .int64: return .integer(Int128(record.load(index, as: Int64.self)))
+    case .uint8: return .integer(Int128(record.load(index, as: UInt8.self)))
+    case .uint16: return .integer(Int128(record.load(index, as: UInt16.self)))
+    case .uint32: return .integer(Int128(record.load(index, as: UInt32.self)))
+    case .uint64: return .integer(Int128(record.load(index, as: UInt64.self)))
+    case .float: return .double(Double(record.float(index)))
+    case .double, .date: return .double(record.double(index))
+    default: return .bytes(record.row.part(index, 16).array())
+    }
+  }
+
+  private func length(_ step: ComputedStep, _ record: RowReader) throws(StoreError) -> ComputedValue
+  {
+    let operand = steps[Int(step.one)]
+    if isText(operand) {
+      if record.isNull(operand.place) { return .null }
+      return try length(step, record.bytes(operand.place.index), record)
+    }
+    guard case .bytes(let bytes) = try value(operand, record) else { return .null }
+    return try length(step, bytes.rawSpan, record)
+  }
+
+  private func length(
+    _ step: ComputedStep, _ bytes: RawSpan, _ record: RowReader
+  ) throws(StoreError) -> ComputedValue {
+    if step.action == .bytes || bytes.hasCharacterPerByte {
+      return .integer(Int128(bytes.byteCount))
+    }
+    guard let text = String(utf8: bytes) else {
+      throw record.fault(.rowValues, "a string is not UTF-8")
+    }
+    return .integer(Int128(text.count))
+  }
+
+  private func elements(
+    _ step: ComputedStep, _ record: RowReader
+  ) throws(StoreError) -> ComputedValue {
+    if record.isNull(step.place) { return .null }
+    guard let array = ArrayReader(record.bytes(step.place.index), of: step.type) else {
+      throw record.fault(.rowValues, "an array is not whole elements")
+    }
+    return .integer(Int128(array.count))
+  }
+}
+
+extension RawSpan {
+  /// ASCII without a carriage return, which with a line feed would be one character.
+  fileprivate var hasCharacterPerByte: Bool {
+    guard isASCII else { return false }
+    for offset in 0..<byteCount where load(offset, as: UInt8.self) == 0x0d { return false }
+    return true
+  }
+}

@@ -1,0 +1,107 @@
+internal import FoundationEssentials
+
+extension ComputedValue {
+  /// A constant, or what a key holds. Arrays and composites are null.
+  init(_ value: FieldValue) {
+    switch value {
+    case .null, .array, .composite: self = .null
+    case .boolean(let value): self = .integer(value ? 1 : 0)
+    case .integer(let value): self = .integer(Int128(value))
+    case .unsigned(let value): self = .integer(Int128(value))
+    case .float(let value): self = .double(Double(value))
+    case .double(let value): self = .double(value)
+    case .date(let value): self = .double(value.timeIntervalSinceReferenceDate)
+    case .decimal(let value): self.init(value)
+    case .string(let value): self = .bytes(Array(value.utf8))
+    case .url(let value): self = .bytes(Array(value.absoluteString.utf8))
+    case .data(let value): self = .bytes(Array(value))
+    case .uuid: self = .bytes(value.rowBytes(of: .uuid) ?? [])
+    }
+  }
+
+  init(_ value: Decimal) { self = .decimal(value) }
+
+  /// How it is to another: null to one of the two; nil where both are null.
+  func order(to other: ComputedValue) -> RowTerm.Orders? {
+    switch (self, other) {
+    case (.null, .null): nil
+    case (.null, _), (_, .null): .null
+    case (.integer(let one), .integer(let other)): RowTerm.Orders(of: one, other)
+    case (.double(let one), .double(let other)): RowTerm.Orders(of: one, other)
+    case (.decimal(let one), .decimal(let other)):
+      DecimalParts(other).order(of: DecimalParts(one))
+    case (.bytes(let one), .bytes(let other)):
+      RowTerm.Orders(sign: one.rawSpan.compare(other.rawSpan))
+    default: RowTerm.Orders.none
+    }
+  }
+
+  var negated: ComputedValue {
+    switch self {
+    case .integer(let value):
+      let (result, overflows) = Int128(0).subtractingReportingOverflow(value)
+      return overflows ? .null : .integer(result)
+    case .double(let value): return .double(-value)
+    case .decimal(let value): return .decimal(-value)
+    case .null, .bytes: return .null
+    }
+  }
+
+  /// Of values of one kind: what came before made them so.
+  func combined(_ other: ComputedValue, _ action: ComputedStep.Action) -> ComputedValue {
+    switch (self, other) {
+    case (.integer(let one), .integer(let other)): Self.combined(one, other, action)
+    case (.double(let one), .double(let other)): Self.combined(one, other, action)
+    case (.decimal(let one), .decimal(let other)): Self.combined(one, other, action)
+    default: .null
+    }
+  }
+
+  private static func combined(
+    _ one: Int128, _ other: Int128, _ action: ComputedStep.Action
+  ) -> ComputedValue {
+    let result: (partialValue: Int128, overflow: Bool) =
+      switch action {
+      case .plus: one.addingReportingOverflow(other)
+      case .minus: one.subtractingReportingOverflow(other)
+      case .times: one.multipliedReportingOverflow(by: other)
+      case .divided: one.dividedReportingOverflow(by: other)
+      default: one.remainderReportingOverflow(dividingBy: other)
+      }
+    return result.overflow ? .null : .integer(result.partialValue)
+  }
+
+  private static func combined(
+    _ one: Double, _ other: Double, _ action: ComputedStep.Action
+  ) -> ComputedValue {
+    let result =
+      switch action {
+      case .plus: one + other
+      case .minus: one - other
+      case .times: one * other
+      case .divided: one / other
+      default: one.truncatingRemainder(dividingBy: other)
+      }
+    return result.isFinite ? .double(result) : .null
+  }
+
+  private static func combined(
+    _ one: Decimal, _ other: Decimal, _ action: ComputedStep.Action
+  ) -> ComputedValue {
+    if action == .divided, other == 0 { return .null }
+    let result =
+      switch action {
+      case .plus: one + other
+      case .minus: one - other
+      case .times: one * other
+      default: one / other
+      }
+    return result.isNaN ? .null : .decimal(result)
+  }
+}
+
+extension Decimal {
+  init(exactly value: Int128) {
+    self = DecimalParts(isNegative: value < 0, exponent: 0, magnitude: value.magnitude).decimal
+  }
+}

@@ -1,0 +1,56 @@
+internal import FoundationEssentials
+
+/// An element that an array column is to have.
+struct ElementTerm: Sendable {
+  private let type: ScalarType
+  private let element: Element
+
+  private enum Element: Sendable {
+    case double(Double)
+    /// As a row has it.
+    case bytes([UInt8])
+  }
+
+  /// - Returns: nil for a value that is not of the type.
+  init?(_ value: FieldValue, of type: ScalarType) {
+    self.type = type
+    switch value {
+    case .float(let value): element = .double(Double(value))
+    case .double(let value): element = .double(value)
+    case .date(let value): element = .double(value.timeIntervalSinceReferenceDate)
+    default:
+      guard let bytes = value.rowBytes(of: type) else { return nil }
+      element = .bytes(bytes)
+    }
+  }
+
+  /// - Throws: `.corrupt` where the bytes are no array of the type's.
+  func isFound(in bytes: RawSpan, _ record: RowReader) throws(StoreError) -> Bool {
+    guard let array = ArrayReader(bytes, of: type) else {
+      throw record.fault(.rowValues, "an array is not whole elements")
+    }
+    for index in 0..<array.count where isSame(array.element(index)) { return true }
+    return false
+  }
+
+  private func isSame(_ bytes: RawSpan) -> Bool {
+    switch element {
+    case .bytes(let element): return bytes.equals(element.rawSpan)
+    case .double(let element):
+      let value =
+        type == .float
+        ? Double(Float(bitPattern: bytes.load(0, as: UInt32.self)))
+        : Double(bitPattern: bytes.load(0, as: UInt64.self))
+      return value == element
+    }
+  }
+}
+
+extension FieldValue {
+  /// What a row has for a value of the type, in an array too; nil where it is of another.
+  func rowBytes(of type: ScalarType) -> [UInt8]? {
+    guard let width = type.fixedWidth else { return variableBytes(of: type.columnType) }
+    guard let bits = bits(of: type) else { return nil }
+    return (0..<width).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt128($0))) }
+  }
+}

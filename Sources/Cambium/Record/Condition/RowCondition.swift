@@ -1,0 +1,45 @@
+/// A condition on a record's fields, bound to where its rows have them: it is decided on their bytes.
+///
+/// It is a list of terms, each with the term to ask next when it holds and when it does not. What it means
+/// is `FieldCondition`'s. Nothing is decoded or allocated for comparisons, lists and texts in ASCII; other
+/// texts without regard to marks, computed texts, and decimals that are computed are decoded.
+final class RowCondition: Sendable {
+  private let terms: [RowTerm]
+  private let first: UInt32
+  let operands: RowOperands
+
+  /// - Throws: `.invalidValue` where the record has no such field, or the field's values cannot be asked
+  ///   so, or not with the value.
+  init(_ condition: FieldCondition, in layout: RowLayout) throws(StoreError) {
+    var builder = RowConditionBuilder(layout)
+    let first = try builder.add(condition, onTrue: RowTerm.accept, onFalse: RowTerm.reject)
+    self.first = first
+    terms = builder.terms
+    operands = builder.operands
+  }
+
+  /// Whether a record meets it.
+  ///
+  /// - Throws: `.corrupt` where a value that it looks at is damaged.
+  @inline(__always)
+  func holds(for record: RowReader) throws(StoreError) -> Bool {
+    var next = Int(first)
+    while next < terms.count {
+      let term = terms[next]
+      next = Int(try term.holds(for: record, operands) ? term.onTrue : term.onFalse)
+    }
+    return next == Int(RowTerm.accept)
+  }
+}
+
+/// What the terms of a condition compare with, where that is more than a word.
+struct RowOperands: Sendable {
+  var bytes: [UInt8] = []
+  var decimals: [DecimalParts] = []
+  var lists: [RowList] = []
+  var matchers: [TextMatcher] = []
+  var elements: [ElementTerm] = []
+  var computed = ComputedTerms()
+  /// How the parts of the primary key are skipped.
+  var keyParts: [KeySkip] = []
+}

@@ -1,0 +1,349 @@
+internal import FoundationEssentials
+
+/// Puts the terms of a condition together, the last first, so that each knows what comes next.
+struct RowConditionBuilder {
+  let layout: RowLayout
+  private(set) var terms: [RowTerm] = []
+  var operands = RowOperands()
+
+  /// How deep conditions may be nested, and what is computed in them.
+  static var depthMax: Int { 200 }
+
+  init(_ layout: RowLayout) {
+    self.layout = layout
+    operands.keyParts = layout.key.columns.map { KeySkip($0) }
+  }
+
+  /// - Returns: where the condition begins.
+  mutating func add(
+    _ condition: FieldCondition, onTrue: UInt32, onFalse: UInt32, depth: Int = depthMax
+  ) throws(StoreError) -> UInt32 {
+    guard depth > 0 else {
+      throw .invalidValue(
+        record: layout.record.name, field: nil,
+        reason: "a condition is nested over \(Self.depthMax) deep")
+    }
+    switch condition {
+    case .and(let conditions):
+      var next = onTrue
+      for condition in conditions.reversed() {
+        next = try add(condition, onTrue: next, onFalse: onFalse, depth: depth - 1)
+      }
+      return next
+    case .or(let conditions):
+      var next = onFalse
+      for condition in conditions.reversed() {
+        next = try add(condition, onTrue: onTrue, onFalse: next, depth: depth - 1)
+      }
+      return next
+    case .not(let condition):
+      return try add(condition, onTrue: onFalse, onFalse: onTrue, depth: depth - 1)
+    default:
+      guard let term = try term(condition) else { return onFalse }
+      terms.append(term.followed(onTrue: onTrue, onFalse: onFalse))
+      return UInt32(terms.count - 1)
+    }
+  }
+
+  /// - Returns: nil for what never holds.
+  private mutating func term(_ condition: FieldCondition) throws(StoreError) -> RowTerm? {
+    switch condition {
+    case .comparison(let name, let comparison, let value):
+      let column = try column(name)
+      return value == .null
+        ? withNull(column, comparison) : try compare(column, comparison, value)
+    case .isIn(let name, let values): return try list(try column(name), values)
+    case .match(let name, let match): return try self.match(try column(name), match)
+    case .contains(let name, let value): return try element(try column(name), value)
+    case .computed(let one, let comparison, let other):
+      let index = try operands.computed.add(one, comparison, other, in: layout)
+      return RowTerm(
+        .computed, .same, at: ColumnPlace(.composite, index: 0, nullBit: nil),
+        operand: UInt64(index))
+    case .and, .or, .not: return nil
+    }
+  }
+
+  private func column(_ name: String) throws(StoreError) -> Column {
+    guard let column = layout.column(named: name) else { throw layout.noSuchField(name) }
+    return column
+  }
+
+  private func withNull(
+    _ column: Column, _ comparison: FieldCondition.Comparison
+  ) -> RowTerm? {
+    switch comparison {
+    case .equal: RowTerm(.isThere, .null, at: column.place)
+    case .notEqual: RowTerm(.isThere, .same, at: column.place)
+    case .less, .lessOrEqual, .greater, .greaterOrEqual: nil
+    }
+  }
+}
+
+extension RowLayout {
+  func noSuchField(_ name: String) -> StoreError {
+    .invalidValue(record: record.name, field: name, reason: "there is no such field")
+  }
+}
+
+// MARK: Comparisons
+
+extension RowConditionBuilder {
+  private mutating func compare(
+    _ column: Column, _ comparison: FieldCondition.Comparison, _ value: FieldValue
+  ) throws(StoreError) -> RowTerm {
+    let value = try converted(value, column)
+    let orders = RowTerm.Orders(comparison)
+    guard let type = column.field.type.scalar else {
+      guard comparison.isOfEquality else {
+        throw layout.refusal(column, "values of \(column.field.type) have no order")
+      }
+      return RowTerm(
+        .bytes, orders, at: column.place,
+        operand: keep(value.variableBytes(of: column.field.type) ?? []))
+    }
+    if value.isNaN {
+      return RowTerm(.isThere, orders.has(.none) ? [.same, .null] : [], at: column.place)
+    }
+    if column.place.kind == .key { return try compareKey(column, orders, value) }
+    return RowTerm(
+      RowTerm.Action(type), orders, type: type, at: column.place,
+      operand: try operand(value, type, column))
+  }
+
+  private mutating func operand(
+    _ value: FieldValue, _ type: ScalarType, _ column: Column
+  ) throws(StoreError) -> UInt64 {
+    switch value {
+    case .boolean(let value): return value ? 1 : 0
+    case .integer(let value): return UInt64(bitPattern: value)
+    case .unsigned(let value): return value
+    case .float(let value): return Double(value).bitPattern
+    case .double(let value): return value.bitPattern
+    case .date(let value): return value.timeIntervalSinceReferenceDate.bitPattern
+    case .decimal(let value):
+      operands.decimals.append(DecimalParts(value))
+      return UInt64(operands.decimals.count - 1)
+    default:
+      guard let bytes = value.rowBytes(of: type) else { throw layout.refusal(column, value) }
+      return keep(bytes)
+    }
+  }
+
+  private mutating func compareKey(
+    _ column: Column, _ orders: RowTerm.Orders, _ value: FieldValue
+  ) throws(StoreError) -> RowTerm {
+    let part = layout.key.columns[column.place.index]
+    let bytes = try keyBytes(value, part)
+    let orders = part.form.contains(.isDescending) ? orders.reversed : orders
+    let action = keyAction(part)
+    return RowTerm(
+      action, orders, type: part.type, at: column.place, keyOffset: keyOffset(part),
+      isRaw: isRaw(part), operand: action == .keyBytes ? keep(bytes) : Self.word(bytes))
+  }
+
+  /// The value as the column holds it.
+  private func converted(
+    _ value: FieldValue, _ column: Column
+  ) throws(StoreError) -> FieldValue {
+    guard let converted = value.compared(as: column.field.type) else {
+      throw layout.refusal(column, "it cannot be compared with \(value)")
+    }
+    if case .decimal(let decimal) = converted, decimal.isNaN {
+      throw layout.refusal(column, "it cannot be compared with \(value)")
+    }
+    return converted
+  }
+
+  /// Puts bytes among the operands.
+  private mutating func keep(_ bytes: [UInt8]) -> UInt64 {
+    let start = operands.bytes.count
+    operands.bytes += bytes
+    return UInt64(start) << 32 | UInt64(bytes.count)
+  }
+}
+
+extension RowTerm.Action {
+  /// What compares values of a type in rows.
+  fileprivate init(_ type: ScalarType) {
+    self =
+      switch type {
+      case .boolean: .boolean
+      case .int8: .int8
+      case .int16: .int16
+      case .int32: .int32
+      case .int64: .int64
+      case .uint8: .uint8
+      case .uint16: .uint16
+      case .uint32: .uint32
+      case .uint64: .uint64
+      case .float: .float
+      case .double, .date: .double
+      case .uuid: .uuid
+      case .decimal: .decimal
+      case .string, .url, .binaryData: .bytes
+      }
+  }
+}
+
+// MARK: Keys
+
+extension RowConditionBuilder {
+  private func keyBytes(
+    _ value: FieldValue, _ part: KeyColumn
+  ) throws(StoreError) -> [UInt8] {
+    let encoder = KeyEncoder()
+    encoder.begin()
+    try encoder.append(value, part, of: layout)
+    return encoder.key.array()
+  }
+
+  /// The part's bytes go to the end of the key and have no end of their own.
+  private func isRaw(_ part: KeyColumn) -> Bool {
+    part.form.isRaw && part.type.fixedWidth == nil && part.type != .decimal
+  }
+
+  private func keyAction(_ part: KeyColumn) -> RowTerm.Action {
+    guard keyOffset(part) != RowTerm.varyingOffset else { return .keyBytes }
+    return switch part.type.fixedWidth {
+    case 1: .key1
+    case 2: .key2
+    case 4: .key4
+    case 8: .key8
+    default: .keyBytes
+    }
+  }
+
+  private func keyOffset(_ part: KeyColumn) -> UInt32 {
+    var offset = 0
+    for before in layout.key.columns.prefix(part.place.index) {
+      guard let width = before.type.fixedWidth else { return RowTerm.varyingOffset }
+      offset += width
+    }
+    return UInt32(offset)
+  }
+
+  private static func word(_ bytes: [UInt8]) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+// MARK: Lists, texts, elements
+
+extension RowConditionBuilder {
+  private mutating func list(
+    _ column: Column, _ values: [FieldValue]
+  ) throws(StoreError) -> RowTerm? {
+    guard column.field.type != .composite || values.allSatisfy({ $0 == .null }) else {
+      throw layout.refusal(column, "composites have no values to be in a list")
+    }
+    var orders: RowTerm.Orders = []
+    var found: [FieldValue] = []
+    for value in values {
+      if value == .null {
+        orders.insert(.null)
+      } else {
+        let value = try converted(value, column)
+        if !value.isNaN { found.append(value) }
+      }
+    }
+    if found.isEmpty { return orders.isEmpty ? nil : RowTerm(.isThere, orders, at: column.place) }
+    orders.insert(.same)
+    return try list(column, found, orders)
+  }
+
+  private mutating func list(
+    _ column: Column, _ values: [FieldValue], _ orders: RowTerm.Orders
+  ) throws(StoreError) -> RowTerm {
+    let operand = UInt64(operands.lists.count)
+    guard let type = column.field.type.scalar else {
+      operands.lists.append(
+        RowList(bytes: values.map { $0.variableBytes(of: column.field.type) ?? [] }))
+      return RowTerm(.bytesInList, orders, at: column.place, operand: operand)
+    }
+    if column.place.kind == .key {
+      let part = layout.key.columns[column.place.index]
+      var keys: [[UInt8]] = []
+      for value in values { keys.append(try keyBytes(value, part)) }
+      let isWord = keyAction(part) != .keyBytes
+      operands.lists.append(
+        isWord ? RowList(words: keys.map { Self.word($0) }) : RowList(bytes: keys))
+      return RowTerm(
+        isWord ? .keyWordInList : .keyBytesInList, orders, type: type, at: column.place,
+        keyOffset: keyOffset(part), isRaw: isRaw(part), operand: operand)
+    }
+    let (list, action) = Self.list(values, of: type)
+    operands.lists.append(list)
+    return RowTerm(action, orders, type: type, at: column.place, operand: operand)
+  }
+
+  private static func list(
+    _ values: [FieldValue], of type: ScalarType
+  ) -> (RowList, RowTerm.Action) {
+    if type == .decimal {
+      let decimals = values.compactMap { value in
+        if case .decimal(let value) = value { DecimalParts(value) } else { nil }
+      }
+      return (RowList(decimals: decimals), .decimalInList)
+    }
+    if type.keyWidth == 0 || type == .uuid {
+      return (RowList(bytes: values.map { $0.rowBytes(of: type) ?? [] }), .bytesInList)
+    }
+    return (RowList(words: values.compactMap { $0.word }), .wordInList)
+  }
+
+  private mutating func match(
+    _ column: Column, _ match: TextMatch
+  ) throws(StoreError) -> RowTerm? {
+    if case .array = column.field.type, match.kind == .contains, match.options.isEmpty {
+      return try element(column, .string(match.text))
+    }
+    guard let type = column.field.type.scalar, type == .string || type == .url else {
+      throw layout.refusal(column, "\(column.field.type) has no text to be matched")
+    }
+    operands.matchers.append(TextMatcher(match))
+    let operand = UInt64(operands.matchers.count - 1)
+    guard column.place.kind == .key else {
+      return RowTerm(.match, .same, type: type, at: column.place, operand: operand)
+    }
+    let part = layout.key.columns[column.place.index]
+    return RowTerm(
+      .keyMatch, .same, type: type, at: column.place, keyOffset: keyOffset(part),
+      isRaw: isRaw(part), operand: operand)
+  }
+
+  private mutating func element(
+    _ column: Column, _ value: FieldValue
+  ) throws(StoreError) -> RowTerm? {
+    guard case .array(let elementType) = column.field.type, let type = elementType.scalar else {
+      throw layout.refusal(column, "\(column.field.type) has no elements")
+    }
+    if value == .null { return nil }
+    guard let value = value.compared(as: elementType), let term = ElementTerm(value, of: type)
+    else { throw layout.refusal(column, "its elements cannot be compared with \(value)") }
+    operands.elements.append(term)
+    return RowTerm(
+      .element, .same, at: column.place, operand: UInt64(operands.elements.count - 1))
+  }
+}
+
+extension FieldValue {
+  /// As `RowReader.word` has it.
+  fileprivate var word: UInt64? {
+    switch self {
+    case .boolean(let value): value ? 1 : 0
+    case .integer(let value): UInt64(bitPattern: value)
+    case .unsigned(let value): value
+    case .float(let value): UInt64(value.keyBits)
+    case .double(let value): value.keyBits
+    case .date(let value): value.timeIntervalSinceReferenceDate.keyBits
+    default: nil
+    }
+  }
+
+  /// As `converted`, and a string in the form of ISO 8601 is a date.
+  func compared(as type: ColumnType) -> FieldValue? {
+    if type == .date, case .string(let text) = self { return Date(iso: text).map { .date($0) } }
+    return converted(to: type)
+  }
+}

@@ -1,0 +1,92 @@
+// What conditions read of a record.
+
+extension RowReader {
+  @inline(__always)
+  func isNull(bit: Int) -> Bool {
+    let bits = row.load(RowLayout.nullsOffset &+ bit &>> 3, as: UInt8.self)
+    return bits & 1 &<< UInt8(truncatingIfNeeded: bit & 7) != 0
+  }
+
+  /// A number that sorts as the value of a fixed column does; nil for what is not a number.
+  func word(_ type: ScalarType, at offset: Int) throws(StoreError) -> UInt64? {
+    switch type {
+    case .boolean: return try boolean(offset) ? 1 : 0
+    case .int8: return UInt64(bitPattern: Int64(load(offset, as: Int8.self)))
+    case .int16: return UInt64(bitPattern: Int64(load(offset, as: Int16.self)))
+    case .int32: return UInt64(bitPattern: Int64(load(offset, as: Int32.self)))
+    case .uint8: return UInt64(load(offset, as: UInt8.self))
+    case .uint16: return UInt64(load(offset, as: UInt16.self))
+    case .uint32: return UInt64(load(offset, as: UInt32.self))
+    case .float:
+      let value = float(offset)
+      return value.isNaN ? nil : UInt64(value.keyBits)
+    case .double, .date:
+      let value = double(offset)
+      return value.isNaN ? nil : value.keyBits
+    default: return load(offset, as: UInt64.self)
+    }
+  }
+
+  /// Where a part of the key begins.
+  func keyOffset(of part: Int, _ parts: [KeySkip]) throws(StoreError) -> Int {
+    var offset = 0
+    for index in 0..<part {
+      guard let count = parts[index].length(in: key, from: offset) else { throw keyEnds }
+      offset += count
+    }
+    return offset
+  }
+
+  var keyEnds: StoreError { fault(.keyParts, "it ends within a part") }
+  var notADecimal: StoreError { fault(.rowValues, "a decimal is none, or not reduced") }
+}
+
+/// How a part of a key that is not the last is skipped.
+enum KeySkip: BitwiseCopyable, Sendable {
+  case fixed(Int)
+  /// Bytes behind which an end is marked, each turned by a mask.
+  case run(UInt8)
+  case decimal(UInt8)
+
+  init(_ column: KeyColumn) {
+    let mask: UInt8 = column.form.contains(.isDescending) ? 0xff : 0
+    if let width = column.type.fixedWidth {
+      self = .fixed(width)
+    } else {
+      self = column.type == .decimal ? .decimal(mask) : .run(mask)
+    }
+  }
+
+  /// How many bytes the part takes from `start` on; nil where it does not end.
+  func length(in key: RawSpan, from start: Int) -> Int? {
+    switch self {
+    case .fixed(let width): return start + width <= key.byteCount ? width : nil
+    case .decimal(let mask): return DecimalParts.keyLength(in: key, from: start, mask: mask)
+    case .run(let mask):
+      var offset = start
+      while offset + 1 < key.byteCount {
+        if key.load(offset, as: UInt8.self) == mask {
+          if key.load(offset + 1, as: UInt8.self) == mask { return offset + 2 - start }
+          offset += 1
+        }
+        offset += 1
+      }
+      return nil
+    }
+  }
+}
+
+extension ScalarType {
+  /// As `fixedWidth`, of those that have one; 0 of others.
+  @inline(__always)
+  var keyWidth: Int {
+    switch self {
+    case .boolean, .int8, .uint8: 1
+    case .int16, .uint16: 2
+    case .int32, .uint32, .float: 4
+    case .int64, .uint64, .double, .date: 8
+    case .uuid: 16
+    case .decimal, .string, .url, .binaryData: 0
+    }
+  }
+}

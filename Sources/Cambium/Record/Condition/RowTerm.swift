@@ -1,0 +1,272 @@
+internal import FoundationEssentials
+
+/// One question that a condition asks of a row, and which is asked next.
+struct RowTerm: BitwiseCopyable, Sendable {
+  let action: Action
+  /// Which orders of the row's value and the operand are meant.
+  let orders: Orders
+  let type: ScalarType
+  /// The operand of a key is all of the rest, not only what it begins with.
+  let isRaw: Bool
+  private let nullBit: Int32
+  /// The offset or number of a column, the part of a key.
+  let place: UInt32
+  /// Where a key's part begins, unless that varies.
+  let keyOffset: UInt32
+  private(set) var onTrue: UInt32 = 0
+  private(set) var onFalse: UInt32 = 0
+  /// The operand's bits, or where it is among those that are more than a word.
+  let operand: UInt64
+
+  /// What comes next where the condition is decided.
+  static var accept: UInt32 { .max }
+  static var reject: UInt32 { .max - 1 }
+  static var varyingOffset: UInt32 { .max }
+
+  enum Action: UInt8, BitwiseCopyable {
+    case isThere
+    case boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double, uuid
+    case bytes, decimal
+    /// A part of the key, by its width.
+    case key1, key2, key4, key8
+    case keyBytes
+    case wordInList, bytesInList, decimalInList, keyWordInList, keyBytesInList
+    case match, keyMatch
+    case element
+    case computed
+  }
+
+  /// What an order can be, a bit for each.
+  struct Orders: OptionSet, BitwiseCopyable, Sendable {
+    let rawValue: UInt8
+
+    static let less = Orders(rawValue: 1)
+    static let same = Orders(rawValue: 2)
+    static let greater = Orders(rawValue: 4)
+    /// One is not a number.
+    static let none = Orders(rawValue: 8)
+    /// The row's value is null.
+    static let null = Orders(rawValue: 16)
+  }
+
+  init(
+    _ action: Action, _ orders: Orders, type: ScalarType = .binaryData, at place: ColumnPlace,
+    keyOffset: UInt32 = RowTerm.varyingOffset, isRaw: Bool = false, operand: UInt64 = 0
+  ) {
+    self.action = action
+    self.orders = orders
+    self.type = type
+    self.isRaw = isRaw
+    nullBit = place.nullBit.map { Int32($0) } ?? -1
+    self.place = UInt32(place.index)
+    self.keyOffset = keyOffset
+    self.operand = operand
+  }
+
+  /// No difference is made between what comes before and what comes after.
+  @inline(__always)
+  private var isOfEquality: Bool { orders.has(.less) == orders.has(.greater) }
+
+  func followed(onTrue: UInt32, onFalse: UInt32) -> RowTerm {
+    var term = self
+    term.onTrue = onTrue
+    term.onFalse = onFalse
+    return term
+  }
+}
+
+extension RowTerm.Orders {
+  init(_ comparison: FieldCondition.Comparison) {
+    self =
+      switch comparison {
+      case .equal: .same
+      case .notEqual: [.less, .greater, .none, .null]
+      case .less: .less
+      case .lessOrEqual: [.less, .same]
+      case .greater: .greater
+      case .greaterOrEqual: [.greater, .same]
+      }
+  }
+
+  @inline(__always)
+  init<Value: Comparable>(of one: Value, _ other: Value) {
+    self = one < other ? .less : one == other ? .same : one > other ? .greater : .none
+  }
+
+  @inline(__always)
+  init(sign: Int) { self = sign < 0 ? .less : sign == 0 ? .same : .greater }
+
+  /// The same where all values are in the opposite order.
+  var reversed: RowTerm.Orders {
+    var orders = subtracting([.less, .greater])
+    if contains(.less) { orders.insert(.greater) }
+    if contains(.greater) { orders.insert(.less) }
+    return orders
+  }
+
+  @inline(__always)
+  func has(_ order: RowTerm.Orders) -> Bool { rawValue & order.rawValue != 0 }
+}
+
+// MARK: Asking
+
+extension RowTerm {
+  @inline(__always)
+  func holds(for record: RowReader, _ operands: RowOperands) throws(StoreError) -> Bool {
+    if nullBit >= 0, record.isNull(bit: Int(nullBit)) { return orders.has(.null) }
+    return orders.has(try order(of: record, operands))
+  }
+
+  @inline(__always)
+  private func order(
+    of record: RowReader, _ operands: RowOperands
+  ) throws(StoreError) -> Orders {
+    let place = Int(place)
+    switch action {
+    case .int8: return signed(record.load(place, as: Int8.self))
+    case .int16: return signed(record.load(place, as: Int16.self))
+    case .int32: return signed(record.load(place, as: Int32.self))
+    case .int64: return signed(record.load(place, as: Int64.self))
+    case .boolean: return unsigned(try record.boolean(place) ? UInt8(1) : 0)
+    case .uint8: return unsigned(record.load(place, as: UInt8.self))
+    case .uint16: return unsigned(record.load(place, as: UInt16.self))
+    case .uint32: return unsigned(record.load(place, as: UInt32.self))
+    case .uint64: return unsigned(record.load(place, as: UInt64.self))
+    case .float: return Orders(of: Double(record.float(place)), Double(bitPattern: operand))
+    case .double: return Orders(of: record.double(place), Double(bitPattern: operand))
+    case .bytes: return order(of: record.bytes(place), operands)
+    case .isThere: return .same
+    case .key1, .key2, .key4, .key8:
+      return Orders(of: try keyWord(of: record), operand)
+    default: return try rareOrder(of: record, operands)
+    }
+  }
+
+  @inline(__always)
+  private func signed<Value: FixedWidthInteger & SignedInteger>(_ value: Value) -> Orders {
+    Orders(of: Int64(truncatingIfNeeded: value), Int64(bitPattern: operand))
+  }
+
+  @inline(__always)
+  private func unsigned<Value: FixedWidthInteger & UnsignedInteger>(_ value: Value) -> Orders {
+    Orders(of: UInt64(truncatingIfNeeded: value), operand)
+  }
+
+  @inline(__always)
+  private func order(of bytes: RawSpan, _ operands: RowOperands) -> Orders {
+    let start = Int(operand >> 32)
+    let count = Int(operand & 0xffff_ffff)
+    if bytes.byteCount != count, isOfEquality { return .less }
+    return Orders(sign: bytes.compare(operands.bytes.rawSpan.part(start, count)))
+  }
+
+  @inline(never)
+  private func rareOrder(
+    of record: RowReader, _ operands: RowOperands
+  ) throws(StoreError) -> Orders {
+    let index = Int(truncatingIfNeeded: operand)
+    let place = Int(place)
+    switch action {
+    case .uuid: return order(of: record.row.part(place, 16), operands)
+    case .decimal:
+      guard let value = DecimalParts(decoding: record.bytes(place)) else {
+        throw record.notADecimal
+      }
+      return operands.decimals[index].order(of: value)
+    case .keyBytes:
+      return try orderOfKey(record, operands)
+    case .wordInList:
+      guard let word = try record.word(type, at: place) else { return .none }
+      return operands.lists[index].contains(word) ? .same : .none
+    case .keyWordInList:
+      return operands.lists[index].contains(try keyWord(of: record)) ? .same : .none
+    case .bytesInList:
+      let bytes = type == .uuid ? record.row.part(place, 16) : record.bytes(place)
+      return operands.lists[index].contains(bytes) ? .same : .none
+    case .keyBytesInList:
+      let rest = try keyRest(of: record, operands)
+      let list = operands.lists[index]
+      return (isRaw ? list.contains(rest) : list.containsStart(of: rest)) ? .same : .none
+    case .decimalInList:
+      guard let value = DecimalParts(decoding: record.bytes(place)) else {
+        throw record.notADecimal
+      }
+      return operands.lists[index].contains(value) ? .same : .none
+    case .match:
+      return try matches(record.bytes(place), operands.matchers[index], record) ? .same : .none
+    case .keyMatch: return try matchKey(record, operands)
+    case .element:
+      return try operands.elements[index].isFound(in: record.bytes(place), record) ? .same : .none
+    case .computed: return try operands.computed.order(index, record)
+    default: return .none
+    }
+  }
+
+  private func matches(
+    _ text: RawSpan, _ matcher: TextMatcher, _ record: RowReader
+  ) throws(StoreError) -> Bool {
+    guard let matches = matcher.matches(text) else {
+      throw record.fault(.rowValues, "a string is not UTF-8")
+    }
+    return matches
+  }
+}
+
+// MARK: Keys
+
+extension RowTerm {
+  /// A part of a fixed width, as a number that sorts as the key does.
+  @inline(__always)
+  private func keyWord(of record: RowReader) throws(StoreError) -> UInt64 {
+    let offset = Int(keyOffset)
+    let width = type.keyWidth
+    guard offset &+ width <= record.key.byteCount else { throw record.keyEnds }
+    switch width {
+    case 1: return UInt64(record.key.load(offset, as: UInt8.self))
+    case 2: return UInt64(record.key.load(offset, as: UInt16.self).byteSwapped)
+    case 4: return UInt64(record.key.load(offset, as: UInt32.self).byteSwapped)
+    default: return record.key.load(offset, as: UInt64.self).byteSwapped
+    }
+  }
+
+  /// The key from the part on.
+  @_lifetime(copy record)
+  private func keyRest(of record: RowReader, _ operands: RowOperands) throws(StoreError) -> RawSpan
+  {
+    let offset =
+      keyOffset == Self.varyingOffset
+      ? try record.keyOffset(of: Int(place), operands.keyParts) : Int(keyOffset)
+    guard offset <= record.key.byteCount else { throw record.keyEnds }
+    return record.key.part(offset, record.key.byteCount - offset)
+  }
+
+  /// Encoded values are compared: no value's bytes begin with another's, so what follows the part does
+  /// not matter.
+  private func orderOfKey(
+    _ record: RowReader, _ operands: RowOperands
+  ) throws(StoreError) -> Orders {
+    let rest = try keyRest(of: record, operands)
+    let other = operands.bytes.rawSpan.part(Int(operand >> 32), Int(operand & 0xffff_ffff))
+    if isRaw { return Orders(sign: rest.compare(other)) }
+    let common = min(rest.byteCount, other.byteCount)
+    let sign = rest.part(0, common).compare(other.part(0, common))
+    guard sign != 0 || common == other.byteCount else { throw record.keyEnds }
+    return Orders(sign: sign)
+  }
+
+  private func matchKey(
+    _ record: RowReader, _ operands: RowOperands
+  ) throws(StoreError) -> Orders {
+    let matcher = operands.matchers[Int(operand)]
+    if isRaw {
+      return try matches(try keyRest(of: record, operands), matcher, record) ? .same : .none
+    }
+    let text: String
+    switch try record.keyValue(Int(place)) {
+    case .string(let value): text = value
+    case .url(let value): text = value.absoluteString
+    default: return .none
+    }
+    return try matches(Array(text.utf8).rawSpan, matcher, record) ? .same : .none
+  }
+}

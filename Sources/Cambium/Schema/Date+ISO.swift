@@ -1,0 +1,132 @@
+internal import FoundationEssentials
+
+// Dates as text, by the Gregorian calendar and in UTC, without a formatter: some cannot take every date.
+
+extension Date {
+  /// `2026-01-02`, `2026-01-02T03:04`, with seconds and their fraction too, and with `Z` or an offset such
+  /// as `+02:00` behind a time; without, it is UTC. Also `@` and the seconds since 2001-01-01. Nil for any
+  /// other text.
+  init?(iso text: String) {
+    var rest = Array(text.utf8)[...]
+    if rest.first == UInt8(ascii: "@") {
+      guard let seconds = Double(String(text.dropFirst())) else { return nil }
+      self.init(timeIntervalSinceReferenceDate: seconds)
+      return
+    }
+    guard let days = rest.takeDay() else { return nil }
+    var seconds = 0
+    var fraction = 0.0
+    if !rest.isEmpty {
+      guard rest.take("T") || rest.take(" "), let time = rest.takeTime() else { return nil }
+      seconds = time
+      if rest.take(".") {
+        let digits = rest.prefix { (0x30...0x39).contains($0) }
+        guard !digits.isEmpty, let value = Double("0." + String(decoding: digits, as: UTF8.self))
+        else { return nil }
+        fraction = value
+        rest = rest.dropFirst(digits.count)
+      }
+      guard let offset = rest.takeOffset() else { return nil }
+      seconds -= offset
+    }
+    guard rest.isEmpty else { return nil }
+    self.init(
+      timeIntervalSinceReferenceDate: Double((days - Self.referenceDay) * 86_400 + seconds)
+        + fraction)
+  }
+
+  /// What `init(iso:)` makes exactly this date of.
+  var isoText: String {
+    let seconds = timeIntervalSinceReferenceDate
+    // From the year 1 to 9999.
+    guard seconds >= -63_113_904_000, seconds < 252_423_993_600 else { return "@\(seconds)" }
+    let whole = Int(seconds.rounded(.down))
+    let days = Int((Double(whole) / 86_400).rounded(.down))
+    let time = whole - days * 86_400
+    let base =
+      Self.text(ofDay: days + Self.referenceDay) + "T" + Self.digits(time / 3600, 2) + ":"
+      + Self.digits(time / 60 % 60, 2) + ":" + Self.digits(time % 60, 2)
+    if Double(whole) == seconds { return base + "Z" }
+    for (digits, scale) in [(3, 1e3), (6, 1e6)] {
+      let part = Int(((seconds - Double(whole)) * scale).rounded())
+      let text = "\(base).\(Self.digits(part, digits))Z"
+      if part < Int(scale), Date(iso: text) == self { return text }
+    }
+    return "@\(seconds)"
+  }
+
+  /// 2001-01-01, in days since 1970-01-01.
+  private static let referenceDay = 11_323
+
+  private static func digits(_ value: Int, _ count: Int) -> String {
+    let text = String(value)
+    return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+  }
+
+  private static func text(ofDay day: Int) -> String {
+    // Years that begin in March, in eras of 400: leap days are then the last of a year.
+    let shifted = day + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let part = (5 * dayOfYear + 2) / 153
+    let month = part < 10 ? part + 3 : part - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    return digits(year, 4) + "-" + digits(month, 2) + "-"
+      + digits(dayOfYear - (153 * part + 2) / 5 + 1, 2)
+  }
+}
+
+extension ArraySlice<UInt8> {
+  fileprivate mutating func take(_ sign: Unicode.Scalar) -> Bool {
+    guard first == UInt8(ascii: sign) else { return false }
+    removeFirst()
+    return true
+  }
+
+  fileprivate mutating func takeNumber(_ digits: Int, _ range: ClosedRange<Int>) -> Int? {
+    guard count >= digits, prefix(digits).allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
+    let number = prefix(digits).reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    removeFirst(digits)
+    return range.contains(number) ? number : nil
+  }
+
+  /// A day, in days since 1970-01-01.
+  fileprivate mutating func takeDay() -> Int? {
+    guard let year = takeNumber(4, 1...9999), take("-"), let month = takeNumber(2, 1...12),
+      take("-"), let day = takeNumber(2, 1...31)
+    else { return nil }
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    guard day <= lengths[month - 1] else { return nil }
+    let shifted = month <= 2 ? year - 1 : year
+    let era = shifted / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  /// Hours, minutes and, where they are there, seconds.
+  fileprivate mutating func takeTime() -> Int? {
+    guard let hour = takeNumber(2, 0...23), take(":"), let minute = takeNumber(2, 0...59) else {
+      return nil
+    }
+    guard take(":") else { return hour * 3600 + minute * 60 }
+    guard let second = takeNumber(2, 0...60) else { return nil }
+    return hour * 3600 + minute * 60 + second
+  }
+
+  /// Seconds before UTC; none for no offset.
+  fileprivate mutating func takeOffset() -> Int? {
+    if isEmpty || take("Z") { return 0 }
+    let isNegative = first == UInt8(ascii: "-")
+    guard take("+") || take("-"), let hour = takeNumber(2, 0...23) else { return nil }
+    _ = take(":")
+    guard let minute = takeNumber(2, 0...59) else { return nil }
+    return (isNegative ? -1 : 1) * (hour * 3600 + minute * 60)
+  }
+}
