@@ -33,14 +33,26 @@ extension PersistentStore {
     return KeyObservation(type, try observe(type.trees, key: key.key.array()))
   }
 
-  /// The changes of records that meet a condition: one that begins to meet it counts as inserted, one that
+  /// The changes of the records that meet a condition: one that begins to meet it counts as inserted, one that
   /// ceases to as deleted.
-  func changes<Subject: Record>(
-    of type: Subject.Type, matching condition: FieldCondition
+  ///
+  /// - Complexity: as `changes(of:)`; the condition is decided where changes are asked for.
+  /// - Throws: as `changes(of:)`; `StoreError.invalidValue` where the condition cannot be for the record.
+  public func changes<Subject: Record>(
+    of type: Subject.Type, where condition: Condition<Subject>
   ) throws(StoreError) -> RecordObservation<Subject> {
     let type = try types.type(type)
-    let filter = try RowFilter(condition, in: type.trees.layout)
+    let filter = try RowFilter(try condition.resolved(in: type), in: type.trees.layout)
     return RecordObservation(type, try observe(type.trees, key: nil), filter)
+  }
+
+  /// The same with a condition that a closure makes of the record's fields.
+  ///
+  /// - Throws: as `changes(of:where:)`.
+  public func changes<Subject: Record>(
+    of type: Subject.Type, matching condition: (Fields<Subject>) -> Condition<Subject>
+  ) throws(StoreError) -> RecordObservation<Subject> {
+    try changes(of: type, where: Condition(matching: condition))
   }
 
   func results<Subject: Record>(

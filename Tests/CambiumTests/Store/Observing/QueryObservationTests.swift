@@ -59,7 +59,7 @@ import Testing
   /// What becomes of a record for who sees those that meet a condition.
   @Test func `every transition of a record is told as what it is`() async throws {
     let store = try PersistentStore(inMemory: .samples)
-    let told = Told(by: try store.changes(of: Account.self, matching: Self.active))
+    let told = Told(by: try store.changes(of: Account.self, where: \.isActive == true))
     // Not there, there and not matching, there and matching; and another version of each.
     let states: [Account?] = [
       nil, Account(id: 1, name: "a", isActive: false), Account(id: 1, name: "b", isActive: false),
