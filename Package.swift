@@ -23,10 +23,15 @@ let package = Package(
     .testTarget(
       name: "CambiumTests", dependencies: ["Cambium", "CCambium", "TestSupport"],
       exclude: ["Fixtures"]),
+    .testTarget(name: "UnreflectedTests", dependencies: ["Cambium"]),
   ],
   swiftLanguageModes: [.v6]
 )
 
 for target in package.targets where target.name != "CCambium" {
   target.swiftSettings = settings
+}
+
+for target in package.targets where target.name == "UnreflectedTests" {
+  target.swiftSettings?.append(.unsafeFlags(["-Xfrontend", "-disable-reflection-metadata"]))
 }

@@ -25,6 +25,9 @@ extension RecordReader {
     of record: RecordTrees, key parts: [any FieldValueConvertible],
     _ body: (_ key: RawSpan, _ row: RawSpan) throws -> Void
   ) throws {
+    if let short = ShortKey(parts, of: record.layout.key) {
+      return try trees.withValue(of: short.key, in: record.rows) { row in try body(short.key, row) }
+    }
     let key = KeyEncoder()
     try key.encode(primaryKey: parts, of: record)
     try trees.withValue(of: key.key, in: record.rows) { row in try body(key.key, row) }

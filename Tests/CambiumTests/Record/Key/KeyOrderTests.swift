@@ -41,6 +41,23 @@ import Testing
     }
   }
 
+  @Test(arguments: ScalarType.allCases)
+  func `a short key is the key, where there is one`(type: ScalarType) throws {
+    let isShort = ![.float, .double, .date, .decimal, .string, .url, .binaryData].contains(type)
+    for form in SampleKey.forms {
+      let key = try SampleKey([(type, form)])
+      for value in SampleValues.edges(type) {
+        let short = ShortKey([value], of: key.key)
+        #expect((short != nil) == (isShort && form.isEmpty), "\(form)")
+        if let short { #expect(try short.key.array() == key.encode([value]), "\(value)") }
+      }
+      #expect(ShortKey([FieldValue.null], of: key.key) == nil)
+      #expect(ShortKey([], of: key.key) == nil)
+    }
+    let other: FieldValue = type == .string ? .integer(1) : .string("1")
+    #expect(ShortKey([other], of: try SampleKey([(type, [])]).key) == nil)
+  }
+
   @Test func `zeros and equal decimals are one key`() throws {
     let double = try SampleKey([(.double, [])])
     #expect(try double.encode([.double(-0.0)]) == double.encode([.double(0)]))
