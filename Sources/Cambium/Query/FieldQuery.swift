@@ -22,12 +22,18 @@ struct FieldQuery: Hashable, Sendable {
   }
 }
 
-/// A field that records are ordered by: null first, strings by their UTF-8 bytes, what is not a number last.
-struct FieldOrder: Hashable, Sendable {
-  /// The stored name.
-  let field: String
+/// A field that records are sorted by, by its stored name: null first, strings by their UTF-8 bytes, what is not
+/// a number last.
+public struct FieldOrder: Hashable, Sendable {
+  public let field: String
   /// All the other way round.
-  var isDescending = false
+  public let isDescending: Bool
   /// Strings by what Unicode's simple lowercase mapping makes of them.
-  var isCaseInsensitive = false
+  public let isCaseInsensitive: Bool
+
+  public init(field: String, isDescending: Bool = false, isCaseInsensitive: Bool = false) {
+    self.field = field
+    self.isDescending = isDescending
+    self.isCaseInsensitive = isCaseInsensitive
+  }
 }

@@ -47,7 +47,8 @@ struct BoundOrder: Sendable {
     hasWholeKey = false
   }
 
-  private static func column(
+  /// - Throws: as `init`.
+  static func column(
     of field: FieldOrder, in layout: RowLayout
   ) throws(StoreError) -> KeyColumn {
     guard let index = layout.index(named: field.field) else {

@@ -7,13 +7,7 @@ extension BoundOrder {
   /// - Throws: `.corrupt` for a damaged record, `.limitExceeded`.
   func encode(_ record: RowReader, to key: KeyEncoder) throws(StoreError) {
     key.begin()
-    for column in columns {
-      if try record.isNotANumber(column) {
-        key.appendNotANumber(column)
-      } else {
-        try key.append(column, from: record)
-      }
-    }
+    for column in columns { try key.appendSorted(column, from: record) }
     key.appendRaw(record.key)
   }
 }
@@ -32,6 +26,17 @@ extension RowReader {
 }
 
 extension KeyEncoder {
+  /// Appends what a record has in a column, so that it sorts as the value does, also where it is not a number.
+  ///
+  /// - Throws: `.corrupt`.
+  func appendSorted(_ column: KeyColumn, from record: RowReader) throws(StoreError) {
+    if try record.isNotANumber(column) {
+      appendNotANumber(column)
+    } else {
+      try append(column, from: record)
+    }
+  }
+
   /// Appends what sorts behind every number.
   fileprivate func appendNotANumber(_ column: KeyColumn) {
     let mask: UInt8 = column.isDescending ? 0xff : 0

@@ -81,6 +81,10 @@ final class FoundRecords {
 // MARK: Moving
 
 extension FoundRecords {
+  var layout: RowLayout { record.layout }
+}
+
+extension FoundRecords {
   /// Moves on. False behind the last.
   ///
   /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.

@@ -1,0 +1,141 @@
+public import FoundationEssentials
+
+/// The numbers of a field, added up; null is left out.
+public struct FieldSum: Sendable {
+  /// How many numbers there were.
+  public private(set) var count = 0
+  fileprivate var integers: Int128 = 0
+  fileprivate var doubles = 0.0
+  fileprivate var decimals: Decimal = 0
+  private let place: ColumnPlace
+  private let type: ScalarType
+
+  /// - Throws: `.invalidValue` where the field's values are no numbers.
+  init(of column: Column, in layout: RowLayout) throws(StoreError) {
+    place = column.place
+    guard let type = column.field.type.scalar, type.isNumber else {
+      throw .invalidValue(
+        record: layout.record.name, field: column.field.name,
+        reason: "values of \(column.field.type) have no sum")
+    }
+    self.type = type
+  }
+
+  /// Adds a record's value.
+  ///
+  /// - Throws: `.corrupt`.
+  @inline(__always)
+  mutating func add(_ record: RowReader) throws(StoreError) {
+    if record.isNull(place) { return }
+    count &+= 1
+    if place.kind == .key { return try addKey(record) }
+    let index = place.index
+    switch type {
+    case .int64: integers &+= Int128(record.load(index, as: Int64.self))
+    case .double: doubles += record.double(index)
+    case .int32: integers &+= Int128(record.load(index, as: Int32.self))
+    case .float: doubles += Double(record.float(index))
+    case .int16: integers &+= Int128(record.load(index, as: Int16.self))
+    case .int8: integers &+= Int128(record.load(index, as: Int8.self))
+    case .uint64: integers &+= Int128(record.load(index, as: UInt64.self))
+    case .uint32: integers &+= Int128(record.load(index, as: UInt32.self))
+    case .uint16: integers &+= Int128(record.load(index, as: UInt16.self))
+    case .uint8: integers &+= Int128(record.load(index, as: UInt8.self))
+    case .decimal: decimals += try record.decimal(index)
+    default: break
+    }
+  }
+
+  @inline(never)
+  private mutating func addKey(_ record: RowReader) throws(StoreError) {
+    switch try record.keyValue(place.index) {
+    case .integer(let value): integers &+= Int128(value)
+    case .unsigned(let value): integers &+= Int128(value)
+    case .float(let value): doubles += Double(value)
+    case .double(let value): doubles += value
+    case .decimal(let value): decimals += value
+    default: break
+    }
+  }
+}
+
+extension ScalarType {
+  fileprivate var isNumber: Bool {
+    switch self {
+    case .boolean, .date, .uuid, .string, .url, .binaryData: false
+    default: true
+    }
+  }
+}
+
+// MARK: Results
+
+extension FieldSum {
+  /// The sum as the widest of its kind; nil for integers that are beyond 64 bits together.
+  var total: FieldValue? {
+    switch type {
+    case .float, .double: .double(doubles)
+    case .decimal: .decimal(decimals)
+    default: Int64(exactly: integers).map { .integer($0) }
+    }
+  }
+
+  /// Nil of no number.
+  var average: FieldValue? {
+    if count == 0 { return Optional.none }
+    switch type {
+    case .float, .double: return .double(doubles / Double(count))
+    case .decimal: return .decimal(decimals / Decimal(count))
+    default: return .double(Double(integers) / Double(count))
+    }
+  }
+}
+
+/// A number that fields can be added up of.
+public protocol SummedValue: Sendable {
+  associatedtype Total
+  associatedtype Average
+  /// Nil where the sum is too high or too low.
+  static func total(of sum: FieldSum) -> Total?
+  /// Nil of no number.
+  static func average(of sum: FieldSum) -> Average?
+}
+
+extension SummedValue where Self: FixedWidthInteger {
+  public static func total(of sum: FieldSum) -> Int? { Int(exactly: sum.integers) }
+  public static func average(of sum: FieldSum) -> Double? {
+    sum.count == 0 ? nil : Double(sum.integers) / Double(sum.count)
+  }
+}
+
+extension SummedValue where Self: BinaryFloatingPoint {
+  public static func total(of sum: FieldSum) -> Double? { sum.doubles }
+  public static func average(of sum: FieldSum) -> Double? {
+    sum.count == 0 ? nil : sum.doubles / Double(sum.count)
+  }
+}
+
+extension Int: SummedValue {}
+extension Int8: SummedValue {}
+extension Int16: SummedValue {}
+extension Int32: SummedValue {}
+extension Int64: SummedValue {}
+extension UInt: SummedValue {}
+extension UInt8: SummedValue {}
+extension UInt16: SummedValue {}
+extension UInt32: SummedValue {}
+extension UInt64: SummedValue {}
+extension Float: SummedValue {}
+extension Double: SummedValue {}
+
+extension Decimal: SummedValue {
+  public static func total(of sum: FieldSum) -> Decimal? { sum.decimals }
+  public static func average(of sum: FieldSum) -> Decimal? {
+    sum.count == 0 ? nil : sum.decimals / Decimal(sum.count)
+  }
+}
+
+extension Optional: SummedValue where Wrapped: SummedValue {
+  public static func total(of sum: FieldSum) -> Wrapped.Total? { Wrapped.total(of: sum) }
+  public static func average(of sum: FieldSum) -> Wrapped.Average? { Wrapped.average(of: sum) }
+}

@@ -1,0 +1,98 @@
+// Queries without Swift types: conditions on stored names, such as text becomes.
+
+extension RecordReading where Self: ~Copyable {
+  /// The records of the type stored as `name` that meet a condition, as their fields' values.
+  ///
+  /// - Parameters:
+  ///   - condition: On fields by their stored names; nil for all records.
+  ///   - order: What they are sorted by; behind that by primary key.
+  ///   - fields: The stored names of the fields that are wanted; nil for all.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue` where the query cannot be asked of the record,
+  ///   `.sortTooLarge`, `.corrupt`, `.io`, `.closed`.
+  public func fetch(
+    record name: String, where condition: FieldCondition?, sortedBy order: [FieldOrder] = [],
+    limit: Int? = nil, offset: Int = 0, fields: [String]? = nil
+  ) throws(StoreError) -> [DynamicRecord] {
+    let reader = try recordReader()
+    let record = try reader.types.trees(named: name)
+    let query = FieldQuery(condition: condition, order: order, limit: limit, offset: offset)
+    let found = try QueryRunner(record: record, trees: reader.trees).find(query)
+    var columns: [Int]?
+    if let fields { columns = try record.layout.places(of: fields) }
+    var records: [DynamicRecord] = []
+    let layout = record.layout
+    while try found.next() {
+      let row = try RowReader(key: found.key, row: try found.row(), layout: layout)
+      if let columns {
+        records.append(try DynamicRecord(row, only: columns))
+      } else {
+        records.append(try DynamicRecord(row))
+      }
+    }
+    return records
+  }
+
+  /// How many records of the type stored as `name` meet a condition.
+  ///
+  /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`.
+  public func count(record name: String, where condition: FieldCondition) throws(StoreError) -> Int
+  {
+    let reader = try recordReader()
+    let record = try reader.types.trees(named: name)
+    return try QueryRunner(record: record, trees: reader.trees)
+      .count(FieldQuery(condition: condition))
+  }
+
+  /// How the records of such a query are found.
+  ///
+  /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`.
+  public func explain(
+    record name: String, where condition: FieldCondition?, sortedBy order: [FieldOrder] = [],
+    limit: Int? = nil, offset: Int = 0, running: Bool = false
+  ) throws(StoreError) -> QueryExplanation {
+    let reader = try recordReader()
+    let record = try reader.types.trees(named: name)
+    let query = FieldQuery(condition: condition, order: order, limit: limit, offset: offset)
+    return try QueryRunner(record: record, trees: reader.trees).explain(query, running: running)
+  }
+}
+
+extension RecordReading where Self: ~Copyable {
+  /// How the records of a query are found: which index, how many entries and rows that takes, and why others
+  /// are not used.
+  ///
+  /// - Parameter running: Whether the query is run too, to count what it really reads.
+  /// - Throws: as `count(_:)`.
+  public func explain<Subject: Record>(
+    _ query: Query<Subject>, running: Bool = false
+  ) throws(StoreError) -> QueryExplanation {
+    let reader = try recordReader()
+    let type = try reader.types.type(Subject.self)
+    return try QueryRunner(record: type.trees, trees: reader.trees)
+      .explain(try query.resolved(in: type), running: running)
+  }
+}
+
+extension RowLayout {
+  /// The places of fields in the columns.
+  fileprivate func places(of fields: [String]) throws(StoreError) -> [Int] {
+    var places: [Int] = []
+    for field in fields {
+      guard let place = index(named: field) else {
+        throw .invalidValue(record: record.name, field: field, reason: "there is no such field")
+      }
+      places.append(place)
+    }
+    return places
+  }
+}
+
+extension DynamicRecord {
+  /// Some fields of a stored record; parts of composites by their whole names.
+  fileprivate init(_ record: RowReader, only columns: [Int]) throws(StoreError) {
+    let layout = record.layout
+    var fields: [String: FieldValue] = [:]
+    for column in columns { fields[layout.columns[column].field.name] = try record.value(column) }
+    self.init(name: layout.record.name, fields: fields)
+  }
+}

@@ -1,0 +1,111 @@
+// Sums and the like of a query's records. Null is left out.
+
+extension RecordReading where Self: ~Copyable {
+  /// The sum of a property; 0 of nothing.
+  ///
+  /// - Complexity: linear in the records; no record is made.
+  /// - Throws: as `count(_:)`; `StoreError.invalidValue` for a sum of integers that is beyond an `Int`.
+  public func sum<Subject: Record, Value: SummedValue>(
+    _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
+  ) throws(StoreError) -> Value.Total {
+    let reader = try recordReader()
+    let sum = try reader.sum(PropertyReference(field), of: query)
+    guard let total = Value.total(of: sum) else {
+      throw try reader.types.type(Subject.self).trees.sumTooLarge
+    }
+    return total
+  }
+
+  /// The sum of a property over the records that meet a condition.
+  ///
+  /// - Throws: as `sum(_:of:)`.
+  public func sum<Subject: Record, Value: SummedValue>(
+    _ field: KeyPath<Subject, Value>, where condition: Condition<Subject>
+  ) throws(StoreError) -> Value.Total {
+    try sum(field, of: Query(where: condition))
+  }
+
+  /// The average of a property; nil of nothing.
+  ///
+  /// - Throws: as `count(_:)`.
+  public func average<Subject: Record, Value: SummedValue>(
+    _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
+  ) throws(StoreError) -> Value.Average? {
+    Value.average(of: try recordReader().sum(PropertyReference(field), of: query))
+  }
+
+  /// The average of a property over the records that meet a condition.
+  ///
+  /// - Throws: as `count(_:)`.
+  public func average<Subject: Record, Value: SummedValue>(
+    _ field: KeyPath<Subject, Value>, where condition: Condition<Subject>
+  ) throws(StoreError) -> Value.Average? {
+    try average(field, of: Query(where: condition))
+  }
+
+  /// The lowest value of a property, in the order that records are sorted in; nil where there is none.
+  ///
+  /// - Complexity: O(log records) where an index has them in that order; otherwise linear.
+  /// - Throws: as `fetch(_:after:)`; `StoreError.invalidValue` where values have no order.
+  public func minimum<Subject: Record, Value: FieldValueConvertible>(
+    _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
+  ) throws -> Value? {
+    try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
+  }
+
+  /// The lowest value of a property that is not nil.
+  ///
+  /// - Throws: as `minimum(_:of:)`.
+  public func minimum<Subject: Record, Value: FieldValueConvertible>(
+    _ field: KeyPath<Subject, Value?>, of query: Query<Subject> = Query()
+  ) throws -> Value? {
+    try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
+  }
+
+  /// The highest value of a property, as `minimum(_:of:)`.
+  ///
+  /// - Throws: as `minimum(_:of:)`.
+  public func maximum<Subject: Record, Value: FieldValueConvertible>(
+    _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
+  ) throws -> Value? {
+    try recordReader().extreme(.descending(field), of: query)?[keyPath: field]
+  }
+
+  /// The highest value of a property that is not nil.
+  ///
+  /// - Throws: as `minimum(_:of:)`.
+  public func maximum<Subject: Record, Value: FieldValueConvertible>(
+    _ field: KeyPath<Subject, Value?>, of query: Query<Subject> = Query()
+  ) throws -> Value? {
+    try recordReader().extreme(.descending(field), of: query)?[keyPath: field]
+  }
+}
+
+extension RecordReader {
+  fileprivate func sum<Subject: Record>(
+    _ property: PropertyReference, of query: Query<Subject>
+  ) throws(StoreError) -> FieldSum {
+    let type = try types.type(Subject.self)
+    let found = try find(query, of: type)
+    return try found.sum(of: try type.field(of: property))
+  }
+
+  /// The record that comes first by one property among those that have it.
+  fileprivate func extreme<Subject: Record>(
+    _ order: Order<Subject>, of query: Query<Subject>
+  ) throws -> Subject? {
+    let type = try types.type(Subject.self)
+    var resolved = try query.resolved(in: type)
+    let order = try order.resolved(in: type)
+    let isThere = FieldCondition.comparison(field: order.field, .notEqual, .null)
+    let runner = QueryRunner(record: type.trees, trees: trees)
+    if resolved.limit == nil, resolved.offset == 0, query.after == nil {
+      resolved.condition = .and([resolved.condition, isThere].compactMap { $0 })
+      resolved.order = [order]
+      resolved.limit = 1
+    }
+    let found = try runner.find(resolved)
+    guard let place = try found.first(by: order, among: isThere) else { return nil }
+    return try type.load(key: place.key.rawSpan, row: place.row.rawSpan)
+  }
+}

@@ -1,0 +1,314 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// A store with some accounts in it.
+private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]) throws -> Void)
+  throws
+{
+  try withStore { store in
+    let accounts = Account.some(count)
+    try store.write { transaction in try transaction.insert(contentsOf: accounts) }
+    try body(store, accounts)
+  }
+}
+
+@Suite struct QueryTests {
+  @Test func `conditions, orders, limits and offsets are given directly or as a query, G2 G6 G7`()
+    throws
+  {
+    try withAccounts { store, accounts in
+      let expected = accounts.filter { $0.city == "Ulm" && $0.balance > 2 }
+        .sorted { ($0.balance, -$0.id) > ($1.balance, -$1.id) }
+      let direct = try store.fetch(
+        Account.self, where: \.city == "Ulm" && \.balance > 2, sortedBy: .descending(\.balance))
+      #expect(direct == expected)
+      let closure = try store.fetch(
+        Account.self, matching: { $0.city == "Ulm" && $0.balance > 2 },
+        sortedBy: .descending(\.balance), limit: 3, offset: 2)
+      #expect(closure == Array(expected.dropFirst(2).prefix(3)))
+      let query = Query<Account>(
+        where: \.city == "Ulm" && \.balance > 2, sortedBy: .descending(\.balance), limit: 5)
+      #expect(try store.fetch(query) == Array(expected.prefix(5)))
+      #expect(try store.snapshot().fetch(query) == Array(expected.prefix(5)))
+      #expect(try store.first(query) == expected.first)
+      #expect(try store.first(Account.self, where: \.id > 1_000) == nil)
+      #expect(try store.fetch(Account.self, limit: 2) == Array(accounts.prefix(2)))
+      let byName = try store.fetch(
+        Account.self, sortedBy: .ascending(\.name, caseInsensitive: true), .descending(\.id))
+      #expect(byName.map(\.name) == accounts.map(\.name).sorted())
+    }
+  }
+
+  @Test func `pages are turned after a record or its key, whether or not it is still there, G7`()
+    throws
+  {
+    try withAccounts { store, accounts in
+      let query = Query<Account>(sortedBy: .descending(\.balance), limit: 7)
+      var pages: [Account] = []
+      var last: Account?
+      while true {
+        let page = try store.fetch(query, after: last)
+        guard let end = page.last else { break }
+        pages += page
+        last = end
+        try store.delete(end)
+      }
+      #expect(pages == accounts.sorted { ($0.balance, -$0.id) > ($1.balance, -$1.id) })
+      var next = Query<Account>(limit: 2, after: [10])
+      #expect(
+        try store.fetch(next).map(\.id)
+          == store.fetch(Account.self, where: \.id > 10).prefix(2).map(\.id))
+      next.order = [.ascending(\.balance)]
+      next.after = [10_000]
+      guard case .noSuchRecord = storeError({ try store.fetch(next) }) else {
+        Issue.record("it begins after what is not there")
+        return
+      }
+    }
+  }
+
+  @Test func `counts, existence, keys and ids need no records, G8 G9`() throws {
+    try withAccounts { store, accounts in
+      let condition: Condition<Account> = \.city == "Bonn" && \.balance >= 3
+      let expected = accounts.filter { $0.city == "Bonn" && $0.balance >= 3 }
+      #expect(try store.count(Account.self, where: condition) == expected.count)
+      #expect(try store.count(Account.self, matching: { $0.isActive == true }) == 30)
+      #expect(try store.count(Query<Account>(where: condition, limit: 2, offset: 1)) == 2)
+      #expect(try store.exists(Account.self, where: condition))
+      let isInRome = try store.exists(Account.self, where: \.city == "Rome")
+      #expect(!isInRome)
+      let keys = expected.map { [FieldValue.integer(Int64($0.id))] }
+      let found = try store.keys(Account.self, where: condition)
+      #expect(found == keys)
+      #expect(try store.ids(Query<Account>(where: condition)) == expected.map(\.id))
+    }
+  }
+
+  @Test func `properties are selected as tuples, and rows without types, G10`() throws {
+    try withAccounts { store, accounts in
+      let rows = try store.select(\.name, \.balance, from: Query<Account>(where: \.id < 3))
+      #expect(rows.map(\.0) == ["N0", "N1", "N2"])
+      #expect(rows.map(\.1) == [0, 1, 2])
+      let emails = try store.select(\.email, from: Query<Account>(where: \.id == 4))
+      #expect(emails.first == "4@example.org")
+      let dynamic = try store.fetch(
+        record: "Account", where: try FieldCondition(parsing: #"city == "Ulm" && id > 40"#),
+        sortedBy: [FieldOrder(field: "id", isDescending: true)], limit: 2, fields: ["id", "name"])
+      let ids = accounts.filter { $0.city == "Ulm" && $0.id > 40 }.map(\.id).suffix(2).reversed()
+      #expect(dynamic.map { $0["id"] } == ids.map { .integer(Int64($0)) })
+      #expect(dynamic.allSatisfy { $0.fields.count == 2 })
+      #expect(try store.count(record: "Account", where: try FieldCondition(parsing: "id < 5")) == 5)
+    }
+  }
+
+  @Test func `sums, averages, lowest and highest values leave null out, G11`() throws {
+    try withAccounts { store, accounts in
+      try store.write { transaction in try transaction.save(Account(id: 100, name: "x", email: nil))
+      }
+      #expect(try store.sum(\Account.id, where: \.id < 100) == accounts.map(\.id).reduce(0, +))
+      #expect(try store.sum(\Account.balance) == accounts.map(\.balance).reduce(0, +))
+      #expect(try store.sum(\Account.balance, where: \.id > 1_000) == 0)
+      #expect(try store.average(\Account.id, where: \.id <= 10) == 5)
+      #expect(try store.average(\Account.id, where: \.id > 1_000) == nil)
+      #expect(try store.minimum(\Account.balance) == 0)
+      #expect(try store.maximum(\Account.balance, of: Query(where: \.city == "Ulm")) == 6)
+      #expect(try store.minimum(\Account.email) == "0@example.org")
+      #expect(try store.maximum(\Account.email, of: Query(where: \.id == 100)) == nil)
+      #expect(try store.maximum(\Account.id, of: Query(limit: 5, offset: 2)) == 6)
+    }
+  }
+
+  @Test func `a sum that is too high is refused`() throws {
+    try withStore { store in
+      try store.write { transaction in
+        try transaction.save(Seat(row: "a", number: .max))
+        try transaction.save(Seat(row: "b", number: 1))
+      }
+      guard case .invalidValue("Seat", _, _) = storeError({ try store.sum(\Seat.number) }) else {
+        Issue.record("it is a number")
+        return
+      }
+      #expect(try store.sum(\Seat.number, where: \.row == "b") == 1)
+    }
+  }
+
+  @Test func `groups have counts, aggregates and conditions of their own, G12`() throws {
+    try withAccounts { store, accounts in
+      let groups = try store.group(
+        Query<Account>(where: \.id >= 3), by: \.city, \.isActive,
+        computing: [
+          .sum(\.balance), .max(\.id), .average(\.balance), .min(\.email), .count(\.email),
+        ],
+        having: { $0.key.0 != "Bonn" })
+      let expected = Dictionary(
+        grouping: accounts.filter { $0.id >= 3 && $0.city != "Bonn" },
+        by: { [$0.city, "\($0.isActive)"] })
+      #expect(groups.count == expected.count)
+      #expect(
+        groups.map { [$0.key.0, "\($0.key.1)"] } == [
+          ["Köln", "false"], ["Köln", "true"], ["Ulm", "false"], ["Ulm", "true"],
+        ])
+      for group in groups {
+        let members = try #require(expected[[group.key.0, "\(group.key.1)"]])
+        #expect(group.count == members.count)
+        let sum = members.map(\.balance).reduce(0, +)
+        #expect(group.values[0] == .double(sum))
+        #expect(group.values[1] == .integer(Int64(members.map(\.id).max() ?? 0)))
+        #expect(group.values[2] == .double(sum / Double(members.count)))
+        #expect(group.values[3] == .string(members.compactMap(\.email).min() ?? ""))
+        #expect(group.values[4] == .integer(Int64(members.count)))
+      }
+      #expect(try store.distinct(\.city, from: Query<Account>()) == ["Bonn", "Köln", "Ulm"])
+      #expect(try store.distinct(\.city, \.isActive, from: Query<Account>()).count == 6)
+    }
+  }
+
+  @Test func `records are read one by one and in batches, G13`() throws {
+    try withAccounts { store, accounts in
+      let query = Query<Account>(where: \.balance > 1, sortedBy: .ascending(\.city))
+      let expected = try store.fetch(query)
+      var found: [Account] = []
+      try store.forEach(query) { found.append($0) }
+      #expect(found == expected)
+      found = []
+      try store.forEachBatch(query, of: 7) { found += $0 }
+      #expect(found == expected)
+      let cursor = try store.cursor(query)
+      try store.write { transaction in try transaction.deleteAll(Account.self) }
+      #expect(try cursor.next(1_000) == expected)
+      #expect(try cursor.next() == nil)
+    }
+  }
+
+  @Test
+  func `queries of a transaction see what it wrote, and records can be changed on the way, G15`()
+    throws
+  {
+    try withAccounts { store, _ in
+      try store.write { transaction in
+        try transaction.save(Account(id: 500, name: "new", email: nil, balance: 99))
+        #expect(try transaction.maximum(\Account.balance) == 99)
+        #expect(try transaction.count(Account.self, where: \.balance > 50) == 1)
+        let cursor = try transaction.cursor(Query<Account>(sortedBy: .descending(\.name)))
+        var seen = 0
+        while let account = try cursor.next() {
+          seen += 1
+          try transaction.delete(Account.self, key: (account.id + 1) % 60)
+        }
+        #expect(seen > 20 && seen < 61)
+        #expect(try store.count(Account.self) == 60)
+      }
+    }
+  }
+
+  @Test func `records are deleted by query, with their hooks, F4`() throws {
+    try withAccounts { store, accounts in
+      try store.write { transaction in
+        let count = try transaction.delete(Account.self, where: \.city == "Ulm")
+        #expect(count == accounts.filter { $0.city == "Ulm" }.count)
+        #expect(try transaction.delete(Account.self, matching: { $0.city == "Ulm" }) == 0)
+        #expect(
+          try transaction.delete(Query<Account>(sortedBy: .descending(\.id), limit: 3)) == 3)
+      }
+      let left = accounts.filter { $0.city != "Ulm" }.dropLast(3)
+      #expect(try store.fetch(Account.self) == Array(left))
+    }
+  }
+
+  @Test func `records are changed by query, checked like any others, F6`() throws {
+    try withAccounts { store, accounts in
+      try store.write { transaction in
+        let count = try transaction.update(Account.self, where: \.city == "Bonn") {
+          $0.city = "Ulm"
+          $0.balance += 1
+        }
+        #expect(count == 20)
+        #expect(
+          try transaction.update(Account.self, where: \.id < 2, set: \.isActive, to: false) == 2)
+      }
+      #expect(try store.count(Account.self, where: \.city == "Ulm") == 40)
+      #expect(try store.sum(\Account.balance) == accounts.map(\.balance).reduce(20, +))
+      #expect(try store.fetch(Account.self, id: 0)?.isActive == false)
+      let before = try store.fetch(Account.self)
+      let conflict = storeError {
+        try store.write { transaction in
+          _ = try transaction.update(Account.self, where: \.id < 5, set: \.email, to: "same")
+        }
+      }
+      guard case .uniqueConflict = conflict else {
+        Issue.record("\(String(describing: conflict))")
+        return
+      }
+      let moved = storeError {
+        try store.write { transaction in
+          _ = try transaction.update(Account.self, where: \.id == 5) { $0.id = 1_000 }
+        }
+      }
+      guard case .invalidValue("Account", _, _) = moved else {
+        Issue.record("\(String(describing: moved))")
+        return
+      }
+      #expect(try store.fetch(Account.self) == before)
+    }
+  }
+
+  @Test func `queries are data, and kept under names, G16`() throws {
+    try withAccounts { store, _ in
+      let query = Query<Account>(
+        where: \.city == "Ulm" && \.balance > 2, sortedBy: .descending(\.balance),
+        .ascending(\.name, caseInsensitive: true), limit: 4, offset: 1, after: [3])
+      #expect(
+        "\(query)"
+          == #"(city == "Ulm" && balance > 2.0) sorted by balance descending, name [c] limit 4 offset 1 after 3"#
+      )
+      try store.write { transaction in
+        try transaction.setQuery(query, named: "rich")
+        try transaction.setQuery(Query<Note>(), named: "all")
+      }
+      let kept = try #require(try store.query(Account.self, named: "rich"))
+      #expect(kept.description == query.description)
+      #expect(try store.fetch(kept) == store.fetch(query))
+      #expect(try store.queryNames(Account.self) == ["rich"])
+      #expect(try store.query(Note.self, named: "rich") == nil)
+      #expect(try store.query(Note.self, named: "all") == Query())
+      try store.write { transaction in
+        try transaction.setQuery(nil as Query<Account>?, named: "rich")
+      }
+      #expect(try store.query(Account.self, named: "rich") == nil)
+    }
+  }
+
+  @Test func `what cannot be asked is refused before a row is read`() throws {
+    try withAccounts { store, _ in
+      let other = Query<Account>(sortedBy: .ascending(\.balance, caseInsensitive: true))
+      guard case .invalidValue("Account", "balance", _) = storeError({ try store.fetch(other) })
+      else {
+        Issue.record("numbers have case")
+        return
+      }
+      let unknown = Query<Account>(sortedBy: .ascending(\.name.count))
+      guard case .invalidValue("Account", _, _) = storeError({ try store.count(unknown) }) else {
+        Issue.record("what is not stored is sorted by")
+        return
+      }
+    }
+  }
+
+  @Test func `a plan can be explained`() throws {
+    try withAccounts { store, _ in
+      let query = Query<Account>(
+        where: \.city == "Ulm" && \.isActive == true, sortedBy: .descending(\.balance), limit: 3)
+      let plan = try store.explain(query, running: true)
+      #expect(plan.record == "Account")
+      #expect(plan.actual?.resultCount == 3)
+      #expect(!plan.others.isEmpty)
+      #expect(plan.description.contains("not "))
+      let key = try store.explain(Query<Account>(where: \.id == 5), running: true)
+      #expect(key.access == "rows in one range")
+      #expect(key.condition == nil && key.sorting == .none && key.actual?.rowCount == 1)
+    }
+  }
+}
