@@ -9,15 +9,16 @@ struct EntryChange: Sendable {
 extension ObservedStep {
   /// Calls `body` with every entry that changed, by its key.
   ///
-  /// - Complexity: a lookup in each state for every key that may have changed; where nobody knows which,
-  ///   linear in the entries.
+  /// - Complexity: a lookup in each state for every key that may have changed; where nobody knows which, for
+  ///   every key that is in no tree yet, or, when there was a fold, linear in the entries.
   /// - Throws: `.corrupt`, `.io`; what `body` throws, which ends it.
   func forEachChange(_ body: (EntryChange) throws -> Void) throws {
-    if let keys = changes.keys {
-      try compare(Self.sorted(keys), body)
-    } else {
-      try merge(body)
+    if let keys = changes.keys { return try compare(Self.sorted(keys), body) }
+    var comparison = EntryComparison(self)
+    let isDone = try after.trees.forEachKeyChanged(in: tree, since: before.trees) { key in
+      if let change = try comparison.change(of: key) { try body(change) }
     }
+    if !isDone { try merge(body) }
   }
 
   /// Each key once, ascending.
@@ -34,13 +35,9 @@ extension ObservedStep {
   }
 
   private func compare(_ keys: [[UInt8]], _ body: (EntryChange) throws -> Void) throws {
-    let (before, after) = (before.trees, after.trees)
-    var (old, new): ([UInt8], [UInt8]) = ([], [])
+    var comparison = EntryComparison(self)
     for key in keys {
-      let wasThere = try before.copyValue(of: key.rawSpan, in: tree, to: &old)
-      let isThere = try after.copyValue(of: key.rawSpan, in: tree, to: &new)
-      if wasThere == isThere, !wasThere || old.rawSpan.equals(new.rawSpan) { continue }
-      try body(EntryChange(key: key, old: wasThere ? old : nil, new: isThere ? new : nil))
+      if let change = try comparison.change(of: key.rawSpan) { try body(change) }
     }
   }
 
@@ -69,5 +66,28 @@ extension ObservedStep {
   ) throws(StoreError) -> Bool {
     let value = try one.value()
     return value.equals(try other.value())
+  }
+}
+
+/// Compares entries of two states, one by one.
+private struct EntryComparison {
+  private let tree: TreeSlot
+  private let before: TreeAccess
+  private let after: TreeAccess
+  private var old: [UInt8] = []
+  private var new: [UInt8] = []
+
+  init(_ step: ObservedStep) {
+    tree = step.tree
+    before = step.before.trees
+    after = step.after.trees
+  }
+
+  /// Nil where the entry is as it was.
+  mutating func change(of key: RawSpan) throws(StoreError) -> EntryChange? {
+    let wasThere = try before.copyValue(of: key, in: tree, to: &old)
+    let isThere = try after.copyValue(of: key, in: tree, to: &new)
+    if wasThere == isThere, !wasThere || old.rawSpan.equals(new.rawSpan) { return nil }
+    return EntryChange(key: key.array(), old: wasThere ? old : nil, new: isThere ? new : nil)
   }
 }

@@ -49,6 +49,14 @@ final class SnapshotTrees<Medium: FileSystem>: TreeReading, Sendable {
 
   func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor { snapshotCursor(in: tree) }
 
+  /// Calls `body` with every key whose entry may not be the same in an older state, ascending. False where the
+  /// states have less in common, and nobody knows without comparing them.
+  func forEachKeyChanged(
+    in tree: TreeSlot, since other: SnapshotTrees, _ body: (RawSpan) throws -> Void
+  ) rethrows -> Bool {
+    try snapshot.tree(tree).forEachKeyChanged(since: other.snapshot.tree(tree), body)
+  }
+
   func snapshotCursor(in tree: TreeSlot) -> SnapshotCursor<Medium> {
     SnapshotCursor(snapshot, tree)
   }

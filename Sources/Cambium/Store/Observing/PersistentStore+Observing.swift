@@ -55,10 +55,27 @@ extension PersistentStore {
     try changes(of: type, where: Condition(matching: condition))
   }
 
-  func results<Subject: Record>(
-    of query: FieldQuery, _ type: Subject.Type
+  /// The results of a query, and what they become with each commit from now on, in their order.
+  ///
+  /// ```swift
+  /// for try await results in try store.results(of: Query<TodoItem>(where: \.isDone == false)) {
+  ///   show(results.records, results.difference)
+  /// }
+  /// ```
+  ///
+  /// - Complexity: as `changes(of:)`; the query is asked where its results are asked for.
+  /// - Throws: as `changes(of:)`; `StoreError.invalidValue` where the query cannot be for the record,
+  ///   `.noSuchRecord` where the record to come after is not there, `.corrupt`, `.io`.
+  public func results<Subject: Record>(
+    of query: Query<Subject>
   ) throws(StoreError) -> QueryObservation<Subject> {
-    let type = try types.type(type)
+    let type = try types.type(Subject.self)
+    return try results(of: try query.resolved(in: type), type)
+  }
+
+  func results<Subject: Record>(
+    of query: FieldQuery, _ type: RecordType<Subject>
+  ) throws(StoreError) -> QueryObservation<Subject> {
     let place = try observe(type.trees, key: nil)
     return QueryObservation(try LiveResults(query, of: type, at: place))
   }

@@ -21,9 +21,8 @@ import Testing
       Account(id: $0, name: "N\($0)", city: "\($0)", balance: Double($0), isActive: $0 < 3)
     }
     try await store.write { try $0.save(contentsOf: accounts) }
-    var query = FieldQuery(condition: Self.active)
-    query.order = [FieldOrder(field: "balance", isDescending: true)]
-    let told = Told(by: try store.results(of: query, Account.self))
+    let query = Query<Account>(where: \.isActive == true, sortedBy: .descending(\.balance))
+    let told = Told(by: try store.results(of: query))
     let first = try #require(try await told.next())
     #expect(first.records.map(\.id) == [2, 1, 0] && first.authors.isEmpty)
     #expect(first.difference.insertions.map(\.offset) == [0, 1, 2])
@@ -165,7 +164,7 @@ import Testing
       {
         query.after = .key([.integer(Int64(after.id))])
       }
-      let observation = try store.results(of: query, Account.self)
+      let observation = try store.results(of: query, store.types.type(Account.self))
       let told = Told(by: observation)
       var records: [Account] = []
       var pinned = query
@@ -210,7 +209,7 @@ import Testing
         group.addTask {
           var generator = SplitMix64(seed: seed &+ UInt64(observer))
           let query = Self.query(&generator)
-          let observation = try store.results(of: query, Account.self)
+          let observation = try store.results(of: query, store.types.type(Account.self))
           var records: [Account] = []
           for try await results in observation {
             records = results.difference.applying(to: records)
