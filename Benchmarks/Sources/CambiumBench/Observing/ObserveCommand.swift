@@ -39,6 +39,7 @@ struct ObserveCommand: AsyncParsableCommand {
     try await figures.measureQuery()
     try await figures.measureKeys(keys)
     try await figures.measureLatency()
+    try figures.measureLooks()
     try figures.finish()
     figures.show()
   }

@@ -9,13 +9,16 @@ struct ObserveFigures {
   private let roundCount: Int
   private var rows: [[String]] = []
 
+  private let path: String
+
   init(scratch: ScratchDirectory, records: Int, commits: Int, roundCount: Int) throws {
     let dataset = ItemDataset(.random, count: records, fetches: 1, seed: 1)
     items = dataset.items
     commitCount = commits
     self.roundCount = roundCount
+    path = "\(scratch.path)/store"
     store = try PersistentStore(
-      at: "\(scratch.path)/store", model: StoreModel(version: 1, records: [Item.self]))
+      at: path, model: StoreModel(version: 1, records: [Item.self]))
     let items = items
     try store.write { try $0.insert(contentsOf: items) }
   }
@@ -51,7 +54,8 @@ extension ObserveFigures {
       }
       busy.append(try nanoseconds(of: all, round) - none)
       task.cancel()
-      precondition(try await task.value > 0, "it was told of something")
+      let count = try await task.value
+      precondition(count > 0, "it was told of something")
     }
     note(
       "an observer of a query over \(Figures.grouped(items.count)) records that does not ask, a commit",
@@ -82,7 +86,8 @@ extension ObserveFigures {
       try await Task.sleep(for: .milliseconds(200))
       costs.append(try nanoseconds(of: 0..<count, round) - none)
       told.cancel()
-      precondition(try await told.value > 0, "they were told of something")
+      let toldCount = try await told.value
+      precondition(toldCount > 0, "they were told of something")
     }
     note(
       "\(Figures.grouped(count)) observers of single keys, a commit", microseconds(costs.median),
@@ -132,6 +137,29 @@ extension ObserveFigures {
     task.cancel()
     try await task.value
     note("from a commit to who waits for it", microseconds(times.median), goal: "", isMet: nil)
+  }
+}
+
+// MARK: Another process
+
+extension ObserveFigures {
+  /// A look at the log of who only reads, where nothing is new: what observing there costs, fifty times a second.
+  mutating func measureLooks() throws {
+    try store.flush()
+    var options = StoreOptions()
+    options.access = .reading
+    let reader = try PersistentStore(
+      at: path, model: StoreModel(version: 1, records: [Item.self]), options: options)
+    let count = 10_000
+    var times: [Double] = []
+    for _ in 0..<roundCount {
+      let start = ContinuousClock.now
+      for _ in 0..<count { try reader.refresh() }
+      times.append((ContinuousClock.now - start) / .nanoseconds(1) / Double(count))
+    }
+    try reader.close()
+    note(
+      "a look at the log by another process", microseconds(times.median), goal: "", isMet: nil)
   }
 }
 
