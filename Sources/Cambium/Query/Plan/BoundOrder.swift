@@ -95,6 +95,8 @@ struct GivenOrder: Sendable {
   var isBackward = false
   /// How many parts of the key make a group.
   var partCount = 0
+  /// Whether records of a group differ in nothing that is wanted but the primary key.
+  var isByKeyInGroups = false
 }
 
 extension BoundOrder {
@@ -122,6 +124,7 @@ extension BoundOrder {
     }
     passFixed(&matched)
     given.isBackward = isBackward ?? false
+    given.isByKeyInGroups = matched == columns.count
     let isWhole = given.partCount == parts.count
     if matched == columns.count, isWhole || !isIndex, !given.isBackward {
       given.extent = .all

@@ -8,6 +8,8 @@ final class FoundRecords {
   private let record: RecordTrees
   private let trees: TreeAccess
   private let order: RecordOrder
+  /// For what was sorted.
+  private let listedRow: FoundRow
   /// How many come yet; nil for all.
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var left: Int?
@@ -34,6 +36,7 @@ final class FoundRecords {
     let order = RecordOrder(plan.order, of: record)
     if let after = query.after { try order.begin(after: after, in: trees) }
     self.order = order
+    listedRow = FoundRow(of: record, in: trees)
     unsafe left = query.limit.map { max(0, $0) }
     unsafe offset = max(0, query.offset)
     var opening = SourceOpening(plan: plan, order: order, record: record, trees: trees)
@@ -68,8 +71,7 @@ final class FoundRecords {
 
   /// What was sorted has met the condition.
   private func listed(_ keys: SortedKeys) -> KeySource {
-    KeySource(
-      keys, nil, FoundRow(of: record, in: trees), isChanging: trees.isChanging, entryCount: 0)
+    KeySource(keys, nil, listedRow, isChanging: trees.isChanging, entryCount: 0)
   }
 
   private func note(_ source: RecordSource) {

@@ -1,7 +1,8 @@
 /// A place among the entries of a tree's ranges, that moves from one to the next, or from one to the one before.
 /// It begins before the first.
 final class RangeCursor {
-  private let cursor: CursorAccess
+  /// Where it stands.
+  let cursor: CursorAccess
   private let ranges: [KeyRange]
   private let isBackward: Bool
   // One owner on one thread uses them, so accesses cannot overlap.

@@ -39,14 +39,19 @@ final class RecordGroups {
     }
     while keys.count == 0, unsafe !isAtEnd {
       unsafe prefix = try groupPrefix()
+      let isCut = unsafe prefix.count >= IndexLayout.cutPrefix
+      order.isByKey = plan.given.isByKeyInGroups && !order.hasStart && !isCut
       repeat {
         try order.add(source, to: &keys)
         unsafe isAtEnd = try !source.next()
         guard unsafe !isAtEnd else { break }
       } while try isInGroup()
     }
+    if keys.count == 0 { return nil }
+    // Whatever group comes now, it is behind the start.
+    order.hasStart = false
     keys.sort()
-    return keys.count == 0 ? nil : keys
+    return keys
   }
 
   private func isInGroup() throws(StoreError) -> Bool {

@@ -9,6 +9,8 @@ final class RecordOrder {
   /// The record itself; its row is empty where the order asks for none.
   @exclusivity(unchecked) private(set) var startKey: [UInt8] = []
   @exclusivity(unchecked) private(set) var startRow: [UInt8] = []
+  /// Whether the records that come now differ in nothing but the primary key; without a start.
+  var isByKey = false
   /// Whether there is such a record, and what comes next may be before it.
   var hasStart = false
 
@@ -25,7 +27,7 @@ extension RecordOrder {
   ///
   /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
   func add(_ source: RecordSource, to keys: inout SortedKeys) throws(StoreError) {
-    if columns.columns.isEmpty {
+    if columns.columns.isEmpty || isByKey {
       if hasStart, !isBehindStart(source.key) { return }
       return try keys.add(source.key, keyLength: source.key.byteCount)
     }

@@ -100,12 +100,17 @@ final class RowSource {
 
   func next() throws(StoreError) -> Bool {
     guard let condition else { return try entries.next() }
-    let (entries, layout) = (entries, layout)
     while try entries.next() {
-      let record = try RowReader(key: entries.key, row: try entries.value(), layout: layout)
-      if try condition.holds(for: record) { return true }
+      if try meets(condition) { return true }
     }
     return false
+  }
+
+  @inline(__always)
+  private func meets(_ condition: RowCondition) throws(StoreError) -> Bool {
+    let (cursor, layout) = (entries.cursor, layout)
+    let record = try RowReader(key: cursor.key, row: try cursor.value(), layout: layout)
+    return try condition.holds(for: record)
   }
 }
 

@@ -34,12 +34,13 @@ extension RecordReader {
   fileprivate func distinct<Subject: Record, Key>(
     _ query: Query<Subject>, _ properties: [PropertyReference], key: (Subject) -> Key
   ) throws -> [Key] {
-    let groups: [RecordGroup<Int>]
     var keys: [Key] = []
-    groups = try self.groups(query, by: properties, [], having: { _ in true }) { record in
-      keys.append(key(record))
-      return keys.count - 1
-    }
+    let groups = try groups(
+      query, by: properties, [], having: { _ in true },
+      key: { record in
+        keys.append(key(record))
+        return keys.count - 1
+      })
     return groups.map { keys[$0.key] }
   }
 }

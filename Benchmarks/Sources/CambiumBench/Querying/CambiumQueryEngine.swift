@@ -1,0 +1,78 @@
+import Cambium
+
+final class CambiumQueryEngine: QueryEngine {
+  private let store: PersistentStore
+
+  init(directory: String) throws {
+    var options = StoreOptions()
+    options.durability = .relaxed(maxDelay: .infinite)
+    store = try PersistentStore(
+      at: directory, model: StoreModel(records: [Person.self]), options: options)
+  }
+
+  deinit {
+    try? store.close()
+  }
+
+  func load(_ persons: [Person]) throws {
+    for start in stride(from: 0, to: persons.count, by: 50_000) {
+      try store.write { transaction in
+        try transaction.insert(contentsOf: persons[start..<min(start + 50_000, persons.count)])
+      }
+    }
+    try store.flush()
+  }
+
+  func answer(_ workload: QueryWorkload, _ number: Int, of count: Int) throws -> QueryAnswer {
+    switch workload {
+    case .equality:
+      let name = Person.name(number % count)
+      return answer(try store.fetch(Person.self, where: \.name == name))
+    case .range:
+      let low = Double(number % (count * 9))
+      return answer(
+        try store.fetch(Person.self, where: \.joined >= low && \.joined < low + 1_000))
+    case .prefix:
+      let start = String(Person.name(number % count).dropLast(2))
+      return answer(try store.fetch(Person.self, where: .hasPrefix(\.name, start)))
+    case .compound:
+      let (city, low) = (Person.city(number % 100), Double(number % 9_000))
+      return answer(
+        try store.fetch(
+          Person.self, where: \.city == city && \.score >= low && \.score < low + 100))
+    case .orderedTop:
+      let high = Double(number % (count * 9) + count)
+      return answer(
+        try store.fetch(
+          Person.self, where: \.joined < high, sortedBy: .descending(\.joined), limit: 20))
+    case .sortedTop:
+      return answer(try store.fetch(Person.self, sortedBy: .descending(\.weight), limit: 20))
+    case .count:
+      let low = Double(number % (count * 5))
+      let found = try store.count(
+        Person.self, where: \.joined >= low && \.joined < low + Double(count * 3))
+      return QueryAnswer(count: found)
+    case .page:
+      return answer(
+        try store.fetch(
+          Person.self, sortedBy: .ascending(\.joined), limit: 20,
+          offset: count / 5 + number % 1_000))
+    case .scan:
+      let level = number % 100
+      return answer(try store.fetch(Person.self, where: \.level == level))
+    case .sum: return QueryAnswer(count: 1, sum: try store.sum(\Person.weight))
+    case .group:
+      let groups = try store.group(Query<Person>(), by: \.city, computing: [.sum(\.weight)])
+      return groups.reduce(into: QueryAnswer()) { answer, group in
+        answer.count += group.count
+        if case .double(let sum) = group.values[0] { answer.sum += sum }
+      }
+    }
+  }
+
+  private func answer(_ persons: [Person]) -> QueryAnswer {
+    var answer = QueryAnswer()
+    for person in persons { answer.add(person) }
+    return answer
+  }
+}
