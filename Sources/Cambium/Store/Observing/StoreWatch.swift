@@ -1,8 +1,9 @@
 /// Takes in what another process commits, while somebody observes a store that is only read.
 ///
-/// A thread that sleeps most of the time: a look at the log takes some microseconds where nothing is new. The
-/// kernel could tell when the log is written to, but that a commit is on the medium, and may be shown, is said
-/// by the frame after it, a tenth of a second later where the writer is idle: nobody would be told sooner.
+/// A thread that sleeps most of the time: a look at the log takes 25 µs where nothing is new, a thousandth of a
+/// processor's time. The kernel could tell when the log is written to, but that a commit is on the medium, and
+/// may be shown, is said by the frame after it, a tenth of a second later where the writer is idle: it would
+/// gain nothing for who waits.
 final class StoreWatch: @unchecked Sendable {
   private let lock = ThreadLock()
   private let ending: ThreadCondition
