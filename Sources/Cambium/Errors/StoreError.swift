@@ -45,7 +45,8 @@
   case newerSchema(found: Int, supported: Int)
   /// The model has no such record type, or not in this version.
   case unknownRecord(name: String)
-  /// A value cannot be stored: it is out of range, not valid, too long, no key.
+  /// A value cannot be stored, since it is out of range, not valid, too long, no key; or cannot be asked for
+  /// so: there is no such field, or it has another type.
   case invalidValue(record: String, field: String?, reason: String)
   /// A record with this primary key is there already.
   case duplicateKey(record: String, key: String)
@@ -164,8 +165,7 @@ extension StoreError: CustomStringConvertible {
     case .unknownRecord(let name):
       "The model has no record \(name) in this version. List its type in the model."
     case .invalidValue(let record, let field, let reason):
-      "A value of \(record)\(field.map { ".\($0)" } ?? "") cannot be stored: \(reason). Nothing was"
-        + " changed."
+      "\(record)\(field.map { ".\($0)" } ?? "") cannot be so: \(reason). Nothing was changed."
     case .duplicateKey(let record, let key):
       "There is a \(record) with the key \(key) already. Update it, or save to replace it."
     case .uniqueConflict(let record, let constraint, let key):

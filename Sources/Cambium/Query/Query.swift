@@ -56,7 +56,7 @@ extension Query {
   /// - Throws: `.invalidValue` where a property is not stored, or cannot be asked so.
   func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldQuery {
     var query = FieldQuery(limit: limit, offset: max(0, offset))
-    if condition != .always { query.condition = try condition.resolved(in: type) }
+    if condition != .always { query.condition = try condition.fields(in: type) }
     for order in order { query.order.append(try order.resolved(in: type)) }
     if let after { query.after = .key(after) }
     return query

@@ -36,5 +36,26 @@ extension ScalarType {
 
 extension ColumnType {
   /// Nil for what is more than one value, and for bytes of a codec.
-  var scalar: ScalarType? { ScalarType.allCases.first { $0.columnType == self } }
+  var scalar: ScalarType? {
+    switch self {
+    case .boolean: .boolean
+    case .int8: .int8
+    case .int16: .int16
+    case .int32: .int32
+    case .int64: .int64
+    case .uint8: .uint8
+    case .uint16: .uint16
+    case .uint32: .uint32
+    case .uint64: .uint64
+    case .float: .float
+    case .double: .double
+    case .date: .date
+    case .uuid: .uuid
+    case .decimal: .decimal
+    case .string: .string
+    case .url: .url
+    case .binaryData: .binaryData
+    case .transformable, .array, .composite: nil
+    }
+  }
 }

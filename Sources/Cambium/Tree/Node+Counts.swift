@@ -14,6 +14,13 @@ extension Node {
     return count
   }
 
+  /// About the entries below the children from `first` to `last`, of which those two are not wholly meant.
+  func estimatedCount(from first: Int, to last: Int) -> UInt64 {
+    var count = child(first).count / 2 &+ child(last).count / 2
+    for child in first + 1..<last { count &+= self.child(child).count }
+    return count
+  }
+
   /// The fault of `reference`, which led here, if the node holds another count than it says.
   func countFault(of reference: PageReference) -> StoreError? {
     let count = isBranch ? count(before: childCount) : UInt64(count)

@@ -14,6 +14,11 @@ struct QueryWorld {
     store = try PersistentStore(inMemory: .queried, options: options)
   }
 
+  init(_ choices: QueryChoices, _ store: PersistentStore) {
+    self.choices = choices
+    self.store = store
+  }
+
   /// Writes `count` records of each type, and takes some away again.
   mutating func fill(_ count: Int, _ transaction: inout WriteTransaction) throws {
     for id in 0..<count {
@@ -134,5 +139,39 @@ struct QueryWorld {
         _ = try copy.compare(trees, queries: 10)
       }
     }
+  }
+}
+
+extension QueryWorld {
+  mutating func write(_ count: Int) throws {
+    try store.write { transaction in
+      var copy = self
+      defer { self = copy }
+      try copy.fill(count, &transaction)
+    }
+  }
+}
+
+extension ForcedPlanTests {
+  @Test func `queries of snapshots answer the same while others write`() async throws {
+    var world = try QueryWorld(seed: 5)
+    try world.write(60)
+    let store = world.store
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        var world = QueryWorld(QueryChoices(seed: 6), store)
+        for _ in 0..<scaled(60, debug: 8) { try world.write(20) }
+      }
+      for seed in 7..<10 as Range<UInt64> {
+        group.addTask {
+          var world = QueryWorld(QueryChoices(seed: seed), store)
+          for _ in 0..<scaled(20, debug: 3) {
+            _ = try world.compare(try store.snapshot().trees, queries: 4)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    try store.expectSound()
   }
 }

@@ -225,6 +225,19 @@ import Testing
     (
       description {
         id
+        Field(name: "a", type: .string)
+        Index("id", where: .match(field: "a", TextMatch(.prefix, "x")))
+      }, nil, "only comparisons"
+    ),
+    (
+      description {
+        id
+        Index("id", where: .not(.computed(.field("id"), .equal, .value(nil))))
+      }, nil, "only comparisons"
+    ),
+    (
+      description {
+        id
         Field(name: "a", type: .string, unique: true, default: "x")
       }, "a", "unique"
     ),

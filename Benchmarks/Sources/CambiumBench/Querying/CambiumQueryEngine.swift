@@ -1,13 +1,19 @@
 import Cambium
 
 final class CambiumQueryEngine: QueryEngine {
-  private let store: PersistentStore
+  private let path: String
+  private var store: PersistentStore
 
   init(directory: String) throws {
+    path = directory
+    store = try Self.open(path)
+  }
+
+  private static func open(_ path: String) throws -> PersistentStore {
     var options = StoreOptions()
     options.durability = .relaxed(maxDelay: .infinite)
-    store = try PersistentStore(
-      at: directory, model: StoreModel(records: [Person.self]), options: options)
+    return try PersistentStore(
+      at: path, model: StoreModel(records: [Person.self]), options: options)
   }
 
   deinit {
@@ -20,7 +26,9 @@ final class CambiumQueryEngine: QueryEngine {
         try transaction.insert(contentsOf: persons[start..<min(start + 50_000, persons.count)])
       }
     }
-    try store.flush()
+    // As the others' logs are copied back.
+    try store.close()
+    store = try Self.open(path)
   }
 
   func answer(_ workload: QueryWorkload, _ number: Int, of count: Int) throws -> QueryAnswer {

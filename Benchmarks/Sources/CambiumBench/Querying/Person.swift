@@ -1,7 +1,3 @@
-import Cambium
-import FoundationEssentials
-import GRDB
-
 /// The record that queries look for.
 struct Person: Codable, Hashable, Identifiable, Sendable {
   var id: Int
@@ -13,24 +9,6 @@ struct Person: Codable, Hashable, Identifiable, Sendable {
   var level: Int
   var weight: Double
   var note: String?
-}
-
-extension Person: Record {
-  static func recordDescription(for version: Int) -> RecordDescription {
-    Field(primaryKey: true, name: "id", type: .integer)
-    Field(name: "name", type: .string, indexed: true)
-    Field(name: "city", type: .string)
-    Field(name: "joined", type: .double, indexed: true)
-    Field(name: "score", type: .double)
-    Field(name: "level", type: .integer)
-    Field(name: "weight", type: .double)
-    Field(name: "note", type: .string, optional: true)
-    Index("city", "score", named: "cityScore")
-  }
-}
-
-extension Person: FetchableRecord, PersistableRecord {
-  static let databaseTableName = "person"
 }
 
 extension Person {

@@ -3,10 +3,11 @@ import CSQLite
 /// SQLite alone, with prepared statements whose columns are read into structs one by one.
 @safe final class SQLiteQueryEngine: QueryEngine {
   private var connection: OpaquePointer?
-  private var statements: [String: OpaquePointer] = [:]
+  private var statements: [String: OpaquePointer]
 
   init(directory: String) throws {
     unsafe connection = nil
+    unsafe statements = [:]
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     guard
       unsafe sqlite3_open_v2(directory + "/store.sqlite", &connection, flags, nil) == SQLITE_OK
@@ -19,7 +20,7 @@ import CSQLite
   }
 
   deinit {
-    for statement in unsafe statements.values { unsafe sqlite3_finalize(statement) }
+    unsafe statements.values.forEach { unsafe sqlite3_finalize($0) }
     unsafe sqlite3_close_v2(connection)
   }
 

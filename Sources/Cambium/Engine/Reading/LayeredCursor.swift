@@ -51,7 +51,8 @@ struct LayeredCursor<Medium: FileSystem>: ~Copyable {
   }
 
   /// Whether the value has pages of its own.
-  var isExternal: Bool { place == .change ? false : base.entry.isExternal }
+  @inline(__always)
+  var isExternal: Bool { place == .change ? false : base.isExternal }
 
   var schemaVersion: UInt32 {
     place == .change ? changes.schemaVersion : base.entry.schemaVersion

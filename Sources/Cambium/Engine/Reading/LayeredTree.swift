@@ -104,4 +104,16 @@ extension LayeredTree {
     let start = if let low { try rank(of: low.rawSpan) } else { 0 }
     return max(0, end - start)
   }
+
+  /// About the number of entries with keys from `low` on and below `high`.
+  ///
+  /// - Complexity: O(log count), less than that of `rank(of:)`.
+  /// - Throws: `.corrupt`, `.io`.
+  func estimatedCount(from low: RawSpan, upTo high: RawSpan) throws(StoreError) -> Int {
+    var count = try base.estimatedCount(from: low, upTo: high)
+    for index in overlays.indices {
+      count += overlays[index].countChange(below: high) - overlays[index].countChange(below: low)
+    }
+    return max(0, count)
+  }
 }

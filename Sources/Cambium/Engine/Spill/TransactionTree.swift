@@ -111,10 +111,12 @@ extension TransactionTree {
   /// The number of entries without what the transaction spilled. Constant time.
   var estimatedCount: Int { below.count }
 
-  /// The number of entries below `key` without what the transaction spilled.
+  /// About the number of entries from `low` on and below `high`, without what the transaction spilled.
   ///
   /// - Complexity: O(log count).
-  func estimatedRank(of key: RawSpan) throws(StoreError) -> Int { try below.rank(of: key) }
+  func estimatedCount(from low: RawSpan, upTo high: RawSpan) throws(StoreError) -> Int {
+    try below.estimatedCount(from: low, upTo: high)
+  }
 
   /// Moves a cursor of this tree to the entry with `offset` entries before it. False if there is none.
   ///

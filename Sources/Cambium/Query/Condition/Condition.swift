@@ -54,12 +54,12 @@ extension Condition {
   }
 
   @inlinable
-  public static func && (one: Condition, other: Condition) -> Condition {
+  public static func && (one: consuming Condition, other: consuming Condition) -> Condition {
     Condition(.both(one.tree, other.tree))
   }
 
   @inlinable
-  public static func || (one: Condition, other: Condition) -> Condition {
+  public static func || (one: consuming Condition, other: consuming Condition) -> Condition {
     Condition(.either(one.tree, other.tree))
   }
 
@@ -77,9 +77,16 @@ extension Condition {
   /// - Throws: `.invalidValue`, naming the record, the field, and what is wrong with it, where a property is not
   ///   stored, or cannot be asked so.
   func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
+    let condition = try fields(in: type)
+    _ = try RowCondition(condition, in: type.trees.layout)
+    return condition
+  }
+
+  /// The same without finding out whether the fields can be asked so.
+  func fields(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
     let layout = type.trees.layout
     let properties = type.properties
-    let condition = try tree.condition { property throws(StoreError) in
+    return try tree.condition { property throws(StoreError) in
       guard let field = properties.field(of: property) else {
         throw .invalidValue(
           record: layout.record.name, field: properties.path(of: property),
@@ -90,8 +97,6 @@ extension Condition {
       .invalidValue(
         record: layout.record.name, field: nil, reason: "the condition is nested too deep")
     }
-    _ = try RowCondition(condition, in: layout)
-    return condition
   }
 }
 

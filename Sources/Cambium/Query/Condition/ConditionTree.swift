@@ -39,25 +39,36 @@ extension ConditionTree {
   private static var pairDepthMax: Int { 50 }
 
   @usableFromInline
-  static func both(_ one: ConditionTree, _ other: ConditionTree) -> ConditionTree {
-    if case .all(var trees, let depth) = one, other.depth < depth {
-      trees.append(other)
-      return .all(trees, depth: depth)
-    }
+  static func both(
+    _ one: consuming ConditionTree, _ other: consuming ConditionTree
+  ) -> ConditionTree {
+    if case .all(_, let depth) = one, other.depth < depth { return one.appending(other) }
     let depth = max(one.depth, other.depth) + 1
     if depth <= pairDepthMax { return .both(one, other, depth: depth) }
     return .all(one.conjuncts + other.conjuncts)
   }
 
   @usableFromInline
-  static func either(_ one: ConditionTree, _ other: ConditionTree) -> ConditionTree {
-    if case .any(var trees, let depth) = one, other.depth < depth {
-      trees.append(other)
-      return .any(trees, depth: depth)
-    }
+  static func either(
+    _ one: consuming ConditionTree, _ other: consuming ConditionTree
+  ) -> ConditionTree {
+    if case .any(_, let depth) = one, other.depth < depth { return one.appending(other) }
     let depth = max(one.depth, other.depth) + 1
     if depth <= pairDepthMax { return .either(one, other, depth: depth) }
     return .any(one.disjuncts + other.disjuncts)
+  }
+
+  /// A list with one more; it is not copied where nobody else has it.
+  private consuming func appending(_ tree: consuming ConditionTree) -> ConditionTree {
+    switch consume self {
+    case .all(var trees, let depth):
+      trees.append(tree)
+      return .all(trees, depth: depth)
+    case .any(var trees, let depth):
+      trees.append(tree)
+      return .any(trees, depth: depth)
+    case let other: return other
+    }
   }
 
   static func all(_ trees: [ConditionTree]) -> ConditionTree {

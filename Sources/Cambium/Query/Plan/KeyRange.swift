@@ -6,6 +6,8 @@ struct KeyRange: Hashable, Sendable {
   var high: [UInt8]?
 
   static let all = KeyRange()
+  /// Behind every key.
+  static let highest = [UInt8](repeating: 0xff, count: StoreError.Limit.keyLength.bound + 1)
 
   init(low: [UInt8] = [], high: [UInt8]? = nil) {
     self.low = low

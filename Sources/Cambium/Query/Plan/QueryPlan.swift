@@ -38,10 +38,16 @@ indirect enum KeySet: Sendable {
 }
 
 /// What a query needs of the records that it finds.
-enum QueryNeed: Sendable {
-  case records
-  /// Their primary keys, or how many there are.
-  case keys
+struct QueryNeed: Hashable, Sendable {
+  /// Whether rows are wanted, and not only primary keys.
+  let needsRows: Bool
+  /// Whether it matters in which order they come.
+  let isOrdered: Bool
+
+  static let records = QueryNeed(needsRows: true, isOrdered: true)
+  static let keys = QueryNeed(needsRows: false, isOrdered: true)
+  static let recordsInAnyOrder = QueryNeed(needsRows: true, isOrdered: false)
+  static let keysInAnyOrder = QueryNeed(needsRows: false, isOrdered: false)
 }
 
 // MARK: - Costs

@@ -5,11 +5,12 @@
 struct QueryPlanner {
   private let record: RecordTrees
   private let trees: TreeAccess
-  private let encoder = KeyEncoder()
+  private let encoder: KeyEncoder
 
-  init(_ record: RecordTrees, in trees: TreeAccess) {
+  init(_ record: RecordTrees, in trees: TreeAccess, _ encoder: KeyEncoder = KeyEncoder()) {
     self.record = record
     self.trees = trees
+    self.encoder = encoder
   }
 
   /// - Parameter forced: The place of a candidate, to be taken whatever it costs.
@@ -51,6 +52,10 @@ struct QueryPlanner {
     for conjunct in condition.conjuncts.indices {
       if let candidate = try unionCandidate(conjunct, planned) { candidates.append(candidate) }
     }
+    if candidates.count == 1 { return (planned, candidates) }
+    if planned.isInAnyOrder {
+      for place in candidates.indices { candidates[place].given = GivenOrder(extent: .all) }
+    }
     let share = keptShare(of: candidates, planned)
     for place in candidates.indices {
       candidates[place].cost = cost(of: candidates[place], planned, share)
@@ -85,6 +90,12 @@ struct PlannedQuery {
   let condition: Conjunction
   let order: BoundOrder
   let recordCount: Int
+
+  /// Whether the records are the same in whatever order they come.
+  var isInAnyOrder: Bool {
+    if need.isOrdered || query.limit != nil || query.offset > 0 { return false }
+    return query.after.map { _ in false } ?? true
+  }
 }
 
 /// One way to find a query's records.
@@ -98,6 +109,11 @@ struct QueryCandidate {
   var fixed: [FieldValue?] = []
   var isOneRecord = false
   var cost = 0.0
+
+  /// Whether keys are found and put together first.
+  var isOfKeys: Bool {
+    if case .keys = access { true } else { false }
+  }
 }
 
 // MARK: - Candidates
@@ -129,6 +145,7 @@ extension QueryPlanner {
       guard planned.condition.implies(condition, in: layout) else { return nil }
       said = planned.condition.conjuncts(impliedBy: condition, in: layout)
     }
+    guard index.layout.schema.condition != nil || isOfUse(index.layout, planned) else { return nil }
     var builder = KeyRangeBuilder(index.layout, of: layout, planned.condition.terms, encoder)
     let ranges = try builder.build()
     return QueryCandidate(
@@ -136,6 +153,13 @@ extension QueryPlanner {
       given: planned.order.given(
         by: index.layout.parts.columns, fixed: ranges.fixed, isIndex: true),
       estimate: try count(of: ranges.ranges, in: index.slot, planned), fixed: ranges.fixed)
+  }
+
+  /// Whether an index of all records begins with what the condition or the order asks for.
+  private func isOfUse(_ index: IndexLayout, _ planned: PlannedQuery) -> Bool {
+    let first = index.parts.columns[0].column
+    return planned.condition.terms.contains { $0.column == Int(first) }
+      || planned.order.columns.first?.column == first
   }
 
   /// What the two best indexes have both, where each says something that the other does not.
@@ -173,7 +197,7 @@ extension QueryPlanner {
     for alternative in alternatives {
       let condition = Conjunction(alternative, in: record.layout)
       let inner = PlannedQuery(
-        query: FieldQuery(), need: .keys, condition: condition, order: .byPrimaryKey,
+        query: FieldQuery(), need: .keysInAnyOrder, condition: condition, order: .byPrimaryKey,
         recordCount: planned.recordCount)
       guard let best = try bestSet(inner) else { return nil }
       sets.append(best.set)
@@ -248,7 +272,9 @@ extension QueryPlanner {
       let kept = isExact ? 1 : min(1, max(wanted, 1) / max(read, 1))
       read = min(read, (Double(limit) + Double(planned.query.offset)) / max(kept, 1e-9))
     }
-    let needsRows = !isExact || planned.need == .records
+    let needsRows = !isExact || planned.need.needsRows
+    // Ranges are counted without being read.
+    if !needsRows, planned.isInAnyOrder, !candidate.isOfKeys { return QueryCost.seek }
     let isSorted = candidate.given.extent == .all
     var cost = QueryCost.seek
     switch candidate.access {
@@ -273,14 +299,10 @@ extension QueryPlanner {
 // MARK: - Counts
 
 extension TreeAccess {
-  /// About how many entries a tree has in a range: exactly, but for a transaction that spills.
+  /// About how many entries a tree has in a range.
   func estimatedCount(of range: KeyRange, in tree: TreeSlot) throws(StoreError) -> Int {
-    let end =
-      if let high = range.high { try estimatedRank(of: high.rawSpan, in: tree) } else {
-        try estimatedCount(in: tree)
-      }
-    if range.low.isEmpty { return end }
-    return max(0, end - (try estimatedRank(of: range.low.rawSpan, in: tree)))
+    let high = range.high ?? KeyRange.highest
+    return try estimatedCount(from: range.low.rawSpan, upTo: high.rawSpan, in: tree)
   }
 
   /// How many entries a tree has in a range.

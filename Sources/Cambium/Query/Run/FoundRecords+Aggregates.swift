@@ -10,6 +10,7 @@ extension FoundRecords {
     }
     var sum = try FieldSum(of: column, in: layout)
     while try next() {
+      if try addAtOnce(to: &sum) { continue }
       try sum.add(try RowReader(key: key, row: try row(), layout: layout))
     }
     return sum

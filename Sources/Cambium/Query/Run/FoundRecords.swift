@@ -9,7 +9,7 @@ final class FoundRecords {
   private let trees: TreeAccess
   private let order: RecordOrder
   /// For what was sorted.
-  private let listedRow: FoundRow
+  private lazy var listedRow = FoundRow(of: record, in: trees)
   /// How many come yet; nil for all.
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var left: Int?
@@ -28,15 +28,15 @@ final class FoundRecords {
   /// - Parameter query: What the plan was made for.
   /// - Throws: `.noSuchRecord` where the record to come after is not there; `.corrupt`, `.io`, `.sortTooLarge`.
   init(
-    _ plan: QueryPlan, _ query: FieldQuery, of record: RecordTrees, in trees: TreeAccess
+    _ plan: QueryPlan, _ query: FieldQuery, of record: RecordTrees, in trees: TreeAccess,
+    _ encoder: KeyEncoder = KeyEncoder()
   ) throws(StoreError) {
     self.plan = plan
     self.record = record
     self.trees = trees
-    let order = RecordOrder(plan.order, of: record)
+    let order = RecordOrder(plan.order, of: record, encoder)
     if let after = query.after { try order.begin(after: after, in: trees) }
     self.order = order
-    listedRow = FoundRow(of: record, in: trees)
     unsafe left = query.limit.map { max(0, $0) }
     unsafe offset = max(0, query.offset)
     var opening = SourceOpening(plan: plan, order: order, record: record, trees: trees)
@@ -84,6 +84,15 @@ final class FoundRecords {
 
 extension FoundRecords {
   var layout: RowLayout { record.layout }
+
+  /// Adds up a field of the present record and those behind it, as far as all of them are wanted as they come.
+  /// False where they have to be looked at one by one.
+  func addAtOnce(to sum: inout FieldSum) throws(StoreError) -> Bool {
+    guard unsafe left == nil, unsafe groups == nil, !order.hasStart,
+      case .rows(let source) = unsafe source
+    else { return false }
+    return try source.add(to: &sum)
+  }
 }
 
 extension FoundRecords {

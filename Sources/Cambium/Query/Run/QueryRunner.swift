@@ -10,8 +10,9 @@ struct QueryRunner {
   func find(
     _ query: FieldQuery, for need: QueryNeed = .records, forced: Int? = nil
   ) throws(StoreError) -> FoundRecords {
-    let plan = try QueryPlanner(record, in: trees).plan(query, for: need, forced: forced)
-    return try FoundRecords(plan, query, of: record, in: trees)
+    let encoder = KeyEncoder()
+    let plan = try QueryPlanner(record, in: trees, encoder).plan(query, for: need, forced: forced)
+    return try FoundRecords(plan, query, of: record, in: trees, encoder)
   }
 
   /// How many records a query has.
@@ -23,7 +24,8 @@ struct QueryRunner {
     var query = query
     // How they are sorted makes no difference, unless it says which come behind another.
     if query.after == nil { query.order = [] }
-    let plan = try QueryPlanner(record, in: trees).plan(query, for: .keys, forced: forced)
+    let plan = try QueryPlanner(record, in: trees).plan(
+      query, for: .keysInAnyOrder, forced: forced)
     if plan.isExact, query.after == nil, let count = try count(of: plan.access) {
       let left = max(0, count - max(0, query.offset))
       return min(left, query.limit.map { max(0, $0) } ?? left)

@@ -90,6 +90,35 @@ final class RangeCursor {
   }
 }
 
+// MARK: Many at once
+
+extension RangeCursor {
+  /// Moves on within the present range to the next row that meets a condition. Nil where that is not done at once:
+  /// then `next` goes on.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func next(
+    meeting condition: RowCondition, _ layout: RowLayout
+  ) throws(StoreError) -> Bool? {
+    guard unsafe isInRange, !isBackward, case .posix(let cursor) = cursor else { return nil }
+    unsafe isInRange = try cursor.next(
+      meeting: condition, layout, before: hasBound ? bound : nil, &count)
+    return unsafe isInRange ? true : nil
+  }
+
+  /// Adds up a field of the entry it stands on and all behind it in the present range. False where that is not
+  /// done at once.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func add(to sum: inout FieldSum, _ layout: RowLayout) throws(StoreError) -> Bool {
+    guard unsafe isInRange, !isBackward, case .posix(let cursor) = cursor else { return false }
+    unsafe count &-= 1
+    unsafe isInRange = false
+    try unsafe cursor.add(to: &sum, layout, before: hasBound ? bound : nil, &count)
+    return true
+  }
+}
+
 // MARK: Skipping
 
 extension RangeCursor {

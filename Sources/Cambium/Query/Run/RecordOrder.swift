@@ -2,7 +2,7 @@
 final class RecordOrder {
   let columns: BoundOrder
   private let record: RecordTrees
-  private let encoder = KeyEncoder()
+  private let encoder: KeyEncoder
   // One owner on one thread uses them, so accesses cannot overlap.
   /// The primary key of the record to come after, behind what it is sorted by.
   @exclusivity(unchecked) private var start: [UInt8] = []
@@ -14,7 +14,9 @@ final class RecordOrder {
   /// Whether there is such a record, and what comes next may be before it.
   var hasStart = false
 
-  init(_ columns: BoundOrder, of record: RecordTrees) {
+  /// - Parameter encoder: For this alone, from now on.
+  init(_ columns: BoundOrder, of record: RecordTrees, _ encoder: KeyEncoder) {
+    self.encoder = encoder
     self.columns = columns
     self.record = record
   }

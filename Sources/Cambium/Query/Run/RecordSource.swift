@@ -100,10 +100,19 @@ final class RowSource {
 
   func next() throws(StoreError) -> Bool {
     guard let condition else { return try entries.next() }
+    if try entries.next(meeting: condition, layout) != nil { return true }
     while try entries.next() {
       if try meets(condition) { return true }
+      if try entries.next(meeting: condition, layout) != nil { return true }
     }
     return false
+  }
+
+  /// Adds up a field of the present row and all behind it in the range. False where they have to be looked at one
+  /// by one.
+  func add(to sum: inout FieldSum) throws(StoreError) -> Bool {
+    if condition != nil { return false }
+    return try entries.add(to: &sum, layout)
   }
 
   @inline(__always)

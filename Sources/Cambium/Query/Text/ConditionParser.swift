@@ -1,8 +1,8 @@
 /// Reads a condition by the precedence of its operators.
 struct ConditionParser {
   private let lexer: ConditionLexer
-  private let tokens: [ConditionToken]
-  private var index = 0
+  let tokens: [ConditionToken]
+  var index = 0
 
   /// How deep parentheses and the like may be nested.
   private static var depthMax: Int { 400 }
@@ -24,86 +24,21 @@ struct ConditionParser {
   }
 }
 
-/// What a part of a text is: the one or the other, which only its operators tell.
-private enum Parsed {
-  case condition(FieldCondition)
-  /// `isBare`, a field or a value without parentheses.
-  case expression(FieldExpression, isBare: Bool, depth: Int)
-}
-
-/// From the loosest to the tightest.
-private enum Precedence: Int, Comparable {
-  case or, and, not, comparison, coalescing, sum, product, sign
-
-  static func < (one: Precedence, other: Precedence) -> Bool { one.rawValue < other.rawValue }
-
-  var tighter: Precedence { Precedence(rawValue: rawValue + 1) ?? .sign }
-}
-
-/// What can stand between two operands.
-private enum Operator {
-  case or, and
-  case comparison(FieldCondition.Comparison)
-  case isIn, between, has, isNull
-  case match(TextMatch.Kind)
-  case coalescing
-  case arithmetic(FieldExpression.Operation)
-
-  var precedence: Precedence {
-    switch self {
-    case .or: .or
-    case .and: .and
-    case .comparison, .isIn, .between, .has, .isNull, .match: .comparison
-    case .coalescing: .coalescing
-    case .arithmetic(.plus), .arithmetic(.minus): .sum
-    case .arithmetic: .product
-    }
-  }
-
-  init?(_ token: ConditionToken.Kind) {
-    switch token {
-    case .sign(let sign):
-      guard let found = Self.signs[sign] else { return nil }
-      self = found
-    case .name(let name, isQuoted: false):
-      guard let found = Self.words[name.lowercased()] else { return nil }
-      self = found
-    default: return nil
-    }
-  }
-
-  private static let signs: [String: Operator] = [
-    "||": .or, "&&": .and, "==": .comparison(.equal), "=": .comparison(.equal),
-    "!=": .comparison(.notEqual), "<": .comparison(.less), "<=": .comparison(.lessOrEqual),
-    ">": .comparison(.greater), ">=": .comparison(.greaterOrEqual), "??": .coalescing,
-    "+": .arithmetic(.plus), "-": .arithmetic(.minus), "*": .arithmetic(.times),
-    "/": .arithmetic(.divided), "%": .arithmetic(.remainder),
-  ]
-
-  private static let words: [String: Operator] = [
-    "or": .or, "and": .and, "in": .isIn, "between": .between, "has": .has, "is": .isNull,
-    "beginswith": .match(.prefix), "endswith": .match(.suffix), "contains": .match(.contains),
-    "equals": .match(.equals), "like": .match(.like),
-  ]
-}
-
-// MARK: Operators
-
 extension ConditionParser {
-  private var next: ConditionToken.Kind { tokens[index].kind }
+  var next: ConditionToken.Kind { tokens[index].kind }
 
-  private func error(_ expected: String, at place: Int? = nil) -> ConditionSyntaxError {
+  func error(_ expected: String, at place: Int? = nil) -> ConditionSyntaxError {
     let token = tokens[place ?? index]
     return lexer.error(expected, at: token.offset, found: token.kind.description)
   }
 
-  private mutating func take(_ sign: String) -> Bool {
+  mutating func take(_ sign: String) -> Bool {
     guard next == .sign(sign) else { return false }
     index += 1
     return true
   }
 
-  private mutating func takeWord(_ words: String...) -> Bool {
+  mutating func takeWord(_ words: String...) -> Bool {
     guard case .name(let name, isQuoted: false) = next, words.contains(name.lowercased()) else {
       return false
     }
@@ -111,18 +46,18 @@ extension ConditionParser {
     return true
   }
 
-  private mutating func expect(_ sign: String) throws(ConditionSyntaxError) {
+  mutating func expect(_ sign: String) throws(ConditionSyntaxError) {
     guard take(sign) else { throw error("“\(sign)”") }
   }
 
   /// Reads operands and operators that bind at least as tightly as `lowest`.
-  private mutating func parse(
-    _ lowest: Precedence, depth: Int
-  ) throws(ConditionSyntaxError) -> Parsed {
+  mutating func parse(
+    _ lowest: ConditionPrecedence, depth: Int
+  ) throws(ConditionSyntaxError) -> ParsedCondition {
     guard depth > 0 else { throw error("less nesting") }
     let start = index
     var left = try operand(lowest, depth: depth)
-    while let found = Operator(next), found.precedence >= lowest {
+    while let found = ConditionOperator(next), found.precedence >= lowest {
       switch found {
       case .and, .or:
         left = .condition(try chain(found.precedence, left, from: start, depth: depth))
@@ -140,10 +75,10 @@ extension ConditionParser {
 
   /// All that follows with the same *and* or *or* between.
   private mutating func chain(
-    _ precedence: Precedence, _ first: Parsed, from start: Int, depth: Int
+    _ precedence: ConditionPrecedence, _ first: ParsedCondition, from start: Int, depth: Int
   ) throws(ConditionSyntaxError) -> FieldCondition {
     var conditions = [try condition(first, at: start)]
-    while let found = Operator(next), found.precedence == precedence {
+    while let found = ConditionOperator(next), found.precedence == precedence {
       index += 1
       let place = index
       conditions.append(
@@ -153,8 +88,9 @@ extension ConditionParser {
   }
 
   private func computed(
-    _ left: Parsed, _ operation: Operator, _ right: Parsed, from start: Int
-  ) throws(ConditionSyntaxError) -> Parsed {
+    _ left: ParsedCondition, _ operation: ConditionOperator, _ right: ParsedCondition,
+    from start: Int
+  ) throws(ConditionSyntaxError) -> ParsedCondition {
     let (one, _, depth) = try expression(left, at: start)
     let (other, _, otherDepth) = try expression(right, at: start)
     let sum = max(depth, otherDepth) + 1
@@ -166,7 +102,7 @@ extension ConditionParser {
   }
 
   private func condition(
-    _ parsed: Parsed, at start: Int
+    _ parsed: ParsedCondition, at start: Int
   ) throws(ConditionSyntaxError) -> FieldCondition {
     switch parsed {
     case .condition(let condition): return condition
@@ -175,8 +111,8 @@ extension ConditionParser {
     }
   }
 
-  private func expression(
-    _ parsed: Parsed, at start: Int
+  func expression(
+    _ parsed: ParsedCondition, at start: Int
   ) throws(ConditionSyntaxError) -> (FieldExpression, isBare: Bool, depth: Int) {
     guard case .expression(let expression, let isBare, let depth) = parsed else {
       throw error("a value, not a condition", at: start)
@@ -185,81 +121,12 @@ extension ConditionParser {
   }
 }
 
-// MARK: Comparisons
-
-extension ConditionParser {
-  private mutating func comparison(
-    _ left: Parsed, _ found: Operator, from start: Int, depth: Int
-  ) throws(ConditionSyntaxError) -> FieldCondition {
-    let (one, isBare, _) = try expression(left, at: start)
-    if case .comparison(let comparison) = found {
-      let place = index
-      let right = try parse(.coalescing, depth: depth - 1)
-      let (other, isOtherBare, _) = try expression(right, at: place)
-      return Self.comparison(one, comparison, other, isPlain: isBare && isOtherBare)
-    }
-    guard case .field(let field) = one, isBare else { throw error("a field", at: start) }
-    switch found {
-    case .isIn:
-      try expect("[")
-      return .isIn(field: field, try values(to: "]", depth: depth - 1))
-    case .between:
-      let lower = try value(depth: depth - 1)
-      guard takeWord("and") || take("&&") else { throw error("“and”") }
-      return .between(field: field, lower, try value(depth: depth - 1))
-    case .has: return .contains(field: field, try value(depth: depth - 1))
-    case .isNull:
-      let isNot = takeWord("not")
-      guard takeWord("null", "nil") else { throw error("“null”") }
-      return .comparison(field: field, isNot ? .notEqual : .equal, .null)
-    case .match(let kind): return try match(field, kind, depth: depth)
-    default: throw error("an operator")
-    }
-  }
-
-  /// A field and a value, in whichever order, are compared as such; all else is computed.
-  private static func comparison(
-    _ one: FieldExpression, _ comparison: FieldCondition.Comparison, _ other: FieldExpression,
-    isPlain: Bool
-  ) -> FieldCondition {
-    switch (one, other) {
-    case (.field(let field), .value(let value)) where isPlain:
-      .comparison(field: field, comparison, value)
-    case (.value(let value), .field(let field)) where isPlain:
-      .comparison(field: field, FieldCondition.exchanged(comparison), value)
-    default: .computed(one, comparison, other)
-    }
-  }
-
-  private mutating func match(
-    _ field: String, _ kind: TextMatch.Kind, depth: Int
-  ) throws(ConditionSyntaxError) -> FieldCondition {
-    var options: TextMatch.Options = []
-    if take("[") {
-      guard case .name(let letters, isQuoted: false) = next,
-        letters.lowercased().allSatisfy({ $0 == "c" || $0 == "d" })
-      else { throw error("c, d or cd") }
-      index += 1
-      if letters.lowercased().contains("c") { options.insert(.caseInsensitive) }
-      if letters.lowercased().contains("d") { options.insert(.diacriticInsensitive) }
-      try expect("]")
-    }
-    let start = index
-    switch try value(depth: depth - 1) {
-    case .string(let text): return .match(field: field, TextMatch(kind, text, options))
-    case let value where kind == .contains && options.isEmpty:
-      return .contains(field: field, value)
-    default: throw error("a string", at: start)
-    }
-  }
-}
-
 // MARK: Operands
 
 extension ConditionParser {
   private mutating func operand(
-    _ lowest: Precedence, depth: Int
-  ) throws(ConditionSyntaxError) -> Parsed {
+    _ lowest: ConditionPrecedence, depth: Int
+  ) throws(ConditionSyntaxError) -> ParsedCondition {
     let start = index
     if lowest <= .not, take("!") || takeWord("not") {
       let operand = try parse(.not, depth: depth - 1)
@@ -282,7 +149,7 @@ extension ConditionParser {
   }
 
   /// What stands between parentheses, of which the first was taken.
-  private mutating func group(depth: Int) throws(ConditionSyntaxError) -> Parsed {
+  private mutating func group(depth: Int) throws(ConditionSyntaxError) -> ParsedCondition {
     let inner = try parse(.or, depth: depth - 1)
     try expect(")")
     if case .expression(let expression, _, let depth) = inner {
@@ -293,7 +160,7 @@ extension ConditionParser {
 
   private mutating func call(
     _ name: String, depth: Int
-  ) throws(ConditionSyntaxError) -> Parsed {
+  ) throws(ConditionSyntaxError) -> ParsedCondition {
     let start = index
     index += 2
     let place = index
@@ -318,70 +185,5 @@ extension ConditionParser {
     case .integer, .double: tokens[index + 1].offset == tokens[index].offset + 1
     default: false
     }
-  }
-}
-
-// MARK: Values
-
-extension ConditionParser {
-  private mutating func value(depth: Int) throws(ConditionSyntaxError) -> FieldValue {
-    guard depth > 0 else { throw error("less nesting") }
-    let start = index
-    index += next == .end ? 0 : 1
-    switch tokens[start].kind {
-    case .string(let text): return .string(text)
-    case .integer(let value):
-      return Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
-    case .double(let value): return .double(value)
-    case .typed(let type, let text):
-      guard let value = FieldValue(type, text) else {
-        throw error(
-          "unsigned, float, double, decimal, date, data, uuid or url, and such a value", at: start)
-      }
-      return value
-    case .sign("["): return .array(try values(to: "]", depth: depth - 1))
-    case .sign("{"): return .composite(try parts(depth: depth - 1))
-    case .sign("-"):
-      switch next {
-      case .integer(let value) where value <= UInt64(Int64.max) + 1:
-        index += 1
-        return .integer(Int64(truncatingIfNeeded: 0 &- value))
-      case .double(let value):
-        index += 1
-        return .double(-value)
-      default: throw error("a number that fits")
-      }
-    case .name(let name, isQuoted: false):
-      switch name.lowercased() {
-      case "true": return .boolean(true)
-      case "false": return .boolean(false)
-      case "null", "nil": return .null
-      default: throw error("a value", at: start)
-      }
-    default: throw error("a value", at: start)
-    }
-  }
-
-  private mutating func values(
-    to end: String, depth: Int
-  ) throws(ConditionSyntaxError) -> [FieldValue] {
-    var values: [FieldValue] = []
-    if take(end) { return values }
-    repeat { values.append(try value(depth: depth)) } while take(",")
-    try expect(end)
-    return values
-  }
-
-  private mutating func parts(depth: Int) throws(ConditionSyntaxError) -> [String: FieldValue] {
-    var parts: [String: FieldValue] = [:]
-    if take("}") { return parts }
-    repeat {
-      guard case .string(let name) = next else { throw error("the name of a part, in quotes") }
-      index += 1
-      try expect(":")
-      parts[name] = try value(depth: depth)
-    } while take(",")
-    try expect("}")
-    return parts
   }
 }

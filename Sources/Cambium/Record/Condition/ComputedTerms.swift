@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-
 /// What is computed of a row in a condition: steps that name the steps whose values they take.
 struct ComputedTerms: Sendable {
   fileprivate(set) var steps: [ComputedStep] = []
@@ -46,7 +44,7 @@ enum ComputedValue: Sendable {
   case null
   case integer(Int128)
   case double(Double)
-  case decimal(Decimal)
+  case decimal(DecimalParts)
   case bytes([UInt8])
 }
 
@@ -122,7 +120,7 @@ extension ComputedTerms {
       return .double(Double(value))
     case .toDecimal:
       guard case .integer(let value) = try value(step.one, record) else { return .null }
-      return .decimal(Decimal(exactly: value))
+      return .decimal(DecimalParts(value))
     case .characters, .bytes: return try length(step, record)
     case .elements: return try elements(step, record)
     case .lowercased:
@@ -141,7 +139,11 @@ extension ComputedTerms {
     let index = step.place.index
     switch step.place.kind {
     case .key: return ComputedValue(try record.keyValue(index))
-    case .variable where step.type == .decimal: return ComputedValue(try record.decimal(index))
+    case .variable where step.type == .decimal:
+      guard let value = DecimalParts(decoding: record.bytes(index)) else {
+        throw record.notADecimal
+      }
+      return .decimal(value)
     case .variable: return .bytes(record.bytes(index).array())
     case .composite: return .null
     case .fixed: break

@@ -11,15 +11,13 @@ extension ComputedValue {
     case .float(let value): self = .double(Double(value))
     case .double(let value): self = .double(value)
     case .date(let value): self = .double(value.timeIntervalSinceReferenceDate)
-    case .decimal(let value): self.init(value)
+    case .decimal(let value): self = .decimal(DecimalParts(value))
     case .string(let value): self = .bytes(Array(value.utf8))
     case .url(let value): self = .bytes(Array(value.absoluteString.utf8))
     case .data(let value): self = .bytes(Array(value))
     case .uuid: self = .bytes(value.rowBytes(of: .uuid) ?? [])
     }
   }
-
-  init(_ value: Decimal) { self = .decimal(value) }
 
   /// How it is to another: null to one of the two; nil where both are null.
   func order(to other: ComputedValue) -> RowTerm.Orders? {
@@ -28,8 +26,7 @@ extension ComputedValue {
     case (.null, _), (_, .null): .null
     case (.integer(let one), .integer(let other)): RowTerm.Orders(of: one, other)
     case (.double(let one), .double(let other)): RowTerm.Orders(of: one, other)
-    case (.decimal(let one), .decimal(let other)):
-      DecimalParts(other).order(of: DecimalParts(one))
+    case (.decimal(let one), .decimal(let other)): other.order(of: one)
     case (.bytes(let one), .bytes(let other)):
       RowTerm.Orders(sign: one.rawSpan.compare(other.rawSpan))
     default: RowTerm.Orders.none
@@ -41,8 +38,8 @@ extension ComputedValue {
     case .integer(let value):
       let (result, overflows) = Int128(0).subtractingReportingOverflow(value)
       return overflows ? .null : .integer(result)
-    case .double(let value): return .double(-value)
-    case .decimal(let value): return .decimal(-value)
+    case .double(let value): return value.isFinite ? .double(-value) : .null
+    case .decimal(let value): return value.isNaN ? .null : .decimal(value.negated)
     case .null, .bytes: return .null
     }
   }
@@ -86,22 +83,17 @@ extension ComputedValue {
   }
 
   private static func combined(
-    _ one: Decimal, _ other: Decimal, _ action: ComputedStep.Action
+    _ one: DecimalParts, _ other: DecimalParts, _ action: ComputedStep.Action
   ) -> ComputedValue {
-    if action == .divided, other == 0 { return .null }
-    let result =
+    guard !one.isNaN, !other.isNaN else { return .null }
+    let result: DecimalParts? =
       switch action {
-      case .plus: one + other
-      case .minus: one - other
-      case .times: one * other
-      default: one / other
+      case .plus: .sum(one, other)
+      case .minus: .sum(one, other.negated)
+      case .times: .product(one, other)
+      case .divided: .quotient(one, other)
+      default: nil
       }
-    return result.isNaN ? .null : .decimal(result)
-  }
-}
-
-extension Decimal {
-  init(exactly value: Int128) {
-    self = DecimalParts(isNegative: value < 0, exponent: 0, magnitude: value.magnitude).decimal
+    return result.map { .decimal($0) } ?? .null
   }
 }

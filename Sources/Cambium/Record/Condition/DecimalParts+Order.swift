@@ -33,7 +33,7 @@ extension DecimalParts {
     return guess < Self.powers.count && magnitude >= Self.powers[guess] ? guess + 1 : guess
   }
 
-  private static func power(_ exponent: Int) -> UInt128 {
+  static func power(_ exponent: Int) -> UInt128 {
     exponent < powers.count ? powers[exponent] : .max
   }
 

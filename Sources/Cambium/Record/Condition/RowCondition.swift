@@ -1,8 +1,8 @@
 /// A condition on a record's fields, bound to where its rows have them: it is decided on their bytes.
 ///
 /// It is a list of terms, each with the term to ask next when it holds and when it does not. What it means
-/// is `FieldCondition`'s. Nothing is decoded or allocated for comparisons, lists and texts in ASCII; other
-/// texts without regard to marks, computed texts, and decimals that are computed are decoded.
+/// is `FieldCondition`'s. Nothing is decoded or allocated to ask, but where texts are computed, or are not
+/// ASCII and matched without regard to case or marks.
 final class RowCondition: Sendable {
   private let terms: [RowTerm]
   private let first: UInt32

@@ -143,7 +143,7 @@ extension RowConditionBuilder {
   }
 
   /// The value as the column holds it.
-  private func converted(
+  func converted(
     _ value: FieldValue, _ column: Column
   ) throws(StoreError) -> FieldValue {
     guard let converted = value.compared(as: column.field.type) else {
@@ -156,7 +156,7 @@ extension RowConditionBuilder {
   }
 
   /// Puts bytes among the operands.
-  private mutating func keep(_ bytes: [UInt8]) -> UInt64 {
+  mutating func keep(_ bytes: [UInt8]) -> UInt64 {
     let start = operands.bytes.count
     operands.bytes += bytes
     return UInt64(start) << 32 | UInt64(bytes.count)
@@ -183,167 +183,5 @@ extension RowTerm.Action {
       case .decimal: .decimal
       case .string, .url, .binaryData: .bytes
       }
-  }
-}
-
-// MARK: Keys
-
-extension RowConditionBuilder {
-  private func keyBytes(
-    _ value: FieldValue, _ part: KeyColumn
-  ) throws(StoreError) -> [UInt8] {
-    let encoder = KeyEncoder()
-    encoder.begin()
-    try encoder.append(value, part, of: layout)
-    return encoder.key.array()
-  }
-
-  /// The part's bytes go to the end of the key and have no end of their own.
-  private func isRaw(_ part: KeyColumn) -> Bool {
-    part.form.isRaw && part.type.fixedWidth == nil && part.type != .decimal
-  }
-
-  private func keyAction(_ part: KeyColumn) -> RowTerm.Action {
-    guard keyOffset(part) != RowTerm.varyingOffset else { return .keyBytes }
-    return switch part.type.fixedWidth {
-    case 1: .key1
-    case 2: .key2
-    case 4: .key4
-    case 8: .key8
-    default: .keyBytes
-    }
-  }
-
-  private func keyOffset(_ part: KeyColumn) -> UInt32 {
-    var offset = 0
-    for before in layout.key.columns.prefix(part.place.index) {
-      guard let width = before.type.fixedWidth else { return RowTerm.varyingOffset }
-      offset += width
-    }
-    return UInt32(offset)
-  }
-
-  private static func word(_ bytes: [UInt8]) -> UInt64 {
-    bytes.reduce(0) { $0 << 8 | UInt64($1) }
-  }
-}
-
-// MARK: Lists, texts, elements
-
-extension RowConditionBuilder {
-  private mutating func list(
-    _ column: Column, _ values: [FieldValue]
-  ) throws(StoreError) -> RowTerm? {
-    guard column.field.type != .composite || values.allSatisfy({ $0 == .null }) else {
-      throw layout.refusal(column, "composites have no values to be in a list")
-    }
-    var orders: RowTerm.Orders = []
-    var found: [FieldValue] = []
-    for value in values {
-      if value == .null {
-        orders.insert(.null)
-      } else {
-        let value = try converted(value, column)
-        if !value.isNaN { found.append(value) }
-      }
-    }
-    if found.isEmpty { return orders.isEmpty ? nil : RowTerm(.isThere, orders, at: column.place) }
-    orders.insert(.same)
-    return try list(column, found, orders)
-  }
-
-  private mutating func list(
-    _ column: Column, _ values: [FieldValue], _ orders: RowTerm.Orders
-  ) throws(StoreError) -> RowTerm {
-    let operand = UInt64(operands.lists.count)
-    guard let type = column.field.type.scalar else {
-      operands.lists.append(
-        RowList(bytes: values.map { $0.variableBytes(of: column.field.type) ?? [] }))
-      return RowTerm(.bytesInList, orders, at: column.place, operand: operand)
-    }
-    if column.place.kind == .key {
-      let part = layout.key.columns[column.place.index]
-      var keys: [[UInt8]] = []
-      for value in values { keys.append(try keyBytes(value, part)) }
-      let isWord = keyAction(part) != .keyBytes
-      operands.lists.append(
-        isWord ? RowList(words: keys.map { Self.word($0) }) : RowList(bytes: keys))
-      return RowTerm(
-        isWord ? .keyWordInList : .keyBytesInList, orders, type: type, at: column.place,
-        keyOffset: keyOffset(part), isRaw: isRaw(part), operand: operand)
-    }
-    let (list, action) = Self.list(values, of: type)
-    operands.lists.append(list)
-    return RowTerm(action, orders, type: type, at: column.place, operand: operand)
-  }
-
-  private static func list(
-    _ values: [FieldValue], of type: ScalarType
-  ) -> (RowList, RowTerm.Action) {
-    if type == .decimal {
-      let decimals = values.compactMap { value in
-        if case .decimal(let value) = value { DecimalParts(value) } else { nil }
-      }
-      return (RowList(decimals: decimals), .decimalInList)
-    }
-    if type.keyWidth == 0 || type == .uuid {
-      return (RowList(bytes: values.map { $0.rowBytes(of: type) ?? [] }), .bytesInList)
-    }
-    return (RowList(words: values.compactMap { $0.word }), .wordInList)
-  }
-
-  private mutating func match(
-    _ column: Column, _ match: TextMatch
-  ) throws(StoreError) -> RowTerm? {
-    if case .array = column.field.type, match.kind == .contains, match.options.isEmpty {
-      return try element(column, .string(match.text))
-    }
-    guard let type = column.field.type.scalar, type == .string || type == .url else {
-      throw layout.refusal(column, "\(column.field.type) has no text to be matched")
-    }
-    operands.matchers.append(TextMatcher(match))
-    let operand = UInt64(operands.matchers.count - 1)
-    guard column.place.kind == .key else {
-      return RowTerm(.match, .same, type: type, at: column.place, operand: operand)
-    }
-    let part = layout.key.columns[column.place.index]
-    return RowTerm(
-      .keyMatch, .same, type: type, at: column.place, keyOffset: keyOffset(part),
-      isRaw: isRaw(part), operand: operand)
-  }
-
-  private mutating func element(
-    _ column: Column, _ value: FieldValue
-  ) throws(StoreError) -> RowTerm? {
-    guard case .array(let elementType) = column.field.type, let type = elementType.scalar else {
-      throw layout.refusal(column, "\(column.field.type) has no elements")
-    }
-    if value == .null { return nil }
-    guard let value = value.compared(as: elementType), let term = ElementTerm(value, of: type)
-    else { throw layout.refusal(column, "its elements cannot be compared with \(value)") }
-    operands.elements.append(term)
-    return RowTerm(
-      .element, .same, at: column.place, operand: UInt64(operands.elements.count - 1))
-  }
-}
-
-extension FieldValue {
-  /// As `RowReader.word` has it.
-  fileprivate var word: UInt64? {
-    switch self {
-    case .boolean(let value): value ? 1 : 0
-    case .integer(let value): UInt64(bitPattern: value)
-    case .unsigned(let value): value
-    case .float(let value): UInt64(value.keyBits)
-    case .double(let value): value.keyBits
-    case .date(let value): value.timeIntervalSinceReferenceDate.keyBits
-    default: nil
-    }
-  }
-
-  /// As `converted`, and a string in the form of ISO 8601 is a date.
-  func compared(as type: ColumnType) -> FieldValue? {
-    if type == .date, case .string(let text) = self { return Date(iso: text).map { .date($0) } }
-    return converted(to: type)
   }
 }

@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-
 /// One question that a condition asks of a row, and which is asked next.
 struct RowTerm: BitwiseCopyable, Sendable {
   let action: Action
@@ -26,7 +24,7 @@ struct RowTerm: BitwiseCopyable, Sendable {
   enum Action: UInt8, BitwiseCopyable {
     case isThere
     case boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double, uuid
-    case bytes, decimal
+    case bytes, prefix, decimal
     /// A part of the key, by its width.
     case key1, key2, key4, key8
     case keyBytes
@@ -135,6 +133,7 @@ extension RowTerm {
     case .float: return Orders(of: Double(record.float(place)), Double(bitPattern: operand))
     case .double: return Orders(of: record.double(place), Double(bitPattern: operand))
     case .bytes: return order(of: record.bytes(place), operands)
+    case .prefix: return prefixOrder(of: record.bytes(place), operands)
     case .isThere: return .same
     case .key1, .key2, .key4, .key8:
       return Orders(of: try keyWord(of: record), operand)
@@ -158,6 +157,14 @@ extension RowTerm {
     let count = Int(operand & 0xffff_ffff)
     if bytes.byteCount != count, isOfEquality { return .less }
     return Orders(sign: bytes.compare(operands.bytes.rawSpan.part(start, count)))
+  }
+
+  @inline(__always)
+  private func prefixOrder(of bytes: RawSpan, _ operands: RowOperands) -> Orders {
+    let start = Int(operand >> 32)
+    let count = Int(operand & 0xffff_ffff)
+    guard bytes.byteCount >= count else { return .none }
+    return bytes.begins(with: operands.bytes.rawSpan.part(start, count)) ? .same : .none
   }
 
   @inline(never)
@@ -202,71 +209,12 @@ extension RowTerm {
     }
   }
 
-  private func matches(
+  func matches(
     _ text: RawSpan, _ matcher: TextMatcher, _ record: RowReader
   ) throws(StoreError) -> Bool {
     guard let matches = matcher.matches(text) else {
       throw record.fault(.rowValues, "a string is not UTF-8")
     }
     return matches
-  }
-}
-
-// MARK: Keys
-
-extension RowTerm {
-  /// A part of a fixed width, as a number that sorts as the key does.
-  @inline(__always)
-  private func keyWord(of record: RowReader) throws(StoreError) -> UInt64 {
-    let offset = Int(keyOffset)
-    let width = type.keyWidth
-    guard offset &+ width <= record.key.byteCount else { throw record.keyEnds }
-    switch width {
-    case 1: return UInt64(record.key.load(offset, as: UInt8.self))
-    case 2: return UInt64(record.key.load(offset, as: UInt16.self).byteSwapped)
-    case 4: return UInt64(record.key.load(offset, as: UInt32.self).byteSwapped)
-    default: return record.key.load(offset, as: UInt64.self).byteSwapped
-    }
-  }
-
-  /// The key from the part on.
-  @_lifetime(copy record)
-  private func keyRest(of record: RowReader, _ operands: RowOperands) throws(StoreError) -> RawSpan
-  {
-    let offset =
-      keyOffset == Self.varyingOffset
-      ? try record.keyOffset(of: Int(place), operands.keyParts) : Int(keyOffset)
-    guard offset <= record.key.byteCount else { throw record.keyEnds }
-    return record.key.part(offset, record.key.byteCount - offset)
-  }
-
-  /// Encoded values are compared: no value's bytes begin with another's, so what follows the part does
-  /// not matter.
-  private func orderOfKey(
-    _ record: RowReader, _ operands: RowOperands
-  ) throws(StoreError) -> Orders {
-    let rest = try keyRest(of: record, operands)
-    let other = operands.bytes.rawSpan.part(Int(operand >> 32), Int(operand & 0xffff_ffff))
-    if isRaw { return Orders(sign: rest.compare(other)) }
-    let common = min(rest.byteCount, other.byteCount)
-    let sign = rest.part(0, common).compare(other.part(0, common))
-    guard sign != 0 || common == other.byteCount else { throw record.keyEnds }
-    return Orders(sign: sign)
-  }
-
-  private func matchKey(
-    _ record: RowReader, _ operands: RowOperands
-  ) throws(StoreError) -> Orders {
-    let matcher = operands.matchers[Int(operand)]
-    if isRaw {
-      return try matches(try keyRest(of: record, operands), matcher, record) ? .same : .none
-    }
-    let text: String
-    switch try record.keyValue(Int(place)) {
-    case .string(let value): text = value
-    case .url(let value): text = value.absoluteString
-    default: return .none
-    }
-    return try matches(Array(text.utf8).rawSpan, matcher, record) ? .same : .none
   }
 }

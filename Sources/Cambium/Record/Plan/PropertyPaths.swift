@@ -56,7 +56,8 @@ extension PropertyPaths {
 
 /// Which field of a record each property is stored in.
 struct PropertyFields: Sendable {
-  private let fields: [PropertyReference: String]
+  /// By their places; of what is at one place, in any order.
+  private let fields: [(property: PropertyReference, name: String)]
   private let fieldsByPath: [String: String]
   private let paths: PropertyPaths
 
@@ -68,19 +69,34 @@ struct PropertyFields: Sendable {
       let outer = field.composite.flatMap { pathsByField[$0] }
       pathsByField[field.name] = outer.map { "\($0).\(field.property)" } ?? field.property
     }
-    var fields: [PropertyReference: String] = [:]
+    var fields: [(property: PropertyReference, name: String)] = []
     var fieldsByPath: [String: String] = [:]
     for (field, path) in pathsByField {
       fieldsByPath[path] = field
-      if let property = paths.reference(to: path) { fields[property] = field }
+      if let property = paths.reference(to: path) { fields.append((property, field)) }
     }
-    self.fields = fields
+    self.fields = fields.sorted { $0.property.offset < $1.property.offset }
     self.fieldsByPath = fieldsByPath
   }
 
   /// The stored name; nil for a property that no field is stored of.
   func field(of property: PropertyReference) -> String? {
-    fields[property] ?? property.path.flatMap { fieldsByPath[$0] }
+    if let path = property.path { return fieldsByPath[path] }
+    var low = 0
+    var high = fields.count
+    while low < high {
+      let middle = (low + high) / 2
+      if fields[middle].property.offset < property.offset {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    while low < fields.count, fields[low].property.offset == property.offset {
+      if fields[low].property.type == property.type { return fields[low].name }
+      low += 1
+    }
+    return nil
   }
 
   /// For errors.

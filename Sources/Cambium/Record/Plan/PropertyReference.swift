@@ -36,11 +36,16 @@ struct PropertyReference: Hashable, Sendable {
   /// A property behind optionals, of a class, or one that is computed.
   @usableFromInline
   init(unplaced keyPath: AnyKeyPath, of root: any Any.Type, type: ObjectIdentifier) {
-    // Behind the type's name: `address?.street`.
-    let text = keyPath.debugDescription
-    let start = "\\" + String(describing: root) + "."
-    let path = text.hasPrefix(start) ? String(text.dropFirst(start.count)) : text
-    let names = path.filter { $0 != "?" && $0 != "!" }
-    self = PropertyPaths.of(root).reference(to: names) ?? PropertyReference(path: names)
+    // `\Person.address?.street`, in which the type's name may have dots too.
+    let names = keyPath.debugDescription.dropFirst().filter { $0 != "?" && $0 != "!" }
+      .split(separator: ".")
+    let paths = PropertyPaths.of(root)
+    for start in 1..<max(names.count, 1) {
+      if let reference = paths.reference(to: names[start...].joined(separator: ".")) {
+        self = reference
+        return
+      }
+    }
+    self = PropertyReference(path: names.dropFirst().joined(separator: "."))
   }
 }

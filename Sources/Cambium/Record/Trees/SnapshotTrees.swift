@@ -41,8 +41,10 @@ final class SnapshotTrees<Medium: FileSystem>: TreeReading, Sendable {
 
   func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int { snapshot.tree(tree).count }
 
-  func estimatedRank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
-    try rank(of: key, in: tree)
+  func estimatedCount(
+    from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
+  ) throws(StoreError) -> Int {
+    try snapshot.tree(tree).estimatedCount(from: low, upTo: high)
   }
 
   func liveBytes(in tree: TreeSlot) -> UInt64 { snapshot.state.base.liveBytes(in: tree) }
@@ -71,7 +73,7 @@ extension Base {
 final class SnapshotCursor<Medium: FileSystem>: EntryCursor {
   private let snapshot: Snapshot<Medium>
   // One owner on one thread uses them, so accesses cannot overlap.
-  @exclusivity(unchecked) private var cursor: LayeredCursor<Medium>
+  @exclusivity(unchecked) var cursor: LayeredCursor<Medium>
   @exclusivity(unchecked) private var largeValue: [UInt8] = []
 
   init(_ snapshot: Snapshot<Medium>, _ tree: TreeSlot) {

@@ -36,8 +36,10 @@ extension TransactionTrees {
     try transaction.tree(tree).estimatedCount
   }
 
-  func estimatedRank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
-    try transaction.tree(tree).estimatedRank(of: key)
+  func estimatedCount(
+    from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
+  ) throws(StoreError) -> Int {
+    try transaction.tree(tree).estimatedCount(from: low, upTo: high)
   }
 
   func liveBytes(in tree: TreeSlot) -> UInt64 { transaction.base.base.liveBytes(in: tree) }

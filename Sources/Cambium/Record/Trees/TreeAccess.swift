@@ -82,9 +82,13 @@ extension TreeAccess {
   func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int {
     try any.estimatedCount(in: tree)
   }
-  func estimatedRank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
-    if case .posix(let trees) = self { return try trees.rank(of: key, in: tree) }
-    return try any.estimatedRank(of: key, in: tree)
+  func estimatedCount(
+    from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
+  ) throws(StoreError) -> Int {
+    if case .posix(let trees) = self {
+      return try trees.estimatedCount(from: low, upTo: high, in: tree)
+    }
+    return try any.estimatedCount(from: low, upTo: high, in: tree)
   }
   func liveBytes(in tree: TreeSlot) -> UInt64 { any.liveBytes(in: tree) }
 

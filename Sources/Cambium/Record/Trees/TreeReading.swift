@@ -23,8 +23,11 @@ protocol TreeReading: AnyObject {
   /// About the number of entries, always in constant time.
   func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int
 
-  /// About the number of entries with keys below `key`, always in O(log count): what a transaction that spills has changed may be missing.
-  func estimatedRank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int
+  /// About the number of entries with keys from `low` on and below `high`, always in O(log count): what a
+  /// transaction that spills has changed may be missing.
+  func estimatedCount(
+    from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
+  ) throws(StoreError) -> Int
 
   /// The bytes of the pages that hold the tree; what no fold has taken in yet does not count.
   func liveBytes(in tree: TreeSlot) -> UInt64

@@ -86,7 +86,7 @@ extension RecordReader {
     _ property: PropertyReference, of query: Query<Subject>
   ) throws(StoreError) -> FieldSum {
     let type = try types.type(Subject.self)
-    let found = try find(query, of: type)
+    let found = try find(query, of: type, for: .recordsInAnyOrder)
     return try found.sum(of: try type.field(of: property))
   }
 

@@ -80,7 +80,7 @@ extension RecordReader {
     }
     var grouping = try RecordGrouping(type.trees, by: names, computed)
     var keys: [Key] = []
-    let found = try find(query, of: type)
+    let found = try find(query, of: type, for: .recordsInAnyOrder)
     while try found.next() {
       if try grouping.add(found.key, try found.row()) {
         keys.append(key(try type.load(key: found.key, row: try found.row())))

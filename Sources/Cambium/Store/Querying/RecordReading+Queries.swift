@@ -171,6 +171,11 @@ extension RecordReading where Self: ~Copyable {
     let reader = try recordReader()
     let type = try reader.types.type(Subject.self)
     var query = query
+    // Which one is first makes no difference, unless some are left out.
+    if query.limit == nil, query.offset == 0 {
+      query.order = []
+      return try reader.find(query, of: type, for: .keysInAnyOrder).next()
+    }
     query.limit = min(query.limit ?? 1, 1)
     return try reader.find(query, of: type, for: .keys).next()
   }

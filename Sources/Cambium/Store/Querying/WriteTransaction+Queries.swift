@@ -96,7 +96,7 @@ extension WriteTransaction {
   private func foundKeys<Subject: Record>(
     _ query: Query<Subject>, _ type: RecordType<Subject>
   ) throws(StoreError) -> SortedKeys {
-    let found = try recordReader().find(query, of: type, for: .keys)
+    let found = try recordReader().find(query, of: type, for: .keysInAnyOrder)
     var keys = SortedKeys(of: type.trees.record.name)
     while try found.next() { try keys.add(found.key, keyLength: found.key.byteCount) }
     return keys

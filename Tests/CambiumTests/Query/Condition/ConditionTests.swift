@@ -110,3 +110,172 @@ import Testing
     }
   }
 }
+
+// MARK: Other types
+
+extension ConditionTests {
+  struct Coded: Record {
+    struct Part: Codable, Sendable {
+      var text: String
+    }
+
+    var id = 0
+    var title = ""
+    var part: Part? = nil
+
+    enum CodingKeys: String, CodingKey {
+      case id
+      case title
+      case part
+    }
+
+    static var coding: RecordCoding { .codable }
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "heading", type: .string, property: "title")
+      Field(
+        name: "part", type: .composite { Field(name: "text", type: .string) }, optional: true)
+    }
+  }
+
+  final class Shared: Record {
+    let id: Int
+    let title: String
+
+    init(title: String) {
+      (id, self.title) = (0, title)
+    }
+
+    static var coding: RecordCoding { .codable }
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "title", type: .string)
+    }
+  }
+
+  @Test func `properties of types that encode themselves are found by name`() throws {
+    let coded = try OpenedType<Coded>()
+    #expect(
+      try (\.title == "a" && \.part?.text == "b").resolved(in: coded.type).description
+        == #"(heading == "a" && part.text == "b")"#)
+    let shared = try OpenedType<Shared>()
+    #expect(try (\.title == "a").resolved(in: shared.type).description == #"title == "a""#)
+    #expect(try shared.holds(\.title == "a", for: Shared(title: "a")))
+  }
+
+  @Test func `what the compiler lets through is refused by the field's name`() throws {
+    let wrong: [(FieldCondition, String)] = [
+      (.match(field: "age", TextMatch(.prefix, "x")), "years"),
+      (.contains(field: "nick", "x"), "nick"), (.comparison(field: "tags", .less, []), "tags"),
+      (.comparison(field: "rank", .equal, "high"), "rank"), (.isIn(field: "born", [1]), "born"),
+      (.computed(.field("nick"), .less, .value(5)), "nick"),
+      (.computed(.arithmetic(.field("token"), .plus, .value(5)), .less, .value(5)), "token"),
+      (.computed(.arithmetic(.field("price"), .remainder, .value(5)), .less, .value(5)), "price"),
+      (.computed(.length(.field("age")), .less, .value(5)), "years"),
+      (.computed(.field("address"), .less, .value(5)), "address"),
+    ]
+    for (condition, field) in wrong {
+      let error = #expect(throws: StoreError.self) {
+        try Condition<Member>(condition).resolved(in: opened.type)
+      }
+      guard case .invalidValue("Member", field, _) = error else {
+        Issue.record("\(condition): \(error.map { "\($0)" } ?? "nothing")")
+        continue
+      }
+    }
+  }
+
+  @Test func `G3: texts stand for dates, identifiers and URLs`() throws {
+    var member = Member()
+    member.page = URL(string: "http://a.example/")
+    let id = member.token.uuidString
+    for text in [
+      #"born == "2001-01-01""#, #"born < "2001-01-01T00:00:01Z""#, #"page == "http://a.example/""#,
+      #"token == "\#(id)""#, #"token in ["\#(id)"]"#, #"born + 5 == "2001-01-01T00:00:05Z""#,
+      "age == 36.0", "price < 1", "price == 0.0", #"rank in [1, 5]"#,
+      #"tags contains "x" || age > 1"#,
+    ] {
+      let condition = Condition<Member>(try FieldCondition(parsing: text))
+      #expect(try opened.holds(condition, for: member), "\(text)")
+    }
+  }
+}
+
+// MARK: Predicates
+
+extension ConditionTests {
+  private func fields(_ predicate: Predicate<Member>) throws -> String {
+    try fields(Condition(predicate))
+  }
+
+  @Test func `G2: Foundation's predicates are conditions`() throws {
+    let (low, list) = (18, [1, 2])
+    #expect(try fields(#Predicate { $0.age >= low }) == "years >= 18")
+    #expect(
+      try fields(#Predicate { low < $0.age && $0.name.first == "A" })
+        == #"(years > 18 && called.given == "A")"#)
+    #expect(
+      try fields(#Predicate { $0.nick == nil || !$0.isMember })
+        == "(nick == null || !(isMember == true))")
+    #expect(try fields(#Predicate { $0.address?.street == "S" }) == #"address.street == "S""#)
+    #expect(try fields(#Predicate { list.contains($0.age) }) == "years in [1, 2]")
+    #expect(try fields(#Predicate { (1...low).contains($0.age) }) == "(years >= 1 && years <= 18)")
+    #expect(try fields(#Predicate { $0.tags.contains("x") }) == #"tags has "x""#)
+    #expect(try fields(#Predicate { $0.name.first.contains("x") }) == #"called.given contains "x""#)
+    #expect(
+      try fields(#Predicate { $0.name.first.starts(with: "x") }) == #"called.given beginswith "x""#)
+    #expect(try fields(#Predicate { $0.tags.count > 2 }) == "length(tags) > 2")
+    #expect(try fields(#Predicate { $0.tags.isEmpty }) == "length(tags) == 0")
+    #expect(try fields(#Predicate { $0.age * 2 + $0.id != 5 }) == "((years * 2) + id) != 5")
+    #expect(try fields(#Predicate { ($0.score ?? 0) > 3 }) == "(score ?? 0) > 3")
+    #expect(
+      try fields(#Predicate { $0.nick?.contains("x") == true })
+        == #"(nick != null && nick contains "x")"#)
+    #expect(
+      try fields(#Predicate { $0.nick?.contains("x") ?? true })
+        == #"((nick != null && nick contains "x") || !(nick != null))"#)
+  }
+
+  @Test func `a predicate that no condition can be is refused by what it has`() throws {
+    let error = #expect(throws: StoreError.self) {
+      try Condition(#Predicate<Member> { $0.tags.allSatisfy { $0 == "x" } })
+    }
+    guard case .invalidValue("Member", nil, let reason) = error else {
+      Issue.record("\(error.map { "\($0)" } ?? "nothing")")
+      return
+    }
+    #expect(reason.contains("SequenceAllSatisfy"))
+  }
+
+  @Test func `a condition survives being encoded`() throws {
+    let conditions: [Condition<Member>] = [
+      \.age >= 18, .all([]), \.address?.street == "\"",
+      .in(\.born, [Date(timeIntervalSinceReferenceDate: 0.1)]),
+      Condition { ($0.score ?? 0) * 2 > $0.age && !$0.nick.hasPrefix("x", .caseInsensitive) },
+    ]
+    for condition in conditions {
+      let data = try JSONEncoder().encode([condition])
+      let decoded = try JSONDecoder().decode([Condition<Member>].self, from: data)
+      #expect(decoded[0].description == condition.description)
+      #expect(try fields(decoded[0]) == fields(condition))
+    }
+    let again: Condition<Member> = \.age >= 18
+    #expect(conditions[0] == again)
+    #expect(again.description == "age >= 18")
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode([Condition<Member>].self, from: Data(#"["age >="]"#.utf8))
+    }
+  }
+
+  @Test func `many terms make a wide condition, and too deep a one is refused`() throws {
+    var wide: Condition<Member> = \.age == 0
+    for number in 1..<20_000 { wide = wide || \.age == number }
+    #expect(try opened.holds(wide, for: Member()))
+    var deep: Condition<Member> = \.age == 0
+    for number in 1..<100_000 { deep = !(deep && \.age == number) }
+    #expect(throws: StoreError.self) { try deep.resolved(in: opened.type) }
+    #expect(throws: EncodingError.self) { try JSONEncoder().encode([deep]) }
+  }
+}

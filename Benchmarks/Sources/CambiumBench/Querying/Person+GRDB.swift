@@ -1,0 +1,5 @@
+import GRDB
+
+extension Person: FetchableRecord, PersistableRecord {
+  static let databaseTableName = "person"
+}

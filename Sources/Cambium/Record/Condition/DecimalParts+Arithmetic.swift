@@ -1,0 +1,107 @@
+// Arithmetic of decimals. `Decimal`'s own ends the process where exponents leave their range.
+
+extension DecimalParts {
+  /// Rounded, half away from zero, to what a decimal holds; nil where it is too large.
+  static func sum(_ one: DecimalParts, _ other: DecimalParts) -> DecimalParts? {
+    if one.magnitude == 0 { return other }
+    if other.magnitude == 0 { return one }
+    let (high, low) = one.exponent >= other.exponent ? (one, other) : (other, one)
+    var gap = Int(high.exponent) - Int(low.exponent)
+    var magnitude = high.magnitude
+    while gap > 0 {
+      let (scaled, overflows) = magnitude.multipliedReportingOverflow(by: 10)
+      if overflows { break }
+      magnitude = scaled
+      gap -= 1
+    }
+    return sum(
+      high.isNegative, magnitude, low.isNegative, low.magnitude.droppingDigits(gap),
+      exponent: Int(low.exponent) + gap)
+  }
+
+  private static func sum(
+    _ isNegative: Bool, _ one: UInt128, _ isOtherNegative: Bool, _ other: UInt128, exponent: Int
+  ) -> DecimalParts? {
+    if isNegative == isOtherNegative {
+      let (sum, overflows) = one.addingReportingOverflow(other)
+      return DecimalParts(isNegative, exponent, high: overflows ? 1 : 0, low: sum)
+    }
+    return one >= other
+      ? DecimalParts(isNegative, exponent, high: 0, low: one - other)
+      : DecimalParts(isOtherNegative, exponent, high: 0, low: other - one)
+  }
+
+  static func product(_ one: DecimalParts, _ other: DecimalParts) -> DecimalParts? {
+    let (high, low) = one.magnitude.multipliedFullWidth(by: other.magnitude)
+    return DecimalParts(
+      one.isNegative != other.isNegative, Int(one.exponent) + Int(other.exponent), high: high,
+      low: low)
+  }
+
+  /// To 38 digits where it does not end before. Nil also for what is divided by zero.
+  static func quotient(_ one: DecimalParts, _ other: DecimalParts) -> DecimalParts? {
+    guard other.magnitude != 0 else { return nil }
+    var (quotient, rest) = one.magnitude.quotientAndRemainder(dividingBy: other.magnitude)
+    var exponent = Int(one.exponent) - Int(other.exponent)
+    while rest != 0, quotient < power(37) {
+      let digit: UInt128
+      (digit, rest) = other.magnitude.dividingFullWidth(rest.multipliedFullWidth(by: 10))
+      quotient = quotient * 10 + digit
+      exponent -= 1
+    }
+    // At least half of the last digit.
+    if rest >= other.magnitude - rest, rest != 0 { quotient += 1 }
+    return DecimalParts(
+      one.isNegative != other.isNegative, exponent, high: 0, low: quotient)
+  }
+
+  var negated: DecimalParts {
+    isNaN
+      ? self : DecimalParts(isNegative: !isNegative, exponent: exponent, magnitude: magnitude)
+  }
+
+  init(_ value: Int128) {
+    self.init(isNegative: value < 0, exponent: 0, magnitude: value.magnitude)
+  }
+
+  /// A magnitude of 256 bits, rounded to one of 128 and to an exponent that there is; nil where that
+  /// is too small.
+  private init?(_ isNegative: Bool, _ exponent: Int, high: UInt128, low: UInt128) {
+    var (high, low, exponent) = (high, low, exponent)
+    var dropped: UInt128 = 0
+    while high != 0 || exponent < Self.exponents.lowerBound {
+      let rest: UInt128
+      (high, rest) = high.quotientAndRemainder(dividingBy: 10)
+      (low, dropped) = UInt128(10).dividingFullWidth((rest, low))
+      exponent += 1
+    }
+    if dropped >= 5 {
+      if low == .max {
+        low /= 10
+        exponent += 1
+      }
+      low += 1
+    }
+    while low != 0, exponent > Self.exponents.upperBound {
+      let (scaled, overflows) = low.multipliedReportingOverflow(by: 10)
+      if overflows { return nil }
+      low = scaled
+      exponent -= 1
+    }
+    self.init(
+      isNegative: isNegative, exponent: low == 0 ? 0 : Int8(exponent), magnitude: low)
+  }
+}
+
+extension UInt128 {
+  /// Without its last decimal digits, rounded.
+  fileprivate func droppingDigits(_ count: Int) -> UInt128 {
+    var value = self
+    var dropped: UInt128 = 0
+    for _ in 0..<count {
+      if value == 0, dropped == 0 { break }
+      (value, dropped) = value.quotientAndRemainder(dividingBy: 10)
+    }
+    return dropped >= 5 ? value + 1 : value
+  }
+}

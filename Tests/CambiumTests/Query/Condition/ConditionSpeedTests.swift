@@ -1,0 +1,108 @@
+import FoundationEssentials
+import Testing
+
+@testable import Cambium
+
+/// What conditions cost: printed, since a busy machine is no reason to fail.
+@Suite struct ConditionSpeedTests {
+  private static let count = scaled(1_000_000, debug: 1000)
+
+  @Test func `a term is asked of a row`() throws {
+    let opened = try OpenedType<Member>()
+    let layout = opened.type.trees.layout
+    var rows: [StoredRecord] = []
+    for number in 0..<1000 {
+      var member = Member()
+      member.id = number
+      member.age = number % 100
+      member.height = Double(number)
+      member.name.first = "name \(number)"
+      member.nick = number % 2 == 0 ? nil : "Nick of \(number)"
+      member.price = Decimal(number) / 7
+      member.tags = ["a", "b\(number % 10)"]
+      let (row, key) = (RowWriter(), KeyEncoder())
+      try opened.type.encode(member, to: row, key: key)
+      rows.append(StoredRecord(key: key.key.array(), row: row.row.array()))
+    }
+    var found = 0
+    let base = try nanoseconds(each: Self.count) {
+      for index in 0..<Self.count {
+        let stored = rows[index % 1000]
+        let reader = try RowReader(
+          key: stored.key.rawSpan, row: stored.row.rawSpan, layout: layout)
+        found &+= reader.row.byteCount
+      }
+    }
+    print("a row, unasked: \(base) ns")
+    let conditions: [(String, Condition<Member>)] = [
+      ("an integer", \.age == 500), ("two integers", \.age >= 0 && \.age == 500),
+      ("an optional double", \.height > 1e9), ("a boolean", \.isMember == true),
+      ("a string", \.name.first == "name 1001"), ("a prefix", .hasPrefix(\.name.first, "nome")),
+      ("a text within", .contains(\.nick, "dick")),
+      ("a text without case", .contains(\.nick, "DICK", .caseInsensitive)),
+      ("a pattern", .like(\.nick, "*x*y")), ("the key", \.id == -1), ("a decimal", \.price == 999),
+      ("a list of 4", .in(\.age, [500, 600, 700, 800])),
+      ("a list of 1000", .in(\.age, Array(1000..<2000))),
+      ("an element", .contains(\.tags, "c")),
+      ("a sum", Condition { $0.age + $0.id > 100_000 }),
+      ("fields compared", Condition { $0.nick == $0.address.street }),
+    ]
+    for (name, condition) in conditions {
+      let bound = try RowCondition(condition.resolved(in: opened.type), in: layout)
+      let all = try nanoseconds(each: Self.count) {
+        for index in 0..<Self.count {
+          let stored = rows[index % 1000]
+          let reader = try RowReader(
+            key: stored.key.rawSpan, row: stored.row.rawSpan, layout: layout)
+          if try bound.holds(for: reader) { found &+= 1 }
+        }
+      }
+      print("\(name): \(all - base) ns")
+    }
+    #expect(found > 0)
+  }
+
+  @Test func `a condition of three terms is made, resolved and bound`() throws {
+    let opened = try OpenedType<Member>()
+    var depth = 0
+    let made = nanoseconds(each: Self.count) {
+      for number in 0..<Self.count {
+        let condition: Condition<Member> =
+          \.age >= number && \.name.first == "a name" && \.isMember == true
+        if case .both = condition.tree { depth &+= 1 }
+      }
+    }
+    print("made: \(made) ns")
+    let closure = nanoseconds(each: Self.count) {
+      for number in 0..<Self.count {
+        let condition = Condition<Member> {
+          $0.age >= number && $0.name.first == "a name" && $0.isMember == true
+        }
+        if case .both = condition.tree { depth &+= 1 }
+      }
+    }
+    print("made in a closure: \(closure) ns")
+    let condition: Condition<Member> = \.age >= 5 && \.name.first == "a name" && \.isMember == true
+    let resolved = try nanoseconds(each: Self.count / 10) {
+      for _ in 0..<Self.count / 10 { depth &+= try condition.resolved(in: opened.type).depth }
+    }
+    print("resolved: \(resolved) ns")
+    let fields = try condition.resolved(in: opened.type)
+    let bound = try nanoseconds(each: Self.count / 10) {
+      for _ in 0..<Self.count / 10 {
+        let bound = try RowCondition(fields, in: opened.type.trees.layout)
+        depth &+= bound.operands.bytes.count
+      }
+    }
+    print("bound: \(bound) ns")
+    let parsed = try nanoseconds(each: Self.count / 10) {
+      for _ in 0..<Self.count / 10 {
+        depth &+= try FieldCondition(
+          parsing: #"age >= 5 && name.first == "a name" && isMember == true"#
+        ).depth
+      }
+    }
+    print("parsed: \(parsed) ns")
+    #expect(depth > 0)
+  }
+}

@@ -1,0 +1,47 @@
+// A condition of the wrong type, or of what has no order or text, does not compile.
+import Cambium
+
+struct Person: Record {
+  var id = 0
+  var age = 0
+  var name = ""
+  var tags: [String] = []
+
+  static func recordDescription(for version: Int) -> RecordDescription {}
+}
+
+struct Other: Record {
+  var id = 0
+
+  static func recordDescription(for version: Int) -> RecordDescription {}
+}
+
+func matching(_ condition: (Fields<Person>) -> Condition<Person>) {}
+
+func anotherType(_ text: String) {
+  // expected-error@+1 {{operands of type 'FieldReference<Person, Int>' and 'String'}}
+  matching { $0.age == text }
+  // expected-error@+1 {{operands of type 'FieldReference<Person, String>' and 'Int'}}
+  matching { $0.name >= 5 }
+  // expected-error@+1 {{'nil' is not compatible with expected argument type 'Int'}}
+  matching { $0.age == nil }
+}
+
+func withoutText() {
+  // expected-error@+2 {{'FieldReference<Person, Int>' has no dynamic member 'hasPrefix'}}
+  // expected-error@+1 {{cannot call value of non-function type}}
+  matching { $0.age.hasPrefix("A") }
+}
+
+func ofAnotherRecord(_ other: Condition<Other>) {
+  // expected-error@+4 {{'Condition<Person>' to expected argument type 'Condition<Other>'}}
+  // expected-note@+3 {{'Subject' ('Person' and 'Other') are expected to be equal}}
+  // expected-error@+2 {{'Condition<Other>' to closure result type 'Condition<Person>'}}
+  // expected-note@+1 {{'Subject' ('Other' and 'Person') are expected to be equal}}
+  matching { $0.age == 5 && other }
+}
+
+func ofNoProperty() {
+  // expected-error@+1 {{'Fields<Person>' has no dynamic member 'size'}}
+  matching { $0.size == 5 }
+}
