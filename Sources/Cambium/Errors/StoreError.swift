@@ -41,6 +41,8 @@
   case schemaMismatch(version: Int, differences: [String])
   /// The store has an older version than the program wants, and was not to be migrated.
   case needsMigration(found: Int, wanted: Int)
+  /// The store cannot become one of the version wanted by what the descriptions say; nothing was changed.
+  case cannotMigrate(from: Int, to: Int, reasons: [String])
   /// The store has a newer version than the program knows.
   case newerSchema(found: Int, supported: Int)
   /// The model has no such record type, or not in this version.
@@ -159,6 +161,9 @@ extension StoreError: CustomStringConvertible {
     case .needsMigration(let found, let wanted):
       "The store has version \(found), not \(wanted). Migrate it, or open it with a model of version"
         + " \(found)."
+    case .cannotMigrate(let from, let to, let reasons):
+      "The store cannot go from version \(from) to \(to): \(reasons.joined(separator: "; ")). Nothing was"
+        + " changed."
     case .newerSchema(let found, let supported):
       "The store has version \(found), newer than \(supported). Use the program that wrote it, or roll"
         + " it back; nothing was changed."

@@ -27,7 +27,7 @@ struct ObservedResults {
       in: layout)
     var query = query
     if let after = query.after {
-      let place = RecordOrder(order, of: record)
+      let place = RecordOrder(order, of: record, encoder)
       try place.begin(after: after, in: trees)
       // It may be gone later, and is a place nevertheless.
       let (key, row) = unsafe (place.startKey, place.startRow)

@@ -16,6 +16,9 @@ struct FooterReference: Hashable, Sendable {
   /// Every commit up to this one is in the footer's trees.
   let coveredSequence: UInt64
 
+  /// The block behind both copies.
+  var endBlock: UInt32 { position.block &+ 2 &* UInt32(blocks) }
+
   /// The two places to look, the first first.
   var copies: [PageReference] {
     let copyPosition = PagePosition(

@@ -82,7 +82,7 @@ struct PageFile<Medium: FileSystem>: Sendable {
   }
 
   /// The first copy of the footer that can be read, and what was wrong with the one before it.
-  private static func footer(
+  static func footer(
     _ reference: FooterReference, from pages: PageReader<Medium>
   ) throws(StoreError) -> (Footer, fault: StoreError?) {
     let copies = reference.copies

@@ -24,18 +24,20 @@ public final class PersistentStore: RecordReading, Sendable {
 
   /// Opens the store in the directory at `path`, or makes it.
   ///
+  /// - Parameter migration: What is done about a store of an older version.
   /// - Throws: `StoreError.invalidDescription` where the model is wrong; `.schemaMismatch` where the store
-  ///   describes the model's version otherwise, `.needsMigration` where it has an older one, `.newerSchema` a
-  ///   newer one; `.locked` where it is open for writing; `.missing`, `.corrupt`, `.newerFormat`,
+  ///   describes the model's version otherwise, `.cannotMigrate` where it has an older one that cannot become
+  ///   the model's, `.needsMigration` where it is not to, `.newerSchema` where it has a newer one; `.locked` where it is open for writing; `.missing`, `.corrupt`, `.newerFormat`,
   ///   `.networkFileSystem`, `.full`, `.io`. Nothing has changed then that was in the store.
   public convenience init(
-    at path: String, model: StoreModel, options: StoreOptions = StoreOptions()
+    at path: String, model: StoreModel, migration: MigrationMode = .automatic,
+    options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
     let checked = try model.checked()
     let backend: any StoreBackend =
       options.access == .reading
       ? try ReadingBackend(at: path, options) : try WritingBackend(at: path, options)
-    try self.init(backend, model, checked, options)
+    try self.init(backend, model, checked, migration, options)
   }
 
   /// Makes a store in memory, which nobody else can open and which is gone with its last user.
@@ -45,15 +47,17 @@ public final class PersistentStore: RecordReading, Sendable {
     inMemory model: StoreModel, options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
     let checked = try model.checked()
-    try self.init(try MemoryBackend(options), model, checked, options)
+    try self.init(try MemoryBackend(options), model, checked, .refuse, options)
   }
 
   private init(
     _ backend: any StoreBackend, _ model: StoreModel, _ checked: CheckedModel,
-    _ options: StoreOptions
+    _ migration: MigrationMode, _ options: StoreOptions
   ) throws(StoreError) {
     do throws(StoreError) {
-      types = try SchemaOpening(backend: backend, model: model, fresh: checked).run()
+      types = try SchemaOpening(
+        backend: backend, model: model, fresh: checked, mode: migration
+      ).run()
     } catch {
       try? backend.close()
       throw error

@@ -16,6 +16,9 @@ protocol EntryTransform {
 enum TransformScope: Hashable, Sendable {
   /// All: a migration.
   case everything
+  /// The first so many, and the rest of the last one's leaf: a slice of a migration. The next slice finds its
+  /// place by the versions beside the references.
+  case first(Int)
   /// Those in leaves that are rewritten anyway; others stay as they are, to be read through the
   /// transform. Without it a row of a new version would divide an old leaf in three.
   case touchedLeaves

@@ -13,7 +13,8 @@ struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: 
   var input: Input
   var inputHasOperation = false
   var transform: Transform
-  private let scope: TransformScope
+  /// How many entries are still sought out to be transformed.
+  private var soughtCount: Int
   let adoption: Adoption
   var builder: TreeBuilder<Medium>
   /// What the leaf at hand gets, as long as it gets nothing but values of the old lengths.
@@ -56,7 +57,7 @@ struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: 
     self.base = base
     self.input = input
     self.transform = transform
-    self.scope = scope
+    soughtCount = scope.count
     self.adoption = adoption
     self.builder = builder
   }
@@ -84,7 +85,7 @@ extension TreeMerge where Input: ~Copyable {
     _ reference: PageReference, level: Int, high: [UInt8]?
   ) throws(StoreError) -> Bool {
     if hasOperation(below: high) { return false }
-    if scope == .everything, reference.lowestVersion < transform.schemaVersion { return false }
+    if soughtCount > 0, reference.lowestVersion < transform.schemaVersion { return false }
     let hasPagesBelow = reference.liveBytes != reference.size
     guard adoption.allows(reference, hasPagesBelow: hasPagesBelow) else { return false }
     return try builder.prepareToAdopt(reference, level: level)
@@ -169,6 +170,7 @@ extension TreeMerge where Input: ~Copyable {
       try builder.append(key, value, schemaVersion: schemaVersion)
       return
     }
+    soughtCount -= 1
     newValue.removeAll(keepingCapacity: true)
     let result = try transform.transform(
       key: key, value: value, schemaVersion: schemaVersion, to: &newValue)
@@ -179,6 +181,16 @@ extension TreeMerge where Input: ~Copyable {
       let made = newValue
       try builder.append(key, made.rawSpan, schemaVersion: version)
     case .drop: break
+    }
+  }
+}
+
+extension TransformScope {
+  fileprivate var count: Int {
+    switch self {
+    case .everything: .max
+    case .first(let count): count
+    case .touchedLeaves: 0
     }
   }
 }

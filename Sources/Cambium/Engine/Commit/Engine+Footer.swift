@@ -4,7 +4,7 @@
 extension Engine {
   /// Whether a transaction's operations would take too much of the log, or leave an overlay that does.
   func isTooLarge(_ transaction: Transaction<Medium>) -> Bool {
-    if transaction.spill != nil { return true }
+    if transaction.spill != nil || !transaction.treeWork.isEmpty { return true }
     if transaction.operations.payloadCount > options.frameMax { return true }
     return transaction.byteCount > options.openingMax(ofFile: options.logSize.max)
   }
@@ -54,7 +54,8 @@ extension Engine {
     let base = working.base
     let sequence = working.sequence + 1
     var fold = Fold(
-      transaction.layers, into: base, covering: sequence, names: names, sizes: options.nodeSizes,
+      transaction.layers, transaction.treeWork, into: base, covering: sequence, names: names,
+      sizes: options.nodeSizes,
       appendingTo: appender)
     while true {
       guard let published = try fold.step() else { continue }

@@ -21,6 +21,9 @@ final class Transaction<Medium: FileSystem> {
   /// What the operations written last were for; nil where the next one has to say it.
   @exclusivity(unchecked) private var statedTree: TreeSlot?
   @exclusivity(unchecked) private var statedVersion: UInt32?
+  /// What the commit does with whole trees, behind what is changed in them. No savepoint takes it back, and
+  /// nothing of it is read before.
+  var treeWork = TreeWork()
 
   init(
     on base: StoreState<Medium>, names: TreeNames, operations: FrameBuffer, options: EngineOptions,
@@ -56,7 +59,7 @@ final class Transaction<Medium: FileSystem> {
   var layers: FoldLayers<Medium> { FoldLayers([editor.present], below: spill) }
 
   /// Whether there is anything to commit.
-  var isEmpty: Bool { spill == nil && operations.payloadCount == 0 }
+  var isEmpty: Bool { spill == nil && operations.payloadCount == 0 && treeWork.isEmpty }
 }
 
 // MARK: - Spilling

@@ -1,6 +1,6 @@
 /// The making of new trees from a base and what lies on top of it, one tree a step.
 ///
-///     merge tree ─▶ merge tree ─▶ … ─▶ write footer, flush ─▶ what was published
+///     merge tree ─▶ merge tree ─▶ … ─▶ whole trees ─▶ write footer, flush ─▶ what was published
 ///
 /// Nothing of it is true until a reference to the footer is on the medium; who drives it sees to that.
 /// After an error it is of no more use, and its segments are nobody's.
@@ -14,6 +14,7 @@ struct Fold<Medium: FileSystem> {
 
   private let base: Base<Medium>
   private let layers: FoldLayers<Medium>
+  private let work: TreeWork
   private let sequence: UInt64
   private let names: TreeNames
   private let sizes: NodeSizes
@@ -23,17 +24,21 @@ struct Fold<Medium: FileSystem> {
   private var catalog: [String: TreeRoot] = [:]
 
   /// Begins the fold of `layers`, whose newest commit is `sequence`, into the trees of `base`.
+  ///
+  /// - Parameter work: What is done with whole trees besides.
   init(
-    _ layers: FoldLayers<Medium>, into base: Base<Medium>, covering sequence: UInt64,
+    _ layers: FoldLayers<Medium>, _ work: TreeWork = TreeWork(), into base: Base<Medium>,
+    covering sequence: UInt64,
     names: TreeNames, sizes: NodeSizes, appendingTo appender: PageAppender<Medium>
   ) {
     self.layers = layers
+    self.work = work
     self.base = base
     self.sequence = sequence
     self.names = names
     self.sizes = sizes
     self.appender = appender
-    slots = layers.slots
+    slots = Set(layers.slots).union(work.transforms.keys).sorted(by: >)
     for tree in base.file.footer.trees { catalog[tree.name] = tree.root }
   }
 
@@ -42,11 +47,24 @@ struct Fold<Medium: FileSystem> {
   /// - Returns: what was published, once all is done.
   /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`.
   mutating func step() throws(StoreError) -> Published? {
-    guard let slot = slots.popLast() else { return try publish() }
+    guard let slot = slots.popLast() else {
+      for operation in work.operations { apply(operation) }
+      return try publish()
+    }
     // A tree without entries is no tree.
     catalog[names.name(of: slot)] = try layers.merge(
-      slot, into: base.tree(slot), sizes: sizes, appendingTo: appender)
+      slot, into: base.tree(slot), work.transforms[slot] ?? .none, sizes: sizes,
+      appendingTo: appender)
     return nil
+  }
+
+  private mutating func apply(_ operation: TreeOperation) {
+    switch operation {
+    case .copy(let source, let target):
+      catalog[names.name(of: target)] = catalog[names.name(of: source)]
+    case .move(let source, let target):
+      catalog[names.name(of: target)] = catalog.removeValue(forKey: names.name(of: source))
+    }
   }
 }
 
@@ -61,6 +79,7 @@ extension Fold {
     footer.trees = catalog.map { NamedTree(name: $0.key, root: $0.value) }
       .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     footer.previous = base.file.reference
+    for change in work.keeping { footer.apply(change, to: base.file.reference) }
     footer.segments = try segments(of: footer)
     let appended = appender.extents
     let reference = try appender.publish(footer)
@@ -70,13 +89,19 @@ extension Fold {
   }
 
   /// The segment table: of each segment how far it goes and what is live in it. Page segments without
-  /// anything live are left out.
+  /// anything live are left out, unless a kept state needs them.
   ///
   /// - Complexity: O(branches).
   private func segments(of footer: Footer) throws(StoreError) -> [SegmentExtent] {
     var ends: [UInt32: UInt64] = [:]
     for extent in footer.segments where extent.kind == .pages { ends[extent.number] = extent.end }
     for extent in appender.extents { ends[extent.number] = UInt64(extent.blocks.upperBound) }
+    var kept: Set<UInt32> = []
+    for state in footer.keptStates {
+      kept.formUnion(try base.file.segmentNumbers(of: state.footer))
+      let (segment, end) = (state.footer.position.segment, UInt64(state.footer.endBlock))
+      ends[segment] = max(ends[segment] ?? 0, end)
+    }
     var placed = footer
     placed.segments = ends.sorted { $0.key < $1.key }.map {
       SegmentExtent(kind: .pages, number: $0.key, end: $0.value, liveBytes: 0)
@@ -87,7 +112,9 @@ extension Fold {
       try Tree(pages: pages, root: tree.root).addLiveBytes(to: &live)
     }
     let table = ends.compactMap { number, end in
-      live[number].map { SegmentExtent(kind: .pages, number: number, end: end, liveBytes: $0) }
+      (live[number] ?? (kept.contains(number) ? 0 : nil)).map {
+        SegmentExtent(kind: .pages, number: number, end: end, liveBytes: $0)
+      }
     }
     return table.sorted { $0.number < $1.number } + footer.segments.filter { $0.kind != .pages }
   }
@@ -95,6 +122,16 @@ extension Fold {
   /// The page segments that only states before `file` need.
   private func released(by file: PageFile<Medium>) -> [UInt32] {
     base.file.segmentNumbers.subtracting(file.segmentNumbers).sorted()
+  }
+}
+
+extension Footer {
+  fileprivate mutating func apply(_ change: KeptStateChange, to present: FooterReference) {
+    switch change {
+    case .keep(let version, let label):
+      keptStates.append(KeptState(version: version, label: label, footer: present))
+    case .drop(let version): keptStates.removeAll { $0.version == version }
+    }
   }
 }
 
@@ -118,6 +155,16 @@ extension PageFile {
           * Layout.blockSize, .willNeed, at: .pageAdvise)
     }
     for tree in footer.trees { try Tree(pages: pages, root: tree.root).verify(within: appended) }
+  }
+
+  /// The page segments that this state or one that it keeps is in.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  fileprivate func segmentNumbers(of state: FooterReference) throws(StoreError) -> Set<UInt32> {
+    if state == reference { return segmentNumbers }
+    let footer = try Self.footer(state, from: pages).0
+    return Set(footer.segments.lazy.filter { $0.kind == .pages }.map(\.number))
+      .union([state.position.segment])
   }
 
   /// The page segments that the state is in, that of the footer itself included.

@@ -21,11 +21,11 @@ struct FoldLayers<Medium: FileSystem> {
   ///
   /// - Returns: its new root.
   func merge(
-    _ slot: TreeSlot, into tree: Tree<Medium>, sizes: NodeSizes,
+    _ slot: TreeSlot, into tree: Tree<Medium>, _ transform: TreeTransform, sizes: NodeSizes,
     appendingTo appender: PageAppender<Medium>
   ) throws(StoreError) -> TreeRoot? {
     if let spill {
-      return try merge(spill, slot, into: tree, sizes: sizes, appendingTo: appender)
+      return try merge(spill, slot, into: tree, transform, sizes: sizes, appendingTo: appender)
     }
     // What is below a layer that hides its base does not count.
     let trees = overlays.map { $0[slot] }
@@ -34,18 +34,18 @@ struct FoldLayers<Medium: FileSystem> {
     let root = last == nil ? tree.root : nil
     if inputs.count == 1 {
       return try TreeMerge.run(
-        inputs[0], into: root, of: tree.pages, transform: NoTransform(), sizes: sizes,
-        appendingTo: appender)
+        inputs[0], into: root, of: tree.pages, transform: transform, scope: transform.scope,
+        sizes: sizes, appendingTo: appender)
     }
     return try TreeMerge.run(
-      MergedInputs(newestFirst: inputs), into: root, of: tree.pages, transform: NoTransform(),
-      sizes: sizes, appendingTo: appender)
+      MergedInputs(newestFirst: inputs), into: root, of: tree.pages, transform: transform,
+      scope: transform.scope, sizes: sizes, appendingTo: appender)
   }
 
   /// Merges a spilled transaction, in one pass over runs, overlays and base.
   private func merge(
-    _ spill: Spill<Medium>, _ slot: TreeSlot, into tree: Tree<Medium>, sizes: NodeSizes,
-    appendingTo appender: PageAppender<Medium>
+    _ spill: Spill<Medium>, _ slot: TreeSlot, into tree: Tree<Medium>,
+    _ transform: TreeTransform, sizes: NodeSizes, appendingTo appender: PageAppender<Medium>
   ) throws(StoreError) -> TreeRoot? {
     var (inputs, hidesBase) = spill.takeInputs(slot)
     for overlay in overlays where !hidesBase {
@@ -56,7 +56,7 @@ struct FoldLayers<Medium: FileSystem> {
     if inputs.isEmpty { return nil }
     return try TreeMerge.run(
       RunMerge(newestFirst: inputs, largeValues: try spill.largeValuePages()),
-      into: hidesBase ? nil : tree.root, of: tree.pages, transform: NoTransform(), sizes: sizes,
-      appendingTo: appender)
+      into: hidesBase ? nil : tree.root, of: tree.pages, transform: transform,
+      scope: transform.scope, sizes: sizes, appendingTo: appender)
   }
 }

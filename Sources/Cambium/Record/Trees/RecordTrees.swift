@@ -39,8 +39,13 @@ final class RecordTrees: Sendable {
 
 extension RecordTrees {
   /// A primary key as people read it, for errors.
+  func text(ofKey key: RawSpan) -> String { layout.text(ofKey: key) }
+}
+
+extension RowLayout {
+  /// A primary key as people read it, for errors.
   func text(ofKey key: RawSpan) -> String {
-    let layout = layout
+    let layout = self
     var reader = KeyReader(key, layout: layout)
     var parts: [String] = []
     for column in layout.key.columns {

@@ -49,6 +49,8 @@ final class SnapshotTrees<Medium: FileSystem>: TreeReading, Sendable {
 
   func liveBytes(in tree: TreeSlot) -> UInt64 { snapshot.state.base.liveBytes(in: tree) }
 
+  func lowestVersion(in tree: TreeSlot) -> UInt32? { snapshot.state.base.lowestVersion(in: tree) }
+
   func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor { snapshotCursor(in: tree) }
 
   /// Calls `body` with every key whose entry may not be the same in an older state, ascending. False where the
@@ -67,6 +69,10 @@ final class SnapshotTrees<Medium: FileSystem>: TreeReading, Sendable {
 extension Base {
   /// The bytes of the pages of a tree.
   func liveBytes(in slot: TreeSlot) -> UInt64 { tree(slot).root?.reference.liveBytes ?? 0 }
+}
+
+extension Base {
+  func lowestVersion(in slot: TreeSlot) -> UInt32? { tree(slot).root?.reference.lowestVersion }
 }
 
 /// A place in a tree of a snapshot, which it keeps.

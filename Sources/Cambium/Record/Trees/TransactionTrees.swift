@@ -44,6 +44,10 @@ extension TransactionTrees {
 
   func liveBytes(in tree: TreeSlot) -> UInt64 { transaction.base.base.liveBytes(in: tree) }
 
+  func lowestVersion(in tree: TreeSlot) -> UInt32? {
+    transaction.base.base.lowestVersion(in: tree)
+  }
+
   func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor {
     ChangedTreeCursor(try transactionCursor(in: tree), in: tree, of: self)
   }
@@ -87,6 +91,8 @@ extension TransactionTrees {
     unsafe changeCount &+= 1
     transaction.removeAll(in: tree)
   }
+
+  func addWork(_ change: (inout TreeWork) -> Void) { change(&transaction.treeWork) }
 
   func makeSavepoint() throws(StoreError) {
     unsafe changeCount &+= 1

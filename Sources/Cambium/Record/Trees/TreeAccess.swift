@@ -91,6 +91,7 @@ extension TreeAccess {
     return try any.estimatedCount(from: low, upTo: high, in: tree)
   }
   func liveBytes(in tree: TreeSlot) -> UInt64 { any.liveBytes(in: tree) }
+  func lowestVersion(in tree: TreeSlot) -> UInt32? { any.lowestVersion(in: tree) }
 
   func cursor(in tree: TreeSlot) throws(StoreError) -> CursorAccess {
     switch self {
@@ -154,6 +155,7 @@ extension TreeChanges {
   var sequence: UInt64 { writing.sequence }
   var isEmpty: Bool { writing.isEmpty }
   func removeAll(in tree: TreeSlot) { writing.removeAll(in: tree) }
+  func addWork(_ change: (inout TreeWork) -> Void) { writing.addWork(change) }
   func makeSavepoint() throws(StoreError) { try writing.makeSavepoint() }
   func endSavepoint(rollingBack: Bool) { writing.endSavepoint(rollingBack: rollingBack) }
   func end(_ error: StoreError) { writing.end(error) }

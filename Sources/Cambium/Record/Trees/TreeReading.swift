@@ -32,6 +32,9 @@ protocol TreeReading: AnyObject {
   /// The bytes of the pages that hold the tree; what no fold has taken in yet does not count.
   func liveBytes(in tree: TreeSlot) -> UInt64
 
+  /// The lowest schema version of an entry in the pages that hold the tree; nil where there are none.
+  func lowestVersion(in tree: TreeSlot) -> UInt32?
+
   /// A cursor that stands nowhere yet. It keeps the state.
   func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor
 }
@@ -55,6 +58,9 @@ protocol TreeWriting: TreeReading {
   func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool
 
   func removeAll(in tree: TreeSlot)
+
+  /// Has the commit do something with whole trees.
+  func addWork(_ change: (inout TreeWork) -> Void)
 
   /// Makes a moment that can be gone back to: the newest of them.
   func makeSavepoint() throws(StoreError)

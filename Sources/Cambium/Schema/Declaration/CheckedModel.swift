@@ -57,6 +57,32 @@ extension StoreModel {
     return schemas
   }
 
+  /// The versions that lead from a store's schema to the model's own, the first behind it first: each with its
+  /// schema, in the numbers of the one before.
+  ///
+  /// - Throws: `.invalidDescription`; `.schemaMismatch` where the model describes the store's version otherwise.
+  func versions(
+    after stored: Schema
+  ) throws(StoreError) -> [(described: DescribedVersion, schema: Schema)] {
+    var versions: [(described: DescribedVersion, schema: Schema)] = []
+    var fresh: Schema?
+    for described in try describedVersions() {
+      let label = described.version == version ? label : nil
+      guard described.version > Int(stored.version) else {
+        var numbering = Numbering(described, after: fresh)
+        fresh = try numbering.schema(label: label)
+        continue
+      }
+      if let fresh, versions.isEmpty, fresh.fingerprint != stored.fingerprint {
+        throw .schemaMismatch(
+          version: Int(stored.version), differences: stored.differences(to: fresh))
+      }
+      var numbering = Numbering(described, after: versions.last?.schema ?? stored)
+      versions.append((described, try numbering.schema(label: label)))
+    }
+    return versions
+  }
+
   /// The descriptions of all versions are asked for at every open.
   private static let versionMax = 65_535
 

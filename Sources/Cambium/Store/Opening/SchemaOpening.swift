@@ -4,6 +4,7 @@ struct SchemaOpening {
   let model: StoreModel
   /// The model checked for a store without a schema.
   let fresh: CheckedModel
+  let mode: MigrationMode
 
   /// - Throws: `.missing` where there is no schema and none can be written; `.schemaMismatch`, `.needsMigration`, `.newerSchema`, `.invalidDescription`, `.corrupt`, and
   ///   what a commit throws.
@@ -14,14 +15,31 @@ struct SchemaOpening {
       return try begin()
     }
     let checked = try model.checked(after: stored)
-    guard stored.version == checked.schema.version else {
-      throw .needsMigration(found: Int(stored.version), wanted: model.version)
-    }
+    guard stored.version == checked.schema.version else { return try migrate(stored) }
     let differences = stored.differences(to: fresh.schema)
     guard stored.fingerprint == fresh.schema.fingerprint else {
       throw .schemaMismatch(version: model.version, differences: differences)
     }
+    // A newer program has begun to migrate it, and may never come back; what this one writes it would miss.
+    if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
     return try RecordTypes(stored, model: checked, names: backend.names)
+  }
+
+  /// Makes a store of an older version one of the model's.
+  private func migrate(_ stored: Schema) throws(StoreError) -> RecordTypes {
+    guard mode == .automatic, !backend.isReadOnly else {
+      throw .needsMigration(found: Int(stored.version), wanted: model.version)
+    }
+    var steps: [SchemaChange] = []
+    for version in try model.versions(after: stored) {
+      steps.append(
+        try SchemaChange(
+          from: steps.last?.to ?? stored, to: version.schema, described: version.described))
+    }
+    let plan = try MigrationPlan(steps, from: stored)
+    try Migrator(backend, plan).run()
+    return try RecordTypes(
+      plan.to, model: try model.checked(after: plan.to), names: backend.names)
   }
 
   /// Writes the schema of a store that has none.

@@ -31,6 +31,8 @@ extension Scenario {
     case commit([Change], Durability)
     /// The changes `undone` are made between the others, and taken back to a savepoint.
     case savepoint([Change], undone: [Change], then: [Change], Durability)
+    /// Changes, and then what is done with whole trees; `keeping` the state before, or dropping what is kept.
+    case trees([Change], [TreeChange], keeping: Bool, Durability)
     /// A transaction that throws.
     case abort([Change], Durability)
     case flush
@@ -54,6 +56,12 @@ enum Change: Hashable, Sendable {
   case put(tree: Int, key: Int, length: Int)
   case remove(tree: Int, key: Int)
   case clear(tree: Int)
+}
+
+/// A change of whole trees.
+enum TreeChange: Hashable, Sendable {
+  case copy(tree: Int, to: Int)
+  case move(tree: Int, to: Int)
 }
 
 /// All that a store holds after some commit.
@@ -87,6 +95,15 @@ struct Content: Equatable, Sendable {
     case .clear(let tree):
       trees[tree] = [:]
       return true
+    }
+  }
+
+  mutating func apply(_ change: TreeChange) {
+    switch change {
+    case .copy(let tree, let target): trees[target] = trees[tree]
+    case .move(let tree, let target):
+      trees[target] = trees[tree]
+      trees[tree] = [:]
     }
   }
 

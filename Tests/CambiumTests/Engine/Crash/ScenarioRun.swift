@@ -46,6 +46,8 @@ final class ScenarioRun {
     case .commit(let changes, let durability): try commit(changes, [], [], durability)
     case .savepoint(let changes, let undone, let then, let durability):
       try commit(changes, undone, then, durability)
+    case .trees(let changes, let trees, let keeping, let durability):
+      try commit(changes, [], [], durability, trees, keeping: keeping)
     case .abort(let changes, let durability): try abort(changes, durability)
     default: try work(step)
     }
@@ -105,18 +107,26 @@ extension ScenarioRun {
   private struct Abort: Error {}
 
   private func commit(
-    _ changes: [Change], _ undone: [Change], _ then: [Change], _ durability: Durability
+    _ changes: [Change], _ undone: [Change], _ then: [Change], _ durability: Durability,
+    _ trees: [TreeChange] = [], keeping: Bool? = nil
   ) throws {
     guard let engine else { throw NotOpen() }
     let stamp = scenario.stamp + history.last + 1
     var next = history.newest
     var isCommit = false
     for change in changes + then where next.apply(change, stamp: stamp) { isCommit = true }
+    for change in trees { next.apply(change) }
+    isCommit = isCommit || keeping != nil
     // From its first call on it may be there after a crash.
     if isCommit { history.add(next) }
     do {
       try engine.write(durability) { transaction in
         try perform(changes, undone, then, transaction, engine.names, stamp: stamp)
+        guard let keeping else { return }
+        transaction.treeWork.operations = try trees.map { try $0.operation(engine.names) }
+        transaction.treeWork.keeping = [
+          keeping ? .keep(version: UInt32(stamp), label: "kept") : .drop(version: UInt32(stamp))
+        ]
       }
     } catch {
       if isCommit, !Self.mayBeThere(error) { history.removeLast() }
@@ -159,6 +169,21 @@ extension ScenarioRun {
     } catch is Abort {
       // It says so when all that it read is on the medium.
       if durability.isDurable { history.acknowledge() }
+    }
+  }
+}
+
+extension TreeChange {
+  fileprivate func operation(_ names: TreeNames) throws(StoreError) -> TreeOperation {
+    switch self {
+    case .copy(let tree, let target):
+      .copy(
+        try names.slot(of: Content.treeNames[tree]),
+        to: try names.slot(of: Content.treeNames[target]))
+    case .move(let tree, let target):
+      .move(
+        try names.slot(of: Content.treeNames[tree]),
+        to: try names.slot(of: Content.treeNames[target]))
     }
   }
 }

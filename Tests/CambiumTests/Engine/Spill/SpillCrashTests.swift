@@ -17,6 +17,19 @@ import Testing
       "spilled: \(findings.count.grouped) crash images, \(findings.violations.count) violations")
   }
 
+  @Test func `a crash before any call leaves whole trees as they were, or as they were to be`() {
+    var findings = Findings()
+    for seed in 1...UInt64(scaled(12, debug: 2)) {
+      var sweep = CrashSweep(scenario: .wholeTrees(seed: seed))
+      sweep.stride = scaled(1, debug: 7)
+      findings.add(sweep.run())
+    }
+    for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }
+    print(
+      "whole trees: \(findings.count.grouped) crash images, \(findings.violations.count) violations"
+    )
+  }
+
   private static let faults: [Fault] = [
     .error(.ioError), .error(.noSpace), .errorAfterAll(.ioError),
     .errorAfter(bytes: 100, .noSpace), .errorAfter(bytes: 4096, .ioError),
@@ -26,7 +39,7 @@ import Testing
   @Test func `a call that fails takes nothing that was promised, and leaves no half transaction`() {
     var count = 0
     for seed in 1...UInt64(scaled(4, debug: 1)) {
-      let scenario = Scenario.spilled(seed: seed)
+      let scenario = seed % 4 == 3 ? Scenario.wholeTrees(seed: seed) : .spilled(seed: seed)
       let whole = ScenarioRun(scenario)
       do { try whole.run() } catch { Issue.record("\(seed): \(error)") }
       for (number, call) in whole.medium.calls.enumerated() where number % scaled(3, debug: 61) == 0

@@ -20,6 +20,28 @@ extension Scenario {
     return scenario
   }
 
+  /// Commits that copy and move whole trees and keep what was before, among others that do not.
+  static func wholeTrees(seed: UInt64) -> Scenario {
+    var random = SplitMix64(seed: seed)
+    var scenario = Scenario(name: "wholeTrees", seed: seed)
+    scenario.steps = [.open, .commit(changes(8, &random), .durable)]
+    for round in 0..<3 {
+      scenario.steps.append(.commit(changes(4, &random), .relaxed(maxDelay: .infinite)))
+      if random.next() % 2 == 0 { scenario.steps += [.freeze, .step(1)] }
+      let trees = (0..<Int(1 + random.next() % 2)).map { _ in treeChange(&random) }
+      scenario.steps.append(
+        .trees(changes(3, &random), trees, keeping: round < 2, .durable))
+    }
+    scenario.steps += random.next() % 2 == 0 ? [.kill, .open] : [.close, .open]
+    return scenario
+  }
+
+  private static func treeChange(_ random: inout SplitMix64) -> TreeChange {
+    let tree = Int(random.next() % 3)
+    let target = (tree + 1 + Int(random.next() % 2)) % 3
+    return random.next() % 2 == 0 ? .copy(tree: tree, to: target) : .move(tree: tree, to: target)
+  }
+
   private static func large(_ random: inout SplitMix64) -> Step {
     if random.next() % 2 == 0 {
       return .savepoint(

@@ -265,7 +265,7 @@ struct StoreOpeningTests {
         storeError {
           try PersistentStore(
             at: path, model: StoreModel(version: 3, records: [Described.Versioned.Item.self]),
-            options: options)
+            migration: .refuse, options: options)
         } == .needsMigration(found: 2, wanted: 3))
     }
     let store = try open(2, Described.Versioned.Item.self)

@@ -1,0 +1,58 @@
+/// What a commit does with whole trees, beside the entries that its transaction changes.
+///
+/// It is done by the commit itself, which is then one by a footer: changes first, transforms with them, then
+/// the operations in their order. None but a transform reads or writes an entry.
+struct TreeWork {
+  /// By tree: which entries get another value, and how many of them at most.
+  var transforms: [TreeSlot: TreeTransform] = [:]
+  var operations: [TreeOperation] = []
+  /// What the footer says of states that can be gone back to.
+  var keeping: [KeptStateChange] = []
+
+  var isEmpty: Bool { transforms.isEmpty && operations.isEmpty && keeping.isEmpty }
+}
+
+/// An operation on whole trees.
+enum TreeOperation: Hashable, Sendable {
+  /// `to` becomes what the first is: the same pages, until one of the two changes.
+  case copy(TreeSlot, to: TreeSlot)
+  /// `to` becomes what the first is, and the first empty.
+  case move(TreeSlot, to: TreeSlot)
+}
+
+/// A change of which older states stay readable.
+enum KeptStateChange: Hashable, Sendable {
+  /// The state that the commit is made on, as far as it is in trees.
+  case keep(version: UInt32, label: String)
+  /// All kept of a version.
+  case drop(version: UInt32)
+}
+
+/// The transform of a fold: one that a transaction asked for, or none.
+///
+/// It is erased, so that folds are compiled once.
+struct TreeTransform: EntryTransform {
+  let schemaVersion: UInt32
+  private var body: (any EntryTransform)?
+  let scope: TransformScope
+
+  init(_ body: any EntryTransform, _ scope: TransformScope) {
+    self.body = body
+    self.scope = scope
+    schemaVersion = body.schemaVersion
+  }
+
+  private init() {
+    schemaVersion = 0
+    scope = .touchedLeaves
+  }
+
+  static var none: TreeTransform { TreeTransform() }
+
+  mutating func transform(
+    key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]
+  ) throws(StoreError) -> TransformResult {
+    try body?.transform(key: key, value: value, schemaVersion: schemaVersion, to: &newValue)
+      ?? .keep
+  }
+}

@@ -1,0 +1,177 @@
+/// Makes rows of one version from those of the version before, column by column, without making records.
+struct RowConversion: Sendable {
+  private let old: RowLayout
+  private let new: RowLayout
+  /// One for each column of the new rows that has bytes or a bit, in their order.
+  private let moves: [ColumnMove]
+
+  init(_ change: RecordChange, from old: RowLayout, to new: RowLayout) {
+    self.old = old
+    self.new = new
+    moves = zip(new.columns, change.fields).compactMap { column, field in
+      if column.place.kind == .key { return nil }
+      return ColumnMove(column, field, from: old, to: new)
+    }
+  }
+
+  /// Puts the new row together; the key stays as it is.
+  ///
+  /// - Throws: `.corrupt` for a damaged row; `.invalidValue` where a value is missing that must be there;
+  ///   `.limitExceeded`.
+  func convert(key: RawSpan, row: RawSpan, to writer: RowWriter) throws(StoreError) {
+    let (old, new) = (old, new)
+    let reader = try RowReader(key: key, row: row, layout: old)
+    writer.begin(new)
+    for move in moves { try move.run(reader, writer, new) }
+    writer.finish()
+  }
+}
+
+/// Where one column of a new row comes from.
+private struct ColumnMove: Sendable {
+  private let target: Column
+  private let kind: Kind
+  /// The place in the old row; nil where the column is new.
+  private let source: ColumnPlace?
+  /// The place in the old layout's columns.
+  private let sourceIndex: Int
+  private let missing: FieldValue
+  /// The old places of the composites that the new column is in, and whether these can be null.
+  private let outer: [Outer]
+
+  private enum Kind: Sendable {
+    case copyFixed(width: Int)
+    case copyBytes
+    /// By the value, of another type.
+    case convert
+    /// A composite, which has a bit at most.
+    case flag
+  }
+
+  /// A composite that can be null, and where the old row says so; a new one is, in every record.
+  private struct Outer: Sendable {
+    let source: ColumnPlace?
+  }
+
+  init(_ target: Column, _ change: FieldChange, from old: RowLayout, to new: RowLayout) {
+    self.target = target
+    missing = change.missing
+    sourceIndex = change.old.flatMap { old.index(number: $0.number) } ?? 0
+    source = change.old == nil ? nil : old.columns[sourceIndex].place
+    switch target.place.kind {
+    case _ where target.field.type == .composite: kind = .flag
+    case _ where change.old.map { $0.type != target.field.type } ?? false: kind = .convert
+    case .fixed where source?.kind == .fixed:
+      kind = .copyFixed(width: target.field.type.fixedWidth ?? 0)
+    case .variable where source?.kind == .variable: kind = .copyBytes
+    default: kind = .convert
+    }
+    var outer: [Outer] = []
+    var number = target.field.composite
+    while let composite = number, let index = new.index(number: composite) {
+      let field = new.columns[index].field
+      if field.isOptional {
+        outer.append(Outer(source: old.index(number: composite).map { old.columns[$0].place }))
+      }
+      number = field.composite
+    }
+    self.outer = outer
+  }
+
+  @inline(__always)
+  func run(
+    _ reader: borrowing RowReader, _ writer: RowWriter, _ layout: RowLayout
+  ) throws(StoreError) {
+    guard let source, !reader.isNull(source) else {
+      return try runWithoutValue(reader, writer, layout)
+    }
+    switch kind {
+    case .flag: return
+    case .copyFixed(let width):
+      let (from, to) = (source.index, target.place.index)
+      switch width {
+      case 1: writer.store(reader.load(from, as: UInt8.self), at: to)
+      case 2: writer.store(reader.load(from, as: UInt16.self), at: to)
+      case 4: writer.store(reader.load(from, as: UInt32.self), at: to)
+      case 8: writer.store(reader.load(from, as: UInt64.self), at: to)
+      default: writer.store(reader.load(from, as: UInt128.self), at: to)
+      }
+    case .copyBytes: try writer.append(reader.bytes(source.index), to: target.place.index)
+    case .convert:
+      let value = try reader.value(sourceIndex)
+      // What widens converts, always, but for what is no number, and that is the same in all types.
+      try writer.set(value.widened(to: target.field.type), of: target, in: layout)
+    }
+  }
+
+  @inline(never)
+  private func runWithoutValue(
+    _ reader: borrowing RowReader, _ writer: RowWriter, _ layout: RowLayout
+  ) throws(StoreError) {
+    for composite in outer {
+      // The composite's own bit says that there is nothing.
+      guard let place = composite.source else { return nullWithin(writer) }
+      if reader.isNull(place) { return nullWithin(writer) }
+    }
+    if missing != .null { return try writer.set(missing, of: target, in: layout) }
+    if target.field.isOptional { return writer.setNull(target) }
+    if case .flag = kind { return }
+    throw layout.refusal(target, "it has no value, is no longer optional, and has no default")
+  }
+
+  /// A part of a composite that is null: an optional one has a bit of its own, which is set too.
+  private func nullWithin(_ writer: RowWriter) {
+    if target.field.isOptional { writer.setNull(target) }
+  }
+}
+
+extension FieldValue {
+  /// The value in a type that its own widens to.
+  fileprivate func widened(to type: ColumnType) -> FieldValue {
+    switch (self, type) {
+    case (.float(let value), .double): .double(Double(value))
+    default: converted(to: type) ?? self
+    }
+  }
+}
+
+/// Takes rows of one record through the conversions of all steps at once.
+struct RowTransform: EntryTransform {
+  let schemaVersion: UInt32
+  private let conversions: [RowConversion]
+  private let layout: RowLayout
+  private let writers = (RowWriter(), RowWriter())
+
+  /// - Parameters:
+  ///   - conversions: In their order, at least one.
+  ///   - layout: That the first reads.
+  init(to version: UInt32, _ conversions: [RowConversion], from layout: RowLayout) {
+    schemaVersion = version
+    self.conversions = conversions
+    self.layout = layout
+  }
+
+  func transform(
+    key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]
+  ) throws(StoreError) -> TransformResult {
+    var (writer, other) = writers
+    do throws(StoreError) {
+      try conversions[0].convert(key: key, row: value, to: writer)
+      for conversion in conversions.dropFirst() {
+        try conversion.convert(key: key, row: writer.row, to: other)
+        swap(&writer, &other)
+      }
+    } catch {
+      throw named(error, key)
+    }
+    newValue.append(writer.row)
+    return .replace
+  }
+
+  /// Says which record it was.
+  private func named(_ error: StoreError, _ key: RawSpan) -> StoreError {
+    guard case .invalidValue(let record, let field, let reason) = error else { return error }
+    return .invalidValue(
+      record: record, field: field, reason: "\(reason): the record \(layout.text(ofKey: key))")
+  }
+}
