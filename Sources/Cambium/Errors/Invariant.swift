@@ -83,6 +83,10 @@
   case rowNulls = "R3"
   /// What a row holds for a column is a value of its type.
   case rowValues = "R4"
+
+  /// The entries of a history are whole parts of commits behind the one that it begins with, each numbered
+  /// from 0 without a gap.
+  case history = "H1"
 }
 
 extension Invariant: CustomStringConvertible {

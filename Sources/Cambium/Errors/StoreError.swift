@@ -56,6 +56,9 @@
   case uniqueConflict(record: String, constraint: String, key: String)
   /// There is no record with this primary key.
   case noSuchRecord(record: String, key: String)
+  /// The history behind a commit is not kept, or there is no such commit in the store; it is kept from
+  /// another commit on.
+  case historyExpired(since: UInt64, kept: UInt64)
   /// The store was opened for reading.
   case readOnly(path: String)
   /// A query would have to keep more in memory to sort what it finds than it may.
@@ -175,6 +178,9 @@ extension StoreError: CustomStringConvertible {
         + " that record first."
     case .noSuchRecord(let record, let key):
       "There is no \(record) with the key \(key). Insert or save it instead."
+    case .historyExpired(let since, let kept):
+      "The history behind commit \(since) is not there; what is kept begins behind commit \(kept). Read the"
+        + " records anew, and go on from the cursor of that state."
     case .readOnly(let path):
       "\(path) is open for reading only. Open it for writing."
     case .sortTooLarge(let record, let size):

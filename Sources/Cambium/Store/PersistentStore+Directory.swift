@@ -69,15 +69,22 @@ extension StoreSnapshot {
 
 extension StoreSnapshot {
   /// Reads every record and every index entry, and says what is wrong: what cannot be read, a record without
-  /// its index entries, an entry without its record.
+  /// its index entries, an entry without its record; the first fault of the history.
   ///
-  /// - Returns: The faults, the first hundred of them. None: everything can be read, and indexes and records
+  /// - Returns: The faults, the first hundred of records among them. None: everything can be read, and indexes and records
   ///   agree.
   /// - Complexity: linear in all records, with a lookup for each index entry.
   /// - Throws: `StoreError.io`.
   public func check() throws(StoreError) -> [StoreError] {
     var all: [RecordTrees] = []
     for record in types.schema.records { all.append(try types.trees(named: record.name)) }
-    return try RecordCheck.faults(of: all, in: trees)
+    var faults = try RecordCheck.faults(of: all, in: trees)
+    do throws(StoreError) {
+      try RecordCheck.checkHistory(in: trees, types.history)
+    } catch {
+      guard case .corrupt = error else { throw error }
+      faults.append(error)
+    }
+    return faults
   }
 }

@@ -12,11 +12,15 @@
 /// One process writes, from as many threads and tasks as it likes, one transaction at a time. Any number of
 /// threads read, and other processes may open the store for reading meanwhile. Reading never waits for writing.
 public final class PersistentStore: RecordReading, Sendable {
-  private let backend: any StoreBackend
+  let backend: any StoreBackend
   let types: RecordTypes
   private let durability: Durability
   /// Kept from one transaction to the next, which otherwise take longer for their memory than for a record.
   private let buffers = WriteBuffers()
+  /// Nil where no history is kept.
+  private let history: HistoryKeeping?
+  let hub = ObservationHub()
+  let watch = StoreWatch()
 
   /// Opens the store in the directory at `path`, or makes it.
   ///
@@ -60,7 +64,10 @@ public final class PersistentStore: RecordReading, Sendable {
     }
     self.backend = backend
     durability = options.durability
+    history = options.history.map { HistoryKeeping($0) }
   }
+
+  deinit { endObserving() }
 
   /// What opening found.
   public var report: OpenReport { backend.report }
@@ -98,7 +105,7 @@ extension PersistentStore {
   /// - Throws: `StoreError.closed`, `.corrupt`, `.io`, `.missing`, `.forked`: then what was there before is
   ///   still shown.
   @discardableResult
-  public func refresh() throws(StoreError) -> Bool { try backend.refresh() }
+  public func refresh() throws(StoreError) -> Bool { try backend.refresh(hub) }
 }
 
 // MARK: - Writing
@@ -121,6 +128,7 @@ extension PersistentStore {
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     var result: Result?
+    defer { publish() }
     try backend.write(durability ?? self.durability) { trees in
       result = try lend(trees, author, body)
     }
@@ -137,6 +145,7 @@ extension PersistentStore {
     ) async throws -> Result
   {
     var result: Result?
+    defer { publish() }
     try await backend.write(durability ?? self.durability) { trees in
       result = try lend(trees, author, body)
     }
@@ -147,7 +156,10 @@ extension PersistentStore {
   private func lend<Result: ~Copyable>(
     _ trees: TreeChanges, _ author: String?, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
-    let writer = RecordWriter(trees, newKey: buffers.newEntry, oldKey: buffers.oldEntry)
+    let notes = hub.notes()
+    let writer = RecordWriter(
+      trees, newKey: buffers.newEntry, oldKey: buffers.oldEntry, notes: notes,
+      keepsHistory: history != nil)
     defer {
       writer.end(path: path)
       buffers.trim()
@@ -156,7 +168,14 @@ extension PersistentStore {
       writer: writer, types: types, buffers: buffers, author: author)
     let result = try body(&transaction)
     try writer.checkUsable()
+    try history?.write(writer, of: types, author: author)
+    if !trees.isEmpty { hub.announce(notes, trees.sequence, trees.sequence, by: author) }
     return result
+  }
+
+  /// Says that what this thread committed can be read, and perhaps what others did.
+  private func publish() {
+    if hub.isObserved { hub.publish(backend.progress) }
   }
 
   /// Writes a record, in a transaction of its own: adds it, or replaces the one with its primary key.
@@ -209,9 +228,21 @@ extension PersistentStore {
   /// - Throws: `StoreError.outcomeUnknown`, `.poisoned`, `.closed`, `.forked`.
   public func flush() throws(StoreError) { try backend.flush() }
 
-  /// Puts everything into the trees and ends the store. Snapshots can still be read.
+  /// Puts everything into the trees and ends the store. Snapshots can still be read; who observes is told of
+  /// the last commits, and then ends.
   ///
   /// - Throws: `StoreError.full`, `.io`, `.poisoned`: nothing that was committed is lost; closed it is in any
   ///   case. `.closed` if it was before.
-  public func close() throws(StoreError) { try backend.close() }
+  public func close() throws(StoreError) {
+    do throws(StoreError) {
+      try backend.close()
+    } catch .reentrant(let path) {
+      // It stays open.
+      throw .reentrant(path: path)
+    } catch {
+      endObserving()
+      throw error
+    }
+    endObserving()
+  }
 }

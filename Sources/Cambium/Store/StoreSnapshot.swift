@@ -34,6 +34,14 @@ public final class StoreSnapshot: RecordReading, Sendable {
     }
   }
 
+  /// Of the store that it is of.
+  var identity: StoreIdentity {
+    switch state {
+    case .posix(let trees): trees.identity
+    case .memory(let trees): trees.identity
+    }
+  }
+
   /// How the store's records are described, in the version that the snapshot has.
   public var schema: Schema { types.schema }
 }

@@ -79,6 +79,24 @@ import Testing
     #expect(try bytes("An array, worked") == writer.finish())
   }
 
+  @Test func `the part of a history shown is that of its changes`() throws {
+    var part = HistoryPart(date: 1, author: "me")
+    part.append(.inserted, record: 7, version: 1, key: [0x61], old: nil)
+    part.append(.deleted, record: 7, version: 1, key: [0x62], old: [0, 0, 0x78])
+    #expect(try bytes("A history part, worked") == part.bytes)
+    let key = HistoryKey(sequence: 258, part: 0)
+    #expect(key.bytes == [0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0])
+    let shown = try bytes("A history part, worked")
+    var reader = HistoryPartReader(shown.rawSpan, key: key)
+    let commit = try reader.commit()
+    #expect(commit.date == 1 && commit.author == "me")
+    let first = try reader.next()
+    #expect(first?.kind == .inserted && first?.old == nil && first?.key == [0x61])
+    let second = try reader.next()
+    #expect(second?.kind == .deleted && second?.old == [0, 0, 0x78] && second?.record == 7)
+    #expect(try reader.next() == nil)
+  }
+
   private func bytes(_ heading: String) throws -> Bytes {
     var bytes: Bytes = []
     for line in try document.hex(heading) {

@@ -19,13 +19,17 @@ struct FollowedReading<Medium: FileSystem>: Sendable {
 
   /// Reads the newest state, from the beginning.
   ///
-  /// - Parameter base: The trees of an older state of the store, whose open segments are shared.
+  /// - Parameters:
+  ///   - base: The trees of an older state of the store, whose open segments are shared.
+  ///   - notes: Gets the keys that the log's frames change.
   /// - Throws: as `Follower.init`.
-  func open(after base: Base<Medium>?) throws(StoreError) -> FollowedState<Medium> {
+  func open(
+    after base: Base<Medium>?, notes: ReplayNotes? = nil
+  ) throws(StoreError) -> FollowedState<Medium> {
     var last: StoreError?
     for _ in 0..<Self.attemptsMax {
       do throws(StoreError) {
-        if let found = try attempt(after: base) { return found }
+        if let found = try attempt(after: base, notes) { return found }
       } catch {
         guard error.mayPass, error != last else { throw error }
         last = error
@@ -36,16 +40,30 @@ struct FollowedReading<Medium: FileSystem>: Sendable {
 
   /// What `followed` has become since.
   ///
+  /// - Parameter keys: Gets all keys that were changed since, and perhaps others.
   /// - Throws: as `Follower.init`.
   func refresh(
-    _ followed: FollowedState<Medium>
+    _ followed: FollowedState<Medium>, noting keys: KeyNotes? = nil
+  ) throws(StoreError) -> FollowedState<Medium> {
+    let sequence = followed.state.sequence
+    let next = try refresh(
+      followed, keys.map { ReplayNotes(keys: $0, sequence: sequence) })
+    // Commits that are in no frame any more may have changed anything; so may those that are gone.
+    if next.state.base.coveredSequence > sequence || next.state.sequence < sequence {
+      keys?.noteEverything()
+    }
+    return next
+  }
+
+  private func refresh(
+    _ followed: FollowedState<Medium>, _ notes: ReplayNotes?
   ) throws(StoreError) -> FollowedState<Medium> {
     do throws(StoreError) {
-      if let next = try goOn(from: followed) { return next }
+      if let next = try goOn(from: followed, notes) { return next }
     } catch {
       guard error.mayPass else { throw error }
     }
-    let next = try open(after: followed.state.base)
+    let next = try open(after: followed.state.base, notes: notes)
     // What was shown without a writer may not be known to be flushed now that there is one.
     let isSameUse = next.log.files.header.use == followed.log.files.header.use
     return isSameUse && next.state.sequence < followed.state.sequence ? followed : next
@@ -66,7 +84,9 @@ extension StoreError {
 
 extension FollowedReading {
   /// Goes the whole way once; nil if the log went over to another use meanwhile.
-  private func attempt(after base: Base<Medium>?) throws(StoreError) -> FollowedState<Medium>? {
+  private func attempt(
+    after base: Base<Medium>?, _ notes: ReplayNotes?
+  ) throws(StoreError) -> FollowedState<Medium>? {
     let files = try visible(
       LogFiles(opening: medium, writing: false, of: base?.file.pages.identity))
     do throws(StoreError) {
@@ -76,7 +96,7 @@ extension FollowedReading {
       if try isSuperseded(files) { return nil }
       try showWithoutWriter(&log)
       let base = try self.base(of: &log, after: base)
-      guard let state = try replay(log, over: base) else { return nil }
+      guard let state = try replay(log, over: base, notes) else { return nil }
       return FollowedState(log: log, state: state)
     } catch {
       if try isSuperseded(files) { return nil }
@@ -86,7 +106,7 @@ extension FollowedReading {
 
   /// Goes on behind the last frame; nil if that is not possible.
   private func goOn(
-    from followed: FollowedState<Medium>
+    from followed: FollowedState<Medium>, _ notes: ReplayNotes?
   ) throws(StoreError) -> FollowedState<Medium>? {
     var log = followed.log
     try log.readNew()
@@ -95,12 +115,11 @@ extension FollowedReading {
     var state = followed.state
     if log.footer != state.base.file.reference {
       let base = try base(of: &log, after: state.base)
-      guard let replayed = try replay(log, over: base) else { return nil }
+      guard let replayed = try replay(log, over: base, notes) else { return nil }
       state = replayed
     } else if log.shown != followed.log.shown {
-      guard let replayed = try replay(log, from: followed.log.shown, behind: state) else {
-        return nil
-      }
+      let replayed = try replay(log, from: followed.log.shown, behind: state, notes)
+      guard let replayed else { return nil }
       state = replayed
     }
     return FollowedState(log: log, state: state)
@@ -156,18 +175,20 @@ extension FollowedReading {
   }
 
   private func replay(
-    _ log: FollowedLog<Medium>, over base: Base<Medium>
+    _ log: FollowedLog<Medium>, over base: Base<Medium>, _ notes: ReplayNotes?
   ) throws(StoreError) -> StoreState<Medium>? {
     try finish(
-      LogReplay(over: base, capacity: options.foldThreshold, names: names), LogReader(log.files),
+      LogReplay(over: base, capacity: options.foldThreshold, names: names, notes: notes),
+      LogReader(log.files),
       through: log.shown)
   }
 
   private func replay(
-    _ log: FollowedLog<Medium>, from position: LogPosition, behind state: StoreState<Medium>
+    _ log: FollowedLog<Medium>, from position: LogPosition, behind state: StoreState<Medium>,
+    _ notes: ReplayNotes?
   ) throws(StoreError) -> StoreState<Medium>? {
     try finish(
-      LogReplay(behind: state, names: names), LogReader(log.files, from: position),
+      LogReplay(behind: state, names: names, notes: notes), LogReader(log.files, from: position),
       through: log.shown)
   }
 

@@ -46,17 +46,41 @@ final class Follower<Medium: FileSystem>: @unchecked Sendable {
     return snapshot
   }
 
+  /// How far the last refresh has come.
+  var progress: CommitProgress {
+    lock.lock()
+    defer { lock.unlock() }
+    let state = followed.state
+    return CommitProgress(published: state.sequence, folded: state.base.coveredSequence)
+  }
+
+  /// The last commit of the state, while no refresh is under way.
+  var begunSequence: UInt64 {
+    turn.lock()
+    defer { turn.unlock() }
+    return followed.state.sequence
+  }
+
   /// Takes in what was committed since. Snapshots taken before stay as they are.
   ///
   /// - Complexity: linear in the bytes of the new commits. After a fold, in those of the log, and a few
   ///   reads of a block where nothing is new.
+  /// - Parameters:
+  ///   - keys: Gets all keys that were changed since, and perhaps others.
+  ///   - willShow: Called before new commits are shown, with the first and the last of them.
   /// - Returns: whether there are new commits.
   /// - Throws: as `init`, `.forked` in a child process. Then what was there before is still shown.
-  func refresh() throws(StoreError) -> Bool {
+  func refresh(
+    noting keys: KeyNotes? = nil, willShow: (_ first: UInt64, _ last: UInt64) -> Void = { _, _ in }
+  ) throws(StoreError) -> Bool {
     if forks.isForked { throw .forked(path: reading.medium.path) }
     turn.lock()
     defer { turn.unlock() }
-    let next = try reading.refresh(followed)
+    let next = try reading.refresh(followed, noting: keys)
+    let (shown, sequence) = (followed.state.sequence, next.state.sequence)
+    // The log may be shorter than what was shown of it where its end was lost with the writer.
+    if sequence > shown { willShow(shown + 1, sequence) }
+    if sequence < shown { willShow(0, sequence) }
     lock.lock()
     defer { lock.unlock() }
     let before = followed.state

@@ -6,9 +6,13 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
   private(set) var sequence: UInt64
   /// The commits whose changes the trees did not hold. Those in an overlay are counted by their sequences.
   private(set) var commitCount = 0
+  private let notes: ReplayNotes?
 
-  init(over base: Base<Medium>, capacity: Int, names: TreeNames) {
+  init(
+    over base: Base<Medium>, capacity: Int, names: TreeNames, notes: ReplayNotes? = nil
+  ) {
     self.base = base
+    self.notes = notes
     self.names = names
     editor = OverlayEditor(over: Overlay(OverlayArena(capacity: capacity)))
     sequence = base.coveredSequence
@@ -17,8 +21,9 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
   /// Goes on from a state that was replayed before, and which stays as it is.
   ///
   /// - Precondition: nobody else goes on from it, or from one before it.
-  init(behind state: StoreState<Medium>, names: TreeNames) {
+  init(behind state: StoreState<Medium>, names: TreeNames, notes: ReplayNotes? = nil) {
     base = state.base
+    self.notes = notes
     self.names = names
     editor = OverlayEditor(over: state.fresh)
     sequence = state.sequence
@@ -47,7 +52,7 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
     var next = sequences.lowerBound
     while let operations = try commits.next() {
       if next > sequence {
-        try carryOut(operations, at: place)
+        try carryOut(operations, of: next, at: place)
         commitCount += 1
         sequence = next
       }
@@ -60,23 +65,28 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
     _ payload: RawSpan, _ sequences: ClosedRange<UInt64>, at place: StoreError.CorruptPlace
   ) throws(StoreError) {
     if sequences.upperBound <= sequence { return }
-    try carryOut(payload, at: place)
+    try carryOut(payload, of: sequences.upperBound, at: place)
     commitCount += Int(clamping: sequences.upperBound - sequences.lowerBound) + 1
     sequence = sequences.upperBound
   }
 
+  /// - Parameter last: The last of the commits that the operations are of.
   private mutating func carryOut(
-    _ operations: RawSpan, at place: StoreError.CorruptPlace
+    _ operations: RawSpan, of last: UInt64, at place: StoreError.CorruptPlace
   ) throws(StoreError) {
+    let notes = notes.flatMap { last > $0.sequence ? $0.keys : nil }
     var reader = OperationReader(operations, at: place)
     var tree: TreeSlot?
     while let operation = try reader.next() {
       if operation.kind == .tree {
         tree = try names.slot(of: String(decoding: operation.key.array(), as: UTF8.self))
-      } else if let tree, !carryOut(operation, in: tree) {
-        throw .corrupt(
-          place, invariant: .logOperations,
-          reason: "an operation of kind \(operation.kind) does not fit what was before")
+      } else if let tree {
+        guard carryOut(operation, in: tree) else {
+          throw .corrupt(
+            place, invariant: .logOperations,
+            reason: "an operation of kind \(operation.kind) does not fit what was before")
+        }
+        notes?.note(operation, in: tree)
       }
     }
   }
@@ -102,4 +112,20 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
 
   /// Takes back what was carried out. The state that it went on from stays as it is.
   consuming func abort() { editor.abort() }
+}
+
+/// Takes down the keys that are changed by commits after one.
+struct ReplayNotes {
+  let keys: KeyNotes
+  let sequence: UInt64
+}
+
+extension KeyNotes {
+  fileprivate func note(_ operation: borrowing LogOperation, in tree: TreeSlot) {
+    switch operation.kind {
+    case .tree, .schemaVersion: break
+    case .add, .replace, .remove: note(operation.key, in: tree)
+    case .clear: noteAll(in: tree)
+    }
+  }
 }

@@ -24,9 +24,45 @@ extension Engine {
     lock.lock()
     defer { lock.unlock() }
     if case .closed = phase { throw .closed(path: medium.path) }
+    return newestSnapshot()
+  }
+
+  /// The newest published state, of a store that was closed the last.
+  func lastSnapshot() -> Snapshot<Medium> {
+    lock.lock()
+    defer { lock.unlock() }
+    return newestSnapshot()
+  }
+
+  /// With the lock.
+  private func newestSnapshot() -> Snapshot<Medium> {
     if let snapshotOfPublished { return snapshotOfPublished }
     let snapshot = Snapshot(commits.published)
     snapshotOfPublished = snapshot
     return snapshot
   }
+
+  /// How far commits are published, and which of them are in the trees.
+  var commitProgress: CommitProgress {
+    lock.lock()
+    defer { lock.unlock() }
+    return CommitProgress(
+      published: commits.publishedSequence, folded: commits.published.base.coveredSequence)
+  }
+
+  /// The last commit that may have been begun by now. Who begins one later sees what was done before this
+  /// was asked for.
+  var begunSequence: UInt64 {
+    lock.lock()
+    defer { lock.unlock() }
+    return commits.lastSequence + (writer == nil ? 0 : 1)
+  }
+}
+
+/// How far a store has come.
+struct CommitProgress: Sendable {
+  /// The last commit that may be read.
+  let published: UInt64
+  /// The last commit that is in the trees.
+  let folded: UInt64
 }

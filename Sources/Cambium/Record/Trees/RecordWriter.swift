@@ -17,8 +17,12 @@ final class RecordWriter {
   /// How many savepoints were there when it failed.
   private var failureDepth = 0
   private var depth = 0
-  /// What was there before the first change of each record, if anybody wants to know.
+  /// What was there before the first change of each record, if the program wants to know.
   private(set) var changes: ChangedRecords?
+  /// The same from the transaction's beginning, if a history is kept.
+  private(set) var history: ChangedRecords?
+  /// Takes down which records are changed, if somebody observes them.
+  private let notes: KeyNotes?
 
   private let newKey: KeyEncoder
   private let oldKey: KeyEncoder
@@ -27,10 +31,15 @@ final class RecordWriter {
 
   /// - Parameters:
   ///   - newKey: Memory for a key; for the writer alone, while it is used. So is `oldKey`.
+  ///   - notes: Takes down which records are changed.
+  ///   - keepsHistory: Whether what was there before is kept from the beginning.
   init(
-    _ trees: TreeChanges, newKey: KeyEncoder = KeyEncoder(), oldKey: KeyEncoder = KeyEncoder()
+    _ trees: TreeChanges, newKey: KeyEncoder = KeyEncoder(), oldKey: KeyEncoder = KeyEncoder(),
+    notes: KeyNotes? = nil, keepsHistory: Bool = false
   ) {
     self.trees = trees
+    self.notes = notes
+    history = keepsHistory ? ChangedRecords() : nil
     self.newKey = newKey
     self.oldKey = oldKey
   }
@@ -65,7 +74,8 @@ extension RecordWriter {
     guard row.byteCount <= StoreError.Limit.valueLength.bound else {
       throw .limitExceeded(.valueLength, found: row.byteCount)
     }
-    if record.indexes.isEmpty, presence == .any, changes == nil {
+    notes?.note(key, in: record.rows)
+    if record.indexes.isEmpty, presence == .any, !keepsOld {
       return try change { writer throws(StoreError) in try writer.put(key, row, of: record) }
     }
     let isThere = try trees.copyValue(of: key, in: record.rows, to: &oldRow)
@@ -90,7 +100,8 @@ extension RecordWriter {
   /// - Throws: `.corrupt`, `.full`, `.io`.
   func delete(_ key: RawSpan, of record: RecordTrees) throws(StoreError) -> Bool {
     try checkUsable()
-    if record.indexes.isEmpty, changes == nil {
+    notes?.note(key, in: record.rows)
+    if record.indexes.isEmpty, !keepsOld {
       return try change { writer throws(StoreError) in try writer.remove(key, in: record.rows) }
     }
     guard try trees.copyValue(of: key, in: record.rows, to: &oldRow) else { return false }
@@ -108,7 +119,8 @@ extension RecordWriter {
   /// - Complexity: O(changes in memory); with somebody who wants to know the changes, O(records).
   func deleteAll(of record: RecordTrees) throws(StoreError) {
     try checkUsable()
-    if changes != nil { try noteAll(of: record) }
+    notes?.noteAll(in: record.rows)
+    if keepsOld { try noteAll(of: record) }
     trees.removeAll(in: record.rows)
     for index in record.indexes { trees.removeAll(in: index.slot) }
   }
@@ -237,7 +249,7 @@ extension RecordWriter {
     try checkUsable()
     try trees.makeSavepoint()
     depth += 1
-    let changesBefore = changes
+    let (changesBefore, historyBefore) = (changes, history)
     do {
       let result = try body()
       try checkUsable()
@@ -248,6 +260,7 @@ extension RecordWriter {
       depth -= 1
       trees.endSavepoint(rollingBack: true)
       changes = changesBefore
+      history = historyBefore
       if failureDepth > depth { failure = nil }
       throw error
     }
@@ -262,8 +275,13 @@ extension RecordWriter {
     if changes == nil { changes = ChangedRecords() }
   }
 
+  private var keepsOld: Bool { changes != nil || history != nil }
+
   private func note(_ key: RawSpan, _ old: [UInt8]?, of record: RecordTrees) {
-    changes?.note(key.array(), of: record.record.number, before: old)
+    if !keepsOld { return }
+    let (key, number) = (key.array(), record.record.number)
+    changes?.note(key, of: number, before: old)
+    history?.note(key, of: number, before: old)
   }
 
   private func noteAll(of record: RecordTrees) throws(StoreError) {

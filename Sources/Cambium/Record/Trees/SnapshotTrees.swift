@@ -9,6 +9,8 @@ final class SnapshotTrees<Medium: FileSystem>: TreeReading, Sendable {
   /// The last commit that is in it.
   var sequence: UInt64 { snapshot.state.sequence }
 
+  var identity: StoreIdentity { snapshot.state.base.file.pages.identity }
+
   func copyValue(
     of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
   ) throws(StoreError) -> Bool {
@@ -50,6 +52,14 @@ final class SnapshotTrees<Medium: FileSystem>: TreeReading, Sendable {
   func lowestVersion(in tree: TreeSlot) -> UInt32? { snapshot.state.base.lowestVersion(in: tree) }
 
   func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor { snapshotCursor(in: tree) }
+
+  /// Calls `body` with every key whose entry may not be the same in an older state, ascending. False where the
+  /// states have less in common, and nobody knows without comparing them.
+  func forEachKeyChanged(
+    in tree: TreeSlot, since other: SnapshotTrees, _ body: (RawSpan) throws -> Void
+  ) rethrows -> Bool {
+    try snapshot.tree(tree).forEachKeyChanged(since: other.snapshot.tree(tree), body)
+  }
 
   func snapshotCursor(in tree: TreeSlot) -> SnapshotCursor<Medium> {
     SnapshotCursor(snapshot, tree)

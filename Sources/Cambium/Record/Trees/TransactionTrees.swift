@@ -72,6 +72,9 @@ extension TransactionTrees {
 // MARK: Changing
 
 extension TransactionTrees {
+  var sequence: UInt64 { transaction.base.sequence + 1 }
+  var isEmpty: Bool { transaction.isEmpty }
+
   func put(
     _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
   ) throws(StoreError) {

@@ -48,6 +48,22 @@ extension TreeAccess {
     }
   }
 
+  /// Calls `body` with every key whose entry may not be the same in an older state of the same store, ascending.
+  /// False where nobody knows without comparing the states.
+  ///
+  /// - Complexity: linear in what was committed and is in no tree yet.
+  func forEachKeyChanged(
+    in tree: TreeSlot, since other: TreeAccess, _ body: (RawSpan) throws -> Void
+  ) rethrows -> Bool {
+    switch (self, other) {
+    case (.posix(let trees), .posix(let others)):
+      try trees.forEachKeyChanged(in: tree, since: others, body)
+    case (.memory(let trees), .memory(let others)):
+      try trees.forEachKeyChanged(in: tree, since: others, body)
+    default: false
+    }
+  }
+
   /// What is not asked for often enough to be worth a case of its own.
   private var any: any TreeReading {
     switch self {
@@ -136,6 +152,8 @@ extension TreeChanges {
     }
   }
 
+  var sequence: UInt64 { writing.sequence }
+  var isEmpty: Bool { writing.isEmpty }
   func removeAll(in tree: TreeSlot) { writing.removeAll(in: tree) }
   func addWork(_ change: (inout TreeWork) -> Void) { writing.addWork(change) }
   func makeSavepoint() throws(StoreError) { try writing.makeSavepoint() }

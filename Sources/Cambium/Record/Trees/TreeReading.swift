@@ -41,6 +41,12 @@ protocol TreeReading: AnyObject {
 
 /// The trees of a transaction, to be changed.
 protocol TreeWriting: TreeReading {
+  /// The number that the commit will have, if there is one.
+  var sequence: UInt64 { get }
+
+  /// Whether there is nothing to commit.
+  var isEmpty: Bool { get }
+
   /// Gives `key` a value, whether or not it has one.
   ///
   /// - Throws: what `Transaction.put` does.

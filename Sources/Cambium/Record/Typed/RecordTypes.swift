@@ -9,6 +9,10 @@ final class RecordTypes: Sendable {
   private let byNumber: [UInt32: RecordTrees]
   /// The tree of values under names.
   let metadata: TreeSlot
+  /// The tree of the history.
+  let history: TreeSlot
+  /// The tree of the schemas.
+  let schemas: TreeSlot
 
   /// What is neither a row nor an index entry is of no schema version.
   static var systemVersion: UInt32 { 0 }
@@ -20,6 +24,8 @@ final class RecordTypes: Sendable {
   ) throws(StoreError) {
     self.schema = schema
     metadata = try names.slot(of: "metadata")
+    history = try names.slot(of: HistoryKey.treeName)
+    schemas = try names.slot(of: Schema.treeName)
     var byName: [String: RecordTrees] = [:]
     var byNumber: [UInt32: RecordTrees] = [:]
     for record in schema.records {

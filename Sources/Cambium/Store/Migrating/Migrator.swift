@@ -38,7 +38,9 @@ struct Migrator {
 // MARK: Slices
 
 extension Migrator {
-  private func slot(_ name: String) throws(StoreError) -> TreeSlot { try backend.names.slot(of: name) }
+  private func slot(_ name: String) throws(StoreError) -> TreeSlot {
+    try backend.names.slot(of: name)
+  }
 
   /// Copies the trees whose rows change, by reference.
   private func begin(_ mark: MigrationMark) throws(StoreError) {

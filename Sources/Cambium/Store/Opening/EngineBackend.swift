@@ -67,6 +67,14 @@ extension EngineBackend {
     Self.state(SnapshotTrees(try engine.snapshot()))
   }
 
+  func lastSnapshot() -> StoreSnapshot.StoreState? {
+    do throws(StoreError) { try engine.checkProcess() } catch { return nil }
+    return Self.state(SnapshotTrees(engine.lastSnapshot()))
+  }
+
+  var progress: CommitProgress { engine.commitProgress }
+  var begunSequence: UInt64 { engine.begunSequence }
+
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
     try engine.write(durability) { transaction in
       try body(Self.changes(TransactionTrees(transaction)))
@@ -82,7 +90,7 @@ extension EngineBackend {
   }
 
   /// Nobody else commits.
-  func refresh() throws(StoreError) -> Bool { false }
+  func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }
   func flush() throws(StoreError) { try engine.flush() }
   func fold() throws(StoreError) { try engine.foldEverything() }
 

@@ -25,6 +25,11 @@ final class ReadingBackend: StoreBackend {
     return .posix(SnapshotTrees(follower.snapshot()))
   }
 
+  func lastSnapshot() -> StoreSnapshot.StoreState? { .posix(SnapshotTrees(follower.snapshot())) }
+
+  var progress: CommitProgress { follower.progress }
+  var begunSequence: UInt64 { follower.begunSequence }
+
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
     throw StoreError.readOnly(path: path)
   }
@@ -35,9 +40,14 @@ final class ReadingBackend: StoreBackend {
     throw StoreError.readOnly(path: path)
   }
 
-  func refresh() throws(StoreError) -> Bool {
+  func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool {
     try checkOpen()
-    return try follower.refresh()
+    let notes = hub.notes()
+    let isNew = try follower.refresh(noting: notes) { first, last in
+      hub.announce(notes, first, last, by: nil)
+    }
+    if isNew, hub.isObserved { hub.publish(progress) }
+    return isNew
   }
 
   func flush() throws(StoreError) { try checkOpen() }

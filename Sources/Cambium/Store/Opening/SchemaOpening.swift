@@ -69,12 +69,17 @@ struct StoredSchemas {
   private let path: String
 
   init(_ backend: any StoreBackend) throws(StoreError) {
-    path = backend.path
-    slot = try backend.names.slot(of: Schema.treeName)
+    let slot = try backend.names.slot(of: Schema.treeName)
     switch try backend.snapshot() {
-    case .posix(let snapshot): trees = .posix(snapshot)
-    case .memory(let snapshot): trees = .memory(snapshot)
+    case .posix(let snapshot): self.init(.posix(snapshot), slot, path: backend.path)
+    case .memory(let snapshot): self.init(.memory(snapshot), slot, path: backend.path)
     }
+  }
+
+  init(_ trees: TreeAccess, _ slot: TreeSlot, path: String) {
+    self.trees = trees
+    self.slot = slot
+    self.path = path
   }
 
   /// The schema of the highest version; nil where there is none.

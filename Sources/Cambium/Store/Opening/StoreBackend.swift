@@ -8,14 +8,22 @@ protocol StoreBackend: AnyObject, Sendable {
   /// - Throws: `.closed`, `.forked`.
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState
 
+  /// The newest state, also of a store that was closed; nil in a forked child.
+  func lastSnapshot() -> StoreSnapshot.StoreState?
+
+  var progress: CommitProgress { get }
+
+  /// The last commit that may have been begun by now. Who begins one later sees what was done before.
+  var begunSequence: UInt64 { get }
+
   /// Lends `body` a transaction's trees, and commits when it returns.
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws
 
   nonisolated(nonsending)
     func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
 
-  /// Takes in what another process committed. False where nothing is new.
-  func refresh() throws(StoreError) -> Bool
+  /// Takes in what another process committed, and says so to those who observe. False where nothing is new.
+  func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool
   func flush() throws(StoreError)
   func fold() throws(StoreError)
   func close() throws(StoreError)

@@ -10,6 +10,9 @@ public struct StoreOptions: Hashable, Sendable {
   public var transactionBudget = EngineOptions().transactionBudget
   /// The bytes of committed changes in memory from which on they are folded into the trees.
   public var foldThreshold = EngineOptions().foldThreshold
+  /// Which commits the store's history keeps; nil to keep none. Of a store that is only read, what its
+  /// writer keeps can be read all the same.
+  public var history: HistoryOptions?
   /// Whether a directory on a network file system is accepted, where locks and flushes may not hold.
   public var allowsNetworkFileSystems = false
 

@@ -8,6 +8,9 @@ public struct RecordChanges<Subject: Record> {
   public struct Update {
     public let old: Subject
     public let new: Subject
+    /// The stored names of the fields whose values differ: of a composite the parts that do, as
+    /// “address.street”, and its own where it was or is null.
+    public let changedFields: Set<String>
   }
 
   public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
@@ -40,10 +43,7 @@ extension WriteTransaction {
       case (nil, true):
         changes.inserted.append(try type.load(key: key.rawSpan, row: row.rawSpan))
       case (let old?, true) where old != row:
-        changes.updated.append(
-          .init(
-            old: try type.load(key: key.rawSpan, row: old.rawSpan),
-            new: try type.load(key: key.rawSpan, row: row.rawSpan)))
+        changes.updated.append(try type.update(key, from: old, to: row))
       case (let old?, false):
         changes.deleted.append(try type.load(key: key.rawSpan, row: old.rawSpan))
       default: break

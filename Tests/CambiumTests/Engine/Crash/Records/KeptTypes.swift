@@ -33,7 +33,10 @@ extension KeptTypes {
     _ changes: [Change], undone: [Change], then: [Change],
     in transaction: Transaction<SimulatedFileSystem>, stamp: Int
   ) throws {
-    let writer = RecordWriter(.other(TransactionTrees(transaction)))
+    // Who keeps no history now and then leaves gaps in it.
+    let keepsHistory = stamp % 5 != 0
+    let trees = TreeChanges.other(TransactionTrees(transaction))
+    let writer = RecordWriter(trees, keepsHistory: keepsHistory)
     for change in changes { try perform(change, writer, stamp) }
     if !undone.isEmpty {
       do {
@@ -46,6 +49,11 @@ extension KeptTypes {
       }
     }
     for change in then { try perform(change, writer, stamp) }
+    guard let changes = writer.history, !trees.isEmpty else { return }
+    let history = HistoryWriter(trees, in: types.history)
+    let count = try history.write(
+      changes, of: types, after: nil, date: Double(stamp), author: "\(stamp)", keepsOld: true)
+    try history.purge(HistoryWriter.Retention(commits: 4), now: 0, added: count)
   }
 
   private func perform(_ change: Change, _ writer: RecordWriter, _ stamp: Int) throws {
@@ -85,6 +93,25 @@ extension KeptTypes {
     }
     let faults = try faults(access)
     try agree(faults.isEmpty, "\(faults.prefix(3))")
+    try checkHistory(access)
+  }
+
+  /// Throws unless the records that the last commit of the history changed are there or not, as it says.
+  private func checkHistory(_ access: TreeAccess) throws {
+    try RecordCheck.checkHistory(in: access, types.history)
+    let cursor = try access.cursor(in: types.history)
+    guard try cursor.last(), cursor.key.byteCount > 0 else { return }
+    let key = try HistoryKey(cursor.key)
+    // Where the last commits kept none, the records are another's.
+    guard key.part == 0, try HistoryFloor.find(access, types.history) ?? 0 < key.sequence else {
+      return
+    }
+    var reader = HistoryPartReader(try cursor.value(), key: key)
+    _ = try reader.commit()
+    while let change = try reader.next() {
+      try agree(change.old == nil || change.kind != .inserted, "what was not there had a row")
+      try agree(types.trees(number: change.record) != nil, "\(change) is of no record")
+    }
   }
 
   /// What the check of records finds.

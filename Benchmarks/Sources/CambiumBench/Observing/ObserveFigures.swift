@@ -1,0 +1,168 @@
+import Cambium
+import FoundationEssentials
+
+/// Takes figures of observers, and shows them beside their goals.
+struct ObserveFigures {
+  private let store: PersistentStore
+  private let items: [Item]
+  private let commitCount: Int
+  private let roundCount: Int
+  private var rows: [[String]] = []
+
+  private let path: String
+
+  init(scratch: ScratchDirectory, records: Int, commits: Int, roundCount: Int) throws {
+    let dataset = ItemDataset(.random, count: records, fetches: 1, seed: 1)
+    items = dataset.items
+    commitCount = commits
+    self.roundCount = roundCount
+    path = "\(scratch.path)/store"
+    store = try PersistentStore(
+      at: path, model: StoreModel(version: 1, records: [Item.self]))
+    let items = items
+    try store.write { try $0.insert(contentsOf: items) }
+  }
+
+  func finish() throws { try store.close() }
+
+  func show() {
+    var table = TextTable(header: ["figure", "median", "goal", ""])
+    for row in rows { table.append(row) }
+    for line in table.lines { print(line) }
+  }
+
+  private mutating func note(_ figure: String, _ median: String, goal: String, isMet: Bool?) {
+    rows.append([figure, median, goal, isMet.map { $0 ? "met" : "MISSED" } ?? ""])
+  }
+}
+
+// MARK: What they cost
+
+extension ObserveFigures {
+  /// An observer that takes everything in as it comes, and one that never asks.
+  mutating func measureQuery() async throws {
+    let all = items.indices
+    var (idle, busy): ([Double], [Double]) = ([], [])
+    for round in 0..<roundCount {
+      let none = try nanoseconds(of: all, round)
+      let observed = try store.changes(of: Item.self, where: \.isDone == true)
+      idle.append(try nanoseconds(of: all, round) - none)
+      let task = Task {
+        var count = 0
+        for try await set in observed { count += set.inserted.count + set.updated.count }
+        return count
+      }
+      busy.append(try nanoseconds(of: all, round) - none)
+      task.cancel()
+      let count = try await task.value
+      precondition(count > 0, "it was told of something")
+    }
+    note(
+      "an observer of a query over \(Figures.grouped(items.count)) records that does not ask, a commit",
+      microseconds(idle.median), goal: "<= 5 us", isMet: idle.median <= 5_000)
+    note(
+      "the same, while it takes in what comes", microseconds(busy.median), goal: "<= 5 us",
+      isMet: busy.median <= 5_000)
+  }
+
+  /// As many tasks that each wait for a change of one record, and commits to these records.
+  mutating func measureKeys(_ count: Int) async throws {
+    var costs: [Double] = []
+    for round in 0..<roundCount {
+      let none = try nanoseconds(of: 0..<count, round)
+      let told = Task { [store, items] in
+        try await withThrowingTaskGroup(of: Int.self) { group in
+          for item in items.prefix(count) {
+            let changes = try store.changes(of: Item.self, key: item.id)
+            group.addTask {
+              var count = 0
+              for try await _ in changes { count += 1 }
+              return count
+            }
+          }
+          return try await group.reduce(0, +)
+        }
+      }
+      try await Task.sleep(for: .milliseconds(200))
+      costs.append(try nanoseconds(of: 0..<count, round) - none)
+      told.cancel()
+      let toldCount = try await told.value
+      precondition(toldCount > 0, "they were told of something")
+    }
+    note(
+      "\(Figures.grouped(count)) observers of single keys, a commit", microseconds(costs.median),
+      goal: "<= 10 us", isMet: costs.median <= 10_000)
+  }
+
+  /// What a commit of one record takes, relaxed: then it is not the flush that is measured.
+  private func nanoseconds(of range: Range<Int>, _ round: Int) throws -> Double {
+    var random = SplitMix64(seed: UInt64(round))
+    let start = ContinuousClock.now
+    for number in 0..<commitCount {
+      var item = items[Int.random(in: range, using: &random)]
+      item.count = number
+      try store.save(item, .relaxed(maxDelay: .infinite))
+    }
+    return (ContinuousClock.now - start) / .nanoseconds(1) / Double(commitCount)
+  }
+
+  private func microseconds(_ nanoseconds: Double) -> String {
+    "\(Figures.decimal(nanoseconds / 1000, places: 2)) us"
+  }
+}
+
+// MARK: How soon they are told
+
+extension ObserveFigures {
+  /// From the return of a commit to the change in the hands of who waits for it.
+  mutating func measureLatency() async throws {
+    let changes = try store.changes(of: Item.self, key: items[0].id)
+    let (moments, told) = AsyncStream.makeStream(of: ContinuousClock.Instant.self)
+    let task = Task {
+      for try await _ in changes { told.yield(.now) }
+      told.finish()
+    }
+    var times: [Double] = []
+    var iterator = moments.makeAsyncIterator()
+    for number in 0..<500 {
+      try await Task.sleep(for: .milliseconds(1))
+      var item = items[0]
+      item.count = -1 - number
+      let changed = item
+      try await store.write(.relaxed(maxDelay: .infinite)) { try $0.save(changed) }
+      let start = ContinuousClock.now
+      guard let moment = await iterator.next() else { break }
+      times.append((moment - start) / .nanoseconds(1))
+    }
+    task.cancel()
+    try await task.value
+    note("from a commit to who waits for it", microseconds(times.median), goal: "", isMet: nil)
+  }
+}
+
+// MARK: Another process
+
+extension ObserveFigures {
+  /// A look at the log of who only reads, where nothing is new: what observing there costs, fifty times a second.
+  mutating func measureLooks() throws {
+    try store.flush()
+    var options = StoreOptions()
+    options.access = .reading
+    let reader = try PersistentStore(
+      at: path, model: StoreModel(version: 1, records: [Item.self]), options: options)
+    let count = 10_000
+    var times: [Double] = []
+    for _ in 0..<roundCount {
+      let start = ContinuousClock.now
+      for _ in 0..<count { try reader.refresh() }
+      times.append((ContinuousClock.now - start) / .nanoseconds(1) / Double(count))
+    }
+    try reader.close()
+    note(
+      "a look at the log by another process", microseconds(times.median), goal: "", isMet: nil)
+  }
+}
+
+extension [Double] {
+  fileprivate var median: Double { isEmpty ? 0 : sorted()[count / 2] }
+}

@@ -1,0 +1,210 @@
+internal import Synchronization
+
+/// Where a store's commits meet those who observe it.
+///
+///     writer:     notes the keys it changes ─▶ announce ─▶ commits ─▶ publish ─▶ goes on
+///                                                 │                      │ wakes
+///     observer:                                   ▼                      ▼
+///                    waits ◀── takes what was noted, and the newest state, and compares the keys
+///                              in the state it was told of last with those in the new one
+///
+/// What a commit changes is announced before anybody can read it. So whoever takes a state first and what
+/// was announced then misses nothing that is in the state; what is not in it stays for the next time. Keys
+/// that were noted and did not change in the end do no harm.
+///
+/// Nothing of an observer runs on the writer's thread but noting keys and waking.
+final class ObservationHub: @unchecked Sendable {
+  /// The one thing that writers look at where there are no observers.
+  private let hasObservers = Atomic<Bool>(false)
+  private let lock = ThreadLock()
+
+  // Under `lock`:
+  private weak var store: (any ObservedStore)?
+  /// Of a store that has ended.
+  private var lastState: (any ObservedState)?
+  private(set) var isFinished = false
+  private var failure: StoreError?
+  private var feeds: [TreeSlot: TreeFeed] = [:]
+  private var observed = ObservedTrees([])
+  private var published: UInt64 = 0
+  private var folded: UInt64 = 0
+  private var observerCount = 0
+
+  var isObserved: Bool { hasObservers.load(ordering: .acquiring) }
+}
+
+// MARK: Commits
+
+extension ObservationHub {
+  /// What a transaction notes its keys with; nil if nobody observes.
+  func notes() -> KeyNotes? {
+    guard isObserved else { return nil }
+    lock.lock()
+    defer { lock.unlock() }
+    return KeyNotes(of: observed)
+  }
+
+  /// Says what commits change that will be visible next. Before they are.
+  ///
+  /// - Parameter notes: Nil where nobody observed when they began.
+  func announce(_ notes: KeyNotes?, _ first: UInt64, _ last: UInt64, by author: String?) {
+    guard isObserved else { return }
+    lock.lock()
+    defer { lock.unlock() }
+    for feed in feeds.values {
+      feed.note(notes?.keys(of: feed.tree) ?? .unknown, first, last, by: author)
+    }
+  }
+
+  /// Says how far commits are visible, and wakes those who wait for that.
+  ///
+  /// After a fold all are woken, so that none keeps a state whose segments nothing else needs.
+  func publish(_ progress: CommitProgress) {
+    var woken: [CheckedContinuation<Void, Never>] = []
+    lock.lock()
+    published = max(published, progress.published)
+    let isFolded = progress.folded > folded
+    folded = max(folded, progress.folded)
+    for feed in feeds.values {
+      if isFolded { feed.wakeAll(&woken) } else { feed.wake(through: published, &woken) }
+    }
+    lock.unlock()
+    for waiter in woken { waiter.resume() }
+  }
+
+  /// Says that there will be no more commits than those in `state`. Who waits is told of them, and ends.
+  func finish(_ state: any ObservedState) {
+    var woken: [CheckedContinuation<Void, Never>] = []
+    lock.lock()
+    isFinished = true
+    lastState = state
+    for feed in feeds.values { feed.wakeAll(&woken) }
+    lock.unlock()
+    for waiter in woken { waiter.resume() }
+  }
+}
+
+extension ObservationHub {
+  /// Has all who observe throw `error`: nobody can say any more what is committed.
+  func fail(_ error: StoreError) {
+    var woken: [CheckedContinuation<Void, Never>] = []
+    lock.lock()
+    failure = error
+    for feed in feeds.values { feed.wakeAll(&woken) }
+    lock.unlock()
+    for waiter in woken { waiter.resume() }
+  }
+}
+
+// MARK: Observers
+
+extension ObservationHub {
+  /// Begins to observe a tree, or one key of it.
+  ///
+  /// - Throws: `.closed`, `.forked`.
+  func observe(
+    _ tree: TreeSlot, key: [UInt8]? = nil, of store: any ObservedStore
+  ) throws(StoreError) -> ObservedPlace {
+    let observer = Observer(of: tree, key: key)
+    guard add(observer, of: store) else { throw .closed(path: store.path) }
+    do throws(StoreError) {
+      // In this order: commits that begin after the first are noted, others may not be in the second.
+      let begun = store.begunSequence
+      let state = try store.newestState()
+      begin(observer, seen: state.sequence, begun: begun)
+      return ObservedPlace(observer, at: state, hub: self)
+    } catch {
+      end(observer)
+      throw error
+    }
+  }
+
+  private func add(_ observer: Observer, of store: any ObservedStore) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    if isFinished { return false }
+    self.store = store
+    observerCount += 1
+    hasObservers.store(true, ordering: .releasing)
+    let feed = feeds[observer.tree] ?? TreeFeed(of: observer.tree)
+    feed.add(observer)
+    if feeds.updateValue(feed, forKey: observer.tree) == nil { noteTrees() }
+    return true
+  }
+
+  private func begin(_ observer: Observer, seen: UInt64, begun: UInt64) {
+    lock.lock()
+    defer { lock.unlock() }
+    observer.seen = seen
+    observer.begun = begun
+    published = max(published, seen)
+  }
+
+  func end(_ observer: Observer) {
+    lock.lock()
+    defer { lock.unlock() }
+    guard let feed = feeds[observer.tree] else { return }
+    feed.remove(observer)
+    observerCount -= 1
+    hasObservers.store(observerCount > 0, ordering: .releasing)
+    if feed.isEmpty {
+      feeds[observer.tree] = nil
+      noteTrees()
+    }
+  }
+
+  private func noteTrees() { observed = ObservedTrees(feeds.keys.sorted()) }
+
+  /// The newest state, and whether it is the last.
+  ///
+  /// - Throws: `.forked`.
+  func newestState() throws(StoreError) -> (state: any ObservedState, isLast: Bool)? {
+    lock.lock()
+    let (store, last, isFinished) = (store, lastState, isFinished)
+    let failure = failure
+    lock.unlock()
+    if let failure { throw failure }
+    if let last, isFinished { return (last, true) }
+    guard let store else { return nil }
+    return (try store.newestState(), false)
+  }
+
+  /// What commits up to `sequence` changed for an observer since it was asked last; nil for nothing.
+  func takeChanges(for observer: Observer, through sequence: UInt64) -> ObservedChanges? {
+    lock.lock()
+    defer { lock.unlock() }
+    return feeds[observer.tree]?.takeChanges(for: observer, through: sequence)
+  }
+}
+
+// MARK: Waiting
+
+extension ObservationHub {
+  /// Suspends until there may be something new, or the task is cancelled.
+  nonisolated(nonsending) func wait(_ observer: Observer) async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in add(waiter, of: observer) }
+    } onCancel: {
+      cancel(observer)
+    }
+  }
+
+  private func add(_ waiter: CheckedContinuation<Void, Never>, of observer: Observer) {
+    lock.lock()
+    var isAdded = false
+    // A task that is cancelled later finds its waiter here.
+    if !isFinished, failure == nil, !Task.isCancelled, let feed = feeds[observer.tree] {
+      isAdded = feed.await(observer, waiter, through: published)
+    }
+    lock.unlock()
+    if !isAdded { waiter.resume() }
+  }
+
+  private func cancel(_ observer: Observer) {
+    var woken: [CheckedContinuation<Void, Never>] = []
+    lock.lock()
+    observer.wake(&woken)
+    lock.unlock()
+    for waiter in woken { waiter.resume() }
+  }
+}

@@ -1,0 +1,176 @@
+/// The results of a query in one state, and how they become those of a later one.
+///
+/// All results, or those behind a record, are kept up by their keys alone: each change is placed among them. Of
+/// a query with a limit or an offset only its window is known; it is asked anew when a change may reach it.
+struct ObservedResults {
+  private let record: RecordTrees
+  private let query: FieldQuery
+  private let filter: RowFilter?
+  private let order: BoundOrder
+  private let encoder = KeyEncoder()
+  /// What the record to come after is sorted by.
+  private var start: [UInt8]?
+  private var keys = OrderedKeys()
+  /// The primary keys in step with `keys`, of a window.
+  private var windowKeys: [[UInt8]] = []
+
+  /// - Parameter trees: The state in which the query's record to come after is looked for.
+  /// - Throws: as `QueryRunner.find`.
+  init(_ query: FieldQuery, of record: RecordTrees, in trees: TreeAccess) throws(StoreError) {
+    self.record = record
+    let layout = record.layout
+    filter = try query.condition.map { condition throws(StoreError) in
+      try RowFilter(condition, in: layout)
+    }
+    order = try BoundOrder(
+      query.order, Conjunction(query.condition, in: layout), isAfter: query.after != nil,
+      in: layout)
+    var query = query
+    if let after = query.after {
+      let place = RecordOrder(order, of: record, encoder)
+      try place.begin(after: after, in: trees)
+      // It may be gone later, and is a place nevertheless.
+      let (key, row) = unsafe (place.startKey, place.startRow)
+      query.after = .record(key: key, row: row)
+      self.query = query
+      start = try sortKey(key, row)
+    } else {
+      self.query = query
+    }
+  }
+
+  private var isWindow: Bool { query.limit != nil || query.offset > 0 }
+
+  /// What a record is sorted by; where that is the primary key alone, nothing is read of the row.
+  private func sortKey(_ key: [UInt8], _ row: [UInt8]) throws(StoreError) -> [UInt8] {
+    if order.columns.isEmpty { return key }
+    let (layout, encoder) = (record.layout, encoder)
+    try order.encode(
+      try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout), to: encoder)
+    return encoder.key.array()
+  }
+}
+
+/// How results become the next: what became of records among them, and where.
+struct ResultChanges {
+  /// Nil as the old row: it was not among the results. Nil as the new one: it is not.
+  var changes: [EntryChange] = []
+  var steps = OrderedSteps()
+}
+
+// MARK: Finding
+
+extension ObservedResults {
+  /// A result with what it is sorted by.
+  private struct Found {
+    let sortKey: [UInt8]
+    let key: [UInt8]
+    let row: [UInt8]
+  }
+
+  /// The results in a state, as changes from there being none.
+  ///
+  /// - Throws: as `QueryRunner.find`.
+  mutating func begin(in trees: TreeAccess) throws(StoreError) -> ResultChanges {
+    let found = try find(in: trees)
+    keys = OrderedKeys(found.map(\.sortKey))
+    if isWindow { windowKeys = found.map(\.key) }
+    var result = ResultChanges()
+    result.changes = found.map { EntryChange(key: $0.key, old: nil, new: $0.row) }
+    result.steps.insertions = found.indices.map { OrderedSteps.Step(offset: $0, change: $0) }
+    return result
+  }
+
+  private func find(in trees: TreeAccess) throws(StoreError) -> [Found] {
+    let records = try QueryRunner(record: record, trees: trees).find(query)
+    var found: [Found] = []
+    while try records.next() {
+      let (key, row) = (records.key.array(), try records.row().array())
+      found.append(Found(sortKey: try sortKey(key, row), key: key, row: row))
+    }
+    return found
+  }
+}
+
+// MARK: Going on
+
+extension ObservedResults {
+  /// What became of the results in a step.
+  ///
+  /// - Complexity: as the step's changes, and for each that is among the results a place among them; of a
+  ///   window that may be reached, the query and a lookup for each record that leaves it.
+  /// - Throws: `.corrupt`, `.io`.
+  mutating func advance(_ step: ObservedStep) throws -> ResultChanges {
+    var result = ResultChanges()
+    var placed: [OrderedKeys.Change] = []
+    try step.forEachChange { change in
+      guard let change = try among(change) else { return }
+      let old = try change.old.map { try sortKey(change.key, $0) }
+      let new = try change.new.map { try sortKey(change.key, $0) }
+      let isBehind = (isBehindStart(old), isBehindStart(new))
+      if !isBehind.0, !isBehind.1 { return }
+      placed.append(.init(old: isBehind.0 ? old : nil, new: isBehind.1 ? new : nil))
+      result.changes.append(
+        EntryChange(
+          key: change.key, old: isBehind.0 ? change.old : nil,
+          new: isBehind.1 ? change.new : nil))
+    }
+    if isWindow {
+      guard placed.contains(where: mayReachWindow) else { return ResultChanges() }
+      return try advanceWindow(step, updated: result.changes)
+    }
+    result.steps = keys.apply(placed)
+    return result
+  }
+
+  private func among(_ change: EntryChange) throws(StoreError) -> EntryChange? {
+    guard let filter else { return change }
+    return try filter.filtered(change)
+  }
+
+  private func isBehindStart(_ key: [UInt8]?) -> Bool {
+    guard let key else { return false }
+    guard let start else { return true }
+    return key.rawSpan.compare(start.rawSpan) > 0
+  }
+
+  /// Whether a change is within the window or before its end.
+  private func mayReachWindow(_ change: OrderedKeys.Change) -> Bool {
+    guard let limit = query.limit, limit <= keys.keys.count else { return true }
+    guard let last = keys.keys.last else { return false }
+    return [change.old, change.new].contains { key in
+      key.map { $0.rawSpan.compare(last.rawSpan) <= 0 } ?? false
+    }
+  }
+
+  /// Asks the query anew, and compares its window with the one before.
+  ///
+  /// - Parameter updated: Among them are the records of both windows that are not as they were.
+  private mutating func advanceWindow(
+    _ step: ObservedStep, updated: [EntryChange]
+  ) throws(StoreError) -> ResultChanges {
+    let found = try find(in: step.after.trees)
+    var oldPlaces: [[UInt8]: Int] = [:]
+    for (place, key) in windowKeys.enumerated() { oldPlaces[key] = place }
+    var oldRows: [[UInt8]: [UInt8]] = [:]
+    for change in updated { oldRows[change.key] = change.old }
+    var result = ResultChanges()
+    var placed: [OrderedKeys.Change] = []
+    for new in found {
+      let place = oldPlaces.removeValue(forKey: new.key)
+      if place != nil, oldRows[new.key] == nil { continue }
+      placed.append(.init(old: place.map { keys.keys[$0] }, new: new.sortKey))
+      result.changes.append(
+        EntryChange(key: new.key, old: place.flatMap { _ in oldRows[new.key] }, new: new.row))
+    }
+    var old: [UInt8] = []
+    for (key, place) in oldPlaces {
+      _ = try step.before.trees.copyValue(of: key.rawSpan, in: step.tree, to: &old)
+      placed.append(.init(old: keys.keys[place], new: nil))
+      result.changes.append(EntryChange(key: key, old: old, new: nil))
+    }
+    result.steps = keys.apply(placed)
+    windowKeys = found.map(\.key)
+    return result
+  }
+}

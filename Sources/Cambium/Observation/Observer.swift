@@ -1,0 +1,50 @@
+/// Who wants to know what changes in a tree, or whether one key of it does. All under the hub's lock.
+final class Observer: @unchecked Sendable {
+  let tree: TreeSlot
+  /// Nil for all.
+  let key: [UInt8]?
+  /// The last commit in the state that it was told of.
+  var seen: UInt64 = 0
+  /// Commits up to this one may have been begun before anybody noted anything for it.
+  var begun: UInt64 = 0
+  /// Its place in the tree's journal.
+  var number = 0
+  /// What is known to have changed its key, and by whom.
+  var touch: Touch?
+  private var waiters: [CheckedContinuation<Void, Never>] = []
+
+  struct Touch {
+    var first: UInt64
+    var last: UInt64
+    var authors: Set<String?>
+  }
+
+  init(of tree: TreeSlot, key: [UInt8]?) {
+    self.tree = tree
+    self.key = key
+  }
+
+  var isCatchingUp: Bool { seen < begun }
+  var isWaiting: Bool { !waiters.isEmpty }
+
+  func add(_ waiter: CheckedContinuation<Void, Never>) { waiters.append(waiter) }
+
+  /// Hands its waiters over, to be resumed.
+  func wake(_ woken: inout [CheckedContinuation<Void, Never>]) {
+    if waiters.isEmpty { return }
+    woken.append(contentsOf: waiters)
+    waiters.removeAll()
+  }
+
+  /// Notes that commits which will be visible next change its key.
+  func touch(_ first: UInt64, _ last: UInt64, by author: String?) {
+    guard var touch else {
+      self.touch = Touch(first: first, last: last, authors: [author])
+      return
+    }
+    touch.first = min(touch.first, first)
+    touch.last = max(touch.last, last)
+    touch.authors.insert(author)
+    self.touch = touch
+  }
+}

@@ -1,0 +1,93 @@
+/// An entry as it was in one state, and as it is in a later one.
+struct EntryChange: Sendable {
+  let key: [UInt8]
+  /// Nil where there was none; so is `new` where there is none any more.
+  let old: [UInt8]?
+  let new: [UInt8]?
+}
+
+extension ObservedStep {
+  /// Calls `body` with every entry that changed, by its key.
+  ///
+  /// - Complexity: a lookup in each state for every key that may have changed; where nobody knows which, for
+  ///   every key that is in no tree yet, or, when there was a fold, linear in the entries.
+  /// - Throws: `.corrupt`, `.io`; what `body` throws, which ends it.
+  func forEachChange(_ body: (EntryChange) throws -> Void) throws {
+    if let keys = changes.keys { return try compare(Self.sorted(keys), body) }
+    var comparison = EntryComparison(self)
+    let isDone = try after.trees.forEachKeyChanged(in: tree, since: before.trees) { key in
+      if let change = try comparison.change(of: key) { try body(change) }
+    }
+    if !isDone { try merge(body) }
+  }
+
+  /// Each key once, ascending.
+  private static func sorted(_ noted: [NotedKeys]) -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    for noted in noted {
+      for place in 0..<noted.count { keys.append(noted.key(place).array()) }
+    }
+    if keys.count < 2 { return keys }
+    keys.sort { $0.rawSpan.compare($1.rawSpan) < 0 }
+    var distinct: [[UInt8]] = []
+    for key in keys where distinct.last != key { distinct.append(key) }
+    return distinct
+  }
+
+  private func compare(_ keys: [[UInt8]], _ body: (EntryChange) throws -> Void) throws {
+    var comparison = EntryComparison(self)
+    for key in keys {
+      if let change = try comparison.change(of: key.rawSpan) { try body(change) }
+    }
+  }
+
+  /// Goes through both states side by side.
+  private func merge(_ body: (EntryChange) throws -> Void) throws {
+    let old = try before.trees.cursor(in: tree)
+    let new = try after.trees.cursor(in: tree)
+    var (wasOn, isOn) = (try old.first(), try new.first())
+    while wasOn || isOn {
+      let order = !wasOn ? 1 : !isOn ? -1 : old.key.compare(new.key)
+      if order < 0 {
+        try body(EntryChange(key: old.key.array(), old: try old.value().array(), new: nil))
+      } else if order > 0 {
+        try body(EntryChange(key: new.key.array(), old: nil, new: try new.value().array()))
+      } else if try !Self.haveSameValue(old, new) {
+        let (was, present) = (try old.value().array(), try new.value().array())
+        try body(EntryChange(key: new.key.array(), old: was, new: present))
+      }
+      if order <= 0 { wasOn = try old.next() }
+      if order >= 0 { isOn = try new.next() }
+    }
+  }
+
+  private static func haveSameValue(
+    _ one: CursorAccess, _ other: CursorAccess
+  ) throws(StoreError) -> Bool {
+    let value = try one.value()
+    return value.equals(try other.value())
+  }
+}
+
+/// Compares entries of two states, one by one.
+private struct EntryComparison {
+  private let tree: TreeSlot
+  private let before: TreeAccess
+  private let after: TreeAccess
+  private var old: [UInt8] = []
+  private var new: [UInt8] = []
+
+  init(_ step: ObservedStep) {
+    tree = step.tree
+    before = step.before.trees
+    after = step.after.trees
+  }
+
+  /// Nil where the entry is as it was.
+  mutating func change(of key: RawSpan) throws(StoreError) -> EntryChange? {
+    let wasThere = try before.copyValue(of: key, in: tree, to: &old)
+    let isThere = try after.copyValue(of: key, in: tree, to: &new)
+    if wasThere == isThere, !wasThere || old.rawSpan.equals(new.rawSpan) { return nil }
+    return EntryChange(key: key.array(), old: wasThere ? old : nil, new: isThere ? new : nil)
+  }
+}

@@ -1,0 +1,172 @@
+/// All who observe one tree. All under the hub's lock.
+final class TreeFeed {
+  let tree: TreeSlot
+  private var journal = ChangeJournal()
+  /// Those of the whole tree, and those of them that may be waiting.
+  private var observers: [ObjectIdentifier: Observer] = [:]
+  private var waiting: [ObjectIdentifier: Observer] = [:]
+  /// Those of one key, by the key's hash.
+  private var keyObservers: [Int: [Observer]] = [:]
+  private var keyObserverCount = 0
+  /// Those of one key that was changed, and who are to be woken for it.
+  private var touched: [Observer] = []
+  /// Those that wait and began while commits were under way that nobody noted for them.
+  private var catchingUp: [Observer] = []
+  /// The batches before were seen to be visible.
+  private var wokenNumber = 0
+
+  init(of tree: TreeSlot) {
+    self.tree = tree
+  }
+
+  var isEmpty: Bool { observers.isEmpty && keyObserverCount == 0 }
+}
+
+// MARK: Observers
+
+extension TreeFeed {
+  func add(_ observer: Observer) {
+    if let key = observer.key {
+      keyObservers[key.keyHash, default: []].append(observer)
+      keyObserverCount += 1
+    } else {
+      observer.number = journal.endNumber
+      observers[ObjectIdentifier(observer)] = observer
+    }
+  }
+
+  func remove(_ observer: Observer) {
+    observers[ObjectIdentifier(observer)] = nil
+    waiting[ObjectIdentifier(observer)] = nil
+    catchingUp.removeAll { $0 === observer }
+    touched.removeAll { $0 === observer }
+    guard let hash = observer.key?.keyHash, var same = keyObservers[hash] else { return }
+    same.removeAll { $0 === observer }
+    keyObservers[hash] = same.isEmpty ? nil : same
+    keyObserverCount -= 1
+  }
+
+  /// Adds a waiter, unless there is something to be told by now.
+  func await(_ observer: Observer, _ waiter: CheckedContinuation<Void, Never>, through: UInt64)
+    -> Bool
+  {
+    if hasNews(for: observer, through: through) { return false }
+    if observer.key == nil { waiting[ObjectIdentifier(observer)] = observer }
+    if observer.touch != nil { touched.append(observer) }
+    if observer.isCatchingUp { catchingUp.append(observer) }
+    observer.add(waiter)
+    return true
+  }
+
+  private func hasNews(for observer: Observer, through sequence: UInt64) -> Bool {
+    if observer.isCatchingUp, observer.seen < sequence { return true }
+    if observer.key == nil {
+      return journal.hasNews(from: observer.number, through: sequence)
+    }
+    return observer.touch.map { $0.first <= sequence } ?? false
+  }
+}
+
+// MARK: Commits
+
+extension TreeFeed {
+  /// Notes what commits change that will be visible next.
+  ///
+  /// - Complexity: O(1) for those who observe all; a lookup for each key where some observe one.
+  func note(_ keys: NotedKeys, _ first: UInt64, _ last: UInt64, by author: String?) {
+    if keys.isEmpty { return }
+    if !observers.isEmpty {
+      let batch = ChangeJournal.Batch(first: first, last: last, keys: keys, author: author)
+      journal.append(batch) { observers.values.map(\.number).min() ?? .max }
+    }
+    if keyObserverCount == 0 { return }
+    if keys.isComplete {
+      for place in 0..<keys.count { touchObservers(of: keys.key(place), first, last, author) }
+    } else {
+      for observer in keyObservers.values.joined() { touch(observer, first, last, author) }
+    }
+  }
+
+  private func touchObservers(
+    of key: RawSpan, _ first: UInt64, _ last: UInt64, _ author: String?
+  ) {
+    guard let candidates = keyObservers[key.keyHash] else { return }
+    for observer in candidates where observer.isOf(key) {
+      touch(observer, first, last, author)
+    }
+  }
+
+  private func touch(
+    _ observer: Observer, _ first: UInt64, _ last: UInt64, _ author: String?
+  ) {
+    if observer.touch == nil { touched.append(observer) }
+    observer.touch(first, last, by: author)
+  }
+
+  /// What commits up to `sequence` changed for an observer since it was asked last; nil for nothing.
+  func takeChanges(for observer: Observer, through sequence: UInt64) -> ObservedChanges? {
+    let isCatchingUp = observer.isCatchingUp && observer.seen < sequence
+    observer.seen = sequence
+    var changes: ObservedChanges?
+    if let key = observer.key {
+      if let touch = observer.touch, touch.first <= sequence {
+        changes = ObservedChanges(key: key, authors: touch.authors)
+        observer.touch?.first = sequence + 1
+        if touch.last <= sequence { observer.touch = nil }
+      }
+      return isCatchingUp ? ObservedChanges(key: key, authors: [nil]) : changes
+    }
+    changes = journal.changes(from: &observer.number, through: sequence)
+    if observers.count == 1 { journal.trim(before: observer.number) }
+    return isCatchingUp ? .unknown : changes
+  }
+}
+
+// MARK: Waking
+
+extension TreeFeed {
+  /// Wakes those for whom there is something to be told, now that commits up to `sequence` are visible.
+  func wake(through sequence: UInt64, _ woken: inout [CheckedContinuation<Void, Never>]) {
+    if !waiting.isEmpty, wokenNumber < journal.endNumber {
+      waiting = waiting.filter { !wake($0.value, through: sequence, &woken) }
+      if journal.isVisible(through: sequence) { wokenNumber = journal.endNumber }
+    }
+    if !touched.isEmpty { touched.removeAll { wake($0, through: sequence, &woken) } }
+    if !catchingUp.isEmpty { catchingUp.removeAll { wake($0, through: sequence, &woken) } }
+  }
+
+  /// Wakes all, whether or not there is anything to be told.
+  func wakeAll(_ woken: inout [CheckedContinuation<Void, Never>]) {
+    for observer in observers.values { observer.wake(&woken) }
+    for observer in keyObservers.values.joined() { observer.wake(&woken) }
+    waiting.removeAll()
+    catchingUp.removeAll()
+  }
+
+  /// False where there is nothing to be told to it yet.
+  private func wake(
+    _ observer: Observer, through sequence: UInt64,
+    _ woken: inout [CheckedContinuation<Void, Never>]
+  ) -> Bool {
+    guard hasNews(for: observer, through: sequence) else { return false }
+    observer.wake(&woken)
+    return true
+  }
+}
+
+extension Observer {
+  fileprivate func isOf(_ key: RawSpan) -> Bool { self.key.map { $0.rawSpan.equals(key) } ?? false }
+}
+
+extension [UInt8] {
+  fileprivate var keyHash: Int { rawSpan.keyHash }
+}
+
+extension RawSpan {
+  /// Of a key's bytes, in this process.
+  fileprivate var keyHash: Int {
+    var hasher = Hasher()
+    unsafe withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    return hasher.finalize()
+  }
+}

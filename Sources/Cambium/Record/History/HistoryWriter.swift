@@ -1,0 +1,163 @@
+/// Writes what a transaction changed into the history, within the transaction, and takes out what is too old.
+///
+/// Every commit has its entry, also one that changes no record: so it shows where commits were made by whom
+/// keeps no history. The history then begins anew behind them.
+struct HistoryWriter {
+  private let trees: TreeChanges
+  private let slot: TreeSlot
+  /// The commit that is being made.
+  private let sequence: UInt64
+
+  /// How many entries one commit takes out, at most, besides as many as it adds.
+  private static var slice: Int { 16 }
+
+  init(_ trees: TreeChanges, in slot: TreeSlot) {
+    self.trees = trees
+    self.slot = slot
+    sequence = trees.sequence
+  }
+
+  /// What a history is to keep. A commit is too old where either says so.
+  struct Retention: Hashable, Sendable {
+    /// As many commits; nil for all.
+    var commits: UInt64?
+    /// In seconds; nil for ever.
+    var age: Double?
+  }
+}
+
+// MARK: Writing
+
+extension HistoryWriter {
+  /// Writes the commit's parts.
+  ///
+  /// - Parameters:
+  ///   - last: The commit that was written last, if that is known.
+  ///   - date: In seconds since 2001-01-01 00:00:00 UTC.
+  /// - Returns: how many parts.
+  /// - Complexity: a lookup for each record that was changed.
+  /// - Throws: `.corrupt`, `.full`, `.io`.
+  func write(
+    _ changes: ChangedRecords, of types: RecordTypes, after last: UInt64?, date: Double,
+    author: String?, keepsOld: Bool
+  ) throws(StoreError) -> Int {
+    if last != sequence - 1 { try beginAnewWhereCommitsAreMissing() }
+    var part = HistoryPart(date: date, author: author)
+    var count: UInt32 = 0
+    for number in changes.before.keys.sorted() {
+      guard let record = types.trees(number: number) else { continue }
+      let rows = changes.before[number] ?? [:]
+      for key in rows.keys.sorted(by: { $0.rawSpan.compare($1.rawSpan) < 0 }) {
+        let old = rows[key] ?? nil
+        guard let kind = try kind(of: key, from: old, in: record) else { continue }
+        if part.bytes.count >= HistoryPart.sizeMax {
+          try put(part, count)
+          count += 1
+          part = HistoryPart()
+        }
+        part.append(
+          kind, record: number, version: record.layout.version, key: key,
+          old: keepsOld ? old : nil)
+      }
+    }
+    try put(part, count)
+    return Int(count) + 1
+  }
+
+  /// What became of a record; nil where it is as it was.
+  private func kind(
+    of key: [UInt8], from old: [UInt8]?, in record: RecordTrees
+  ) throws(StoreError) -> HistoryKind? {
+    var new: [UInt8] = []
+    let isThere = try trees.copyValue(of: key.rawSpan, in: record.rows, to: &new)
+    guard let old else { return isThere ? .inserted : nil }
+    if !isThere { return .deleted }
+    return old.rawSpan.equals(new.rawSpan) ? nil : .updated
+  }
+
+  private func put(_ part: HistoryPart, _ number: UInt32) throws(StoreError) {
+    let key = HistoryKey(sequence: sequence, part: number)
+    try put(key.bytes, part.bytes)
+  }
+
+  private func put(_ key: [UInt8], _ value: [UInt8]) throws(StoreError) {
+    try trees.put(
+      key.rawSpan, value.rawSpan, schemaVersion: RecordTypes.systemVersion, in: slot)
+  }
+
+  private func beginAnewWhereCommitsAreMissing() throws(StoreError) {
+    let cursor = try TreeAccess.changing(trees).cursor(in: slot)
+    if try cursor.last(), cursor.key.byteCount > 0,
+      try HistoryKey(cursor.key).sequence == sequence - 1
+    {
+      return
+    }
+    try setFloor(sequence - 1)
+  }
+
+  private func setFloor(_ floor: UInt64) throws(StoreError) {
+    var value: [UInt8] = []
+    value.append(integer: floor)
+    try put([], value)
+  }
+}
+
+// MARK: Taking out
+
+extension HistoryWriter {
+  /// Takes out some of what is too old, if there is any.
+  ///
+  /// - Parameter added: How many entries the commit has added.
+  /// - Complexity: a lookup and what it takes out.
+  func purge(_ retention: Retention, now: Double, added: Int) throws(StoreError) {
+    try purge(atMost: Self.slice + 2 * added) { sequence, date in
+      if let commits = retention.commits, self.sequence - sequence >= commits { return true }
+      if let age = retention.age, now - date > age { return true }
+      return false
+    }
+  }
+
+  /// Takes out commits from the oldest on, as long as they are too old.
+  ///
+  /// - Parameter isOld: Is handed the commit's number and date.
+  func purge(
+    atMost limit: Int = .max, _ isOld: (_ sequence: UInt64, _ date: Double) -> Bool
+  ) throws(StoreError) {
+    var floor = try HistoryFloor.read(TreeAccess.changing(trees), slot)
+    let before = floor
+    var keys: [HistoryKey] = []
+    let cursor = try TreeAccess.changing(trees).cursor(in: slot)
+    var isOn = try cursor.seek(to: HistoryKey(sequence: 1, part: 0).bytes.rawSpan)
+    while isOn, keys.count < limit {
+      let key = try HistoryKey(cursor.key)
+      if key.sequence > floor {
+        var reader = HistoryPartReader(try cursor.value(), key: key)
+        guard key.sequence < sequence, isOld(key.sequence, try reader.commit().date) else { break }
+        floor = key.sequence
+      }
+      keys.append(key)
+      isOn = try cursor.next()
+    }
+    for key in keys { _ = try trees.remove(key.bytes.rawSpan, in: slot) }
+    if floor != before { try setFloor(floor) }
+  }
+}
+
+/// Up to which commit the history is not there.
+enum HistoryFloor {
+  /// That of a state; the state's last commit where no history is kept.
+  static func read(_ trees: TreeAccess, _ slot: TreeSlot) throws(StoreError) -> UInt64 {
+    try find(trees, slot) ?? .max
+  }
+
+  /// - Throws: `.corrupt` (H1).
+  static func find(_ trees: TreeAccess, _ slot: TreeSlot) throws(StoreError) -> UInt64? {
+    var value: [UInt8] = []
+    let key: [UInt8] = []
+    guard try trees.copyValue(of: key.rawSpan, in: slot, to: &value) else { return nil }
+    guard value.count == 8 else {
+      throw .historyFault(key.rawSpan, "it is \(value.count) bytes")
+    }
+    return value.rawSpan.load(0, as: UInt64.self)
+  }
+}

@@ -1,0 +1,80 @@
+public import FoundationEssentials
+
+extension PersistentStore {
+  /// The history behind a place, up to the newest commit that is on the medium.
+  ///
+  /// - Parameter start: Where to begin; nil for the oldest commit that is kept.
+  /// - Complexity: O(log commits), and a wait for a flush where commits were not flushed yet: what was read
+  ///   here is never taken back.
+  /// - Throws: `StoreError.historyExpired` where commits behind the place are kept no more, were made by who
+  ///   kept no history, or the place is of another store or of a later state of this one; `.corrupt`, `.io`,
+  ///   `.closed`, `.forked`, `.outcomeUnknown`, `.poisoned`.
+  public func history(since start: HistoryCursor? = nil) throws(StoreError) -> StoreHistory {
+    let snapshot = try snapshot()
+    try flush()
+    return try snapshot.history(since: start)
+  }
+}
+
+extension StoreSnapshot {
+  /// The history behind a place, up to this state. A crash may take the last commits of it, if they are
+  /// relaxed ones.
+  ///
+  /// - Throws: as `PersistentStore.history(since:)`.
+  public func history(since start: HistoryCursor? = nil) throws(StoreError) -> StoreHistory {
+    try StoreHistory(self, since: start)
+  }
+
+  /// The place in the history behind this state, to begin from with what comes after it.
+  public var historyCursor: HistoryCursor { HistoryCursor(sequence, of: identity) }
+}
+
+extension WriteTransaction {
+  /// Takes commits out of the history that are older than `date`, from the oldest on.
+  ///
+  /// - Complexity: linear in their number.
+  /// - Throws: `StoreError.corrupt`, `.full`, `.io`.
+  public mutating func purgeHistory(before date: Date) throws(StoreError) {
+    let limit = date.timeIntervalSinceReferenceDate
+    try purgeHistory { _, date in date < limit }
+  }
+
+  /// Takes commits out of the history up to a place.
+  ///
+  /// - Throws: as `purgeHistory(before:)`.
+  public mutating func purgeHistory(through cursor: HistoryCursor) throws(StoreError) {
+    let last = cursor.sequence
+    try purgeHistory { sequence, _ in sequence <= last }
+  }
+
+  private func purgeHistory(_ isOld: (UInt64, Double) -> Bool) throws(StoreError) {
+    try writer.checkUsable()
+    try HistoryWriter(writer.trees, in: types.history).purge(isOld)
+  }
+}
+
+/// Writes the history of an open store. For whoever has the writer's turn.
+final class HistoryKeeping: @unchecked Sendable {
+  private let options: HistoryOptions
+  /// The commit that was written last, by this process.
+  private var last: UInt64?
+
+  init(_ options: HistoryOptions) {
+    self.options = options
+  }
+
+  /// Writes what a transaction has changed, unless that is nothing.
+  ///
+  /// - Throws: `.corrupt`, `.full`, `.io`.
+  func write(_ writer: RecordWriter, of types: RecordTypes, author: String?) throws(StoreError) {
+    guard let changes = writer.history, !writer.trees.isEmpty else { return }
+    let history = HistoryWriter(writer.trees, in: types.history)
+    let now = Date.now.timeIntervalSinceReferenceDate
+    let sequence = writer.trees.sequence
+    let count = try history.write(
+      changes, of: types, after: last, date: now, author: author,
+      keepsOld: options.keepsOldValues)
+    try history.purge(options.retention, now: now, added: count)
+    last = sequence
+  }
+}

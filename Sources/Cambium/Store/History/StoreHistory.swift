@@ -1,0 +1,123 @@
+internal import FoundationEssentials
+
+/// The history of a store from a place on, commit by commit.
+///
+/// ```swift
+/// let history = try store.history(since: cursor)
+/// while let commit = try history.next() {
+///   …
+///   cursor = commit.cursor
+/// }
+/// ```
+///
+/// It reads one state, and keeps it.
+public final class StoreHistory {
+  private let snapshot: StoreSnapshot
+  private let entries: CursorAccess
+  private var isOn: Bool
+  private var layouts: HistoryLayouts
+
+  /// - Throws: `.historyExpired`, `.corrupt`, `.io`.
+  init(_ snapshot: StoreSnapshot, since start: HistoryCursor?) throws(StoreError) {
+    let slot = snapshot.types.history
+    let floor = try HistoryFloor.find(snapshot.trees, slot) ?? snapshot.sequence
+    let since = start?.sequence ?? floor
+    guard start?.isOf(snapshot.identity) ?? true, since >= floor, since <= snapshot.sequence else {
+      throw .historyExpired(since: since, kept: floor)
+    }
+    self.snapshot = snapshot
+    layouts = HistoryLayouts(snapshot)
+    entries = try snapshot.trees.cursor(in: slot)
+    isOn = try entries.seek(to: HistoryKey(sequence: since + 1, part: 0).bytes.rawSpan)
+  }
+
+  /// The next commit; nil behind the last.
+  ///
+  /// - Throws: `StoreError.corrupt`, `.io`.
+  public func next() throws(StoreError) -> HistoryCommit? {
+    guard isOn else { return nil }
+    let entries = entries
+    let first = try HistoryKey(entries.key)
+    var (date, author): (Double, String?) = (0, nil)
+    var changes: [HistoryChange] = []
+    while isOn {
+      let key = try HistoryKey(entries.key)
+      guard key.sequence == first.sequence else { break }
+      var reader = HistoryPartReader(try entries.value(), key: key)
+      if key.part == 0 { (date, author) = try reader.commit() }
+      while let change = try reader.next() { changes.append(try layouts.read(change, key)) }
+      isOn = try entries.next()
+    }
+    return HistoryCommit(
+      cursor: HistoryCursor(first.sequence, of: snapshot.identity),
+      date: Date(timeIntervalSinceReferenceDate: date), author: author, changes: changes)
+  }
+}
+
+/// How the keys and rows of a history are laid out, in each version of the model that it has commits of.
+private struct HistoryLayouts {
+  private let snapshot: StoreSnapshot
+  private var layouts: [Place: RowLayout] = [:]
+
+  private struct Place: Hashable {
+    let version: UInt32
+    let record: UInt32
+  }
+
+  init(_ snapshot: StoreSnapshot) {
+    self.snapshot = snapshot
+  }
+
+  /// - Throws: `.corrupt` where it is of no record, or its key or row is damaged.
+  mutating func read(
+    _ change: StoredChange, _ place: HistoryKey
+  ) throws(StoreError) -> HistoryChange {
+    let layout = try layout(of: change, place)
+    let kind: HistoryChange.Kind =
+      switch change.kind {
+      case .inserted: .inserted
+      case .updated: .updated
+      case .deleted: .deleted
+      }
+    var old: DynamicRecord?
+    if let row = change.old {
+      old = try DynamicRecord(
+        try RowReader(key: change.key.rawSpan, row: row.rawSpan, layout: layout))
+    }
+    return HistoryChange(
+      record: layout.record.name, kind: kind, key: try Self.parts(of: change.key, layout), old: old)
+  }
+
+  private static func parts(
+    of key: [UInt8], _ layout: RowLayout
+  ) throws(StoreError) -> [FieldValue] {
+    var reader = KeyReader(key.rawSpan, layout: layout)
+    var parts: [FieldValue] = []
+    for column in layout.key.columns { parts.append(try reader.value(column)) }
+    try reader.finish()
+    return parts
+  }
+
+  private mutating func layout(
+    of change: StoredChange, _ place: HistoryKey
+  ) throws(StoreError) -> RowLayout {
+    let wanted = Place(version: change.version, record: change.record)
+    if let known = layouts[wanted] { return known }
+    guard let layout = try snapshot.layout(of: change.record, version: change.version) else {
+      throw .historyFault(
+        place.bytes.rawSpan, "there is no record \(change.record) in version \(change.version)")
+    }
+    layouts[wanted] = layout
+    return layout
+  }
+}
+
+extension StoreSnapshot {
+  /// How a record's rows were laid out in a version of the model.
+  fileprivate func layout(of record: UInt32, version: UInt32) throws(StoreError) -> RowLayout? {
+    if version == schema.version { return types.trees(number: record)?.layout }
+    let schemas = try StoredSchemas(trees, types.schemas, path: "").all()
+    let old = schemas.first { $0.version == version }?.records.first { $0.number == record }
+    return try old.map { old throws(StoreError) in try RowLayout(old, version: version) }
+  }
+}

@@ -1,0 +1,70 @@
+/// What became of records from one state of a store to a later one: what any number of commits did in between,
+/// each record once.
+public struct ChangeSet<Subject: Record>: Sendable {
+  /// By primary key, as are the others.
+  public internal(set) var inserted: [Subject] = []
+  public internal(set) var updated: [RecordChanges<Subject>.Update] = []
+  /// As they were.
+  public internal(set) var deleted: [Subject] = []
+  /// Who made the commits, as given to `PersistentStore.write`. Nil is among them where a commit had no author,
+  /// or where it is not known. Where somebody has fallen far behind, there may be authors of earlier commits.
+  public let authors: Set<String?>
+  /// The last commit that is taken in.
+  public let sequence: UInt64
+
+  init(authors: Set<String?>, sequence: UInt64) {
+    self.authors = authors
+    self.sequence = sequence
+  }
+
+  public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+}
+
+/// What became of the record with one primary key.
+public struct KeyChange<Subject: Record>: Sendable {
+  public let kind: Kind
+  /// As of a change set.
+  public let authors: Set<String?>
+  public let sequence: UInt64
+
+  public enum Kind: Sendable {
+    case inserted(Subject)
+    case updated(RecordChanges<Subject>.Update)
+    /// As it was.
+    case deleted(Subject)
+  }
+
+  /// The record as it is; nil where it was deleted.
+  public var record: Subject? {
+    switch kind {
+    case .inserted(let record): record
+    case .updated(let update): update.new
+    case .deleted: nil
+    }
+  }
+}
+
+extension RecordType {
+  /// - Throws: `.corrupt`; what the type's hook after loading throws.
+  func change(_ change: EntryChange) throws -> KeyChange<Subject>.Kind? {
+    switch (change.old, change.new) {
+    case (nil, let new?): .inserted(try load(change.key, new))
+    case (let old?, nil): .deleted(try load(change.key, old))
+    case (let old?, let new?): .updated(try update(change.key, from: old, to: new))
+    case (nil, nil): nil
+    }
+  }
+
+  func load(_ key: [UInt8], _ row: [UInt8]) throws -> Subject {
+    try load(key: key.rawSpan, row: row.rawSpan)
+  }
+
+  func update(
+    _ key: [UInt8], from old: [UInt8], to new: [UInt8]
+  ) throws -> RecordChanges<Subject>.Update {
+    RecordChanges.Update(
+      old: try load(key, old), new: try load(key, new),
+      changedFields: try trees.layout.changedFields(
+        key: key.rawSpan, from: old.rawSpan, to: new.rawSpan))
+  }
+}

@@ -1,0 +1,58 @@
+/// What becomes of the record with one primary key, one change after the other, as an asynchronous sequence.
+///
+/// It comes, waits and ends as a `RecordObservation` does.
+public struct KeyObservation<Subject: Record>: AsyncSequence, Sendable {
+  public typealias Element = KeyChange<Subject>
+
+  private let type: RecordType<Subject>
+  private let place: ObservedPlace
+
+  init(_ type: RecordType<Subject>, _ place: ObservedPlace) {
+    self.type = type
+    self.place = place
+  }
+
+  /// The state that the change asked for last has led to; in the beginning the one that changes start from.
+  public var snapshot: StoreSnapshot { place.snapshot }
+
+  public func makeAsyncIterator() -> Iterator { Iterator(type: type, place: place) }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    let type: RecordType<Subject>
+    let place: ObservedPlace
+    private var isOver = false
+
+    init(type: RecordType<Subject>, place: ObservedPlace) {
+      self.type = type
+      self.place = place
+    }
+
+    /// Suspends until the record has changed.
+    ///
+    /// - Complexity: two lookups.
+    /// - Throws: as that of a `RecordObservation`.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> KeyChange<Subject>? {
+      while !isOver {
+        isOver = true
+        guard let step = try await place.next() else { return nil }
+        let kind = try type.change(step)
+        isOver = false
+        guard let kind else { continue }
+        return KeyChange(
+          kind: kind, authors: step.changes.authors, sequence: step.after.sequence)
+      }
+      return nil
+    }
+  }
+}
+
+extension RecordType {
+  /// What became of the one record that a step is about.
+  fileprivate func change(_ step: ObservedStep) throws -> KeyChange<Subject>.Kind? {
+    var kind: KeyChange<Subject>.Kind?
+    try step.forEachChange { change in kind = try self.change(change) }
+    return kind
+  }
+}

@@ -1,0 +1,120 @@
+extension PersistentStore {
+  /// The changes of all records of a type, as they are committed from now on, whoever commits them.
+  ///
+  /// ```swift
+  /// let changes = try store.changes(of: TodoItem.self)
+  /// var items = try changes.snapshot.fetch(TodoItem.self)
+  /// for try await change in changes { … }
+  /// ```
+  ///
+  /// - Complexity: O(1). A commit then pays for noting the keys that it changes; all else is done where the
+  ///   changes are asked for.
+  /// - Throws: `StoreError.unknownRecord`, `.closed`, `.forked`; where the store is only read, `.io` if the
+  ///   system has no more threads.
+  public func changes<Subject: Record>(
+    of type: Subject.Type
+  ) throws(StoreError) -> RecordObservation<Subject> {
+    let type = try types.type(type)
+    return RecordObservation(type, try observe(type.trees, key: nil))
+  }
+
+  /// The changes of the record with a primary key, whether or not there is one now. Parts of a compound key
+  /// are in its order.
+  ///
+  /// - Complexity: O(1). A commit then pays for a lookup for each key that it changes, however many keys are
+  ///   observed.
+  /// - Throws: as `changes(of:)`; `StoreError.invalidValue` where the key is of other types.
+  public func changes<Subject: Record>(
+    of type: Subject.Type, key parts: any FieldValueConvertible...
+  ) throws(StoreError) -> KeyObservation<Subject> {
+    let type = try types.type(type)
+    let key = KeyEncoder()
+    try key.encode(primaryKey: parts, of: type.trees)
+    return KeyObservation(type, try observe(type.trees, key: key.key.array()))
+  }
+
+  /// The changes of the records that meet a condition: one that begins to meet it counts as inserted, one that
+  /// ceases to as deleted.
+  ///
+  /// - Complexity: as `changes(of:)`; the condition is decided where changes are asked for.
+  /// - Throws: as `changes(of:)`; `StoreError.invalidValue` where the condition cannot be for the record.
+  public func changes<Subject: Record>(
+    of type: Subject.Type, where condition: Condition<Subject>
+  ) throws(StoreError) -> RecordObservation<Subject> {
+    let type = try types.type(type)
+    let filter = try RowFilter(try condition.resolved(in: type), in: type.trees.layout)
+    return RecordObservation(type, try observe(type.trees, key: nil), filter)
+  }
+
+  /// The same with a condition that a closure makes of the record's fields.
+  ///
+  /// - Throws: as `changes(of:where:)`.
+  public func changes<Subject: Record>(
+    of type: Subject.Type, matching condition: (Fields<Subject>) -> Condition<Subject>
+  ) throws(StoreError) -> RecordObservation<Subject> {
+    try changes(of: type, where: Condition(matching: condition))
+  }
+
+  /// The results of a query, and what they become with each commit from now on, in their order.
+  ///
+  /// ```swift
+  /// for try await results in try store.results(of: Query<TodoItem>(where: \.isDone == false)) {
+  ///   show(results.records, results.difference)
+  /// }
+  /// ```
+  ///
+  /// - Complexity: as `changes(of:)`; the query is asked where its results are asked for.
+  /// - Throws: as `changes(of:)`; `StoreError.invalidValue` where the query cannot be for the record,
+  ///   `.noSuchRecord` where the record to come after is not there, `.corrupt`, `.io`.
+  public func results<Subject: Record>(
+    of query: Query<Subject>
+  ) throws(StoreError) -> QueryObservation<Subject> {
+    let type = try types.type(Subject.self)
+    return try results(of: try query.resolved(in: type), type)
+  }
+
+  func results<Subject: Record>(
+    of query: FieldQuery, _ type: RecordType<Subject>
+  ) throws(StoreError) -> QueryObservation<Subject> {
+    let place = try observe(type.trees, key: nil)
+    return QueryObservation(try LiveResults(query, of: type, at: place))
+  }
+
+  func observe(_ record: RecordTrees, key: [UInt8]?) throws(StoreError) -> ObservedPlace {
+    let place = try hub.observe(record.rows, key: key, of: self)
+    if backend.isReadOnly { try watch.begin(for: self) }
+    return place
+  }
+
+  /// Tells those who observe of the last commits, and that there will be no more.
+  func endObserving() {
+    guard hub.isObserved, let state = backend.lastSnapshot() else { return }
+    hub.finish(StoreSnapshot(types, state))
+    watch.end()
+  }
+}
+
+// MARK: As observers see it
+
+extension PersistentStore: ObservedStore {
+  func newestState() throws(StoreError) -> any ObservedState {
+    do throws(StoreError) { return try snapshot() } catch {
+      guard case .closed = error, let state = backend.lastSnapshot() else { throw error }
+      return StoreSnapshot(types, state)
+    }
+  }
+
+  var begunSequence: UInt64 { backend.begunSequence }
+}
+
+extension StoreSnapshot: ObservedState {}
+
+extension ObservedPlace {
+  /// The state that was told of last.
+  var snapshot: StoreSnapshot {
+    guard let snapshot = state as? StoreSnapshot else {
+      preconditionFailure("the states of a store are its snapshots")
+    }
+    return snapshot
+  }
+}

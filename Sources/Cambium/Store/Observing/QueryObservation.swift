@@ -1,0 +1,120 @@
+/// The results of a query, and how they become others with what is committed, as an asynchronous sequence.
+///
+/// The first element has the results to start from; each of the others leads from the results before it to
+/// newer ones. Otherwise it comes, waits and ends as a `RecordObservation` does. It keeps the results in memory.
+public struct QueryObservation<Subject: Record>: AsyncSequence, Sendable {
+  public typealias Element = QueryResults<Subject>
+
+  private let results: LiveResults<Subject>
+
+  init(_ results: LiveResults<Subject>) {
+    self.results = results
+  }
+
+  /// The state that the results asked for last are of; before the first, that which they will be of.
+  public var snapshot: StoreSnapshot { results.place.snapshot }
+
+  public func makeAsyncIterator() -> Iterator { Iterator(results: results) }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    let results: LiveResults<Subject>
+
+    /// Suspends until there are other results.
+    ///
+    /// - Complexity: the first, that of the query. Then two lookups for each record of the type that was
+    ///   written since, and a place among the results for each of those that are among them; with a limit or
+    ///   an offset the query anew, where a change may reach that far.
+    /// - Throws: as that of a `RecordObservation`, and what the query throws.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> QueryResults<Subject>? {
+      try await results.next()
+    }
+  }
+}
+
+/// The results of a query at one time.
+public struct QueryResults<Subject: Record>: Sendable {
+  /// In the query's order.
+  public let records: [Subject]
+  /// What leads here from the results before; in the beginning, from there being none.
+  public let difference: ResultDifference<Subject>
+  /// As of a `ChangeSet`; none in the beginning.
+  public let authors: Set<String?>
+  /// The last commit that is taken in.
+  public let sequence: UInt64
+}
+
+/// The results of a query, as the one who observes it knows them.
+final class LiveResults<Subject: Record>: @unchecked Sendable {
+  let place: ObservedPlace
+  private let type: RecordType<Subject>
+  private let turn = ThreadLock()
+  // Under `turn`:
+  private var results: ObservedResults
+  private var records: [Subject] = []
+  private var phase = Phase.new
+
+  private enum Phase { case new, running, over }
+
+  /// - Throws: as `ObservedResults.init`.
+  init(
+    _ query: FieldQuery, of type: RecordType<Subject>, at place: ObservedPlace
+  ) throws(StoreError) {
+    self.type = type
+    self.place = place
+    results = try ObservedResults(query, of: type.trees, in: place.state.trees)
+  }
+
+  nonisolated(nonsending) func next() async throws -> QueryResults<Subject>? {
+    if let first = try first() { return first }
+    while !isOver {
+      guard let step = try await place.next() else { return nil }
+      if let results = try advance(step) { return results }
+    }
+    return nil
+  }
+
+  private var isOver: Bool {
+    turn.lock()
+    defer { turn.unlock() }
+    return phase == .over
+  }
+
+  /// The results to start from, once.
+  private func first() throws -> QueryResults<Subject>? {
+    turn.lock()
+    defer { turn.unlock() }
+    guard phase == .new else { return nil }
+    phase = .over
+    let state = place.state
+    let result = try take(try results.begin(in: state.trees), authors: [], state.sequence)
+    phase = .running
+    return result
+  }
+
+  /// Nil where the results are as they were.
+  private func advance(_ step: ObservedStep) throws -> QueryResults<Subject>? {
+    turn.lock()
+    defer { turn.unlock() }
+    if phase == .over { return nil }
+    phase = .over
+    let changes = try results.advance(step)
+    if !changes.steps.isEmpty {
+      let result = try take(changes, authors: step.changes.authors, step.after.sequence)
+      phase = .running
+      return result
+    }
+    phase = .running
+    return nil
+  }
+
+  private func take(
+    _ changes: ResultChanges, authors: Set<String?>, _ sequence: UInt64
+  ) throws -> QueryResults<Subject> {
+    let difference = try type.difference(changes, from: records)
+    difference.apply(to: &records)
+    return QueryResults(
+      records: records, difference: difference, authors: authors, sequence: sequence)
+  }
+}

@@ -1,0 +1,90 @@
+/// How the results of a query became the next, record by record and by their offsets.
+///
+/// ```swift
+/// records = change.difference.applying(to: records)
+/// ```
+///
+/// First what goes and what moves is taken out, at offsets in the results as they were; then what comes and
+/// what moves is put in, by ascending offsets in the results as they are; then what is updated is replaced.
+public struct ResultDifference<Subject: Record>: Sendable {
+  /// By their offsets in the results as they were.
+  public internal(set) var removals: [Place] = []
+  /// By their offsets in the results as they are.
+  public internal(set) var insertions: [Place] = []
+  /// By where they are now. As few as there can be; a record that moves has changed, too.
+  public internal(set) var moves: [Move] = []
+  /// By their offsets in the results as they are.
+  public internal(set) var updates: [Update] = []
+
+  public struct Place: Sendable {
+    public let offset: Int
+    public let record: Subject
+  }
+
+  public struct Move: Sendable {
+    public let oldOffset: Int
+    public let newOffset: Int
+    public let change: RecordChanges<Subject>.Update
+  }
+
+  public struct Update: Sendable {
+    public let offset: Int
+    public let change: RecordChanges<Subject>.Update
+  }
+
+  public var isEmpty: Bool {
+    removals.isEmpty && insertions.isEmpty && moves.isEmpty && updates.isEmpty
+  }
+
+  /// The results as they are, made of those that were before.
+  ///
+  /// - Complexity: O(results), and little where there are few changes.
+  /// - Precondition: `records` are those results.
+  public func applying(to records: [Subject]) -> [Subject] {
+    var records = records
+    apply(to: &records)
+    return records
+  }
+
+  func apply(to records: inout [Subject]) {
+    let removed = removals.map(\.offset) + moves.map(\.oldOffset)
+    let inserted =
+      insertions.map { ($0.offset, $0.record) } + moves.map { ($0.newOffset, $0.change.new) }
+    records.replace(
+      removing: removed.sorted(), inserting: inserted.sorted { $0.0 < $1.0 })
+    for update in updates { records[update.offset] = update.change.new }
+  }
+}
+
+extension RecordType {
+  /// - Parameter records: The results as they were.
+  /// - Throws: `.corrupt`; what the type's hook after loading throws.
+  func difference(
+    _ result: ResultChanges, from records: [Subject]
+  ) throws -> ResultDifference<Subject> {
+    var difference = ResultDifference<Subject>()
+    let (changes, steps) = (result.changes, result.steps)
+    difference.removals = steps.removals.map { step in
+      .init(offset: step.offset, record: records[step.offset])
+    }
+    for step in steps.insertions {
+      guard let new = changes[step.change].new else { continue }
+      difference.insertions.append(
+        .init(offset: step.offset, record: try load(changes[step.change].key, new)))
+    }
+    for move in steps.moves {
+      guard let change = try update(changes[move.change]) else { continue }
+      difference.moves.append(.init(oldOffset: move.old, newOffset: move.new, change: change))
+    }
+    for step in steps.updates {
+      guard let change = try update(changes[step.change]) else { continue }
+      difference.updates.append(.init(offset: step.offset, change: change))
+    }
+    return difference
+  }
+
+  private func update(_ change: EntryChange) throws -> RecordChanges<Subject>.Update? {
+    guard let old = change.old, let new = change.new else { return nil }
+    return try update(change.key, from: old, to: new)
+  }
+}
