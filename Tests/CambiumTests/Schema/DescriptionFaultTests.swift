@@ -361,7 +361,7 @@ import Testing
   }
 
   @Test func `I1: versions start at 1, and an old one is checked too`() {
-    for version in [0, -1, Int.min, Int.max] {
+    for version in [0, -1, Int.min] {
       #expect(reason(checked(version: version) { _ in Self.id })?.contains("start at 1") == true)
     }
     let result = checked(version: 3) { version in
