@@ -8,6 +8,8 @@ public final class StoreSnapshot: RecordReading, Sendable {
   enum StoreState: Sendable {
     case posix(SnapshotTrees<PosixFileSystem>)
     case memory(SnapshotTrees<InMemoryFileSystem>)
+    /// On a medium of the tests.
+    case other(any StateTrees)
   }
 
   init(_ types: RecordTypes, _ state: StoreState) {
@@ -19,29 +21,32 @@ public final class StoreSnapshot: RecordReading, Sendable {
     RecordReader(types: types, trees: trees)
   }
 
-  var trees: TreeAccess {
-    switch state {
-    case .posix(let trees): .posix(trees)
-    case .memory(let trees): .memory(trees)
-    }
-  }
+  var trees: TreeAccess { state.trees }
 
   /// The number of the last commit that is in it. Commits are numbered from 1.
-  public var sequence: UInt64 {
-    switch state {
-    case .posix(let trees): trees.sequence
-    case .memory(let trees): trees.sequence
-    }
-  }
+  public var sequence: UInt64 { state.any.sequence }
 
   /// Of the store that it is of.
-  var identity: StoreIdentity {
-    switch state {
-    case .posix(let trees): trees.identity
-    case .memory(let trees): trees.identity
-    }
-  }
+  var identity: StoreIdentity { state.any.identity }
 
   /// How the store's records are described, in the version that the snapshot has.
   public var schema: Schema { types.schema }
+}
+
+extension StoreSnapshot.StoreState {
+  var trees: TreeAccess {
+    switch self {
+    case .posix(let trees): .posix(trees)
+    case .memory(let trees): .memory(trees)
+    case .other(let trees): .other(trees)
+    }
+  }
+
+  fileprivate var any: any StateTrees {
+    switch self {
+    case .posix(let trees): trees
+    case .memory(let trees): trees
+    case .other(let trees): trees
+    }
+  }
 }

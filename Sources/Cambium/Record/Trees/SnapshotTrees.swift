@@ -1,5 +1,5 @@
 /// The trees of a snapshot. Any number of threads may read them.
-final class SnapshotTrees<Medium: FileSystem>: TreeReading, Sendable {
+final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
   private let snapshot: Snapshot<Medium>
 
   init(_ snapshot: Snapshot<Medium>) {

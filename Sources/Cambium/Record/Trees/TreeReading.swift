@@ -39,6 +39,13 @@ protocol TreeReading: AnyObject {
   func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor
 }
 
+/// The trees of a committed state.
+protocol StateTrees: TreeReading, Sendable {
+  /// The last commit that is in it.
+  var sequence: UInt64 { get }
+  var identity: StoreIdentity { get }
+}
+
 /// The trees of a transaction, to be changed.
 protocol TreeWriting: TreeReading {
   /// The number that the commit will have, if there is one.

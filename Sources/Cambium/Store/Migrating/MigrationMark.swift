@@ -38,11 +38,7 @@ struct MigrationMark {
   private static func standing(in backend: any StoreBackend) throws(StoreError) -> [UInt8]? {
     let slot = try backend.names.slot(of: treeName)
     var bytes: [UInt8] = []
-    let isThere =
-      switch try backend.snapshot() {
-      case .posix(let trees): try trees.copyValue(of: key.rawSpan, in: slot, to: &bytes)
-      case .memory(let trees): try trees.copyValue(of: key.rawSpan, in: slot, to: &bytes)
-      }
+    let isThere = try backend.trees().copyValue(of: key.rawSpan, in: slot, to: &bytes)
     return isThere ? bytes : nil
   }
 

@@ -12,7 +12,7 @@ struct Migrator {
   /// How many records a slice has.
   private let sliceCount: Int
 
-  init(_ backend: any StoreBackend, _ plan: MigrationPlan, sliceCount: Int = 200_000) {
+  init(_ backend: any StoreBackend, _ plan: MigrationPlan, sliceCount: Int) {
     self.backend = backend
     self.plan = plan
     self.sliceCount = sliceCount
@@ -150,29 +150,6 @@ extension Migrator {
         $0.operations = operations
         $0.keeping = [kept]
       }
-    }
-  }
-}
-
-// MARK: The backend
-
-extension StoreBackend {
-  /// The trees of the newest state.
-  fileprivate func trees() throws(StoreError) -> TreeAccess {
-    switch try snapshot() {
-    case .posix(let snapshot): .posix(snapshot)
-    case .memory(let snapshot): .memory(snapshot)
-    }
-  }
-
-  /// A durable commit of the library's own.
-  func commit(_ body: (TreeChanges) throws(StoreError) -> Void) throws(StoreError) {
-    do {
-      try write(.durable) { trees in try body(trees) }
-    } catch let error as StoreError {
-      throw error
-    } catch {
-      preconditionFailure("only the store's own errors come from it: \(error)")
     }
   }
 }

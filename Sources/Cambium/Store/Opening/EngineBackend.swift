@@ -92,6 +92,7 @@ extension EngineBackend {
   /// Nobody else commits.
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }
   func flush() throws(StoreError) { try engine.flush() }
+  func seal() throws(StoreError) { try engine.seal() }
   func fold() throws(StoreError) { try engine.foldEverything() }
 
   func close() throws(StoreError) {

@@ -51,6 +51,7 @@ final class ReadingBackend: StoreBackend {
   }
 
   func flush() throws(StoreError) { try checkOpen() }
+  func seal() throws(StoreError) { try checkOpen() }
   func fold() throws(StoreError) { throw .readOnly(path: path) }
 
   func close() throws(StoreError) {

@@ -5,6 +5,8 @@ struct SchemaOpening {
   /// The model checked for a store without a schema.
   let fresh: CheckedModel
   let mode: MigrationMode
+  /// How many records a slice of a migration has.
+  var sliceCount = 200_000
 
   /// - Throws: `.missing` where there is no schema and none can be written; `.schemaMismatch`, `.needsMigration`, `.newerSchema`, `.invalidDescription`, `.corrupt`, and
   ///   what a commit throws.
@@ -37,7 +39,7 @@ struct SchemaOpening {
           from: steps.last?.to ?? stored, to: version.schema, described: version.described))
     }
     let plan = try MigrationPlan(steps, from: stored)
-    try Migrator(backend, plan).run()
+    try Migrator(backend, plan, sliceCount: sliceCount).run()
     return try RecordTypes(
       plan.to, model: try model.checked(after: plan.to), names: backend.names)
   }
@@ -48,16 +50,12 @@ struct SchemaOpening {
     let tree = try backend.names.slot(of: Schema.treeName)
     let key = Schema.key(of: schema.version)
     let bytes = schema.encoded()
-    do {
-      try backend.write(.durable) { trees in
-        try trees.put(
-          key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
-      }
-    } catch let error as StoreError {
-      throw error
-    } catch {
-      preconditionFailure("only the store's own errors come from it: \(error)")
+    try backend.commit { trees throws(StoreError) in
+      try trees.put(
+        key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
     }
+    // Who reads beside a writer is shown what the log says was flushed.
+    try backend.seal()
     return try RecordTypes(schema, model: fresh, names: backend.names)
   }
 }
@@ -70,10 +68,7 @@ struct StoredSchemas {
 
   init(_ backend: any StoreBackend) throws(StoreError) {
     let slot = try backend.names.slot(of: Schema.treeName)
-    switch try backend.snapshot() {
-    case .posix(let snapshot): self.init(.posix(snapshot), slot, path: backend.path)
-    case .memory(let snapshot): self.init(.memory(snapshot), slot, path: backend.path)
-    }
+    self.init(try backend.trees(), slot, path: backend.path)
   }
 
   init(_ trees: TreeAccess, _ slot: TreeSlot, path: String) {

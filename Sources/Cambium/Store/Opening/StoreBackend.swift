@@ -25,6 +25,24 @@ protocol StoreBackend: AnyObject, Sendable {
   /// Takes in what another process committed, and says so to those who observe. False where nothing is new.
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool
   func flush() throws(StoreError)
+  /// Flushes all commits, and shows them to other processes at once.
+  func seal() throws(StoreError)
   func fold() throws(StoreError)
   func close() throws(StoreError)
+}
+
+extension StoreBackend {
+  /// The trees of the newest state.
+  func trees() throws(StoreError) -> TreeAccess { try snapshot().trees }
+
+  /// A durable commit of the library's own.
+  func commit(_ body: (TreeChanges) throws(StoreError) -> Void) throws(StoreError) {
+    do {
+      try write(.durable) { trees in try body(trees) }
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      preconditionFailure("only the store's own errors come from it: \(error)")
+    }
+  }
 }

@@ -1,0 +1,43 @@
+import TestSupport
+
+@testable import Cambium
+
+/// A store on a medium that may fail, without threads of its own.
+final class SimulatedBackend: StoreBackend {
+  let engine: SimulatedEngine
+
+  init(_ medium: SimulatedFileSystem, seed: UInt64) throws(StoreError) {
+    var options = EngineOptions.small(foldThreshold: 8 << 10)
+    options.nodeSizes = .forLongKeys
+    engine = try SimulatedEngine.open(medium, options: options, seed: seed)
+  }
+
+  var path: String { engine.medium.path }
+  var isReadOnly: Bool { false }
+  var names: TreeNames { engine.names }
+  var report: OpenReport { engine.report }
+  var progress: CommitProgress { engine.commitProgress }
+  var begunSequence: UInt64 { engine.begunSequence }
+
+  func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
+    .other(SnapshotTrees(try engine.snapshot()))
+  }
+
+  func lastSnapshot() -> StoreSnapshot.StoreState? { .other(SnapshotTrees(engine.lastSnapshot())) }
+
+  func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
+    try engine.write(durability) { try body(.other(TransactionTrees($0))) }
+  }
+
+  nonisolated(nonsending)
+    func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
+  {
+    try await engine.write(durability) { try body(.other(TransactionTrees($0))) }
+  }
+
+  func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }
+  func flush() throws(StoreError) { try engine.flush() }
+  func seal() throws(StoreError) { try engine.seal() }
+  func fold() throws(StoreError) { try engine.foldEverything() }
+  func close() throws(StoreError) { try engine.close() }
+}
