@@ -27,8 +27,10 @@ public final class PersistentStore: RecordReading, Sendable {
   /// - Parameter migration: What is done about a store of an older version.
   /// - Throws: `StoreError.invalidDescription` where the model is wrong; `.schemaMismatch` where the store
   ///   describes the model's version otherwise, `.cannotMigrate` where it has an older one that cannot become
-  ///   the model's, `.needsMigration` where it is not to, `.newerSchema` where it has a newer one; `.locked` where it is open for writing; `.missing`, `.corrupt`, `.newerFormat`,
-  ///   `.networkFileSystem`, `.full`, `.io`. Nothing has changed then that was in the store.
+  ///   the model's, `.needsMigration` where it is not to, `.newerSchema` where it has a newer one; while it is
+  ///   migrated, `.invalidValue` for a record without a value that it must have and `.uniqueConflict`; `.locked`
+  ///   where it is open for writing; `.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.full`, `.io`.
+  ///   Nothing has changed then that was in the store.
   public convenience init(
     at path: String, model: StoreModel, migration: MigrationMode = .automatic,
     options: StoreOptions = StoreOptions()
