@@ -8,6 +8,6 @@ struct Command: AsyncParsableCommand {
     abstract: "Measures Cambium side by side with other engines.",
     subcommands: [
       TreeCommand.self, CommitCommand.self, LoadCommand.self, EngineCommand.self,
-      RecordsCommand.self, QueryCommand.self, ObserveCommand.self,
+      RecordsCommand.self, QueryCommand.self, ObserveCommand.self, MigrateCommand.self,
     ])
 }

@@ -43,6 +43,11 @@
   case needsMigration(found: Int, wanted: Int)
   /// The store cannot become one of the version wanted by what the descriptions say; nothing was changed.
   case cannotMigrate(from: Int, to: Int, reasons: [String])
+  /// What a program says of a step to a version failed: a closure threw, or made what cannot be. Nothing was
+  /// changed.
+  case stepFailed(version: Int, source: String, reason: String)
+  /// A migration was cancelled. What it has done is kept beside the records, and the next run goes on there.
+  case migrationCancelled(from: Int, to: Int)
   /// The store has a newer version than the program knows.
   case newerSchema(found: Int, supported: Int)
   /// The model has no such record type, or not in this version.
@@ -164,6 +169,12 @@ extension StoreError: CustomStringConvertible {
     case .cannotMigrate(let from, let to, let reasons):
       "The store cannot go from version \(from) to \(to): \(reasons.joined(separator: "; ")). Nothing was"
         + " changed."
+    case .stepFailed(let version, let source, let reason):
+      "The step to version \(version) failed at \(source): \(reason). Nothing was changed. Correct the record"
+        + " or the step, and migrate again."
+    case .migrationCancelled(let from, let to):
+      "The migration from version \(from) to \(to) was cancelled. Run it again to go on; the store has"
+        + " version \(from) until it has ended."
     case .newerSchema(let found, let supported):
       "The store has version \(found), newer than \(supported). Use the program that wrote it, or roll"
         + " it back; nothing was changed."

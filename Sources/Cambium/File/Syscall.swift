@@ -43,6 +43,16 @@ extension Syscall {
       .map { status }
   }
 
+  /// The bytes that an unprivileged process may still write to the file system that has `path`.
+  static func bytesFree(at path: String) -> Result<Int, Errno> {
+    var status = statvfs()
+    return nothingOrErrno(retryOnInterrupt: true) { unsafe statvfs(path, &status) }.map {
+      let (size, overflows) = UInt64(status.f_bavail)
+        .multipliedReportingOverflow(by: UInt64(status.f_frsize))
+      return overflows ? .max : Int(clamping: size)
+    }
+  }
+
   static func setDirect(_ descriptor: Descriptor, _ isDirect: Bool) -> Result<Void, Errno> {
     nothingOrErrno(retryOnInterrupt: true) { cambium_set_direct(descriptor, isDirect ? 1 : 0) }
   }

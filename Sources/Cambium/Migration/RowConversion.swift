@@ -4,25 +4,29 @@ struct RowConversion: Sendable {
   private let new: RowLayout
   /// One for each column of the new rows that has bytes or a bit, in their order.
   private let moves: [ColumnMove]
+  /// Whether a closure wants to see the whole old record.
+  private let needsRecord: Bool
 
   init(_ change: RecordChange, from old: RowLayout, to new: RowLayout) {
     self.old = old
     self.new = new
     moves = zip(new.columns, change.fields).compactMap { column, field in
       if column.place.kind == .key { return nil }
-      return ColumnMove(column, field, from: old, to: new)
+      return ColumnMove(column, field, change.sources[field.new.number], from: old, to: new)
     }
+    needsRecord = change.sources.values.contains { if case .record = $0 { true } else { false } }
   }
 
   /// Puts the new row together; the key stays as it is.
   ///
   /// - Throws: `.corrupt` for a damaged row; `.invalidValue` where a value is missing that must be there;
-  ///   `.limitExceeded`.
+  ///   `.limitExceeded`; `.stepFailed` where a closure throws.
   func convert(key: RawSpan, row: RawSpan, to writer: RowWriter) throws(StoreError) {
     let (old, new) = (old, new)
     let reader = try RowReader(key: key, row: row, layout: old)
+    let record = needsRecord ? try DynamicRecord(reader) : nil
     writer.begin(new)
-    for move in moves { try move.run(reader, writer, new) }
+    for move in moves { try move.run(reader, record, writer, new) }
     writer.finish()
   }
 }
@@ -46,6 +50,8 @@ private struct ColumnMove: Sendable {
     case convert
     /// A composite, which has a bit at most.
     case flag
+    /// By what a step says.
+    case given(FieldSource)
   }
 
   /// A composite that can be null, and where the old row says so; a new one is, in every record.
@@ -53,17 +59,21 @@ private struct ColumnMove: Sendable {
     let source: ColumnPlace?
   }
 
-  init(_ target: Column, _ change: FieldChange, from old: RowLayout, to new: RowLayout) {
+  init(
+    _ target: Column, _ change: FieldChange, _ given: FieldSource?, from old: RowLayout,
+    to new: RowLayout
+  ) {
     self.target = target
     missing = change.missing
     sourceIndex = change.old.flatMap { old.index(number: $0.number) } ?? 0
     source = change.old == nil ? nil : old.columns[sourceIndex].place
-    switch target.place.kind {
+    switch (target.place.kind, given) {
+    case (_, .value?), (_, .record?), (_, .conversion?): kind = given.map { .given($0) } ?? .flag
     case _ where target.field.type == .composite: kind = .flag
     case _ where change.old.map { $0.type != target.field.type } ?? false: kind = .convert
-    case .fixed where source?.kind == .fixed:
+    case (.fixed, _) where source?.kind == .fixed:
       kind = .copyFixed(width: target.field.type.fixedWidth ?? 0)
-    case .variable where source?.kind == .variable: kind = .copyBytes
+    case (.variable, _) where source?.kind == .variable: kind = .copyBytes
     default: kind = .convert
     }
     var outer: [Outer] = []
@@ -80,13 +90,15 @@ private struct ColumnMove: Sendable {
 
   @inline(__always)
   func run(
-    _ reader: borrowing RowReader, _ writer: RowWriter, _ layout: RowLayout
+    _ reader: borrowing RowReader, _ record: DynamicRecord?, _ writer: RowWriter,
+    _ layout: RowLayout
   ) throws(StoreError) {
+    if case .given(let given) = kind { return try run(given, reader, record, writer, layout) }
     guard let source, !reader.isNull(source) else {
       return try runWithoutValue(reader, writer, layout)
     }
     switch kind {
-    case .flag: return
+    case .flag, .given: return
     case .copyFixed(let width):
       let (from, to) = (source.index, target.place.index)
       switch width {
@@ -102,6 +114,20 @@ private struct ColumnMove: Sendable {
       // What widens converts, always, but for what is no number, and that is the same in all types.
       try writer.set(value.widened(to: target.field.type), of: target, in: layout)
     }
+  }
+
+  /// Asks a closure, or converts.
+  @inline(never)
+  private func run(
+    _ given: FieldSource, _ reader: borrowing RowReader, _ record: DynamicRecord?,
+    _ writer: RowWriter, _ layout: RowLayout
+  ) throws(StoreError) {
+    var value = FieldValue.null
+    if let source, !reader.isNull(source) { value = try reader.value(sourceIndex) }
+    let made = try given.made(of: value, record, for: target, in: layout)
+    // What is null has the default, or is refused.
+    guard made != .null else { return try runWithoutValue(reader, writer, layout) }
+    try writer.set(made, of: target, in: layout)
   }
 
   @inline(never)
@@ -122,16 +148,6 @@ private struct ColumnMove: Sendable {
   /// A part of a composite that is null: an optional one has a bit of its own, which is set too.
   private func nullWithin(_ writer: RowWriter) {
     if target.field.isOptional { writer.setNull(target) }
-  }
-}
-
-extension FieldValue {
-  /// The value in a type that its own widens to.
-  fileprivate func widened(to type: ColumnType) -> FieldValue {
-    switch (self, type) {
-    case (.float(let value), .double): .double(Double(value))
-    default: converted(to: type) ?? self
-    }
   }
 }
 
@@ -170,8 +186,6 @@ struct RowTransform: EntryTransform {
 
   /// Says which record it was.
   private func named(_ error: StoreError, _ key: RawSpan) -> StoreError {
-    guard case .invalidValue(let record, let field, let reason) = error else { return error }
-    return .invalidValue(
-      record: record, field: field, reason: "\(reason): the record \(layout.text(ofKey: key))")
+    error.naming("the record \(layout.text(ofKey: key))")
   }
 }

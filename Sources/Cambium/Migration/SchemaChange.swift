@@ -1,23 +1,40 @@
-/// What a step from one version to the next does to what is stored, as data.
+/// What a step from one version to another does to what is stored.
 ///
-/// It follows from the two schemas: what has the same number in both is the same thing, whatever its name.
-struct SchemaChange: Hashable, Sendable {
+/// It follows from the two schemas, where what has the same number is the same thing whatever its name, and
+/// from what the step says of itself.
+struct SchemaChange: Sendable {
   let from: Schema
   let to: Schema
   let added: [RecordSchema]
   let removed: [RecordSchema]
   /// Of the records that both versions have.
   let records: [RecordChange]
+  /// Records of the old version that closures make others of.
+  let transformed: [RecordSchema]
+  /// What can be neither inferred nor done as given.
+  let faults: [MigrationFault]
 }
 
 /// What becomes of one record type in a step.
-struct RecordChange: Hashable, Sendable {
+struct RecordChange: Sendable {
   let old: RecordSchema
   let new: RecordSchema
   /// In step with the new fields.
   let fields: [FieldChange]
-  /// Whether its rows are made anew; else they are the same bytes in both versions.
-  let rewritesRows: Bool
+  /// Where values come from that the step says, by the new fields' numbers.
+  let sources: [UInt32: FieldSource]
+  let kind: Kind
+
+  enum Kind: Hashable, Sendable {
+    /// Keys and rows are the same bytes in both versions.
+    case same
+    /// Rows are made anew, keys stay.
+    case rows
+    /// Records are put together anew, value by value.
+    case records
+  }
+
+  var rewritesRows: Bool { kind != .same }
 }
 
 /// Where the values of a field come from.
@@ -41,61 +58,96 @@ struct MigrationFault: Hashable, Sendable, CustomStringConvertible {
 // MARK: Inference
 
 extension SchemaChange {
-  /// - Parameter described: The version that `to` is the schema of, with the defaults that it declares.
-  /// - Throws: `.cannotMigrate` with everything that cannot be inferred; `.invalidDescription`.
-  init(from: Schema, to: Schema, described: DescribedVersion) throws(StoreError) {
+  /// - Parameters:
+  ///   - described: The version that `to` is the schema of, with the defaults that it declares.
+  ///   - given: What the step says of itself.
+  /// - Throws: `.invalidDescription`.
+  init(
+    from: Schema, to: Schema, described: DescribedVersion, given: GivenChanges = .none
+  ) throws(StoreError) {
     var faults: [MigrationFault] = []
     var records: [RecordChange] = []
     for new in to.records {
-      guard let old = from.record(number: new.number) else { continue }
+      guard let old = from.record(number: new.number), !given.transformed.contains(old.name)
+      else { continue }
       let layouts = (
         try RowLayout(old, version: from.version), try RowLayout(new, version: to.version)
       )
       records.append(
         RecordChange(
           old: old, new: new, described.record(named: new.name),
-          rewritesRows: !layouts.1.hasRows(of: layouts.0), &faults))
+          hasSameRows: layouts.1.hasRows(of: layouts.0), given.fields[new.name] ?? [:], &faults))
     }
-    guard faults.isEmpty else {
-      throw .cannotMigrate(
-        from: Int(from.version), to: Int(to.version), reasons: faults.map(\.description))
+    let changed = Set(records.map(\.new.name))
+    for name in given.fields.keys.sorted() where !changed.contains(name) {
+      faults.append(
+        MigrationFault(
+          record: name, field: nil,
+          reason: "the step updates it, but not both versions have it; name it as it is afterwards")
+      )
+    }
+    for name in given.transformed.sorted() where from.record(named: name) == nil {
+      faults.append(
+        MigrationFault(
+          record: name, field: nil,
+          reason: "the step transforms it, but the version before has no such record"))
     }
     self.from = from
     self.to = to
-    added = to.records.filter { from.record(number: $0.number) == nil }
-    removed = from.records.filter { to.record(number: $0.number) == nil }
+    self.faults = faults
     self.records = records
+    added = to.records.filter { from.record(number: $0.number) == nil }
+    transformed = from.records.filter { given.transformed.contains($0.name) }
+    removed = from.records.filter {
+      to.record(number: $0.number) == nil && !given.transformed.contains($0.name)
+    }
   }
 }
 
 extension RecordChange {
   fileprivate init(
-    old: RecordSchema, new: RecordSchema, _ described: DescribedRecord?, rewritesRows: Bool,
-    _ faults: inout [MigrationFault]
+    old: RecordSchema, new: RecordSchema, _ described: DescribedRecord?, hasSameRows: Bool,
+    _ given: [String: FieldSource], _ faults: inout [MigrationFault]
   ) {
     var fields: [FieldChange] = []
-    var hasNull = rewritesRows
+    var sources: [UInt32: FieldSource] = [:]
+    var canMissValue = false
+    var isPutTogether = !new.hasKeys(of: old)
+    let isKey = Set(new.primaryKey.map(\.field))
     for field in new.fields {
       let declared = described?.fields.first { $0.name == field.name }
-      let change = FieldChange(
-        new: field, old: old.field(field.number),
-        missing: declared?.migrationDefault ?? declared?.defaultValue ?? .null)
-      if let reason = change.fault(in: new, old) {
+      let missing = declared?.migrationDefault ?? declared?.defaultValue ?? .null
+      let source = given[field.name]
+      let before =
+        if case .field(let name) = source { old.field(named: name) } else {
+          old.field(field.number)
+        }
+      let change = FieldChange(new: field, old: before, missing: missing)
+      let reason =
+        source.map { change.fault(of: $0, in: old) } ?? change.fault(in: new, old)
+      if let reason {
         faults.append(MigrationFault(record: new.name, field: field.name, reason: reason))
       }
-      hasNull = hasNull || change.canMissValue(in: new, old)
+      if let source {
+        sources[field.number] = source
+        isPutTogether = isPutTogether || isKey.contains(field.number) || field.type == .composite
+        if case .conversion(.setAside) = source { isPutTogether = true }
+      }
+      canMissValue = canMissValue || change.canMissValue(in: new, old)
       fields.append(change)
     }
-    if !new.hasKeys(of: old) {
+    for name in given.keys.sorted() where new.field(named: name) == nil {
       faults.append(
         MigrationFault(
-          record: new.name, field: nil,
-          reason: "its primary key is another; say in a step how the new one is made"))
+          record: new.name, field: name, reason: "the step gives it, but there is no such field"))
     }
     self.old = old
     self.new = new
     self.fields = fields
-    self.rewritesRows = hasNull
+    self.sources = sources
+    kind =
+      isPutTogether
+      ? .records : !hasSameRows || canMissValue || !sources.isEmpty ? .rows : .same
   }
 }
 
@@ -107,10 +159,29 @@ extension FieldChange {
       if record.canBeNull(new) || missing != .null || new.type == .composite { return nil }
       return isWithinNew
         ? "it is a part of what is new, is not optional and has no default; give it one"
-        : "it is new, not optional, and has no default; give it one by MigrationInfo(default:)"
+        : "it is new, not optional, and has no default; give it one by MigrationInfo(default:), or say"
+          + " in a step how it is computed"
     }
     if old.type == new.type || old.type.widens(to: new.type) { return nil }
-    return "it was \(old.type) and is \(new.type), which loses values; say in a step how it is made"
+    return
+      "it was \(old.type) and is \(new.type), which loses values; say in a step how it is made, as"
+      + " UpdateField(\"\(new.name)\", converting: .refuse)"
+  }
+
+  /// Why a step cannot make it so; nil where it can.
+  fileprivate func fault(of source: FieldSource, in oldRecord: RecordSchema) -> String? {
+    switch source {
+    case .record: return nil
+    case .field(let name):
+      guard let old else {
+        return "it is pulled from \(name), which the version before does not have"
+      }
+      if old.type == new.type || old.type.widens(to: new.type) { return nil }
+      return "it is pulled from \(name), which is \(old.type) and not \(new.type)"
+    case .value, .conversion:
+      return old == nil
+        ? "it is made of its old value, but is new; compute it from the record" : nil
+    }
   }
 
   /// Whether a record without a value, which there could be, is one that must have one now.

@@ -15,6 +15,11 @@ public struct DynamicRecord: Hashable, Sendable {
     get { fields[field] ?? .null }
     set { fields[field] = newValue }
   }
+
+  /// The value of a field as a Swift value; nil where there is none, or it is of another type.
+  public subscript<Value: FieldValueReadable>(field: String, as type: Value.Type) -> Value? {
+    self[field].as(type)
+  }
 }
 
 extension DynamicRecord {
@@ -40,6 +45,19 @@ extension DynamicRecord {
     guard name == layout.record.name else { throw .unknownRecord(name: name) }
     var values = [FieldValue](repeating: .null, count: layout.columns.count)
     try layout.spread(fields, over: layout.outermost, within: nil, into: &values)
+    try layout.encode(values, to: row, key: key)
+  }
+}
+
+extension RowLayout {
+  /// Puts key and row together of one value for each column; those of composites only say whether they are
+  /// null.
+  ///
+  /// - Throws: as `DynamicRecord.encode`.
+  func encode(
+    _ values: [FieldValue], to row: RowWriter, key: KeyEncoder
+  ) throws(StoreError) {
+    let layout = self
     key.begin()
     for column in layout.key.columns {
       try key.append(values[Int(column.column)], column, of: layout)
@@ -51,6 +69,15 @@ extension DynamicRecord {
       try row.set(values[index], of: column, in: layout)
     }
     row.finish()
+  }
+
+  /// Gives the parts of a composite their values.
+  ///
+  /// - Throws: `.invalidValue` for a part that there is not.
+  func spread(
+    _ parts: [String: FieldValue], over composite: Column, into values: inout [FieldValue]
+  ) throws(StoreError) {
+    try spread(parts, over: composite.parts, within: composite, into: &values)
   }
 }
 

@@ -24,22 +24,26 @@ public final class PersistentStore: RecordReading, Sendable {
 
   /// Opens the store in the directory at `path`, or makes it.
   ///
-  /// - Parameter migration: What is done about a store of an older version.
+  /// - Parameters:
+  ///   - steps: What the program says of steps from older versions; all else is inferred.
+  ///   - migration: What is done about a store of an older version.
   /// - Throws: `StoreError.invalidDescription` where the model is wrong; `.schemaMismatch` where the store
   ///   describes the model's version otherwise, `.cannotMigrate` where it has an older one that cannot become
   ///   the model's, `.needsMigration` where it is not to, `.newerSchema` where it has a newer one; while it is
-  ///   migrated, `.invalidValue` for a record without a value that it must have and `.uniqueConflict`; `.locked`
+  ///   migrated, `.invalidValue` for a record without a value that it must have, `.uniqueConflict` and
+  ///   `.stepFailed`; `.locked`
   ///   where it is open for writing; `.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.full`, `.io`.
   ///   Nothing has changed then that was in the store.
   public convenience init(
-    at path: String, model: StoreModel, migration: MigrationMode = .automatic,
+    at path: String, model: StoreModel, steps: [Step] = [],
+    migration: MigrationMode = .automatic,
     options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
     let checked = try model.checked()
     let backend: any StoreBackend =
       options.access == .reading
       ? try ReadingBackend(at: path, options) : try WritingBackend(at: path, options)
-    try self.init(backend, model, checked, migration, options)
+    try self.init(backend, model, checked, steps, migration, options)
   }
 
   /// Makes a store in memory, which nobody else can open and which is gone with its last user.
@@ -49,16 +53,17 @@ public final class PersistentStore: RecordReading, Sendable {
     inMemory model: StoreModel, options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
     let checked = try model.checked()
-    try self.init(try MemoryBackend(options), model, checked, .refuse, options)
+    try self.init(try MemoryBackend(options), model, checked, [], .refuse, options)
   }
 
   private init(
     _ backend: any StoreBackend, _ model: StoreModel, _ checked: CheckedModel,
-    _ migration: MigrationMode, _ options: StoreOptions
+    _ steps: [Step], _ migration: MigrationMode, _ options: StoreOptions
   ) throws(StoreError) {
     do throws(StoreError) {
       types = try SchemaOpening(
-        backend: backend, model: model, fresh: checked, mode: migration
+        backend: backend, model: model, fresh: checked, steps: steps, mode: migration,
+        options: options.migration
       ).run()
     } catch {
       try? backend.close()

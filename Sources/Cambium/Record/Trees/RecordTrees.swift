@@ -1,3 +1,23 @@
+/// Where the trees of a version are while it is made: names by the numbers of records and indexes.
+struct TreePlaces: Hashable, Sendable {
+  var rows: [UInt32: String] = [:]
+  /// Only of those that are whole.
+  var indexes: [UInt32: String] = [:]
+  var metadata = RecordTypes.metadataName
+  /// Values that migrations have set aside.
+  var aside = RecordTypes.asideName
+
+  /// Where they are in a store that is whole.
+  init(of schema: Schema) {
+    for record in schema.records {
+      rows[record.number] = RecordTrees.name(ofRows: record.number)
+      for index in record.indexes {
+        indexes[index.number] = RecordTrees.name(ofIndex: index.number)
+      }
+    }
+  }
+}
+
 /// The trees of one record type in an open store: one of its rows, by primary key, and one for each index.
 @usableFromInline
 final class RecordTrees: Sendable {
@@ -11,15 +31,18 @@ final class RecordTrees: Sendable {
     let slot: TreeSlot
   }
 
+  /// - Parameter places: Where the trees are, if not where they are in a store that is whole.
   /// - Throws: `.invalidDescription`, `.invalidValue` where the schema contradicts itself.
   init(
-    _ record: RecordSchema, version: UInt32, names: TreeNames
+    _ record: RecordSchema, version: UInt32, names: TreeNames, places: TreePlaces? = nil
   ) throws(StoreError) {
     layout = try RowLayout(record, version: version)
-    rows = try names.slot(of: Self.name(ofRows: record.number))
+    rows = try names.slot(of: places?.rows[record.number] ?? Self.name(ofRows: record.number))
     var indexes: [IndexTree] = []
     for index in try layout.indexLayouts() {
-      let slot = try names.slot(of: Self.name(ofIndex: index.schema.number))
+      let number = index.schema.number
+      if let places, places.indexes[number] == nil { continue }
+      let slot = try names.slot(of: places?.indexes[number] ?? Self.name(ofIndex: number))
       indexes.append(IndexTree(layout: index, slot: slot))
     }
     self.indexes = indexes

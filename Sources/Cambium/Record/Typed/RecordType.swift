@@ -15,7 +15,7 @@ final class RecordType<Subject: Record>: OpenedRecordType {
   @usableFromInline let isChecked: Bool
   /// Whether a record was once the same by way of the type's own coding. Asked in debug builds.
   private let agrees = Atomic(false)
-  private let rules: [(column: Int, rule: CheckedRule)]
+  private let rules: RowRules
   private let validations: [(text: String, holds: @Sendable (Subject) -> Bool)]
 
   /// - Throws: `.invalidDescription` where the description and the type differ.
@@ -24,10 +24,7 @@ final class RecordType<Subject: Record>: OpenedRecordType {
     plan = try RecordPlan(checked, layout: trees.layout)
     hooks = Subject.hooks
     properties = PropertyFields(checked)
-    rules = checked.fields.flatMap { field in
-      let column = trees.layout.index(named: field.name) ?? 0
-      return field.rules.map { (column, $0) }
-    }
+    rules = RowRules(checked.fields, trees.layout)
     validations = checked.validations.compactMap { validation in
       validation.predicate(of: Subject.self).map { (validation.text, $0) }
     }
@@ -91,7 +88,7 @@ extension RecordType {
     #if DEBUG
       try checkAgreement(record)
     #endif
-    if !rules.isEmpty { try checkRules(row, key) }
+    try rules.check(row, key, trees.layout)
     if !validations.isEmpty { try checkValidations(record) }
   }
 
@@ -100,19 +97,6 @@ extension RecordType {
     if agrees.load(ordering: .relaxed) { return }
     try plan.checkAgreement(of: record)
     agrees.store(true, ordering: .relaxed)
-  }
-
-  private func checkRules(_ row: RowWriter, _ key: KeyEncoder) throws(StoreError) {
-    let layout = trees.layout
-    let reader = try RowReader(key: key.key, row: row.row, layout: layout)
-    for (column, rule) in rules {
-      let value = try reader.value(column)
-      if !rule.holds(for: value) {
-        throw .invalidValue(
-          record: layout.record.name, field: layout.columns[column].field.name,
-          reason: "\(value) is not what it has to be: it \(rule.text)")
-      }
-    }
   }
 
   private func checkValidations(_ record: Subject) throws(StoreError) {

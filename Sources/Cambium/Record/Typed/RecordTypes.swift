@@ -14,22 +14,28 @@ final class RecordTypes: Sendable {
   /// The tree of the schemas.
   let schemas: TreeSlot
 
+  static var metadataName: String { "metadata" }
+  static var asideName: String { "aside" }
+
   /// What is neither a row nor an index entry is of no schema version.
   static var systemVersion: UInt32 { 0 }
 
-  /// - Parameter model: Of the schema's version; nil where the store is read without Swift types.
+  /// - Parameters:
+  ///   - model: Of the schema's version; nil where the store is read without Swift types.
+  ///   - places: Where the trees are, if not where they are in a store that is whole.
   /// - Throws: `.invalidDescription`.
   init(
-    _ schema: Schema, model: CheckedModel?, names: TreeNames
+    _ schema: Schema, model: CheckedModel?, names: TreeNames, places: TreePlaces? = nil
   ) throws(StoreError) {
     self.schema = schema
-    metadata = try names.slot(of: "metadata")
+    metadata = try names.slot(of: places?.metadata ?? Self.metadataName)
     history = try names.slot(of: HistoryKey.treeName)
     schemas = try names.slot(of: Schema.treeName)
     var byName: [String: RecordTrees] = [:]
     var byNumber: [UInt32: RecordTrees] = [:]
     for record in schema.records {
-      let trees = try RecordTrees(record, version: schema.version, names: names)
+      let trees = try RecordTrees(
+        record, version: schema.version, names: names, places: places)
       byName[record.name] = trees
       byNumber[record.number] = trees
     }

@@ -57,37 +57,13 @@ extension StoreModel {
     return schemas
   }
 
-  /// The versions that lead from a store's schema to the model's own, the first behind it first: each with its
-  /// schema, in the numbers of the one before.
-  ///
-  /// - Throws: `.invalidDescription`; `.schemaMismatch` where the model describes the store's version otherwise.
-  func versions(
-    after stored: Schema
-  ) throws(StoreError) -> [(described: DescribedVersion, schema: Schema)] {
-    var versions: [(described: DescribedVersion, schema: Schema)] = []
-    var fresh: Schema?
-    for described in try describedVersions() {
-      let label = described.version == version ? label : nil
-      guard described.version > Int(stored.version) else {
-        var numbering = Numbering(described, after: fresh)
-        fresh = try numbering.schema(label: label)
-        continue
-      }
-      if let fresh, versions.isEmpty, fresh.fingerprint != stored.fingerprint {
-        throw .schemaMismatch(
-          version: Int(stored.version), differences: stored.differences(to: fresh))
-      }
-      var numbering = Numbering(described, after: versions.last?.schema ?? stored)
-      versions.append((described, try numbering.schema(label: label)))
-    }
-    return versions
-  }
-
   /// The descriptions of all versions are asked for at every open.
   private static let versionMax = 65_535
 
   /// Every version, checked by itself and against the one before.
-  private func describedVersions() throws(StoreError) -> [DescribedVersion] {
+  ///
+  /// - Throws: `.invalidDescription`.
+  func describedVersions() throws(StoreError) -> [DescribedVersion] {
     guard version >= 1 else { throw invalid("versions start at 1") }
     guard version <= Self.versionMax else {
       throw invalid("versions count up to \(Self.versionMax); a date, say, is a label")
@@ -117,8 +93,7 @@ extension StoreModel {
   private func describedRecords(in version: Int) throws(StoreError) -> [DescribedRecord] {
     var described: [DescribedRecord] = []
     for type in records {
-      // The name without its module and the types around it.
-      let name = String(describing: type)
+      let name = RecordDescription.name(of: type)
       let description = type.recordDescription(for: version)
       if description.elements.isEmpty { continue }
       described.append(try Self.describe(description, type, name, version))
@@ -136,7 +111,10 @@ extension StoreModel {
     return described
   }
 
-  private static func describe(
+  /// A description taken apart.
+  ///
+  /// - Throws: `.invalidDescription`.
+  static func describe(
     _ description: RecordDescription, _ type: (any Record.Type)?, _ name: String, _ version: Int
   ) throws(StoreError) -> DescribedRecord {
     do throws(DescriptionFault) {
@@ -154,7 +132,7 @@ extension StoreModel {
 
 extension DescribedRecord {
   /// The record beside its schema; nil where it has no type.
-  fileprivate func checked(_ schema: RecordSchema) -> CheckedRecord? {
+  func checked(_ schema: RecordSchema) -> CheckedRecord? {
     guard let type else { return nil }
     var byName: [String: DescribedField] = [:]
     for field in fields { byName[field.name] = field }

@@ -189,6 +189,22 @@ extension DescribedRecord {
   }
 }
 
+extension DescribedRecord {
+  /// The same record as if there had been no version before.
+  var alone: DescribedRecord {
+    var copy = self
+    copy.renamingID = nil
+    copy.fields = fields.map { field in
+      DescribedField(
+        name: field.name, composite: field.composite, property: field.property, type: field.type,
+        isOptional: field.isOptional, modifier: field.modifier, codec: field.codec,
+        rules: field.rules, defaultValue: field.defaultValue,
+        migrationDefault: field.migrationDefault, renamingID: nil)
+    }
+    return copy
+  }
+}
+
 /// A declared index, with a name.
 struct DescribedIndex: Sendable {
   let name: String

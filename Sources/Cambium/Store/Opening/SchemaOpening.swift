@@ -4,9 +4,9 @@ struct SchemaOpening {
   let model: StoreModel
   /// The model checked for a store without a schema.
   let fresh: CheckedModel
+  var steps: [Step] = []
   let mode: MigrationMode
-  /// How many records a slice of a migration has.
-  var sliceCount = 200_000
+  var options = MigrationOptions()
 
   /// - Throws: `.missing` where there is no schema and none can be written; `.schemaMismatch`, `.needsMigration`, `.newerSchema`, `.invalidDescription`, `.corrupt`, and
   ///   what a commit throws.
@@ -16,6 +16,8 @@ struct SchemaOpening {
       if backend.isReadOnly { throw .missing(path: backend.path) }
       return try begin()
     }
+    // A step may lead back from a newer version.
+    if Int(stored.version) > model.version { return try migrate(stored) }
     let checked = try model.checked(after: stored)
     guard stored.version == checked.schema.version else { return try migrate(stored) }
     let differences = stored.differences(to: fresh.schema)
@@ -29,19 +31,20 @@ struct SchemaOpening {
 
   /// Makes a store of an older version one of the model's.
   private func migrate(_ stored: Schema) throws(StoreError) -> RecordTypes {
+    let isBack = Int(stored.version) > model.version
+    if isBack, !steps.contains(where: { $0.to == model.version && $0.kind == .direct }) {
+      throw .newerSchema(found: Int(stored.version), supported: model.version)
+    }
     guard mode == .automatic, !backend.isReadOnly else {
       throw .needsMigration(found: Int(stored.version), wanted: model.version)
     }
-    var steps: [SchemaChange] = []
-    for version in try model.versions(after: stored) {
-      steps.append(
-        try SchemaChange(
-          from: steps.last?.to ?? stored, to: version.schema, described: version.described))
-    }
-    let plan = try MigrationPlan(steps, from: stored)
-    try Migrator(backend, plan, sliceCount: sliceCount).run()
+    let route = try MigrationRoute(
+      from: stored, history: try StoredSchemas(backend).all(), to: model, steps, options)
+    try route.check()
+    let tasks = try MigrationTasks(route, stepwise: options.stepwise)
+    try Migrator(backend, tasks, sliceCount: options.sliceCount).run()
     return try RecordTypes(
-      plan.to, model: try model.checked(after: plan.to), names: backend.names)
+      route.to, model: try model.checked(after: route.to), names: backend.names)
   }
 
   /// Writes the schema of a store that has none.

@@ -13,6 +13,8 @@ public struct StoreOptions: Hashable, Sendable {
   /// Which commits the store's history keeps; nil to keep none. Of a store that is only read, what its
   /// writer keeps can be read all the same.
   public var history: HistoryOptions?
+  /// What is allowed of migrations, and how they are run.
+  public var migration = MigrationOptions()
   /// Whether a directory on a network file system is accepted, where locks and flushes may not hold.
   public var allowsNetworkFileSystems = false
 

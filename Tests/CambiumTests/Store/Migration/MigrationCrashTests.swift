@@ -21,8 +21,10 @@ import Testing
   ) throws -> (backend: SimulatedBackend, types: RecordTypes) {
     let backend = try SimulatedBackend(medium, seed: seed)
     let model = model(version)
+    var options = MigrationOptions()
+    options.sliceCount = 7
     let opening = SchemaOpening(
-      backend: backend, model: model, fresh: try model.checked(), mode: mode, sliceCount: 7)
+      backend: backend, model: model, fresh: try model.checked(), mode: mode, options: options)
     return (backend, try opening.run())
   }
 

@@ -1,0 +1,36 @@
+/// A change between two versions, or several.
+enum MigrateWorkload: String, CaseIterable, Sendable {
+  /// A required field comes, with a default.
+  case add
+  case rename
+  case remove
+  /// An optional field is required, with a default for those without a value.
+  case require
+  /// An `Int32` becomes an `Int64`.
+  case widen
+  /// A value is made of another, by a closure or an expression.
+  case transform
+  /// Each record is made two.
+  case split
+  /// All of add, rename, remove, require and widen, in one version each.
+  case chain
+
+  /// Times faster than SQLite's copy that it is to be.
+  var goal: Double? {
+    switch self {
+    case .add, .remove, .require, .widen, .transform, .split: 5
+    case .rename, .chain: nil
+    }
+  }
+
+  /// Records a second and core that it is to take.
+  var rateGoal: Double {
+    switch self {
+    case .transform, .split: 500_000
+    default: 2_000_000
+    }
+  }
+
+  /// The version that it leads to.
+  var version: Int { self == .chain ? 6 : 2 }
+}

@@ -1,0 +1,89 @@
+extension FieldSource {
+  /// The value of a field in the new version, as its column holds it; null where it has none.
+  ///
+  /// - Parameters:
+  ///   - value: What the field was, null where it was not.
+  ///   - record: The whole old record, where the source is a function of it.
+  /// - Throws: `.stepFailed` where a closure throws; `.invalidValue` where its value is of another type, or
+  ///   one does not convert and is not to be replaced.
+  func made(
+    of value: FieldValue, _ record: DynamicRecord?, for target: Column, in layout: RowLayout
+  ) throws(StoreError) -> FieldValue {
+    switch self {
+    case .field: return value.widened(to: target.field.type)
+    case .conversion(let policy):
+      if value == .null { return .null }
+      if let converted = value.converting(to: target.field.type) { return converted }
+      switch policy {
+      case .refuse:
+        throw layout.refusal(target, "\(value) does not convert to \(target.field.type)")
+      case .replace(let value): return try fitted(value, for: target, in: layout)
+      case .setAside: return .null
+      }
+    case .value(let body):
+      return try fitted(
+        try call(target, layout) { try body(value) }, for: target, in: layout)
+    case .record(let body):
+      guard let record else { return .null }
+      return try fitted(try call(target, layout) { try body(record) }, for: target, in: layout)
+    }
+  }
+
+  /// Whether a value that was there has no counterpart in the new type, and is to be kept aside.
+  func setsAside(_ value: FieldValue, _ type: ColumnType) -> Bool {
+    guard case .conversion(.setAside) = self, value != .null else { return false }
+    return value.converting(to: type) == nil
+  }
+
+  private func fitted(
+    _ value: FieldValue, for target: Column, in layout: RowLayout
+  ) throws(StoreError) -> FieldValue {
+    switch target.field.type {
+    case _ where value == .null: return .null
+    case .composite, .transformable: return value
+    default:
+      guard let converted = value.converted(to: target.field.type) else {
+        throw layout.refusal(target, value)
+      }
+      return converted
+    }
+  }
+
+  private func call(
+    _ target: Column, _ layout: RowLayout, _ body: () throws -> FieldValue
+  ) throws(StoreError) -> FieldValue {
+    do {
+      return try body()
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw .stepFailed(
+        version: Int(layout.version), source: "\(layout.record.name).\(target.field.name)",
+        reason: "\(error)")
+    }
+  }
+}
+
+extension FieldValue {
+  /// The value in a type that its own widens to, or in its own.
+  func widened(to type: ColumnType) -> FieldValue {
+    switch (self, type) {
+    case (.float(let value), .double): .double(Double(value))
+    // What widens converts, always, but for what is no number, and that is the same in all types.
+    default: converted(to: type) ?? self
+    }
+  }
+}
+
+extension StoreError {
+  /// The same error, which also says of which record it is.
+  func naming(_ source: String) -> StoreError {
+    switch self {
+    case .invalidValue(let record, let field, let reason):
+      .invalidValue(record: record, field: field, reason: "\(reason): \(source)")
+    case .stepFailed(let version, let place, let reason):
+      .stepFailed(version: version, source: "\(place) of \(source)", reason: reason)
+    default: self
+    }
+  }
+}

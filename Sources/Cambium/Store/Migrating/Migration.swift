@@ -1,0 +1,103 @@
+/// The way of a store to another version: its plan, a rehearsal, and the run.
+///
+/// It is made by `PersistentStore.migration(at:to:steps:options:)`. The store stays one of the old version, for
+/// every program, until the run has ended; then it is one of the new version, whole.
+public final class Migration: Sendable {
+  /// What will be done, and what keeps it from being done.
+  public let plan: MigrationPlan
+  private let path: String
+  private let model: StoreModel
+  private let steps: [Step]
+  private let options: StoreOptions
+  private let monitor: MigrationMonitor
+  private let watchers = ProgressWatchers()
+
+  init(
+    _ path: String, _ model: StoreModel, _ steps: [Step], _ options: StoreOptions
+  ) throws(StoreError) {
+    _ = try model.checked()
+    let backend = try ReadingBackend(at: path, options)
+    defer { try? backend.close() }
+    plan = try MigrationPlan(of: backend, to: model, steps, options.migration)
+    self.path = path
+    self.model = model
+    self.steps = steps
+    self.options = options
+    let watchers = watchers
+    monitor = MigrationMonitor { progress in watchers.tell(progress) }
+  }
+}
+
+// MARK: Running
+
+extension Migration {
+  /// Does all that the run would do on the real records, but for making the store one of the new version, and
+  /// throws away what it made. Errors and report are those of the run.
+  ///
+  /// - Throws: as `run()`.
+  @discardableResult
+  public func rehearse() throws(StoreError) -> MigrationReport { try perform(isRehearsal: true) }
+
+  /// Makes the store one of the model's version. What an earlier run did that was broken off is gone on with.
+  ///
+  /// The calling thread does the work, which may take minutes; from tasks, call it on a thread of its own.
+  ///
+  /// - Throws: `StoreError.cannotMigrate` where the plan has faults; `.locked` where the store is open for
+  ///   writing; `.invalidValue`, `.uniqueConflict`, `.stepFailed` for the record at which it failed: then the
+  ///   store is as it was. `.migrationCancelled`, `.full`, `.io`: then the next run goes on. `.corrupt`,
+  ///   `.schemaMismatch` where the store has changed since the plan was made.
+  @discardableResult
+  public func run() throws(StoreError) -> MigrationReport { try perform(isRehearsal: false) }
+
+  /// Ends a run that is under way, after the slice that it is at; it throws `.migrationCancelled`. The next run
+  /// goes on there; a program of the old version that opens the store throws away what was done.
+  public func cancel() { monitor.cancel() }
+
+  /// How far a run or a rehearsal is: at most ten times a second, and at its end. Begin to listen before it
+  /// begins. It ends with the run.
+  public var progress: AsyncStream<MigrationProgress> { watchers.stream() }
+
+  private func perform(isRehearsal: Bool) throws(StoreError) -> MigrationReport {
+    defer { watchers.end() }
+    let start = ContinuousClock.now
+    var options = options
+    options.access = .writingExisting
+    let backend = try WritingBackend(at: path, options)
+    do throws(StoreError) {
+      guard let stored = try StoredSchemas(backend).newest() else { throw .missing(path: path) }
+      var report = MigrationReport(from: Int(stored.version), to: model.version)
+      let isThere = Int(stored.version) == model.version
+      if !isThere {
+        let route = try MigrationRoute(
+          from: stored, history: try StoredSchemas(backend).all(), to: model, steps,
+          options.migration)
+        try route.check()
+        let tasks = try MigrationTasks(route, stepwise: options.migration.stepwise)
+        try Migrator(
+          backend, tasks, monitor: monitor, sliceCount: options.migration.sliceCount
+        ).run(isRehearsal: isRehearsal)
+      }
+      report.records = monitor.progress.recordsDone
+      try backend.close()
+      report.elapsed = .now - start
+      return report
+    } catch {
+      try? backend.close()
+      throw error
+    }
+  }
+}
+
+/// What a migration has done.
+public struct MigrationReport: Hashable, Sendable {
+  public let from: Int
+  public let to: Int
+  /// Records that were looked at, once for every part of the work that looked at them.
+  public internal(set) var records = 0
+  public internal(set) var elapsed = Duration.zero
+
+  init(from: Int, to: Int) {
+    self.from = from
+    self.to = to
+  }
+}

@@ -1,0 +1,259 @@
+/// What a migration would do: its steps, what it reads and writes, and what keeps it from being done.
+///
+/// It is plain data, to print, keep or send.
+public struct MigrationPlan: Hashable, Codable, Sendable {
+  /// The version that the store has.
+  public let from: Int
+  /// The version that it would have.
+  public let to: Int
+  /// In their order; none where the store has the version already.
+  public let steps: [PlannedStep]
+  /// What keeps it from being done, and what to write; empty if it can be done.
+  public let faults: [String]
+  /// What is done, in the order in which it is.
+  public let work: [String]
+  /// Records that are looked at, once for each part of the work that looks at them.
+  public let records: Int
+  /// Bytes of pages that are read and written, about.
+  public let bytesToRead: Int
+  public let bytesToWrite: Int
+  /// Bytes free on the medium; nil where that is not known.
+  public let bytesFree: Int?
+
+  /// One step of a plan.
+  public struct PlannedStep: Hashable, Codable, Sendable {
+    public let from: Int
+    public let to: Int
+    public let label: String?
+    public let kind: Kind
+    /// What it does, a sentence for each record, field and index.
+    public let changes: [String]
+
+    public enum Kind: String, Hashable, Codable, Sendable {
+      /// It follows from the descriptions.
+      case inferred
+      /// The program says a part of it.
+      case given
+    }
+  }
+
+  public var canRun: Bool { faults.isEmpty }
+
+  /// Whether nothing that a program says takes part in it: all of it follows from the descriptions (J14).
+  public var isInferred: Bool { steps.allSatisfy { $0.kind == .inferred } }
+
+  /// About how long it takes, from what this kind of work takes on a machine of today.
+  public var estimatedTime: Duration {
+    .seconds(Double(records) / 1_000_000 + Double(bytesToRead + bytesToWrite) / 1_000_000_000)
+  }
+}
+
+extension MigrationPlan: CustomStringConvertible {
+  public var description: String {
+    if from == to { return "The store has version \(to) already." }
+    var lines = ["version \(from) → \(to), \(steps.count) step\(steps.count == 1 ? "" : "s")"]
+    for step in steps {
+      let label = step.label.map { " “\($0)”" } ?? ""
+      lines.append("  \(step.from) → \(step.to)\(label), \(step.kind.rawValue)")
+      lines += step.changes.map { "    \($0)" }
+      if step.changes.isEmpty { lines.append("    nothing that is stored") }
+    }
+    lines.append("work")
+    lines += work.map { "  \($0)" }
+    lines.append(
+      "  \(records) records to look at, about \(bytesToRead.megabytes) to read and"
+        + " \(bytesToWrite.megabytes) to write"
+        + (bytesFree.map { " of \($0.megabytes) free" } ?? ""))
+    if !faults.isEmpty {
+      lines.append("it cannot be done:")
+      lines += faults.map { "  \($0)" }
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension Int {
+  fileprivate var megabytes: String {
+    let tenths = (self + 50_000) / 100_000
+    return "\(tenths / 10).\(tenths % 10) MB"
+  }
+}
+
+// MARK: Making one
+
+extension MigrationPlan {
+  /// - Throws: as `PersistentStore.migration`.
+  init(
+    of backend: any StoreBackend, to model: StoreModel, _ steps: [Step], _ options: MigrationOptions
+  ) throws(StoreError) {
+    let schemas = StoredSchemas(
+      try backend.trees(), try backend.names.slot(of: Schema.treeName),
+      path: backend.path)
+    guard let stored = try schemas.newest() else { throw .missing(path: backend.path) }
+    from = Int(stored.version)
+    to = model.version
+    bytesFree = try? Syscall.bytesFree(at: backend.path).get()
+    guard from != to else {
+      (self.steps, faults, work) = ([], [], [])
+      (records, bytesToRead, bytesToWrite) = (0, 0, 0)
+      return
+    }
+    let route = try MigrationRoute(
+      from: stored, history: try schemas.all(), to: model, steps, options)
+    self.steps = route.hops.map { PlannedStep($0) }
+    guard route.faults.isEmpty else {
+      faults = route.faults.map(\.description)
+      work = []
+      (records, bytesToRead, bytesToWrite) = (0, 0, 0)
+      return
+    }
+    let tasks = try MigrationTasks(route, stepwise: options.stepwise)
+    let measure = try WorkMeasure(tasks, in: backend)
+    work = measure.work
+    records = measure.records
+    bytesToRead = measure.bytesRead
+    bytesToWrite = measure.bytesWritten
+    var faults = try RecordCounting.faults(of: route, in: backend)
+    if let bytesFree, bytesFree < bytesToWrite {
+      faults.append(
+        "it needs about \(bytesToWrite.megabytes) on the medium, where \(bytesFree.megabytes) are free"
+      )
+    }
+    self.faults = faults
+  }
+}
+
+/// What the tasks of a migration read and write.
+private struct WorkMeasure {
+  private(set) var work: [String] = []
+  private(set) var records = 0
+  private(set) var bytesRead = 0
+  private(set) var bytesWritten = 0
+
+  init(_ tasks: MigrationTasks, in backend: any StoreBackend) throws(StoreError) {
+    let trees = try backend.trees()
+    // What is not made yet is about as large as what it is made of.
+    var made: [String: String] = [:]
+    for task in tasks.tasks {
+      switch task {
+      case .arrange(let arrangement):
+        for (source, target) in arrangement.copies { made[target] = made[source] ?? source }
+        continue
+      case .remake(let remake):
+        if let source = task.readTree {
+          for (number, tree) in remake.to.places.rows
+          where remake.from.places.rows[number] != tree && made[tree] == nil {
+            made[tree] = made[source] ?? source
+          }
+        }
+      case .convert, .build, .run, .check: break
+      }
+      var line = task.text
+      if let tree = task.readTree {
+        let slot = try backend.names.slot(of: made[tree] ?? tree)
+        let (count, bytes) = (try trees.count(in: slot), Int(clamping: trees.liveBytes(in: slot)))
+        records += count
+        bytesRead += bytes
+        // An index is a part of its rows; a third, say.
+        if case .build = task { bytesWritten += bytes / 3 } else { bytesWritten += bytes }
+        line += ", \(count) records"
+      }
+      work.append(line)
+    }
+  }
+}
+
+// MARK: What steps do, in words
+
+extension MigrationPlan.PlannedStep {
+  fileprivate init(_ hop: MigrationRoute.Hop) {
+    let change = hop.change
+    from = Int(change.from.version)
+    to = Int(change.to.version)
+    label = hop.step?.label ?? change.to.label
+    kind = (hop.step?.parts.isEmpty ?? true) ? .inferred : .given
+    var changes: [String] = []
+    for record in change.added { changes.append("\(record.name) is new") }
+    for record in change.removed {
+      changes.append("\(record.name) is removed, and all of its records")
+    }
+    for record in change.transformed {
+      changes.append("\(record.name): its records are transformed")
+    }
+    for record in change.records { changes += record.sentences }
+    for part in hop.step?.parts ?? [] {
+      switch part.kind {
+      case .before: changes.append("before it, the program changes records")
+      case .after: changes.append("after it, the program changes records")
+      case .check(let check): changes.append("it is checked that \(check.text)")
+      case .update, .transform: break
+      }
+    }
+    self.changes = changes
+  }
+}
+
+extension RecordChange {
+  /// What becomes of its name, fields, key and indexes.
+  fileprivate var sentences: [String] {
+    var sentences: [String] = []
+    if old.name != new.name { sentences.append("\(old.name) is renamed \(new.name)") }
+    let numbers = Set(new.fields.map(\.number))
+    for field in old.fields where !numbers.contains(field.number) {
+      sentences.append("\(new.name).\(field.name) is removed")
+    }
+    for field in fields {
+      let name = "\(new.name).\(field.new.name)"
+      if let source = sources[field.new.number] {
+        sentences.append("\(name) \(source.text(of: field))")
+      } else {
+        sentences += field.sentences.map { "\(name) \($0)" }
+      }
+    }
+    if kind == .records { sentences.append("\(new.name): its records are put together anew") }
+    let before = Set(old.indexes.map(\.number))
+    let after = Set(new.indexes.map(\.number))
+    for index in old.indexes where !after.contains(index.number) {
+      sentences.append("\(new.name): the index \(index.name) is dropped")
+    }
+    for index in new.indexes where !before.contains(index.number) {
+      sentences.append("\(new.name): the index \(index.name) is built")
+    }
+    return sentences
+  }
+}
+
+extension FieldChange {
+  fileprivate var sentences: [String] {
+    guard let old else {
+      return ["is new" + (missing == .null ? "" : ", \(missing) in all records")]
+    }
+    var sentences: [String] = []
+    if old.name != new.name { sentences.append("was \(old.name)") }
+    if old.type != new.type { sentences.append("was \(old.type) and is \(new.type)") }
+    if old.isOptional, !new.isOptional {
+      sentences.append(
+        "is no longer optional" + (missing == .null ? "" : ", \(missing) where it was null"))
+    }
+    if !old.isOptional, new.isOptional { sentences.append("is optional") }
+    return sentences
+  }
+}
+
+extension FieldSource {
+  fileprivate func text(of field: FieldChange) -> String {
+    switch self {
+    case .value: "is made of its old value"
+    case .record: "is computed from the old record"
+    case .field(let name): "is \(name) of the old record"
+    case .conversion(let policy):
+      switch policy {
+      case .refuse: "is converted to \(field.new.type)"
+      case .replace(let value):
+        "is converted to \(field.new.type), \(value) where it does not convert"
+      case .setAside:
+        "is converted to \(field.new.type), and set aside where it does not convert"
+      }
+    }
+  }
+}

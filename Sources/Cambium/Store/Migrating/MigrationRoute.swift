@@ -1,0 +1,237 @@
+/// The way from the version that a store has to the one that a program wants, and what keeps it from being
+/// gone.
+struct MigrationRoute: Sendable {
+  let from: Schema
+  /// The version that the program wants.
+  let wanted: Int
+  let hops: [Hop]
+  /// Why it cannot be gone.
+  let faults: [MigrationFault]
+
+  var to: Schema { hops.last?.change.to ?? from }
+
+  /// One step, with what is inferred.
+  struct Hop: Sendable {
+    let change: SchemaChange
+    let described: DescribedVersion
+    /// What the program says of it.
+    let step: Step?
+  }
+
+  /// - Throws: `.cannotMigrate` where the way cannot be gone.
+  func check() throws(StoreError) {
+    guard faults.isEmpty else {
+      throw .cannotMigrate(
+        from: Int(from.version), to: wanted, reasons: faults.map(\.description))
+    }
+  }
+}
+
+extension MigrationRoute {
+  /// - Parameters:
+  ///   - stored: The newest schema of the store.
+  ///   - history: All schemas of the store.
+  /// - Throws: `.schemaMismatch` where the model describes the store's version otherwise; `.newerSchema`
+  ///   where the store has a newer version, and no step leads back; `.invalidDescription`.
+  init(
+    from stored: Schema, history: [Schema], to model: StoreModel, _ steps: [Step],
+    _ options: MigrationOptions
+  ) throws(StoreError) {
+    from = stored
+    wanted = model.version
+    var finding = RouteFinding(stored, model, try model.describedVersions(), options)
+    finding.look(at: steps)
+    if Int(stored.version) > model.version {
+      guard
+        let step = steps.first(where: {
+          $0.kind == .direct && $0.from == stored.number...stored.number && $0.to == model.version
+        })
+      else { throw .newerSchema(found: Int(stored.version), supported: model.version) }
+      try finding.goBack(by: step, history)
+    } else {
+      try finding.checkStored()
+      try finding.goUp(by: steps)
+    }
+    hops = finding.hops
+    faults = finding.faults
+  }
+}
+
+extension Schema {
+  fileprivate var number: Int { Int(version) }
+}
+
+/// Finds the way, hop by hop.
+private struct RouteFinding {
+  private let stored: Schema
+  private let model: StoreModel
+  /// Of version 1 and up.
+  private let versions: [DescribedVersion]
+  private let options: MigrationOptions
+  private(set) var hops: [MigrationRoute.Hop] = []
+  private(set) var faults: [MigrationFault] = []
+
+  init(
+    _ stored: Schema, _ model: StoreModel, _ versions: [DescribedVersion],
+    _ options: MigrationOptions
+  ) {
+    self.stored = stored
+    self.model = model
+    self.versions = versions
+    self.options = options
+  }
+
+  private var schema: Schema { hops.last?.change.to ?? stored }
+
+  private mutating func refuse(_ reason: String) {
+    faults.append(MigrationFault(record: "Step", field: nil, reason: reason))
+  }
+
+  /// Refuses steps that could never be meant so.
+  mutating func look(at steps: [Step]) {
+    for (index, step) in steps.enumerated() {
+      let name = step.text
+      if step.to < 1 || step.from.lowerBound < 1 {
+        refuse("\(name): versions start at 1")
+      } else if step.kind != .direct, step.from.upperBound >= step.to {
+        refuse("\(name) leads in a circle; a step back is one from a single version")
+      } else if step.from == step.to...step.to {
+        refuse("\(name) leads from a version to itself")
+      }
+      if max(step.to, step.from.upperBound) > model.version, step.kind != .direct {
+        refuse("\(name) is beyond the model's version, \(model.version)")
+      }
+      for other in steps[..<index]
+      where other.kind == step.kind && other.from.overlaps(step.from)
+        && (step.kind == .squashed || other.to == step.to)
+      {
+        refuse("\(name) is given twice: two steps lead from the same version")
+      }
+    }
+  }
+
+  /// Refuses a store that is not what the model says of its version.
+  func checkStored() throws(StoreError) {
+    guard stored.number <= versions.count else { return }
+    var fresh: Schema?
+    for described in versions[..<stored.number] {
+      var numbering = Numbering(described, after: fresh)
+      fresh = try numbering.schema(label: nil)
+    }
+    if let fresh, fresh.fingerprint != stored.fingerprint {
+      throw .schemaMismatch(version: stored.number, differences: stored.differences(to: fresh))
+    }
+  }
+
+  // MARK: Up
+
+  mutating func goUp(by steps: [Step]) throws(StoreError) {
+    if stored.number < options.oldestVersion {
+      refuse(
+        "stores below version \(options.oldestVersion) are no longer migrated; use a release of the"
+          + " program that takes them there first")
+    }
+    if let direct = steps.first(where: {
+      $0.kind == .direct && $0.from.contains(stored.number) && $0.to == model.version
+    }) {
+      return try go(to: model.version, by: direct)
+    }
+    if let squashed = steps.first(where: {
+      $0.kind == .squashed && $0.from.contains(stored.number) && $0.to <= model.version
+    }) {
+      try go(to: squashed.to, by: squashed)
+    }
+    while schema.number < model.version {
+      let next = schema.number + 1
+      try go(to: next, by: steps.first { $0.kind == .next && $0.to == next })
+    }
+    if hops.count > 1, !options.allowsSeveralSteps {
+      refuse("it takes \(hops.count) steps, and only one at a time is allowed")
+    }
+  }
+
+  private mutating func go(to version: Int, by step: Step?) throws(StoreError) {
+    let old = schema
+    var described = versions[version - 1]
+    if version != old.number + 1 {
+      described = try DescribedVersion(
+        version: version, records: described.records, after: versions[old.number - 1])
+    }
+    var numbering = Numbering(described, after: old)
+    let new = try numbering.schema(label: version == model.version ? model.label : nil)
+    try add(old, new, described, step)
+  }
+
+  private mutating func add(
+    _ old: Schema, _ new: Schema, _ described: DescribedVersion, _ step: Step?
+  ) throws(StoreError) {
+    let change = try SchemaChange(
+      from: old, to: new, described: described,
+      given: step?.changes(from: old.number) ?? .none)
+    faults += change.faults
+    if let step { look(at: step, old, new) }
+    hops.append(MigrationRoute.Hop(change: change, described: described, step: step))
+  }
+
+  // MARK: Back
+
+  /// By a step that leads back: to what the store itself says that its version was.
+  mutating func goBack(by step: Step, _ history: [Schema]) throws(StoreError) {
+    guard let old = history.first(where: { $0.number == model.version }) else {
+      return refuse(
+        "the store has never had version \(model.version), so there is no way back to it")
+    }
+    let fresh = try model.checked(after: old).schema
+    guard fresh.fingerprint == old.fingerprint else {
+      throw .schemaMismatch(version: model.version, differences: old.differences(to: fresh))
+    }
+    // Numbers that were given since stay given.
+    let back = Schema(
+      version: old.version, label: old.label, records: old.records,
+      nextNumber: max(old.nextNumber, stored.nextNumber))
+    try add(stored, back, versions[model.version - 1], step)
+  }
+
+  // MARK: What steps name
+
+  /// Refuses what a step says of records or types that are not there.
+  private mutating func look(at step: Step, _ old: Schema, _ new: Schema) {
+    for transform in step.transforms {
+      if transform.targets.isEmpty {
+        refuse(
+          "\(step.text) makes nothing of \(transform.source.name(in: old.number)); name what it makes"
+        )
+      }
+      for target in transform.targets where new.record(named: target.name(in: new.number)) == nil {
+        refuse(
+          "\(step.text) makes \(target.name(in: new.number)), which version \(new.number) does not have"
+        )
+      }
+      check([transform.source.type].compactMap { $0 }, old)
+      check(transform.targets.compactMap(\.type), new)
+    }
+    for hook in step.before { check(hook.types, old) }
+    for hook in step.after { check(hook.types, new) }
+    for check in step.checks { self.check(check.types, new) }
+  }
+
+  private mutating func check(_ types: [any Record.Type], _ schema: Schema) {
+    do throws(StoreError) {
+      let model = try schema.checked(types: types)
+      var names: Set<String> = []
+      for record in model.records where !names.insert(record.schema.name).inserted {
+        refuse("two types stand for \(record.schema.name) in version \(schema.number)")
+      }
+    } catch {
+      refuse("\(error)")
+    }
+  }
+}
+
+extension Step {
+  /// How plans, traces and errors call it.
+  var text: String {
+    let old = from.count == 1 ? "\(from.lowerBound)" : "\(from.lowerBound)–\(from.upperBound)"
+    return "step \(old) → \(to)" + (label.map { " “\($0)”" } ?? "")
+  }
+}

@@ -1,0 +1,187 @@
+/// Counts the records that a migration would refuse: values that are missing or do not convert, keys and unique
+/// values that would be there twice.
+///
+/// It takes them through the steps as the migration does, as far as no closure is needed; what closures make is
+/// known to a rehearsal only.
+struct RecordCounting {
+  private let links: [Link]
+  private let layout: RowLayout
+  private let rows: TreeSlot
+  private let trees: TreeAccess
+  /// What has to be unique that was not: the name, and the entry's layout; a nil layout for the key.
+  private let constraints: [(name: String, layout: IndexLayout?)]
+  private var refused: [String: (count: Int, first: String)] = [:]
+
+  /// One step of one record.
+  private enum Link {
+    case rows(RowConversion)
+    case records(RecordConversion)
+  }
+
+  /// Hashes of keys that are kept at once: 64 MiB.
+  private static var hashesMax: Int { 4 << 20 }
+
+  /// - Returns: a sentence for each field and constraint with records that would be refused.
+  /// - Throws: `.corrupt`, `.io`.
+  static func faults(
+    of route: MigrationRoute, in backend: any StoreBackend
+  ) throws(StoreError) -> [String] {
+    var faults: [String] = []
+    for record in route.from.records {
+      if var counting = try RecordCounting(record, route, in: backend) {
+        faults += try counting.faults(in: record.name)
+      }
+    }
+    return faults
+  }
+
+  /// - Returns: nil where nothing can be refused, or only a closure would tell.
+  private init?(
+    _ record: RecordSchema, _ route: MigrationRoute, in backend: any StoreBackend
+  ) throws(StoreError) {
+    var links: [Link] = []
+    var isRisky = false
+    var hasNewKeys = false
+    var last: RecordChange?
+    for hop in route.hops {
+      // What comes before or behind a closure is not known.
+      guard hop.step?.before.isEmpty ?? true, hop.step?.after.isEmpty ?? true else { return nil }
+      guard let change = hop.change.records.first(where: { $0.old.number == record.number }),
+        change.sources.values.allSatisfy({ !$0.isClosure })
+      else { return nil }
+      let layouts = (
+        try RowLayout(change.old, version: hop.change.from.version),
+        try RowLayout(change.new, version: hop.change.to.version)
+      )
+      switch change.kind {
+      case .same: break
+      case .rows: links.append(.rows(RowConversion(change, from: layouts.0, to: layouts.1)))
+      case .records:
+        links.append(.records(RecordConversion(change, from: layouts.0, to: layouts.1)))
+        hasNewKeys = hasNewKeys || change.old.primaryKey != change.new.primaryKey
+        isRisky = true
+      }
+      isRisky = isRisky || change.canRefuse
+      last = change
+    }
+    guard let new = last?.new else { return nil }
+    let known = Set(record.indexes.map(\.number))
+    let newLayout = try RowLayout(new, version: route.to.version)
+    var constraints: [(name: String, layout: IndexLayout?)] = []
+    for layout in try newLayout.indexLayouts()
+    where layout.schema.isUnique && !known.contains(layout.schema.number) {
+      constraints.append((layout.schema.name, layout))
+    }
+    if hasNewKeys { constraints.append(("primary key", nil)) }
+    guard isRisky || !constraints.isEmpty else { return nil }
+    self.links = links
+    self.constraints = constraints
+    layout = try RowLayout(record, version: route.from.version)
+    self.newLayout = newLayout
+    rows = try backend.names.slot(of: RecordTrees.name(ofRows: record.number))
+    trees = try backend.trees()
+  }
+
+  private let newLayout: RowLayout
+}
+
+extension FieldSource {
+  fileprivate var isClosure: Bool {
+    switch self {
+    case .value, .record: true
+    case .field, .conversion: false
+    }
+  }
+}
+
+extension RecordChange {
+  /// Whether a record of it may be refused.
+  fileprivate var canRefuse: Bool {
+    fields.contains { field in
+      if case .conversion(.refuse) = sources[field.new.number] { return true }
+      guard let before = field.old else { return false }
+      return old.canBeNull(before) && !new.canBeNull(field.new) && field.missing == .null
+    }
+  }
+}
+
+extension RecordCounting {
+  private mutating func faults(in name: String) throws(StoreError) -> [String] {
+    var faults: [String] = []
+    let count = try trees.count(in: rows)
+    let parts = UInt64(max(1, count / Self.hashesMax + 1))
+    var doubles = [Int](repeating: 0, count: constraints.count)
+    for part in 0..<(constraints.isEmpty ? 1 : parts) {
+      var hashes = [[UInt128]](repeating: [], count: constraints.count)
+      refused = [:]
+      try collect(&hashes, part, of: parts)
+      for index in constraints.indices {
+        hashes[index].sort()
+        for (one, other) in zip(hashes[index], hashes[index].dropFirst()) where one == other {
+          doubles[index] += 1
+        }
+      }
+    }
+    for (field, refusal) in refused.sorted(by: { $0.key < $1.key }) {
+      faults.append(
+        "\(name).\(field): \(refusal.count) of \(count) records would be refused, the first since"
+          + " \(refusal.first)")
+    }
+    for (constraint, count) in zip(constraints, doubles) where count > 0 {
+      faults.append(
+        "\(name): \(count) records have the same \(constraint.name) as another")
+    }
+    return faults
+  }
+
+  /// Takes every record through all steps.
+  private mutating func collect(
+    _ hashes: inout [[UInt128]], _ part: UInt64, of parts: UInt64
+  ) throws(StoreError) {
+    let (row, other, key, entry) = (RowWriter(), RowWriter(), KeyEncoder(), KeyEncoder())
+    let cursor = try trees.cursor(in: rows)
+    var isOn = try cursor.first()
+    while isOn {
+      do throws(StoreError) {
+        var bytes = try cursor.value().array()
+        var place = cursor.key.array()
+        for link in links {
+          switch link {
+          case .rows(let conversion):
+            try conversion.convert(key: place.rawSpan, row: bytes.rawSpan, to: row)
+            bytes = row.row.array()
+          case .records(let conversion):
+            try conversion.convert(key: place.rawSpan, row: bytes.rawSpan, to: other, key) { _ in }
+            bytes = other.row.array()
+            place = key.key.array()
+          }
+        }
+        try note(place, bytes, entry, &hashes, part, of: parts)
+      } catch {
+        guard case .invalidValue(_, let field, let reason) = error else { throw error }
+        let name = layout.text(ofKey: cursor.key)
+        refused[field ?? "", default: (0, "of the record \(name): \(reason)")].count += 1
+      }
+      isOn = try cursor.next()
+    }
+  }
+
+  private func note(
+    _ key: [UInt8], _ row: [UInt8], _ entry: KeyEncoder, _ hashes: inout [[UInt128]],
+    _ part: UInt64, of parts: UInt64
+  ) throws(StoreError) {
+    if constraints.isEmpty { return }
+    let layout = newLayout
+    for (index, constraint) in constraints.enumerated() {
+      var hash = SipHash128(of: key.rawSpan)
+      if let unique = constraint.layout {
+        let reader = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
+        guard try unique.encode(reader, to: entry) == .primaryKey else { continue }
+        hash = SipHash128(of: entry.key)
+      }
+      if hash.low % parts == part {
+        hashes[index].append(UInt128(hash.high) << 64 | UInt128(hash.low))
+      }
+    }
+  }
+}

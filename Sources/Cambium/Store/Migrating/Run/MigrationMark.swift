@@ -1,0 +1,122 @@
+/// What a store says of a migration that is under way: which it is, how far it came, and what it has made.
+///
+/// It is in a tree of its own, from the first commit of the migration to the switch, and is changed by the
+/// same commits that do the work.
+struct MigrationMark: Hashable {
+  /// Of the migration: equal exactly for the same versions, steps and tasks.
+  let identity: SipHash128
+  /// The task under way.
+  var task: UInt32 = 0
+  /// The last key of its source that it has dealt with; empty at its beginning.
+  var cursor: [UInt8] = []
+  /// How many records are to be in the trees that a closure adds to, by number, as far as it came.
+  var counts: [UInt32: UInt64] = [:]
+  /// The trees that the migration makes.
+  let made: [String]
+
+  static let treeName = "migration"
+  private static let key: [UInt8] = [1]
+
+  init(_ tasks: MigrationTasks) {
+    identity = tasks.identity
+    made = tasks.made
+  }
+}
+
+// MARK: In the store
+
+extension MigrationMark {
+  func put(into trees: TreeChanges, _ names: TreeNames) throws(StoreError) {
+    let bytes = try encoded()
+    let slot = try names.slot(of: Self.treeName)
+    try trees.put(
+      Self.key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: slot)
+  }
+
+  static func remove(from trees: TreeChanges, _ names: TreeNames) throws(StoreError) {
+    _ = try trees.remove(key.rawSpan, in: try names.slot(of: treeName))
+  }
+
+  /// - Returns: nil where no migration is under way.
+  /// - Throws: `.corrupt`, `.io`.
+  static func standing(in backend: any StoreBackend) throws(StoreError) -> MigrationMark? {
+    let slot = try backend.names.slot(of: treeName)
+    var bytes: [UInt8] = []
+    guard try backend.trees().copyValue(of: key.rawSpan, in: slot, to: &bytes) else { return nil }
+    return try MigrationMark(decoding: bytes.rawSpan)
+  }
+
+  /// Throws away what a migration has made that was broken off, whichever it was.
+  ///
+  /// - Throws: `.corrupt`, and what a commit throws.
+  static func discard(in backend: any StoreBackend) throws(StoreError) {
+    guard let mark = try standing(in: backend) else { return }
+    try backend.commit { trees throws(StoreError) in
+      for name in mark.made { trees.removeAll(in: try backend.names.slot(of: name)) }
+      try remove(from: trees, backend.names)
+    }
+  }
+}
+
+// MARK: Bytes
+
+extension MigrationMark {
+  private func encoded() throws(StoreError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(integer: identity.low)
+    bytes.append(integer: identity.high)
+    bytes.append(integer: task)
+    bytes.append(integer: UInt16(cursor.count))
+    bytes.append(contentsOf: cursor)
+    bytes.append(integer: UInt32(counts.count))
+    for (number, count) in counts.sorted(by: { $0.key < $1.key }) {
+      bytes.append(integer: number)
+      bytes.append(integer: count)
+    }
+    bytes.append(integer: UInt32(made.count))
+    for name in made { try bytes.append(shortString: name) }
+    return bytes
+  }
+
+  init(decoding bytes: RawSpan) throws(StoreError) {
+    var reader = ByteReader(
+      bytes, at: .entry(tree: Self.treeName, key: Self.key), invariant: .schemaContents)
+    let low = try reader.integer(UInt64.self)
+    identity = SipHash128(low: low, high: try reader.integer(UInt64.self))
+    task = try reader.integer(UInt32.self)
+    let length = Int(try reader.integer(UInt16.self))
+    cursor = try reader.run(length).array()
+    let countCount = try reader.integer(UInt32.self)
+    for _ in 0..<countCount {
+      let number = try reader.integer(UInt32.self)
+      counts[number] = try reader.integer(UInt64.self)
+    }
+    var made: [String] = []
+    let madeCount = try reader.integer(UInt32.self)
+    for _ in 0..<madeCount {
+      let name = try reader.shortString()
+      guard name.hasPrefix("m.") else {
+        throw reader.fault("a migration makes no tree \(name)")
+      }
+      made.append(name)
+    }
+    self.made = made
+    guard reader.remaining == 0 else { throw reader.fault("\(reader.remaining) bytes follow it") }
+  }
+}
+
+extension MigrationTasks {
+  /// Of the versions and all that is to be done, as far as it is not in closures.
+  fileprivate var identity: SipHash128 {
+    var bytes: [UInt8] = []
+    bytes.append(route.from.fingerprint.hash)
+    for hop in route.hops {
+      bytes.append(integer: hop.change.to.version)
+      bytes.append(hop.change.to.fingerprint.hash)
+      bytes.append(text: hop.step?.text ?? "")
+    }
+    for task in tasks { bytes.append(text: task.text) }
+    for name in made { bytes.append(text: name) }
+    return SipHash128(of: bytes.rawSpan)
+  }
+}

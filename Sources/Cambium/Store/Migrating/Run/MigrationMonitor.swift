@@ -1,0 +1,155 @@
+internal import Synchronization
+
+/// Counts what a migration does, tells who wants to know, and ends it where it is cancelled.
+final class MigrationMonitor: Sendable {
+  private struct State {
+    var progress = MigrationProgress()
+    var started: ContinuousClock.Instant?
+    var reported: ContinuousClock.Instant?
+    /// About how many records each task looks at.
+    var expected: [Int] = []
+    /// Records of the tasks before the one under way.
+    var before = 0
+    /// Of the task under way.
+    var count = 0
+    var versions = (from: 0, to: 0)
+  }
+
+  private let state = Mutex(State())
+  private let isCancelled = Atomic(false)
+  private let report: (@Sendable (MigrationProgress) -> Void)?
+
+  init(_ report: (@Sendable (MigrationProgress) -> Void)? = nil) {
+    self.report = report
+  }
+
+  func cancel() { isCancelled.store(true, ordering: .relaxed) }
+
+  /// How far it is.
+  var progress: MigrationProgress { state.withLock { $0.progress } }
+}
+
+// MARK: Counting
+
+extension MigrationMonitor {
+  private static var stepsPerLook: Int { 1024 }
+
+  func begin(_ tasks: MigrationTasks, in backend: any StoreBackend) {
+    start(tasks, skipping: 0, in: backend)
+  }
+
+  /// Begins in the middle: what was done before counts as done.
+  func resume(_ tasks: MigrationTasks, at task: Int, in backend: any StoreBackend) {
+    start(tasks, skipping: task, in: backend)
+  }
+
+  private func start(_ tasks: MigrationTasks, skipping done: Int, in backend: any StoreBackend) {
+    let counts = tasks.counts(in: backend)
+    state.withLock { state in
+      state.started = .now
+      state.versions = (Int(tasks.route.from.version), Int(tasks.route.to.version))
+      state.progress.version = state.versions.to
+      state.expected = counts
+      state.progress.records = counts.reduce(0, +)
+      state.progress.tasks = counts.count
+      state.progress.task = done
+      state.before = counts.prefix(done).reduce(0, +)
+      state.progress.recordsDone = state.before
+    }
+    tell()
+  }
+
+  /// - Throws: `.migrationCancelled`.
+  func begin(_ task: MigrationTask) throws(StoreError) {
+    state.withLock { state in
+      state.count = 0
+      state.progress.work = task.text
+      if task.version > 0 { state.progress.version = Int(task.version) }
+    }
+    try look()
+  }
+
+  /// One record is done.
+  ///
+  /// - Throws: `.migrationCancelled`.
+  @inline(__always)
+  func step() throws(StoreError) {
+    let count = state.withLock { state in
+      state.count &+= 1
+      return state.count
+    }
+    if count & (Self.stepsPerLook - 1) == 0 { try look() }
+  }
+
+  /// A slice is done.
+  ///
+  /// - Throws: `.migrationCancelled`.
+  func advance(by count: Int) throws(StoreError) {
+    state.withLock { state in
+      state.count = min(state.count + count, state.expected[state.progress.task])
+    }
+    try look()
+  }
+
+  func end(_ task: MigrationTask) {
+    state.withLock { state in
+      // Now it is known how many there were.
+      state.progress.records += state.count - state.expected[state.progress.task]
+      state.before += state.count
+      state.count = 0
+      state.progress.task += 1
+    }
+    tell()
+  }
+
+  /// - Throws: `.migrationCancelled`.
+  func look() throws(StoreError) {
+    if isCancelled.load(ordering: .relaxed) || Task.isCancelled {
+      let versions = state.withLock { $0.versions }
+      throw .migrationCancelled(from: versions.from, to: versions.to)
+    }
+    tell()
+  }
+
+  /// Tells at most ten times a second.
+  private func tell() {
+    let now = ContinuousClock.now
+    let progress = state.withLock { state -> MigrationProgress? in
+      state.progress.recordsDone = min(state.before + state.count, state.progress.records)
+      if let started = state.started { state.progress.elapsed = now - started }
+      let isEnd = state.progress.task == state.progress.tasks
+      if let last = state.reported, now - last < .milliseconds(100), !isEnd { return nil }
+      state.reported = now
+      return state.progress
+    }
+    if let progress { report?(progress) }
+  }
+}
+
+extension MigrationTasks {
+  /// About how many records each task looks at.
+  fileprivate func counts(in backend: any StoreBackend) -> [Int] {
+    guard let trees = try? backend.trees() else { return tasks.map { _ in 0 } }
+    // What is not made yet has about as many records as what it is made of.
+    var made: [String: String] = [:]
+    func count(_ tree: String) -> Int {
+      let tree = made[tree] ?? tree
+      return (try? backend.names.slot(of: tree)).flatMap { try? trees.count(in: $0) } ?? 0
+    }
+    return tasks.map { task in
+      switch task {
+      case .arrange(let arrangement):
+        for (source, target) in arrangement.copies { made[target] = made[source] ?? source }
+        return 0
+      case .remake(let remake):
+        guard let source = remake.from.places.rows[remake.source.number] else { return 0 }
+        for (number, tree) in remake.to.places.rows
+        where remake.from.places.rows[number] != tree && made[tree] == nil {
+          made[tree] = made[source] ?? source
+        }
+        return count(source)
+      default: return task.readTree.map { count($0) } ?? 0
+      }
+    }
+  }
+}

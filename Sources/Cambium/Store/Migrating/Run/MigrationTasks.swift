@@ -1,0 +1,321 @@
+/// All tasks of a migration, and where the trees of the new version are when they are done.
+///
+/// The old version's trees are only read; what is made is in trees whose names begin with `m.`, until the
+/// switch moves them. Consecutive steps that look at one row at a time are done in one pass.
+struct MigrationTasks: Sendable {
+  let route: MigrationRoute
+  private(set) var tasks: [MigrationTask] = []
+  /// All trees that the tasks make.
+  private(set) var made: [String] = []
+  /// Where the trees are of the version so far.
+  private(set) var places: TreePlaces
+  private var schema: Schema
+  /// Trees that the tasks made and that nothing needs any more.
+  private var garbage: [String] = []
+
+  /// - Throws: `.invalidDescription`.
+  init(_ route: MigrationRoute, stepwise: Bool) throws(StoreError) {
+    self.route = route
+    schema = route.from
+    places = TreePlaces(of: route.from)
+    for hops in Self.stages(of: route.hops, stepwise: stepwise) { try add(hops) }
+    buildMissingIndexes()
+  }
+
+  /// Hops that are done in one pass.
+  private static func stages(
+    of hops: [MigrationRoute.Hop], stepwise: Bool
+  ) -> [[MigrationRoute.Hop]] {
+    var stages: [[MigrationRoute.Hop]] = []
+    for hop in hops {
+      if !stepwise, hop.isOfRows, stages.last?.last?.isOfRows ?? false {
+        stages[stages.count - 1].append(hop)
+      } else {
+        stages.append([hop])
+      }
+    }
+    return stages
+  }
+
+  private var world: MigrationTask.World { MigrationTask.World(schema: schema, places: places) }
+
+  private mutating func fresh(_ name: String) -> String {
+    let name = "m.\(made.count).\(name)"
+    made.append(name)
+    return name
+  }
+
+  private func isLive(_ tree: String) -> Bool { !tree.hasPrefix("m.") }
+}
+
+extension MigrationRoute.Hop {
+  fileprivate var isOfRows: Bool {
+    (step?.isOfRows ?? true) && !isBack && change.records.allSatisfy { $0.kind != .records }
+  }
+
+  fileprivate var isBack: Bool { change.to.version < change.from.version }
+
+  fileprivate func record(_ number: UInt32) -> RecordChange? {
+    change.records.first { $0.old.number == number }
+  }
+}
+
+// MARK: One stage
+
+extension MigrationTasks {
+  private mutating func add(_ hops: [MigrationRoute.Hop]) throws(StoreError) {
+    guard let first = hops.first, let last = hops.last else { return }
+    for hook in first.step?.before ?? [] {
+      addHook("running what comes before version \(last.change.to.version)", hook.types, hook.body)
+    }
+    let old = world
+    var changes = Changes(places: places)
+    for record in last.change.to.records { try place(record, hops, &changes) }
+    let transforms = last.step?.transforms ?? []
+    for transform in transforms {
+      for target in transform.targets { own(target, of: last.change.to, &changes) }
+    }
+    drop(old, last.change.to, &changes)
+    places = changes.places
+    schema = last.change.to
+    if changes.setsAside, isLive(places.aside) {
+      let tree = fresh(places.aside)
+      changes.arrangement.copies.append((places.aside, tree))
+      places.aside = tree
+    }
+    if !changes.arrangement.isEmpty { tasks.append(.arrange(changes.arrangement)) }
+    tasks += changes.conversions.map { .convert($0) }
+    for (record, conversion) in changes.remade {
+      tasks.append(
+        .remake(
+          MigrationTask.Remake(source: record, from: old, to: world, kind: .values(conversion))))
+    }
+    for transform in transforms { try addTransform(transform, old, last) }
+    for hook in last.step?.after ?? [] {
+      addHook("running what comes after version \(schema.version)", hook.types, hook.body)
+    }
+    for check in last.step?.checks ?? [] {
+      tasks.append(.check(MigrationTask.StepCheck(check: check, world: world)))
+    }
+    if !garbage.isEmpty {
+      tasks.append(.arrange(MigrationTask.Arrangement(removed: garbage)))
+      garbage = []
+    }
+  }
+
+  private struct Changes {
+    var places: TreePlaces
+    var arrangement = MigrationTask.Arrangement()
+    var conversions: [MigrationTask.Conversion] = []
+    var remade: [(RecordSchema, RecordConversion)] = []
+    var setsAside = false
+  }
+
+  /// Finds where the rows and indexes of a record of the new version come from.
+  private mutating func place(
+    _ new: RecordSchema, _ hops: [MigrationRoute.Hop], _ changes: inout Changes
+  ) throws(StoreError) {
+    guard let old = schema.record(number: new.number), let source = places.rows[old.number],
+      let chain = chain(of: new.number, hops)
+    else {
+      changes.places.rows[new.number] = fresh(RecordTrees.name(ofRows: new.number))
+      for index in new.indexes {
+        // Empty, and so whole already.
+        changes.places.indexes[index.number] = fresh(RecordTrees.name(ofIndex: index.number))
+      }
+      return
+    }
+    var touched: Set<UInt32> = []
+    for change in chain { touched.formUnion(change.sources.keys) }
+    // Rows of a version are replaced by those of a higher one; on the way back, records are put together.
+    let isBack = hops.contains { $0.isBack }
+    if let change = chain.first(where: { isBack || $0.kind == .records }), let hop = hops.first {
+      changes.places.rows[new.number] = fresh(RecordTrees.name(ofRows: new.number))
+      changes.remade.append((old, try Self.conversion(change, hop)))
+      changes.setsAside = changes.setsAside || change.sources.values.contains(where: \.setsAside)
+      for index in new.indexes { forget(index, &changes) }
+      discard(source)
+    } else if let conversion = try conversion(chain, hops, of: old) {
+      var tree = source
+      if isLive(source) {
+        tree = fresh(RecordTrees.name(ofRows: new.number))
+        changes.arrangement.copies.append((source, tree))
+      }
+      changes.places.rows[new.number] = tree
+      changes.conversions.append(
+        MigrationTask.Conversion(
+          tree: tree, record: new, version: hops.last?.change.to.version ?? 0,
+          conversions: conversion, layout: try RowLayout(old, version: schema.version)))
+    }
+    for index in new.indexes where index.isTouched(by: touched) { forget(index, &changes) }
+  }
+
+  /// What becomes of a record through all hops; nil where it is not the same record throughout.
+  private func chain(of number: UInt32, _ hops: [MigrationRoute.Hop]) -> [RecordChange]? {
+    var chain: [RecordChange] = []
+    for hop in hops {
+      guard let change = hop.record(number) else { return nil }
+      chain.append(change)
+    }
+    return chain
+  }
+
+  private static func conversion(
+    _ change: RecordChange, _ hop: MigrationRoute.Hop
+  ) throws(StoreError) -> RecordConversion {
+    RecordConversion(
+      change, from: try RowLayout(change.old, version: hop.change.from.version),
+      to: try RowLayout(change.new, version: hop.change.to.version))
+  }
+
+  /// - Returns: nil where no hop changes the rows.
+  private func conversion(
+    _ chain: [RecordChange], _ hops: [MigrationRoute.Hop], of record: RecordSchema
+  ) throws(StoreError) -> [RowConversion]? {
+    var conversions: [RowConversion] = []
+    for (change, hop) in zip(chain, hops) where change.rewritesRows {
+      conversions.append(
+        RowConversion(
+          change, from: try RowLayout(change.old, version: hop.change.from.version),
+          to: try RowLayout(change.new, version: hop.change.to.version)))
+    }
+    return conversions.isEmpty ? nil : conversions
+  }
+
+  /// Sees to it that records can be added to a tree.
+  private mutating func own(
+    _ target: TransformRecords.Subject, of schema: Schema, _ changes: inout Changes
+  ) {
+    guard let record = schema.record(named: target.name(in: Int(schema.version))),
+      let tree = changes.places.rows[record.number]
+    else { return }
+    if isLive(tree) {
+      let copy = fresh(RecordTrees.name(ofRows: record.number))
+      changes.arrangement.copies.append((tree, copy))
+      changes.places.rows[record.number] = copy
+    }
+    for index in record.indexes { forget(index, &changes) }
+  }
+
+  /// Takes out what the new version does not have.
+  private mutating func drop(
+    _ old: MigrationTask.World, _ new: Schema, _ changes: inout Changes
+  ) {
+    for record in old.schema.records {
+      let kept = new.record(number: record.number)
+      if kept == nil, let tree = changes.places.rows.removeValue(forKey: record.number) {
+        discard(tree)
+      }
+      if let kept, changes.places.rows[kept.number] != old.places.rows[record.number],
+        let tree = old.places.rows[record.number],
+        !changes.arrangement.copies.contains(where: { $0.source == tree })
+      {
+        discard(tree)
+      }
+      let indexes = Set(kept?.indexes.map(\.number) ?? [])
+      for index in record.indexes where !indexes.contains(index.number) {
+        forget(index, &changes)
+      }
+    }
+  }
+
+  private mutating func forget(_ index: IndexSchema, _ changes: inout Changes) {
+    guard let tree = changes.places.indexes.removeValue(forKey: index.number) else { return }
+    discard(tree)
+  }
+
+  private mutating func discard(_ tree: String) {
+    if !isLive(tree), !garbage.contains(tree) { garbage.append(tree) }
+  }
+
+  private mutating func addTransform(
+    _ transform: TransformRecords, _ old: MigrationTask.World, _ hop: MigrationRoute.Hop
+  ) throws(StoreError) {
+    guard let source = old.schema.record(named: transform.source.name(in: Int(old.schema.version)))
+    else { return }
+    var rules: [String: RowRules] = [:]
+    for target in transform.targets {
+      let name = target.name(in: Int(schema.version))
+      guard let record = schema.record(named: name),
+        let described = hop.described.record(named: name)
+      else { continue }
+      rules[name] = RowRules(
+        described.fields, try RowLayout(record, version: schema.version))
+    }
+    tasks.append(
+      .remake(
+        MigrationTask.Remake(
+          source: source, from: old, to: world, kind: .closure(transform, rules: rules))))
+  }
+}
+
+extension IndexSchema {
+  /// Whether its entries depend on a field of other values than before. Conditions name fields, so they are
+  /// not looked into.
+  fileprivate func isTouched(by fields: Set<UInt32>) -> Bool {
+    parts.contains { fields.contains($0.field) } || condition != nil && !fields.isEmpty
+  }
+}
+
+// MARK: Whole versions
+
+extension MigrationTasks {
+  /// Before a closure changes a version, all of it is the migration's own, and its indexes are whole.
+  private mutating func addHook(
+    _ name: String, _ types: [any Record.Type],
+    _ body: @escaping @Sendable (inout WriteTransaction) throws -> Void
+  ) {
+    buildMissingIndexes()
+    var arrangement = MigrationTask.Arrangement()
+    func owned(_ tree: String, _ tasks: inout MigrationTasks) -> String {
+      if !tasks.isLive(tree) { return tree }
+      let copy = tasks.fresh(tree)
+      arrangement.copies.append((tree, copy))
+      return copy
+    }
+    for (number, tree) in places.rows.sorted(by: { $0.key < $1.key }) {
+      places.rows[number] = owned(tree, &self)
+    }
+    for (number, tree) in places.indexes.sorted(by: { $0.key < $1.key }) {
+      places.indexes[number] = owned(tree, &self)
+    }
+    places.metadata = owned(places.metadata, &self)
+    if !arrangement.isEmpty { tasks.append(.arrange(arrangement)) }
+    tasks.append(.run(MigrationTask.HookRun(name: name, types: types, world: world, body: body)))
+  }
+
+  private mutating func buildMissingIndexes() {
+    for record in schema.records {
+      for index in record.indexes where places.indexes[index.number] == nil {
+        let tree = fresh(RecordTrees.name(ofIndex: index.number))
+        places.indexes[index.number] = tree
+        tasks.append(
+          .build(
+            MigrationTask.IndexBuild(
+              record: record.number, index: index.number, tree: tree, world: world)))
+      }
+    }
+  }
+
+  /// What the switch does: trees that take the places of others, and trees that nothing needs any more.
+  var switching: (moves: [(source: String, target: String)], removed: [String]) {
+    var moves: [(source: String, target: String)] = []
+    let canonical = TreePlaces(of: schema)
+    for (number, tree) in canonical.rows.sorted(by: { $0.key < $1.key }) {
+      if let place = places.rows[number], place != tree { moves.append((place, tree)) }
+    }
+    for (number, tree) in canonical.indexes.sorted(by: { $0.key < $1.key }) {
+      if let place = places.indexes[number], place != tree { moves.append((place, tree)) }
+    }
+    for (place, name) in [
+      (places.metadata, RecordTypes.metadataName), (places.aside, RecordTypes.asideName),
+    ] where place != name {
+      moves.append((place, name))
+    }
+    let old = TreePlaces(of: route.from)
+    let kept = Set(canonical.rows.values).union(canonical.indexes.values)
+    let sources = Set(moves.map(\.source))
+    let gone = Set(old.rows.values).union(old.indexes.values).subtracting(kept)
+    return (moves, gone.sorted() + made.filter { !sources.contains($0) })
+  }
+}

@@ -1,0 +1,218 @@
+/// Makes a store of another version, task by task, in slices that are each a commit.
+///
+///     begin ─▶ tasks: copy trees, convert rows, put records together, build indexes ─▶ switch: what was made
+///                                                         takes the places of what was, the schema is the new
+///
+/// Until the switch the store is one of the old version, whole, for every program; the old state is kept then.
+/// What a run that was broken off has done is found by its mark, and gone on with; a program of the old version
+/// that opens the store for writing throws it away.
+struct Migrator {
+  let backend: any StoreBackend
+  let tasks: MigrationTasks
+  let monitor: MigrationMonitor
+  /// How many records a slice has.
+  let sliceCount: Int
+
+  init(
+    _ backend: any StoreBackend, _ tasks: MigrationTasks,
+    monitor: MigrationMonitor = MigrationMonitor(), sliceCount: Int
+  ) {
+    self.backend = backend
+    self.tasks = tasks
+    self.monitor = monitor
+    self.sliceCount = max(1, sliceCount)
+  }
+
+  /// - Parameter isRehearsal: Does everything but the switch, and throws away what was made.
+  /// - Throws: `.invalidValue`, `.uniqueConflict`, `.stepFailed`, `.duplicateKey`: then the store is as it was.
+  ///   `.migrationCancelled`, `.corrupt`, `.full`, `.io`: then the next run goes on.
+  func run(isRehearsal: Bool = false) throws(StoreError) {
+    do throws(StoreError) {
+      var mark = try begin()
+      for index in Int(mark.task)..<tasks.tasks.count {
+        mark.task = UInt32(index)
+        try perform(tasks.tasks[index], &mark)
+        mark.cursor = []
+      }
+      if isRehearsal {
+        try MigrationMark.discard(in: backend)
+      } else {
+        try switchOver()
+      }
+    } catch {
+      if error.isOfContent { try? MigrationMark.discard(in: backend) }
+      throw error
+    }
+  }
+
+  /// Finds what was done already, or begins anew.
+  private func begin() throws(StoreError) -> MigrationMark {
+    let mark = MigrationMark(tasks)
+    if let standing = try MigrationMark.standing(in: backend) {
+      if standing.identity == mark.identity, standing.task <= tasks.tasks.count {
+        monitor.resume(tasks, at: Int(standing.task), in: backend)
+        return standing
+      }
+      try MigrationMark.discard(in: backend)
+    }
+    try backend.commit { trees throws(StoreError) in try mark.put(into: trees, backend.names) }
+    monitor.begin(tasks, in: backend)
+    return mark
+  }
+
+  private func perform(
+    _ task: MigrationTask, _ mark: inout MigrationMark
+  ) throws(StoreError) {
+    try monitor.begin(task)
+    switch task {
+    case .arrange(let arrangement): try arrange(arrangement, &mark)
+    case .convert(let conversion): try convert(conversion)
+    case .remake(let remake): try self.remake(remake, &mark)
+    case .build(let build): try self.build(build)
+    case .run(let hook): try run(hook, &mark)
+    case .check(let check): try self.check(check)
+    }
+    monitor.end(task)
+  }
+
+  func slot(_ name: String) throws(StoreError) -> TreeSlot { try backend.names.slot(of: name) }
+
+  /// The records of a version while it is made.
+  func types(
+    of world: MigrationTask.World, _ swiftTypes: [any Record.Type] = []
+  ) throws(StoreError) -> RecordTypes {
+    try RecordTypes(
+      world.schema, model: try world.schema.checked(types: swiftTypes), names: backend.names,
+      places: world.places)
+  }
+
+  /// What the mark says once a task is done.
+  func done(_ mark: MigrationMark) -> MigrationMark {
+    var next = mark
+    next.task += 1
+    next.cursor = []
+    return next
+  }
+}
+
+// MARK: Whole trees
+
+extension Migrator {
+  private func arrange(
+    _ arrangement: MigrationTask.Arrangement, _ mark: inout MigrationMark
+  ) throws(StoreError) {
+    var operations: [TreeOperation] = []
+    for (source, target) in arrangement.copies {
+      operations.append(.copy(try slot(source), to: try slot(target)))
+    }
+    let next = done(mark)
+    try backend.commit { trees throws(StoreError) in
+      for name in arrangement.removed { trees.removeAll(in: try slot(name)) }
+      try next.put(into: trees, backend.names)
+      if !operations.isEmpty { trees.addWork { $0.operations = operations } }
+    }
+  }
+
+  /// Makes the store one of the new version, in one commit.
+  private func switchOver() throws(StoreError) {
+    let switching = tasks.switching
+    var operations: [TreeOperation] = []
+    for (source, target) in switching.moves {
+      operations.append(.move(try slot(source), to: try slot(target)))
+    }
+    let schemas = try slot(Schema.treeName)
+    let (from, to) = (tasks.route.from, tasks.route.to)
+    let kept = KeptStateChange.keep(version: from.version, label: from.label ?? "")
+    try backend.commit { trees throws(StoreError) in
+      for name in switching.removed { trees.removeAll(in: try slot(name)) }
+      // A store is of the highest version that it has a schema of.
+      if to.version < from.version {
+        for version in to.version + 1...from.version {
+          _ = try trees.remove(Schema.key(of: version).rawSpan, in: schemas)
+        }
+      }
+      for hop in tasks.route.hops {
+        let schema = hop.change.to
+        try trees.put(
+          Schema.key(of: schema.version).rawSpan, schema.encoded().rawSpan,
+          schemaVersion: RecordTypes.systemVersion, in: schemas)
+      }
+      try MigrationMark.remove(from: trees, backend.names)
+      trees.addWork {
+        $0.operations = operations
+        $0.keeping = [kept]
+      }
+    }
+  }
+}
+
+// MARK: Rows
+
+extension Migrator {
+  /// The slice after the last finds its place by the versions beside the references.
+  private func convert(_ conversion: MigrationTask.Conversion) throws(StoreError) {
+    let tree = try slot(conversion.tree)
+    // Rows that were put together a moment ago are in no page before the first slice.
+    var isOn = try backend.trees().count(in: tree) > 0
+    while isOn {
+      try backend.commit { trees throws(StoreError) in
+        trees.addWork {
+          $0.transforms[tree] = TreeTransform(conversion.transform, .first(sliceCount))
+        }
+      }
+      try monitor.advance(by: sliceCount)
+      isOn = try backend.trees().lowestVersion(in: tree).map { $0 < conversion.version } ?? false
+    }
+  }
+}
+
+// MARK: What programs say
+
+extension Migrator {
+  private func run(
+    _ hook: MigrationTask.HookRun, _ mark: inout MigrationMark
+  ) throws(StoreError) {
+    let types = try types(of: hook.world, hook.types)
+    let buffers = WriteBuffers()
+    let next = done(mark)
+    do {
+      try backend.write(.durable) { trees in
+        let writer = RecordWriter(trees, newKey: buffers.newEntry, oldKey: buffers.oldEntry)
+        defer { writer.end(path: backend.path) }
+        var transaction = WriteTransaction(
+          writer: writer, types: types, buffers: buffers, author: nil)
+        try hook.body(&transaction)
+        try writer.checkUsable()
+        try next.put(into: trees, backend.names)
+      }
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw .stepFailed(
+        version: Int(hook.world.schema.version), source: hook.name, reason: "\(error)")
+    }
+  }
+
+  private func check(_ task: MigrationTask.StepCheck) throws(StoreError) {
+    let types = try types(of: task.world, task.check.types)
+    do {
+      try task.check.body(StoreSnapshot(types, try backend.snapshot()))
+    } catch {
+      throw .stepFailed(
+        version: Int(task.world.schema.version), source: "the check that \(task.check.text)",
+        reason: "\(error)")
+    }
+  }
+}
+
+extension StoreError {
+  /// Whether trying again without changing the records or the model is of no use.
+  fileprivate var isOfContent: Bool {
+    switch self {
+    case .invalidValue, .uniqueConflict, .invalidDescription, .limitExceeded, .stepFailed,
+      .duplicateKey, .noSuchRecord, .unknownRecord, .sortTooLarge:
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/// Takes the new records that a closure makes of old ones.
+///
+/// It is lent to the closure, for the time of one call.
+public final class RecordEmitter {
+  /// Of the new version, in the trees that are being made.
+  let types: RecordTypes
+  private let targets: Set<String>
+  private let rules: [String: RowRules]
+  private let sink: any EmitterSink
+  private let row = RowWriter()
+  private let key = KeyEncoder()
+  private var old: [UInt8] = []
+
+  /// - Parameter targets: The names of records that may be emitted.
+  init(
+    _ types: RecordTypes, targets: [String], rules: [String: RowRules], to sink: any EmitterSink
+  ) {
+    self.types = types
+    self.targets = Set(targets)
+    self.rules = rules
+    self.sink = sink
+  }
+
+  /// Adds a record. One with the same key, from whichever old record, ends the migration.
+  ///
+  /// - Throws: `StoreError.unknownRecord` for a record that the closure was not to make, `.invalidValue`,
+  ///   `.limitExceeded`; `.full`, `.io`.
+  public func callAsFunction(_ record: DynamicRecord) throws(StoreError) {
+    let trees = try target(record.name)
+    let (row, key) = (row, key)
+    try record.encode(to: row, key: key, layout: trees.layout)
+    try rules[record.name]?.check(row, key, trees.layout)
+    try sink.add(key.key, row.row, to: trees)
+  }
+
+  /// The same with a Swift type kept for the new version.
+  public func callAsFunction<Subject: Record>(_ record: Subject) throws(StoreError) {
+    let type = try types.type(Subject.self)
+    let trees = try target(type.trees.record.name)
+    let (row, key) = (row, key)
+    try type.encode(record, to: row, key: key)
+    try sink.add(key.key, row.row, to: trees)
+  }
+
+  /// Adds a record, or merges it into the one that was emitted with its key before, or that was there.
+  ///
+  /// - Parameter merge: Makes one of what is there and what comes; what comes, by default.
+  /// - Throws: as for adding, and what `merge` throws.
+  public func upsert(
+    _ record: DynamicRecord,
+    merging merge: (_ existing: DynamicRecord, _ new: DynamicRecord) throws -> DynamicRecord = {
+      $1
+    }
+  ) throws {
+    let trees = try target(record.name)
+    let layout = trees.layout
+    let (row, key) = (row, key)
+    try record.encode(to: row, key: key, layout: layout)
+    if try sink.copy(key.key, of: trees, to: &old) {
+      let old = old
+      let existing = try DynamicRecord(
+        try RowReader(key: key.key, row: old.rawSpan, layout: layout))
+      let place = key.key.array()
+      try merge(existing, record).encode(to: row, key: key, layout: layout)
+      guard key.key.compare(place.rawSpan) == 0 else {
+        throw StoreError.invalidValue(
+          record: record.name, field: nil, reason: "merged, it has another key than before")
+      }
+    }
+    try rules[record.name]?.check(row, key, layout)
+    try sink.put(key.key, row.row, to: trees)
+  }
+
+  /// Adds a record that is put together already.
+  func add(_ key: RawSpan, _ row: RawSpan, to trees: RecordTrees) throws(StoreError) {
+    try sink.add(key, row, to: trees)
+  }
+
+  private func target(_ name: String) throws(StoreError) -> RecordTrees {
+    guard targets.contains(name) else { throw .unknownRecord(name: name) }
+    return try types.trees(named: name)
+  }
+}
+
+@available(*, unavailable)
+extension RecordEmitter: Sendable {}
+
+/// Where emitted records go.
+protocol EmitterSink: AnyObject {
+  /// A record whose key is to be new.
+  func add(_ key: RawSpan, _ row: RawSpan, to trees: RecordTrees) throws(StoreError)
+  /// A record that is new, or in the place of the one with its key.
+  func put(_ key: RawSpan, _ row: RawSpan, to trees: RecordTrees) throws(StoreError)
+  /// Replaces `row` by the one with a key; false if there is none.
+  func copy(
+    _ key: RawSpan, of trees: RecordTrees, to row: inout [UInt8]
+  ) throws(StoreError) -> Bool
+}

@@ -1,0 +1,64 @@
+/// Says of a record's fields where their values come from in a step; those it does not name are inferred.
+public struct UpdateRecord: Sendable {
+  let name: String
+  let fields: [UpdateField]
+
+  /// - Parameter name: The record's name after the step.
+  public init(_ name: String, @Builder _ fields: () -> [UpdateField]) {
+    self.name = name
+    self.fields = fields()
+  }
+
+  /// Collects a record's fields.
+  @resultBuilder public enum Builder {
+    public static func buildExpression(_ field: UpdateField) -> [UpdateField] { [field] }
+    public static func buildBlock(_ fields: [UpdateField]...) -> [UpdateField] {
+      fields.flatMap { $0 }
+    }
+    public static func buildOptional(_ part: [UpdateField]?) -> [UpdateField] { part ?? [] }
+    public static func buildEither(first part: [UpdateField]) -> [UpdateField] { part }
+    public static func buildEither(second part: [UpdateField]) -> [UpdateField] { part }
+    public static func buildArray(_ parts: [[UpdateField]]) -> [UpdateField] {
+      parts.flatMap { $0 }
+    }
+  }
+}
+
+/// Where the value of one field comes from in a step.
+///
+/// A part of a composite is named with the composite's name and a dot before it. Null stands for no value: then
+/// the field has its default, if it has one. Closures may be called for a record more than once, on any thread,
+/// and must give the same each time.
+public struct UpdateField: Sendable {
+  let name: String
+  let source: FieldSource
+
+  /// Through a function of its old value, which is null where it had none.
+  public init<Value: FieldValueConvertible>(
+    _ name: String, by transform: @escaping @Sendable (FieldValue) throws -> Value
+  ) {
+    self.name = name
+    source = .value { value in try transform(value).fieldValue }
+  }
+
+  /// Computed from the whole old record.
+  public init<Value: FieldValueConvertible>(
+    _ name: String, from compute: @escaping @Sendable (DynamicRecord) throws -> Value
+  ) {
+    self.name = name
+    source = .record { record in try compute(record).fieldValue }
+  }
+
+  /// Pulled from another field of the old record, such as `address.city`, whose type is the same or widens.
+  public init(_ name: String, path: String) {
+    self.name = name
+    source = .field(path)
+  }
+
+  /// Its old value in its new type: numbers, booleans, dates, UUIDs and UTF-8 bytes from and to strings,
+  /// integers from and to other numbers where they are whole.
+  public init(_ name: String, converting policy: ConversionPolicy) {
+    self.name = name
+    source = .conversion(policy)
+  }
+}
