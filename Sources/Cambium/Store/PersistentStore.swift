@@ -19,6 +19,8 @@ public final class PersistentStore: RecordReading, Sendable {
   private let buffers = WriteBuffers()
   /// Nil where no history is kept.
   private let history: HistoryKeeping?
+  /// Where the store is that this one took the place of.
+  private let setAside: String?
   let hub = ObservationHub()
   let watch = StoreWatch()
 
@@ -27,7 +29,7 @@ public final class PersistentStore: RecordReading, Sendable {
   /// - Parameter migration: What is done about a store of an older version.
   /// - Throws: `StoreError.invalidDescription` where the model is wrong; `.schemaMismatch` where the store
   ///   describes the model's version otherwise, `.cannotMigrate` where it has an older one that cannot become
-  ///   the model's, `.needsMigration` where it is not to, `.newerSchema` where it has a newer one; while it is
+  ///   the model's, `.needsMigration` where it is not to, `.rolledBack` where it was before, `.newerSchema` where it has a newer one; while it is
   ///   migrated, `.invalidValue` for a record without a value that it must have and `.uniqueConflict`; `.locked`
   ///   where it is open for writing; `.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.full`, `.io`.
   ///   Nothing has changed then that was in the store.
@@ -36,10 +38,15 @@ public final class PersistentStore: RecordReading, Sendable {
     options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
     let checked = try model.checked()
-    let backend: any StoreBackend =
-      options.access == .reading
-      ? try ReadingBackend(at: path, options) : try WritingBackend(at: path, options)
-    try self.init(backend, model, checked, migration, options)
+    if options.access == .reading {
+      let backend = try ReadingBackend(at: path, options)
+      try self.init(backend, model, checked, migration, options)
+      return
+    }
+    let check = SchemaCheck(
+      model: model, fresh: checked, mode: migration, migratesAgain: options.migratesAgain)
+    let (backend, setAside) = try WritingBackend.open(at: path, options, check)
+    try self.init(backend, model, checked, migration, options, setAside)
   }
 
   /// Makes a store in memory, which nobody else can open and which is gone with its last user.
@@ -52,13 +59,15 @@ public final class PersistentStore: RecordReading, Sendable {
     try self.init(try MemoryBackend(options), model, checked, .refuse, options)
   }
 
-  private init(
+  init(
     _ backend: any StoreBackend, _ model: StoreModel, _ checked: CheckedModel,
-    _ migration: MigrationMode, _ options: StoreOptions
+    _ migration: MigrationMode, _ options: StoreOptions, _ setAside: String? = nil
   ) throws(StoreError) {
+    self.setAside = setAside
     do throws(StoreError) {
       types = try SchemaOpening(
-        backend: backend, model: model, fresh: checked, mode: migration
+        backend: backend, model: model, fresh: checked, mode: migration,
+        migratesAgain: options.migratesAgain
       ).run()
     } catch {
       try? backend.close()
@@ -72,12 +81,23 @@ public final class PersistentStore: RecordReading, Sendable {
   deinit { endObserving() }
 
   /// What opening found.
-  public var report: OpenReport { backend.report }
+  public var report: OpenReport {
+    var report = backend.report
+    report.setAside = setAside
+    return report
+  }
 
   public var path: String { backend.path }
 
   /// How the store's records are described, in the model's version.
   public var schema: Schema { types.schema }
+
+  /// How they were described in each version that the store has had, ascending; the last is `schema`.
+  ///
+  /// - Throws: `StoreError.corrupt`, `.newerFormat`, `.io`, `.closed`, `.forked`.
+  public func schemas() throws(StoreError) -> [Schema] {
+    try StoredSchemas(try backend.trees(), types.schemas, path: path).all()
+  }
 }
 
 // MARK: - Reading

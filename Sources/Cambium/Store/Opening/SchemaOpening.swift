@@ -7,6 +7,8 @@ struct SchemaOpening {
   let mode: MigrationMode
   /// How many records a slice of a migration has.
   var sliceCount = 200_000
+  /// Whether a store that was rolled back is migrated again.
+  var migratesAgain = false
 
   /// - Throws: `.missing` where there is no schema and none can be written; `.schemaMismatch`, `.needsMigration`, `.newerSchema`, `.invalidDescription`, `.corrupt`, and
   ///   what a commit throws.
@@ -17,11 +19,9 @@ struct SchemaOpening {
       return try begin()
     }
     let checked = try model.checked(after: stored)
+    try SchemaCheck(model: model, fresh: fresh, mode: mode, migratesAgain: migratesAgain)
+      .refuse(stored, in: try backend.trees(), backend.names)
     guard stored.version == checked.schema.version else { return try migrate(stored) }
-    let differences = stored.differences(to: fresh.schema)
-    guard stored.fingerprint == fresh.schema.fingerprint else {
-      throw .schemaMismatch(version: model.version, differences: differences)
-    }
     // A newer program has begun to migrate it, and may never come back; what this one writes it would miss.
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
     return try RecordTypes(stored, model: checked, names: backend.names)

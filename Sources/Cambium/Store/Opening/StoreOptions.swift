@@ -16,6 +16,13 @@ public struct StoreOptions: Hashable, Sendable {
   /// Whether a directory on a network file system is accepted, where locks and flushes may not hold.
   public var allowsNetworkFileSystems = false
 
+  /// Whether a store that was rolled back from the model's version, or from a later one, is migrated to it again.
+  /// Without it, opening such a store throws `StoreError.rolledBack`.
+  public var migratesAgain = false
+
+  /// What is done about a store whose records the model describes otherwise in the same version.
+  public var onMismatch = MismatchPolicy.refuse
+
   public init() {}
 
   public enum Access: Hashable, Sendable {

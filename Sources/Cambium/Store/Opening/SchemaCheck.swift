@@ -1,0 +1,41 @@
+/// Refuses a store that a model is not for: before anything of it is written, as far as that can be known then.
+struct SchemaCheck: StateCheck {
+  let model: StoreModel
+  /// The model checked for a store without a schema.
+  let fresh: CheckedModel
+  let mode: MigrationMode
+  /// Whether a store that was rolled back is migrated again.
+  let migratesAgain: Bool
+
+  func check<Medium: FileSystem>(
+    _ snapshot: Snapshot<Medium>, _ names: TreeNames
+  ) throws(StoreError) {
+    let trees = TreeAccess.other(SnapshotTrees(snapshot))
+    let schemas = StoredSchemas(trees, try names.slot(of: Schema.treeName), path: "")
+    if let stored = try schemas.newest() { try refuse(stored, in: trees, names) }
+  }
+
+  /// - Throws: `.newerSchema`, `.schemaMismatch`, `.needsMigration`, `.rolledBack`, `.corrupt`, `.io`.
+  func refuse(
+    _ stored: Schema, in trees: TreeAccess, _ names: TreeNames
+  ) throws(StoreError) {
+    let wanted = fresh.schema
+    if stored.version > wanted.version {
+      throw .newerSchema(found: Int(stored.version), supported: model.version)
+    }
+    if stored.version == wanted.version {
+      guard stored.fingerprint == wanted.fingerprint else {
+        throw .schemaMismatch(
+          version: model.version, differences: stored.differences(to: wanted))
+      }
+      return
+    }
+    if mode == .refuse {
+      throw .needsMigration(found: Int(stored.version), wanted: model.version)
+    }
+    if !migratesAgain {
+      try RollbackMark.refuse(from: stored.version, to: wanted.version, in: trees, names)
+    }
+    _ = try model.versions(after: stored)
+  }
+}
