@@ -14,14 +14,17 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "cambium",
   products: [
-    .library(name: "Cambium", targets: ["Cambium"])
+    .library(name: "Cambium", targets: ["Cambium"]),
+    // For the tests of programs: stores of older versions, every path between versions, power cuts.
+    .library(name: "CambiumTesting", targets: ["CambiumTesting"]),
   ],
   targets: [
     .target(name: "CCambium"),
     .target(name: "Cambium", dependencies: ["CCambium"]),
     .target(name: "TestSupport", dependencies: ["Cambium"], path: "Tests/TestSupport"),
+    .target(name: "CambiumTesting", dependencies: ["Cambium", "TestSupport"]),
     .testTarget(
-      name: "CambiumTests", dependencies: ["Cambium", "CCambium", "TestSupport"],
+      name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting", "CCambium", "TestSupport"],
       exclude: ["Fixtures"]),
     .testTarget(name: "UnreflectedTests", dependencies: ["Cambium"]),
   ],
