@@ -25,6 +25,7 @@ extension PersistentStore {
     let snapshot = try StoreSnapshot.of(backend, schemas.last)
     return StoreInspection(
       schemas: schemas, keptVersions: snapshot?.keptVersions ?? [],
+      keptBytes: snapshot?.keptBytes ?? 0,
       sequence: snapshot?.sequence ?? backend.report.sequence,
       statistics: try snapshot?.statistics() ?? StoreStatistics(records: []))
   }
@@ -49,6 +50,8 @@ public struct StoreInspection: Hashable, Sendable {
   public let schemas: [Schema]
   /// The states from before migrations that it can be taken back to, oldest first.
   public let keptVersions: [KeptVersion]
+  /// The bytes of the files that only these need. What shares a file with something newer does not count.
+  public let keptBytes: Int
   /// The number of the last commit.
   public let sequence: UInt64
   public let statistics: StoreStatistics

@@ -37,16 +37,8 @@ public final class PersistentStore: RecordReading, Sendable {
     at path: String, model: StoreModel, migration: MigrationMode = .automatic,
     options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
-    let checked = try model.checked()
-    if options.access == .reading {
-      let backend = try ReadingBackend(at: path, options)
-      try self.init(backend, model, checked, migration, options)
-      return
-    }
-    let check = SchemaCheck(
-      model: model, fresh: checked, mode: migration, migratesAgain: options.migratesAgain)
-    let (backend, setAside) = try WritingBackend.open(at: path, options, check)
-    try self.init(backend, model, checked, migration, options, setAside)
+    let opening = try StoreOpening(model, migration, options)
+    self.init(try opening.open(at: path), options)
   }
 
   /// Makes a store in memory, which nobody else can open and which is gone with its last user.
@@ -55,25 +47,14 @@ public final class PersistentStore: RecordReading, Sendable {
   public convenience init(
     inMemory model: StoreModel, options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
-    let checked = try model.checked()
-    try self.init(try MemoryBackend(options), model, checked, .refuse, options)
+    let opening = try StoreOpening(model, .refuse, options)
+    self.init(try opening.open(try MemoryBackend(options)), options)
   }
 
-  init(
-    _ backend: any StoreBackend, _ model: StoreModel, _ checked: CheckedModel,
-    _ migration: MigrationMode, _ options: StoreOptions, _ setAside: String? = nil
-  ) throws(StoreError) {
-    self.setAside = setAside
-    do throws(StoreError) {
-      types = try SchemaOpening(
-        backend: backend, model: model, fresh: checked, mode: migration,
-        migratesAgain: options.migratesAgain
-      ).run()
-    } catch {
-      try? backend.close()
-      throw error
-    }
-    self.backend = backend
+  init(_ opened: StoreOpening.Opened, _ options: StoreOptions) {
+    backend = opened.backend
+    types = opened.types
+    setAside = opened.setAside
     durability = options.durability
     history = options.history.map { HistoryKeeping($0) }
   }
@@ -124,7 +105,8 @@ extension PersistentStore {
   /// Takes in what another process has committed since, where this one only reads. Snapshots stay as they are.
   ///
   /// - Returns: whether there are new commits.
-  /// - Throws: `StoreError.closed`, `.corrupt`, `.io`, `.missing`, `.forked`: then what was there before is
+  /// - Throws: `StoreError.newerSchema` where the store was migrated since, `.needsMigration` where it was rolled back:
+  ///   it is to be opened with another model. `.closed`, `.corrupt`, `.io`, `.missing`, `.forked`: then what was there before is
   ///   still shown.
   @discardableResult
   public func refresh() throws(StoreError) -> Bool { try backend.refresh(hub) }

@@ -9,7 +9,7 @@ public struct KeptVersion: Hashable, Sendable {
 
 extension PersistentStore {
   /// Takes the store at `path` back to the state that it had before it was migrated from `version`. Nobody must have
-  /// it open for writing, and programs of the version that is left must not read it.
+  /// it open for writing. Who reads it keeps what he sees, and is told by `refresh()`.
   ///
   /// All of it goes back, in one commit and without copying anything: records, indexes, metadata, what the store
   /// knows of its versions, and its history, which then begins anew: every cursor from before has expired. The
@@ -70,6 +70,13 @@ extension StoreSnapshot {
       KeptVersion(
         version: Int($0.version), label: $0.label.isEmpty ? nil : $0.label,
         sequence: $0.footer.coveredSequence)
+    }
+  }
+
+  /// The bytes of the page segments that have nothing of the present state.
+  var keptBytes: Int {
+    footer.segments.filter { $0.kind == .pages && $0.liveBytes == 0 }.reduce(0) {
+      $0 + Int(clamping: $1.end) * Layout.blockSize
     }
   }
 }

@@ -75,10 +75,8 @@ extension PersistentStore {
     on medium: Medium, model: StoreModel, migration: MigrationMode = .automatic,
     options: StoreOptions = StoreOptions(), seed: UInt64
   ) throws(StoreError) {
-    let checked = try model.checked()
-    let check = SchemaCheck(
-      model: model, fresh: checked, mode: migration, migratesAgain: options.migratesAgain)
-    let backend = try MediumBackend(medium, options, check, seed: seed)
-    try self.init(backend, model, checked, migration, options)
+    let opening = try StoreOpening(model, migration, options)
+    let backend = try MediumBackend(medium, options, opening.check, seed: seed)
+    self.init(try opening.open(backend), options)
   }
 }

@@ -36,6 +36,27 @@ struct SchemaCheck: StateCheck {
     if !migratesAgain {
       try RollbackMark.refuse(from: stored.version, to: wanted.version, in: trees, names)
     }
+    // Whether the model describes that version as the store does; what follows is planned when it is migrated.
     _ = try model.versions(after: stored)
+  }
+}
+
+/// Refuses states of another version than a store had when it was opened: their rows would be misread.
+struct VersionCheck: StateCheck {
+  /// The store's.
+  let version: UInt32
+  /// The model's.
+  let supported: Int
+
+  func check<Medium: FileSystem>(
+    _ snapshot: Snapshot<Medium>, _ names: TreeNames
+  ) throws(StoreError) {
+    let trees = TreeAccess.other(SnapshotTrees(snapshot))
+    let schemas = StoredSchemas(trees, try names.slot(of: Schema.treeName), path: "")
+    guard let newest = try schemas.newest(), newest.version != version else { return }
+    if Int(newest.version) > supported {
+      throw .newerSchema(found: Int(newest.version), supported: supported)
+    }
+    throw .needsMigration(found: Int(newest.version), wanted: supported)
   }
 }

@@ -97,6 +97,36 @@ import Testing
     #expect(inspection.keptVersions.map(\.version) == [1])
   }
 
+  private struct Broken: Record {
+    var id: Int
+    static func recordDescription(for version: Int) -> RecordDescription {
+      RecordName("Thing")
+      Field(primaryKey: true, name: "id", type: .integer)
+      if version < 3 { Field(name: "name", type: .string) }
+      // Of what was never there.
+      if version == 2 {
+        Field(
+          name: "size", type: .integer, optional: true,
+          migrationInfo: .init(renamingID: "length"))
+      }
+    }
+  }
+
+  @Test func `a model with a version that cannot be is refused, whichever the store has, I11`()
+    throws
+  {
+    try make(2)
+    let before = try bytes()
+    for version in [2, 3] {
+      guard
+        case .invalidDescription("Thing", "size", 2, _) = storeError({
+          try open(version, Broken.self)
+        })
+      else { return #expect(Bool(false), "it is opened") }
+    }
+    #expect(try bytes() == before)
+  }
+
   // MARK: Setting aside
 
   private var asides: [String] {

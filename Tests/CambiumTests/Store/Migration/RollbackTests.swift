@@ -179,6 +179,7 @@ private enum Things {
     try make()
     try open(2).close()
     let store = try open(3)
+    #expect(try PersistentStore.inspect(at: path).keptBytes >= 0)
     try store.dropKeptVersions(before: 2)
     #expect(try store.keptVersions().map(\.version) == [2])
     try store.dropKeptVersion(1)
@@ -187,6 +188,7 @@ private enum Things {
     #expect(try store.keptVersions().isEmpty)
     try store.dropKeptVersions()
     try store.close()
+    #expect(try PersistentStore.inspect(at: path).keptBytes == 0)
     #expect(
       storeError { try PersistentStore.rollback(at: path, to: 2) } == .notKept(version: 2, kept: [])
     )
@@ -203,6 +205,37 @@ private enum Things {
       storeError { try PersistentStore.rollback(at: path, to: 2) }
         == .notKept(version: 2, kept: [1]))
     #expect(try PersistentStore.inspect(at: path).version == 3)
+  }
+
+  @Test func `who reads meanwhile keeps the version that he opened, and is told of another`() throws
+  {
+    try make()
+    var reading = StoreOptions()
+    reading.access = .reading
+    func reader(_ version: Int) throws -> PersistentStore {
+      let types: [any Record.Type] = [Things.First.self, Things.Second.self]
+      return try PersistentStore(
+        at: path, model: StoreModel(version: version, records: [types[version - 1]]),
+        options: reading)
+    }
+    let first = try reader(1)
+    let store = try open(2)
+    #expect(storeError { try first.refresh() } == .newerSchema(found: 2, supported: 1))
+    #expect(try first.fetch(Things.First.self) == Self.things)
+    let second = try reader(2)
+    try store.save(Things.Second(id: -3, name: "x"))
+    try store.flush()
+    try store.close()
+    #expect(try second.refresh())
+    try PersistentStore.rollback(at: path, to: 1, discardingCommits: true)
+    #expect(storeError { try second.refresh() } == .needsMigration(found: 1, wanted: 2))
+    #expect(try second.fetch(Things.Second.self, key: -3)?.name == "x")
+    #expect(storeError { try reader(2) } == .needsMigration(found: 1, wanted: 2))
+    // It has the version again that he opened.
+    try first.refresh()
+    #expect(try first.fetch(Things.First.self) == Self.things)
+    try first.close()
+    try second.close()
   }
 
   // MARK: History
