@@ -14,14 +14,22 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "cambium",
   products: [
-    .library(name: "Cambium", targets: ["Cambium"])
+    .library(name: "Cambium", targets: ["Cambium"]),
+    // For the tests of programs: stores of older versions, every path between versions, power cuts.
+    .library(name: "CambiumTesting", targets: ["CambiumTesting"]),
+  ],
+  dependencies: [
+    // What services log through.
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0")
   ],
   targets: [
     .target(name: "CCambium"),
-    .target(name: "Cambium", dependencies: ["CCambium"]),
+    .target(
+      name: "Cambium", dependencies: ["CCambium", .product(name: "Logging", package: "swift-log")]),
     .target(name: "TestSupport", dependencies: ["Cambium"], path: "Tests/TestSupport"),
+    .target(name: "CambiumTesting", dependencies: ["Cambium", "TestSupport"]),
     .testTarget(
-      name: "CambiumTests", dependencies: ["Cambium", "CCambium", "TestSupport"],
+      name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting", "CCambium", "TestSupport"],
       exclude: ["Fixtures"]),
     .testTarget(name: "UnreflectedTests", dependencies: ["Cambium"]),
   ],

@@ -50,6 +50,13 @@
   case migrationCancelled(from: Int, to: Int)
   /// The store has a newer version than the program knows.
   case newerSchema(found: Int, supported: Int)
+  /// A program of this version, or of one behind it, has migrated the store, and it was rolled back since: it is
+  /// not migrated again unless that is asked for.
+  case rolledBack(from: Int, to: Int)
+  /// The state of this version, which was to be gone back to, is not kept; those named are.
+  case notKept(version: Int, kept: [Int])
+  /// To go back would discard what was committed since the migration.
+  case wouldDiscard(commits: Int)
   /// The model has no such record type, or not in this version.
   case unknownRecord(name: String)
   /// A value cannot be stored, since it is out of range, not valid, too long, no key; or cannot be asked for
@@ -178,6 +185,15 @@ extension StoreError: CustomStringConvertible {
     case .newerSchema(let found, let supported):
       "The store has version \(found), newer than \(supported). Use the program that wrote it, or roll"
         + " it back; nothing was changed."
+    case .rolledBack(let from, let to):
+      "The store was rolled back from version \(from) to \(to). Use a program of version \(to), or one newer than"
+        + " \(from); or say in the options that it is to be migrated again."
+    case .notKept(let version, let kept):
+      "The state of version \(version) is not kept\(kept.isEmpty ? ", nor is any other" : ""). Go back to one"
+        + " that is\(kept.isEmpty ? "" : ": \(kept)"), or restore a backup; nothing was changed."
+    case .wouldDiscard(let commits):
+      "Since the migration \(commits) commit\(commits == 1 ? " was" : "s were") made, which going back would"
+        + " discard. Say that they are to be; nothing was changed."
     case .unknownRecord(let name):
       "The model has no record \(name) in this version. List its type in the model."
     case .invalidValue(let record, let field, let reason):

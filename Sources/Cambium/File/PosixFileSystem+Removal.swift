@@ -25,6 +25,28 @@ extension PosixFileSystem {
     try Syscall.sync(parent).get("sync directory", path: parentPath)
   }
 
+  /// Moves the directory out of the way, at once and with all that is in it.
+  ///
+  /// - Parameter suffix: What its name has behind it from then on, and a number where there is such a name already.
+  /// - Returns: its new path.
+  /// - Throws: `.io`, `.missing`.
+  package func setAside(_ suffix: String) throws(StoreError) -> String {
+    let (parentPath, name) = Self.split(path)
+    let parent = try Syscall.open(parentPath, O_RDONLY | O_DIRECTORY)
+      .get("open", path: parentPath)
+    defer { Syscall.close(parent) }
+    var newName = name + suffix
+    var count = 1
+    while case .success(let taken) = Syscall.open(newName, in: parent, O_RDONLY) {
+      Syscall.close(taken)
+      count += 1
+      newName = "\(name)\(suffix)-\(count)"
+    }
+    try Syscall.rename(name, to: newName, in: parent).get("rename", path: path)
+    try Syscall.sync(parent).get("sync directory", path: parentPath)
+    return parentPath == "." && !path.hasPrefix(".") ? newName : "\(parentPath)/\(newName)"
+  }
+
   /// Removes a directory that was a store's, if it is there.
   private static func removeRest(
     _ name: String, in parent: Syscall.Descriptor, _ parentPath: String

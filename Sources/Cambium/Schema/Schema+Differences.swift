@@ -50,7 +50,7 @@ extension RecordSchema {
     return differences
   }
 
-  private func text(of parts: [KeyPart]) -> String {
+  func text(of parts: [KeyPart]) -> String {
     "("
       + parts.map { part in
         (field(part.field)?.name ?? "")
@@ -59,7 +59,7 @@ extension RecordSchema {
       }.joined(separator: ", ") + ")"
   }
 
-  private func text(of index: IndexSchema) -> String {
+  func text(of index: IndexSchema) -> String {
     (index.isUnique ? "unique index " : "index ") + text(of: index.parts)
       + (index.condition.map { " where \($0.canonical)" } ?? "")
   }

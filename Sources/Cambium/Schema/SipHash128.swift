@@ -2,11 +2,11 @@
 ///
 /// J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input PRF" (2012), in the form with two
 /// words of output of its reference implementation.
-struct SipHash128: Hashable, Sendable {
+package struct SipHash128: Hashable, Sendable {
   /// The first eight bytes of the hash, lowest first.
-  let low: UInt64
+  package let low: UInt64
   /// The last eight bytes of the hash, lowest first.
-  let high: UInt64
+  package let high: UInt64
 
   /// The hash of `bytes`.
   ///
@@ -21,6 +21,10 @@ struct SipHash128: Hashable, Sendable {
     }
     state.absorb(last)
     (low, high) = state.finish()
+  }
+
+  package init(hashing bytes: [UInt8]) {
+    self.init(of: bytes.rawSpan)
   }
 
   init(low: UInt64, high: UInt64) {
@@ -95,7 +99,7 @@ extension UInt64 {
 
 extension SipHash128: CustomStringConvertible {
   /// 32 hexadecimal digits, in the order of the bytes.
-  var description: String {
+  package var description: String {
     [low, high].map { word in
       let digits = String(word.byteSwapped, radix: 16)
       return String(repeating: "0", count: 16 - digits.count) + digits

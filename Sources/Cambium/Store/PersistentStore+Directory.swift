@@ -24,7 +24,9 @@ extension PersistentStore {
     let schemas = try StoredSchemas(backend).all()
     let snapshot = try StoreSnapshot.of(backend, schemas.last)
     return StoreInspection(
-      schemas: schemas, sequence: snapshot?.sequence ?? backend.report.sequence,
+      schemas: schemas, keptVersions: snapshot?.keptVersions ?? [],
+      keptBytes: snapshot?.keptBytes ?? 0,
+      sequence: snapshot?.sequence ?? backend.report.sequence,
       statistics: try snapshot?.statistics() ?? StoreStatistics(records: []))
   }
 
@@ -46,12 +48,20 @@ extension PersistentStore {
 public struct StoreInspection: Hashable, Sendable {
   /// Of every version that it ever had, ascending; the last is that of its records.
   public let schemas: [Schema]
+  /// The states from before migrations that it can be taken back to, oldest first.
+  public let keptVersions: [KeptVersion]
+  /// The bytes of the files that only these need. What shares a file with something newer does not count.
+  public let keptBytes: Int
   /// The number of the last commit.
   public let sequence: UInt64
   public let statistics: StoreStatistics
 
   /// The version that its records have; nil where no program has put a model into it yet.
   public var version: Int? { schemas.last.map { Int($0.version) } }
+  /// The name that the version was given.
+  public var label: String? { schemas.last?.label }
+  /// What tells the version from others that are described otherwise.
+  public var fingerprint: Fingerprint? { schemas.last?.fingerprint }
 }
 
 extension StoreSnapshot {

@@ -19,6 +19,8 @@ public final class PersistentStore: RecordReading, Sendable {
   private let buffers = WriteBuffers()
   /// Nil where no history is kept.
   private let history: HistoryKeeping?
+  /// Where the store is that this one took the place of.
+  private let setAside: String?
   let hub = ObservationHub()
   let watch = StoreWatch()
 
@@ -29,9 +31,9 @@ public final class PersistentStore: RecordReading, Sendable {
   ///   - migration: What is done about a store of an older version.
   /// - Throws: `StoreError.invalidDescription` where the model is wrong; `.schemaMismatch` where the store
   ///   describes the model's version otherwise, `.cannotMigrate` where it has an older one that cannot become
-  ///   the model's, `.needsMigration` where it is not to, `.newerSchema` where it has a newer one; while it is
-  ///   migrated, `.invalidValue` for a record without a value that it must have, `.uniqueConflict` and
-  ///   `.stepFailed`; `.locked`
+  ///   the model's, `.needsMigration` where it is not to, `.rolledBack` where it was before, `.newerSchema` where
+  ///   it has a newer one; while it is migrated, `.invalidValue` for a record without a value that it must have,
+  ///   `.uniqueConflict` and `.stepFailed`; `.locked`
   ///   where it is open for writing; `.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.full`, `.io`.
   ///   Nothing has changed then that was in the store.
   public convenience init(
@@ -39,11 +41,8 @@ public final class PersistentStore: RecordReading, Sendable {
     migration: MigrationMode = .automatic,
     options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
-    let checked = try model.checked()
-    let backend: any StoreBackend =
-      options.access == .reading
-      ? try ReadingBackend(at: path, options) : try WritingBackend(at: path, options)
-    try self.init(backend, model, checked, steps, migration, options)
+    let opening = try StoreOpening(model, steps: steps, migration, options)
+    self.init(try opening.open(at: path), options)
   }
 
   /// Makes a store in memory, which nobody else can open and which is gone with its last user.
@@ -52,24 +51,14 @@ public final class PersistentStore: RecordReading, Sendable {
   public convenience init(
     inMemory model: StoreModel, options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
-    let checked = try model.checked()
-    try self.init(try MemoryBackend(options), model, checked, [], .refuse, options)
+    let opening = try StoreOpening(model, .refuse, options)
+    self.init(try opening.open(try MemoryBackend(options)), options)
   }
 
-  private init(
-    _ backend: any StoreBackend, _ model: StoreModel, _ checked: CheckedModel,
-    _ steps: [Step], _ migration: MigrationMode, _ options: StoreOptions
-  ) throws(StoreError) {
-    do throws(StoreError) {
-      types = try SchemaOpening(
-        backend: backend, model: model, fresh: checked, steps: steps, mode: migration,
-        options: options.migration
-      ).run()
-    } catch {
-      try? backend.close()
-      throw error
-    }
-    self.backend = backend
+  init(_ opened: StoreOpening.Opened, _ options: StoreOptions) {
+    backend = opened.backend
+    types = opened.types
+    setAside = opened.setAside
     durability = options.durability
     history = options.history.map { HistoryKeeping($0) }
   }
@@ -77,12 +66,23 @@ public final class PersistentStore: RecordReading, Sendable {
   deinit { endObserving() }
 
   /// What opening found.
-  public var report: OpenReport { backend.report }
+  public var report: OpenReport {
+    var report = backend.report
+    report.setAside = setAside
+    return report
+  }
 
   public var path: String { backend.path }
 
   /// How the store's records are described, in the model's version.
   public var schema: Schema { types.schema }
+
+  /// How they were described in each version that the store has had, ascending; the last is `schema`.
+  ///
+  /// - Throws: `StoreError.corrupt`, `.newerFormat`, `.io`, `.closed`, `.forked`.
+  public func schemas() throws(StoreError) -> [Schema] {
+    try StoredSchemas(try backend.trees(), types.schemas, path: path).all()
+  }
 }
 
 // MARK: - Reading
@@ -109,7 +109,8 @@ extension PersistentStore {
   /// Takes in what another process has committed since, where this one only reads. Snapshots stay as they are.
   ///
   /// - Returns: whether there are new commits.
-  /// - Throws: `StoreError.closed`, `.corrupt`, `.io`, `.missing`, `.forked`: then what was there before is
+  /// - Throws: `StoreError.newerSchema` where the store was migrated since, `.needsMigration` where it was rolled back:
+  ///   it is to be opened with another model. `.closed`, `.corrupt`, `.io`, `.missing`, `.forked`: then what was there before is
   ///   still shown.
   @discardableResult
   public func refresh() throws(StoreError) -> Bool { try backend.refresh(hub) }

@@ -29,6 +29,9 @@ public final class StoreSnapshot: RecordReading, Sendable {
   /// Of the store that it is of.
   var identity: StoreIdentity { state.any.identity }
 
+  /// Of the trees that it reads.
+  var footer: Footer { state.any.footer }
+
   /// How the store's records are described, in the version that the snapshot has.
   public var schema: Schema { types.schema }
 }
@@ -42,7 +45,7 @@ extension StoreSnapshot.StoreState {
     }
   }
 
-  fileprivate var any: any StateTrees {
+  var any: any StateTrees {
     switch self {
     case .posix(let trees): trees
     case .memory(let trees): trees

@@ -38,7 +38,7 @@ extension Engine {
 
   /// Waits until nothing is frozen, so that the base and the fresh overlay are all there is, and takes the
   /// fold's turn.
-  private func takeFoldTurnForCommit() throws(StoreError) {
+  func takeFoldTurnForCommit() throws(StoreError) {
     lock.lock()
     defer { lock.unlock() }
     background.wakeFolder()
@@ -53,20 +53,36 @@ extension Engine {
   private func fold(_ transaction: Transaction<Medium>) throws(StoreError) -> UInt64 {
     let base = working.base
     let sequence = working.sequence + 1
-    var fold = Fold(
-      transaction.layers, transaction.treeWork, into: base, covering: sequence, names: names,
-      sizes: options.nodeSizes,
-      appendingTo: appender)
+    let present = transaction.treeWork.keepsPresent ? try foldPresent() : nil
+    let fold = Fold(
+      transaction.layers, transaction.treeWork, into: base, keeping: present, covering: sequence,
+      names: names, sizes: options.nodeSizes, appendingTo: appender)
+    try commit(try run(fold), as: sequence)
+    return sequence
+  }
+
+  func run(_ fold: consuming Fold<Medium>) throws(StoreError) -> Fold<Medium>.Published {
     while true {
       guard let published = try fold.step() else { continue }
       failedFolds = 0
-      try commit(published, as: sequence)
-      return sequence
+      return published
     }
   }
 
+  /// Writes a footer of the state that the commit is made on, so that it can be kept: without what is in no tree
+  /// yet, it would not be that state. It need not become true for that.
+  ///
+  /// - Returns: nil where all of it is in the base.
+  private func foldPresent() throws(StoreError) -> PageFile<Medium>? {
+    if working.sequence == working.base.coveredSequence { return nil }
+    let fold = Fold(
+      FoldLayers([working.fresh]), into: working.base, covering: working.sequence, names: names,
+      sizes: options.nodeSizes, appendingTo: appender)
+    return try run(fold).file
+  }
+
   /// Makes a footer true that holds one commit more than the log.
-  private func commit(
+  func commit(
     _ published: Fold<Medium>.Published, as sequence: UInt64
   ) throws(StoreError) {
     let base = try Base(published.file, names: names)

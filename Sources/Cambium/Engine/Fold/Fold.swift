@@ -13,6 +13,8 @@ struct Fold<Medium: FileSystem> {
   }
 
   private let base: Base<Medium>
+  /// What a state that is kept is: the base, with all that was committed on top of it.
+  private let present: PageFile<Medium>
   private let layers: FoldLayers<Medium>
   private let work: TreeWork
   private let sequence: UInt64
@@ -25,12 +27,15 @@ struct Fold<Medium: FileSystem> {
 
   /// Begins the fold of `layers`, whose newest commit is `sequence`, into the trees of `base`.
   ///
-  /// - Parameter work: What is done with whole trees besides.
+  /// - Parameters:
+  ///   - work: What is done with whole trees besides.
+  ///   - present: The state to keep, where that is asked for; the base if nil.
   init(
     _ layers: FoldLayers<Medium>, _ work: TreeWork = TreeWork(), into base: Base<Medium>,
-    covering sequence: UInt64,
+    keeping present: PageFile<Medium>? = nil, covering sequence: UInt64,
     names: TreeNames, sizes: NodeSizes, appendingTo appender: PageAppender<Medium>
   ) {
+    self.present = present ?? base.file
     self.layers = layers
     self.work = work
     self.base = base
@@ -79,7 +84,7 @@ extension Fold {
     footer.trees = catalog.map { NamedTree(name: $0.key, root: $0.value) }
       .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     footer.previous = base.file.reference
-    for change in work.keeping { footer.apply(change, to: base.file.reference) }
+    for change in work.keeping { footer.apply(change, to: present.reference) }
     footer.segments = try segments(of: footer)
     let appended = appender.extents
     let reference = try appender.publish(footer)
@@ -94,11 +99,18 @@ extension Fold {
   /// - Complexity: O(branches).
   private func segments(of footer: Footer) throws(StoreError) -> [SegmentExtent] {
     var ends: [UInt32: UInt64] = [:]
-    for extent in footer.segments where extent.kind == .pages { ends[extent.number] = extent.end }
+    for extent in present.footer.segments where extent.kind == .pages {
+      ends[extent.number] = extent.end
+    }
+    for extent in footer.segments where extent.kind == .pages {
+      ends[extent.number] = max(ends[extent.number] ?? 0, extent.end)
+    }
     for extent in appender.extents { ends[extent.number] = UInt64(extent.blocks.upperBound) }
     var kept: Set<UInt32> = []
     for state in footer.keptStates {
-      kept.formUnion(try base.file.segmentNumbers(of: state.footer))
+      kept.formUnion(
+        state.footer == present.reference
+          ? present.segmentNumbers : try base.file.segmentNumbers(of: state.footer))
       let (segment, end) = (state.footer.position.segment, UInt64(state.footer.endBlock))
       ends[segment] = max(ends[segment] ?? 0, end)
     }
@@ -131,6 +143,8 @@ extension Footer {
     case .keep(let version, let label):
       keptStates.append(KeptState(version: version, label: label, footer: present))
     case .drop(let version): keptStates.removeAll { $0.version == version }
+    case .dropFrom(let version): keptStates.removeAll { $0.version >= version }
+    case .dropBefore(let version): keptStates.removeAll { $0.version < version }
     }
   }
 }

@@ -9,6 +9,11 @@ struct TreeWork {
   /// What the footer says of states that can be gone back to.
   var keeping: [KeptStateChange] = []
 
+  /// Whether the state is kept that the commit is made on.
+  var keepsPresent: Bool {
+    keeping.contains { if case .keep = $0 { true } else { false } }
+  }
+
   var isEmpty: Bool { transforms.isEmpty && operations.isEmpty && keeping.isEmpty }
 }
 
@@ -22,10 +27,14 @@ enum TreeOperation: Hashable, Sendable {
 
 /// A change of which older states stay readable.
 enum KeptStateChange: Hashable, Sendable {
-  /// The state that the commit is made on, as far as it is in trees.
+  /// The state that the commit is made on.
   case keep(version: UInt32, label: String)
   /// All kept of a version.
   case drop(version: UInt32)
+  /// All kept of a version and of later ones.
+  case dropFrom(version: UInt32)
+  /// All kept of versions before one.
+  case dropBefore(version: UInt32)
 }
 
 /// The transform of a fold: one that a transaction asked for, or none.

@@ -67,16 +67,21 @@ final class Follower<Medium: FileSystem>: @unchecked Sendable {
   ///   reads of a block where nothing is new.
   /// - Parameters:
   ///   - keys: Gets all keys that were changed since, and perhaps others.
+  ///   - check: Is asked about what is to be shown, where the trees are others.
   ///   - willShow: Called before new commits are shown, with the first and the last of them.
   /// - Returns: whether there are new commits.
-  /// - Throws: as `init`, `.forked` in a child process. Then what was there before is still shown.
+  /// - Throws: as `init`, what `check` does, `.forked` in a child process. Then what was there before is still shown.
   func refresh(
-    noting keys: KeyNotes? = nil, willShow: (_ first: UInt64, _ last: UInt64) -> Void = { _, _ in }
+    noting keys: KeyNotes? = nil, check: (any StateCheck)? = nil,
+    willShow: (_ first: UInt64, _ last: UInt64) -> Void = { _, _ in }
   ) throws(StoreError) -> Bool {
     if forks.isForked { throw .forked(path: reading.medium.path) }
     turn.lock()
     defer { turn.unlock() }
     let next = try reading.refresh(followed, noting: keys)
+    if let check, next.state.base !== followed.state.base {
+      try check.check(Snapshot(next.state), names)
+    }
     let (shown, sequence) = (followed.state.sequence, next.state.sequence)
     // The log may be shorter than what was shown of it where its end was lost with the writer.
     if sequence > shown { willShow(shown + 1, sequence) }

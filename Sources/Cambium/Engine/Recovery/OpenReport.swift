@@ -14,5 +14,9 @@ public struct OpenReport: Hashable, Sendable {
   /// Files that belonged to nothing, and were removed.
   public var removedFiles: [String] = []
 
+  /// Where the store is that was there before, and that the model described otherwise; see
+  /// `StoreOptions.onMismatch`. Nil where none was moved.
+  public var setAside: String?
+
   public init() {}
 }

@@ -10,6 +10,14 @@ struct Recovered<Medium: FileSystem> {
   let makeSalt: @Sendable () -> UInt64
 }
 
+/// Looks at what a store holds before a byte of it is written.
+protocol StateCheck: Sendable {
+  /// - Throws: where it is not to be opened. Then it is as it was.
+  func check<Medium: FileSystem>(
+    _ snapshot: Snapshot<Medium>, _ names: TreeNames
+  ) throws(StoreError)
+}
+
 /// The way from the files of a store to a state that may be served.
 ///
 ///     lock ─▶ headers ─▶ frames ─▶ newest footer ─▶ replay ─▶ write it all again, flush ─▶ remove orphans
@@ -21,6 +29,7 @@ struct Recovery<Medium: FileSystem> {
   let medium: Medium
   let options: EngineOptions
   let makeSalt: @Sendable () -> UInt64
+  private let check: (any StateCheck)?
   private let names = TreeNames()
   private var report = OpenReport()
 
@@ -28,24 +37,27 @@ struct Recovery<Medium: FileSystem> {
   ///
   /// - Parameters:
   ///   - creating: Whether to make a store where there is none.
+  ///   - check: Is asked about what was found, before anything is written but the lock.
   ///   - makeSalt: Random numbers, for the store's identity and for each use of its log.
-  /// - Throws: `.locked`, `.missing` if there is no store or something of it is not there, `.corrupt`,
+  /// - Throws: what `check` does; `.locked`, `.missing` if there is no store or something of it is not there, `.corrupt`,
   ///   `.newerFormat`, `.limitExceeded`, `.full`, `.io`.
   static func run(
-    in medium: Medium, options: EngineOptions, creating: Bool,
+    in medium: Medium, options: EngineOptions, creating: Bool, check: (any StateCheck)? = nil,
     makeSalt: @escaping @Sendable () -> UInt64
   ) throws(StoreError) -> Recovered<Medium> {
     let lock = try WriterLock(in: medium)
-    var recovery = Recovery(medium: medium, options: options, makeSalt: makeSalt)
+    var recovery = Recovery(medium: medium, options: options, check: check, makeSalt: makeSalt)
     if creating { recovery.report.isNew = try recovery.createIfMissing() }
     return try recovery.recover(lock)
   }
 
   private init(
-    medium: Medium, options: EngineOptions, makeSalt: @escaping @Sendable () -> UInt64
+    medium: Medium, options: EngineOptions, check: (any StateCheck)?,
+    makeSalt: @escaping @Sendable () -> UInt64
   ) {
     self.medium = medium
     self.options = options
+    self.check = check
     self.makeSalt = makeSalt
   }
 
@@ -63,6 +75,7 @@ struct Recovery<Medium: FileSystem> {
     if let fault = page.healedCopy { report.healed.append(fault) }
     let base = try Base(page, names: names)
     let state = try replay(content, over: base, from: files)
+    try check?.check(Snapshot(state), names)
     // From here on nothing is relied on that is not on the medium now.
     let log = try Log(
       recovering: files, opening: state.opening(names), footer: content.footer, salt: makeSalt())

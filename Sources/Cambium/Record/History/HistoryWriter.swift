@@ -85,6 +85,11 @@ extension HistoryWriter {
       key.rawSpan, value.rawSpan, schemaVersion: RecordTypes.systemVersion, in: slot)
   }
 
+  /// Has the history begin behind the commit, where there is one: what came before leads to another state.
+  func beginAnew() throws(StoreError) {
+    if try HistoryFloor.find(TreeAccess.changing(trees), slot) != nil { try setFloor(sequence) }
+  }
+
   private func beginAnewWhereCommitsAreMissing() throws(StoreError) {
     let cursor = try TreeAccess.changing(trees).cursor(in: slot)
     if try cursor.last(), cursor.key.byteCount > 0,

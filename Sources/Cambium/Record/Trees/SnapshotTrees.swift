@@ -11,6 +11,8 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
 
   var identity: StoreIdentity { snapshot.state.base.file.pages.identity }
 
+  var footer: Footer { snapshot.state.base.file.footer }
+
   func copyValue(
     of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
   ) throws(StoreError) -> Bool {

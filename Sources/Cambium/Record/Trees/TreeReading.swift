@@ -44,6 +44,8 @@ protocol StateTrees: TreeReading, Sendable {
   /// The last commit that is in it.
   var sequence: UInt64 { get }
   var identity: StoreIdentity { get }
+  /// The footer of the trees.
+  var footer: Footer { get }
 }
 
 /// The trees of a transaction, to be changed.

@@ -47,8 +47,8 @@ extension StoreModel {
   /// The schemas of all versions up to the model's own, each with the numbers of the one before: what
   /// a store would have that was migrated through all of them.
   ///
-  /// - Throws: `.invalidDescription`.
-  func schemas() throws(StoreError) -> [Schema] {
+  /// - Throws: `StoreError.invalidDescription`.
+  public func schemas() throws(StoreError) -> [Schema] {
     var schemas: [Schema] = []
     for described in try describedVersions() {
       var numbering = Numbering(described, after: schemas.last)
@@ -101,7 +101,7 @@ extension StoreModel {
     for record in removed {
       let description = record.description(version)
       if description.elements.isEmpty { continue }
-      guard version < self.version else {
+      guard version < self.version || isUntyped else {
         throw .invalidDescription(
           record: record.name, field: nil, version: version,
           reason: "it was removed, so its description for the current version is empty")

@@ -6,6 +6,9 @@ public struct StoreModel: Sendable {
   public let label: String?
   public let records: [any Record.Type]
   public let removed: [RemovedRecord]
+  /// Whether what has no type may be described in the model's own version too: then it is read and written without
+  /// one.
+  let isUntyped: Bool
 
   /// - Parameter removed: The types that earlier versions had, and the program no longer has.
   public init(
@@ -16,6 +19,30 @@ public struct StoreModel: Sendable {
     self.label = label
     self.records = records
     self.removed = removed
+    isUntyped = false
+  }
+
+  /// A model of records that no Swift type stands for.
+  package init(version: Int, label: String? = nil, untyped records: [RemovedRecord]) {
+    self.version = version
+    self.label = label
+    self.records = []
+    removed = records
+    isUntyped = true
+  }
+
+  /// The same descriptions, in a version, without the types; validations of whole records, which need them, too.
+  package func untyped(version: Int) -> StoreModel {
+    let typed = records.map { type in
+      RemovedRecord(String(describing: type)) { version in
+        RecordDescription(
+          type.recordDescription(for: version).elements.filter {
+            if case .validation = $0.kind { false } else { true }
+          })
+      }
+    }
+    return StoreModel(
+      version: version, label: version == self.version ? label : nil, untyped: typed + removed)
   }
 }
 

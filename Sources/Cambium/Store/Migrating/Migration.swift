@@ -24,7 +24,9 @@ public final class Migration: Sendable {
     self.steps = steps
     self.options = options
     let watchers = watchers
-    monitor = MigrationMonitor { progress in watchers.tell(progress) }
+    monitor = MigrationMonitor(trace: MigrationTrace(options.logger)) { progress in
+      watchers.tell(progress)
+    }
   }
 }
 

@@ -17,11 +17,13 @@ final class WritingBackend: EngineBackend {
   let engine: Engine<PosixFileSystem>
   let threads: EngineThreads<PosixFileSystem>
 
-  init(at path: String, _ options: StoreOptions) throws(StoreError) {
+  init(
+    at path: String, _ options: StoreOptions, check: (any StateCheck)? = nil
+  ) throws(StoreError) {
     let creates = options.access == .writing
     let medium = try PosixFileSystem(
       at: path, creating: creates, allowingNetwork: options.allowsNetworkFileSystems)
-    engine = try Engine.open(medium, options.engine, creating: creates)
+    engine = try Engine.open(medium, options.engine, creating: creates, check)
     threads = try EngineThreads(for: engine)
   }
 
@@ -89,6 +91,12 @@ extension EngineBackend {
     }
   }
 
+  func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws {
+    try engine.restore(version) { transaction in
+      try body(Self.changes(TransactionTrees(transaction)))
+    }
+  }
+
   /// Nobody else commits.
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }
   func flush() throws(StoreError) { try engine.flush() }
@@ -109,9 +117,11 @@ extension EngineBackend {
 
 extension Engine {
   fileprivate static func open(
-    _ medium: Medium, _ options: EngineOptions, creating: Bool
+    _ medium: Medium, _ options: EngineOptions, creating: Bool, _ check: (any StateCheck)? = nil
   ) throws(StoreError) -> Engine {
-    let recovered = try Recovery.run(in: medium, options: options, creating: creating) {
+    let recovered = try Recovery.run(
+      in: medium, options: options, creating: creating, check: check
+    ) {
       var random = SystemRandomNumberGenerator()
       return random.next()
     }

@@ -4,6 +4,7 @@ final class ReadingBackend: StoreBackend {
   let path: String
   private let closing = ThreadLock()
   private nonisolated(unsafe) var isClosed = false
+  private nonisolated(unsafe) var check: VersionCheck?
 
   init(at path: String, _ options: StoreOptions) throws(StoreError) {
     let medium = try PosixFileSystem(
@@ -43,11 +44,28 @@ final class ReadingBackend: StoreBackend {
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool {
     try checkOpen()
     let notes = hub.notes()
-    let isNew = try follower.refresh(noting: notes) { first, last in
+    let isNew = try follower.refresh(noting: notes, check: currentCheck) { first, last in
       hub.announce(notes, first, last, by: nil)
     }
     if isNew, hub.isObserved { hub.publish(progress) }
     return isNew
+  }
+
+  /// Refuses to show states of other versions from now on.
+  ///
+  /// - Parameters:
+  ///   - version: That the store has.
+  ///   - supported: The model's.
+  func refuseOtherVersions(than version: UInt32, supporting supported: Int) {
+    closing.lock()
+    defer { closing.unlock() }
+    unsafe check = VersionCheck(version: version, supported: supported)
+  }
+
+  private var currentCheck: VersionCheck? {
+    closing.lock()
+    defer { closing.unlock() }
+    return unsafe check
   }
 
   func flush() throws(StoreError) { try checkOpen() }

@@ -7,6 +7,9 @@ struct SchemaOpening {
   var steps: [Step] = []
   let mode: MigrationMode
   var options = MigrationOptions()
+  /// Whether a store that was rolled back is migrated again.
+  var migratesAgain = false
+  var trace = MigrationTrace(nil)
 
   /// - Throws: `.missing` where there is no schema and none can be written; `.schemaMismatch`, `.needsMigration`, `.newerSchema`, `.invalidDescription`, `.corrupt`, and
   ///   what a commit throws.
@@ -16,14 +19,14 @@ struct SchemaOpening {
       if backend.isReadOnly { throw .missing(path: backend.path) }
       return try begin()
     }
+    try SchemaCheck(
+      model: model, fresh: fresh, steps: steps, mode: mode, options: options,
+      migratesAgain: migratesAgain
+    ).refuse(stored, in: try backend.trees(), backend.names)
     // A step may lead back from a newer version.
     if Int(stored.version) > model.version { return try migrate(stored) }
     let checked = try model.checked(after: stored)
     guard stored.version == checked.schema.version else { return try migrate(stored) }
-    let differences = stored.differences(to: fresh.schema)
-    guard stored.fingerprint == fresh.schema.fingerprint else {
-      throw .schemaMismatch(version: model.version, differences: differences)
-    }
     // A newer program has begun to migrate it, and may never come back; what this one writes it would miss.
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
     return try RecordTypes(stored, model: checked, names: backend.names)
@@ -31,10 +34,6 @@ struct SchemaOpening {
 
   /// Makes a store of an older version one of the model's.
   private func migrate(_ stored: Schema) throws(StoreError) -> RecordTypes {
-    let isBack = Int(stored.version) > model.version
-    if isBack, !steps.contains(where: { $0.to == model.version && $0.kind == .direct }) {
-      throw .newerSchema(found: Int(stored.version), supported: model.version)
-    }
     guard mode == .automatic, !backend.isReadOnly else {
       throw .needsMigration(found: Int(stored.version), wanted: model.version)
     }
@@ -42,7 +41,9 @@ struct SchemaOpening {
       from: stored, history: try StoredSchemas(backend).all(), to: model, steps, options)
     try route.check()
     let tasks = try MigrationTasks(route, stepwise: options.stepwise)
-    try Migrator(backend, tasks, sliceCount: options.sliceCount).run()
+    try Migrator(
+      backend, tasks, monitor: MigrationMonitor(trace: trace), sliceCount: options.sliceCount
+    ).run()
     return try RecordTypes(
       route.to, model: try model.checked(after: route.to), names: backend.names)
   }

@@ -29,9 +29,18 @@ protocol StoreBackend: AnyObject, Sendable {
   func seal() throws(StoreError)
   func fold() throws(StoreError)
   func close() throws(StoreError)
+
+  /// Commits the kept state of a version, with what `body` changes in it.
+  ///
+  /// - Throws: what `body` throws; `.notKept`, `.corrupt`, and what a commit throws.
+  func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws
 }
 
 extension StoreBackend {
+  func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws {
+    throw StoreError.readOnly(path: path)
+  }
+
   /// The trees of the newest state.
   func trees() throws(StoreError) -> TreeAccess { try snapshot().trees }
 

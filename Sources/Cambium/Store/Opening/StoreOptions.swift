@@ -1,5 +1,7 @@
+public import Logging
+
 /// How a store is opened.
-public struct StoreOptions: Hashable, Sendable {
+public struct StoreOptions: Sendable {
   /// What is done where there is no store yet, and whether it is written to.
   public var access = Access.writing
   /// When commits are acknowledged that do not say otherwise.
@@ -15,8 +17,17 @@ public struct StoreOptions: Hashable, Sendable {
   public var history: HistoryOptions?
   /// What is allowed of migrations, and how they are run.
   public var migration = MigrationOptions()
+  /// Is told what a migration does, part by part; of levels `info` and `debug`, and `error` where it fails.
+  public var logger: Logger?
   /// Whether a directory on a network file system is accepted, where locks and flushes may not hold.
   public var allowsNetworkFileSystems = false
+
+  /// Whether a store that was rolled back from the model's version, or from a later one, is migrated to it again.
+  /// Without it, opening such a store throws `StoreError.rolledBack`.
+  public var migratesAgain = false
+
+  /// What is done about a store whose records the model describes otherwise in the same version.
+  public var onMismatch = MismatchPolicy.refuse
 
   public init() {}
 

@@ -175,4 +175,70 @@ import Testing
     #expect(medium.names.count < segments, "what only it needed is gone")
     #expect(try engine.value(key(3)) == Bytes(repeating: 2, count: 4000))
   }
+
+  /// Filled, kept as of version 1 without a fold before, and changed since: entries above 99 are gone, the others
+  /// are other.
+  private func kept(_ medium: SimulatedFileSystem) throws -> SimulatedEngine {
+    let engine = try filled(medium)
+    let t = try engine.names.slot(of: "t")
+    try engine.foldEverything()
+    // In no tree yet.
+    try engine.put([201], [1])
+    try engine.write(.durable) { transaction in
+      transaction.removeAll(in: t)
+      transaction.treeWork.keeping = [.keep(version: 1, label: "one")]
+    }
+    for number in 0..<100 { try engine.put(key(number), [9]) }
+    return engine
+  }
+
+  @Test func `going back finds all that was committed before the state was kept, and goes on`()
+    throws
+  {
+    let medium = SimulatedFileSystem()
+    let engine = try kept(medium)
+    let (t, s) = try (engine.names.slot(of: "t"), engine.names.slot(of: "s"))
+    let sequence = try engine.snapshot().state.sequence
+    let snapshot = try engine.snapshot()
+    try engine.restore(1) { transaction in
+      #expect(try transaction.tree(t).contains(Bytes([201]).rawSpan))
+      try transaction.put(Bytes([1]).rawSpan, Bytes([2]).rawSpan, schemaVersion: 0, in: s)
+      try transaction.put(Bytes([202]).rawSpan, Bytes([3]).rawSpan, schemaVersion: 1, in: t)
+    }
+    #expect(try engine.snapshot().state.sequence == sequence + 1)
+    #expect(try engine.snapshot().state.base.file.footer.keptStates.isEmpty)
+    func verify(_ engine: SimulatedEngine) throws {
+      #expect(try entries(of: "t", in: engine).count == Self.count + 2)
+      #expect(try engine.snapshot().tree(engine.names.slot(of: "t")).count == Self.count + 2)
+      for number in 0..<Self.count { #expect(try engine.value(key(number)) == value(number)) }
+      #expect(try engine.value([201]) == [1])
+      #expect(try engine.value([202]) == [3])
+      #expect(try engine.value([1], in: "s") == [2])
+      #expect(engine.working.base.file.check(sizes: EngineOptions.small().nodeSizes).isEmpty)
+    }
+    try verify(engine)
+    #expect(snapshot.tree(t).count == 100, "who reads the old state reads it still")
+    try engine.put([203], [4])
+    try engine.close()
+    let again = try SimulatedEngine.open(medium, seed: 7, creating: false)
+    #expect(try again.value([203]) == [4])
+    try again.write(.durable) {
+      _ = try $0.remove(Bytes([203]).rawSpan, in: again.names.slot(of: "t"))
+    }
+    try verify(again)
+  }
+
+  @Test func `going back to what is not kept, or with a body that throws, changes nothing`() throws
+  {
+    let engine = try kept(SimulatedFileSystem())
+    #expect(throws: StoreError.notKept(version: 2, kept: [1])) { try engine.restore(2) { _ in } }
+    #expect(throws: StoreError.limitExceeded(.keyLength, found: 2)) {
+      try engine.restore(1) { _ in throw StoreError.limitExceeded(.keyLength, found: 2) }
+    }
+    #expect(try entries(of: "t", in: engine).count == 100)
+    try engine.put([201], [7])
+    #expect(try engine.value([201]) == [7])
+    try engine.restore(1) { _ in }
+    #expect(try engine.value([201]) == [1])
+  }
 }

@@ -35,6 +35,10 @@ final class SimulatedBackend: StoreBackend {
     try await engine.write(durability) { try body(.other(TransactionTrees($0))) }
   }
 
+  func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws {
+    try engine.restore(version) { try body(.other(TransactionTrees($0))) }
+  }
+
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }
   func flush() throws(StoreError) { try engine.flush() }
   func seal() throws(StoreError) { try engine.seal() }

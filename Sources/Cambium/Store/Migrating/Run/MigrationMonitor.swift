@@ -13,13 +13,19 @@ final class MigrationMonitor: Sendable {
     /// Of the task under way.
     var count = 0
     var versions = (from: 0, to: 0)
+    var taskStarted: ContinuousClock.Instant = .now
   }
 
   private let state = Mutex(State())
   private let isCancelled = Atomic(false)
   private let report: (@Sendable (MigrationProgress) -> Void)?
+  let trace: MigrationTrace
 
-  init(_ report: (@Sendable (MigrationProgress) -> Void)? = nil) {
+  init(
+    trace: MigrationTrace = MigrationTrace(nil),
+    _ report: (@Sendable (MigrationProgress) -> Void)? = nil
+  ) {
+    self.trace = trace
     self.report = report
   }
 
@@ -44,6 +50,7 @@ extension MigrationMonitor {
   }
 
   private func start(_ tasks: MigrationTasks, skipping done: Int, in backend: any StoreBackend) {
+    trace.begin(tasks, skipping: done)
     let counts = tasks.counts(in: backend)
     state.withLock { state in
       state.started = .now
@@ -63,6 +70,7 @@ extension MigrationMonitor {
   func begin(_ task: MigrationTask) throws(StoreError) {
     state.withLock { state in
       state.count = 0
+      state.taskStarted = .now
       state.progress.work = task.text
       if task.version > 0 { state.progress.version = Int(task.version) }
     }
@@ -92,6 +100,8 @@ extension MigrationMonitor {
   }
 
   func end(_ task: MigrationTask) {
+    let (count, started) = state.withLock { ($0.count, $0.taskStarted) }
+    trace.end(task, records: count, .now - started)
     state.withLock { state in
       // Now it is known how many there were.
       state.progress.records += state.count - state.expected[state.progress.task]

@@ -39,7 +39,9 @@ struct Migrator {
       } else {
         try switchOver()
       }
+      monitor.trace.end(monitor.progress, isRehearsal: isRehearsal)
     } catch {
+      monitor.trace.fail(error)
       if error.isOfContent { try? MigrationMark.discard(in: backend) }
       throw error
     }
@@ -143,6 +145,8 @@ extension Migrator {
         $0.keeping = [kept]
       }
     }
+    // Who reads beside a writer is shown what the log says was flushed.
+    try backend.seal()
   }
 }
 

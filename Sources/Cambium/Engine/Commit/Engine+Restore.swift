@@ -1,0 +1,73 @@
+// Going back to a state that is kept: a commit whose trees are those of that state, with what the commit changes
+// in them. It is one by a footer, and comes behind all commits before it: sequences never go back.
+
+extension Engine {
+  /// Commits the kept state of a version, with what `body` changes in it.
+  ///
+  /// Nothing is copied: its pages are still there, and become those of the newest state. It is kept no more, nor
+  /// are states of later versions.
+  ///
+  /// - Parameter body: Reads and changes the kept state.
+  /// - Throws: what `body` throws; `.notKept`; `.corrupt` where the kept footer is damaged; what `commitByFooter`
+  ///   does. Then nothing has changed, but for `.outcomeUnknown`.
+  func restore(_ version: UInt32, _ body: (Transaction<Medium>) throws -> Void) throws {
+    let last = try takeWriterTurnToRestore()
+    defer { endRestoring() }
+    try waitUntilFlushed(through: last)
+    try takeFoldTurnForCommit()
+    do {
+      let base = try restored(version)
+      let transaction = transaction(on: base)
+      defer { transaction.abort() }
+      try body(transaction)
+      transaction.treeWork.keeping.append(.dropFrom(version: version))
+      let sequence = working.sequence + 1
+      let fold = Fold(
+        transaction.layers, transaction.treeWork, into: base, covering: sequence, names: names,
+        sizes: options.nodeSizes, appendingTo: appender)
+      try commit(try run(fold), as: sequence)
+      leaveFoldTurn(nil)
+    } catch {
+      if let error = error as? StoreError { _ = abandonFold(error) }
+      leaveFoldTurn(nil)
+      throw error
+    }
+  }
+
+  /// - Returns: the last commit.
+  private func takeWriterTurnToRestore() throws(StoreError) -> UInt64 {
+    try checkProcess()
+    lock.lock()
+    defer { lock.unlock() }
+    try takeWriterTurn()
+    return working.sequence
+  }
+
+  private func endRestoring() {
+    lock.lock()
+    defer { lock.unlock() }
+    giveWriterTurn()
+  }
+
+  /// The present state with the trees of a kept one.
+  private func restored(_ version: UInt32) throws(StoreError) -> Base<Medium> {
+    let present = working.base.file
+    let states = present.footer.keptStates
+    guard let kept = states.last(where: { $0.version == version }) else {
+      throw .notKept(version: Int(version), kept: states.map { Int($0.version) })
+    }
+    let old = try PageFile.footer(kept.footer, from: present.pages).0
+    var footer = present.footer
+    footer.trees = old.trees
+    footer.pendingWork = old.pendingWork
+    return try Base(PageFile(after: present, present.reference, footer), names: names)
+  }
+
+  private func transaction(on base: Base<Medium>) -> Transaction<Medium> {
+    let state = StoreState(
+      sequence: working.sequence, base: base, frozen: nil,
+      fresh: Overlay(OverlayArena(capacity: options.foldThreshold)))
+    return Transaction(
+      on: state, names: names, operations: FrameBuffer(), options: options, runNumbers: runNumbers)
+  }
+}

@@ -1,0 +1,178 @@
+/// The versions of a model that were released, as a readable text to commit beside the program: what stores in the
+/// world may have, and so what no later change may describe otherwise.
+///
+/// ```swift
+/// @Test func `no released version has changed`() throws {
+///   try SchemaLock.check(.app, at: "Schema.lock")
+/// }
+/// ```
+///
+/// Of each version it has the fingerprint and, beside it, everything that the fingerprint is made of, so that a
+/// difference can be named; and what is in no fingerprint though migrations depend on it: defaults and
+/// `renamingID`s. A version that is not in it is still being developed.
+public struct SchemaLock: Hashable, Sendable {
+  /// Ascending.
+  public internal(set) var versions: [LockedVersion]
+
+  /// All versions that a model describes.
+  ///
+  /// - Throws: `StoreError.invalidDescription`.
+  public init(_ model: StoreModel) throws(StoreError) {
+    versions = []
+    let schemas = try model.schemas()
+    for (described, schema) in zip(try model.describedVersions(), schemas) {
+      versions.append(LockedVersion(described, schema))
+    }
+  }
+
+  init(versions: [LockedVersion]) {
+    self.versions = versions
+  }
+
+  /// Whether a version was released.
+  public func contains(version: Int) -> Bool { self[version] != nil }
+
+  public subscript(version: Int) -> LockedVersion? { versions.first { $0.number == version } }
+}
+
+/// One version in a lock.
+public struct LockedVersion: Hashable, Sendable {
+  public let number: Int
+  /// What it was called when it was locked.
+  public internal(set) var label: String?
+  /// Of all records; 32 hexadecimal digits.
+  public let fingerprint: String
+  /// By name.
+  public internal(set) var records: [LockedRecord]
+}
+
+/// One record of a version in a lock, in words.
+public struct LockedRecord: Hashable, Sendable {
+  public let name: String
+  /// 32 hexadecimal digits.
+  public let fingerprint: String
+  /// What it says that the version before calls it.
+  var renamingID: String?
+  var modifier: String?
+  /// By name.
+  var fields: [LockedField] = []
+  var key: [LockedPart] = []
+  /// In the order of their text.
+  var indexes: [LockedIndex] = []
+  /// What has to hold of a record that is written, in words; in the order of their text.
+  var validations: [String] = []
+}
+
+struct LockedField: Hashable, Sendable {
+  /// Of a composite's part: with the composite's name and a dot before it.
+  let name: String
+  let type: LockedType
+  var isOptional = false
+  var modifier: String?
+  /// As conditions write values.
+  var defaultValue: String?
+  /// The same, of its `MigrationInfo`.
+  var migrationDefault: String?
+  var renamingID: String?
+}
+
+struct LockedType: Hashable, Sendable {
+  /// "array" for one, else the column's.
+  var name: String
+  /// Of an array.
+  var element: String?
+  /// Of a transformable.
+  var codec: String?
+}
+
+struct LockedPart: Hashable, Sendable {
+  let field: String
+  var isDescending = false
+  var isCaseInsensitive = false
+}
+
+struct LockedIndex: Hashable, Sendable {
+  var isUnique: Bool
+  var parts: [LockedPart]
+  /// As conditions are written.
+  var condition: String?
+}
+
+// MARK: - From descriptions
+
+extension LockedVersion {
+  init(_ described: DescribedVersion, _ schema: Schema) {
+    number = described.version
+    label = schema.label
+    fingerprint = "\(schema.fingerprint)"
+    records = schema.records.sorted { $0.name.precedes($1.name) }.map { record in
+      LockedRecord(record, described.record(named: record.name))
+    }
+  }
+}
+
+extension LockedRecord {
+  fileprivate init(_ schema: RecordSchema, _ described: DescribedRecord?) {
+    name = schema.name
+    fingerprint = "\(schema.fingerprint)"
+    renamingID = described?.renamingID
+    modifier = schema.modifier
+    fields = schema.fields.sorted { $0.name.precedes($1.name) }.map { field in
+      LockedField(field, described?.fields.first { $0.name == field.name })
+    }
+    key = schema.locked(schema.primaryKey)
+    indexes = schema.indexes.map { index in
+      LockedIndex(
+        isUnique: index.isUnique, parts: schema.locked(index.parts),
+        condition: index.condition.map { "\($0.canonical)" })
+    }.sorted { $0.line.precedes($1.line) }
+    let rules = described?.fields.flatMap { field in
+      field.rules.map { "\(field.name) \($0.text)" }
+    }
+    validations =
+      ((rules ?? []) + (described?.validations.map(\.text) ?? [])).sorted { $0.precedes($1) }
+  }
+}
+
+extension RecordSchema {
+  fileprivate func locked(_ parts: [KeyPart]) -> [LockedPart] {
+    parts.map {
+      LockedPart(
+        field: field($0.field)?.name ?? "", isDescending: $0.isDescending,
+        isCaseInsensitive: $0.isCaseInsensitive)
+    }
+  }
+}
+
+extension LockedField {
+  fileprivate init(_ schema: FieldSchema, _ described: DescribedField?) {
+    name = schema.name
+    type = LockedType(schema.type)
+    isOptional = schema.isOptional
+    modifier = schema.modifier
+    defaultValue = described?.defaultValue?.literal
+    migrationDefault = described?.migrationDefault?.literal
+    renamingID = described?.renamingID
+  }
+}
+
+extension LockedType {
+  fileprivate init(_ type: ColumnType) {
+    switch type {
+    case .array(let element):
+      name = "array"
+      self.element = "\(element)"
+    case .transformable(let codec):
+      name = "transformable"
+      self.codec = codec
+    default: name = "\(type)"
+    }
+  }
+
+  /// The types that have a name only.
+  static let plain: Set<String> = Set(
+    [
+      ColumnType.boolean, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float,
+      .double, .date, .uuid, .decimal, .string, .url, .binaryData, .composite,
+    ].map { "\($0)" })
+}

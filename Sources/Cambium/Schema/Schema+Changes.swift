@@ -1,0 +1,83 @@
+extension StoreModel {
+  /// What is stored otherwise in one version of the model than in another, a sentence for each record, field, key
+  /// and index; what has another name is known.
+  ///
+  /// - Throws: `StoreError.invalidDescription`.
+  public func changes(from older: Int, to newer: Int) throws(StoreError) -> [String] {
+    let schemas = try schemas()
+    guard schemas.indices.contains(older - 1), schemas.indices.contains(newer - 1) else {
+      throw .invalidDescription(
+        record: "StoreModel", field: nil,
+        version: schemas.indices.contains(older - 1) ? newer : older,
+        reason: "the model has the versions 1 to \(version)")
+    }
+    return schemas[newer - 1].changes(since: schemas[older - 1])
+  }
+}
+
+extension Schema {
+  /// What became of another version of the same store or model, a sentence for each record, field, key and index.
+  ///
+  /// What has the same number in both is the same, whatever its name; `differences(to:)` goes by names, and so does
+  /// for schemas of different stores.
+  public func changes(since older: Schema) -> [String] {
+    var changes: [String] = []
+    for old in older.records where !records.contains(where: { $0.number == old.number }) {
+      changes.append("\(old.name) is gone")
+    }
+    for record in records {
+      guard let old = older.records.first(where: { $0.number == record.number }) else {
+        changes.append("\(record.name) is new")
+        continue
+      }
+      changes += record.changes(since: old)
+    }
+    return changes
+  }
+}
+
+extension RecordSchema {
+  fileprivate func changes(since older: RecordSchema) -> [String] {
+    var changes: [String] = []
+    if name != older.name { changes.append("\(older.name) is now \(name)") }
+    for old in older.fields where field(old.number) == nil {
+      changes.append("\(name).\(old.name) is gone")
+    }
+    for field in fields {
+      guard let old = older.field(field.number) else {
+        changes.append("\(name).\(field.name) is new: \(field.text)")
+        continue
+      }
+      changes += field.changes(since: old).map { "\(name).\(field.name) \($0)" }
+    }
+    if primaryKey != older.primaryKey {
+      changes.append(
+        "the primary key of \(name) was \(older.text(of: older.primaryKey)), and is"
+          + " \(text(of: primaryKey))")
+    }
+    for old in older.indexes where !indexes.contains(where: { $0.number == old.number }) {
+      changes.append("\(name): the \(older.text(of: old)) is gone")
+    }
+    for index in indexes where !older.indexes.contains(where: { $0.number == index.number }) {
+      changes.append("\(name): the \(text(of: index)) is new")
+    }
+    if modifier != older.modifier { changes.append("\(name) has another modifier") }
+    return changes
+  }
+}
+
+extension FieldSchema {
+  /// Its type, and whether it is optional.
+  fileprivate var text: String { "\(type)\(isOptional ? ", optional" : "")" }
+
+  fileprivate func changes(since older: FieldSchema) -> [String] {
+    var changes: [String] = []
+    if name != older.name { changes.append("was called \(older.name)") }
+    if type != older.type { changes.append("was \(older.type), and is \(type)") }
+    if isOptional != older.isOptional {
+      changes.append(isOptional ? "is now optional" : "is no longer optional")
+    }
+    if modifier != older.modifier { changes.append("has another modifier") }
+    return changes
+  }
+}

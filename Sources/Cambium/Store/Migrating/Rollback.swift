@@ -1,0 +1,47 @@
+/// Takes a store back to a state that is kept from before a migration, in one commit.
+///
+/// All of the store goes back: records, indexes, metadata, schemas and history. What remains are the marks of
+/// versions that were left, and the numbers of commits, which go on upwards.
+struct Rollback {
+  let backend: any StoreBackend
+  /// To go back to.
+  let version: UInt32
+
+  /// - Throws: `.notKept`, `.wouldDiscard`, `.corrupt`, and what a commit throws.
+  func run(discardingCommits: Bool) throws(StoreError) {
+    let (names, trees) = (backend.names, try backend.trees())
+    guard let newest = try StoredSchemas(backend).newest() else { return }
+    let discarded = try discardedCommits()
+    if discarded > 0, !discardingCommits { throw .wouldDiscard(commits: discarded) }
+    let marks =
+      try RollbackMark.all(in: trees, names).filter { $0.from != newest.version }
+      + [RollbackMark(from: newest.version, to: version)]
+    try restore { trees throws(StoreError) in
+      for mark in marks { try mark.put(into: trees, names) }
+      try HistoryWriter(trees, in: try names.slot(of: HistoryKey.treeName)).beginAnew()
+    }
+    // The state was kept at the end of the migration, with what that had made. Whoever writes to the store does this,
+    // too.
+    try MigrationMark.discard(in: backend)
+  }
+
+  /// The commits behind the one that ended the migration.
+  private func discardedCommits() throws(StoreError) -> Int {
+    let state = try backend.snapshot().any
+    let kept = state.footer.keptStates
+    guard let target = kept.last(where: { $0.version == version }) else {
+      throw .notKept(version: Int(version), kept: kept.map { Int($0.version) })
+    }
+    return max(0, Int(clamping: state.sequence) - Int(clamping: target.footer.coveredSequence) - 1)
+  }
+
+  private func restore(_ body: (TreeChanges) throws(StoreError) -> Void) throws(StoreError) {
+    do {
+      try backend.restore(version) { trees in try body(trees) }
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      preconditionFailure("only the store's own errors come from it: \(error)")
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/// What a store says of the versions that it was rolled back from: that a program of theirs is not to migrate it
+/// again as if nothing had been.
+///
+/// It is in a tree of its own, which outlives every rolling back: by the version that was left, the version that
+/// was gone back to.
+struct RollbackMark: Hashable {
+  static let treeName = "rollback"
+
+  /// The version that was left.
+  let from: UInt32
+  let to: UInt32
+
+  func put(into trees: TreeChanges, _ names: TreeNames) throws(StoreError) {
+    var value: [UInt8] = []
+    value.append(integer: to)
+    try trees.put(
+      Schema.key(of: from).rawSpan, value.rawSpan, schemaVersion: RecordTypes.systemVersion,
+      in: try names.slot(of: Self.treeName))
+  }
+
+  /// All of a state, ascending.
+  ///
+  /// - Throws: `.corrupt` (D2), `.io`.
+  static func all(
+    in trees: TreeAccess, _ names: TreeNames
+  ) throws(StoreError) -> [RollbackMark] {
+    let cursor = try trees.cursor(in: try names.slot(of: treeName))
+    var marks: [RollbackMark] = []
+    var isOn = try cursor.first()
+    while isOn {
+      let (key, value) = (cursor.key.array(), try cursor.value())
+      guard key.count == 4, value.byteCount == 4 else {
+        throw .corrupt(
+          .entry(tree: treeName, key: key), invariant: .schemaContents,
+          reason: "it does not name two versions")
+      }
+      marks.append(
+        RollbackMark(
+          from: key.rawSpan.load(0, as: UInt32.self).byteSwapped,
+          to: value.load(0, as: UInt32.self)))
+      isOn = try cursor.next()
+    }
+    return marks
+  }
+
+  /// Refuses to make a store of `stored` one of `wanted` where it was rolled back from that or a later version.
+  ///
+  /// - Throws: `.rolledBack`, `.corrupt`, `.io`.
+  static func refuse(
+    from stored: UInt32, to wanted: UInt32, in trees: TreeAccess, _ names: TreeNames
+  ) throws(StoreError) {
+    let marks = try all(in: trees, names)
+    guard let mark = marks.first(where: { $0.from > stored && $0.from >= wanted }) else { return }
+    throw .rolledBack(from: Int(mark.from), to: Int(stored))
+  }
+}

@@ -1,0 +1,82 @@
+/// A store on a medium of the tests. It has no threads: what is due is done by whoever commits, so that everything
+/// happens in the same order each time.
+final class MediumBackend<Medium: FileSystem>: StoreBackend {
+  private let engine: Engine<Medium>
+
+  /// - Parameter seed: Of the salts of its log.
+  init(
+    _ medium: Medium, _ options: StoreOptions, _ check: SchemaCheck, seed: UInt64
+  ) throws(StoreError) {
+    let salts = Salts(seed)
+    let recovered = try Recovery.run(
+      in: medium, options: options.engine, creating: options.access == .writing, check: check
+    ) { salts.next() }
+    engine = Engine(recovered, options: options.engine)
+  }
+
+  deinit { engine.abandon() }
+
+  var path: String { engine.medium.path }
+  var isReadOnly: Bool { false }
+  var names: TreeNames { engine.names }
+  var report: OpenReport { engine.report }
+  var progress: CommitProgress { engine.commitProgress }
+  var begunSequence: UInt64 { engine.begunSequence }
+
+  func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
+    .other(SnapshotTrees(try engine.snapshot()))
+  }
+
+  func lastSnapshot() -> StoreSnapshot.StoreState? { .other(SnapshotTrees(engine.lastSnapshot())) }
+
+  func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
+    try engine.write(durability) { try body(.other(TransactionTrees($0))) }
+  }
+
+  nonisolated(nonsending)
+    func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
+  {
+    try await engine.write(durability) { try body(.other(TransactionTrees($0))) }
+  }
+
+  func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws {
+    try engine.restore(version) { try body(.other(TransactionTrees($0))) }
+  }
+
+  func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }
+  func flush() throws(StoreError) { try engine.flush() }
+  func seal() throws(StoreError) { try engine.seal() }
+  func fold() throws(StoreError) { try engine.foldEverything() }
+  func close() throws(StoreError) { try engine.close() }
+}
+
+/// Numbers that are other each time, and the same for the same seed.
+private final class Salts: @unchecked Sendable {
+  private let lock = ThreadLock()
+  private var last: UInt64
+
+  init(_ seed: UInt64) {
+    last = seed
+  }
+
+  func next() -> UInt64 {
+    lock.lock()
+    defer { lock.unlock() }
+    last = last &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return last
+  }
+}
+
+extension PersistentStore {
+  /// Opens the store on a medium of the tests, or makes it, for one thread.
+  ///
+  /// - Throws: as the initializer of stores in directories.
+  package convenience init<Medium: FileSystem>(
+    on medium: Medium, model: StoreModel, migration: MigrationMode = .automatic,
+    options: StoreOptions = StoreOptions(), seed: UInt64
+  ) throws(StoreError) {
+    let opening = try StoreOpening(model, migration, options)
+    let backend = try MediumBackend(medium, options, opening.check, seed: seed)
+    self.init(try opening.open(backend), options)
+  }
+}

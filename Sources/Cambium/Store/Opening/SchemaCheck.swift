@@ -1,0 +1,62 @@
+/// Refuses a store that a model is not for: before anything of it is written, as far as that can be known then.
+struct SchemaCheck: StateCheck {
+  let model: StoreModel
+  /// The model checked for a store without a schema.
+  let fresh: CheckedModel
+  let steps: [Step]
+  let mode: MigrationMode
+  let options: MigrationOptions
+  /// Whether a store that was rolled back is migrated again.
+  let migratesAgain: Bool
+
+  func check<Medium: FileSystem>(
+    _ snapshot: Snapshot<Medium>, _ names: TreeNames
+  ) throws(StoreError) {
+    let trees = TreeAccess.other(SnapshotTrees(snapshot))
+    let schemas = StoredSchemas(trees, try names.slot(of: Schema.treeName), path: "")
+    if let stored = try schemas.newest() { try refuse(stored, in: trees, names) }
+  }
+
+  /// - Throws: `.newerSchema`, `.schemaMismatch`, `.needsMigration`, `.rolledBack`, `.corrupt`, `.io`.
+  func refuse(
+    _ stored: Schema, in trees: TreeAccess, _ names: TreeNames
+  ) throws(StoreError) {
+    let wanted = fresh.schema
+    if stored.version == wanted.version {
+      guard stored.fingerprint == wanted.fingerprint else {
+        throw .schemaMismatch(
+          version: model.version, differences: stored.differences(to: wanted))
+      }
+      return
+    }
+    // Whether the model describes that version as the store does, or a step leads back from it; what follows is
+    // planned when it is migrated.
+    _ = try MigrationRoute(from: stored, history: [stored], to: model, steps, options)
+    if mode == .refuse {
+      throw .needsMigration(found: Int(stored.version), wanted: model.version)
+    }
+    if !migratesAgain, stored.version < wanted.version {
+      try RollbackMark.refuse(from: stored.version, to: wanted.version, in: trees, names)
+    }
+  }
+}
+
+/// Refuses states of another version than a store had when it was opened: their rows would be misread.
+struct VersionCheck: StateCheck {
+  /// The store's.
+  let version: UInt32
+  /// The model's.
+  let supported: Int
+
+  func check<Medium: FileSystem>(
+    _ snapshot: Snapshot<Medium>, _ names: TreeNames
+  ) throws(StoreError) {
+    let trees = TreeAccess.other(SnapshotTrees(snapshot))
+    let schemas = StoredSchemas(trees, try names.slot(of: Schema.treeName), path: "")
+    guard let newest = try schemas.newest(), newest.version != version else { return }
+    if Int(newest.version) > supported {
+      throw .newerSchema(found: Int(newest.version), supported: supported)
+    }
+    throw .needsMigration(found: Int(newest.version), wanted: supported)
+  }
+}

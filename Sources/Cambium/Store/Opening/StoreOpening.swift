@@ -1,0 +1,72 @@
+/// The way from a path or a medium to an open store.
+struct StoreOpening {
+  let model: StoreModel
+  /// The model checked for a store without a schema.
+  let checked: CheckedModel
+  let steps: [Step]
+  let mode: MigrationMode
+  let options: StoreOptions
+
+  /// An open store.
+  struct Opened {
+    let backend: any StoreBackend
+    let types: RecordTypes
+    /// Where the store is that was there before; nil where none was moved.
+    var setAside: String?
+  }
+
+  /// - Throws: `.invalidDescription`.
+  init(
+    _ model: StoreModel, steps: [Step] = [], _ mode: MigrationMode, _ options: StoreOptions
+  ) throws(StoreError) {
+    self.model = model
+    self.steps = steps
+    self.mode = mode
+    self.options = options
+    checked = try model.checked()
+  }
+
+  /// What is asked about a store before anything is written to it.
+  var check: SchemaCheck {
+    SchemaCheck(
+      model: model, fresh: checked, steps: steps, mode: mode, options: options.migration,
+      migratesAgain: options.migratesAgain)
+  }
+
+  /// Opens the store in a directory; puts it aside where the options say so, and makes another.
+  func open(at path: String) throws(StoreError) -> Opened {
+    if options.access == .reading {
+      let backend = try ReadingBackend(at: path, options)
+      let opened = try open(backend)
+      backend.refuseOtherVersions(
+        than: try StoredSchemas(backend).newest()?.version ?? 0, supporting: model.version)
+      return opened
+    }
+    do throws(StoreError) {
+      return try open(try WritingBackend(at: path, options, check: check))
+    } catch {
+      guard case .schemaMismatch(let version, _) = error, options.access == .writing,
+        options.onMismatch.setsAside(version)
+      else { throw error }
+    }
+    let other = try WritingBackend.setAside(path, options)
+    var opened = try open(try WritingBackend(at: path, options, check: check))
+    opened.setAside = other
+    return opened
+  }
+
+  /// Compares the model with what the store says of itself, and migrates it where that is due.
+  func open(_ backend: any StoreBackend) throws(StoreError) -> Opened {
+    do throws(StoreError) {
+      let types = try SchemaOpening(
+        backend: backend, model: model, fresh: checked, steps: steps, mode: mode,
+        options: options.migration, migratesAgain: options.migratesAgain,
+        trace: MigrationTrace(options.logger)
+      ).run()
+      return Opened(backend: backend, types: types)
+    } catch {
+      try? backend.close()
+      throw error
+    }
+  }
+}

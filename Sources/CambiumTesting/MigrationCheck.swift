@@ -1,0 +1,112 @@
+public import Cambium
+
+/// Takes stores of older versions to the model's, along every path there is, and compares what comes out.
+///
+/// ```swift
+/// @Test func `every released version migrates`() throws {
+///   let check = MigrationCheck(.app)
+///   for version in 1..<StoreModel.app.version { try check.everyPath(from: version) }
+/// }
+/// ```
+///
+/// It works on copies in memory; the store that it begins with is not written to.
+public struct MigrationCheck {
+  public let model: StoreModel
+  /// What the random records of a store are made with.
+  public var records: RandomRecords
+  /// How many there are of each type.
+  public var count = 100
+
+  public init(_ model: StoreModel, seed: UInt64 = 1) {
+    self.model = model
+    records = RandomRecords(seed: seed)
+  }
+
+  /// Why a migration is not as it should be.
+  public struct Failure: Error, CustomStringConvertible {
+    public let path: MigrationPath
+    public let reasons: [String]
+
+    public var description: String {
+      "Migrated by the path \(path): \(reasons.joined(separator: "; "))."
+    }
+  }
+
+  /// Fills a store of an older version with random records, and migrates it along every path.
+  ///
+  /// - Returns: what it holds in the end.
+  /// - Throws: `Failure` where two paths end with other records, or an index does not agree with them; what
+  ///   migrating throws.
+  @discardableResult
+  public func everyPath(from version: Int) throws -> ContentFingerprint {
+    try everyPath(of: try filled(version))
+  }
+
+  /// Migrates copies of the store at `path`, a fixture, along every path.
+  ///
+  /// - Throws: as `everyPath(from:)`; `StoreError.missing`.
+  @discardableResult
+  public func everyPath(of path: String) throws -> ContentFingerprint {
+    try everyPath(of: try StoreImage(contentsOf: path))
+  }
+
+  @discardableResult
+  package func everyPath(of image: StoreImage) throws -> ContentFingerprint {
+    let from = try version(of: image)
+    let expected = try migrated(image, .direct, from: from)
+    let fingerprint = try verified(expected, .direct)
+    for path in MigrationPath.all(from: from, to: model.version) where path != .direct {
+      let store = try migrated(image, path, from: from)
+      if try verified(store, path) != fingerprint {
+        let differences = try expected.snapshot().contentDifferences(to: store.snapshot())
+        throw Failure(path: path, reasons: ["other records than all at once"] + differences)
+      }
+      try store.close()
+    }
+    try expected.close()
+    return fingerprint
+  }
+}
+
+// MARK: - Migrating
+
+extension MigrationCheck {
+  /// A store of a version with random records.
+  package func filled(_ version: Int) throws -> StoreImage {
+    let image = StoreImage()
+    let store = try image.open(model.dynamic(version: version))
+    var records = records
+    try records.fill(store, count: count)
+    try store.close()
+    return image.copy()
+  }
+
+  func version(of image: StoreImage) throws -> Int {
+    for version in stride(from: model.version, through: 1, by: -1) {
+      do {
+        let store = try image.copy().open(model.dynamic(version: version), migration: .refuse)
+        try store.close()
+        return version
+      } catch StoreError.needsMigration(let found, _) { return found }
+    }
+    return model.version
+  }
+
+  /// A copy of the store, taken along a path, and open.
+  package func migrated(
+    _ image: StoreImage, _ path: MigrationPath, from: Int
+  ) throws -> PersistentStore {
+    let image = image.copy()
+    for stop in path.stops(from: from, to: model.version).dropLast() {
+      try image.open(model.dynamic(version: stop)).close()
+    }
+    return try image.open(model)
+  }
+
+  func verified(_ store: PersistentStore, _ path: MigrationPath) throws -> ContentFingerprint {
+    let snapshot = try store.snapshot()
+    let faults = try snapshot.check()
+    guard faults.isEmpty else { throw Failure(path: path, reasons: faults.map { "\($0)" }) }
+    return try snapshot.contentFingerprint()
+  }
+}

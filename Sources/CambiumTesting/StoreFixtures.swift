@@ -1,0 +1,59 @@
+internal import Cambium
+internal import FoundationEssentials
+
+/// Stores of several versions in one directory, to be committed beside the tests: what programs of each version
+/// really wrote. They are never opened for writing; tests use copies.
+///
+/// ```swift
+/// let fixtures = StoreFixtures(at: "Tests/Fixtures")
+/// try fixtures.makeIfMissing(version: 2) { path in
+///   let store = try PersistentStore(at: path, model: model.dynamic(version: 2))
+///   …
+///   try store.close()
+/// }
+/// ```
+public struct StoreFixtures: Sendable {
+  public let directory: String
+
+  public init(at directory: String) {
+    self.directory = directory
+  }
+
+  public func path(version: Int) -> String { "\(directory)/version-\(version)" }
+
+  /// The versions of which there are stores, ascending.
+  public var versions: [Int] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    return names.compactMap { name in
+      name.hasPrefix("version-") ? Int(name.dropFirst("version-".count)) : nil
+    }.sorted()
+  }
+
+  /// Makes the store of a version where there is none: by `make`, which is given a path to make it at.
+  ///
+  /// - Returns: whether it was made.
+  /// - Throws: what `make` throws: then there is none.
+  @discardableResult
+  public func makeIfMissing(version: Int, _ make: (String) throws -> Void) throws -> Bool {
+    let path = path(version: version)
+    if FileManager.default.fileExists(atPath: path) { return false }
+    let temporary = path + ".new"
+    try? FileManager.default.removeItem(atPath: temporary)
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true)
+    try make(temporary)
+    try FileManager.default.moveItem(atPath: temporary, toPath: path)
+    return true
+  }
+
+  /// Copies the store of a version to `path`, where there must be nothing.
+  ///
+  /// - Throws: `StoreError.missing` where there is none; what the file system does.
+  public func copy(version: Int, to path: String) throws {
+    let source = self.path(version: version)
+    guard FileManager.default.fileExists(atPath: source) else {
+      throw StoreError.missing(path: source)
+    }
+    try FileManager.default.copyItem(atPath: source, toPath: path)
+  }
+}

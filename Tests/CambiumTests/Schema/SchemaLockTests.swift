@@ -1,0 +1,376 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// The text that says which versions were released.
+@Suite struct SchemaLockTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path + "/Schema.lock" }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  /// Two versions with everything that a lock has.
+  private static let full: Describing = { version in
+    description {
+      RecordName(version == 1 ? "Old item" : "Item", renamingID: version == 1 ? nil : "Old item")
+      Field(name: "id", type: .uuid)
+      Field(
+        name: version == 1 ? "title" : "name", type: .string, optional: true, indexed: true,
+        validation: [.length(1...80)], modifier: "m\"1\"",
+        migrationInfo: version == 1 ? nil : .init(default: "no\nname", renamingID: "title"))
+      Field(name: "größe", type: .int32, default: 7)
+      Field(name: "tags", type: .array(of: .string), default: ["a", "b"])
+      Field(name: "blob", type: .transformable(using: ReversingCodec()), optional: true)
+      Field(
+        name: "at",
+        type: .composite {
+          Field(name: "x", type: .double)
+          Field(name: "y", type: .composite { Field(name: "z", type: .date, optional: true) })
+        }, optional: true)
+      PrimaryKey("id", .descending("größe"))
+      if version == 2 {
+        Unique(
+          .caseInsensitive("name", descending: true), "at.x",
+          where: .comparison(field: "name", .notEqual, "a\"b"))
+        RecordModifier("2")
+      }
+      Validation("it is # as it should be") { (_: Item) in true }
+    }
+  }
+
+  private static let small: Describing = { version in
+    description {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "name", type: .string)
+      if version > 1 { Field(name: "count", type: .integer, default: 0) }
+    }
+  }
+
+  private func with<Result>(
+    _ item: @escaping Describing, other: @escaping Describing = { _ in RecordDescription() },
+    version: Int, label: String? = nil, _ body: (StoreModel) throws -> Result
+  ) rethrows -> Result {
+    try Item.describing.withValue(item) {
+      try Other.describing.withValue(other) {
+        try body(StoreModel(version: version, label: label, records: [Item.self, Other.self]))
+      }
+    }
+  }
+
+  private func failure(_ body: () throws -> Void) -> SchemaLockError? {
+    do {
+      try body()
+      return nil
+    } catch { return error as? SchemaLockError }
+  }
+
+  // MARK: The text
+
+  @Test func `it is a text of one line for each thing, I4`() throws {
+    let text = try with(Self.small, version: 2, label: "spring") { "\(try SchemaLock($0))" }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2)
+      .map { $0.contains("fingerprint") ? String($0.prefix(while: { $0 != "t" })) : String($0) }
+    #expect(
+      lines == [
+        "schema-lock 1", "", "version 1", "fingerprin", "", "record Item", "  fingerprin",
+        "  field id int64", "  field name string", "  key id", "", "version 2 \"spring\"",
+        "fingerprin", "", "record Item", "  fingerprin", "  field count int64 default \"0\"",
+        "  field id int64", "  field name string", "  key id", "",
+      ])
+  }
+
+  @Test func `what is printed is parsed as the same, I4`() throws {
+    let lock = try with(Self.full, other: Self.small, version: 2, label: "l\u{301}\"a") {
+      try SchemaLock($0)
+    }
+    let parsed = try SchemaLock(parsing: "\(lock)")
+    #expect(parsed == lock)
+    #expect("\(parsed)" == "\(lock)")
+    #expect(lock[2]?.records.map(\.name) == ["Item", "Other"])
+    #expect(lock.contains(version: 1) && !lock.contains(version: 3))
+    #expect(
+      lock[2]?.fingerprint
+        == (try with(Self.full, other: Self.small, version: 2) {
+          "\(try #require($0.schemas().last).fingerprint)"
+        }))
+    // By hand, and from elsewhere.
+    let other = "\(lock)".replacing("\n", with: "  # so\r\n").replacing("  field", with: "\tfield")
+    #expect(try SchemaLock(parsing: other) == lock)
+  }
+
+  @Test func `random descriptions come back from the text as they were, I4`() throws {
+    for seed in 0..<UInt64(scaled(2_000, debug: 100)) {
+      var random = SplitMix64(seed: seed)
+      let described = RandomDescription.make(&random)
+      let describing: Describing = { _ in described }
+      let lock = try with(describing, version: 1) { try SchemaLock($0) }
+      #expect(try SchemaLock(parsing: "\(lock)") == lock, "seed \(seed)")
+    }
+  }
+
+  @Test(arguments: [
+    ("", 1, 1), ("version 1", 1, 1), ("schema-lock 2", 1, 13), ("schema-lock 1\nrecord A", 2, 1),
+    ("schema-lock 1\nversion 0", 2, 9), ("schema-lock 1\nversion x", 2, 9),
+    ("schema-lock 1\nversion 1\n\nversion 2", 2, 9),
+    ("schema-lock 1\nversion 1 \"a", 2, 11), (#"schema-lock 1\#nversion 1 "\q""#, 2, 11),
+    ("schema-lock 1\nversion 1 \"a\" b", 2, 15),
+    ("schema-lock 1\nversion 1\nfingerprint 12", 3, 13),
+    ("schema-lock 1\nversion 1\nfingerprint 0123456789abcdef0123456789abcdef\nfield a", 4, 1),
+    ("schema-lock 1\nversion 1\nfingerprint 0123456789abcdef0123456789abcdef\nrecord A", 4, 8),
+    (
+      """
+      schema-lock 1
+      version 1
+      fingerprint 0123456789abcdef0123456789abcdef
+      record A
+        fingerprint 0123456789abcdef0123456789abcdef
+        field b int
+      """, 6, 11
+    ),
+    (
+      """
+      schema-lock 1
+      version 1
+      fingerprint 0123456789abcdef0123456789abcdef
+      record A
+        fingerprint 0123456789abcdef0123456789abcdef
+        field b int8
+        field a int8
+      """, 7, 11
+    ),
+    (
+      """
+      schema-lock 1
+      version 1
+      fingerprint 0123456789abcdef0123456789abcdef
+      record A
+        fingerprint 0123456789abcdef0123456789abcdef
+        key a,
+      """, 6, 9
+    ),
+    (
+      """
+      schema-lock 1
+      version 1
+      fingerprint 0123456789abcdef0123456789abcdef
+      record A
+        fingerprint 0123456789abcdef0123456789abcdef
+        key "\\u{110000}"
+      """, 6, 7
+    ),
+  ])
+  func `what is no lock is refused with its place, I4`(_ text: String, _ line: Int, _ column: Int) {
+    guard
+      case .malformed(let foundLine, let foundColumn, let reason) = failure({
+        _ = try SchemaLock(parsing: text)
+      })
+    else { return #expect(Bool(false), "it is parsed") }
+    #expect(foundLine == line && foundColumn == column, "\(foundLine), \(foundColumn): \(reason)")
+  }
+
+  @Test func `whatever the bytes are, they are parsed and printed the same, or refused, I4`() throws
+  {
+    let lock = try with(Self.full, other: Self.small, version: 2) { "\(try SchemaLock($0))" }
+    let base = Array(lock.utf8)
+    let tokens = [
+      "version 3", "record Item", "field a int8", "\"", "\\u{", "key a, b", "#", "\n", ",",
+    ]
+    var (parsed, refused) = (0, 0)
+    for seed in 0..<UInt64(scaled(20_000, debug: 600)) {
+      var random = SplitMix64(seed: seed)
+      var bytes = base
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let place = Int.random(in: 0..<bytes.count, using: &random)
+        switch random.next() % 4 {
+        case 0: bytes[place] = UInt8(truncatingIfNeeded: random.next())
+        case 1:
+          bytes.removeSubrange(
+            place..<min(bytes.count, place + Int.random(in: 1...40, using: &random)))
+        case 2:
+          bytes.insert(contentsOf: Array(tokens.randomElement(using: &random)!.utf8), at: place)
+        default:
+          let end = min(bytes.count, place + Int.random(in: 1...200, using: &random))
+          bytes.insert(contentsOf: bytes[place..<end], at: place)
+        }
+      }
+      let text = String(decoding: bytes, as: UTF8.self)
+      do throws(SchemaLockError) {
+        let found = try SchemaLock(parsing: text)
+        parsed += 1
+        #expect(try SchemaLock(parsing: "\(found)") == found, "seed \(seed)")
+      } catch {
+        refused += 1
+        guard case .malformed(let line, let column, _) = error, line >= 1, column >= 1 else {
+          return #expect(Bool(false), "seed \(seed): \(error)")
+        }
+      }
+    }
+    #expect(parsed > 0 && refused > 0, "\(parsed), \(refused)")
+  }
+
+  // MARK: Checking
+
+  @Test func `the first check says how to make the lock, and it holds then, T5`() throws {
+    try with(Self.small, version: 2, label: "spring") { model in
+      let error = failure { try SchemaLock.check(model, at: path) }
+      #expect(error == .missing(path: path))
+      #expect("\(error.map { "\($0)" } ?? "")".contains("SchemaLock.write(model, at: "))
+      try SchemaLock.write(model, at: path)
+      try SchemaLock.check(model, at: path)
+    }
+    // The label of an older version is not in the model any more.
+    try with(Self.small, version: 3, label: "summer") { model in
+      #expect(
+        failure { try SchemaLock.check(model, at: path) } == .notLocked(versions: [3], path: path))
+      try SchemaLock.write(model, at: path)
+      try SchemaLock.check(model, at: path)
+    }
+    #expect(try SchemaLock(contentsOf: path).versions.map(\.label) == [nil, "spring", "summer"])
+    with(Self.small, version: 2) { model in
+      #expect(failure { try SchemaLock.check(model, at: path) } == .newer(version: 3, model: 2))
+    }
+  }
+
+  private static func changed(_ field: Field?, index: Bool = false) -> Describing {
+    { version in
+      description {
+        Field(primaryKey: true, name: "id", type: .integer)
+        if let field { field }
+        if version > 1 { Field(name: "count", type: .integer, default: 0) }
+        if index { Index("id", "count") }
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      (Field(name: "name", type: .url), "Item: field name string, now: field name url"),
+      (
+        Field(name: "name", type: .string, optional: true),
+        "Item: field name string, now: field name string optional"
+      ),
+      (
+        Field(name: "name", type: .string, default: "x"),
+        #"Item: field name string, now: field name string default "\"x\"""#
+      ),
+      (
+        Field(name: "name", type: .string, migrationInfo: .init(default: "x")),
+        #"Item: field name string, now: field name string migrated "\"x\"""#
+      ),
+      (
+        Field(name: "name", type: .string, modifier: "2"),
+        #"Item: field name string, now: field name string modifier "2""#
+      ),
+      (nil, "Item.name is no longer described"),
+    ] as [(Field?, String)])
+  func `a change of a released version is named, with what to write instead, T5`(
+    _ field: Field?, _ difference: String
+  ) throws {
+    try with(Self.small, version: 1) { try SchemaLock.write($0, at: path) }
+    let text = try Data(contentsOf: URL(filePath: path))
+    with(Self.changed(field), version: 1) { model in
+      for write in [false, true] {
+        let error = failure {
+          try write ? SchemaLock.write(model, at: path) : SchemaLock.check(model, at: path)
+        }
+        guard case .changed(1, let differences, let advice) = error else {
+          return #expect(Bool(false), "\(error.map { "\($0)" } ?? "nothing")")
+        }
+        #expect(differences == [difference])
+        #expect(advice.contains("StoreModel(version: 2"), "\(advice)")
+        #expect(advice.contains("if version <= 1 {"), "\(advice)")
+        #expect(advice.contains(#"Field(name: "name", type: .string)"#), "\(advice)")
+      }
+    }
+    #expect(try Data(contentsOf: URL(filePath: path)) == text)
+    // The change in a version of its own.
+    let both: Describing = { version in version == 1 ? Self.small(1) : Self.changed(field)(2) }
+    with(both, version: 2) { model in
+      #expect(
+        failure { try SchemaLock.check(model, at: path) } == .notLocked(versions: [2], path: path))
+    }
+  }
+
+  @Test func `what is advised is the description, in Swift`() throws {
+    try with(Self.full, other: Self.small, version: 2) { try SchemaLock.write($0, at: path) }
+    let first: Describing = { _ in Self.full(1) }
+    let error = with(first, other: Self.small, version: 2) { model in
+      failure { try SchemaLock.check(model, at: path) }
+    }
+    guard case .changed(2, _, let advice) = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
+    #expect(
+      advice == #"""
+        Describe version 2 as it was, and what is new as version 3:
+
+          StoreModel(version: 3, …)
+
+          // Item
+          if version <= 2 {
+            RecordName("Item", renamingID: "Old item")
+            Field(name: "at", type: .composite {
+              Field(name: "x", type: .double)
+              Field(name: "y", type: .composite {
+                Field(name: "z", type: .date, optional: true)
+              })
+            }, optional: true)
+            Field(name: "blob", type: .transformable(using: /* reversed */), optional: true)
+            Field(name: "größe", type: .int32, default: 7)
+            Field(name: "id", type: .uuid)
+            Field(name: "name", type: .string, optional: true, modifier: "m\"1\"", migrationInfo: .init(default: "no\nname", renamingID: "title"))
+            Field(name: "tags", type: .array(of: .string), default: ["a", "b"])
+            PrimaryKey("id", .descending("größe"))
+            Index("name")
+            Unique(.caseInsensitive("name", descending: true), "at.x", where: /* name != "a\"b" */)
+            RecordModifier("2")
+          }
+
+          // Old item
+          if version <= 2 {
+          } else {
+            RecordName("Old item")
+            Field(name: "at", type: .composite {
+              Field(name: "x", type: .double)
+              Field(name: "y", type: .composite {
+                Field(name: "z", type: .date, optional: true)
+              })
+            }, optional: true)
+            Field(name: "blob", type: .transformable(using: /* reversed */), optional: true)
+            Field(name: "größe", type: .int32, default: 7)
+            Field(name: "id", type: .uuid)
+            Field(name: "tags", type: .array(of: .string), default: ["a", "b"])
+            Field(name: "title", type: .string, optional: true, modifier: "m\"1\"")
+            PrimaryKey("id", .descending("größe"))
+            Index("title")
+          }
+
+        """#)
+  }
+
+  @Test func `what no store depends on is said to be written again, and is, T5`() throws {
+    try with(Self.small, version: 1) { try SchemaLock.write($0, at: path) }
+    let validated: Describing = { version in
+      description {
+        Self.small(version)
+        Validation("it is good") { (_: Item) in true }
+      }
+    }
+    try with(validated, version: 1, label: "first") { model in
+      #expect(
+        failure { try SchemaLock.check(model, at: path) }
+          == .outdated(
+            version: 1,
+            differences: [
+              #"its label was none, and is "first""#, "Item has to hold: it is good",
+            ], path: path))
+      try SchemaLock.write(model, at: path)
+      try SchemaLock.check(model, at: path)
+    }
+    #expect(try SchemaLock(contentsOf: path)[1]?.label == "first")
+  }
+}

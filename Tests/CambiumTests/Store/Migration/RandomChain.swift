@@ -1,0 +1,288 @@
+import CambiumTesting
+import FoundationEssentials
+import TestSupport
+
+@testable import Cambium
+
+/// A random model of several versions in which every step can be inferred, and what a migration makes of each
+/// record, worked out without the library.
+///
+/// Records and fields are followed by identities of the generator's own; names come, go, and are exchanged.
+struct RandomChain {
+  struct FieldState: Hashable {
+    let identity: Int
+    var name: String
+    var type: ColumnType
+    var isOptional: Bool
+    /// In this version only: acts in the step that leads here.
+    var renamingID: String?
+    var migrationDefault: FieldValue?
+    var isIndexed = false
+  }
+
+  struct RecordState: Hashable {
+    let identity: Int
+    var name: String
+    var renamingID: String?
+    var fields: [FieldState]
+    var hasPair = false
+    /// Every name with the name before that a field ever had: a `renamingID` acts once.
+    var renamed: Set<[String]> = []
+    /// The fields that the step leading here has added.
+    fileprivate var added: Set<Int> = []
+  }
+
+  /// By version, the first at 0.
+  private(set) var versions: [[RecordState]] = []
+  private var random: SplitMix64
+  private var nextIdentity = 0
+
+  init(seed: UInt64, versions count: Int) {
+    random = SplitMix64(seed: seed)
+    versions.append((0..<Int.random(in: 1...2, using: &random)).map { _ in newRecord() })
+    for _ in 1..<count { versions.append(step(from: versions[versions.count - 1])) }
+  }
+
+  var model: StoreModel {
+    let versions = versions
+    let names = Set(versions.flatMap { $0.map(\.identity) }).sorted()
+    return StoreModel(
+      version: versions.count,
+      untyped: names.map { identity in
+        RemovedRecord("record \(identity)") { version in
+          let record = versions[version - 1].first { $0.identity == identity }
+          return record?.description ?? RecordDescription()
+        }
+      })
+  }
+}
+
+// MARK: - Making versions
+
+extension RandomChain {
+  private mutating func identity() -> Int {
+    nextIdentity += 1
+    return nextIdentity
+  }
+
+  private mutating func newRecord() -> RecordState {
+    let number = identity()
+    var fields = [
+      FieldState(identity: identity(), name: "id", type: .int64, isOptional: false)
+    ]
+    for _ in 0..<Int.random(in: 1...4, using: &random) {
+      fields.append(newField())
+    }
+    return RecordState(identity: number, name: "R\(number)", fields: fields)
+  }
+
+  private static let types: [ColumnType] = [
+    .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double, .string,
+    .boolean, .date, .uuid, .decimal, .binaryData, .url, .array(of: .int16),
+  ]
+
+  private mutating func newField() -> FieldState {
+    let number = identity()
+    return FieldState(
+      identity: number, name: "f\(number)", type: Self.types.randomElement(using: &random) ?? .int8,
+      isOptional: Bool.random(using: &random), isIndexed: random.next() % 4 == 0)
+  }
+
+  private mutating func step(from old: [RecordState]) -> [RecordState] {
+    var records = old
+    for index in records.indices {
+      records[index].renamingID = nil
+      records[index].added = []
+      for place in records[index].fields.indices {
+        records[index].fields[place].renamingID = nil
+        records[index].fields[place].migrationDefault = nil
+      }
+      for _ in 0..<Int.random(in: 0...3, using: &random) { change(&records[index]) }
+      if random.next() % 8 == 0 { rename(&records[index]) }
+    }
+    if records.count > 1, random.next() % 8 == 0 {
+      records.remove(at: Int.random(in: 0..<records.count, using: &random))
+    }
+    if random.next() % 6 == 0 { records.append(newRecord()) }
+    return records.shuffled(using: &random)
+  }
+
+  private mutating func rename(_ record: inout RecordState) {
+    let name = "R\(identity())"
+    (record.renamingID, record.name) = (record.name, name)
+  }
+
+  /// One change, unless the field was changed in this step in a way that does not go with it.
+  private mutating func change(_ record: inout RecordState) {
+    let place = Int.random(in: 0..<record.fields.count, using: &random)
+    let isKey = place == 0
+    switch random.next() % 9 {
+    case 0, 1: addField(to: &record)
+    case 2: if !isKey { record.fields.remove(at: place) }
+    case 3: renameField(place, of: &record)
+    case 4: exchange(place, Int.random(in: 0..<record.fields.count, using: &random), of: &record)
+    case 5: if !isKey, !record.isNew(place) { widen(&record.fields[place]) }
+    case 6: if !isKey, !record.isNew(place) { toggleOptional(&record.fields[place]) }
+    case 7: if !isKey { record.fields[place].isIndexed.toggle() }
+    default: record.hasPair.toggle()
+    }
+  }
+
+  private mutating func addField(to record: inout RecordState) {
+    var field = newField()
+    if !field.isOptional || random.next() % 3 == 0 {
+      field.migrationDefault = value(of: field.type)
+    }
+    record.fields.append(field)
+    record.added.insert(field.identity)
+  }
+
+  private mutating func renameField(_ place: Int, of record: inout RecordState) {
+    guard !record.isNew(place), record.fields[place].renamingID == nil else { return }
+    let name = "f\(identity())"
+    record.fields[place].renamingID = record.fields[place].name
+    record.fields[place].name = name
+    record.renamed.insert([name, record.fields[place].renamingID ?? ""])
+  }
+
+  private mutating func exchange(_ one: Int, _ other: Int, of record: inout RecordState) {
+    let names = (record.fields[one].name, record.fields[other].name)
+    guard one != other, !record.isNew(one), !record.isNew(other),
+      record.fields[one].renamingID == nil, record.fields[other].renamingID == nil,
+      !record.renamed.contains([names.0, names.1]), !record.renamed.contains([names.1, names.0])
+    else { return }
+    record.renamed.formUnion([[names.0, names.1], [names.1, names.0]])
+    (record.fields[one].name, record.fields[one].renamingID) = (names.1, names.0)
+    (record.fields[other].name, record.fields[other].renamingID) = (names.0, names.1)
+  }
+
+  private mutating func widen(_ field: inout FieldState) {
+    let type = field.type
+    field.type =
+      Self.types.filter { type.widens(to: $0) }.randomElement(using: &random) ?? field.type
+    // What it was given for another type is no value of this one.
+    field.migrationDefault = field.migrationDefault.map { _ in value(of: field.type) }
+  }
+
+  private mutating func toggleOptional(_ field: inout FieldState) {
+    field.isOptional.toggle()
+    field.migrationDefault = field.isOptional ? nil : value(of: field.type)
+  }
+
+  private mutating func value(of type: ColumnType) -> FieldValue {
+    var records = RandomRecords(seed: random.next())
+    let field = FieldSchema(
+      number: 1, name: "v", type: type, isOptional: false, composite: nil, modifier: nil)
+    return records.record(
+      of: RecordSchema(
+        number: 1, name: "V", fields: [field], primaryKey: [], indexes: [], modifier: nil))["v"]
+  }
+}
+
+extension RandomChain.RecordState {
+  fileprivate func isNew(_ place: Int) -> Bool { added.contains(fields[place].identity) }
+
+  fileprivate var description: RecordDescription {
+    var elements: [RecordDescription.Element] = []
+    typealias Builder = RecordDescription.ResultBuilder
+    elements += Builder.buildExpression(RecordName(name, renamingID: renamingID))
+    for (place, field) in fields.enumerated() {
+      elements += Builder.buildExpression(field.field(isKey: place == 0))
+    }
+    let names = fields.filter { $0.type.canBeKey }.map(\.name).sorted()
+    if hasPair, names.count > 1 {
+      elements += Builder.buildExpression(
+        Index(.descending(names[0]), .ascending(names[1]), named: "pair"))
+    }
+    return RecordDescription(elements)
+  }
+}
+
+extension RandomChain.FieldState {
+  fileprivate func field(isKey: Bool) -> Field {
+    let info: MigrationInfo? =
+      switch (migrationDefault, renamingID) {
+      case (nil, nil): nil
+      case (nil, let old?): MigrationInfo(renamingID: old)
+      case (let value?, let old): MigrationInfo(default: value, renamingID: old)
+      }
+    return Field(
+      primaryKey: isKey, name: name, type: type.declared, optional: isOptional,
+      indexed: isIndexed && type.canBeKey && !isKey, migrationInfo: info)
+  }
+}
+
+extension ColumnType {
+  fileprivate var declared: FieldType {
+    switch self {
+    case .int8: .int8
+    case .int16: .int16
+    case .int32: .int32
+    case .uint8: .uint8
+    case .uint16: .uint16
+    case .uint32: .uint32
+    case .uint64: .uint64
+    case .float: .float
+    case .double: .double
+    case .string: .string
+    case .boolean: .boolean
+    case .date: .date
+    case .uuid: .uuid
+    case .decimal: .decimal
+    case .binaryData: .binaryData
+    case .url: .url
+    case .array(let element): .array(of: element.declared)
+    default: .integer
+    }
+  }
+}
+
+// MARK: - What must come out
+
+extension RandomChain {
+  /// What becomes of a record of the first version; nil where its type is gone.
+  func migrated(_ record: DynamicRecord) -> DynamicRecord? {
+    guard var state = versions[0].first(where: { $0.name == record.name }) else { return nil }
+    var values: [Int: FieldValue] = [:]
+    for field in state.fields { values[field.identity] = record[field.name] }
+    for version in versions.dropFirst() {
+      guard let next = version.first(where: { $0.identity == state.identity }) else { return nil }
+      var changed: [Int: FieldValue] = [:]
+      for field in next.fields {
+        let value = (values[field.identity] ?? .null).taken(to: field.type)
+        changed[field.identity] = value == .null ? field.migratedNull(since: state) : value
+      }
+      (state, values) = (next, changed)
+    }
+    var fields: [String: FieldValue] = [:]
+    for field in state.fields { fields[field.name] = values[field.identity] ?? .null }
+    return DynamicRecord(name: state.name, fields: fields)
+  }
+}
+
+extension RandomChain.FieldState {
+  /// What a record has that has no value: a default acts where the field is new, or becomes required.
+  fileprivate func migratedNull(since old: RandomChain.RecordState) -> FieldValue {
+    guard let before = old.fields.first(where: { $0.identity == identity }) else {
+      return migrationDefault ?? .null
+    }
+    return before.isOptional && !isOptional ? migrationDefault ?? .null : .null
+  }
+}
+
+extension FieldValue {
+  /// By the definition of each widening.
+  fileprivate func taken(to type: ColumnType) -> FieldValue {
+    switch (self, type) {
+    case (.unsigned(let value), .int16), (.unsigned(let value), .int32),
+      (.unsigned(let value), .int64):
+      .integer(Int64(value))
+    case (.integer(let value), .double): .double(Double(value))
+    case (.unsigned(let value), .double): .double(Double(value))
+    case (.integer(let value), .float): .float(Float(value))
+    case (.unsigned(let value), .float): .float(Float(value))
+    case (.float(let value), .double): .double(Double(value))
+    default: self
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import CambiumTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// Random models of five versions, and random records: whatever path a store takes, it ends with what each record
+/// must have become (X15).
+@Suite struct RandomMigrationTests {
+  private static let seeds = 0..<UInt64(scaled(600, debug: 12) * Soak.factor)
+
+  @Test func `all paths between five random versions end with what the model says, T6 T3 J14`()
+    throws
+  {
+    var (steps, paths) = (0, 0)
+    for seed in Self.seeds {
+      do {
+        let chain = RandomChain(seed: seed, versions: 5)
+        var check = MigrationCheck(chain.model, seed: seed)
+        check.count = 30
+        let image = try check.filled(1)
+        let expected = try Self.expected(chain, image)
+        try check.everyPath(of: image)
+        let store = try check.migrated(image, .direct, from: 1)
+        #expect(try Self.records(of: store) == expected, "seed \(seed)")
+        steps += 4
+        paths += MigrationPath.all(from: 1, to: 5).count
+      } catch {
+        Issue.record("seed \(seed): \(error)")
+      }
+    }
+    print(
+      "X15: \(steps.grouped) random steps, \(paths.grouped) paths, seeds \(Self.seeds)")
+  }
+
+  private static func records(of store: PersistentStore) throws -> Set<DynamicRecord> {
+    var records: Set<DynamicRecord> = []
+    for record in store.schema.records {
+      try store.forEach(record: record.name) { records.insert($0) }
+    }
+    return records
+  }
+
+  private static func expected(
+    _ chain: RandomChain, _ image: StoreImage
+  ) throws -> Set<DynamicRecord> {
+    let store = try image.copy().open(chain.model.dynamic(version: 1))
+    let records = try records(of: store)
+    #expect(records.count > 0)
+    return Set(records.compactMap(chain.migrated))
+  }
+
+  @Test func `a random step survives power cuts and failures at every call, T3`() throws {
+    var (cuts, failures) = (0, 0)
+    for seed in 0..<UInt64(scaled(12, debug: 1)) {
+      let chain = RandomChain(seed: seed, versions: 2)
+      var check = MigrationCheck(chain.model, seed: seed)
+      check.count = 12
+      let cut = try check.everyPowerCut(from: 1, stride: scaled(1, debug: 9))
+      let failed = try check.everyFailure(from: 1, stride: scaled(3, debug: 23))
+      for violation in (cut.violations + failed.violations).prefix(3) {
+        Issue.record("seed \(seed): \(violation)")
+      }
+      cuts += cut.count
+      failures += failed.count
+    }
+    #expect(cuts > 0 && failures > 0)
+    print("random migrations: \(cuts.grouped) crash images, \(failures.grouped) failed calls")
+  }
+}

@@ -1,0 +1,157 @@
+import Cambium
+import CambiumTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// What programs test their migrations with, used as they use it.
+@Suite struct TestingKitTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private struct Person: Record, Equatable {
+    var id: UUID
+    var fullName: String
+    var age: Int?
+    var address: Address?
+    var tags: [String]
+    var rank: Double
+
+    struct Address: Codable, Equatable {
+      var street: String
+      var zip: Int?
+    }
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .uuid)
+      Field(
+        name: version < 2 ? "name" : "fullName", type: .string, property: "fullName", indexed: true,
+        migrationInfo: version < 2 ? nil : .init(renamingID: "name"))
+      Field(name: "age", type: version < 3 ? .int16 : .integer, optional: true)
+      Field(
+        name: "address",
+        type: .composite {
+          Field(name: "street", type: .string)
+          Field(name: "zip", type: .integer, optional: true)
+        }, optional: true)
+      Field(name: "tags", type: .array(of: .string))
+      if version > 1 { Field(name: "rank", type: .double, migrationInfo: .init(default: 1)) }
+    }
+  }
+
+  private static let model = StoreModel(version: 3, label: "now", records: [Person.self])
+
+  @Test func `every path from every version ends the same, T3`() throws {
+    var check = MigrationCheck(Self.model, seed: 5)
+    check.count = 20
+    var fingerprints: [ContentFingerprint] = []
+    for version in 1...3 { fingerprints.append(try check.everyPath(from: version)) }
+    #expect(fingerprints.allSatisfy { $0.counts == ["Person": 20] })
+    #expect(fingerprints == [1, 2, 3].map { try? check.everyPath(from: $0) })
+    check.records.values["Person.tags"] = { _ in ["same"] }
+    #expect(try check.everyPath(from: 1) != fingerprints[0])
+  }
+
+  @Test func `a store of an older version is filled without the types of that version, T2`() throws
+  {
+    let path = directory.path + "/store"
+    let old = try PersistentStore(at: path, model: Self.model.dynamic(version: 1))
+    try old.write { transaction in
+      try transaction.save(
+        DynamicRecord(
+          name: "Person",
+          fields: [
+            "id": .uuid(UUID()), "name": "Ada", "age": 36, "tags": ["a"],
+            "address": .composite(["street": "S", "zip": nil]),
+          ]))
+    }
+    #expect(old.schema.version == 1)
+    try old.close()
+    let store = try PersistentStore(at: path, model: Self.model)
+    let person = try #require(try store.fetch(Person.self).first)
+    #expect(person.fullName == "Ada" && person.age == 36 && person.rank == 1)
+    #expect(person.address == Person.Address(street: "S"))
+    try store.close()
+  }
+
+  @Test func `fixtures are made once, copied, and migrated along every path, T4`() throws {
+    let fixtures = StoreFixtures(at: directory.path + "/fixtures")
+    var random = RandomRecords(seed: 3)
+    var made = 0
+    for _ in 0..<2 {
+      for version in 1...2 {
+        let isMade = try fixtures.makeIfMissing(version: version) { path in
+          let store = try PersistentStore(at: path, model: Self.model.dynamic(version: version))
+          try random.fill(store, count: 15)
+          try store.close()
+        }
+        made += isMade ? 1 : 0
+      }
+    }
+    #expect(made == 2 && fixtures.versions == [1, 2])
+    #expect(throws: CancellationError.self) {
+      try fixtures.makeIfMissing(version: 3) { _ in throw CancellationError() }
+    }
+    #expect(fixtures.versions == [1, 2])
+    let check = MigrationCheck(Self.model)
+    for version in fixtures.versions {
+      let fingerprint = try check.everyPath(of: fixtures.path(version: version))
+      let copy = directory.path + "/copy-\(version)"
+      try fixtures.copy(version: version, to: copy)
+      let store = try PersistentStore(at: copy, model: Self.model)
+      #expect(try store.snapshot().contentFingerprint() == fingerprint)
+      try store.close()
+    }
+    #expect(throws: StoreError.missing(path: fixtures.path(version: 9))) {
+      try fixtures.copy(version: 9, to: directory.path + "/nine")
+    }
+  }
+
+  @Test func `a content fingerprint is of the records and of nothing else, X15`() throws {
+    let stores = try (0..<2).map { _ in try PersistentStore(inMemory: Self.model) }
+    var people: [Person] = []
+    for number in 0..<50 {
+      people.append(
+        Person(
+          id: UUID(), fullName: "n\(number)", age: number, address: nil, tags: [],
+          rank: Double(number)))
+    }
+    try stores[0].write { try $0.insert(contentsOf: people) }
+    for person in people.shuffled() { try stores[1].save(person) }
+    try stores[1].write { try $0.setMetadata(1, for: "m") }
+    let (one, other) = (try stores[0].snapshot(), try stores[1].snapshot())
+    #expect(try one.contentFingerprint() == other.contentFingerprint())
+    #expect(try one.contentDifferences(to: other) == [])
+    people[7].age = nil
+    try stores[1].save(people[7])
+    let changed = try stores[1].snapshot()
+    #expect(try one.contentFingerprint() != changed.contentFingerprint())
+    let differences = try one.contentDifferences(to: changed)
+    #expect(differences.count == 2)
+    #expect(
+      differences.contains { $0.hasPrefix("only there: Person(") && $0.contains("age: null") })
+  }
+
+  @Test func `power cuts and failures are tried at every call of a migration, T3`() throws {
+    var check = MigrationCheck(Self.model, seed: 9)
+    check.count = 8
+    let cuts = try check.everyPowerCut(from: 1, stride: 11, policies: 1)
+    let failures = try check.everyFailure(from: 1, stride: 37)
+    #expect(cuts.count > 0 && failures.count > 0)
+    #expect(cuts.violations == [] && failures.violations == [])
+  }
+
+  @Test func `random records are the same for the same seed`() throws {
+    let schema = try #require(try Self.model.schemas().last?.records.first)
+    var (one, other, third) = (
+      RandomRecords(seed: 1), RandomRecords(seed: 1), RandomRecords(seed: 2)
+    )
+    let records = (0..<20).map { _ in one.record(of: schema) }
+    #expect(records == (0..<20).map { _ in other.record(of: schema) })
+    #expect(records != (0..<20).map { _ in third.record(of: schema) })
+    #expect(records.contains { $0["age"] == .null } && records.contains { $0["age"] != .null })
+  }
+}
