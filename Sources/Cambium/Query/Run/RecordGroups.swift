@@ -119,7 +119,6 @@ final class RecordGroups {
   /// How much of the entry's key is the primary key.
   private func lengthOfPrimaryKey() throws(StoreError) -> Int {
     guard case .index(let source) = source else { return 0 }
-    let entries = source.entries
-    return try entries.value().byteCount == 0 ? source.key.byteCount : 0
+    return try source.entryHasValue() ? 0 : source.key.byteCount
   }
 }

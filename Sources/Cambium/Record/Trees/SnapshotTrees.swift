@@ -17,6 +17,8 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
     try snapshot.tree(tree).copyValue(for: key, to: &value)
   }
 
+  func layered(_ tree: TreeSlot) -> LayeredTree<Medium> { snapshot.tree(tree) }
+
   /// Lends `body` the value of `key`, where it is, if there is one.
   func withValue(
     of key: RawSpan, in tree: TreeSlot, _ body: (RawSpan) throws -> Void
