@@ -35,13 +35,13 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
     try snapshot.tree(tree).contains(key)
   }
 
-  func count(in tree: TreeSlot) throws(StoreError) -> Int { snapshot.tree(tree).count }
+  func count(in tree: TreeSlot) -> Int { snapshot.tree(tree).count }
 
   func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
     try snapshot.tree(tree).rank(of: key)
   }
 
-  func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int { snapshot.tree(tree).count }
+  func estimatedCount(in tree: TreeSlot) -> Int { snapshot.tree(tree).count }
 
   func estimatedCount(
     from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
