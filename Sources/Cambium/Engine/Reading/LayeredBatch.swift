@@ -16,13 +16,7 @@ struct LayeredBatch {
     try tree.base.find(keys, to: &leaves)
     changes.removeAll(keepingCapacity: true)
     if tree.overlays.isEmpty { return }
-    for index in 0..<keys.count {
-      var change: EntryReference?
-      for overlay in tree.overlays.indices where change == nil {
-        change = tree.overlays[overlay].reference(for: keys.key(index))
-      }
-      changes.append(change)
-    }
+    for index in 0..<keys.count { changes.append(tree.change(of: keys.key(index))) }
   }
 
   /// The entry of a key; nil if there is none.
@@ -34,5 +28,56 @@ struct LayeredBatch {
     }
     guard let leaf = leaves[index] else { return nil }
     return LayeredEntry(leaf, of: self)
+  }
+}
+
+/// The entry of one key, to be kept as long as the tree it was found in.
+struct KeptEntry {
+  private var leaf: LeafEntry?
+  private var change: EntryReference?
+
+  /// Replaces the entry by that of `key`. False if there is none.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  mutating func find<Medium: FileSystem>(
+    _ key: RawSpan, in tree: LayeredTree<Medium>
+  ) throws(StoreError) -> Bool {
+    change = tree.change(of: key)
+    if let change { return !change.isRemoval }
+    leaf = try tree.base.entry(for: key)
+    return leaf != nil
+  }
+
+  /// The value, or the reference to its pages if it is external; nothing without an entry.
+  var storedValue: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get {
+      if let change { return unsafe _overrideLifetime(change.value, borrowing: self) }
+      guard let leaf else { return RawSpan() }
+      return unsafe _overrideLifetime(leaf.storedValue, borrowing: self)
+    }
+  }
+
+  var isExternal: Bool { change == nil && leaf?.isExternal ?? false }
+
+  /// Appends the value, which has pages of its own.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func append<Medium: FileSystem>(
+    to value: inout [UInt8], in tree: LayeredTree<Medium>
+  ) throws(StoreError) {
+    if let leaf { try tree.base.append(leaf, to: &value) }
+  }
+}
+
+extension LayeredTree {
+  /// What the newest overlay that knows the key says of it.
+  @inline(__always)
+  fileprivate func change(of key: RawSpan) -> EntryReference? {
+    for index in overlays.indices {
+      if let change = overlays[index].reference(for: key) { return change }
+    }
+    return nil
   }
 }

@@ -1,86 +1,97 @@
-/// The row of a primary key, looked up when it is asked for.
+/// The rows of primary keys, looked up when they are asked for.
 ///
-/// In a snapshot several are looked up together, those that come next; see `RowsAhead`. In a transaction, which
-/// may change them meanwhile, each for itself.
+/// In a snapshot, rows may be looked up several at a time, those that come next; see `RowsAhead`. In a
+/// transaction, which may change them meanwhile, each is for itself.
 final class FoundRow {
   private let record: RecordTrees
   private let trees: TreeAccess
-  /// Nil where rows are looked up one by one.
-  let ahead: RowsAhead?
   // One owner on one thread uses them, so accesses cannot overlap.
-  /// The place in what is looked up ahead.
-  @exclusivity(unchecked) private var place = 0
-  @exclusivity(unchecked) private var bytes: [UInt8] = []
-  @exclusivity(unchecked) private var primaryKey: [UInt8] = []
+  /// What is looked up ahead, once it is.
+  @exclusivity(unchecked) private(set) var ahead: RowsAhead?
+  /// The place of the present one in that; -1 where it is looked up alone.
+  @exclusivity(unchecked) private var place = -1
+  /// Where the row is; of no meaning outside snapshots.
+  @exclusivity(unchecked) private var entry = KeptEntry()
+  /// The row, where it had to be copied.
+  @exclusivity(unchecked) private var copy: [UInt8] = []
   @exclusivity(unchecked) private var isLoaded = false
-  @exclusivity(unchecked) private var isCounted = false
   @exclusivity(unchecked) private(set) var rowCount = 0
 
   init(of record: RecordTrees, in trees: TreeAccess) {
     self.record = record
     self.trees = trees
-    if case .posix(let snapshot) = trees {
-      ahead = RowsAhead(snapshot, record.rows)
-    } else {
-      ahead = nil
-    }
   }
 
-  var key: RawSpan {
-    @_lifetime(borrow self)
-    @inline(__always)
-    get {
-      if let ahead { return unsafe _overrideLifetime(ahead.key(place), borrowing: self) }
-      return unsafe _overrideLifetime(primaryKey.rawSpan, borrowing: self)
-    }
+  /// Begins to look up several rows at a time, where that is of use; else nil.
+  func begin() -> RowsAhead? {
+    guard case .posix(let snapshot) = trees else { return nil }
+    let ahead = unsafe ahead ?? RowsAhead(snapshot, record.rows)
+    ahead.begin()
+    unsafe self.ahead = ahead
+    return ahead
   }
 
-  /// Goes to another primary key, where none is looked up ahead.
-  func move(to key: RawSpan) {
-    unsafe primaryKey.assign(key)
+  /// Goes to another primary key.
+  @inline(__always)
+  func move() { move(to: -1) }
+
+  /// Goes to a primary key of those that are looked up ahead.
+  @inline(__always)
+  func move(to place: Int) {
+    unsafe self.place = place
     unsafe isLoaded = false
   }
 
-  /// Goes to a primary key of those that are looked up ahead.
-  func move(to place: Int) {
-    unsafe self.place = place
-    unsafe isCounted = false
-  }
-
-  /// Whether there is a row of the key.
-  func isThere() throws(StoreError) -> Bool {
-    if let ahead { return unsafe try ahead.row(place) != nil }
+  /// Whether there is a row of the key that it stands on.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func isThere(_ key: RawSpan) throws(StoreError) -> Bool {
     if unsafe isLoaded { return true }
     unsafe rowCount += 1
-    let key = unsafe primaryKey
-    unsafe isLoaded = try trees.copyValue(of: key.rawSpan, in: record.rows, to: &bytes)
+    if unsafe place >= 0, let ahead = unsafe ahead {
+      unsafe isLoaded = try ahead.row(place) != nil
+    } else if case .posix(let snapshot) = trees {
+      unsafe isLoaded = try find(key, in: snapshot.layered(record.rows))
+    } else {
+      unsafe isLoaded = try trees.copyValue(of: key, in: record.rows, to: &copy)
+    }
     return unsafe isLoaded
   }
 
-  /// The row, which must be there.
+  private func find(
+    _ key: RawSpan, in tree: LayeredTree<PosixFileSystem>
+  ) throws(StoreError) -> Bool {
+    guard try unsafe entry.find(key, in: tree) else { return false }
+    if unsafe entry.isExternal {
+      unsafe copy.removeAll(keepingCapacity: true)
+      try unsafe entry.append(to: &copy, in: tree)
+    }
+    return true
+  }
+
+  /// The row of the key that it stands on, which must be there.
   ///
   /// - Throws: `.corrupt` (K3) if it is not, `.io`.
   @_lifetime(borrow self)
-  func row() throws(StoreError) -> RawSpan {
-    if let ahead {
-      if unsafe !isCounted {
-        unsafe isCounted = true
-        unsafe rowCount += 1
-      }
-      guard let row = unsafe try ahead.row(place) else { throw fault }
+  func row(of key: RawSpan) throws(StoreError) -> RawSpan {
+    guard try isThere(key) else { throw fault(key) }
+    if unsafe place >= 0, let ahead = unsafe ahead {
+      guard let row = unsafe try ahead.row(place) else { throw fault(key) }
       return unsafe _overrideLifetime(row, borrowing: self)
     }
-    guard try isThere() else { throw fault }
-    return unsafe _overrideLifetime(bytes.rawSpan, borrowing: self)
+    if case .posix = trees, unsafe !entry.isExternal {
+      return unsafe _overrideLifetime(entry.storedValue, borrowing: self)
+    }
+    return unsafe _overrideLifetime(copy.rawSpan, borrowing: self)
   }
 
-  func meets(_ condition: RowCondition) throws(StoreError) -> Bool {
+  func meets(_ condition: RowCondition, _ key: RawSpan) throws(StoreError) -> Bool {
     let layout = record.layout
-    let record = try RowReader(key: key, row: try row(), layout: layout)
+    let record = try RowReader(key: key, row: try row(of: key), layout: layout)
     return try condition.holds(for: record)
   }
 
-  private var fault: StoreError {
+  private func fault(_ key: RawSpan) -> StoreError {
     record.layout.fault(key: key, .indexEntries, "an index has an entry of it, but there is no row")
   }
 }

@@ -9,8 +9,9 @@ final class KeySource {
   private let isChanging: Bool
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) private var place = -1
-  /// The first of the keys that are looked up ahead.
+  /// The first of the keys that are looked up ahead, and the one behind the last.
   @exclusivity(unchecked) private var aheadStart = 0
+  @exclusivity(unchecked) private var aheadEnd = 0
 
   init(
     _ keys: SortedKeys, _ condition: RowCondition?, _ found: FoundRow, isChanging: Bool,
@@ -21,47 +22,50 @@ final class KeySource {
     self.found = found
     self.isChanging = isChanging
     self.entryCount = entryCount
-    found.ahead?.begin()
   }
 
   var key: RawSpan {
     @_lifetime(borrow self)
+    @inline(__always)
     get {
-      let found = found
-      return unsafe _overrideLifetime(found.key, borrowing: self)
+      let keys = keys
+      return unsafe _overrideLifetime(keys.key(place), borrowing: self)
     }
   }
 
   @_lifetime(borrow self)
   func row() throws(StoreError) -> RawSpan {
     let found = found
-    return unsafe _overrideLifetime(try found.row(), borrowing: self)
+    return unsafe _overrideLifetime(try found.row(of: key), borrowing: self)
   }
 
   func next() throws(StoreError) -> Bool {
     while unsafe place + 1 < keys.count {
       unsafe place += 1
       move()
-      if isChanging, try !found.isThere() { continue }
+      if isChanging, try !found.isThere(key) { continue }
       guard let condition else { return true }
-      if try found.meets(condition) { return true }
+      if try found.meets(condition, key) { return true }
     }
     return false
   }
 
   private func move() {
-    let keys = keys
-    guard let ahead = found.ahead else { return found.move(to: unsafe keys.key(place)) }
-    if unsafe place < aheadStart || place >= aheadStart + ahead.count {
-      ahead.begin()
-      unsafe aheadStart = place
-      var next = unsafe place
-      while !ahead.isFull, next < keys.count {
-        ahead.append(keys.key(next))
-        next += 1
-      }
+    if unsafe place >= aheadEnd { lookAhead() }
+    if unsafe place < aheadEnd {
+      unsafe found.move(to: place - aheadStart)
+    } else {
+      found.move()
     }
-    unsafe found.move(to: place - aheadStart)
+  }
+
+  private func lookAhead() {
+    let left = unsafe keys.count - place
+    guard left > 1, let ahead = found.begin() else { return }
+    unsafe aheadStart = place
+    unsafe aheadEnd = place + min(left, RowsAhead.countMax)
+    let keys = keys
+    for next in unsafe aheadStart..<aheadEnd { ahead.append(keys.key(next)) }
   }
 
   /// Leaves out the next `count`, which need not meet anything.

@@ -9,6 +9,8 @@ struct IndexLayout: Sendable {
   let wholeParts: KeyLayout
   /// Which records are in the index; nil for all.
   let condition: RowCondition?
+  /// How long primary keys are, where that is always the same and they end all keys that were not cut; else 0.
+  let keyLength: Int
 }
 
 /// What the value of an index entry is.
@@ -31,7 +33,8 @@ extension RowLayout {
       layouts.append(
         IndexLayout(
           schema: index, place: layouts.count, parts: keyLayout(index.parts, endsKey: false),
-          wholeParts: keyLayout(index.parts, endsKey: true), condition: condition))
+          wholeParts: keyLayout(index.parts, endsKey: true), condition: condition,
+          keyLength: index.isUnique ? 0 : key.fixedLength ?? 0))
     }
     return layouts
   }
@@ -85,6 +88,22 @@ extension IndexLayout {
       throw reader.fault("it ends with a primary key, and its value has one", .keyValue)
     }
     return key.part(reader.offset, key.byteCount - reader.offset)
+  }
+
+  /// The same for whoever looks the record up then, and so notices another: what comes before the primary key is
+  /// not looked at where that has one length.
+  ///
+  /// - Throws: `.corrupt`.
+  @_lifetime(copy key, copy value)
+  @inline(__always)
+  func soughtKey(
+    key: RawSpan, value: RawSpan, layout: RowLayout
+  ) throws(StoreError) -> RawSpan {
+    let start = key.byteCount &- keyLength
+    guard keyLength > 0, start >= 0, key.byteCount < Self.cutLength, value.byteCount == 0 else {
+      return try primaryKey(key: key, value: value, layout: layout)
+    }
+    return key.part(start, keyLength)
   }
 
   /// Whether no part can be null of what is unique.

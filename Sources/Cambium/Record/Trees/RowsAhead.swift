@@ -9,12 +9,11 @@ final class RowsAhead {
   @exclusivity(unchecked) private(set) var keys = KeyBatch()
   @exclusivity(unchecked) private var rows = LayeredBatch()
   @exclusivity(unchecked) private var isFound = false
-  /// How many are looked up together next: few at first, as nobody may ask for more.
-  @exclusivity(unchecked) private var size = 4
   /// A row that has pages of its own.
   @exclusivity(unchecked) private var large: [UInt8] = []
 
-  private static let sizeMax = 32
+  /// How many are looked up together at most.
+  static var countMax: Int { 32 }
 
   init(_ trees: SnapshotTrees<PosixFileSystem>, _ tree: TreeSlot) {
     self.trees = trees
@@ -22,12 +21,9 @@ final class RowsAhead {
   }
 
   var count: Int { unsafe keys.count }
-  /// Whether so many keys are there that they are to be looked up.
-  var isFull: Bool { unsafe keys.count >= size }
 
   /// Begins with other keys.
   func begin() {
-    if unsafe keys.count == size { unsafe size = min(2 * size, Self.sizeMax) }
     unsafe keys.removeAll()
     unsafe isFound = false
   }
@@ -35,6 +31,7 @@ final class RowsAhead {
   func append(_ key: RawSpan) { unsafe keys.append(key) }
 
   @_lifetime(borrow self)
+  @inline(__always)
   func key(_ index: Int) -> RawSpan {
     unsafe _overrideLifetime(keys.key(index), borrowing: self)
   }
@@ -45,28 +42,13 @@ final class RowsAhead {
   @_lifetime(borrow self)
   func row(_ index: Int) throws(StoreError) -> RawSpan? {
     if unsafe !isFound {
-      try unsafe trees.find(keys, in: tree, to: &rows)
+      try unsafe rows.find(keys, in: trees.layered(tree))
       unsafe isFound = true
     }
     guard let entry = unsafe rows.entry(index) else { return nil }
     if !entry.isExternal { return unsafe _overrideLifetime(entry.storedValue, borrowing: self) }
     unsafe large.removeAll(keepingCapacity: true)
-    try unsafe trees.append(entry, in: tree, to: &large)
+    try unsafe trees.layered(tree).append(entry, to: &large)
     return unsafe _overrideLifetime(large.rawSpan, borrowing: self)
-  }
-}
-
-extension SnapshotTrees {
-  /// Looks up several keys together.
-  fileprivate func find(
-    _ keys: borrowing KeyBatch, in tree: TreeSlot, to entries: inout LayeredBatch
-  ) throws(StoreError) {
-    try entries.find(keys, in: layered(tree))
-  }
-
-  fileprivate func append(
-    _ entry: borrowing LayeredEntry, in tree: TreeSlot, to value: inout [UInt8]
-  ) throws(StoreError) {
-    try layered(tree).append(entry, to: &value)
   }
 }
