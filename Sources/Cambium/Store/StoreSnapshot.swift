@@ -34,6 +34,7 @@ public final class StoreSnapshot: RecordReading, Sendable {
 }
 
 extension StoreSnapshot.StoreState {
+  @inline(__always)
   var trees: TreeAccess {
     switch self {
     case .posix(let trees): .posix(trees)

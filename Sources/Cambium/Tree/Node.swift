@@ -241,6 +241,12 @@ extension Node {
     page.prefetch(cellsOffset + cell.start, min(cell.end - cell.start, 128))
   }
 
+  /// Asks the processor for the reference to a child.
+  @inline(__always)
+  func prefetchChild(_ index: Int) {
+    page.prefetch(layout.headsEnd &+ PageReference.size &* index, PageReference.size)
+  }
+
   /// Asks the processor for the cells that a short scan from `slot` on will touch.
   @inline(__always)
   func prefetchCells(from slot: Int) {

@@ -49,12 +49,18 @@ extension Tree {
     of keys: borrowing KeyBatch, below root: TreeRoot
   ) throws(StoreError) -> [PageReference] {
     var references = [PageReference](repeating: root.reference, count: keys.count)
+    var children = [Int](repeating: 0, count: keys.count)
     var level = root.level
     while level > 0 {
       for index in 0..<keys.count {
         let page = try pages.page(references[index], level: level, as: BranchPage.self)
         let node = Node(page.bytes)
-        references[index] = node.child(node.childIndex(for: keys.key(index)))
+        children[index] = node.childIndex(for: keys.key(index))
+        node.prefetchChild(children[index])
+      }
+      for index in 0..<keys.count {
+        let page = try pages.page(references[index], level: level, as: BranchPage.self)
+        references[index] = Node(page.bytes).child(children[index])
         if level > 1 { pages.prefetch(references[index], keys: 0) }
       }
       level -= 1

@@ -40,7 +40,7 @@ struct KeyRangeBuilder {
   private let layout: RowLayout
   private let terms: [FieldTerm]
   private let encoder: KeyEncoder
-  private var prefixes = [Prefix()]
+  private var prefixes: [Prefix] = []
   private var result = KeyRanges()
   /// Whether every bound is what the terms say, and not cut.
   private var isExact = true
@@ -66,14 +66,15 @@ struct KeyRangeBuilder {
   mutating func build() throws(StoreError) -> KeyRanges {
     let first = parts.columns[0]
     if !terms.contains(where: { suits($0, first) }) { return .all }
+    prefixes.append(Prefix())
     var bounds: [KeyRange]?
     for place in parts.columns.indices {
-      let terms = terms.filter { suits($0, parts.columns[place]) }
-      if let (values, conjunct) = fewestValues(of: terms) {
+      if let (values, conjunct) = fewestValues(parts.columns[place]) {
         guard try extend(by: values, place) else { break }
         result.note(conjunct, fixed: values.count == 1 ? values.first : Optional.none)
       } else {
-        bounds = try self.bounds(terms, place)
+        let column = parts.columns[place]
+        bounds = try self.bounds(terms.filter { suits($0, column) }, place)
         break
       }
     }
@@ -95,9 +96,9 @@ struct KeyRangeBuilder {
   }
 
   /// Terms of values say all of their conjuncts.
-  private func fewestValues(of terms: [FieldTerm]) -> ([FieldValue], Int)? {
+  private func fewestValues(_ column: KeyColumn) -> ([FieldValue], Int)? {
     var best: ([FieldValue], Int)?
-    for term in terms {
+    for term in terms where suits(term, column) {
       let values: [FieldValue]
       switch term.demand {
       case .isAny(let all): values = all

@@ -41,7 +41,9 @@ struct QueryPlanner {
       order: try BoundOrder(
         query.order, condition, isAfter: query.after.map { _ in true } ?? false, in: layout),
       recordCount: try trees.estimatedCount(in: record.rows))
-    var candidates = [try rowsCandidate(planned)]
+    var candidates: [QueryCandidate] = []
+    candidates.reserveCapacity(record.indexes.count + 1)
+    candidates.append(try rowsCandidate(planned))
     // One record at most: nothing is better.
     if candidates[0].isOneRecord { return (planned, candidates) }
     for place in record.indexes.indices {

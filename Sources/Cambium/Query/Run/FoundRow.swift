@@ -49,8 +49,9 @@ final class FoundRow {
     if unsafe isLoaded { return true }
     unsafe rowCount += 1
     if unsafe place >= 0, let ahead = unsafe ahead {
-      unsafe isLoaded = try ahead.row(place) != nil
-    } else if case .posix(let snapshot) = trees {
+      return try unsafe ahead.row(place) != nil
+    }
+    if case .posix(let snapshot) = trees {
       unsafe isLoaded = try find(key, in: snapshot.layered(record.rows))
     } else {
       unsafe isLoaded = try trees.copyValue(of: key, in: record.rows, to: &copy)
@@ -74,11 +75,13 @@ final class FoundRow {
   /// - Throws: `.corrupt` (K3) if it is not, `.io`.
   @_lifetime(borrow self)
   func row(of key: RawSpan) throws(StoreError) -> RawSpan {
-    guard try isThere(key) else { throw fault(key) }
     if unsafe place >= 0, let ahead = unsafe ahead {
+      unsafe rowCount += isLoaded ? 0 : 1
+      unsafe isLoaded = true
       guard let row = unsafe try ahead.row(place) else { throw fault(key) }
       return unsafe _overrideLifetime(row, borrowing: self)
     }
+    guard try isThere(key) else { throw fault(key) }
     if case .posix = trees, unsafe !entry.isExternal {
       return unsafe _overrideLifetime(entry.storedValue, borrowing: self)
     }

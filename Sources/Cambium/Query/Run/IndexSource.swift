@@ -68,8 +68,7 @@ final class IndexSource {
 
   /// How many entries were read and come no more.
   var entryCount: Int {
-    unsafe place < 0
-      ? entries.count : entries.count - readKeys.count + min(place + 1, readKeys.count)
+    unsafe place < 0 ? entries.count : entries.count - readKeys.count + place + 1
   }
 
   var rowCount: Int { unsafe found.rowCount }
@@ -86,9 +85,12 @@ extension IndexSource {
         return true
       }
     }
-    if unsafe size > 1, unsafe wantedCount > 0, let ahead = found.begin() { return try read(ahead) }
     unsafe place = -1
     guard try entries.next() else { return false }
+    if unsafe size > 1, unsafe wantedCount > 0, let ahead = found.begin() {
+      try read(ahead)
+      return true
+    }
     try findKey()
     found.move()
     unsafe size = 8
@@ -109,23 +111,23 @@ extension IndexSource {
     }
   }
 
-  /// Reads the next entries. False if there are none.
-  private func read(_ ahead: RowsAhead) throws(StoreError) -> Bool {
+  /// Reads the entry that the cursor stands on, and the next.
+  private func read(_ ahead: RowsAhead) throws(StoreError) {
     let count = unsafe min(size, wantedCount)
     unsafe readKeys.removeAll()
     unsafe readValues.removeAll(keepingCapacity: true)
-    unsafe place = 0
     let (entries, layout) = (entries, layout)
-    while ahead.count < count, try entries.next() {
+    while true {
       let value = try entries.value()
       ahead.append(try index.soughtKey(key: entries.key, value: value, layout: layout))
       unsafe readKeys.append(entries.key)
       unsafe readValues.append(value.byteCount > 0)
+      guard ahead.count < count, try entries.next() else { break }
     }
     unsafe size = RowsAhead.countMax
     unsafe wantedCount -= ahead.count
+    unsafe place = 0
     found.move(to: 0)
-    return ahead.count > 0
   }
 
   /// The key of the index's entry.

@@ -1,5 +1,5 @@
 /// How the entries of one index are made of a record's bytes.
-struct IndexLayout: Sendable {
+final class IndexLayout: Sendable {
   let schema: IndexSchema
   /// Its place in the record's indexes.
   let place: Int
@@ -11,6 +11,18 @@ struct IndexLayout: Sendable {
   let condition: RowCondition?
   /// How long primary keys are, where that is always the same and they end all keys that were not cut; else 0.
   let keyLength: Int
+
+  /// - Throws: `.invalidValue` where the condition cannot be.
+  fileprivate init(_ index: IndexSchema, place: Int, in layout: RowLayout) throws(StoreError) {
+    var condition: RowCondition?
+    if let term = index.condition { condition = try RowCondition(term, in: layout) }
+    schema = index
+    self.place = place
+    parts = layout.keyLayout(index.parts, endsKey: false)
+    wholeParts = layout.keyLayout(index.parts, endsKey: true)
+    self.condition = condition
+    keyLength = index.isUnique ? 0 : layout.key.fixedLength ?? 0
+  }
 }
 
 /// What the value of an index entry is.
@@ -28,13 +40,7 @@ extension RowLayout {
   func indexLayouts() throws(StoreError) -> [IndexLayout] {
     var layouts: [IndexLayout] = []
     for index in record.indexes {
-      var condition: RowCondition?
-      if let term = index.condition { condition = try RowCondition(term, in: self) }
-      layouts.append(
-        IndexLayout(
-          schema: index, place: layouts.count, parts: keyLayout(index.parts, endsKey: false),
-          wholeParts: keyLayout(index.parts, endsKey: true), condition: condition,
-          keyLength: index.isUnique ? 0 : key.fixedLength ?? 0))
+      layouts.append(try IndexLayout(index, place: layouts.count, in: self))
     }
     return layouts
   }
