@@ -153,6 +153,14 @@ final class PageReader<Medium: FileSystem>: Sendable {
       reference.position, blocks: reference.blocks, count: 64 &+ 8 &* (keys & 0xffff))
   }
 
+  /// Brings near what tells about where in a leaf a key is: its header, and the first and last of its heads.
+  @inline(__always)
+  func prefetchBounds(of reference: PageReference) {
+    segments.prefetch(reference.position, blocks: reference.blocks, count: 64)
+    let last = 8 &* Int(truncatingIfNeeded: reference.count & 0xffff)
+    segments.prefetch(reference.position, blocks: reference.blocks, from: 32 &+ last, count: 1)
+  }
+
   /// Brings the beginning of each of a page's blocks near but the first.
   func prefetchBlocks(of reference: PageReference) {
     for block in 1..<max(1, UInt32(reference.blocks)) {

@@ -45,9 +45,9 @@ internal import Synchronization
 
   /// Asks the processor for the first `count` bytes of a page, if it is mapped.
   @inline(__always)
-  func prefetch(_ position: PagePosition, blocks: UInt8, count: Int) {
+  func prefetch(_ position: PagePosition, blocks: UInt8, from offset: Int = 0, count: Int) {
     guard let index = index(position.segment) else { return }
-    unsafe slots[index].prefetch(position.block, blocks: blocks, count: count)
+    unsafe slots[index].prefetch(position.block, blocks: blocks, from: offset, count: count)
   }
 
   @inline(__always)
@@ -94,11 +94,12 @@ internal import Synchronization
   }
 
   @inline(__always)
-  func prefetch(_ block: UInt32, blocks: UInt8, count: Int) {
+  func prefetch(_ block: UInt32, blocks: UInt8, from offset: Int, count: Int) {
     guard let base = unsafe base, unsafe UInt64(block) &+ UInt64(blocks) <= UInt64(endBlock)
     else { return }
     let start = unsafe base + Int(block) &* Layout.blockSize
-    let size = min(count, Int(blocks) &* Layout.blockSize)
-    unsafe RawSpan(_unsafeStart: start, byteCount: size).prefetch(0, size)
+    let size = Int(blocks) &* Layout.blockSize
+    let first = min(max(offset, 0), size)
+    unsafe RawSpan(_unsafeStart: start, byteCount: size).prefetch(first, min(count, size &- first))
   }
 }

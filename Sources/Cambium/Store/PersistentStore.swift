@@ -88,7 +88,9 @@ public final class PersistentStore: RecordReading, Sendable {
 // MARK: - Reading
 
 extension PersistentStore {
-  public func recordReader() throws(StoreError) -> RecordReader { try snapshot().recordReader() }
+  public func recordReader() throws(StoreError) -> RecordReader {
+    RecordReader(types: types, trees: try backend.snapshot().trees)
+  }
 
   /// The newest committed state, which stays as it is for as long as it is held.
   ///

@@ -37,6 +37,7 @@ public final class StoreSnapshot: RecordReading, Sendable {
 }
 
 extension StoreSnapshot.StoreState {
+  @inline(__always)
   var trees: TreeAccess {
     switch self {
     case .posix(let trees): .posix(trees)

@@ -117,6 +117,7 @@ extension Cursor {
   {
     path.removeAll(keepingCapacity: true)
     guard let root = tree.root else { return leave() }
+    path.reserveCapacity(Int(root.level))
     try descend(from: root.reference, level: root.level, toChild: choose)
     return true
   }

@@ -14,10 +14,10 @@ extension Node {
     return count
   }
 
-  /// About the entries below the children from `first` to `last`, of which those two are not wholly meant.
-  func estimatedCount(from first: Int, to last: Int) -> UInt64 {
-    var count = child(first).count / 2 &+ child(last).count / 2
-    for child in first + 1..<last { count &+= self.child(child).count }
+  /// The entries below the children from `first` on and before `last` of a branch, whatever a hostile page says.
+  func count(from first: Int, upTo last: Int) -> UInt64 {
+    var count: UInt64 = 0
+    for child in first..<max(first, last) { count &+= self.child(child).count }
     return count
   }
 

@@ -39,6 +39,32 @@ extension Node {
     firstSlot(notBelow: key.head(prefixLength))
   }
 
+  /// About where `key` is if the node's keys are evenly spread: numbers in a row, or random ones.
+  @inline(__always)
+  func guessedSlot(of key: RawSpan) -> Int {
+    guard count > 1 else { return 0 }
+    let (first, last, head) = (head(0), head(count &- 1), key.head(prefixLength))
+    if head <= first { return 0 }
+    if head >= last { return count &- 1 }
+    return Int(Double(head &- first) / Double(last &- first) * Double(count &- 1))
+  }
+
+  /// The same as `firstSlot(notBelowHeadOf:)`, and whether it was found within a few steps from `guess`.
+  @inline(__always)
+  func firstSlot(notBelowHeadOf key: RawSpan, near guess: Int) -> (slot: Int, isNear: Bool) {
+    let head = key.head(prefixLength)
+    var (slot, steps) = (guess, 0)
+    while steps < 8, slot > 0, self.head(slot &- 1) >= head {
+      slot &-= 1
+      steps &+= 1
+    }
+    while steps < 8, slot < count, self.head(slot) < head {
+      slot &+= 1
+      steps &+= 1
+    }
+    return steps < 8 ? (slot, true) : (firstSlot(notBelow: head), false)
+  }
+
   /// The slot of `key`, where `slot` is what `firstSlot(notBelowHeadOf:)` said; nil if it is not there.
   @inline(__always)
   func slot(of key: RawSpan, from slot: Int) -> Int? {

@@ -241,6 +241,22 @@ extension Node {
     page.prefetch(cellsOffset + cell.start, min(cell.end - cell.start, 128))
   }
 
+  /// Asks the processor for the head of `slot`, and for where its cell is.
+  @inline(__always)
+  func prefetchSlot(_ slot: Int) {
+    page.prefetch(layout.headsOffset &+ 8 &* slot, 1)
+    if layout.tailVaries || layout.valueVaries { page.prefetch(endsOffset &+ 2 &* slot, 1) }
+  }
+
+  /// Asks the processor for all heads.
+  func prefetchHeads() { page.prefetch(layout.headsOffset, 8 &* count) }
+
+  /// Asks the processor for the reference to a child.
+  @inline(__always)
+  func prefetchChild(_ index: Int) {
+    page.prefetch(layout.headsEnd &+ PageReference.size &* index, PageReference.size)
+  }
+
   /// Asks the processor for the cells that a short scan from `slot` on will touch.
   @inline(__always)
   func prefetchCells(from slot: Int) {

@@ -14,18 +14,19 @@ extension Tree {
       return
     }
     let references = try leaves(of: keys, below: root)
-    for reference in references {
-      pages.prefetch(reference, keys: Int(truncatingIfNeeded: reference.count))
-    }
-    var slots: [Int] = []
-    slots.reserveCapacity(keys.count)
+    for reference in references { pages.prefetchBounds(of: reference) }
+    var leaves: [(page: Page, slot: Int)] = []
+    leaves.reserveCapacity(keys.count)
     for index in 0..<keys.count {
       let page = try pages.page(references[index], level: 0, as: LeafPage.self)
       let node = Node(page.bytes)
-      let slot = node.firstSlot(notBelowHeadOf: keys.key(index))
-      if slot < node.count { node.prefetchCell(slot) }
-      slots.append(slot)
-      entries.append(LeafEntry(page: page, slot: slot))
+      let guess = node.guessedSlot(of: keys.key(index))
+      node.prefetchSlot(guess)
+      leaves.append((page, guess))
+    }
+    let slots = Self.slots(of: keys, in: leaves)
+    for index in 0..<keys.count {
+      entries.append(LeafEntry(page: leaves[index].page, slot: slots[index]))
     }
     for index in 0..<keys.count {
       let slot = Self.slot(of: keys.key(index), from: slots[index], in: entries[index])
@@ -33,6 +34,31 @@ extension Tree {
         entries[index] = slot.flatMap { entries[index]?.moved(to: $0) }
       }
     }
+  }
+
+  /// Where each key may be, as far as its head tells, its cell on its way.
+  ///
+  /// - Parameter leaves: With slots that are near where keys are evenly spread.
+  private static func slots(
+    of keys: borrowing KeyBatch, in leaves: [(page: Page, slot: Int)]
+  ) -> [Int] {
+    var slots: [Int] = []
+    slots.reserveCapacity(keys.count)
+    var farCount = 0
+    for index in 0..<keys.count {
+      // Where guesses are of no use, all heads are asked for, some keys before they are looked at.
+      if 2 &* farCount > index, index &+ 4 < keys.count {
+        let page = leaves[index &+ 4].page
+        Node(page.bytes).prefetchHeads()
+      }
+      let page = leaves[index].page
+      let node = Node(page.bytes)
+      let found = node.firstSlot(notBelowHeadOf: keys.key(index), near: leaves[index].slot)
+      farCount &+= found.isNear ? 0 : 1
+      if found.slot < node.count { node.prefetchCell(found.slot) }
+      slots.append(found.slot)
+    }
+    return slots
   }
 
   @inline(__always)
@@ -49,12 +75,18 @@ extension Tree {
     of keys: borrowing KeyBatch, below root: TreeRoot
   ) throws(StoreError) -> [PageReference] {
     var references = [PageReference](repeating: root.reference, count: keys.count)
+    var children = [Int](repeating: 0, count: keys.count)
     var level = root.level
     while level > 0 {
       for index in 0..<keys.count {
         let page = try pages.page(references[index], level: level, as: BranchPage.self)
         let node = Node(page.bytes)
-        references[index] = node.child(node.childIndex(for: keys.key(index)))
+        children[index] = node.childIndex(for: keys.key(index))
+        node.prefetchChild(children[index])
+      }
+      for index in 0..<keys.count {
+        let page = try pages.page(references[index], level: level, as: BranchPage.self)
+        references[index] = Node(page.bytes).child(children[index])
         if level > 1 { pages.prefetch(references[index], keys: 0) }
       }
       level -= 1

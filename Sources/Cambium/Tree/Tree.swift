@@ -117,25 +117,4 @@ extension Tree {
     let start = if let low { try rank(of: low.rawSpan) } else { 0 }
     return max(0, end - start)
   }
-
-  /// About the number of entries with keys from `low` on and below `high`: exact where those are in one leaf.
-  ///
-  /// - Complexity: O(log count): one way down, as far as it is the same for both.
-  /// - Throws: `.corrupt`, `.io`.
-  func estimatedCount(from low: RawSpan, upTo high: RawSpan) throws(StoreError) -> Int {
-    guard let root else { return 0 }
-    var reference = root.reference
-    var level = root.level
-    while level > 0 {
-      let page = try pages.page(reference, level: level, as: BranchPage.self)
-      let node = Node(page.bytes)
-      let (first, last) = (node.childIndex(for: low), node.childIndex(for: high))
-      if first < last { return Int(clamping: node.estimatedCount(from: first, to: last)) }
-      reference = node.child(first)
-      level -= 1
-    }
-    let page = try pages.page(reference, level: 0, as: LeafPage.self)
-    let node = Node(page.bytes)
-    return max(0, node.search(high).slot - node.search(low).slot)
-  }
 }

@@ -14,6 +14,12 @@ struct QueryWorld {
     store = try PersistentStore(inMemory: .queried, options: options)
   }
 
+  /// On the file system, where rows are looked up ahead.
+  init(seed: UInt64, at path: String, _ options: StoreOptions = StoreOptions()) throws {
+    choices = QueryChoices(seed: seed)
+    store = try PersistentStore(at: path, model: .queried, options: options)
+  }
+
   init(_ choices: QueryChoices, _ store: PersistentStore) {
     self.choices = choices
     self.store = store
@@ -108,6 +114,26 @@ struct QueryWorld {
       }
       try world.store.expectSound()
       try agree(planCount > 100, "\(planCount) plans only")
+    }
+  }
+
+  @Test(arguments: [1 << 10, 16 << 20])
+  func `plans give the same where rows are looked up together, in trees and above them, G2`(
+    foldThreshold: Int
+  ) {
+    replaying(Seeds.range(scaled(12, debug: 1), shard: 80)) { seed in
+      let directory = try TemporaryDirectory()
+      var options = StoreOptions()
+      options.foldThreshold = foldThreshold
+      options.durability = .relaxed(maxDelay: .infinite)
+      var world = try QueryWorld(seed: seed, at: directory.path + "/s", options)
+      for size in [1, 40, scaled(400, debug: 120)] {
+        try world.write(size)
+        _ = try world.compare(
+          try world.store.snapshot().trees, queries: scaled(60, debug: 12))
+      }
+      try world.store.expectSound()
+      try world.store.close()
     }
   }
 

@@ -102,13 +102,17 @@ extension QueryChoices {
   /// A value of a field's type, mostly one that records have.
   mutating func value(_ type: ColumnType) -> FieldValue {
     switch type {
-    case .int64, .int16: .integer(Int64(number(7) - 3))
-    case .uint8: .unsigned(UInt64(number(7)))
+    case .int64, .int16:
+      chance(4) ? .double(Double(number(7) - 3)) : .integer(Int64(number(7) - 3))
+    case .uint8: chance(4) ? .integer(Int64(number(7))) : .unsigned(UInt64(number(7)))
     case .string: .string(chance(3) ? "\(text())\(number(1_000))" : text())
     case .double: .double(double())
     case .float: .double(one(of: [-1, 0, 0.5, 3, .infinity]))
     case .boolean: .boolean(chance(2))
-    case .date: .date(Date(timeIntervalSinceReferenceDate: Double(number(7))))
+    case .date:
+      chance(3)
+        ? .string("2001-01-01T00:00:0\(number(7))Z")
+        : .date(Date(timeIntervalSinceReferenceDate: Double(number(7))))
     default: .null
     }
   }
@@ -132,12 +136,24 @@ extension QueryChoices {
           guard case .comparison(let field, _, _) = condition else { return false }
           return schema.field(named: field) != nil
         } + [comparison(schema)])
-    case 3..<6: return comparison(schema)
+    case 3: return match(schema)
+    case 4..<6: return comparison(schema)
     case 6..<10:
       return .and((0..<number(4) + 1).map { _ in condition(schema, depth: depth + 1) })
     case 10: return .or((0..<number(4)).map { _ in condition(schema, depth: depth + 1) })
     default: return .not(condition(schema, depth: depth + 1))
     }
+  }
+
+  private mutating func match(_ schema: RecordSchema) -> FieldCondition {
+    let field = one(of: schema.fields.filter { $0.type == .string })
+    let start = chance(3) ? text() : one(of: ["", "a", "A", "ab", "\\*"])
+    let options: TextMatch.Options = chance(2) ? .caseInsensitive : []
+    let match =
+      chance(3)
+      ? TextMatch(one(of: [.prefix, .equals, .suffix, .contains]), start, options)
+      : TextMatch(.like, start + one(of: ["", "*", "?", "*b*", "?*", "**"]), options)
+    return .match(field: field.name, match)
   }
 
   private mutating func comparison(_ schema: RecordSchema) -> FieldCondition {

@@ -176,11 +176,45 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       found = []
       try store.forEachBatch(query, of: 7) { found += $0 }
       #expect(found == expected)
+      let batches = try store.snapshot()
       let cursor = try store.cursor(query)
       try store.write { transaction in try transaction.deleteAll(Account.self) }
+      #expect(try batches.fetch(query) == expected)
       #expect(try cursor.next(1_000) == expected)
       #expect(try cursor.next() == nil)
     }
+  }
+
+  @Test func `records are an asynchronous sequence, G13`() async throws {
+    let store = try PersistentStore(inMemory: .samples)
+    try await store.write { transaction in
+      try transaction.insert(contentsOf: Account.some(60))
+    }
+    let query = Query<Account>(where: \.balance > 1, sortedBy: .ascending(\.city))
+    let (expected, records) = (try store.fetch(query), try store.snapshot().records(query))
+    var found: [Account] = []
+    for try await account in store.records(query) {
+      found.append(account)
+      try store.delete(account)
+    }
+    #expect(found == expected)
+    #expect(try store.count(query) == 0)
+    found = []
+    for try await account in records { found.append(account) }
+    #expect(found == expected)
+    let count = try await Task {
+      var count = 0
+      for try await _ in records {
+        count += 1
+        if count == 3 { unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() } }
+      }
+      return count
+    }.value
+    #expect(count == 3)
+    try store.close()
+    var iterator = store.records(query).makeAsyncIterator()
+    await #expect(throws: StoreError.self) { _ = try await iterator.next() }
+    #expect(try await iterator.next() == nil)
   }
 
   @Test
@@ -310,5 +344,35 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       #expect(key.access == "rows in one range")
       #expect(key.condition == nil && key.sorting == .none && key.actual?.rowCount == 1)
     }
+  }
+
+  @Test func `indexes serve patterns, and what converts to their values`() throws {
+    let store = try PersistentStore(inMemory: .queried)
+    func access(_ record: String, _ text: String) throws -> String {
+      let condition = try FieldCondition(parsing: text)
+      let plan = try store.explain(record: record, where: condition)
+      return plan.access + (plan.condition == nil ? "" : " and a condition")
+    }
+    try store.write { transaction in
+      for id in 0..<scaled(2_000, debug: 300) {
+        let name = "name\(id)"
+        try transaction.save(QueriedRecord(id: id, group: id, name: name, title: name))
+        try transaction.save(
+          QueriedPlace(
+            row: 1, name: name, day: Date(timeIntervalSinceReferenceDate: Double(id) * 1e5)))
+      }
+    }
+    #expect(try access("QueriedRecord", "title like \"name7*\"").hasSuffix(" in one range"))
+    #expect(
+      try access("QueriedRecord", "title like \"name7?\"").hasSuffix(
+        " in one range and a condition"))
+    #expect(try access("QueriedRecord", "name like[c] \"NAME12\"") == "index anyCase in one range")
+    #expect(try access("QueriedRecord", "name like[c] \"NAME12*\"") == "index anyCase in one range")
+    #expect(try access("QueriedRecord", "group == 3.0").hasSuffix(" in one range"))
+    #expect(
+      try access("QueriedPlace", "day == \"2001-01-03T12:00:00Z\"") == "index day in one range")
+    #expect(
+      try access("QueriedPlace", "day > \"2001-01-03T12:00:00Z\" && day < \"2001-01-09\"")
+        == "index day in one range")
   }
 }

@@ -18,6 +18,8 @@ struct FieldTerm: Hashable, Sendable {
   let demand: Demand
   /// Which of the condition's conjuncts it is.
   let conjunct: Int
+  /// Whether that demands nothing else.
+  let isWhole: Bool
 
   var isCaseInsensitive: Bool {
     switch demand {
@@ -44,8 +46,13 @@ struct Conjunction: Sendable {
     case .or(let operands) where operands.count == 1: add(operands[0], in: layout)
     case .not(.not(let operand)): add(operand, in: layout)
     default:
-      if let (column, demand) = Self.demand(of: condition, in: layout) {
-        terms.append(FieldTerm(column: column, demand: demand, conjunct: conjuncts.count))
+      if conjuncts.count < ConjunctSet.most,
+        let (column, demand) = Self.demand(of: condition, in: layout)
+      {
+        let isWhole = condition.likeStart?.isPart != true
+        terms.append(
+          FieldTerm(
+            column: column, demand: demand, conjunct: conjuncts.count, isWhole: isWhole))
       }
       conjuncts.append(condition)
     }
@@ -100,7 +107,14 @@ struct Conjunction: Sendable {
     switch match.kind {
     case .prefix: return .hasPrefix(match.text, isCaseInsensitive: isCaseInsensitive)
     case .equals: return isCaseInsensitive ? .isLike(match.text) : .isAny([.string(match.text)])
-    case .suffix, .contains, .like: return nil
+    case .suffix, .contains: return nil
+    case .like:
+      switch LikePattern.start(of: match.text) {
+      case .all(let text): return isCaseInsensitive ? .isLike(text) : .isAny([.string(text)])
+      case .prefix(""), .part(""): return nil
+      case .prefix(let text), .part(let text):
+        return .hasPrefix(text, isCaseInsensitive: isCaseInsensitive)
+      }
     }
   }
 
@@ -108,8 +122,16 @@ struct Conjunction: Sendable {
     guard column.field.type.canBeKey else { return nil }
     if value == .null { return .null }
     // Not a number is above and below nothing, and equal to nothing: no range says that.
-    guard let value = value.converted(to: column.field.type), !value.isNaN else { return nil }
+    guard let value = value.compared(as: column.field.type), !value.isNaN else { return nil }
     return value
+  }
+}
+
+extension FieldCondition {
+  /// How a pattern begins, where the condition is one.
+  fileprivate var likeStart: LikePattern.Start? {
+    guard case .match(_, let match) = self, match.kind == .like else { return nil }
+    return LikePattern.start(of: match.text)
   }
 }
 

@@ -13,14 +13,19 @@ extension Conjunction {
     default: break
     }
     let wanted = Conjunction(condition, in: layout)
-    guard let term = wanted.terms.first else { return false }
+    guard let term = wanted.terms.first, term.isWhole else { return false }
     return terms.contains { $0.column == term.column && $0.demand.implies(term.demand) }
   }
 
   /// The conjuncts that every record that meets `condition` meets.
-  func conjuncts(impliedBy condition: FieldCondition, in layout: RowLayout) -> Set<Int> {
+  func conjuncts(impliedBy condition: FieldCondition, in layout: RowLayout) -> ConjunctSet {
     let known = Conjunction(condition, in: layout)
-    return Set(conjuncts.indices.filter { known.implies(conjuncts[$0], in: layout) })
+    var implied = ConjunctSet()
+    for place in conjuncts.indices.prefix(ConjunctSet.most)
+    where known.implies(conjuncts[place], in: layout) {
+      implied.insert(place)
+    }
+    return implied
   }
 }
 

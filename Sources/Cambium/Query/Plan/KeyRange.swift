@@ -53,10 +53,10 @@ struct KeyRange: Hashable, Sendable {
 extension [UInt8] {
   /// The lowest key that comes behind all that begin with these bytes; nil if there is none.
   var behindPrefix: [UInt8]? {
+    guard let place = lastIndex(where: { $0 < 0xff }) else { return nil }
     var bound = self
-    while let last = bound.popLast() {
-      if last < 0xff { return bound + [last + 1] }
-    }
-    return nil
+    bound.removeLast(count - 1 - place)
+    bound[place] += 1
+    return bound
   }
 }

@@ -3,11 +3,18 @@ struct KeyRanges: Sendable {
   /// Ascending, without overlap, none of them empty.
   private(set) var ranges: [KeyRange] = []
   /// The conjuncts that need not be looked at again.
-  private(set) var said: Set<Int> = []
+  private(set) var said = ConjunctSet()
   /// The value of each part that can have only one, as far as parts are bound.
   private(set) var fixed: [FieldValue?] = []
   /// How many parts have bounds.
   private(set) var boundCount = 0
+
+  /// Without a bound.
+  fileprivate static let all = {
+    var ranges = KeyRanges()
+    ranges.append(.all)
+    return ranges
+  }()
 
   /// Whether every part that has bounds can have only one value.
   var isFixed: Bool { fixed.allSatisfy { if case .some = $0 { true } else { false } } }
@@ -33,7 +40,7 @@ struct KeyRangeBuilder {
   private let layout: RowLayout
   private let terms: [FieldTerm]
   private let encoder: KeyEncoder
-  private var prefixes = [Prefix()]
+  private var prefixes: [Prefix] = []
   private var result = KeyRanges()
   /// Whether every bound is what the terms say, and not cut.
   private var isExact = true
@@ -57,18 +64,26 @@ struct KeyRangeBuilder {
 
   /// - Throws: `.invalidValue`, where a value cannot be in a key.
   mutating func build() throws(StoreError) -> KeyRanges {
+    let first = parts.columns[0]
+    if !terms.contains(where: { suits($0, first) }) { return .all }
+    prefixes.append(Prefix())
     var bounds: [KeyRange]?
     for place in parts.columns.indices {
-      let terms = terms.filter { suits($0, parts.columns[place]) }
-      if let (values, conjunct) = fewestValues(of: terms) {
+      if let (values, conjunct) = fewestValues(parts.columns[place]) {
         guard try extend(by: values, place) else { break }
         result.note(conjunct, fixed: values.count == 1 ? values.first : Optional.none)
       } else {
-        bounds = try self.bounds(terms, place)
+        let column = parts.columns[place]
+        bounds = try self.bounds(terms.filter { suits($0, column) }, place)
         break
       }
     }
-    finish(bounds ?? prefixes.map { $0.range })
+    if prefixes.count == 1, bounds == nil {
+      finish(prefixes[0].range)
+    } else {
+      for range in bounds ?? prefixes.map({ $0.range }) { finish(range) }
+    }
+    if !isExact { result.sayNothing() }
     return result
   }
 
@@ -80,9 +95,10 @@ struct KeyRangeBuilder {
     return column.form.contains(.isCaseInsensitive) == term.isCaseInsensitive
   }
 
-  private func fewestValues(of terms: [FieldTerm]) -> ([FieldValue], Int)? {
+  /// Terms of values say all of their conjuncts.
+  private func fewestValues(_ column: KeyColumn) -> ([FieldValue], Int)? {
     var best: ([FieldValue], Int)?
-    for term in terms {
+    for term in terms where suits(term, column) {
       let values: [FieldValue]
       switch term.demand {
       case .isAny(let all): values = all
@@ -101,6 +117,10 @@ extension KeyRangeBuilder {
   /// Goes on behind each prefix with each value. False where that gets too many; then nothing has changed.
   private mutating func extend(by values: [FieldValue], _ place: Int) throws(StoreError) -> Bool {
     guard values.count * prefixes.count <= KeyRanges.most else { return false }
+    if values.count == 1, prefixes.count == 1 {
+      try extendOnly(by: values[0], place)
+      return true
+    }
     var extended: [Prefix] = []
     for prefix in prefixes {
       for value in values {
@@ -122,6 +142,15 @@ extension KeyRangeBuilder {
     }
     prefixes = extended
     return true
+  }
+
+  /// The same for one of each.
+  private mutating func extendOnly(by value: FieldValue, _ place: Int) throws(StoreError) {
+    let column = column(place, behind: prefixes[0], isNull: value == .null)
+    guard let bytes = try encoded(value, column) else { return prefixes.removeAll() }
+    prefixes[0].bytes = prefixes[0].bytes.isEmpty ? bytes : prefixes[0].bytes + bytes
+    prefixes[0].hasNull = prefixes[0].hasNull || value == .null
+    prefixes[0].isWhole = column.form.isRaw && column.type.fixedWidth == nil
   }
 
   /// Nil for null where that cannot be.
@@ -152,7 +181,7 @@ extension KeyRangeBuilder {
       for term in terms { try narrow(&range, by: term, column, behind: prefix.bytes) }
       ranges.append(range)
     }
-    for term in terms { result.note(term.conjunct, fixed: nil) }
+    for term in terms { result.note(term.conjunct, fixed: nil, isSaid: term.isWhole) }
     return ranges
   }
 
@@ -209,26 +238,23 @@ extension KeyRangeBuilder {
 
 extension KeyRangeBuilder {
   /// Index keys that are too long end with a hash, so bounds are cut to what comes before it.
-  private mutating func finish(_ ranges: [KeyRange]) {
-    for range in ranges {
-      var range = range
-      if range.low.count > IndexLayout.cutPrefix {
-        range.low = Array(range.low.prefix(IndexLayout.cutPrefix))
-        isExact = false
-      }
-      if let high = range.high, high.count > IndexLayout.cutPrefix {
-        range.high = Array(high.prefix(IndexLayout.cutPrefix)).behindPrefix
-        isExact = false
-      }
-      if !range.isEmpty { result.append(range) }
+  private mutating func finish(_ range: KeyRange) {
+    var range = range
+    if range.low.count > IndexLayout.cutPrefix {
+      range.low = Array(range.low.prefix(IndexLayout.cutPrefix))
+      isExact = false
     }
-    if !isExact { result.sayNothing() }
+    if let high = range.high, high.count > IndexLayout.cutPrefix {
+      range.high = Array(high.prefix(IndexLayout.cutPrefix)).behindPrefix
+      isExact = false
+    }
+    if !range.isEmpty { result.append(range) }
   }
 }
 
 extension KeyRanges {
-  fileprivate mutating func note(_ conjunct: Int, fixed value: FieldValue?) {
-    said.insert(conjunct)
+  fileprivate mutating func note(_ conjunct: Int, fixed value: FieldValue?, isSaid: Bool = true) {
+    if isSaid { said.insert(conjunct) }
     if fixed.count == boundCount { fixed.append(value) }
     boundCount = fixed.count
   }
@@ -245,5 +271,5 @@ extension KeyRanges {
     ranges.append(range)
   }
 
-  fileprivate mutating func sayNothing() { said = [] }
+  fileprivate mutating func sayNothing() { said = ConjunctSet() }
 }

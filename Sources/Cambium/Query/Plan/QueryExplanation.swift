@@ -82,7 +82,7 @@ extension QueryRunner {
           reason: "\(candidate.estimate) entries, about \(Int((candidate.cost / 1_000).rounded()))"
             + " µs instead of \(Int((plan.cost / 1_000).rounded()))"))
     }
-    if !candidates[0].isOneRecord { others += partialIndexes(candidates) }
+    if !candidates[0].isOneRecord { others += unusedIndexes(candidates) }
     var actual: QueryExplanation.Actual?
     if running {
       let found = try FoundRecords(plan, query, of: record, in: trees)
@@ -103,8 +103,8 @@ extension QueryRunner {
     }
   }
 
-  /// Those that may not have all of the records.
-  private func partialIndexes(_ candidates: [QueryCandidate]) -> [QueryExplanation.Other] {
+  /// Those that may not have all of the records, or have them in no order that is of use.
+  private func unusedIndexes(_ candidates: [QueryCandidate]) -> [QueryExplanation.Other] {
     let places = candidates.compactMap { candidate -> Int? in
       if case .index(let place, _) = candidate.access { place } else { nil }
     }
@@ -112,7 +112,8 @@ extension QueryRunner {
       let index = record.indexes[place].layout.schema
       return .init(
         access: "index \(index.name)",
-        reason: "it has only records where \(index.condition.map { "\($0)" } ?? "")")
+        reason: index.condition.map { "it has only records where \($0)" }
+          ?? "neither the condition nor the order says something of its first field")
     }
   }
 

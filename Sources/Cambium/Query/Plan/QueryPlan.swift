@@ -14,6 +14,8 @@ struct QueryPlan: Sendable {
   var cost: Double
   /// The values of parts that can have only one, in the access's tree.
   var fixed: [FieldValue?] = []
+  /// Whether the rows of the records are wanted.
+  let needsRows: Bool
 
   /// Whether the entries that are read are the records that are wanted, as many.
   var isExact: Bool { residual == nil }
@@ -48,19 +50,4 @@ struct QueryNeed: Hashable, Sendable {
   static let keys = QueryNeed(needsRows: false, isOrdered: true)
   static let recordsInAnyOrder = QueryNeed(needsRows: true, isOrdered: false)
   static let keysInAnyOrder = QueryNeed(needsRows: false, isOrdered: false)
-}
-
-// MARK: - Costs
-
-/// What steps take, in nanoseconds, about: as measured with a store in memory's reach. Plans are only
-/// compared by them.
-enum QueryCost {
-  static let scannedRow = 40.0
-  static let indexEntry = 40.0
-  /// A row of a primary key.
-  static let lookup = 400.0
-  static let sortedEntry = 120.0
-  static let seek = 700.0
-  /// The share of records that a conjunct keeps of which nothing is known.
-  static let keptShare = 0.3
 }

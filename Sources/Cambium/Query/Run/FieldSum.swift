@@ -6,7 +6,8 @@ public struct FieldSum: Sendable {
   public private(set) var count = 0
   fileprivate var integers: Int128 = 0
   fileprivate var doubles = 0.0
-  fileprivate var decimals: Decimal = 0
+  /// Nil where they are too high or too low for a decimal.
+  private var decimals: DecimalParts? = DecimalParts(isNegative: false, exponent: 0, magnitude: 0)
   private let place: ColumnPlace
   private let type: ScalarType
 
@@ -41,7 +42,7 @@ public struct FieldSum: Sendable {
     case .uint32: integers &+= Int128(record.load(index, as: UInt32.self))
     case .uint16: integers &+= Int128(record.load(index, as: UInt16.self))
     case .uint8: integers &+= Int128(record.load(index, as: UInt8.self))
-    case .decimal: decimals += try record.decimal(index)
+    case .decimal: add(try record.decimal(index))
     default: break
     }
   }
@@ -53,9 +54,25 @@ public struct FieldSum: Sendable {
     case .unsigned(let value): integers &+= Int128(value)
     case .float(let value): doubles += Double(value)
     case .double(let value): doubles += value
-    case .decimal(let value): decimals += value
+    case .decimal(let value): add(value)
     default: break
     }
+  }
+
+  @inline(never)
+  private mutating func add(_ value: Decimal) {
+    guard let sum = decimals, !sum.isNaN else { return }
+    let parts = DecimalParts(value)
+    decimals = parts.isNaN ? parts : DecimalParts.sum(sum, parts)
+  }
+
+  fileprivate var decimalTotal: Decimal? { decimals?.decimal }
+
+  fileprivate var decimalAverage: Decimal? {
+    guard let decimals, count > 0 else { return nil }
+    if decimals.isNaN { return .nan }
+    let count = DecimalParts(isNegative: false, exponent: 0, magnitude: UInt128(count))
+    return DecimalParts.quotient(decimals, count)?.decimal
   }
 }
 
@@ -71,11 +88,12 @@ extension ScalarType {
 // MARK: Results
 
 extension FieldSum {
-  /// The sum as the widest of its kind; nil for integers that are beyond 64 bits together.
+  /// The sum as the widest of its kind; nil for integers that are beyond 64 bits together, and decimals beyond
+  /// what a decimal can be.
   var total: FieldValue? {
     switch type {
     case .float, .double: .double(doubles)
-    case .decimal: .decimal(decimals)
+    case .decimal: decimalTotal.map { .decimal($0) }
     default: Int64(exactly: integers).map { .integer($0) }
     }
   }
@@ -85,7 +103,7 @@ extension FieldSum {
     if count == 0 { return Optional.none }
     switch type {
     case .float, .double: return .double(doubles / Double(count))
-    case .decimal: return .decimal(decimals / Decimal(count))
+    case .decimal: return decimalAverage.map { .decimal($0) }
     default: return .double(Double(integers) / Double(count))
     }
   }
@@ -97,7 +115,7 @@ public protocol SummedValue: Sendable {
   associatedtype Average
   /// Nil where the sum is too high or too low.
   static func total(of sum: FieldSum) -> Total?
-  /// Nil of no number.
+  /// Nil of no number, and of decimals that are too high or too low together.
   static func average(of sum: FieldSum) -> Average?
 }
 
@@ -129,10 +147,8 @@ extension Float: SummedValue {}
 extension Double: SummedValue {}
 
 extension Decimal: SummedValue {
-  public static func total(of sum: FieldSum) -> Decimal? { sum.decimals }
-  public static func average(of sum: FieldSum) -> Decimal? {
-    sum.count == 0 ? nil : sum.decimals / Decimal(sum.count)
-  }
+  public static func total(of sum: FieldSum) -> Decimal? { sum.decimalTotal }
+  public static func average(of sum: FieldSum) -> Decimal? { sum.decimalAverage }
 }
 
 extension Optional: SummedValue where Wrapped: SummedValue {

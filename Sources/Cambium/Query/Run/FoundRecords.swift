@@ -39,7 +39,9 @@ final class FoundRecords {
     self.order = order
     unsafe left = query.limit.map { max(0, $0) }
     unsafe offset = max(0, query.offset)
-    var opening = SourceOpening(plan: plan, order: order, record: record, trees: trees)
+    var opening = SourceOpening(
+      plan: plan, order: order, record: record, trees: trees,
+      wantedCount: plan.wantedCount(query))
     switch plan.given.extent {
     case .all:
       let skipped = order.hasStart ? 0 : max(0, query.offset)
@@ -145,7 +147,8 @@ extension FoundRecords {
   private func nextOfLongKeys() throws(StoreError) -> Bool {
     if unsafe skippedCount > 0 {
       // Some of its group may have been left out that are not of the first.
-      var opening = SourceOpening(plan: plan, order: order, record: record, trees: trees)
+      var opening = SourceOpening(
+        plan: plan, order: order, record: record, trees: trees, wantedCount: .max)
       unsafe source = try opening.open(skipping: 0)
       unsafe offset = skippedCount
       unsafe skippedCount = 0
@@ -197,6 +200,22 @@ extension FoundRecords {
   /// How many rows were looked at so far.
   var rowCount: Int {
     unsafe rowCountBefore + source.rowCount + (groups?.rowCount ?? 0)
+  }
+}
+
+extension QueryPlan {
+  /// How many records a source has to give of which rows are looked at; 0 where none is.
+  fileprivate func wantedCount(_ query: FieldQuery) -> Int {
+    switch given.extent {
+    case .all:
+      if !needsRows, residual == nil { return 0 }
+      guard let limit = query.limit, query.after == nil else { return .max }
+      let (count, isTooMuch) = max(0, limit).addingReportingOverflow(max(0, query.offset))
+      return isTooMuch ? .max : count
+    // What is in order already within groups need not be looked at to be sorted.
+    case .groups: return residual == nil && given.isByKeyInGroups ? 0 : .max
+    case .nothing: return residual == nil && order.columns.isEmpty ? 0 : .max
+    }
   }
 }
 

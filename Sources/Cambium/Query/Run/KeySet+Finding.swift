@@ -19,8 +19,8 @@ extension KeySet {
       return try Self.keys(
         of: .index(
           IndexSource(
-            entries, index.layout, nil, FoundRow(of: record, in: trees), record.layout)), record,
-        &entryCount)
+            entries, index.layout, nil, FoundRow(of: record, in: trees), record.layout,
+            wantedCount: 0)), record, &entryCount)
     case .union(let sets):
       var all = SortedKeys(of: record.record.name)
       for set in sets {

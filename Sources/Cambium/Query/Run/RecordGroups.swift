@@ -27,19 +27,36 @@ final class RecordGroups {
   var entryCount: Int { source.entryCount }
   var rowCount: Int { source.rowCount }
 
-  /// The next group that has any record behind the start, sorted; nil if there is none.
+  /// The next groups that have any record behind the start, each sorted: one at least, and small ones together,
+  /// whose rows can then be looked up together. Nil if there is none.
   ///
-  /// - Parameter limit: How many of its first are enough.
+  /// - Parameter limit: How many of the first records are enough.
   /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
   func next(limit: Int?) throws(StoreError) -> SortedKeys? {
-    var keys = SortedKeys(of: record.record.name, limit: limit)
-    if unsafe !hasBegun {
-      unsafe hasBegun = true
-      unsafe isAtEnd = try !source.next()
+    try begin()
+    guard var keys = try nextGroup(limit: limit) else { return nil }
+    // A transaction may change what is found too early.
+    if trees.isChanging { return keys }
+    let wanted = min(limit ?? .max, RowsAhead.countMax)
+    while keys.count < wanted {
+      guard let more = try nextGroup(limit: limit.map { $0 - keys.count }) else { break }
+      try keys.append(more)
     }
+    return keys
+  }
+
+  private func begin() throws(StoreError) {
+    if unsafe hasBegun { return }
+    unsafe hasBegun = true
+    unsafe isAtEnd = try !source.next()
+  }
+
+  private func nextGroup(limit: Int?) throws(StoreError) -> SortedKeys? {
+    var keys = SortedKeys(of: record.record.name, limit: limit)
     while keys.count == 0, unsafe !isAtEnd {
-      unsafe prefix = try groupPrefix()
-      let isCut = unsafe prefix.count >= IndexLayout.cutPrefix
+      let length = try groupPrefixLength()
+      unsafe prefix.assign(entryKey.part(0, length))
+      let isCut = length >= IndexLayout.cutPrefix
       order.isByKey = plan.given.isByKeyInGroups && !order.hasStart && !isCut
       repeat {
         try order.add(source, to: &keys)
@@ -60,7 +77,7 @@ final class RecordGroups {
     guard key.byteCount >= prefix.count, key.part(0, prefix.count).equals(prefix.rawSpan) else {
       return false
     }
-    return try groupPrefix().count == prefix.count
+    return try groupPrefixLength() == prefix.count
   }
 
   private var entryKey: RawSpan {
@@ -74,12 +91,10 @@ final class RecordGroups {
     }
   }
 
-  /// The bytes of the parts that make a group; of a key that was cut, or nearly is, at most what comes before
-  /// the hash: behind that it says nothing of the order.
-  private func groupPrefix() throws(StoreError) -> [UInt8] {
-    let key = entryKey
-    let length = try groupLength(key)
-    return key.part(0, min(length, IndexLayout.cutPrefix)).array()
+  /// How many bytes the parts that make a group have; of a key that was cut, or nearly is, at most what comes
+  /// before the hash: behind that it says nothing of the order.
+  private func groupPrefixLength() throws(StoreError) -> Int {
+    min(try groupLength(entryKey), IndexLayout.cutPrefix)
   }
 
   private func groupLength(_ key: RawSpan) throws(StoreError) -> Int {
@@ -119,7 +134,6 @@ final class RecordGroups {
   /// How much of the entry's key is the primary key.
   private func lengthOfPrimaryKey() throws(StoreError) -> Int {
     guard case .index(let source) = source else { return 0 }
-    let entries = source.entries
-    return try entries.value().byteCount == 0 ? source.key.byteCount : 0
+    return try source.entryHasValue() ? 0 : source.key.byteCount
   }
 }

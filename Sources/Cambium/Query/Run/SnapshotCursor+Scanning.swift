@@ -24,10 +24,12 @@ extension SnapshotCursor {
     meeting condition: RowCondition, _ layout: RowLayout, before bound: [UInt8]?,
     _ count: inout Int
   ) throws(StoreError) -> Bool {
+    let quick = condition.quick
     while try unsafe cursor.next() {
       if let bound, unsafe cursor.key.compare(bound.rawSpan) >= 0 { return false }
       count &+= 1
       let row = unsafe cursor.isExternal ? try value() : storedValue
+      if let quick, quick.rejects(row) { continue }
       let record = try RowReader(key: entryKey, row: row, layout: layout)
       if try condition.holds(for: record) { return true }
     }

@@ -14,16 +14,17 @@ struct SortedKeys {
   /// Bytes of entries that were left out again.
   private var garbage = 0
   private let limit: Int?
+  private let sizeMax: Int
   /// For errors.
   private let record: String
 
-  /// What keys may take in memory.
-  static var sizeMax: Int { 1 << 30 }
-
-  /// - Parameter limit: How many are kept: the first in order.
-  init(of record: String, limit: Int? = nil) {
+  /// - Parameters:
+  ///   - limit: How many are kept: the first in order.
+  ///   - sizeMax: What keys may take in memory.
+  init(of record: String, limit: Int? = nil, sizeMax: Int = 1 << 30) {
     self.record = record
     self.limit = limit
+    self.sizeMax = sizeMax
   }
 
   var count: Int { entries.count }
@@ -46,8 +47,9 @@ extension SortedKeys {
     let head = key.head(0)
     if let limit, entries.count >= limit {
       guard limit > 0, isBefore(key, head, entries[0]) else { return }
+      let entry = try stored(key, head, keyLength)
       garbage += Int(entries[0].length)
-      entries[0] = try stored(key, head, keyLength)
+      entries[0] = entry
       sink(0)
       if garbage > 1 << 16, garbage > bytes.count / 2 { compact() }
       return
@@ -56,13 +58,27 @@ extension SortedKeys {
     if limit != nil { rise(entries.count - 1) }
   }
 
+  /// Adds all of `other` behind these; both are sorted.
+  ///
+  /// - Throws: as `add`.
+  mutating func append(_ other: SortedKeys) throws(StoreError) {
+    for index in 0..<other.count {
+      let entry = other.entries[index]
+      entries.append(try stored(other.whole(index), entry.head, Int(entry.keyLength)))
+    }
+  }
+
   private mutating func stored(
     _ key: RawSpan, _ head: UInt64, _ keyLength: Int
   ) throws(StoreError) -> Entry {
+    var size = bytes.count + key.byteCount + entries.count * MemoryLayout<Entry>.stride
+    if size > sizeMax, garbage > 0 {
+      size -= garbage
+      compact()
+    }
+    guard size <= sizeMax else { throw .sortTooLarge(record: record, size: size) }
     let start = bytes.count
     bytes.append(key)
-    let size = bytes.count + entries.count * MemoryLayout<Entry>.stride
-    guard size <= Self.sizeMax else { throw .sortTooLarge(record: record, size: size) }
     return Entry(
       head: head, start: start, length: Int32(key.byteCount), keyLength: Int32(keyLength))
   }
@@ -99,6 +115,7 @@ extension SortedKeys {
 
   /// Puts the keys in order, once all were added.
   mutating func sort() {
+    if entries.count < 2 { return }
     let copy = self
     entries.sort { copy.isBefore($0, $1) }
   }

@@ -4,10 +4,15 @@ struct SourceOpening {
   let order: RecordOrder
   let record: RecordTrees
   let trees: TreeAccess
+  /// How many records are wanted at most, of which the rows are; 0 where they are not.
+  let wantedCount: Int
   /// Whether records were left out as asked.
   private(set) var hasSkipped = false
 
-  init(plan: QueryPlan, order: RecordOrder, record: RecordTrees, trees: TreeAccess) {
+  init(
+    plan: QueryPlan, order: RecordOrder, record: RecordTrees, trees: TreeAccess, wantedCount: Int
+  ) {
+    self.wantedCount = wantedCount
     self.plan = plan
     self.order = order
     self.record = record
@@ -32,8 +37,9 @@ struct SourceOpening {
         isBackward: plan.given.isBackward)
       try skip(count, entries, index.slot)
       let found = FoundRow(of: record, in: trees)
-      let source = IndexSource(entries, index.layout, plan.residual, found, layout)
-      return .index(source)
+      return .index(
+        IndexSource(
+          entries, index.layout, plan.residual, found, layout, wantedCount: wantedCount))
     case .keys(let set):
       var entryCount = 0
       let keys = try set.find(of: record, in: trees, &entryCount)

@@ -8,9 +8,27 @@ struct LikePattern: Sendable {
 
   init(_ text: String, _ options: TextMatch.Options) {
     var tokens: [UInt16] = []
+    for part in Self.parts(of: text) {
+      switch part {
+      case .literal(let text): tokens += TextFolding.bytes(of: text, options).map { UInt16($0) }
+      case .anyScalar: tokens.append(Self.anyScalar)
+      case .anyRun: tokens.append(Self.anyRun)
+      }
+    }
+    self.tokens = tokens
+  }
+
+  private enum Part: Hashable {
+    case literal(String)
+    case anyScalar, anyRun
+  }
+
+  /// Texts and wildcards; no two texts, and no two runs, follow one another.
+  private static func parts(of text: String) -> [Part] {
+    var parts: [Part] = []
     var literal = String.UnicodeScalarView()
     func endLiteral() {
-      tokens += TextFolding.bytes(of: String(literal), options).map { UInt16($0) }
+      if !literal.isEmpty { parts.append(.literal(String(literal))) }
       literal.removeAll()
     }
     var isEscaped = false
@@ -24,13 +42,37 @@ struct LikePattern: Sendable {
         isEscaped = true
       } else {
         endLiteral()
-        let wildcard = scalar == "*" ? Self.anyRun : Self.anyScalar
-        if wildcard != Self.anyRun || tokens.last != Self.anyRun { tokens.append(wildcard) }
+        if scalar == "?" {
+          parts.append(.anyScalar)
+        } else if parts.last != .anyRun {
+          parts.append(.anyRun)
+        }
       }
     }
     if isEscaped { literal.append("\\") }
     endLiteral()
-    self.tokens = tokens
+    return parts
+  }
+
+  /// What texts that a pattern matches begin with.
+  enum Start: Hashable {
+    /// They are this.
+    case all(String)
+    /// They are all that begin so.
+    case prefix(String)
+    /// They are some of those that begin so.
+    case part(String)
+
+    var isPart: Bool { if case .part = self { true } else { false } }
+  }
+
+  static func start(of text: String) -> Start {
+    let parts = parts(of: text)
+    guard case .literal(let start) = parts.first else {
+      return parts.isEmpty ? .all("") : parts == [.anyRun] ? .prefix("") : .part("")
+    }
+    if parts.count == 1 { return .all(start) }
+    return parts.count == 2 && parts[1] == .anyRun ? .prefix(start) : .part(start)
   }
 
   /// Whether all of the bytes are what the pattern says.

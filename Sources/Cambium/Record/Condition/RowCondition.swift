@@ -7,6 +7,8 @@ final class RowCondition: Sendable {
   private let terms: [RowTerm]
   private let first: UInt32
   let operands: RowOperands
+  /// What most rows can be rejected by; nil where each has to be looked at.
+  let quick: QuickTerm?
 
   /// - Throws: `.invalidValue` where the record has no such field, or the field's values cannot be asked
   ///   so, or not with the value.
@@ -16,6 +18,7 @@ final class RowCondition: Sendable {
     self.first = first
     terms = builder.terms
     operands = builder.operands
+    quick = first < terms.count ? QuickTerm(terms[Int(first)], layout) : nil
   }
 
   /// Whether a record meets it.

@@ -65,6 +65,9 @@ struct RowTerm: BitwiseCopyable, Sendable {
   @inline(__always)
   private var isOfEquality: Bool { orders.has(.less) == orders.has(.greater) }
 
+  /// The bit in the row that says that there is no value; nil where there always is one.
+  var nullBitIndex: Int? { nullBit < 0 ? nil : Int(nullBit) }
+
   func followed(onTrue: UInt32, onFalse: UInt32) -> RowTerm {
     var term = self
     term.onTrue = onTrue
@@ -121,23 +124,37 @@ extension RowTerm {
   ) throws(StoreError) -> Orders {
     let place = Int(place)
     switch action {
-    case .int8: return signed(record.load(place, as: Int8.self))
-    case .int16: return signed(record.load(place, as: Int16.self))
-    case .int32: return signed(record.load(place, as: Int32.self))
-    case .int64: return signed(record.load(place, as: Int64.self))
+    case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double:
+      return orderOfFixedNumber(in: record.row)
     case .boolean: return unsigned(try record.boolean(place) ? UInt8(1) : 0)
-    case .uint8: return unsigned(record.load(place, as: UInt8.self))
-    case .uint16: return unsigned(record.load(place, as: UInt16.self))
-    case .uint32: return unsigned(record.load(place, as: UInt32.self))
-    case .uint64: return unsigned(record.load(place, as: UInt64.self))
-    case .float: return Orders(of: Double(record.float(place)), Double(bitPattern: operand))
-    case .double: return Orders(of: record.double(place), Double(bitPattern: operand))
     case .bytes: return order(of: record.bytes(place), operands)
     case .prefix: return prefixOrder(of: record.bytes(place), operands)
     case .isThere: return .same
     case .key1, .key2, .key4, .key8:
       return Orders(of: try keyWord(of: record), operand)
     default: return try rareOrder(of: record, operands)
+    }
+  }
+
+  /// The order of a number that the row has at its place and the operand.
+  @inline(__always)
+  func orderOfFixedNumber(in row: RawSpan) -> Orders {
+    let place = Int(place)
+    switch action {
+    case .int8: return signed(row.load(place, as: Int8.self))
+    case .int16: return signed(row.load(place, as: Int16.self))
+    case .int32: return signed(row.load(place, as: Int32.self))
+    case .int64: return signed(row.load(place, as: Int64.self))
+    case .uint8: return unsigned(row.load(place, as: UInt8.self))
+    case .uint16: return unsigned(row.load(place, as: UInt16.self))
+    case .uint32: return unsigned(row.load(place, as: UInt32.self))
+    case .uint64: return unsigned(row.load(place, as: UInt64.self))
+    case .float:
+      let value = Float(bitPattern: row.load(place, as: UInt32.self))
+      return Orders(of: Double(value), Double(bitPattern: operand))
+    default:
+      let value = Double(bitPattern: row.load(place, as: UInt64.self))
+      return Orders(of: value, Double(bitPattern: operand))
     }
   }
 

@@ -1,5 +1,5 @@
 /// How the entries of one index are made of a record's bytes.
-struct IndexLayout: Sendable {
+final class IndexLayout: Sendable {
   let schema: IndexSchema
   /// Its place in the record's indexes.
   let place: Int
@@ -9,6 +9,20 @@ struct IndexLayout: Sendable {
   let wholeParts: KeyLayout
   /// Which records are in the index; nil for all.
   let condition: RowCondition?
+  /// How long primary keys are, where that is always the same and they end all keys that were not cut; else 0.
+  let keyLength: Int
+
+  /// - Throws: `.invalidValue` where the condition cannot be.
+  fileprivate init(_ index: IndexSchema, place: Int, in layout: RowLayout) throws(StoreError) {
+    var condition: RowCondition?
+    if let term = index.condition { condition = try RowCondition(term, in: layout) }
+    schema = index
+    self.place = place
+    parts = layout.keyLayout(index.parts, endsKey: false)
+    wholeParts = layout.keyLayout(index.parts, endsKey: true)
+    self.condition = condition
+    keyLength = index.isUnique ? 0 : layout.key.fixedLength ?? 0
+  }
 }
 
 /// What the value of an index entry is.
@@ -26,12 +40,7 @@ extension RowLayout {
   func indexLayouts() throws(StoreError) -> [IndexLayout] {
     var layouts: [IndexLayout] = []
     for index in record.indexes {
-      var condition: RowCondition?
-      if let term = index.condition { condition = try RowCondition(term, in: self) }
-      layouts.append(
-        IndexLayout(
-          schema: index, place: layouts.count, parts: keyLayout(index.parts, endsKey: false),
-          wholeParts: keyLayout(index.parts, endsKey: true), condition: condition))
+      layouts.append(try IndexLayout(index, place: layouts.count, in: self))
     }
     return layouts
   }
@@ -85,6 +94,22 @@ extension IndexLayout {
       throw reader.fault("it ends with a primary key, and its value has one", .keyValue)
     }
     return key.part(reader.offset, key.byteCount - reader.offset)
+  }
+
+  /// The same for whoever looks the record up then, and so notices another: what comes before the primary key is
+  /// not looked at where that has one length.
+  ///
+  /// - Throws: `.corrupt`.
+  @_lifetime(copy key, copy value)
+  @inline(__always)
+  func soughtKey(
+    key: RawSpan, value: RawSpan, layout: RowLayout
+  ) throws(StoreError) -> RawSpan {
+    let start = key.byteCount &- keyLength
+    guard keyLength > 0, start >= 0, key.byteCount < Self.cutLength, value.byteCount == 0 else {
+      return try primaryKey(key: key, value: value, layout: layout)
+    }
+    return key.part(start, keyLength)
   }
 
   /// Whether no part can be null of what is unique.

@@ -187,7 +187,23 @@ extension KeyReader {
     } else if column.type == .decimal {
       _ = try decimal(column.form)
     } else {
-      _ = try run(column.form)
+      try skipRun(column.form)
+    }
+  }
+
+  private mutating func skipRun(_ form: KeyForm) throws(StoreError) {
+    if form.isRaw {
+      offset = bytes.byteCount
+      return
+    }
+    let mask: UInt8 = form.contains(.isDescending) ? 0xff : 0
+    while true {
+      guard try byte(mask) == 0 else { continue }
+      switch try byte(mask) {
+      case 0: return
+      case 0xff: continue
+      case let other: throw fault("\(other) follows a zero")
+      }
     }
   }
 

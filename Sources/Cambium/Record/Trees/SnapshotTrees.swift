@@ -19,6 +19,8 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
     try snapshot.tree(tree).copyValue(for: key, to: &value)
   }
 
+  func layered(_ tree: TreeSlot) -> LayeredTree<Medium> { snapshot.tree(tree) }
+
   /// Lends `body` the value of `key`, where it is, if there is one.
   func withValue(
     of key: RawSpan, in tree: TreeSlot, _ body: (RawSpan) throws -> Void
@@ -35,13 +37,13 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
     try snapshot.tree(tree).contains(key)
   }
 
-  func count(in tree: TreeSlot) throws(StoreError) -> Int { snapshot.tree(tree).count }
+  func count(in tree: TreeSlot) -> Int { snapshot.tree(tree).count }
 
   func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
     try snapshot.tree(tree).rank(of: key)
   }
 
-  func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int { snapshot.tree(tree).count }
+  func estimatedCount(in tree: TreeSlot) -> Int { snapshot.tree(tree).count }
 
   func estimatedCount(
     from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot

@@ -74,14 +74,21 @@ extension TreeAccess {
     }
   }
 
-  func count(in tree: TreeSlot) throws(StoreError) -> Int { try any.count(in: tree) }
+  func count(in tree: TreeSlot) throws(StoreError) -> Int {
+    if case .posix(let trees) = self { return trees.count(in: tree) }
+    return try any.count(in: tree)
+  }
+
   func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
     if case .posix(let trees) = self { return try trees.rank(of: key, in: tree) }
     return try any.rank(of: key, in: tree)
   }
+
   func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int {
-    try any.estimatedCount(in: tree)
+    if case .posix(let trees) = self { return trees.count(in: tree) }
+    return try any.estimatedCount(in: tree)
   }
+
   func estimatedCount(
     from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
   ) throws(StoreError) -> Int {
@@ -168,18 +175,41 @@ enum CursorAccess {
   case posix(SnapshotCursor<PosixFileSystem>)
   case other(any EntryCursor)
 
-  private var any: any EntryCursor {
+  func first() throws(StoreError) -> Bool {
     switch self {
-    case .posix(let cursor): cursor
-    case .other(let cursor): cursor
+    case .posix(let cursor): try cursor.first()
+    case .other(let cursor): try cursor.first()
     }
   }
 
-  func first() throws(StoreError) -> Bool { try any.first() }
-  func last() throws(StoreError) -> Bool { try any.last() }
-  func seek(to key: RawSpan) throws(StoreError) -> Bool { try any.seek(to: key) }
-  func seek(toOffset offset: Int) throws(StoreError) -> Bool { try any.seek(toOffset: offset) }
-  func previous() throws(StoreError) -> Bool { try any.previous() }
+  func last() throws(StoreError) -> Bool {
+    switch self {
+    case .posix(let cursor): try cursor.last()
+    case .other(let cursor): try cursor.last()
+    }
+  }
+
+  func seek(to key: RawSpan) throws(StoreError) -> Bool {
+    switch self {
+    case .posix(let cursor): try cursor.seek(to: key)
+    case .other(let cursor): try cursor.seek(to: key)
+    }
+  }
+
+  func seek(toOffset offset: Int) throws(StoreError) -> Bool {
+    switch self {
+    case .posix(let cursor): try cursor.seek(toOffset: offset)
+    case .other(let cursor): try cursor.seek(toOffset: offset)
+    }
+  }
+
+  @inline(__always)
+  func previous() throws(StoreError) -> Bool {
+    switch self {
+    case .posix(let cursor): try cursor.previous()
+    case .other(let cursor): try cursor.previous()
+    }
+  }
 
   @inline(__always)
   func next() throws(StoreError) -> Bool {

@@ -1,0 +1,62 @@
+/// What steps take, in nanoseconds, about: as measured with a store in memory's reach. Plans are only
+/// compared by them.
+enum QueryCost {
+  static let scannedRow = 40.0
+  static let indexEntry = 40.0
+  /// A row of a primary key.
+  static let lookup = 400.0
+  static let sortedEntry = 120.0
+  static let seek = 700.0
+  /// The share of records that a conjunct keeps of which nothing is known.
+  static let keptShare = 0.3
+}
+
+extension QueryPlanner {
+  /// About which share of all records the query wants.
+  func keptShare(of candidates: [QueryCandidate], _ planned: PlannedQuery) -> Double {
+    let all = max(Double(planned.recordCount), 1)
+    var share = 1.0
+    for candidate in candidates {
+      if case .keys(.intersection) = candidate.access { continue }
+      let unsaid = planned.condition.conjuncts.count - candidate.said.count
+      var kept = min(1, Double(candidate.estimate) / all)
+      for _ in 0..<min(unsaid, 8) { kept *= QueryCost.keptShare }
+      share = min(share, kept)
+    }
+    return share
+  }
+
+  func cost(
+    of candidate: QueryCandidate, _ planned: PlannedQuery, _ share: Double
+  ) -> Double {
+    let isExact = candidate.said.count == planned.condition.conjuncts.count
+    let wanted = share * Double(planned.recordCount)
+    var read = Double(candidate.estimate)
+    // Where entries come in order, as many are read as it takes.
+    if candidate.given.extent != .nothing, let limit = planned.query.limit {
+      let kept = isExact ? 1 : min(1, max(wanted, 1) / max(read, 1))
+      read = min(read, (Double(limit) + Double(planned.query.offset)) / max(kept, 1e-9))
+    }
+    let needsRows = !isExact || planned.need.needsRows
+    // Ranges are counted without being read.
+    if !needsRows, planned.isInAnyOrder, !candidate.isOfKeys { return QueryCost.seek }
+    let isSorted = candidate.given.extent == .all
+    var cost = QueryCost.seek
+    switch candidate.access {
+    case .rows: cost += read * QueryCost.scannedRow
+    case .index: cost += read * (QueryCost.indexEntry + (needsRows ? QueryCost.lookup : 0))
+    case .keys(.intersection):
+      cost += read * (QueryCost.indexEntry + QueryCost.sortedEntry)
+      cost += wanted * (needsRows ? QueryCost.lookup : 0)
+    case .keys:
+      cost += read * (QueryCost.indexEntry + QueryCost.sortedEntry)
+      cost += read * (needsRows ? QueryCost.lookup : 0)
+    }
+    if !isSorted {
+      let sorted = isExact ? read : min(read, wanted)
+      let kept = planned.query.limit.map { min(Double($0), sorted) } ?? sorted
+      cost += sorted * QueryCost.sortedEntry + (needsRows ? kept * QueryCost.lookup : 0)
+    }
+    return cost
+  }
+}

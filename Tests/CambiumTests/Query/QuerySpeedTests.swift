@@ -1,0 +1,89 @@
+#if !DEBUG
+  import FoundationEssentials
+  import TestSupport
+  import Testing
+
+  @testable import Cambium
+
+  /// What a query costs before it reads anything, printed; the bounds are wide, for machines that do other things too.
+  @Suite(.serialized) struct QuerySpeedTests {
+    /// The lowest of several rounds, in nanoseconds each.
+    private func time(_ count: Int, _ body: (Int) throws -> Void) rethrows -> Double {
+      var best = Double.infinity
+      for _ in 0..<9 {
+        let start = ContinuousClock.now
+        for index in 0..<count { try body(index) }
+        best = min(best, (ContinuousClock.now - start) / .nanoseconds(1) / Double(count))
+      }
+      return best
+    }
+
+    private func show(_ what: String, _ nanoseconds: Double, goal: Double) {
+      print("\(what): \((nanoseconds * 10).rounded() / 10) ns, to be at most \(goal)")
+      #expect(nanoseconds < 10 * goal)
+    }
+
+    @Test func `building a query costs little`() {
+      var count = 0
+      let cost = time(100_000) { index in
+        let query = Query<Account>(
+          where: \.balance >= Double(index) && \.city == "Ulm" && \.isActive == true, limit: 20)
+        count += query.limit ?? 0
+      }
+      #expect(count > 0)
+      show("building a query of three terms", cost, goal: 100)
+    }
+
+    @Test func `planning costs little`() throws {
+      let directory = try TemporaryDirectory()
+      let path = directory.path + "/s"
+      var store = try PersistentStore(at: path, model: .samples)
+      try store.write { transaction in
+        try transaction.insert(contentsOf: Account.some(100_000))
+      }
+      // What was committed is in trees then.
+      try store.close()
+      store = try PersistentStore(at: path, model: .samples)
+      let type = try store.types.type(Account.self)
+      let trees = try store.snapshot().trees
+      let queries = try (0..<100).map { index in
+        try Query<Account>(where: \.city == "Ulm" && \.balance > Double(index) / 100, limit: 20)
+          .resolved(in: type)
+      }
+      let byOne = try (0..<100).map { index in
+        try Query<Account>(where: \.name == "N\(index)").resolved(in: type)
+      }
+      for (what, queries) in [("two terms", queries), ("one term", byOne)] {
+        let cost = try time(20_000) { index in
+          _ = try QueryPlanner(type.trees, in: trees).plan(queries[index % 100], for: .records)
+        }
+        show("planning a query of \(what)", cost, goal: 2_000)
+      }
+    }
+
+    @Test func `a scalar term costs little`() throws {
+      try withStore { store in
+        let trees = try store.types.type(Account.self).trees
+        try store.save(Account.some(1)[0])
+        let cursor = try store.snapshot().trees.cursor(in: trees.rows)
+        #expect(try cursor.first())
+        let (key, row, layout) = (cursor.key.array(), try cursor.value().array(), trees.layout)
+        func cost(of count: Int) throws -> Double {
+          let terms = (0..<count).map {
+            FieldCondition.comparison(field: "balance", .greater, .double(Double(-$0 - 1)))
+          }
+          let condition = try RowCondition(.and(terms), in: layout)
+          var met = 0
+          let cost = try time(100_000) { _ in
+            let record = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
+            if try condition.holds(for: record) { met += 1 }
+          }
+          #expect(met == 900_000)
+          return cost
+        }
+        let cost = (try cost(of: 17) - cost(of: 1)) / 16
+        show("a scalar term on a row", cost, goal: 3)
+      }
+    }
+  }
+#endif
