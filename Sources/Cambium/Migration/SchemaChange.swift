@@ -77,9 +77,12 @@ extension RecordChange {
     var hasNull = rewritesRows
     for field in new.fields {
       let declared = described?.fields.first { $0.name == field.name }
+      let source = old.field(field.number)
+      // A default acts where the field is new or becomes required.
+      let isWanted = source.map { old.canBeNull($0) && !new.canBeNull(field) } ?? true
       let change = FieldChange(
-        new: field, old: old.field(field.number),
-        missing: declared?.migrationDefault ?? declared?.defaultValue ?? .null)
+        new: field, old: source,
+        missing: isWanted ? declared?.migrationDefault ?? declared?.defaultValue ?? .null : .null)
       if let reason = change.fault(in: new, old) {
         faults.append(MigrationFault(record: new.name, field: field.name, reason: reason))
       }

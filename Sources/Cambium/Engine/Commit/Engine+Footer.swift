@@ -53,8 +53,11 @@ extension Engine {
   private func fold(_ transaction: Transaction<Medium>) throws(StoreError) -> UInt64 {
     let base = working.base
     let sequence = working.sequence + 1
+    let layers = transaction.layers
+    var work = transaction.treeWork
+    if upgrades != nil { work.add(upgrades, of: layers.slots) }
     var fold = Fold(
-      transaction.layers, transaction.treeWork, into: base, covering: sequence, names: names,
+      layers, work, into: base, covering: sequence, names: names,
       sizes: options.nodeSizes,
       appendingTo: appender)
     while true {

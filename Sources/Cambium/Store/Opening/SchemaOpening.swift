@@ -24,24 +24,65 @@ struct SchemaOpening {
     }
     // A newer program has begun to migrate it, and may never come back; what this one writes it would miss.
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
+    try DeferredOpening(backend).usePending()
     return try RecordTypes(stored, model: checked, names: backend.names)
   }
 
   /// Makes a store of an older version one of the model's.
   private func migrate(_ stored: Schema) throws(StoreError) -> RecordTypes {
-    guard mode == .automatic, !backend.isReadOnly else {
-      throw .needsMigration(found: Int(stored.version), wanted: model.version)
+    if mode == .refuse { throw needsMigration(stored) }
+    let steps = try steps(from: stored)
+    let schemas = try StoredSchemas(backend).all()
+    if backend.isReadOnly { return try readThrough(steps, schemas, stored) }
+    let left = mode == .deferred ? steps.suffix { $0.isDeferrable } : []
+    let done = Array(steps.dropLast(left.count))
+    if !done.isEmpty { try rewrite(done, stored) }
+    if !left.isEmpty {
+      try DeferredOpening(backend).publish(left, after: schemas + done.map(\.to))
     }
+    return try opened(steps.last?.to ?? stored)
+  }
+
+  private func needsMigration(_ stored: Schema) -> StoreError {
+    .needsMigration(found: Int(stored.version), wanted: model.version)
+  }
+
+  private func opened(_ schema: Schema) throws(StoreError) -> RecordTypes {
+    try RecordTypes(schema, model: try model.checked(after: schema), names: backend.names)
+  }
+
+  /// Does steps to the end. What was deferred before is done first.
+  private func rewrite(_ steps: [SchemaChange], _ stored: Schema) throws(StoreError) {
+    let plan = try MigrationPlan(steps, from: stored)
+    try DeferredOpening(backend).usePending()
+    let types = try RecordTypes(stored, model: nil, names: backend.names)
+    var finishing = DeferredFinishing(backend, types, sliceCount: sliceCount) {
+      body throws(StoreError) in try backend.commit(body)
+    }
+    _ = try finishing.run()
+    try Migrator(backend, plan, sliceCount: sliceCount).run()
+  }
+
+  /// A store that is only read is of the model's version in memory, where no step can fail.
+  private func readThrough(
+    _ steps: [SchemaChange], _ schemas: [Schema], _ stored: Schema
+  ) throws(StoreError) -> RecordTypes {
+    guard steps.allSatisfy(\.isDeferrable) else { throw needsMigration(stored) }
+    let deferred = DeferredOpening(backend)
+    var pending = try deferred.pending(schemas)
+    pending.add(steps)
+    try deferred.use(pending, schemas + steps.map(\.to), isUnpublished: true)
+    return try opened(steps.last?.to ?? stored)
+  }
+
+  private func steps(from stored: Schema) throws(StoreError) -> [SchemaChange] {
     var steps: [SchemaChange] = []
     for version in try model.versions(after: stored) {
       steps.append(
         try SchemaChange(
           from: steps.last?.to ?? stored, to: version.schema, described: version.described))
     }
-    let plan = try MigrationPlan(steps, from: stored)
-    try Migrator(backend, plan, sliceCount: sliceCount).run()
-    return try RecordTypes(
-      plan.to, model: try model.checked(after: plan.to), names: backend.names)
+    return steps
   }
 
   /// Writes the schema of a store that has none.
@@ -57,6 +98,13 @@ struct SchemaOpening {
     // Who reads beside a writer is shown what the log says was flushed.
     try backend.seal()
     return try RecordTypes(schema, model: fresh, names: backend.names)
+  }
+}
+
+extension Array {
+  /// The last elements, as far as all of them meet a condition.
+  fileprivate func suffix(_ holds: (Element) -> Bool) -> [Element] {
+    Array(self[(lastIndex { !holds($0) } ?? -1).advanced(by: 1)...])
   }
 }
 
