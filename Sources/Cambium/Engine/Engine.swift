@@ -65,6 +65,10 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   var snapshotOfPublished: Snapshot<Medium>?
   /// The buffers of a transaction that is over.
   var spareOperations: FrameBuffer?
+  /// What makes entries of older versions new; nil where there are none.
+  var upgrades: (any FoldUpgrades)?
+  /// What the fold of the frozen overlay makes new besides.
+  var sought: SoughtUpgrade?
 
   // With the log's turn:
   let log: Log<Medium>

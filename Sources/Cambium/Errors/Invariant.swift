@@ -87,6 +87,9 @@
   /// The entries of a history are whole parts of commits behind the one that it begins with, each numbered
   /// from 0 without a gap.
   case history = "H1"
+
+  /// What is pending of a migration are steps between versions that the store has, and indexes of the last.
+  case pendingSteps = "M1"
 }
 
 extension Invariant: CustomStringConvertible {

@@ -1,5 +1,5 @@
 /// Makes rows of one version from those of the version before, column by column, without making records.
-struct RowConversion: Sendable {
+struct RowConversion: RowConverting {
   private let old: RowLayout
   private let new: RowLayout
   /// One for each column of the new rows that has bytes or a bit, in their order.

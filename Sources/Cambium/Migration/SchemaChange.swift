@@ -116,12 +116,16 @@ extension RecordChange {
     let isKey = Set(new.primaryKey.map(\.field))
     for field in new.fields {
       let declared = described?.fields.first { $0.name == field.name }
-      let missing = declared?.migrationDefault ?? declared?.defaultValue ?? .null
       let source = given[field.name]
       let before =
         if case .field(let name) = source { old.field(named: name) } else {
           old.field(field.number)
         }
+      // A default acts where the field is new, becomes required, or is given.
+      let isWanted =
+        source != nil || before.map { old.canBeNull($0) && !new.canBeNull(field) } ?? true
+      let missing =
+        isWanted ? declared?.migrationDefault ?? declared?.defaultValue ?? .null : .null
       let change = FieldChange(new: field, old: before, missing: missing)
       let reason =
         source.map { change.fault(of: $0, in: old) } ?? change.fault(in: new, old)

@@ -22,6 +22,7 @@ extension PersistentStore {
   ) throws(StoreError) -> StoreInspection {
     let backend = try ReadingBackend(at: path, options)
     let schemas = try StoredSchemas(backend).all()
+    try DeferredOpening(backend).usePending()
     let snapshot = try StoreSnapshot.of(backend, schemas.last)
     return StoreInspection(
       schemas: schemas, keptVersions: snapshot?.keptVersions ?? [],
@@ -37,7 +38,9 @@ extension PersistentStore {
     at path: String, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> StoreSnapshot {
     let backend = try ReadingBackend(at: path, options)
-    guard let snapshot = try StoreSnapshot.of(backend, try StoredSchemas(backend).newest()) else {
+    let schemas = try StoredSchemas(backend).all()
+    try DeferredOpening(backend).usePending()
+    guard let snapshot = try StoreSnapshot.of(backend, schemas.last) else {
       throw .unknownRecord(name: "of any kind")
     }
     return snapshot

@@ -183,6 +183,17 @@ extension PersistentStore {
     return result
   }
 
+  /// A durable commit of the library's own, which changes no record.
+  func commit(_ body: (TreeChanges) throws(StoreError) -> Void) throws(StoreError) {
+    try backend.commit { trees throws(StoreError) in
+      let notes = hub.notes()
+      try body(trees)
+      let writer = RecordWriter(trees, keepsHistory: history != nil)
+      try history?.write(writer, of: types, author: nil)
+      if !trees.isEmpty { hub.announce(notes, trees.sequence, trees.sequence, by: nil) }
+    }
+  }
+
   /// Says that what this thread committed can be read, and perhaps what others did.
   private func publish() {
     if hub.isObserved { hub.publish(backend.progress) }

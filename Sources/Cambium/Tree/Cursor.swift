@@ -56,6 +56,13 @@ struct Cursor<Medium: FileSystem>: ~Copyable {
     return Node(leaf.bytes, layout).isExternal(slot)
   }
 
+  /// The schema version of the entry. Cheaper than by way of the entry, which keeps the page.
+  @inline(__always)
+  var schemaVersion: UInt32 {
+    precondition(isOnEntry, "a cursor has a version while it stands on an entry")
+    return Node(leaf.bytes, layout).schemaVersion
+  }
+
   /// Where the entry's parts are. Found when asked for: a scan may want only some.
   @inline(__always)
   private var parts: EntryParts {

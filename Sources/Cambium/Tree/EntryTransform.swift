@@ -30,6 +30,8 @@ enum TransformResult: Hashable, Sendable {
   case replace
   /// The entry is left out.
   case drop
+  /// The entry stays as it is, in its old version.
+  case leave
 }
 
 /// Leaves entries as they are, whatever their version.

@@ -181,6 +181,7 @@ extension TreeMerge where Input: ~Copyable {
       let made = newValue
       try builder.append(key, made.rawSpan, schemaVersion: version)
     case .drop: break
+    case .leave: try builder.append(key, value, schemaVersion: schemaVersion)
     }
   }
 }

@@ -54,9 +54,12 @@ extension Engine {
     let base = working.base
     let sequence = working.sequence + 1
     let present = transaction.treeWork.keepsPresent ? try foldPresent() : nil
+    let layers = transaction.layers
+    var work = transaction.treeWork
+    if upgrades != nil { work.add(upgrades, of: layers.slots) }
     let fold = Fold(
-      transaction.layers, transaction.treeWork, into: base, keeping: present, covering: sequence,
-      names: names, sizes: options.nodeSizes, appendingTo: appender)
+      layers, work, into: base, keeping: present, covering: sequence, names: names,
+      sizes: options.nodeSizes, appendingTo: appender)
     try commit(try run(fold), as: sequence)
     return sequence
   }

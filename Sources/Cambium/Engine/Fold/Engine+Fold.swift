@@ -48,8 +48,11 @@ extension Engine {
     guard !hasFoldTurn, case .open = phase else { return false }
     if fold == nil {
       guard let frozen = working.frozen else { return false }
+      let layers = FoldLayers<Medium>([frozen.overlay])
+      var work = TreeWork()
+      work.add(upgrades, of: upgrades == nil ? [] : layers.slots, sought)
       let fold = Fold(
-        FoldLayers([frozen.overlay]), into: working.base, covering: frozen.sequence, names: names,
+        layers, work, into: working.base, covering: frozen.sequence, names: names,
         sizes: options.nodeSizes, appendingTo: appender)
       self.fold = RunningFold(fold: fold, frozen: frozen)
     }
@@ -114,6 +117,7 @@ extension Engine {
       commits.update { $0.settle(on: base) }
       working.settle(on: base)
       snapshotOfPublished = nil
+      if working.frozen == nil { sought = nil }
     }
     leaveLogTurn(result)
     try result.map { _ in }.get()

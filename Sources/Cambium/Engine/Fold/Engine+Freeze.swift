@@ -36,10 +36,16 @@ extension Engine {
   /// - Throws: what kept the fold from ending: `.full` until there is room on the medium; what poisoned the
   ///   engine.
   func waitForFold() throws(StoreError) {
-    while working.frozen != nil {
+    try waitForFold(until: { self.working.frozen == nil })
+  }
+
+  /// Waits until `isDone`, which a fold makes true. With the lock, which it gives up meanwhile.
+  func waitForFold(until isDone: () -> Bool) throws(StoreError) {
+    while !isDone() {
       if case .poisoned(let cause) = phase {
         throw .poisoned(path: medium.path, reason: "\(cause)")
       }
+      if case .closed = phase { throw .closed(path: medium.path) }
       if !background.areRunning {
         try foldHere()
       } else if let foldFailure {

@@ -54,8 +54,9 @@ struct LayeredCursor<Medium: FileSystem>: ~Copyable {
   @inline(__always)
   var isExternal: Bool { place == .change ? false : base.isExternal }
 
+  @inline(__always)
   var schemaVersion: UInt32 {
-    place == .change ? changes.schemaVersion : base.entry.schemaVersion
+    place == .change ? changes.schemaVersion : base.schemaVersion
   }
 
   /// Appends the value, wherever it is.

@@ -69,6 +69,19 @@ extension LayeredTree {
     return true
   }
 
+  /// Replaces `value` by that of `key`; nil if there is none.
+  ///
+  /// - Returns: the schema version of the entry.
+  /// - Throws: `.corrupt`, `.io`.
+  func copyVersionedValue(
+    for key: RawSpan, to value: inout [UInt8]
+  ) throws(StoreError) -> UInt32? {
+    value.removeAll(keepingCapacity: true)
+    guard let entry = try entry(for: key) else { return nil }
+    try append(entry, to: &value)
+    return entry.schemaVersion
+  }
+
   /// Appends an entry's value, wherever it is.
   func append(_ entry: borrowing LayeredEntry, to value: inout [UInt8]) throws(StoreError) {
     if entry.isExternal {

@@ -75,6 +75,29 @@ extension TransactionTree {
     return try below.copyValue(for: key, to: &value)
   }
 
+  /// Replaces `value` by that of `key`; nil if there is none.
+  ///
+  /// - Returns: the schema version of the entry; the highest there is for what the transaction has spilled, which
+  ///   is of no older one than the program writes.
+  func copyVersionedValue(
+    for key: RawSpan, to value: inout [UInt8]
+  ) throws(StoreError) -> UInt32? {
+    if isPlain { return try below.copyVersionedValue(for: key, to: &value) }
+    let isSpilled =
+      if changes?.reference(for: key) != nil { true } else { try isInRun(key) }
+    if !isSpilled { return try below.copyVersionedValue(for: key, to: &value) }
+    return try copyValue(for: key, to: &value) ? .max : nil
+  }
+
+  private func isInRun(_ key: RawSpan) throws(StoreError) -> Bool {
+    let hash = runs.isEmpty ? 0 : RunFilter.hash(key)
+    for run in runs where run.filter.mayContain(hash) {
+      if case .nothing = try run.answer(for: key) { continue }
+      return true
+    }
+    return false
+  }
+
   /// The number of entries.
   ///
   /// - Complexity: Constant time; O(count) where the transaction spilled changes of the tree, as nobody looked

@@ -28,6 +28,7 @@ extension QueryPlanner {
       said = planned.condition.conjuncts(impliedBy: condition, in: layout)
     }
     guard index.layout.schema.condition != nil || isOfUse(index.layout, planned) else { return nil }
+    guard try trees.isWhole(index.slot) else { return nil }
     var builder = KeyRangeBuilder(index.layout, of: layout, planned.condition.terms, encoder)
     let ranges = try builder.build()
     return QueryCandidate(

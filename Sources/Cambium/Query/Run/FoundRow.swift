@@ -5,6 +5,8 @@
 final class FoundRow {
   private let record: RecordTrees
   private let trees: TreeAccess
+  /// Nil outside of snapshots, and where rows may be of older versions.
+  private let snapshot: SnapshotTrees<PosixFileSystem>?
   // One owner on one thread uses them, so accesses cannot overlap.
   /// What is looked up ahead, once it is.
   @exclusivity(unchecked) private(set) var ahead: RowsAhead?
@@ -20,11 +22,16 @@ final class FoundRow {
   init(of record: RecordTrees, in trees: TreeAccess) {
     self.record = record
     self.trees = trees
+    if case .posix(let snapshot) = trees, snapshot.upgrades?[record.rows] == nil {
+      self.snapshot = snapshot
+    } else {
+      snapshot = nil
+    }
   }
 
   /// Begins to look up several rows at a time, where that is of use; else nil.
   func begin() -> RowsAhead? {
-    guard case .posix(let snapshot) = trees else { return nil }
+    guard let snapshot else { return nil }
     let ahead = unsafe ahead ?? RowsAhead(snapshot, record.rows)
     ahead.begin()
     unsafe self.ahead = ahead
@@ -51,7 +58,7 @@ final class FoundRow {
     if unsafe place >= 0, let ahead = unsafe ahead {
       return try unsafe ahead.row(place) != nil
     }
-    if case .posix(let snapshot) = trees {
+    if let snapshot {
       unsafe isLoaded = try find(key, in: snapshot.layered(record.rows))
     } else {
       unsafe isLoaded = try trees.copyValue(of: key, in: record.rows, to: &copy)
@@ -82,7 +89,7 @@ final class FoundRow {
       return unsafe _overrideLifetime(row, borrowing: self)
     }
     guard try isThere(key) else { throw fault(key) }
-    if case .posix = trees, unsafe !entry.isExternal {
+    if snapshot != nil, unsafe !entry.isExternal {
       return unsafe _overrideLifetime(entry.storedValue, borrowing: self)
     }
     return unsafe _overrideLifetime(copy.rawSpan, borrowing: self)

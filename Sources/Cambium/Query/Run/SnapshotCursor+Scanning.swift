@@ -28,7 +28,7 @@ extension SnapshotCursor {
     while try unsafe cursor.next() {
       if let bound, unsafe cursor.key.compare(bound.rawSpan) >= 0 { return false }
       count &+= 1
-      let row = unsafe cursor.isExternal ? try value() : storedValue
+      let row = unsafe !isOfOneVersion || cursor.isExternal ? try value() : storedValue
       if let quick, quick.rejects(row) { continue }
       let record = try RowReader(key: entryKey, row: row, layout: layout)
       if try condition.holds(for: record) { return true }
@@ -45,7 +45,7 @@ extension SnapshotCursor {
     repeat {
       if let bound, unsafe cursor.key.compare(bound.rawSpan) >= 0 { return }
       count &+= 1
-      let row = unsafe cursor.isExternal ? try value() : storedValue
+      let row = unsafe !isOfOneVersion || cursor.isExternal ? try value() : storedValue
       try sum.add(try RowReader(key: entryKey, row: row, layout: layout))
     } while try unsafe cursor.next()
   }

@@ -1,9 +1,12 @@
 /// The trees of a snapshot. Any number of threads may read them.
 final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
   private let snapshot: Snapshot<Medium>
+  /// What rows of older versions are read through; nil where there are none.
+  let upgrades: TreeUpgrades?
 
-  init(_ snapshot: Snapshot<Medium>) {
+  init(_ snapshot: Snapshot<Medium>, _ upgrades: TreeUpgrades? = nil) {
     self.snapshot = snapshot
+    self.upgrades = upgrades
   }
 
   /// The last commit that is in it.
@@ -16,21 +19,46 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
   func copyValue(
     of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
   ) throws(StoreError) -> Bool {
-    try snapshot.tree(tree).copyValue(for: key, to: &value)
+    guard let upgrade = upgrades?[tree] else {
+      return try snapshot.tree(tree).copyValue(for: key, to: &value)
+    }
+    let version = try snapshot.tree(tree).copyVersionedValue(for: key, to: &value)
+    return try upgrade.upgrade(&value, of: key, version)
   }
 
   func layered(_ tree: TreeSlot) -> LayeredTree<Medium> { snapshot.tree(tree) }
 
   /// Lends `body` the value of `key`, where it is, if there is one.
   func withValue(
-    of key: RawSpan, in tree: TreeSlot, _ body: (RawSpan) throws -> Void
+    of key: RawSpan, in slot: TreeSlot, _ body: (RawSpan) throws -> Void
   ) throws {
-    let tree = snapshot.tree(tree)
+    let tree = snapshot.tree(slot)
+    let upgrade = upgrades?[slot]
     guard let entry = try tree.entry(for: key) else { return }
+    if let upgrade, entry.schemaVersion < upgrade.version {
+      return try withUpgraded(entry, key, in: tree, by: upgrade, body)
+    }
     if !entry.isExternal { return try body(entry.storedValue) }
     var value: [UInt8] = []
     try tree.append(entry, to: &value)
     try body(value.rawSpan)
+  }
+
+  @inline(never)
+  private func withUpgraded(
+    _ entry: borrowing LayeredEntry, _ key: RawSpan, in tree: LayeredTree<Medium>,
+    by upgrade: RowUpgrade, _ body: (RawSpan) throws -> Void
+  ) throws {
+    let made = upgrade.takeMemory()
+    defer { upgrade.giveMemory(made) }
+    if entry.isExternal {
+      var value: [UInt8] = []
+      try tree.append(entry, to: &value)
+      try upgrade.upgrade(key: key, row: value.rawSpan, of: entry.schemaVersion, to: made)
+    } else {
+      try upgrade.upgrade(key: key, row: entry.storedValue, of: entry.schemaVersion, to: made)
+    }
+    try body(made.row)
   }
 
   func contains(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
@@ -66,7 +94,12 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
   }
 
   func snapshotCursor(in tree: TreeSlot) -> SnapshotCursor<Medium> {
-    SnapshotCursor(snapshot, tree)
+    SnapshotCursor(snapshot, tree, upgrades?[tree])
+  }
+
+  /// How many entries of a tree are of a version below `version`, as far as pages have them.
+  func count(below version: UInt32, in tree: TreeSlot) throws(StoreError) -> Int {
+    try snapshot.state.base.tree(tree).count(below: version)
   }
 }
 
@@ -85,11 +118,19 @@ final class SnapshotCursor<Medium: FileSystem>: EntryCursor {
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) var cursor: LayeredCursor<Medium>
   @exclusivity(unchecked) private var largeValue: [UInt8] = []
+  /// What rows of older versions are read through; nil where there are none.
+  private let upgrade: RowUpgrade?
+  private let made: UpgradedRow?
 
-  init(_ snapshot: Snapshot<Medium>, _ tree: TreeSlot) {
+  init(_ snapshot: Snapshot<Medium>, _ tree: TreeSlot, _ upgrade: RowUpgrade?) {
     self.snapshot = snapshot
+    self.upgrade = upgrade
+    made = upgrade.map { _ in UpgradedRow() }
     unsafe cursor = LayeredCursor(snapshot.tree(tree))
   }
+
+  /// Whether values are as they are stored, as far as they have no pages of their own.
+  var isOfOneVersion: Bool { upgrade == nil }
 
   func first() throws(StoreError) -> Bool { try unsafe cursor.first() }
   func last() throws(StoreError) -> Bool { try unsafe cursor.last() }
@@ -107,6 +148,25 @@ final class SnapshotCursor<Medium: FileSystem>: EntryCursor {
 
   @_lifetime(borrow self)
   func value() throws(StoreError) -> RawSpan {
+    if let upgrade, unsafe cursor.schemaVersion < upgrade.version {
+      return unsafe _overrideLifetime(try upgradedValue(upgrade), borrowing: self)
+    }
+    return unsafe _overrideLifetime(try presentValue(), borrowing: self)
+  }
+
+  /// The value, made new.
+  @_lifetime(borrow self)
+  private func upgradedValue(_ upgrade: RowUpgrade) throws(StoreError) -> RawSpan {
+    guard let made else { return RawSpan() }
+    try unsafe upgrade.upgrade(
+      key: cursor.key, row: try presentValue(), of: cursor.schemaVersion, to: made)
+    return unsafe _overrideLifetime(made.row, borrowing: self)
+  }
+
+  /// The value as it is stored.
+  @_lifetime(borrow self)
+  @inline(__always)
+  private func presentValue() throws(StoreError) -> RawSpan {
     if unsafe !cursor.isExternal {
       return unsafe _overrideLifetime(cursor.storedValue, borrowing: self)
     }

@@ -8,8 +8,12 @@ final class TransactionTrees<Medium: FileSystem>: TreeWriting {
   /// Why nothing can be read any more, when the transaction is over.
   fileprivate private(set) var ending: StoreError?
 
-  init(_ transaction: Transaction<Medium>) {
+  /// What rows of older versions are read through; nil where there are none.
+  let upgrades: TreeUpgrades?
+
+  init(_ transaction: Transaction<Medium>, _ upgrades: TreeUpgrades? = nil) {
     self.transaction = transaction
+    self.upgrades = upgrades
   }
 }
 
@@ -19,7 +23,11 @@ extension TransactionTrees {
   func copyValue(
     of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
   ) throws(StoreError) -> Bool {
-    try transaction.tree(tree).copyValue(for: key, to: &value)
+    guard let upgrade = upgrades?[tree] else {
+      return try transaction.tree(tree).copyValue(for: key, to: &value)
+    }
+    let version = try transaction.tree(tree).copyVersionedValue(for: key, to: &value)
+    return try upgrade.upgrade(&value, of: key, version)
   }
 
   func contains(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
@@ -46,6 +54,10 @@ extension TransactionTrees {
 
   func lowestVersion(in tree: TreeSlot) -> UInt32? {
     transaction.base.base.lowestVersion(in: tree)
+  }
+
+  func count(below version: UInt32, in tree: TreeSlot) throws(StoreError) -> Int {
+    try transaction.base.base.tree(tree).count(below: version)
   }
 
   func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor {
@@ -216,6 +228,9 @@ private final class ChangedTreeCursor<Medium: FileSystem>: EntryCursor {
     precondition(isOnEntry && !isStale, "a value is read before anything changes")
     unsafe copy.removeAll(keepingCapacity: true)
     try unsafe cursor.appendValue(to: &copy)
+    if let upgrade = trees.upgrades?[tree], cursor.schemaVersion < upgrade.version {
+      _ = try unsafe upgrade.upgrade(&copy, of: standing.rawSpan, cursor.schemaVersion)
+    }
     let value = unsafe copy
     return unsafe _overrideLifetime(value.rawSpan, borrowing: self)
   }

@@ -100,6 +100,23 @@ extension TreeAccess {
   func liveBytes(in tree: TreeSlot) -> UInt64 { any.liveBytes(in: tree) }
   func lowestVersion(in tree: TreeSlot) -> UInt32? { any.lowestVersion(in: tree) }
 
+  func count(below version: UInt32, in tree: TreeSlot) throws(StoreError) -> Int {
+    try any.count(below: version, in: tree)
+  }
+
+  /// Whether an index has the entries of all records.
+  func isWhole(_ index: TreeSlot) throws(StoreError) -> Bool {
+    guard let upgrades, let key = upgrades.unbuilt[index] else { return true }
+    if upgrades.isUnpublished { return false }
+    return try !contains(key.rawSpan, in: upgrades.pending)
+  }
+
+  @inline(__always)
+  var upgrades: TreeUpgrades? {
+    if case .posix(let trees) = self { return trees.upgrades }
+    return any.upgrades
+  }
+
   func cursor(in tree: TreeSlot) throws(StoreError) -> CursorAccess {
     switch self {
     case .posix(let trees): .posix(trees.snapshotCursor(in: tree))

@@ -35,6 +35,14 @@ protocol TreeReading: AnyObject {
   /// The lowest schema version of an entry in the pages that hold the tree; nil where there are none.
   func lowestVersion(in tree: TreeSlot) -> UInt32?
 
+  /// How many entries of a tree are of a version below `version`, as far as pages have them.
+  ///
+  /// - Complexity: O(branches above such entries).
+  func count(below version: UInt32, in tree: TreeSlot) throws(StoreError) -> Int
+
+  /// What rows of older versions are read through; nil where there are none.
+  var upgrades: TreeUpgrades? { get }
+
   /// A cursor that stands nowhere yet. It keeps the state.
   func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor
 }

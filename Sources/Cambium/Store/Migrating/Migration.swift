@@ -74,10 +74,7 @@ extension Migration {
           from: stored, history: try StoredSchemas(backend).all(), to: model, steps,
           options.migration)
         try route.check()
-        let tasks = try MigrationTasks(route, stepwise: options.migration.stepwise)
-        try Migrator(
-          backend, tasks, monitor: monitor, sliceCount: options.migration.sliceCount
-        ).run(isRehearsal: isRehearsal)
+        try RouteRun(backend, options.migration, monitor).run(route, isRehearsal: isRehearsal)
       }
       report.records = monitor.progress.recordsDone
       try backend.close()

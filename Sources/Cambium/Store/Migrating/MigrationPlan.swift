@@ -26,6 +26,8 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
     public let to: Int
     public let label: String?
     public let kind: Kind
+    /// Whether it may be left to be done later: by `.deferred`, with all steps behind it, where these may too.
+    public let isDeferrable: Bool
     /// What it does, a sentence for each record, field and index.
     public let changes: [String]
 
@@ -54,7 +56,9 @@ extension MigrationPlan: CustomStringConvertible {
     var lines = ["version \(from) → \(to), \(steps.count) step\(steps.count == 1 ? "" : "s")"]
     for step in steps {
       let label = step.label.map { " “\($0)”" } ?? ""
-      lines.append("  \(step.from) → \(step.to)\(label), \(step.kind.rawValue)")
+      lines.append(
+        "  \(step.from) → \(step.to)\(label), \(step.kind.rawValue)"
+          + (step.isDeferrable ? ", deferrable" : ""))
       lines += step.changes.map { "    \($0)" }
       if step.changes.isEmpty { lines.append("    nothing that is stored") }
     }
@@ -171,6 +175,7 @@ extension MigrationPlan.PlannedStep {
     from = Int(change.from.version)
     to = Int(change.to.version)
     label = hop.step?.label ?? change.to.label
+    isDeferrable = hop.isDeferrable
     kind = (hop.step?.parts.isEmpty ?? true) ? .inferred : .given
     var changes: [String] = []
     for record in change.added { changes.append("\(record.name) is new") }

@@ -16,6 +16,20 @@ struct MigrationRoute: Sendable {
     let described: DescribedVersion
     /// What the program says of it.
     let step: Step?
+
+    /// Whether the store may be of the new version before its rows are.
+    var isDeferrable: Bool {
+      (step?.parts.isEmpty ?? true) && change.to.version > change.from.version
+        && change.isDeferrable
+    }
+  }
+
+  /// The first hops of it.
+  func prefix(_ count: Int) -> MigrationRoute {
+    let hops = Array(hops.prefix(count))
+    return MigrationRoute(
+      from: from, wanted: Int(hops.last?.change.to.version ?? from.version), hops: hops,
+      faults: faults)
   }
 
   /// - Throws: `.cannotMigrate` where the way cannot be gone.

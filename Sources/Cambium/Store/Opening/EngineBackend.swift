@@ -15,6 +15,7 @@ protocol EngineBackend: StoreBackend {
 /// A store that is written to, in a directory.
 final class WritingBackend: EngineBackend {
   let engine: Engine<PosixFileSystem>
+  let upgrades = OpenedUpgrades()
   let threads: EngineThreads<PosixFileSystem>
 
   init(
@@ -39,6 +40,7 @@ final class WritingBackend: EngineBackend {
 /// A store in memory, gone with its last user.
 final class MemoryBackend: EngineBackend {
   let engine: Engine<InMemoryFileSystem>
+  let upgrades = OpenedUpgrades()
   let threads: EngineThreads<InMemoryFileSystem>
 
   init(_ options: StoreOptions) throws(StoreError) {
@@ -66,28 +68,32 @@ extension EngineBackend {
   var report: OpenReport { engine.report }
 
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
-    Self.state(SnapshotTrees(try engine.snapshot()))
+    let upgrades = upgrades.current
+    return Self.state(SnapshotTrees(try engine.snapshot(), upgrades))
   }
 
   func lastSnapshot() -> StoreSnapshot.StoreState? {
     do throws(StoreError) { try engine.checkProcess() } catch { return nil }
-    return Self.state(SnapshotTrees(engine.lastSnapshot()))
+    let upgrades = upgrades.current
+    return Self.state(SnapshotTrees(engine.lastSnapshot(), upgrades))
   }
 
   var progress: CommitProgress { engine.commitProgress }
   var begunSequence: UInt64 { engine.begunSequence }
 
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
+    let upgrades = upgrades.current
     try engine.write(durability) { transaction in
-      try body(Self.changes(TransactionTrees(transaction)))
+      try body(Self.changes(TransactionTrees(transaction, upgrades)))
     }
   }
 
   nonisolated(nonsending)
     func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
   {
+    let upgrades = upgrades.current
     try await engine.write(durability) { transaction in
-      try body(Self.changes(TransactionTrees(transaction)))
+      try body(Self.changes(TransactionTrees(transaction, upgrades)))
     }
   }
 
@@ -102,6 +108,11 @@ extension EngineBackend {
   func flush() throws(StoreError) { try engine.flush() }
   func seal() throws(StoreError) { try engine.seal() }
   func fold() throws(StoreError) { try engine.foldEverything() }
+  func foldThrough(_ upgrades: TreeUpgrades) { engine.use(upgrades) }
+
+  func upgrade(_ tree: TreeSlot, first count: Int) throws(StoreError) {
+    try engine.upgrade(SoughtUpgrade(tree: tree, count: count))
+  }
 
   func close() throws(StoreError) {
     defer { threads.end() }

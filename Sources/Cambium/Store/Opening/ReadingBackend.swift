@@ -1,6 +1,7 @@
 /// A store that is only read, in a directory.
 final class ReadingBackend: StoreBackend {
   private let follower: Follower<PosixFileSystem>
+  let upgrades = OpenedUpgrades()
   let path: String
   private let closing = ThreadLock()
   private nonisolated(unsafe) var isClosed = false
@@ -23,10 +24,14 @@ final class ReadingBackend: StoreBackend {
 
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
     try checkOpen()
-    return .posix(SnapshotTrees(follower.snapshot()))
+    let upgrades = upgrades.current
+    return .posix(SnapshotTrees(follower.snapshot(), upgrades))
   }
 
-  func lastSnapshot() -> StoreSnapshot.StoreState? { .posix(SnapshotTrees(follower.snapshot())) }
+  func lastSnapshot() -> StoreSnapshot.StoreState? {
+    let upgrades = upgrades.current
+    return .posix(SnapshotTrees(follower.snapshot(), upgrades))
+  }
 
   var progress: CommitProgress { follower.progress }
   var begunSequence: UInt64 { follower.begunSequence }
@@ -71,6 +76,11 @@ final class ReadingBackend: StoreBackend {
   func flush() throws(StoreError) { try checkOpen() }
   func seal() throws(StoreError) { try checkOpen() }
   func fold() throws(StoreError) { throw .readOnly(path: path) }
+  func foldThrough(_ upgrades: TreeUpgrades) {}
+
+  func upgrade(_ tree: TreeSlot, first count: Int) throws(StoreError) {
+    throw .readOnly(path: path)
+  }
 
   func close() throws(StoreError) {
     try checkOpen()

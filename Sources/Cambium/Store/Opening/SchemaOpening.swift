@@ -29,23 +29,51 @@ struct SchemaOpening {
     guard stored.version == checked.schema.version else { return try migrate(stored) }
     // A newer program has begun to migrate it, and may never come back; what this one writes it would miss.
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
+    try DeferredOpening(backend).usePending()
     return try RecordTypes(stored, model: checked, names: backend.names)
   }
 
-  /// Makes a store of an older version one of the model's.
+  /// Makes a store of another version one of the model's.
   private func migrate(_ stored: Schema) throws(StoreError) -> RecordTypes {
-    guard mode == .automatic, !backend.isReadOnly else {
-      throw .needsMigration(found: Int(stored.version), wanted: model.version)
-    }
+    if mode == .refuse { throw needsMigration(stored) }
+    let schemas = try StoredSchemas(backend).all()
     let route = try MigrationRoute(
-      from: stored, history: try StoredSchemas(backend).all(), to: model, steps, options)
+      from: stored, history: schemas, to: model, steps, options)
+    if backend.isReadOnly { return try readThrough(route, schemas) }
     try route.check()
-    let tasks = try MigrationTasks(route, stepwise: options.stepwise)
-    try Migrator(
-      backend, tasks, monitor: MigrationMonitor(trace: trace), sliceCount: options.sliceCount
-    ).run()
-    return try RecordTypes(
-      route.to, model: try model.checked(after: route.to), names: backend.names)
+    let left = mode == .deferred ? route.hops.suffix { $0.isDeferrable } : []
+    let done = route.prefix(route.hops.count - left.count)
+    if !done.hops.isEmpty {
+      try RouteRun(backend, options, MigrationMonitor(trace: trace)).run(done)
+    }
+    if !left.isEmpty {
+      try DeferredOpening(backend).publish(
+        left.map(\.change), after: schemas + done.hops.map(\.change.to))
+    }
+    return try opened(route.to)
+  }
+
+  private func needsMigration(_ stored: Schema) -> StoreError {
+    .needsMigration(found: Int(stored.version), wanted: model.version)
+  }
+
+  private func opened(_ schema: Schema) throws(StoreError) -> RecordTypes {
+    try RecordTypes(schema, model: try model.checked(after: schema), names: backend.names)
+  }
+
+  /// A store that is only read is of the model's version in memory, where no step can fail.
+  private func readThrough(
+    _ route: MigrationRoute, _ schemas: [Schema]
+  ) throws(StoreError) -> RecordTypes {
+    guard route.faults.isEmpty, route.hops.allSatisfy(\.isDeferrable) else {
+      throw needsMigration(route.from)
+    }
+    let steps = route.hops.map(\.change)
+    let deferred = DeferredOpening(backend)
+    var pending = try deferred.pending(schemas)
+    pending.add(steps)
+    try deferred.use(pending, schemas + steps.map(\.to), isUnpublished: true)
+    return try opened(route.to)
   }
 
   /// Writes the schema of a store that has none.
@@ -61,6 +89,13 @@ struct SchemaOpening {
     // Who reads beside a writer is shown what the log says was flushed.
     try backend.seal()
     return try RecordTypes(schema, model: fresh, names: backend.names)
+  }
+}
+
+extension Array {
+  /// The last elements, as far as all of them meet a condition.
+  fileprivate func suffix(_ holds: (Element) -> Bool) -> [Element] {
+    Array(self[(lastIndex { !holds($0) } ?? -1).advanced(by: 1)...])
   }
 }
 

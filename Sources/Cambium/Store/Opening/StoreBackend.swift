@@ -4,6 +4,8 @@ protocol StoreBackend: AnyObject, Sendable {
   var names: TreeNames { get }
   var report: OpenReport { get }
   var isReadOnly: Bool { get }
+  /// What rows of older versions are read through.
+  var upgrades: OpenedUpgrades { get }
 
   /// - Throws: `.closed`, `.forked`.
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState
@@ -28,6 +30,10 @@ protocol StoreBackend: AnyObject, Sendable {
   /// Flushes all commits, and shows them to other processes at once.
   func seal() throws(StoreError)
   func fold() throws(StoreError)
+  /// Makes the first so many rows of older versions in a tree new, while others commit.
+  func upgrade(_ tree: TreeSlot, first count: Int) throws(StoreError)
+  /// Has every fold make new what it rewrites.
+  func foldThrough(_ upgrades: TreeUpgrades)
   func close() throws(StoreError)
 
   /// Commits the kept state of a version, with what `body` changes in it.

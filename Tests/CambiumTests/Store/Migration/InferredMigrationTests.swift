@@ -163,6 +163,7 @@ private enum Versions {
     var reading = StoreOptions()
     reading.access = .reading
     let model = StoreModel(version: 4, records: [Versions.Item4.self])
+    // The step to version 3 can fail, so the store cannot be read through it.
     #expect(
       storeError { try PersistentStore(at: path, model: model, options: reading) }
         == .needsMigration(found: 1, wanted: 4))

@@ -73,7 +73,8 @@ private struct KeptLog: LogHandler {
     ]
     let all = lines.all.withLock { $0 }
     #expect(Array(all.prefix(4)) == expected)
-    #expect(all.count == 10 && all[4].hasPrefix("error: The migration ended: The step to version 2"))
+    #expect(
+      all.count == 10 && all[4].hasPrefix("error: The migration ended: The step to version 2"))
     #expect(Array(all[5..<9]) == expected)
     #expect(all.last == "info: Migrated to version 2 [elapsed records]")
   }

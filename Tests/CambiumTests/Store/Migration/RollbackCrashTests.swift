@@ -22,7 +22,8 @@ import Testing
     var options = MigrationOptions()
     options.sliceCount = 11
     let opening = SchemaOpening(
-      backend: backend, model: model, fresh: try model.checked(), mode: .automatic, options: options)
+      backend: backend, model: model, fresh: try model.checked(), mode: .automatic, options: options
+    )
     return (backend, try opening.run())
   }
 

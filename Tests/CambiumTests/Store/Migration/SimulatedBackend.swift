@@ -5,6 +5,7 @@ import TestSupport
 /// A store on a medium that may fail, without threads of its own.
 final class SimulatedBackend: StoreBackend {
   let engine: SimulatedEngine
+  let upgrades = OpenedUpgrades()
 
   init(_ medium: SimulatedFileSystem, seed: UInt64) throws(StoreError) {
     var options = EngineOptions.small(foldThreshold: 8 << 10)
@@ -20,19 +21,21 @@ final class SimulatedBackend: StoreBackend {
   var begunSequence: UInt64 { engine.begunSequence }
 
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
-    .other(SnapshotTrees(try engine.snapshot()))
+    .other(SnapshotTrees(try engine.snapshot(), upgrades.current))
   }
 
-  func lastSnapshot() -> StoreSnapshot.StoreState? { .other(SnapshotTrees(engine.lastSnapshot())) }
+  func lastSnapshot() -> StoreSnapshot.StoreState? {
+    .other(SnapshotTrees(engine.lastSnapshot(), upgrades.current))
+  }
 
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
-    try engine.write(durability) { try body(.other(TransactionTrees($0))) }
+    try engine.write(durability) { try body(.other(TransactionTrees($0, upgrades.current))) }
   }
 
   nonisolated(nonsending)
     func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
   {
-    try await engine.write(durability) { try body(.other(TransactionTrees($0))) }
+    try await engine.write(durability) { try body(.other(TransactionTrees($0, upgrades.current))) }
   }
 
   func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws {
@@ -43,5 +46,9 @@ final class SimulatedBackend: StoreBackend {
   func flush() throws(StoreError) { try engine.flush() }
   func seal() throws(StoreError) { try engine.seal() }
   func fold() throws(StoreError) { try engine.foldEverything() }
+  func foldThrough(_ upgrades: TreeUpgrades) { engine.use(upgrades) }
+  func upgrade(_ tree: TreeSlot, first count: Int) throws(StoreError) {
+    try engine.upgrade(SoughtUpgrade(tree: tree, count: count))
+  }
   func close() throws(StoreError) { try engine.close() }
 }

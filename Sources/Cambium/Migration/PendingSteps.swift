@@ -1,0 +1,186 @@
+/// What a store has published and not done yet, as it says itself: steps whose rows are still those of older
+/// versions, and indexes that are not whole.
+///
+/// With the schemas, which the store has of every version, it is all that reading such rows takes: no program is
+/// asked again. `FORMAT.md`, “Pending steps”, has it byte by byte.
+struct PendingSteps: Hashable, Sendable {
+  /// By version, then by record.
+  var steps: [PendingStep] = []
+  /// The indexes that are not whole, by number: up to which primary key they are.
+  var builds: [UInt32: [UInt8]] = [:]
+
+  /// The tree that it is in.
+  static var treeName: String { "pending" }
+
+  var isEmpty: Bool { steps.isEmpty && builds.isEmpty }
+}
+
+/// What a step does to the rows of one record.
+struct PendingStep: Hashable, Sendable {
+  let from: UInt32
+  let to: UInt32
+  /// The record's number.
+  let record: UInt32
+  /// What the fields get that are new, by number. Those that are not here are null.
+  let defaults: [UInt32: FieldValue]
+}
+
+// MARK: Made of steps
+
+extension PendingSteps {
+  /// Adds what steps leave to be done.
+  ///
+  /// - Parameter changes: In their order, each deferrable, and behind those that are there.
+  mutating func add(_ changes: [SchemaChange]) {
+    for change in changes {
+      for record in change.records {
+        if record.rewritesRows {
+          steps.append(PendingStep(record, from: change.from.version, to: change.to.version))
+        }
+        let known = Set(record.old.indexes.map(\.number))
+        for index in record.new.indexes where !known.contains(index.number) {
+          builds[index.number] = []
+        }
+      }
+    }
+    if let schema = changes.last?.to { removeWhatIsGone(from: schema) }
+  }
+
+  /// Leaves out the records and indexes that a version does not have.
+  private mutating func removeWhatIsGone(from schema: Schema) {
+    steps.removeAll { schema.record(number: $0.record) == nil }
+    let indexes = Set(schema.records.flatMap { $0.indexes.map(\.number) })
+    builds = builds.filter { indexes.contains($0.key) }
+  }
+}
+
+extension PendingStep {
+  fileprivate init(_ change: RecordChange, from: UInt32, to: UInt32) {
+    self.from = from
+    self.to = to
+    record = change.new.number
+    var defaults: [UInt32: FieldValue] = [:]
+    for field in change.fields where field.old == nil && field.missing != .null {
+      defaults[field.new.number] = field.missing
+    }
+    self.defaults = defaults
+  }
+}
+
+// MARK: What reading takes
+
+extension PendingSteps {
+  /// How rows of older versions become rows of the last, by record.
+  ///
+  /// - Parameter schemas: By version, ascending; the last is that of the store.
+  /// - Throws: `.corrupt` (M1) where they do not go together; `.invalidDescription`.
+  func upgrades(_ schemas: [Schema]) throws(StoreError) -> [UInt32: RowUpgrade] {
+    var upgrades: [UInt32: RowUpgrade] = [:]
+    for number in Set(steps.map(\.record)) {
+      guard schemas.last?.record(number: number) != nil else {
+        throw Self.fault("a step is of record \(number), which is not there")
+      }
+      let path = steps.filter { $0.record == number }
+      var moves: [StepMove] = []
+      for step in path { moves.append(try StepMove(step, schemas)) }
+      upgrades[number] = RowUpgrade(try Self.routes(moves))
+    }
+    return upgrades
+  }
+
+  /// From each version on, all steps behind it.
+  private static func routes(_ moves: [StepMove]) throws(StoreError) -> [RowUpgrade.Route] {
+    var routes: [RowUpgrade.Route] = []
+    for start in moves.indices {
+      let chain = RowConversionChain(moves[start...].map(\.conversion))
+      routes.append(
+        try RowUpgrade.Route(
+          below: moves[start].to, chain, from: moves[start].old, to: moves[moves.count - 1].new))
+    }
+    return routes
+  }
+
+  static func fault(_ reason: String, _ key: [UInt8] = []) -> StoreError {
+    .corrupt(.entry(tree: treeName, key: key), invariant: .pendingSteps, reason: reason)
+  }
+}
+
+/// A step with the layouts that it leads from and to.
+private struct StepMove {
+  let to: UInt32
+  let old: RowLayout
+  let new: RowLayout
+  let conversion: RowConversion
+
+  init(_ step: PendingStep, _ schemas: [Schema]) throws(StoreError) {
+    let before = try Self.record(step.record, schemas, step.from)
+    let after = try Self.record(step.record, schemas, step.to)
+    let fields = after.fields.map { field in
+      let source = before.field(field.number)
+      return FieldChange(
+        new: field, old: source,
+        missing: source == nil ? step.defaults[field.number] ?? .null : .null)
+    }
+    let change = RecordChange(old: before, new: after, fields: fields, rewritesRows: true)
+    if let fault = change.fault { throw PendingSteps.fault(fault) }
+    to = step.to
+    old = try RowLayout(before, version: step.from)
+    new = try RowLayout(after, version: step.to)
+    conversion = RowConversion(change, from: old, to: new)
+  }
+
+  private static func record(
+    _ number: UInt32, _ schemas: [Schema], _ version: UInt32
+  ) throws(StoreError) -> RecordSchema {
+    guard let schema = schemas.first(where: { $0.version == version }),
+      let record = schema.record(number: number)
+    else { throw PendingSteps.fault("version \(version) has no record \(number)") }
+    return record
+  }
+}
+
+/// Several conversions, one behind the other.
+private struct RowConversionChain: RowConverting {
+  private let conversions: [RowConversion]
+
+  init(_ conversions: [RowConversion]) {
+    self.conversions = conversions
+  }
+
+  func convert(key: RawSpan, row: RawSpan, to writer: RowWriter) throws(StoreError) {
+    guard let first = conversions.first else { return }
+    if conversions.count == 1 { return try first.convert(key: key, row: row, to: writer) }
+    var made: [UInt8] = row.array()
+    for conversion in conversions {
+      try conversion.convert(key: key, row: made.rawSpan, to: writer)
+      made.assign(writer.row)
+    }
+  }
+}
+
+extension RecordChange {
+  /// Why no row can be made by it, as no step would be that was deferred.
+  fileprivate var fault: String? {
+    for field in fields {
+      guard let old = field.old else {
+        let isWithinNew = field.new.composite.map { self.old.field($0) == nil } ?? false
+        if field.missing == .null, field.new.type != .composite, !isWithinNew,
+          !new.canBeNull(field.new)
+        {
+          return "\(new.name).\(field.new.name) is new, not optional, and gets no value"
+        }
+        continue
+      }
+      if old.type != field.new.type, !old.type.widens(to: field.new.type) {
+        return "\(new.name).\(field.new.name) was \(old.type) and is \(field.new.type)"
+      }
+      if self.old.canBeNull(old), !new.canBeNull(field.new) {
+        return "\(new.name).\(field.new.name) may be missing and must not"
+      }
+    }
+    let isSameKey =
+      new.primaryKey == self.old.primaryKey
+      && new.primaryKey.allSatisfy { new.field($0.field)?.type == self.old.field($0.field)?.type }
+    return isSameKey ? nil : "the primary key of \(new.name) is another"
+  }
+}

@@ -1,0 +1,143 @@
+/// What makes a row of one layout of another. A step of a migration, or several at once.
+protocol RowConverting: Sendable {
+  /// Puts the new row together; the key stays as it is.
+  ///
+  /// - Throws: `.corrupt` for a damaged row; what the conversion refuses.
+  func convert(key: RawSpan, row: RawSpan, to writer: RowWriter) throws(StoreError)
+}
+
+/// Makes rows of older versions rows of the present one, where the store has published a version before all of
+/// its rows were made anew.
+///
+/// Of each version there is one conversion to the present, however many steps lie between.
+final class RowUpgrade: Sendable {
+  /// The lowest version whose rows are as they are now.
+  let version: UInt32
+  /// The lowest that is known.
+  let from: UInt32
+  /// By the versions that they are for, ascending.
+  private let routes: [Route]
+
+  /// The way of rows below a version.
+  struct Route: Sendable {
+    let below: UInt32
+    fileprivate let from: UInt32
+    fileprivate let copy: RowCopy?
+    fileprivate let conversion: any RowConverting
+
+    /// - Parameters:
+    ///   - below: Rows of lower versions go this way, if they go no other.
+    ///   - old: The layout of such rows.
+    init(
+      below: UInt32, _ conversion: any RowConverting, from old: RowLayout, to new: RowLayout
+    ) throws(StoreError) {
+      self.below = below
+      from = old.version
+      self.conversion = conversion
+      copy = try RowCopy(conversion, from: old, to: new)
+    }
+  }
+
+  /// Memory for rows that are looked up.
+  private let lock = ThreadLock()
+  private nonisolated(unsafe) var spares: [UpgradedRow] = []
+
+  /// - Parameter routes: Ascending, at least one.
+  init(_ routes: [Route]) {
+    self.routes = routes
+    version = routes.last?.below ?? 0
+    from = routes.first?.from ?? 0
+  }
+
+  /// Makes a row of an older version one of the present.
+  ///
+  /// - Throws: `.corrupt` where the row is damaged; `.limitExceeded` where it gets too long.
+  @inline(__always)
+  func upgrade(
+    key: RawSpan, row: RawSpan, of version: UInt32, to target: UpgradedRow
+  ) throws(StoreError) {
+    var place = 0
+    while place &+ 1 < routes.count, version >= routes[place].below { place &+= 1 }
+    if let copy = routes[place].copy, try copy.run(key: key, row: row, to: target) { return }
+    try routes[place].conversion.convert(key: key, row: row, to: target.beginWriting())
+  }
+}
+
+extension RowUpgrade {
+  /// Replaces a row that was copied by one of the present version, if it is older. False where there is none.
+  ///
+  /// - Parameter version: Of the row; nil where there is none.
+  /// - Throws: `.corrupt`, `.limitExceeded`.
+  func upgrade(
+    _ row: inout [UInt8], of key: RawSpan, _ version: UInt32?
+  ) throws(StoreError) -> Bool {
+    guard let version else { return false }
+    if version >= self.version { return true }
+    let made = takeMemory()
+    defer { giveMemory(made) }
+    try upgrade(key: key, row: row.rawSpan, of: version, to: made)
+    row.assign(made.row)
+    return true
+  }
+
+  /// Memory for a row that is lent, to be given back.
+  func takeMemory() -> UpgradedRow {
+    lock.lock()
+    defer { lock.unlock() }
+    return unsafe spares.popLast() ?? UpgradedRow()
+  }
+
+  func giveMemory(_ made: UpgradedRow) {
+    made.trim()
+    lock.lock()
+    defer { lock.unlock() }
+    if unsafe spares.count < 8 { unsafe spares.append(made) }
+  }
+}
+
+/// A row of the present version, in memory that is used again for the next. Of one owner on one thread.
+final class UpgradedRow {
+  private let writer = RowWriter()
+  // One owner uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var memory = ScratchBytes()
+  /// The bytes of a row that was copied; -1 where the writer has it.
+  @exclusivity(unchecked) private var count = -1
+
+  init() {}
+
+  /// The row that was made last.
+  var row: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get {
+      if unsafe count < 0 {
+        let writer = writer
+        return unsafe _overrideLifetime(writer.row, borrowing: self)
+      }
+      let span = unsafe memory.bytes(count)
+      return unsafe _overrideLifetime(span, borrowing: self)
+    }
+  }
+
+  fileprivate func beginWriting() -> RowWriter {
+    unsafe count = -1
+    return writer
+  }
+
+  /// Gives memory back that an unusually long row has needed. There is no row then until the next is made.
+  func trim() {
+    unsafe count = 0
+    unsafe memory.trim()
+    writer.trim()
+  }
+
+  /// Makes room for a row of `count` bytes, to be written to at once.
+  @unsafe @_lifetime(borrow self)
+  @inline(__always)
+  func begin(_ count: Int) -> MutableRawSpan {
+    unsafe self.count = count
+    unsafe memory.reserve(count, keeping: 0)
+    let span = unsafe memory.mutableBytes()
+    return unsafe _overrideLifetime(span, borrowing: self)
+  }
+}

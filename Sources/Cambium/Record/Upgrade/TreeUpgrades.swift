@@ -1,0 +1,105 @@
+internal import Synchronization
+
+/// What a store that has published a version too soon does for its rows and indexes: the rows of older versions
+/// are made new when they are read and when their leaf is rewritten, and indexes that are not whole are not read.
+final class TreeUpgrades: Sendable {
+  /// By the number of the tree.
+  private let rows: [RowUpgrade?]
+  /// Of the indexes that are not whole, the keys that say so, as long as they are there.
+  let unbuilt: [TreeSlot: [UInt8]]
+  /// The tree that has those keys.
+  let pending: TreeSlot
+  /// The version of what is written now.
+  private let version: UInt32
+  /// Whether the version is in memory alone: the store itself is of an older one.
+  let isUnpublished: Bool
+  private let ended = Atomic(false)
+
+  init(
+    _ upgrades: [TreeSlot: RowUpgrade], unbuilt: [TreeSlot: [UInt8]], pending: TreeSlot,
+    version: UInt32, isUnpublished: Bool
+  ) {
+    let count = (upgrades.keys.map(\.number).max() ?? 0) + 1
+    var rows = [RowUpgrade?](repeating: nil, count: Int(count))
+    for (slot, upgrade) in upgrades { rows[Int(slot.number)] = upgrade }
+    self.rows = rows
+    self.unbuilt = unbuilt
+    self.pending = pending
+    self.version = version
+    self.isUnpublished = isUnpublished
+  }
+
+  /// What is to be done for the rows of a tree, if anything.
+  @inline(__always)
+  subscript(_ tree: TreeSlot) -> RowUpgrade? {
+    let number = Int(tree.number)
+    return number < rows.count ? rows[number] : nil
+  }
+
+  /// The trees whose rows may be of older versions.
+  var trees: [TreeSlot] {
+    rows.indices.lazy.filter { self.rows[$0] != nil }.map { TreeSlot(UInt32($0)) }
+  }
+
+  /// The lowest version that rows may be of.
+  var from: UInt32 { rows.lazy.compactMap { $0?.from }.min() ?? version }
+
+  /// Whether nothing is left to be done, in states from now on.
+  var isOver: Bool { ended.load(ordering: .acquiring) }
+  func end() { ended.store(true, ordering: .releasing) }
+}
+
+extension TreeUpgrades: FoldUpgrades {
+  func transform(_ tree: TreeSlot, _ scope: TransformScope) -> TreeTransform? {
+    guard !isOver, let upgrade = self[tree] else { return nil }
+    // A leaf holds rows of one version: those that are as new in all but their number become of the newest too
+    // where the leaf is rewritten anyway; sought out they are not.
+    let version = scope == .touchedLeaves ? max(version, upgrade.version) : upgrade.version
+    return TreeTransform(
+      UpgradeTransform(upgrade, to: version, leavesFaults: scope == .touchedLeaves), scope)
+  }
+}
+
+/// Makes rows new on their way through a merge.
+private struct UpgradeTransform: EntryTransform {
+  private let upgrade: RowUpgrade
+  let schemaVersion: UInt32
+  /// Whether a row that cannot be read stays as it is: a fold that somebody else's changes wait for must not fail.
+  private let leavesFaults: Bool
+  private let made = UpgradedRow()
+
+  init(_ upgrade: RowUpgrade, to version: UInt32, leavesFaults: Bool) {
+    self.upgrade = upgrade
+    schemaVersion = version
+    self.leavesFaults = leavesFaults
+  }
+
+  func transform(
+    key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]
+  ) throws(StoreError) -> TransformResult {
+    if schemaVersion >= upgrade.version { return .keep }
+    let made = made
+    do throws(StoreError) {
+      try upgrade.upgrade(key: key, row: value, of: schemaVersion, to: made)
+    } catch {
+      if leavesFaults { return .leave }
+      throw error
+    }
+    newValue.append(made.row)
+    return .replace
+  }
+}
+
+/// The upgrades of an open store, which its backend hands to whoever reads.
+final class OpenedUpgrades: Sendable {
+  // Set by opening alone, before anybody else has the backend.
+  private nonisolated(unsafe) var opened: TreeUpgrades?
+
+  /// Nil where nothing is to be done. Asked for before the state that is read with it is taken.
+  var current: TreeUpgrades? {
+    guard let opened = unsafe opened, !opened.isOver else { return nil }
+    return opened
+  }
+
+  func set(_ upgrades: TreeUpgrades?) { unsafe opened = upgrades }
+}

@@ -1,0 +1,143 @@
+/// Does what was published before it was done: makes rows new and indexes whole, slice by slice. Each slice is
+/// there as a whole or not at all; others commit between them.
+struct DeferredFinishing {
+  private let backend: any StoreBackend
+  private let types: RecordTypes
+  private var budget: MigrationBudget.Remaining
+  /// How many records a slice has at most.
+  private let sliceCount: Int
+  private let commit: Commit
+
+  typealias Commit = (_ body: (TreeChanges) throws(StoreError) -> Void) throws(StoreError) -> Void
+
+  /// - Parameter commit: Makes a durable commit.
+  init(
+    _ backend: any StoreBackend, _ types: RecordTypes, _ budget: MigrationBudget = .unlimited,
+    sliceCount: Int = 10_000, commit: @escaping Commit
+  ) {
+    self.commit = commit
+    self.backend = backend
+    self.types = types
+    self.budget = MigrationBudget.Remaining(budget)
+    self.sliceCount = sliceCount
+  }
+
+  /// - Returns: whether anything is left to be done.
+  /// - Throws: `.corrupt`, `.limitExceeded` where a row cannot be made new; `.full`, `.io`, `.readOnly`.
+  mutating func run() throws(StoreError) -> Bool {
+    guard let upgrades = backend.upgrades.current else { return false }
+    if backend.isReadOnly { throw .readOnly(path: backend.path) }
+    for tree in upgrades.trees {
+      guard let upgrade = upgrades[tree] else { continue }
+      while let lowest = try backend.trees().lowestVersion(in: tree), lowest < upgrade.version {
+        if budget.isSpent { return true }
+        try makeRowsNew(in: tree)
+      }
+    }
+    for record in types.schema.records {
+      guard let trees = types.trees(number: record.number) else { continue }
+      for index in trees.indexes {
+        guard let key = upgrades.unbuilt[index.slot] else { continue }
+        while try backend.trees().contains(key.rawSpan, in: upgrades.pending) {
+          if budget.isSpent { return true }
+          try build(index, of: trees, key, upgrades.pending)
+        }
+      }
+    }
+    try end(upgrades)
+    return false
+  }
+
+  private mutating func makeRowsNew(in tree: TreeSlot) throws(StoreError) {
+    let trees = try backend.trees()
+    let size = Int(trees.liveBytes(in: tree)) / max(1, try trees.count(in: tree)) + 1
+    let count = budget.slice(atMost: sliceCount, recordSize: size)
+    try backend.upgrade(tree, first: count)
+    budget.take(count, size: size)
+  }
+
+  /// Says that nothing is pending any more.
+  private func end(_ upgrades: TreeUpgrades) throws(StoreError) {
+    try commit { trees throws(StoreError) in trees.removeAll(in: upgrades.pending) }
+    upgrades.end()
+  }
+}
+
+// MARK: Indexes
+
+extension DeferredFinishing {
+  /// Puts the entries of the next records into an index. Whoever writes records keeps it in step meanwhile.
+  private mutating func build(
+    _ index: RecordTrees.IndexTree, of record: RecordTrees, _ pendingKey: [UInt8],
+    _ pending: TreeSlot
+  ) throws(StoreError) {
+    let limit = budget.slice(atMost: sliceCount, recordSize: 64)
+    var count = 0
+    try commit { trees throws(StoreError) in
+      let reading = TreeAccess.changing(trees)
+      var done: [UInt8] = []
+      guard try reading.copyValue(of: pendingKey.rawSpan, in: pending, to: &done) else { return }
+      let cursor = try SliceCursor(reading, record.rows, after: done)
+      var entries = SliceEntries()
+      count = try entries.gather(from: cursor, index, record.layout, limit: limit)
+      for place in 0..<entries.count {
+        try trees.put(
+          entries.key(place).rawSpan, entries.value(place).rawSpan,
+          schemaVersion: RecordTrees.indexVersion, in: index.slot)
+      }
+      if let last = entries.lastPrimaryKey {
+        try trees.put(
+          pendingKey.rawSpan, last.rawSpan, schemaVersion: RecordTypes.systemVersion, in: pending)
+      } else {
+        _ = try trees.remove(pendingKey.rawSpan, in: pending)
+      }
+    }
+    budget.take(count, size: 64)
+  }
+}
+
+/// The rows behind a primary key.
+private struct SliceCursor {
+  let cursor: CursorAccess
+  let isOn: Bool
+
+  init(
+    _ trees: TreeAccess, _ rows: TreeSlot, after done: [UInt8]
+  ) throws(StoreError) {
+    let cursor = try trees.cursor(in: rows)
+    var isOn = done.isEmpty ? try cursor.first() : try cursor.seek(to: done.rawSpan)
+    if isOn, cursor.key.equals(done.rawSpan) { isOn = try cursor.next() }
+    self.cursor = cursor
+    self.isOn = isOn
+  }
+}
+
+/// Entries of an index, gathered before anything changes.
+private struct SliceEntries {
+  private var entries: [(key: [UInt8], value: [UInt8])] = []
+  /// Of the last record that was looked at; nil where there is none any more.
+  private(set) var lastPrimaryKey: [UInt8]?
+
+  var count: Int { entries.count }
+  func key(_ place: Int) -> [UInt8] { entries[place].key }
+  func value(_ place: Int) -> [UInt8] { entries[place].value }
+
+  /// - Returns: how many records were looked at.
+  mutating func gather(
+    from start: SliceCursor, _ index: RecordTrees.IndexTree, _ layout: RowLayout, limit: Int
+  ) throws(StoreError) -> Int {
+    let (cursor, key) = (start.cursor, KeyEncoder())
+    var isOn = start.isOn
+    var count = 0
+    while isOn, count < limit {
+      let reader = try RowReader(key: cursor.key, row: try cursor.value(), layout: layout)
+      if let value = try index.layout.encode(reader, to: key) {
+        entries.append((key.key.array(), value == .primaryKey ? cursor.key.array() : []))
+      }
+      count += 1
+      if count == limit { lastPrimaryKey = cursor.key.array() }
+      isOn = try cursor.next()
+    }
+    return count
+  }
+}

@@ -1,0 +1,96 @@
+/// Publishes steps whose rows are made new later, and opens stores that have such steps.
+struct DeferredOpening {
+  private let backend: any StoreBackend
+
+  init(_ backend: any StoreBackend) {
+    self.backend = backend
+  }
+
+  /// Has everything read through what the store says that is pending.
+  ///
+  /// - Throws: `.corrupt`, `.newerFormat`, `.io`.
+  func usePending() throws(StoreError) {
+    let slot = try backend.names.slot(of: PendingSteps.treeName)
+    if try backend.trees().count(in: slot) == 0 { return backend.upgrades.set(nil) }
+    let schemas = try StoredSchemas(backend).all()
+    try use(try pending(schemas), schemas)
+  }
+
+  /// What the store says that is pending.
+  ///
+  /// - Parameter schemas: Of all versions that it has.
+  /// - Throws: `.corrupt`, `.io`.
+  func pending(_ schemas: [Schema]) throws(StoreError) -> PendingSteps {
+    try PendingSteps(
+      reading: backend.trees(), backend.names.slot(of: PendingSteps.treeName), schemas)
+  }
+
+  /// Has everything read through what is pending from now on.
+  ///
+  /// - Parameter isUnpublished: Whether the store itself is of a version before the last.
+  /// - Throws: `.corrupt`.
+  func use(
+    _ pending: PendingSteps, _ schemas: [Schema], isUnpublished: Bool = false
+  ) throws(StoreError) {
+    if pending.isEmpty { return backend.upgrades.set(nil) }
+    var rows: [TreeSlot: RowUpgrade] = [:]
+    for (number, upgrade) in try pending.upgrades(schemas) {
+      rows[try backend.names.slot(of: RecordTrees.name(ofRows: number))] = upgrade
+    }
+    var unbuilt: [TreeSlot: [UInt8]] = [:]
+    for index in pending.builds.keys {
+      let slot = try backend.names.slot(of: RecordTrees.name(ofIndex: index))
+      unbuilt[slot] = PendingSteps.key(ofIndex: index)
+    }
+    let upgrades = TreeUpgrades(
+      rows, unbuilt: unbuilt, pending: try backend.names.slot(of: PendingSteps.treeName),
+      version: schemas.last?.version ?? 0, isUnpublished: isUnpublished)
+    backend.upgrades.set(upgrades)
+    backend.foldThrough(upgrades)
+  }
+
+  /// Makes the store one of the last step's version, in one commit that rewrites no row.
+  ///
+  /// - Parameters:
+  ///   - steps: In their order, each deferrable.
+  ///   - schemas: Of all versions that the store has.
+  /// - Complexity: O(branches), whatever the rows are.
+  /// - Throws: `.invalidDescription`; what a commit throws: then nothing has changed.
+  func publish(_ steps: [SchemaChange], after schemas: [Schema]) throws(StoreError) {
+    guard let from = schemas.last else { return }
+    let dropped = from.trees(notIn: steps.last?.to ?? from)
+    var pending = try pending(schemas)
+    pending.add(steps)
+    let all = schemas + steps.map(\.to)
+    let entries = try pending.entries(all)
+    let names = backend.names
+    let tree = try names.slot(of: PendingSteps.treeName)
+    let schemaTree = try names.slot(of: Schema.treeName)
+    let kept = KeptStateChange.keep(version: from.version, label: from.label ?? "")
+    try MigrationMark.discard(in: backend)
+    try backend.commit { trees throws(StoreError) in
+      for name in dropped { trees.removeAll(in: try names.slot(of: name)) }
+      for step in steps {
+        try trees.put(
+          Schema.key(of: step.to.version).rawSpan, step.to.encoded().rawSpan,
+          schemaVersion: RecordTypes.systemVersion, in: schemaTree)
+      }
+      trees.removeAll(in: tree)
+      for (key, value) in entries {
+        try trees.put(
+          key.rawSpan, value.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
+      }
+      trees.addWork { $0.keeping = [kept] }
+    }
+    try use(pending, all)
+  }
+}
+
+extension Schema {
+  /// The trees that it has and another does not.
+  fileprivate func trees(notIn other: Schema) -> [String] {
+    let (own, others) = (TreePlaces(of: self), TreePlaces(of: other))
+    let kept = Set(others.rows.values).union(others.indexes.values)
+    return (Array(own.rows.values) + own.indexes.values).filter { !kept.contains($0) }.sorted()
+  }
+}

@@ -1,0 +1,30 @@
+/// Goes a route to its end: what was deferred before is done first.
+struct RouteRun {
+  private let backend: any StoreBackend
+  private let options: MigrationOptions
+  private let monitor: MigrationMonitor
+
+  init(_ backend: any StoreBackend, _ options: MigrationOptions, _ monitor: MigrationMonitor) {
+    self.backend = backend
+    self.options = options
+    self.monitor = monitor
+  }
+
+  /// - Parameter isRehearsal: Whether the store stays of the version that it has.
+  /// - Throws: as `Migrator.run`.
+  func run(_ route: MigrationRoute, isRehearsal: Bool = false) throws(StoreError) {
+    try finishPending(route.from)
+    let tasks = try MigrationTasks(route, stepwise: options.stepwise)
+    try Migrator(backend, tasks, monitor: monitor, sliceCount: options.sliceCount)
+      .run(isRehearsal: isRehearsal)
+  }
+
+  private func finishPending(_ stored: Schema) throws(StoreError) {
+    try DeferredOpening(backend).usePending()
+    let types = try RecordTypes(stored, model: nil, names: backend.names)
+    var finishing = DeferredFinishing(backend, types, sliceCount: options.sliceCount) {
+      body throws(StoreError) in try backend.commit(body)
+    }
+    _ = try finishing.run()
+  }
+}

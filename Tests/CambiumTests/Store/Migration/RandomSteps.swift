@@ -1,0 +1,200 @@
+import TestSupport
+
+@testable import Cambium
+
+/// A chain of schemas of one record, as random as steps may be that can be deferred.
+struct RandomSteps {
+  let first: Schema
+  private(set) var steps: [SchemaChange] = []
+  private var last: Schema
+  private var nextIndex: UInt32 = 100
+
+  static let name = "Item"
+  private static let types: [ColumnType] = [
+    .boolean, .int8, .int16, .int32, .uint8, .uint16, .uint32, .float, .double, .decimal, .string,
+    .url, .date, .uuid, .binaryData, .array(of: .string), .array(of: .int16),
+  ]
+
+  init(_ random: inout SplitMix64) {
+    var fields = [
+      FieldSchema(
+        number: 1, name: "id", type: .int64, isOptional: false, composite: nil, modifier: nil)
+    ]
+    var maker = FieldMaker(next: 2)
+    for _ in 0..<Int.random(in: 1...7, using: &random) { maker.add(to: &fields, nil, &random) }
+    first = Self.schema(1, fields, [], next: maker.next)
+    last = first
+    for _ in 0..<Int.random(in: 1...4, using: &random) { add(&random) }
+  }
+
+  var schemas: [Schema] { [first] + steps.map(\.to) }
+  var to: Schema { last }
+
+  fileprivate static func schema(
+    _ version: UInt32, _ fields: [FieldSchema], _ indexes: [IndexSchema], next: UInt32
+  ) -> Schema {
+    let record = RecordSchema(
+      number: 1, name: name, fields: fields.sorted { $0.number < $1.number },
+      primaryKey: [KeyPart(field: 1, isDescending: false, isCaseInsensitive: false)],
+      indexes: indexes, modifier: nil, nextField: next)
+    return Schema(version: version, label: nil, records: [record], nextNumber: 1000)
+  }
+}
+
+/// Makes fields with numbers of their own.
+private struct FieldMaker {
+  var next: UInt32
+
+  /// - Returns: the numbers of what was added.
+  @discardableResult
+  mutating func add(
+    to fields: inout [FieldSchema], _ composite: FieldSchema?, _ random: inout SplitMix64
+  ) -> [UInt32] {
+    let number = next
+    next += 1
+    let isComposite = composite == nil && random.next() % 5 == 0
+    let field = FieldSchema(
+      number: number, name: (composite.map { $0.name + "." } ?? "") + "f\(number)",
+      type: isComposite ? .composite : RandomSteps.type(&random),
+      isOptional: Bool.random(using: &random),
+      composite: composite?.number, modifier: nil)
+    fields.append(field)
+    var added = [number]
+    if isComposite {
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        added += add(to: &fields, field, &random)
+      }
+    }
+    return added
+  }
+}
+
+extension RandomSteps {
+  fileprivate static func type(_ random: inout SplitMix64) -> ColumnType {
+    types.randomElement(using: &random) ?? .string
+  }
+
+  /// A step that changes some of everything.
+  private mutating func add(_ random: inout SplitMix64) {
+    guard let old = last.records.first else { return }
+    var fields = old.fields
+    var made: [UInt32: FieldValue] = [:]
+    for place in fields.indices where fields[place].number != 1 {
+      fields[place] = changed(fields[place], &random)
+    }
+    for field in old.fields where field.number != 1 && random.next() % 6 == 0 {
+      fields.removeAll { $0.number == field.number || $0.composite == field.number }
+    }
+    // A composite without parts is none.
+    let empty = fields.filter { field in
+      field.type == .composite && !fields.contains { $0.composite == field.number }
+    }
+    fields.removeAll { empty.contains($0) }
+    var maker = FieldMaker(next: old.nextField)
+    var added: [UInt32] = []
+    for _ in 0..<Int.random(in: 0...3, using: &random) {
+      let composites = fields.filter { $0.type == .composite }
+      let outer = random.next() % 2 == 0 ? composites.randomElement(using: &random) : nil
+      added += maker.add(to: &fields, outer, &random)
+    }
+    for number in added {
+      guard let field = fields.first(where: { $0.number == number }), field.type != .composite
+      else { continue }
+      if field.isOptional, random.next() % 2 == 0 { continue }
+      made[number] = RandomValue.make(field.type, &random)
+    }
+    let new = Self.schema(
+      last.version + UInt32.random(in: 1...2, using: &random), fields,
+      indexes(old, fields, &random), next: maker.next)
+    guard let record = new.records.first else { return }
+    let changes = record.fields.map {
+      FieldChange(new: $0, old: old.field($0.number), missing: made[$0.number] ?? .null)
+    }
+    steps.append(
+      SchemaChange(
+        from: last, to: new, added: [], removed: [],
+        records: [
+          RecordChange(old: old, new: record, fields: changes, sources: [:], kind: .rows)
+        ], transformed: [], faults: []))
+    last = new
+  }
+
+  private func changed(_ field: FieldSchema, _ random: inout SplitMix64) -> FieldSchema {
+    var (type, isOptional) = (field.type, field.isOptional)
+    if random.next() % 4 == 0 { isOptional = true }
+    let wider = Self.types.filter { field.type.widens(to: $0) }
+    if random.next() % 3 == 0, let wide = wider.randomElement(using: &random) { type = wide }
+    return FieldSchema(
+      number: field.number, name: field.name, type: type, isOptional: isOptional,
+      composite: field.composite, modifier: nil)
+  }
+
+  /// Keeps some, as far as their fields are the same, and makes some new.
+  private mutating func indexes(
+    _ old: RecordSchema, _ fields: [FieldSchema], _ random: inout SplitMix64
+  ) -> [IndexSchema] {
+    var indexes = old.indexes.filter { index in
+      random.next() % 4 != 0
+        && index.parts.allSatisfy { part in
+          fields.first { $0.number == part.field }?.type == old.field(part.field)?.type
+        }
+    }
+    let columns = fields.filter { $0.type.canBeKey && $0.number != 1 }
+    for _ in 0..<Int.random(in: 0...2, using: &random) {
+      guard let field = columns.randomElement(using: &random),
+        !indexes.contains(where: { $0.parts[0].field == field.number })
+      else { continue }
+      nextIndex += 1
+      indexes.append(
+        IndexSchema(
+          number: nextIndex, name: "i\(nextIndex)",
+          parts: [
+            KeyPart(
+              field: field.number, isDescending: Bool.random(using: &random),
+              isCaseInsensitive: false)
+          ], isUnique: false, condition: nil))
+    }
+    return indexes
+  }
+}
+
+/// Values of any type of column.
+enum RandomValue {
+  static func make(_ type: ColumnType, _ random: inout SplitMix64) -> FieldValue {
+    switch type {
+    case .array(let element):
+      return .array(
+        (0..<Int.random(in: 0...3, using: &random)).map { _ in make(element, &random) })
+    default:
+      guard let scalar = type.scalar else { return .null }
+      if random.next() % 40 == 0, case .string = type {
+        return .string(String(repeating: "x", count: Int.random(in: 200...700, using: &random)))
+      }
+      // What is no number is in no key.
+      return SampleValues.edges(scalar).randomElement(using: &random) ?? .null
+    }
+  }
+
+  /// A record with a value in most fields.
+  static func record(
+    _ id: Int64, _ record: RecordSchema, _ random: inout SplitMix64
+  ) -> DynamicRecord {
+    var fields: [String: FieldValue] = ["id": .integer(id)]
+    for field in record.fields where field.composite == nil && field.number != 1 {
+      fields[field.name] = value(field, record, &random)
+    }
+    return DynamicRecord(name: record.name, fields: fields)
+  }
+
+  private static func value(
+    _ field: FieldSchema, _ record: RecordSchema, _ random: inout SplitMix64
+  ) -> FieldValue {
+    if field.isOptional, random.next() % 3 == 0 { return .null }
+    guard field.type == .composite else { return make(field.type, &random) }
+    var parts: [String: FieldValue] = [:]
+    for part in record.fields where part.composite == field.number {
+      parts[String(part.name.dropFirst(field.name.count + 1))] = value(part, record, &random)
+    }
+    return .composite(parts)
+  }
+}
