@@ -354,7 +354,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       return plan.access + (plan.condition == nil ? "" : " and a condition")
     }
     try store.write { transaction in
-      for id in 0..<scaled(2_000, debug: 300) {
+      for id in 0..<300 {
         let name = "name\(id)"
         try transaction.save(QueriedRecord(id: id, group: id, name: name, title: name))
         try transaction.save(
