@@ -121,7 +121,8 @@ private struct StepMove {
         new: field, old: source,
         missing: source == nil ? step.defaults[field.number] ?? .null : .null)
     }
-    let change = RecordChange(old: before, new: after, fields: fields, rewritesRows: true)
+    let change = RecordChange(
+      old: before, new: after, fields: fields, sources: [:], kind: .rows)
     if let fault = change.fault { throw PendingSteps.fault(fault) }
     to = step.to
     old = try RowLayout(before, version: step.from)

@@ -2,6 +2,7 @@
 /// happens in the same order each time.
 final class MediumBackend<Medium: FileSystem>: StoreBackend {
   private let engine: Engine<Medium>
+  let upgrades = OpenedUpgrades()
 
   /// - Parameter seed: Of the salts of its log.
   init(
@@ -24,19 +25,21 @@ final class MediumBackend<Medium: FileSystem>: StoreBackend {
   var begunSequence: UInt64 { engine.begunSequence }
 
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
-    .other(SnapshotTrees(try engine.snapshot()))
+    .other(SnapshotTrees(try engine.snapshot(), upgrades.current))
   }
 
-  func lastSnapshot() -> StoreSnapshot.StoreState? { .other(SnapshotTrees(engine.lastSnapshot())) }
+  func lastSnapshot() -> StoreSnapshot.StoreState? {
+    .other(SnapshotTrees(engine.lastSnapshot(), upgrades.current))
+  }
 
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
-    try engine.write(durability) { try body(.other(TransactionTrees($0))) }
+    try engine.write(durability) { try body(.other(TransactionTrees($0, upgrades.current))) }
   }
 
   nonisolated(nonsending)
     func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
   {
-    try await engine.write(durability) { try body(.other(TransactionTrees($0))) }
+    try await engine.write(durability) { try body(.other(TransactionTrees($0, upgrades.current))) }
   }
 
   func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws {
@@ -47,6 +50,10 @@ final class MediumBackend<Medium: FileSystem>: StoreBackend {
   func flush() throws(StoreError) { try engine.flush() }
   func seal() throws(StoreError) { try engine.seal() }
   func fold() throws(StoreError) { try engine.foldEverything() }
+  func foldThrough(_ upgrades: TreeUpgrades) { engine.use(upgrades) }
+  func upgrade(_ tree: TreeSlot, first count: Int) throws(StoreError) {
+    try engine.upgrade(SoughtUpgrade(tree: tree, count: count))
+  }
   func close() throws(StoreError) { try engine.close() }
 }
 
@@ -72,10 +79,10 @@ extension PersistentStore {
   ///
   /// - Throws: as the initializer of stores in directories.
   package convenience init<Medium: FileSystem>(
-    on medium: Medium, model: StoreModel, migration: MigrationMode = .automatic,
-    options: StoreOptions = StoreOptions(), seed: UInt64
+    on medium: Medium, model: StoreModel, steps: [Step] = [],
+    migration: MigrationMode = .automatic, options: StoreOptions = StoreOptions(), seed: UInt64
   ) throws(StoreError) {
-    let opening = try StoreOpening(model, migration, options)
+    let opening = try StoreOpening(model, steps: steps, migration, options)
     let backend = try MediumBackend(medium, options, opening.check, seed: seed)
     self.init(try opening.open(backend), options)
   }
