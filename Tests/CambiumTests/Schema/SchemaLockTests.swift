@@ -226,8 +226,14 @@ import Testing
     try with(Self.small, version: 3, label: "summer") { model in
       #expect(
         failure { try SchemaLock.check(model, at: path) } == .notLocked(versions: [3], path: path))
+      try SchemaLock.check(model, at: path, allowsUnreleased: true)
       try SchemaLock.write(model, at: path)
       try SchemaLock.check(model, at: path)
+    }
+    with(Self.small, version: 5) { model in
+      #expect(
+        failure { try SchemaLock.check(model, at: path, allowsUnreleased: true) }
+          == .notLocked(versions: [4], path: path))
     }
     #expect(try SchemaLock(contentsOf: path).versions.map(\.label) == [nil, "spring", "summer"])
     with(Self.small, version: 2) { model in
