@@ -82,8 +82,17 @@ extension PendingSteps {
       }
       let path = steps.filter { $0.record == number }
       var moves: [StepMove] = []
-      for step in path { moves.append(try StepMove(step, schemas)) }
-      upgrades[number] = RowUpgrade(try Self.routes(moves))
+      for step in path {
+        if let last = moves.last, step.from < last.to {
+          throw Self.fault("steps to versions \(last.to) and \(step.to) overlap")
+        }
+        moves.append(try StepMove(step, schemas))
+      }
+      do throws(StoreError) {
+        upgrades[number] = RowUpgrade(try Self.routes(moves))
+      } catch {
+        throw Self.fault("steps of record \(number) do not go on where others end: \(error)")
+      }
     }
     return upgrades
   }

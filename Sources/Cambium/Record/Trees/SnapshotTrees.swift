@@ -49,8 +49,7 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
     _ entry: borrowing LayeredEntry, _ key: RawSpan, in tree: LayeredTree<Medium>,
     by upgrade: RowUpgrade, _ body: (RawSpan) throws -> Void
   ) throws {
-    let made = upgrade.takeMemory()
-    defer { upgrade.giveMemory(made) }
+    let made = UpgradedRow()
     if entry.isExternal {
       var value: [UInt8] = []
       try tree.append(entry, to: &value)
@@ -158,8 +157,14 @@ final class SnapshotCursor<Medium: FileSystem>: EntryCursor {
   @_lifetime(borrow self)
   private func upgradedValue(_ upgrade: RowUpgrade) throws(StoreError) -> RawSpan {
     guard let made else { return RawSpan() }
-    try unsafe upgrade.upgrade(
-      key: cursor.key, row: try presentValue(), of: cursor.schemaVersion, to: made)
+    do throws(StoreError) {
+      // No row depends on its key, which would have to be put together.
+      try unsafe upgrade.upgrade(
+        key: RawSpan(), row: try presentValue(), of: cursor.schemaVersion, to: made)
+    } catch {
+      try unsafe upgrade.upgrade(
+        key: cursor.key, row: try presentValue(), of: cursor.schemaVersion, to: made)
+    }
     return unsafe _overrideLifetime(made.row, borrowing: self)
   }
 

@@ -8,72 +8,110 @@
 /// What is the same in every row, it takes from a row that the conversion made of one without any values. What it
 /// cannot do it leaves to the conversion: of a row with a composite that is null and has parts now which it had
 /// not, and of long rows.
-struct RowCopy: Sendable {
-  private struct Block: Sendable {
+///
+/// It is made for what is read row by row: nothing in it is counted or allocated on the way of a row.
+final class RowCopy: Sendable {
+  fileprivate struct Block: Sendable, BitwiseCopyable {
     var source: Int
     var target: Int
     var count: Int
   }
 
   /// Variable columns, by their places among those.
-  private struct Run: Sendable {
+  fileprivate struct Run: Sendable, BitwiseCopyable {
     /// -1 for one that is the same in every row.
     let source: Int
     let target: Int
     var count: Int
-    /// What is the same in every row.
-    let constant: [UInt8]
+    /// Of what is the same in every row: where it is, and its bytes.
+    let constant: Int
+    let constantCount: Int
   }
 
-  private struct NullMove: Sendable {
+  fileprivate struct NullMove: Sendable, BitwiseCopyable {
     let source: Int
     let target: Int
   }
 
-  private let old: RowLayout
-  private let new: RowLayout
-  /// Flags, nulls and fixed columns of a row without values.
-  private let start: [UInt8]
-  private var blocks: [Block] = []
-  private var widenings: [Widening] = []
-  private var runs: [Run] = []
-  private var nullMoves: [NullMove] = []
+  private let nullByteCount: Int
+  private let unusedNulls: UInt8
+  /// Of the old row.
+  private let oldEndsStart: Int
+  private let oldVariableCount: Int
+  /// Where the ends of the new row begin.
+  private let endsStart: Int
+  private let variableCount: Int
+  /// Flags, nulls and fixed columns of a row without values, then what is the same in every row.
+  private let constants: [UInt8]
+  private let blocks: [Block]
+  private let widenings: [Widening]
+  private let runs: [Run]
+  private let nullMoves: [NullMove]
+  /// Whether bits of the old row depend on one another: then a row with nulls is left to the conversion.
+  private let hasImpliedNulls: Bool
   /// Bits of the old row with which it is left to the conversion.
-  private var leftBits: [Int] = []
+  private let leftBits: [Int]
 
   /// Nil where there is too much that is not copied.
   init?(
     _ conversion: any RowConverting, from old: RowLayout, to new: RowLayout
   ) throws(StoreError) {
-    self.old = old
-    self.new = new
     let (empty, made) = (RowWriter(), RowWriter())
     empty.begin(old)
     empty.finish()
     let key: [UInt8] = []
     try conversion.convert(key: key.rawSpan, row: empty.row, to: made)
     let constants = try RowReader(key: key.rawSpan, row: made.row, layout: new)
-    start = made.row.part(0, new.fixedEnd).array()
+    var making = RowCopyBuilder(
+      old: old, new: new, constants: made.row.part(0, new.fixedEnd).array())
     for column in new.columns {
-      guard add(column, constants) else { return nil }
+      guard making.add(column, constants) else { return nil }
     }
+    nullByteCount = old.nullByteCount
+    unusedNulls = old.unusedNulls
+    hasImpliedNulls = !old.impliedNulls.isEmpty
+    oldEndsStart = old.fixedEnd
+    oldVariableCount = old.variableCount
+    endsStart = new.fixedEnd
+    variableCount = new.variableCount
+    self.constants = making.constants
+    blocks = making.blocks
+    widenings = making.widenings
+    runs = making.runs
+    nullMoves = making.nullMoves
+    leftBits = making.leftBits
   }
 }
 
 // MARK: Putting it together
 
-extension RowCopy {
+private struct RowCopyBuilder {
+  let old: RowLayout
+  let new: RowLayout
+  private(set) var constants: [UInt8]
+  private(set) var blocks: [RowCopy.Block] = []
+  private(set) var widenings: [Widening] = []
+  private(set) var runs: [RowCopy.Run] = []
+  private(set) var nullMoves: [RowCopy.NullMove] = []
+  private(set) var leftBits: [Int] = []
+
+  init(old: RowLayout, new: RowLayout, constants: [UInt8]) {
+    self.old = old
+    self.new = new
+    self.constants = constants
+  }
+
   /// False where it cannot be copied.
-  private mutating func add(_ column: Column, _ constants: borrowing RowReader) -> Bool {
+  mutating func add(_ column: Column, _ empty: borrowing RowReader) -> Bool {
     guard let index = old.index(number: column.field.number) else {
-      return addNew(column, constants)
+      return addNew(column, empty)
     }
     let source = old.columns[index]
     guard source.field.composite == column.field.composite, source.place.kind == column.place.kind
     else { return false }
     if column.place.kind == .key { return source.field.type == column.field.type }
     if column.field.isOptional, let from = source.place.nullBit, let to = column.place.nullBit {
-      nullMoves.append(NullMove(source: from, target: to))
+      nullMoves.append(RowCopy.NullMove(source: from, target: to))
     }
     if source.field.type != column.field.type {
       guard let widening = Widening(source, column) else { return false }
@@ -86,7 +124,7 @@ extension RowCopy {
     return true
   }
 
-  private mutating func addNew(_ column: Column, _ constants: borrowing RowReader) -> Bool {
+  private mutating func addNew(_ column: Column, _ empty: borrowing RowReader) -> Bool {
     if column.place.kind == .key { return false }
     var outer = column.field.composite
     while let number = outer {
@@ -98,8 +136,12 @@ extension RowCopy {
     }
     if column.place.kind == .variable {
       let place = column.place.index
+      let bytes = empty.bytes(place)
       runs.append(
-        Run(source: -1, target: place, count: 1, constant: constants.bytes(place).array()))
+        RowCopy.Run(
+          source: -1, target: place, count: 1, constant: constants.count,
+          constantCount: bytes.byteCount))
+      constants.append(bytes)
     }
     return true
   }
@@ -110,7 +152,7 @@ extension RowCopy {
     {
       blocks[last].count += count
     } else {
-      blocks.append(Block(source: source, target: target, count: count))
+      blocks.append(RowCopy.Block(source: source, target: target, count: count))
     }
   }
 
@@ -120,7 +162,8 @@ extension RowCopy {
     {
       runs[last].count += 1
     } else {
-      runs.append(Run(source: source, target: target, count: 1, constant: []))
+      runs.append(
+        RowCopy.Run(source: source, target: target, count: 1, constant: 0, constantCount: 0))
     }
   }
 }
@@ -128,30 +171,26 @@ extension RowCopy {
 // MARK: Running
 
 extension RowCopy {
-  /// Puts the new row together. False where that is left to the conversion.
-  ///
-  /// - Throws: `.corrupt` where the old row is none.
-  @inline(__always)
-  func run(key: RawSpan, row: RawSpan, to target: UpgradedRow) throws(StoreError) -> Bool {
-    let (old, new) = (old, new)
-    _ = try RowReader(key: key, row: row, layout: old)
+  /// Puts the new row together. False where that is left to the conversion, which says what is wrong with a row
+  /// that is none.
+  func run(row: RawSpan, to target: UpgradedRow) -> Bool {
+    guard let ends = RowEnds(row, at: oldEndsStart, count: oldVariableCount),
+      row.load(nullByteCount, as: UInt8.self) & unusedNulls == 0
+    else { return false }
     let hasNulls = hasNulls(row)
-    if hasNulls, leftBits.contains(where: { isNull($0, row) }) { return false }
-    let ends = RowEnds(row, old)
-    var length = 0
-    for run in runs {
-      length &+=
-        run.source < 0
-        ? run.constant.count : ends.start(of: run.source &+ run.count) &- ends.start(of: run.source)
-    }
+    if hasNulls, hasImpliedNulls || isLeft(row) { return false }
+    let length = length(ends)
     if length > 0xffff { return false }
     let widthCode = length > 0xff ? 1 : 0
-    let variableStart = new.fixedEnd &+ new.variableCount &<< widthCode
+    let variableStart = endsStart &+ variableCount &<< widthCode
     var bytes = unsafe target.begin(variableStart &+ length)
-    bytes.copy(start.rawSpan, to: 0)
+    constants.copy(0, endsStart, to: &bytes, at: 0)
     bytes.store(UInt8(truncatingIfNeeded: widthCode), at: 0)
-    for block in blocks { bytes.copy(row.part(block.source, block.count), to: block.target) }
-    for widening in widenings { widening.run(row, &bytes) }
+    for index in 0..<blocks.count {
+      let block = blocks[index]
+      bytes.copy(row.part(block.source, block.count), to: block.target)
+    }
+    for index in 0..<widenings.count { widenings[index].run(row, &bytes) }
     if hasNulls { moveNulls(row, &bytes) }
     copyRuns(row, ends, widthCode, variableStart, &bytes)
     return true
@@ -160,10 +199,15 @@ extension RowCopy {
   @inline(__always)
   private func hasNulls(_ row: RawSpan) -> Bool {
     var bits: UInt8 = 0
-    for byte in 0..<old.nullByteCount {
+    for byte in 0..<nullByteCount {
       bits |= row.load(RowLayout.nullsOffset &+ byte, as: UInt8.self)
     }
     return bits != 0
+  }
+
+  private func isLeft(_ row: RawSpan) -> Bool {
+    for index in 0..<leftBits.count where isNull(leftBits[index], row) { return true }
+    return false
   }
 
   @inline(__always)
@@ -172,8 +216,22 @@ extension RowCopy {
       & 1 &<< UInt8(truncatingIfNeeded: bit & 7) != 0
   }
 
+  @inline(__always)
+  private func length(_ ends: RowEnds) -> Int {
+    var length = 0
+    for index in 0..<runs.count {
+      let run = runs[index]
+      length &+=
+        run.source < 0
+        ? run.constantCount : ends.start(of: run.source &+ run.count) &- ends.start(of: run.source)
+    }
+    return length
+  }
+
   private func moveNulls(_ row: RawSpan, _ bytes: inout MutableRawSpan) {
-    for move in nullMoves where isNull(move.source, row) {
+    for index in 0..<nullMoves.count {
+      let move = nullMoves[index]
+      guard isNull(move.source, row) else { continue }
       let offset = RowLayout.nullsOffset &+ move.target &>> 3
       let bits = bytes.bytes.load(offset, as: UInt8.self)
       bytes.store(bits | 1 &<< UInt8(truncatingIfNeeded: move.target & 7), at: offset)
@@ -185,59 +243,79 @@ extension RowCopy {
     _ row: RawSpan, _ ends: RowEnds, _ widthCode: Int, _ variableStart: Int,
     _ bytes: inout MutableRawSpan
   ) {
-    let endsStart = new.fixedEnd
     var end = 0
-    func store(_ end: Int, of column: Int, _ bytes: inout MutableRawSpan) {
-      if widthCode == 0 {
-        bytes.store(UInt8(truncatingIfNeeded: end), at: endsStart &+ column)
-      } else {
-        bytes.store(UInt16(truncatingIfNeeded: end), at: endsStart &+ column &* 2)
-      }
-    }
-    for run in runs {
+    for index in 0..<runs.count {
+      let run = runs[index]
       if run.source < 0 {
-        bytes.copy(run.constant.rawSpan, to: variableStart &+ end)
-        end &+= run.constant.count
-        store(end, of: run.target, &bytes)
+        constants.copy(run.constant, run.constantCount, to: &bytes, at: variableStart &+ end)
+        end &+= run.constantCount
+        store(end, of: run.target, widthCode, &bytes)
         continue
       }
       let first = ends.start(of: run.source)
       let last = ends.start(of: run.source &+ run.count)
       bytes.copy(row.part(ends.variableStart &+ first, last &- first), to: variableStart &+ end)
       for column in 0..<run.count {
-        store(
-          end &+ ends.start(of: run.source &+ column &+ 1) &- first, of: run.target &+ column,
-          &bytes)
+        let next = ends.start(of: run.source &+ column &+ 1)
+        store(end &+ next &- first, of: run.target &+ column, widthCode, &bytes)
       }
       end &+= last &- first
     }
   }
+
+  @inline(__always)
+  private func store(
+    _ end: Int, of column: Int, _ widthCode: Int, _ bytes: inout MutableRawSpan
+  ) {
+    if widthCode == 0 {
+      bytes.store(UInt8(truncatingIfNeeded: end), at: endsStart &+ column)
+    } else {
+      bytes.store(UInt16(truncatingIfNeeded: end), at: endsStart &+ column &* 2)
+    }
+  }
 }
 
-/// Where a row's variable columns end, which was checked.
+extension [UInt8] {
+  @inline(__always)
+  fileprivate func copy(
+    _ start: Int, _ count: Int, to bytes: inout MutableRawSpan, at offset: Int
+  ) {
+    bytes.copy(rawSpan.part(start, count), to: offset)
+  }
+}
+
+/// Where a row's variable columns end, which is checked.
 private struct RowEnds: ~Escapable {
   private let row: RawSpan
   private let endsStart: Int
-  private let widthCode: Int
+  private let isNarrow: Bool
   let variableStart: Int
 
+  /// Nil where they do not ascend to the end of the row, and for long rows.
   @inline(__always)
   @_lifetime(copy row)
-  init(_ row: RawSpan, _ layout: borrowing RowLayout) {
+  init?(_ row: RawSpan, at endsStart: Int, count: Int) {
+    guard row.byteCount >= endsStart &+ count else { return nil }
+    let flags = row.load(0, as: UInt8.self)
     self.row = row
-    endsStart = layout.fixedEnd
-    widthCode = Int(row.load(0, as: UInt8.self))
-    variableStart = endsStart &+ layout.variableCount &<< widthCode
+    self.endsStart = endsStart
+    isNarrow = flags == 0
+    variableStart = endsStart &+ count &<< Int(flags & 1)
+    guard flags <= 1, row.byteCount >= variableStart else { return nil }
+    var last = 0
+    for column in 0..<count {
+      let end = start(of: column &+ 1)
+      if end < last { return nil }
+      last = end
+    }
+    guard last == row.byteCount &- variableStart else { return nil }
   }
 
   /// Where a column begins, which is where the one before ends.
   @inline(__always)
   func start(of column: Int) -> Int {
     if column == 0 { return 0 }
-    switch widthCode {
-    case 0: return Int(row.load(endsStart &+ column &- 1, as: UInt8.self))
-    case 1: return Int(row.load(endsStart &+ (column &- 1) &* 2, as: UInt16.self))
-    default: return Int(row.load(endsStart &+ (column &- 1) &* 4, as: UInt32.self))
-    }
+    if isNarrow { return Int(row.load(endsStart &+ column &- 1, as: UInt8.self)) }
+    return Int(row.load(endsStart &+ (column &- 1) &* 2, as: UInt16.self))
   }
 }

@@ -19,7 +19,7 @@ final class RowUpgrade: Sendable {
   private let routes: [Route]
 
   /// The way of rows below a version.
-  struct Route: Sendable {
+  final class Route: Sendable {
     let below: UInt32
     fileprivate let from: UInt32
     fileprivate let copy: RowCopy?
@@ -38,10 +38,6 @@ final class RowUpgrade: Sendable {
     }
   }
 
-  /// Memory for rows that are looked up.
-  private let lock = ThreadLock()
-  private nonisolated(unsafe) var spares: [UpgradedRow] = []
-
   /// - Parameter routes: Ascending, at least one.
   init(_ routes: [Route]) {
     self.routes = routes
@@ -58,8 +54,9 @@ final class RowUpgrade: Sendable {
   ) throws(StoreError) {
     var place = 0
     while place &+ 1 < routes.count, version >= routes[place].below { place &+= 1 }
-    if let copy = routes[place].copy, try copy.run(key: key, row: row, to: target) { return }
-    try routes[place].conversion.convert(key: key, row: row, to: target.beginWriting())
+    let route = routes[place]
+    if let copy = route.copy, copy.run(row: row, to: target) { return }
+    try route.conversion.convert(key: key, row: row, to: target.beginWriting())
   }
 }
 
@@ -73,32 +70,18 @@ extension RowUpgrade {
   ) throws(StoreError) -> Bool {
     guard let version else { return false }
     if version >= self.version { return true }
-    let made = takeMemory()
-    defer { giveMemory(made) }
+    let made = UpgradedRow()
     try upgrade(key: key, row: row.rawSpan, of: version, to: made)
     row.assign(made.row)
     return true
-  }
-
-  /// Memory for a row that is lent, to be given back.
-  func takeMemory() -> UpgradedRow {
-    lock.lock()
-    defer { lock.unlock() }
-    return unsafe spares.popLast() ?? UpgradedRow()
-  }
-
-  func giveMemory(_ made: UpgradedRow) {
-    made.trim()
-    lock.lock()
-    defer { lock.unlock() }
-    if unsafe spares.count < 8 { unsafe spares.append(made) }
   }
 }
 
 /// A row of the present version, in memory that is used again for the next. Of one owner on one thread.
 final class UpgradedRow {
-  private let writer = RowWriter()
   // One owner uses them, so accesses cannot overlap.
+  /// For rows that are not copied.
+  @exclusivity(unchecked) private var writer: RowWriter?
   @exclusivity(unchecked) private var memory = ScratchBytes()
   /// The bytes of a row that was copied; -1 where the writer has it.
   @exclusivity(unchecked) private var count = -1
@@ -110,25 +93,20 @@ final class UpgradedRow {
     @_lifetime(borrow self)
     @inline(__always)
     get {
-      if unsafe count < 0 {
-        let writer = writer
+      if unsafe count < 0, let writer = unsafe writer {
         return unsafe _overrideLifetime(writer.row, borrowing: self)
       }
-      let span = unsafe memory.bytes(count)
+      let span = unsafe memory.bytes(max(count, 0))
       return unsafe _overrideLifetime(span, borrowing: self)
     }
   }
 
   fileprivate func beginWriting() -> RowWriter {
     unsafe count = -1
-    return writer
-  }
-
-  /// Gives memory back that an unusually long row has needed. There is no row then until the next is made.
-  func trim() {
-    unsafe count = 0
-    unsafe memory.trim()
-    writer.trim()
+    if let writer = unsafe writer { return writer }
+    let made = RowWriter()
+    unsafe writer = made
+    return made
   }
 
   /// Makes room for a row of `count` bytes, to be written to at once.

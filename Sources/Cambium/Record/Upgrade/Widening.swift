@@ -1,11 +1,11 @@
 /// A fixed column whose numbers get a type that has all of them. What is null is zero, and zero stays zero.
-struct Widening: Sendable {
+struct Widening: Sendable, BitwiseCopyable {
   private let source: Int
   private let target: Int
   private let from: Number
   private let to: Number
 
-  fileprivate enum Number: Sendable {
+  fileprivate enum Number: Sendable, BitwiseCopyable {
     case int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double
   }
 
