@@ -1,4 +1,5 @@
 public import Cambium
+internal import TestSupport
 
 /// Takes stores of older versions to the model's, along every path there is, and compares what comes out.
 ///
@@ -12,13 +13,16 @@ public import Cambium
 /// It works on copies in memory; the store that it begins with is not written to.
 public struct MigrationCheck {
   public let model: StoreModel
+  /// What the program says of steps.
+  public let steps: [Step]
   /// What the random records of a store are made with.
   public var records: RandomRecords
   /// How many there are of each type.
   public var count = 100
 
-  public init(_ model: StoreModel, seed: UInt64 = 1) {
+  public init(_ model: StoreModel, steps: [Step] = [], seed: UInt64 = 1) {
     self.model = model
+    self.steps = steps
     records = RandomRecords(seed: seed)
   }
 
@@ -96,11 +100,46 @@ extension MigrationCheck {
   package func migrated(
     _ image: StoreImage, _ path: MigrationPath, from: Int
   ) throws -> PersistentStore {
-    let image = image.copy()
-    for stop in path.stops(from: from, to: model.version).dropLast() {
-      try image.open(model.dynamic(version: stop)).close()
+    var image = image.copy()
+    switch path {
+    case .resumed: image = try brokenOff(image)
+    case .deferred: return try deferred(image)
+    default:
+      for stop in path.stops(from: from, to: model.version).dropLast() {
+        let known = steps.filter { $0.to <= stop && $0.from.upperBound <= stop }
+        try image.open(model.dynamic(version: stop), steps: known).close()
+      }
     }
-    return try image.open(model)
+    return try image.open(model, steps: steps)
+  }
+
+  /// What a power cut leaves in the middle of a migration.
+  private func brokenOff(_ image: StoreImage) throws -> StoreImage {
+    let whole = image.copy()
+    let start = whole.medium.callCount
+    try whole.open(model, steps: steps).close()
+    let middle = (start + whole.medium.callCount) / 2
+    let running = image.copy()
+    var left = running
+    running.medium.beforeEachCall { call in
+      guard call == middle else { return }
+      let policies = CrashPolicy.some(1, pending: running.medium.pendingCount, seed: UInt64(call))
+      for policy in policies { left = running.crashed(policy) }
+    }
+    try running.open(model, steps: steps).close()
+    running.medium.beforeEachCall(nil)
+    return left
+  }
+
+  /// Read through what is pending, and then finished, it is to be the same.
+  private func deferred(_ image: StoreImage) throws -> PersistentStore {
+    let store = try image.open(model, steps: steps, migration: .deferred)
+    let before = try verified(store, .deferred)
+    while try store.finishMigration(budget: MigrationBudget(records: max(1, count / 3))) {}
+    guard try verified(store, .deferred) == before else {
+      throw Failure(path: .deferred, reasons: ["other records before it was finished"])
+    }
+    return store
   }
 
   func verified(_ store: PersistentStore, _ path: MigrationPath) throws -> ContentFingerprint {

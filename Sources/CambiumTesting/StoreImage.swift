@@ -57,13 +57,13 @@ package struct StoreImage {
 
   /// Opens it, without threads in the background: everything happens in the same order each time.
   package func open(
-    _ model: StoreModel, migration: MigrationMode = .automatic,
+    _ model: StoreModel, steps: [Step] = [], migration: MigrationMode = .automatic,
     options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> PersistentStore {
     var options = options
     // What is mapped would not see faults of the medium.
     options.readMode = .buffered(cacheSize: 4 << 20)
     return try PersistentStore(
-      on: medium, model: model, migration: migration, options: options, seed: openings.next())
+      on: medium, model: model, steps: steps, migration: migration, options: options, seed: openings.next())
   }
 }
