@@ -133,11 +133,18 @@ extension RandomSteps {
   private mutating func indexes(
     _ old: RecordSchema, _ fields: [FieldSchema], _ random: inout SplitMix64
   ) -> [IndexSchema] {
+    let new = RecordSchema(
+      number: 1, name: Self.name, fields: fields.sorted { $0.number < $1.number },
+      primaryKey: old.primaryKey, indexes: [], modifier: nil)
+    // What may be null has other entries.
+    func isSame(_ part: KeyPart) -> Bool {
+      guard let field = new.field(part.field), let source = old.field(part.field) else {
+        return false
+      }
+      return field.type == source.type && new.canBeNull(field) == old.canBeNull(source)
+    }
     var indexes = old.indexes.filter { index in
-      random.next() % 4 != 0
-        && index.parts.allSatisfy { part in
-          fields.first { $0.number == part.field }?.type == old.field(part.field)?.type
-        }
+      random.next() % 4 != 0 && index.parts.allSatisfy(isSame)
     }
     let columns = fields.filter { $0.type.canBeKey && $0.number != 1 }
     for _ in 0..<Int.random(in: 0...2, using: &random) {
