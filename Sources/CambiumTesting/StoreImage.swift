@@ -64,6 +64,7 @@ package struct StoreImage {
     // What is mapped would not see faults of the medium.
     options.readMode = .buffered(cacheSize: 4 << 20)
     return try PersistentStore(
-      on: medium, model: model, steps: steps, migration: migration, options: options, seed: openings.next())
+      on: medium, model: model, steps: steps, migration: migration, options: options,
+      seed: openings.next())
   }
 }

@@ -149,25 +149,6 @@ private struct StepMove {
   }
 }
 
-/// Several conversions, one behind the other.
-private struct RowConversionChain: RowConverting {
-  private let conversions: [RowConversion]
-
-  init(_ conversions: [RowConversion]) {
-    self.conversions = conversions
-  }
-
-  func convert(key: RawSpan, row: RawSpan, to writer: RowWriter) throws(StoreError) {
-    guard let first = conversions.first else { return }
-    if conversions.count == 1 { return try first.convert(key: key, row: row, to: writer) }
-    var made: [UInt8] = row.array()
-    for conversion in conversions {
-      try conversion.convert(key: key, row: made.rawSpan, to: writer)
-      made.assign(writer.row)
-    }
-  }
-}
-
 extension RecordChange {
   /// Why no row can be made by it, as no step would be that was deferred.
   fileprivate var fault: String? {

@@ -32,7 +32,9 @@ struct RowConversion: RowConverting {
 }
 
 /// Where one column of a new row comes from.
-private struct ColumnMove: Sendable {
+///
+/// An object, since one is asked for every column of every row, and a copy of what it has would be counted.
+private final class ColumnMove: Sendable {
   private let target: Column
   private let kind: Kind
   /// The place in the old row; nil where the column is new.
@@ -148,44 +150,5 @@ private struct ColumnMove: Sendable {
   /// A part of a composite that is null: an optional one has a bit of its own, which is set too.
   private func nullWithin(_ writer: RowWriter) {
     if target.field.isOptional { writer.setNull(target) }
-  }
-}
-
-/// Takes rows of one record through the conversions of all steps at once.
-struct RowTransform: EntryTransform {
-  let schemaVersion: UInt32
-  private let conversions: [RowConversion]
-  private let layout: RowLayout
-  private let writers = (RowWriter(), RowWriter())
-
-  /// - Parameters:
-  ///   - conversions: In their order, at least one.
-  ///   - layout: That the first reads.
-  init(to version: UInt32, _ conversions: [RowConversion], from layout: RowLayout) {
-    schemaVersion = version
-    self.conversions = conversions
-    self.layout = layout
-  }
-
-  func transform(
-    key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]
-  ) throws(StoreError) -> TransformResult {
-    var (writer, other) = writers
-    do throws(StoreError) {
-      try conversions[0].convert(key: key, row: value, to: writer)
-      for conversion in conversions.dropFirst() {
-        try conversion.convert(key: key, row: writer.row, to: other)
-        swap(&writer, &other)
-      }
-    } catch {
-      throw named(error, key)
-    }
-    newValue.append(writer.row)
-    return .replace
-  }
-
-  /// Says which record it was.
-  private func named(_ error: StoreError, _ key: RawSpan) -> StoreError {
-    error.naming("the record \(layout.text(ofKey: key))")
   }
 }

@@ -1,5 +1,7 @@
+import ArgumentParser
+
 /// A change between two versions, or several.
-enum MigrateWorkload: String, CaseIterable, Sendable {
+enum MigrateWorkload: String, CaseIterable, Sendable, ExpressibleByArgument {
   /// A required field comes, with a default.
   case add
   case rename

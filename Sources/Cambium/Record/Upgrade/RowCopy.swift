@@ -53,8 +53,12 @@ final class RowCopy: Sendable {
   private let leftBits: [Int]
 
   /// Nil where there is too much that is not copied.
+  ///
+  /// - Parameter required: The numbers of fields that had to have a value in between, or have to now: where they
+  ///   are null, a row is left to the conversion.
   init?(
-    _ conversion: any RowConverting, from old: RowLayout, to new: RowLayout
+    _ conversion: any RowConverting, from old: RowLayout, to new: RowLayout,
+    required: Set<UInt32> = []
   ) throws(StoreError) {
     let (empty, made) = (RowWriter(), RowWriter())
     empty.begin(old)
@@ -66,6 +70,9 @@ final class RowCopy: Sendable {
       old: old, new: new, constants: made.row.part(0, new.fixedEnd).array())
     for column in new.columns {
       guard making.add(column, constants) else { return nil }
+    }
+    for column in old.columns where required.contains(column.field.number) {
+      making.leave(rowsWithNull: column)
     }
     nullByteCount = old.nullByteCount
     unusedNulls = old.unusedNulls
@@ -144,6 +151,10 @@ private struct RowCopyBuilder {
       constants.append(bytes)
     }
     return true
+  }
+
+  mutating func leave(rowsWithNull column: Column) {
+    if let bit = column.place.nullBit { leftBits.append(bit) }
   }
 
   private mutating func addBlock(_ source: Int, _ target: Int, _ count: Int) {

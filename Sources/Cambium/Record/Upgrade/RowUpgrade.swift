@@ -28,13 +28,17 @@ final class RowUpgrade: Sendable {
     /// - Parameters:
     ///   - below: Rows of lower versions go this way, if they go no other.
     ///   - old: The layout of such rows.
+    ///   - required: The numbers of fields whose nulls are left to the conversion; nil to leave all to it.
     init(
-      below: UInt32, _ conversion: any RowConverting, from old: RowLayout, to new: RowLayout
+      below: UInt32, _ conversion: any RowConverting, from old: RowLayout, to new: RowLayout,
+      required: Set<UInt32>? = []
     ) throws(StoreError) {
       self.below = below
       from = old.version
       self.conversion = conversion
-      copy = try RowCopy(conversion, from: old, to: new)
+      copy = try required.flatMap { required throws(StoreError) in
+        try RowCopy(conversion, from: old, to: new, required: required)
+      }
     }
   }
 

@@ -21,11 +21,11 @@ enum MigrationTask: Sendable {
   struct Conversion: Sendable {
     let tree: String
     let record: RecordSchema
-    let version: UInt32
-    let conversions: [RowConversion]
+    let upgrade: RowUpgrade
     let layout: RowLayout
 
-    var transform: RowTransform { RowTransform(to: version, conversions, from: layout) }
+    var version: UInt32 { upgrade.version }
+    var transform: RowTransform { RowTransform(upgrade, from: layout) }
   }
 
   /// Records of one tree put together anew, in others.

@@ -135,7 +135,7 @@ extension MigrationTasks {
       changes.setsAside = changes.setsAside || change.sources.values.contains(where: \.setsAside)
       for index in new.indexes { forget(index, &changes) }
       discard(source)
-    } else if let conversion = try conversion(chain, hops, of: old) {
+    } else if let upgrade = try Self.upgrade(chain, hops) {
       var tree = source
       if isLive(source) {
         tree = fresh(RecordTrees.name(ofRows: new.number))
@@ -144,8 +144,8 @@ extension MigrationTasks {
       changes.places.rows[new.number] = tree
       changes.conversions.append(
         MigrationTask.Conversion(
-          tree: tree, record: new, version: hops.last?.change.to.version ?? 0,
-          conversions: conversion, layout: try RowLayout(old, version: schema.version)))
+          tree: tree, record: new, upgrade: upgrade,
+          layout: try RowLayout(old, version: schema.version)))
     }
     for index in new.indexes where index.isTouched(by: touched) { forget(index, &changes) }
   }
@@ -169,17 +169,13 @@ extension MigrationTasks {
   }
 
   /// - Returns: nil where no hop changes the rows.
-  private func conversion(
-    _ chain: [RecordChange], _ hops: [MigrationRoute.Hop], of record: RecordSchema
-  ) throws(StoreError) -> [RowConversion]? {
-    var conversions: [RowConversion] = []
-    for (change, hop) in zip(chain, hops) where change.rewritesRows {
-      conversions.append(
-        RowConversion(
-          change, from: try RowLayout(change.old, version: hop.change.from.version),
-          to: try RowLayout(change.new, version: hop.change.to.version)))
-    }
-    return conversions.isEmpty ? nil : conversions
+  private static func upgrade(
+    _ chain: [RecordChange], _ hops: [MigrationRoute.Hop]
+  ) throws(StoreError) -> RowUpgrade? {
+    guard let last = hops.last else { return nil }
+    return try RowUpgrade(
+      zip(chain, hops).map { ($0, $1.change.from.version, $1.change.to.version) },
+      to: last.change.to.version)
   }
 
   /// Sees to it that records can be added to a tree.

@@ -6,9 +6,10 @@ extension Migrator {
   func remake(
     _ task: MigrationTask.Remake, _ mark: inout MigrationMark
   ) throws(StoreError) {
-    let remaking = try Remaking(
+    let crew = try RemakingCrew(
       task, from: try types(of: task.from, task.oldTypes),
       to: try types(of: task.to, task.newTypes), aside: try slot(task.to.places.aside))
+    let remaking = crew.remaking
     if mark.cursor.isEmpty { mark.counts = try counts(of: remaking) }
     var done = 0
     var isDone = false
@@ -23,14 +24,13 @@ extension Migrator {
       var next = mark
       try backend.commit { trees throws(StoreError) in
         let sink = AddingSink(trees)
-        let emit = remaking.emitter(to: sink)
         var count = 0
         while isOn, count < slice {
-          try remaking.remake(cursor.key, try cursor.value(), emit, sink)
-          count += 1
-          if count == slice { next.cursor = cursor.key.array() }
-          try monitor.step()
-          isOn = try cursor.next()
+          isOn = try crew.gather(from: cursor, atMost: slice - count)
+          count += crew.count
+          if count == slice { next.cursor = crew.lastKey }
+          try crew.remake(into: sink)
+          try monitor.advance(by: crew.count)
         }
         done += count
         for (number, added) in sink.added { next.counts[number, default: 0] += UInt64(added) }
@@ -107,7 +107,7 @@ extension Migrator {
     var left = count
     while isOn, left > 0 {
       sink.source = cursor.key.array()
-      try remaking.remake(cursor.key, try cursor.value(), emit, nil)
+      try remaking.remake(cursor.key, try cursor.value(), emit) { _, _ in }
       left -= 1
       isOn = try cursor.next()
     }
@@ -135,118 +135,7 @@ extension MigrationTask.Remake {
   }
 }
 
-// MARK: -
-
-/// Makes new records of the old ones of one type.
-private final class Remaking {
-  let source: RecordTrees
-  /// The records that it makes.
-  let targets: [RecordTrees]
-  private let task: MigrationTask.Remake
-  private let old: RecordTypes
-  private let new: RecordTypes
-  private let aside: TreeSlot
-  private let row = RowWriter()
-  private let key = KeyEncoder()
-
-  init(
-    _ task: MigrationTask.Remake, from old: RecordTypes, to new: RecordTypes, aside: TreeSlot
-  ) throws(StoreError) {
-    self.task = task
-    self.old = old
-    self.new = new
-    self.aside = aside
-    source = try old.trees(named: task.source.name)
-    switch task.kind {
-    case .values:
-      targets = [new.trees(number: task.source.number)].compactMap { $0 }
-    case .closure(let transform, _):
-      var targets: [RecordTrees] = []
-      for target in transform.targets {
-        targets.append(try new.trees(named: target.name(in: Int(new.schema.version))))
-      }
-      self.targets = targets
-    }
-  }
-
-  var version: UInt32 { new.schema.version }
-
-  func target(_ number: UInt32) -> RecordTrees? {
-    targets.first { $0.record.number == number }
-  }
-
-  func emitter(to sink: any EmitterSink) -> RecordEmitter {
-    var rules: [String: RowRules] = [:]
-    if case .closure(_, let given) = task.kind { rules = given }
-    return RecordEmitter(new, targets: targets.map(\.record.name), rules: rules, to: sink)
-  }
-
-  /// Makes new records of one.
-  ///
-  /// - Parameter sink: Takes values that are set aside.
-  func remake(
-    _ oldKey: RawSpan, _ oldRow: RawSpan, _ emit: RecordEmitter, _ sink: AddingSink?
-  ) throws(StoreError) {
-    let (row, key) = (row, key)
-    do {
-      switch task.kind {
-      case .values(let conversion):
-        var setAside: [UInt32] = []
-        try conversion.convert(key: oldKey, row: oldRow, to: row, key) { setAside.append($0) }
-        try emit.add(key.key, row.row, to: targets[0])
-        for field in setAside {
-          try sink?.setAside(
-            SetAsideEntry(
-              version: old.schema.version, record: source.record.number, field: field,
-              key: oldKey, row: oldRow), in: aside)
-        }
-      case .closure(let transform, _):
-        try transform.body.run(key: oldKey, row: oldRow, old, emit)
-      }
-    } catch let error as StoreError {
-      throw error.naming("\(source.record.name) \(source.text(ofKey: oldKey))")
-    } catch {
-      throw .stepFailed(
-        version: Int(version), source: "\(source.record.name) \(source.text(ofKey: oldKey))",
-        reason: "\(error)")
-    }
-  }
-}
-
-/// Adds what is emitted to the trees of a transaction, without looking whether it is there.
-private final class AddingSink: EmitterSink {
-  private let trees: TreeChanges
-  /// How many records are to be more afterwards, by record.
-  private(set) var added: [UInt32: Int] = [:]
-
-  init(_ trees: TreeChanges) {
-    self.trees = trees
-  }
-
-  func add(_ key: RawSpan, _ row: RawSpan, to target: RecordTrees) throws(StoreError) {
-    added[target.record.number, default: 0] += 1
-    try trees.put(key, row, schemaVersion: target.layout.version, in: target.rows)
-  }
-
-  func put(_ key: RawSpan, _ row: RawSpan, to target: RecordTrees) throws(StoreError) {
-    var old: [UInt8] = []
-    if try !trees.copyValue(of: key, in: target.rows, to: &old) {
-      added[target.record.number, default: 0] += 1
-    }
-    try trees.put(key, row, schemaVersion: target.layout.version, in: target.rows)
-  }
-
-  func copy(
-    _ key: RawSpan, of target: RecordTrees, to row: inout [UInt8]
-  ) throws(StoreError) -> Bool {
-    try trees.copyValue(of: key, in: target.rows, to: &row)
-  }
-
-  func setAside(_ entry: SetAsideEntry, in tree: TreeSlot) throws(StoreError) {
-    try trees.put(
-      entry.key.rawSpan, entry.value.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
-  }
-}
+// MARK: - Looking
 
 /// A key of a new record.
 private struct EmittedKey: Hashable {

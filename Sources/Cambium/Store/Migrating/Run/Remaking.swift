@@ -1,0 +1,76 @@
+/// Makes new records of the old ones of one type.
+final class Remaking {
+  let source: RecordTrees
+  /// The records that it makes.
+  let targets: [RecordTrees]
+  private let task: MigrationTask.Remake
+  private let old: RecordTypes
+  private let new: RecordTypes
+  let aside: TreeSlot
+  private let row = RowWriter()
+  private let key = KeyEncoder()
+
+  init(
+    _ task: MigrationTask.Remake, from old: RecordTypes, to new: RecordTypes, aside: TreeSlot
+  ) throws(StoreError) {
+    self.task = task
+    self.old = old
+    self.new = new
+    self.aside = aside
+    source = try old.trees(named: task.source.name)
+    switch task.kind {
+    case .values:
+      targets = [new.trees(number: task.source.number)].compactMap { $0 }
+    case .closure(let transform, _):
+      var targets: [RecordTrees] = []
+      for target in transform.targets {
+        targets.append(try new.trees(named: target.name(in: Int(new.schema.version))))
+      }
+      self.targets = targets
+    }
+  }
+
+  var version: UInt32 { new.schema.version }
+
+  func target(_ number: UInt32) -> RecordTrees? {
+    targets.first { $0.record.number == number }
+  }
+
+  func emitter(to sink: any EmitterSink) -> RecordEmitter {
+    var rules: [String: RowRules] = [:]
+    if case .closure(_, let given) = task.kind { rules = given }
+    return RecordEmitter(new, targets: targets.map(\.record.name), rules: rules, to: sink)
+  }
+
+  /// Makes new records of one.
+  ///
+  /// - Parameter keep: Takes values that are set aside.
+  func remake(
+    _ oldKey: RawSpan, _ oldRow: RawSpan, _ emit: RecordEmitter,
+    _ keep: (SetAsideEntry, TreeSlot) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let (row, key) = (row, key)
+    do {
+      switch task.kind {
+      case .values(let conversion):
+        var setAside: [UInt32] = []
+        try conversion.convert(key: oldKey, row: oldRow, to: row, key) { setAside.append($0) }
+        try emit.add(key.key, row.row, to: targets[0])
+        for field in setAside {
+          try keep(
+            SetAsideEntry(
+              version: old.schema.version, record: source.record.number, field: field,
+              key: oldKey, row: oldRow), aside)
+        }
+      case .closure(let transform, _):
+        try transform.body.run(key: oldKey, row: oldRow, old, emit)
+      }
+    } catch let error as StoreError {
+      throw error.naming("\(source.record.name) \(source.text(ofKey: oldKey))")
+    } catch {
+      throw .stepFailed(
+        version: Int(version), source: "\(source.record.name) \(source.text(ofKey: oldKey))",
+        reason: "\(error)")
+    }
+  }
+}
