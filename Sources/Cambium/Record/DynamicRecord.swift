@@ -29,9 +29,10 @@ extension DynamicRecord {
   init(_ record: RowReader) throws(StoreError) {
     let layout = record.layout
     fields = [:]
+    fields.reserveCapacity(layout.outermost.count)
     name = layout.record.name
-    for (index, column) in layout.columns.enumerated() where column.field.composite == nil {
-      fields[column.field.name] = try record.value(index)
+    for index in layout.outermost {
+      fields[layout.columns[index].field.name] = try record.value(index)
     }
   }
 
@@ -82,25 +83,30 @@ extension RowLayout {
 }
 
 extension RowLayout {
-  fileprivate var outermost: [Int] {
-    columns.indices.filter { columns[$0].field.composite == nil }
-  }
-
   /// Gives the fields at `places` their values of `fields`, and the parts of composites theirs.
   fileprivate func spread(
     _ fields: [String: FieldValue], over places: [Int], within composite: Column?,
     into values: inout [FieldValue]
   ) throws(StoreError) {
-    var known: Set<String> = []
+    var knownCount = 0
     for place in places {
       let column = columns[place]
       let name = composite.map { column.shortName(in: $0) } ?? column.field.name
-      known.insert(name)
-      values[place] = fields[name] ?? .null
-      if case .composite(let parts) = values[place], column.field.type == .composite {
+      guard let value = fields[name] else {
+        values[place] = .null
+        continue
+      }
+      knownCount += 1
+      values[place] = value
+      if case .composite(let parts) = value, column.field.type == .composite {
         try spread(parts, over: column.parts, within: column, into: &values)
       }
     }
+    if knownCount == fields.count { return }
+    let known = Set(
+      places.map { place in
+        composite.map { columns[place].shortName(in: $0) } ?? columns[place].field.name
+      })
     guard let unknown = fields.keys.sorted().first(where: { !known.contains($0) }) else { return }
     throw .invalidValue(
       record: record.name, field: composite.map { "\($0.field.name).\(unknown)" } ?? unknown,

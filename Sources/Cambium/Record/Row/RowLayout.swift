@@ -13,6 +13,8 @@ final class RowLayout: Sendable {
   let version: UInt32
   /// One for each field, in their order.
   let columns: [Column]
+  /// The places in `columns` of fields that are in no composite.
+  let outermost: [Int]
   let key: KeyLayout
 
   /// Where the ends begin: what flags, nulls and fixed columns take.
@@ -34,6 +36,7 @@ final class RowLayout: Sendable {
     self.record = record
     self.version = version
     columns = making.columns
+    outermost = making.columns.indices.filter { making.columns[$0].field.composite == nil }
     fixedEnd = making.fixedEnd
     variableCount = making.variableCount
     unusedNulls = making.unusedNulls
