@@ -18,11 +18,14 @@ final class RecordType<Subject: Record>: OpenedRecordType {
   private let rules: RowRules
   private let validations: [(text: String, holds: @Sendable (Subject) -> Bool)]
 
+  /// - Parameter runsHooks: Whether the type's own hooks are called.
   /// - Throws: `.invalidDescription` where the description and the type differ.
-  init(_ checked: CheckedRecord, trees: RecordTrees) throws(StoreError) {
+  init(
+    _ checked: CheckedRecord, trees: RecordTrees, runsHooks: Bool = true
+  ) throws(StoreError) {
     self.trees = trees
     plan = try RecordPlan(checked, layout: trees.layout)
-    hooks = Subject.hooks
+    hooks = runsHooks ? Subject.hooks : RecordHooks()
     properties = PropertyFields(checked)
     rules = RowRules(checked.fields, trees.layout)
     validations = checked.validations.compactMap { validation in

@@ -22,7 +22,8 @@ final class RecordTypes: Sendable {
 
   /// - Parameters:
   ///   - model: Of the schema's version; nil where the store is read without Swift types.
-  ///   - places: Where the trees are, if not where they are in a store that is whole.
+  ///   - places: Where the trees are, if not where they are in a store that is whole: then it is being made, and
+  ///     hooks of Swift types are not called.
   /// - Throws: `.invalidDescription`.
   init(
     _ schema: Schema, model: CheckedModel?, names: TreeNames, places: TreePlaces? = nil
@@ -42,7 +43,8 @@ final class RecordTypes: Sendable {
     var byType: [ObjectIdentifier: any OpenedRecordType] = [:]
     for checked in model?.records ?? [] {
       guard let trees = byName[checked.schema.name] else { continue }
-      byType[ObjectIdentifier(checked.type)] = try Self.open(checked.type, checked, trees)
+      byType[ObjectIdentifier(checked.type)] = try Self.open(
+        checked.type, checked, trees, runsHooks: places == nil)
     }
     self.byName = byName
     self.byNumber = byNumber
@@ -50,9 +52,9 @@ final class RecordTypes: Sendable {
   }
 
   private static func open<Subject: Record>(
-    _ type: Subject.Type, _ checked: CheckedRecord, _ trees: RecordTrees
+    _ type: Subject.Type, _ checked: CheckedRecord, _ trees: RecordTrees, runsHooks: Bool
   ) throws(StoreError) -> any OpenedRecordType {
-    try RecordType<Subject>(checked, trees: trees)
+    try RecordType<Subject>(checked, trees: trees, runsHooks: runsHooks)
   }
 
   /// - Throws: `.unknownRecord`.

@@ -90,6 +90,8 @@ extension MigrationPlan {
   init(
     of backend: any StoreBackend, to model: StoreModel, _ steps: [Step], _ options: MigrationOptions
   ) throws(StoreError) {
+    // Rows of older versions are read through what is pending.
+    try DeferredOpening(backend).usePending()
     let schemas = StoredSchemas(
       try backend.trees(), try backend.names.slot(of: Schema.treeName),
       path: backend.path)

@@ -28,6 +28,11 @@ private enum V2 {
     var street: String
     var count: Int
     static func recordDescription(for version: Int) -> RecordDescription { Shop.place(version) }
+
+    /// Steps do not call it.
+    static var hooks: RecordHooks<Place> {
+      RecordHooks(beforeInsert: { place in place.count = -7 })
+    }
   }
 }
 

@@ -12,6 +12,8 @@ final class RemakingCrew {
 
   /// How many records are gathered at most: enough to be worth a thread.
   private static var countMax: Int { 8192 }
+  /// How many bytes of them: the last one may be larger than that alone.
+  private static var byteCountMax: Int { 4 << 20 }
 
   init(
     _ task: MigrationTask.Remake, from old: RecordTypes, to new: RecordTypes, aside: TreeSlot
@@ -33,7 +35,7 @@ final class RemakingCrew {
   func gather(from cursor: CursorAccess, atMost limit: Int) throws(StoreError) -> Bool {
     sources.removeAll()
     var isOn = true
-    while isOn, sources.count < min(limit, Self.countMax) {
+    while isOn, sources.count < min(limit, Self.countMax), sources.byteCount < Self.byteCountMax {
       sources.append(cursor.key, try cursor.value())
       isOn = try cursor.next()
     }
@@ -109,6 +111,7 @@ struct SourceRecords {
   private var ends: [(key: Int, row: Int)] = []
 
   var count: Int { ends.count }
+  var byteCount: Int { bytes.count }
 
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)

@@ -2,7 +2,7 @@
 /// before a field becomes unique.
 ///
 /// The transaction is one on the trees that the migration makes, in the version before the step: no program sees
-/// what it does unless the migration ends. Hooks and validations of Swift types do not run. It may be run again
+/// what it does unless the migration ends. Hooks of Swift types do not run; what they validate is validated. It may be run again
 /// after a crash, on the same records as the first time.
 public struct Before: Sendable {
   let types: [any Record.Type]
