@@ -22,14 +22,18 @@ private struct Work: Record, Equatable {
 }
 
 @Suite struct SubqueryTests {
-  @Test func `what one query finds is a condition of another, in one snapshot or transaction, G5`() throws {
+  @Test func `what one query finds is a condition of another, in one snapshot or transaction, G5`()
+    throws
+  {
     let store = try PersistentStore(
       inMemory: StoreModel(records: [Author.self, Work.self]))
     try store.write { transaction in
       for id in 0..<40 { try transaction.insert(Author(id: id, country: "c\(id % 4)")) }
       for id in 0..<200 { try transaction.insert(Work(id: id, author: id * 7 % 40)) }
     }
-    func works(in country: String, _ reading: borrowing some RecordReading & ~Copyable) throws -> [Int] {
+    func works(in country: String, _ reading: borrowing some RecordReading & ~Copyable) throws
+      -> [Int]
+    {
       let authors = try reading.select(\.id, from: Query<Author>(where: \.country == country))
       return try reading.fetch(Work.self, where: .in(\.author, authors)).map(\.id)
     }

@@ -124,7 +124,9 @@ private enum Library {
     try store.close()
   }
 
-  @Test func `what does not convert is set aside with its old record, and can be read later, J13`() throws {
+  @Test func `what does not convert is set aside with its old record, and can be read later, J13`()
+    throws
+  {
     try make()
     let store = try PersistentStore(at: path, model: Library.second, steps: Library.aside)
     let unknown = (0..<Self.count).map(Self.book).filter { $0.year == "unknown" }
@@ -138,7 +140,8 @@ private enum Library {
     try store.close()
   }
 
-  @Test func `keys that two records would have are counted in the plan, and refused by both names, J12`()
+  @Test
+  func `keys that two records would have are counted in the plan, and refused by both names, J12`()
     throws
   {
     try make { number in number == 150 ? "c7919" : "c\(number * 7919 % 10_007)" }
@@ -157,7 +160,9 @@ private enum Library {
     try store.close()
   }
 
-  @Test func `the state before is kept, and a run tells of every record that it looks at, P4 Q4`() throws {
+  @Test func `the state before is kept, and a run tells of every record that it looks at, P4 Q4`()
+    throws
+  {
     try make()
     let migration = try PersistentStore.migration(
       at: path, to: Library.second, steps: Library.aside)
