@@ -48,11 +48,9 @@ final class ObservedPlace: @unchecked Sendable {
     defer { turn.unlock() }
     guard let (state, isLast) = try hub.newestState() else { return (nil, true) }
     let before = present
-    let taken = hub.takeChanges(for: observer, through: state.sequence)
+    let changes = hub.takeChanges(for: observer, through: state.sequence)
     present = state
-    // Where the state goes back, what was said of it may have been taken before it was shown.
-    let isBack = state.sequence < before.sequence
-    guard let changes = isBack ? .unknown : taken else { return (nil, isLast) }
+    guard let changes else { return (nil, isLast) }
     let step = ObservedStep(tree: observer.tree, before: before, after: state, changes: changes)
     return (step, isLast)
   }

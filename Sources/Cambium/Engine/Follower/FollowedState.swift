@@ -48,10 +48,8 @@ struct FollowedReading<Medium: FileSystem>: Sendable {
     let sequence = followed.state.sequence
     let next = try refresh(
       followed, keys.map { ReplayNotes(keys: $0, sequence: sequence) })
-    // Commits that are in no frame any more may have changed anything; so may those that are gone.
-    if next.state.base.coveredSequence > sequence || next.state.sequence < sequence {
-      keys?.noteEverything()
-    }
+    // Commits that are in no frame any more may have changed anything.
+    if next.state.base.coveredSequence > sequence { keys?.noteEverything() }
     return next
   }
 
@@ -64,9 +62,14 @@ struct FollowedReading<Medium: FileSystem>: Sendable {
       guard error.mayPass else { throw error }
     }
     let next = try open(after: followed.state.base, notes: notes)
+    if next.state.sequence >= followed.state.sequence { return next }
     // What was shown without a writer may not be known to be flushed now that there is one.
-    let isSameUse = next.log.files.header.use == followed.log.files.header.use
-    return isSameUse && next.state.sequence < followed.state.sequence ? followed : next
+    let end = next.log.end
+    if end.lastSequence >= followed.state.sequence { return followed }
+    let place = StoreError.CorruptPlace.log(file: UInt32(next.log.files.inUse), block: end.block)
+    throw .corrupt(
+      place, invariant: .logFlushed,
+      reason: "it ends behind commit \(end.lastSequence), and \(followed.state.sequence) was shown")
   }
 }
 
@@ -136,7 +139,10 @@ extension FollowedReading {
   }
 
   private func isSuperseded(_ files: LogFiles<Medium>) throws(StoreError) -> Bool {
-    try visible(files.again()).header.use > files.header.use
+    let header = try visible(files.again()).header
+    // One that has come as far with another salt is of a copy that was put in its place.
+    return header.use > files.header.use
+      || header.use == files.header.use && header.salt != files.header.salt
   }
 
   /// Shows all that was read if there is no writer. It is asked for after the frames were read: a writer

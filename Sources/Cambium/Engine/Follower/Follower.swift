@@ -68,10 +68,10 @@ final class Follower<Medium: FileSystem>: @unchecked Sendable {
   /// - Parameters:
   ///   - keys: Gets all keys that were changed since, and perhaps others.
   ///   - check: Is asked about what is to be shown, where the trees are others.
-  ///   - willShow: Called before new commits are shown, with the first and the last of them; where what is
-  ///     shown goes back, with 0 and the last, before and after.
+  ///   - willShow: Called before new commits are shown, with the first and the last of them.
   /// - Returns: whether there are new commits.
-  /// - Throws: as `init`, what `check` does, `.forked` in a child process. Then what was there before is still shown.
+  /// - Throws: as `init`, what `check` does, `.corrupt` where the store has lost what was shown, `.forked` in a
+  ///   child process. Then what was there before is still shown.
   func refresh(
     noting keys: KeyNotes? = nil, check: (any StateCheck)? = nil,
     willShow: (_ first: UInt64, _ last: UInt64) -> Void = { _, _ in }
@@ -84,17 +84,7 @@ final class Follower<Medium: FileSystem>: @unchecked Sendable {
       try check.check(Snapshot(next.state), names)
     }
     let (shown, sequence) = (followed.state.sequence, next.state.sequence)
-    // The log may be shorter than what was shown of it where its end was lost with the writer.
     if sequence > shown { willShow(shown + 1, sequence) }
-    if sequence < shown { willShow(0, sequence) }
-    let before = replace(by: next)
-    // Who looked at the state before meanwhile has taken what was said for the one that is shown now.
-    if sequence < shown { willShow(0, sequence) }
-    return before.sequence != next.state.sequence
-  }
-
-  /// - Returns: what was shown before.
-  private func replace(by next: FollowedState<Medium>) -> StoreState<Medium> {
     lock.lock()
     defer { lock.unlock() }
     let before = followed.state
@@ -103,6 +93,6 @@ final class Follower<Medium: FileSystem>: @unchecked Sendable {
       snapshotOfState = nil
       next.state.fresh.arena.recycle(below: next.state.fresh.stamp)
     }
-    return before
+    return before.sequence != next.state.sequence
   }
 }

@@ -65,6 +65,8 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
     _ payload: RawSpan, _ sequences: ClosedRange<UInt64>, at place: StoreError.CorruptPlace
   ) throws(StoreError) {
     if sequences.upperBound <= sequence { return }
+    // What one of the commits added and a later one removed is not in it, and may have been in that state.
+    if let notes, sequences.contains(notes.sequence) { notes.keys.noteEverything() }
     try carryOut(payload, of: sequences.upperBound, at: place)
     commitCount += Int(clamping: sequences.upperBound - sequences.lowerBound) + 1
     sequence = sequences.upperBound

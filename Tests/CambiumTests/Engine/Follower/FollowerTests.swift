@@ -61,6 +61,52 @@ struct FollowerTests {
     withExtendedLifetime(engine) {}
   }
 
+  /// The next writer begins with all commits in one overlay, in which such a key is not.
+  @Test func `notes a key that was added and removed again, whoever writes by now`() throws {
+    let medium = SimulatedFileSystem()
+    var engine: SimulatedEngine? = try SimulatedEngine.open(medium)
+    try engine?.put([1], [1])
+    try engine?.seal()
+    let follower = try Follower(medium, options: .small())
+    #expect(follower.snapshot().state.sequence == 1)
+    try engine?.remove([1] as Bytes)
+    try engine?.put([2], [2])
+    engine = nil
+    engine = try SimulatedEngine.open(medium)
+    let tree = try follower.names.slot(of: "t")
+    let notes = KeyNotes(of: ObservedTrees([tree]))
+    #expect(try follower.refresh(noting: notes))
+    #expect(follower.snapshot().state.sequence == 3)
+    let keys = notes.keys(of: tree)
+    let isNoted = (0..<keys.count).contains { keys.key($0).array() == [1] }
+    #expect(!keys.isComplete || isNoted)
+    withExtendedLifetime(engine) {}
+  }
+
+  @Test func `refuses a log that has lost what was shown of it`() throws {
+    let medium = SimulatedFileSystem()
+    var engine: SimulatedEngine? = try SimulatedEngine.open(medium)
+    try engine?.put([1], [1])
+    engine = nil
+    let logs = [FileName.log(0), .log(1)]
+    let older = logs.map { medium.bytes(of: $0) ?? [] }
+    engine = try SimulatedEngine.open(medium)
+    for key in 2...5 as ClosedRange<UInt8> { try engine?.put([key], [key]) }
+    engine = nil
+    let follower = try Follower(medium, options: .small())
+    #expect(follower.snapshot().state.sequence == 5)
+    for (name, bytes) in zip(logs, older) { medium.replaceBytes(of: name, with: bytes) }
+    engine = try SimulatedEngine.open(medium, seed: 7)
+    try engine?.put([6], [6])
+    let error = #expect(throws: StoreError.self) { _ = try follower.refresh() }
+    guard case .corrupt(.log, .logFlushed, _) = error else {
+      Issue.record("\(error.map(String.init(describing:)) ?? "nothing")")
+      return
+    }
+    #expect(follower.snapshot().state.sequence == 5)
+    withExtendedLifetime(engine) {}
+  }
+
   @Test func `asks little where nothing is new`() throws {
     let medium = SimulatedFileSystem()
     let engine = try SimulatedEngine.open(medium)
@@ -89,8 +135,10 @@ struct FollowerTests {
       func look() throws {
         count += 1
         let kept = follower.snapshot()
-        _ = try follower.refresh()
+        let notes = KeyNotes(of: ObservedTrees(try WrittenHistory<Interposed>.slots(follower.names)))
+        _ = try follower.refresh(noting: notes)
         let shown = follower.snapshot()
+        try writer.verify(notes, from: kept, to: shown, follower.names)
         try agree(shown.state.sequence >= last, "it went back")
         last = shown.state.sequence
         let fresh = try Follower(inner, options: .small())

@@ -95,4 +95,26 @@ extension WrittenHistory {
       }
     }
   }
+
+  static func slots(_ names: TreeNames) throws -> [TreeSlot] {
+    try trees.map { try names.slot(of: $0) }.sorted()
+  }
+
+  /// Throws unless all keys are in `notes` that are not the same in two states.
+  func verify<Other: FileSystem>(
+    _ notes: KeyNotes, from old: Snapshot<Other>, to new: Snapshot<Other>, _ names: TreeNames
+  ) throws {
+    for name in Self.trees {
+      let keys = notes.keys(of: try names.slot(of: name))
+      guard keys.isComplete else { continue }
+      let noted = Set((0..<keys.count).map { keys.key($0).array() })
+      let before = contents[old.state.sequence]?[name] ?? [:]
+      let after = contents[new.state.sequence]?[name] ?? [:]
+      for key in Self.keys where before[key] != after[key] {
+        try agree(
+          noted.contains(key),
+          "\(key) in \(name) changed from \(old.state.sequence) to \(new.state.sequence) unnoted")
+      }
+    }
+  }
 }
