@@ -135,7 +135,8 @@ struct FollowerTests {
       func look() throws {
         count += 1
         let kept = follower.snapshot()
-        let notes = KeyNotes(of: ObservedTrees(try WrittenHistory<Interposed>.slots(follower.names)))
+        let notes = KeyNotes(
+          of: ObservedTrees(try WrittenHistory<Interposed>.slots(follower.names)))
         _ = try follower.refresh(noting: notes)
         let shown = follower.snapshot()
         try writer.verify(notes, from: kept, to: shown, follower.names)
