@@ -28,16 +28,21 @@ final class BlobFiles<Medium: FileSystem>: @unchecked Sendable {
   ///   - seed: What the store keeps for its blobs.
   ///   - number: The first segment to make, above all that have a file.
   ///   - segmentSize: The size in bytes after which a segment takes no further blob.
+  ///   - bufferSize: How many bytes of a large blob are written at once.
   ///   - crew: Who compresses and decompresses.
   init(
     in medium: Medium, seed: BlobSeed, from number: UInt32,
-    segmentSize: Int = BlobLayout.segmentSize, crew: BlobCrew = BlobCrew()
+    segmentSize: Int = BlobLayout.segmentSize, bufferSize: Int = 1 << 20,
+    crew: BlobCrew = BlobCrew()
   ) {
+    precondition(
+      bufferSize >= 2 * Layout.blockSize && bufferSize % Layout.blockSize == 0,
+      "a buffer is of whole blocks")
     self.medium = medium
     self.seed = seed
     self.segmentSize = UInt64(max(segmentSize, 0))
     self.crew = crew
-    spares = BlobSpares(for: crew, bufferSize: BlobOutput<Medium>.bufferSize)
+    spares = BlobSpares(for: crew, bufferSize: bufferSize)
     nextNumber = UInt64(number)
   }
 }

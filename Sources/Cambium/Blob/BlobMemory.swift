@@ -46,6 +46,12 @@ internal import Glibc
     return unsafe _overrideLifetime(span, borrowing: self)
   }
 
+  /// Where the byte at `offset` is. The memory must be held as long as the pointer is used.
+  func pointer(at offset: Int) -> UnsafeRawPointer {
+    precondition(offset >= 0 && offset <= count, "outside the memory")
+    return unsafe UnsafeRawPointer(base + offset)
+  }
+
   /// Moves the bytes in `range` to the beginning.
   func moveToFront(_ range: Range<Int>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "outside the memory")

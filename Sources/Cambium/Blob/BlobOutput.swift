@@ -11,9 +11,6 @@
 /// The segment is taken when there is something to write, so that many open streams of small blobs need but one.
 /// Belongs to one thread at a time.
 final class BlobOutput<Medium: FileSystem> {
-  /// How many bytes are written at once.
-  static var bufferSize: Int { 1 << 20 }
-
   /// A segment, as long as no other stream may write to it.
   private struct Place {
     let appender: BlobAppender<Medium>

@@ -20,20 +20,22 @@ final class FetchedFrames: Sendable {
 
   /// The bytes of a frame, compressed.
   @_lifetime(borrow self)
-  func bytes(of index: Int) -> RawSpan {
-    let range = frames.bytes(of: index..<index + 1)
-    let bytes = memory.bytes(range.lowerBound - start..<range.upperBound - start)
-    return unsafe _overrideLifetime(bytes, borrowing: self)
-  }
+  func bytes(of index: Int) -> RawSpan { bytes(of: index..<index + 1) }
 
   /// The bytes of all frames.
   var bytes: RawSpan {
     @_lifetime(borrow self)
-    get {
-      let range = frames.bytes(of: indices)
-      let bytes = memory.bytes(range.lowerBound - start..<range.upperBound - start)
-      return unsafe _overrideLifetime(bytes, borrowing: self)
-    }
+    get { bytes(of: indices) }
+  }
+
+  @_lifetime(borrow self)
+  private func bytes(of indices: Range<Int>) -> RawSpan {
+    let range = frames.bytes(of: indices)
+    precondition(
+      range.lowerBound >= start && range.upperBound - start <= memory.count, "not fetched")
+    let bytes = unsafe RawSpan(
+      _unsafeStart: memory.pointer(at: range.lowerBound - start), byteCount: range.count)
+    return unsafe _overrideLifetime(bytes, borrowing: self)
   }
 
   /// Throws unless all are what they must be.
@@ -104,6 +106,7 @@ final class FrameDecompression: CrewTask, @unchecked Sendable {
   private func copyPart() throws(StoreError) {
     let whole = try BlobMemory(count: fetched.length(of: index))
     try fill(whole, from: 0, count: whole.count)
+    let target = target
     var content = target.mutableBytes(offset..<offset + part.count)
     content.copy(whole.bytes(part), to: 0)
   }

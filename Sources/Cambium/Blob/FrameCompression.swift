@@ -33,6 +33,7 @@ final class FrameCompression: CrewTask, @unchecked Sendable {
   /// Takes in as much as there is room for, and returns how much that was.
   func take(_ bytes: RawSpan) -> Int {
     let count = min(bytes.byteCount, BlobLayout.frameLength - length)
+    let content = content
     var target = content.mutableBytes(length..<length + count)
     target.copy(bytes.part(0, count), to: 0)
     length += count
@@ -43,8 +44,9 @@ final class FrameCompression: CrewTask, @unchecked Sendable {
   ///
   /// Where zstd cannot, since there is no memory for a context, the content stays as it is.
   override func perform() {
-    let content = content.bytes(0..<length)
-    var target = frame.mutableBytes(0..<frame.count)
+    let (contentMemory, frameMemory) = (self.content, frame)
+    let content = contentMemory.bytes(0..<length)
+    var target = frameMemory.mutableBytes(0..<frameMemory.count)
     if case .zstd(let level) = method,
       let size = contexts.compress(content, level: level, to: &target)
     {
@@ -60,11 +62,15 @@ final class FrameCompression: CrewTask, @unchecked Sendable {
   /// The frame, and what was written behind it.
   var bytes: RawSpan {
     @_lifetime(borrow self)
-    get { unsafe _overrideLifetime(frame.bytes(0..<size), borrowing: self) }
+    get {
+      let bytes = unsafe RawSpan(_unsafeStart: frame.pointer(at: 0), byteCount: size)
+      return unsafe _overrideLifetime(bytes, borrowing: self)
+    }
   }
 
   /// Writes the tail of a blob of one frame behind that, so that both go to the medium at once.
   func append(_ tail: [UInt8]) {
+    let frame = frame
     var target = frame.mutableBytes(size..<size + tail.count)
     target.copy(tail.rawSpan, to: 0)
     size += tail.count
