@@ -83,6 +83,8 @@
   case rowNulls = "R3"
   /// What a row holds for a column is a value of its type.
   case rowValues = "R4"
+  /// A value of an external column is bytes, or a whole reference to a blob that the map has.
+  case rowExternal = "R5"
 
   /// The entries of a history are whole parts of commits behind the one that it begins with, each numbered
   /// from 0 without a gap.
