@@ -24,8 +24,10 @@ let package = Package(
   ],
   targets: [
     .target(name: "CCambium"),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .target(
-      name: "Cambium", dependencies: ["CCambium", .product(name: "Logging", package: "swift-log")]),
+      name: "Cambium",
+      dependencies: ["CCambium", "CZstd", .product(name: "Logging", package: "swift-log")]),
     .target(name: "TestSupport", dependencies: ["Cambium"], path: "Tests/TestSupport"),
     .target(name: "CambiumTesting", dependencies: ["Cambium", "TestSupport"]),
     .testTarget(
@@ -36,7 +38,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.name != "CCambium" {
+for target in package.targets where !["CCambium", "CZstd"].contains(target.name) {
   target.swiftSettings = settings
 }
 
