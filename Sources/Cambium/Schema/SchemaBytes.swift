@@ -36,7 +36,7 @@ extension [UInt8] {
     case .none: append(integer: Int16.min)
     case .zstd(let level): append(integer: Int16(clamping: level))
     }
-    append(options.isDeduplicated ? 1 : 0)
+    append(options.deduplicated ? 1 : 0)
   }
 
   /// Appends a condition, with what `field` makes of the name of each field in it.

@@ -18,7 +18,7 @@ extension RecordPlan {
     try compare(keyBytes, rowBytes, key, row, "encode(to:)")
     do throws(StoreError) {
       let back = try way.read(
-        Subject.self, key: keyBytes.rawSpan, row: rowBytes.rawSpan, blobs: BlobSource(waiting))
+        Subject.self, key: keyBytes.rawSpan, row: rowBytes.rawSpan, blobs: BlobFinder(waiting))
       try write(back, to: row, key: key)
     } catch { throw disagreement(error) }
     try compare(keyBytes, rowBytes, key, row, "init(from:)")

@@ -11,7 +11,7 @@ internal import FoundationEssentials
   @exclusivity(unchecked) private var key = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   /// Its frame was checked.
   @exclusivity(unchecked) private var row = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-  @exclusivity(unchecked) private var blobs: BlobSource?
+  @exclusivity(unchecked) private var blobs: BlobFinder?
   @exclusivity(unchecked) private var isOpen = false
 
   init(layout: RowLayout, tree: CodingTree) {
@@ -22,7 +22,7 @@ internal import FoundationEssentials
   /// - Throws: `.corrupt` where the bytes are no record; `.invalidValue`, naming the field, where the type
   ///   asks for something else than what is described, or has no such value.
   func decode<Subject: Record>(
-    _ type: Subject.Type, key: RawSpan, row: RawSpan, blobs: BlobSource?
+    _ type: Subject.Type, key: RawSpan, row: RawSpan, blobs: BlobFinder?
   ) throws(StoreError) -> Subject {
     try check(key, row)
     unsafe self.blobs = blobs

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// Makes accesses to properties of types that are known only now.
 struct Accesses {
   private let field: DescribedField
@@ -59,9 +61,9 @@ extension Accesses {
 
   private func external(_ type: any Any.Type, _ stored: ColumnType) -> (any PropertyAccess)? {
     switch stored {
-    case .binaryData where type == Blob.self: access(ExternalConversion<Blob>())
-    case .binaryData where type == Data.self: access(ExternalConversion<Data>())
-    case .string where type == String.self: access(ExternalConversion<String>())
+    case .binaryData where type == Blob.self: access(ExternalConversion<Blob>(place: place))
+    case .binaryData where type == Data.self: access(ExternalConversion<Data>(place: place))
+    case .string where type == String.self: access(ExternalConversion<String>(place: place))
     default: nil
     }
   }

@@ -60,7 +60,8 @@ extension RowReader {
       throw fault(.rowExternal, "an external value is neither bytes nor a reference")
     }
     let blob = try blob(value)
-    guard type == .string else { return .blob(blob) }
+    // Of a row that is no more, what it says of its blob may be all that is left.
+    guard type == .string, !(blob.source is DeletedBlob) else { return .blob(blob) }
     return .string(try string(of: blob))
   }
 

@@ -11,7 +11,7 @@ internal import FoundationEssentials
   /// it.
   private unowned(unsafe) let uncountedLayout: RowLayout
   /// What finds values that lie outside the row; nil where none are asked for.
-  let blobs: BlobSource?
+  let blobs: BlobFinder?
   private let endsStart: Int
   private let variableStart: Int
   private let endWidthCode: Int
@@ -22,7 +22,7 @@ internal import FoundationEssentials
   @inline(__always)
   @_lifetime(copy key, copy row, borrow layout)
   init(
-    key: RawSpan, row: RawSpan, layout: borrowing RowLayout, blobs: BlobSource? = nil
+    key: RawSpan, row: RawSpan, layout: borrowing RowLayout, blobs: BlobFinder? = nil
   ) throws(StoreError) {
     self.key = key
     self.row = row
@@ -66,7 +66,7 @@ internal import FoundationEssentials
   @inline(__always)
   @_lifetime(copy key, copy row, borrow layout)
   init(
-    key: RawSpan, checkedRow row: RawSpan, layout: borrowing RowLayout, blobs: BlobSource? = nil
+    key: RawSpan, checkedRow row: RawSpan, layout: borrowing RowLayout, blobs: BlobFinder? = nil
   ) {
     self.key = key
     self.row = row

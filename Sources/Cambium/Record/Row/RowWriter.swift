@@ -23,7 +23,8 @@ final class RowWriter {
   @exclusivity(unchecked) private var endWidthCode = 0
 
   /// What the row only numbers: values of external columns that are still to be stored.
-  @exclusivity(unchecked) private(set) var waiting: [Blob] = []
+  var waiting: [Blob] { unsafe waitingBlobs }
+  @exclusivity(unchecked) private var waitingBlobs: [Blob] = []
 
   init() {}
 
@@ -35,7 +36,7 @@ final class RowWriter {
     unsafe end = variableStart
     unsafe next = 0
     unsafe endWidthCode = 0
-    if unsafe !waiting.isEmpty { unsafe waiting = [] }
+    if unsafe !waitingBlobs.isEmpty { unsafe waitingBlobs = [] }
     unsafe memory.reserve(variableStart, keeping: 0)
     unsafe memory.zero(variableStart)
   }
@@ -50,7 +51,7 @@ final class RowWriter {
   /// Gives memory back that an unusually long row has needed. There is no row then until the next begins.
   func trim() {
     unsafe end = 0
-    unsafe waiting = []
+    unsafe waitingBlobs = []
     unsafe memory.trim()
   }
 
@@ -150,11 +151,11 @@ extension RowWriter {
   /// Appends the value of an external column. Where it is long, or lies outside already, the row only numbers it.
   func append(_ blob: Blob, to column: Int) throws(StoreError) {
     let value: ExternalValue
-    if let bytes = blob.inlineBytes, bytes.count <= ExternalValue.inlineMax {
-      value = .inline(bytes)
+    if blob.source == nil, blob.count <= ExternalValue.inlineMax {
+      value = .inline(try blob.data())
     } else {
-      value = unsafe .waiting(waiting.count)
-      unsafe waiting.append(blob)
+      value = unsafe .waiting(waitingBlobs.count)
+      unsafe waitingBlobs.append(blob)
     }
     try append(value.encoded.rawSpan, to: column)
   }

@@ -96,7 +96,7 @@ extension BlobOptions {
       case .zstd(let level): ".zstd(level: \(level))"
       }
     return ".external(threshold: \(threshold), compression: \(compression)"
-      + (isDeduplicated ? ", deduplicated: true)" : ")")
+      + (deduplicated ? ", deduplicated: true)" : ")")
   }
 }
 

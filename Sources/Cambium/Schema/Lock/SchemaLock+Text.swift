@@ -67,7 +67,7 @@ extension BlobOptions {
       case .none: "none"
       case .zstd(let level): "zstd \(level)"
       }
-    return "\(threshold) \(compression)" + (isDeduplicated ? " deduplicated" : "")
+    return "\(threshold) \(compression)" + (deduplicated ? " deduplicated" : "")
   }
 }
 
