@@ -1,7 +1,10 @@
 #define _GNU_SOURCE
 #include "CCambiumSyscalls.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/vfs.h>
@@ -61,4 +64,24 @@ int cambium_set_direct(int descriptor, int direct) {
 
 int cambium_rename_to_free(int directory, const char *name, const char *new_name) {
   return renameat2(directory, name, directory, new_name, RENAME_NOREPLACE);
+}
+
+// The signal is sent to the thread that writes: it is held back there, and taken away if it was not waiting before.
+ssize_t cambium_write_quietly(int descriptor, const void *bytes, size_t count) {
+  sigset_t broken_pipe, before, pending;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  sigpending(&pending);
+  bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+  pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+  ssize_t written = write(descriptor, bytes, count);
+  int error = errno;
+  if (written < 0 && error == EPIPE && !was_pending) {
+    struct timespec no_time = {0, 0};
+    while (sigtimedwait(&broken_pipe, NULL, &no_time) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = error;
+  return written;
 }

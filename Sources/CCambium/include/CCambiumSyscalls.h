@@ -1,5 +1,7 @@
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 // The system calls that Swift's Glibc module does not name. Each returns 0, or -1 with `errno` set,
 // unless it says otherwise, and is left to the caller to repeat after EINTR.
@@ -36,3 +38,7 @@ int cambium_set_direct(int descriptor, int direct);
 /// Gives a file of the directory a new name, unless the name is taken (EEXIST) or the medium cannot
 /// tell (EINVAL).
 int cambium_rename_to_free(int directory, const char *name, const char *new_name);
+
+/// As `write`, but where nobody reads the pipe or socket any more it returns -1 with `EPIPE`, and the process is not
+/// sent the signal that would end it.
+ssize_t cambium_write_quietly(int descriptor, const void *bytes, size_t count);

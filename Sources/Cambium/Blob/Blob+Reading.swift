@@ -3,25 +3,36 @@ public import FoundationEssentials
 extension Blob {
   /// All of it.
   ///
-  /// - Complexity: O(count), in time and memory; what is compressed is decompressed on several cores.
+  /// - Complexity: O(count), in time and memory; what is compressed is decompressed on all cores.
   /// - Throws: `.corrupt`, `.missing`, `.io`.
   public func data() throws(StoreError) -> Data {
-    preconditionFailure("on its way")
+    try data(in: 0..<count)
   }
 
   /// The bytes in `range`, as far as there are any.
   ///
-  /// - Complexity: O(range); at most 256 KiB more are read at either end.
+  /// - Complexity: O(range); at either end up to 256 KiB more are decompressed.
   /// - Throws: `.corrupt`, `.missing`, `.io`.
   public func data(in range: Range<Int>) throws(StoreError) -> Data {
-    preconditionFailure("on its way")
+    let range = range.clamped(to: 0..<count)
+    guard !range.isEmpty else { return Data() }
+    switch storage {
+    case .memory(let data): return data.bytes(in: range)
+    case .stored(let source):
+      let reading = try source.reading()
+      return try reading.content(in: range).data()
+    }
   }
 
-  /// What reads it piece by piece, from `offset` on.
+  /// What reads it piece by piece, from `offset` on; at the end there is nothing to read.
   ///
   /// - Throws: `.corrupt`, `.missing`, `.io`.
   public func reader(from offset: Int = 0) throws(StoreError) -> BlobReader {
-    preconditionFailure("on its way")
+    let offset = min(max(offset, 0), count)
+    switch storage {
+    case .memory(let data): return BlobReader(data, from: offset)
+    case .stored(let source): return BlobReader(try source.reading(), from: offset)
+    }
   }
 
   /// The content in pieces of up to 256 KiB, for loops in tasks.
@@ -29,10 +40,22 @@ extension Blob {
 
   /// Writes all of it to a file, pipe or socket, from where that stands.
   ///
-  /// Memory is taken for a few pieces, whatever the count.
+  /// Memory is taken for a few pieces, whatever the count. Where nobody reads a pipe any more that is an error
+  /// and no signal.
   ///
   /// - Throws: `.corrupt`, `.missing`, `.io`, `.full`; then a part of it may be written.
   public func write(to descriptor: Int32) throws(StoreError) {
-    preconditionFailure("on its way")
+    let reader = try reader()
+    while let piece = try reader.read(upTo: BlobLayout.frameLength) {
+      try Syscall.writeOn(piece.bytes, to: descriptor)
+        .get("write a blob", path: "descriptor \(descriptor)")
+    }
+  }
+}
+
+extension Data {
+  /// A copy of the bytes in a range that counts from 0.
+  func bytes(in range: Range<Int>) -> Data {
+    Data(self[startIndex + range.lowerBound..<startIndex + range.upperBound])
   }
 }

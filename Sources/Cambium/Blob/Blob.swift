@@ -5,15 +5,15 @@ public import FoundationEssentials
 /// Fetching a record with a property of this type reads none of it. A blob reads what was there when it
 /// was fetched, also after the record was changed or deleted, and after its snapshot has gone.
 ///
-/// Blobs are equal if their contents are. Comparing two that are not the same stored blob and are of one
-/// length reads both; one that cannot be read is equal to itself alone.
+///     let thumbnail = try item.photo.data(in: 0..<4096)
+///     for try await piece in item.photo.chunks { … }
 public struct Blob: Sendable {
-  private enum Storage: Sendable {
+  enum Storage: Sendable {
     case memory(Data)
     case stored(any BlobSource)
   }
 
-  private let storage: Storage
+  let storage: Storage
 
   /// A blob in memory.
   public init(_ data: Data = Data()) {
@@ -36,4 +36,52 @@ public struct Blob: Sendable {
     case .stored(let source): source.count
     }
   }
+}
+
+extension Blob: Hashable {
+  /// Whether both have the same content.
+  ///
+  /// The same stored blob is equal to itself without being read, and blobs of different lengths are not; of others
+  /// both are read. One that cannot be read is equal to itself alone.
+  ///
+  /// - Complexity: O(count).
+  public static func == (one: Blob, other: Blob) -> Bool {
+    if one.count != other.count { return false }
+    if let one = one.source, let other = other.source, one.identity == other.identity {
+      return true
+    }
+    return (try? one.hasSameContent(as: other)) ?? false
+  }
+
+  /// Hashes the length alone: the content would have to be read.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(count)
+  }
+
+  /// - Precondition: The lengths are the same.
+  private func hasSameContent(as other: Blob) throws(StoreError) -> Bool {
+    if case .memory(let one) = storage, case .memory(let two) = other.storage { return one == two }
+    let readers = (try reader(), try other.reader())
+    while let piece = try readers.0.read(upTo: BlobLayout.frameLength) {
+      if try readers.1.read(upTo: piece.count) != piece { return false }
+    }
+    return true
+  }
+}
+
+extension Blob: Codable {
+  /// Decodes what was encoded as `Data`.
+  public init(from decoder: any Decoder) throws {
+    self.init(try decoder.singleValueContainer().decode(Data.self))
+  }
+
+  /// Encodes the content, which is read, as `Data`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(data())
+  }
+}
+
+extension Blob: CustomStringConvertible {
+  public var description: String { "a blob of \(count) bytes" }
 }

@@ -5,18 +5,51 @@
 final class BlobFiles<Medium: FileSystem>: @unchecked Sendable {
   let medium: Medium
   let seed: BlobSeed
+  let crew: BlobCrew
+  let spares: BlobSpares
+  private let segmentSize: UInt64
+  let lock = ThreadLock()
+
+  // Under `lock`:
+
+  /// Those that are open, ascending by number.
+  var segments: [BlobSegment<Medium>] = []
+  /// Those that were removed, as long as somebody has them.
+  var removed: [UInt32: RemovedSegment<Medium>] = [:]
+  /// Those that are written to, by number, also full ones.
+  var appenders: [UInt32: BlobAppender<Medium>] = [:]
+  /// Those of them in which the next stream may go on; the last one does.
+  var free: [BlobAppender<Medium>] = []
+  /// How many open streams and blobs that are not let go of are in a segment.
+  var pins: [UInt32: Int] = [:]
+  private var nextNumber: UInt64
 
   /// - Parameters:
   ///   - seed: What the store keeps for its blobs.
   ///   - number: The first segment to make, above all that have a file.
   ///   - segmentSize: The size in bytes after which a segment takes no further blob.
+  ///   - bufferSize: How many bytes of a large blob are written at once.
+  ///   - crew: Who compresses and decompresses.
   init(
     in medium: Medium, seed: BlobSeed, from number: UInt32,
-    segmentSize: Int = BlobLayout.segmentSize
+    segmentSize: Int = BlobLayout.segmentSize, bufferSize: Int = 1 << 20,
+    crew: BlobCrew = BlobCrew()
   ) {
+    precondition(
+      bufferSize >= 2 * Layout.blockSize && bufferSize % Layout.blockSize == 0,
+      "a buffer is of whole blocks")
     self.medium = medium
     self.seed = seed
+    self.segmentSize = UInt64(max(segmentSize, 0))
+    self.crew = crew
+    spares = BlobSpares(for: crew, bufferSize: bufferSize)
+    nextNumber = UInt64(number)
   }
+}
+
+/// A segment that was removed and may be open.
+struct RemovedSegment<Medium: FileSystem> {
+  weak var segment: BlobSegment<Medium>?
 }
 
 // MARK: - Writing
@@ -28,22 +61,40 @@ extension BlobFiles {
   func makeStream(
     _ identity: BlobIdentity, _ compression: BlobCompression, isHashed: Bool = false
   ) -> BlobStream<Medium> {
-    BlobStream(identity)
+    BlobStream(identity, compression, isHashed: isHashed, to: self)
   }
 
   /// Copies a blob to another segment, byte for byte, and checks all checksums on the way.
   ///
   /// - Throws: `.corrupt`, `.missing`, `.io`, `.full`.
   func copy(_ identity: BlobIdentity, from place: BlobPlace) throws(StoreError) -> BlobContent {
-    preconditionFailure("on its way")
+    let reader = try reader(of: identity, at: place)
+    let output = BlobOutput(to: self)
+    try reader.copy(to: output)
+    let ended = try output.finish()
+    var moved = place
+    moved.segment = ended.segment
+    moved.offset = ended.range.lowerBound
+    return BlobContent(identity: identity, place: moved, hash: nil, pin: ended.pin)
   }
 
   /// Forces these blobs to the medium, segment by segment in order of numbers; those that are there already cost
   /// nothing. What was in a file before this process opened it counts as synced.
   ///
-  /// - Throws: `.io`, `.full`. A segment whose sync failed fails for all that was not synced in it, for ever.
+  /// - Throws: `.io`, `.full`, `.poisoned`. A segment whose sync failed fails for all that was not synced in it, for
+  ///   ever.
   func sync(_ places: [BlobPlace]) throws(StoreError) {
-    preconditionFailure("on its way")
+    var ends: [UInt32: UInt64] = [:]
+    for place in places { ends[place.segment] = max(ends[place.segment] ?? 0, place.end) }
+    for (number, end) in ends.sorted(by: { $0.key < $1.key }) {
+      guard let appender = appender(number) else { continue }
+      do throws(StoreError) {
+        try appender.sync(through: end)
+      } catch {
+        leave(appender)
+        throw error
+      }
+    }
   }
 
   /// Lets streams go on in a segment from before, if it ends where the map says: then nobody was interrupted
@@ -51,66 +102,105 @@ extension BlobFiles {
   ///
   /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
   func goOn(in number: UInt32, end: UInt64) throws(StoreError) {
-    preconditionFailure("on its way")
+    let segment = try BlobSegment(opening: number, .readWrite, seed: seed, in: medium)
+    let size = try medium.size(of: segment.file, at: .blobSegmentOpen)
+    lock.lock()
+    defer { lock.unlock() }
+    insert(segment)
+    guard UInt64(size) == end, end < segmentSize, appenders[number] == nil else { return }
+    let appender = BlobAppender(segment, in: medium, end: end)
+    appenders[number] = appender
+    free.append(appender)
   }
 }
 
-// MARK: - Reading
+// MARK: - Streams and their segments
 
 extension BlobFiles {
-  /// Opens segments, those that are not open, and keeps them open until they are removed or released.
+  /// A segment to write to, and what keeps it from being collected.
   ///
-  /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
-  func open(_ numbers: [UInt32]) throws(StoreError) {
-    preconditionFailure("on its way")
+  /// - Throws: `.io`, `.full`, `.limitExceeded`.
+  func takeAppender() throws(StoreError) -> (BlobAppender<Medium>, BlobPin) {
+    if let appender = popFree() { return (appender, makePin(appender.number)) }
+    let appender = try makeAppender()
+    lock.lock()
+    pins[appender.number, default: 0] += 1
+    appenders[appender.number] = appender
+    insert(appender.segment)
+    lock.unlock()
+    return (appender, makePin(appender.number))
   }
 
-  /// All segments that are open, ascending by number. Who keeps this value can read in them whatever is removed
-  /// later: a reader of one of them is made from here on for as long.
+  /// Takes a segment back from its stream.
   ///
-  /// - Complexity: O(1).
-  var openSegments: [BlobSegment<Medium>] { [] }
-
-  /// What reads a blob. Nothing is read of it; its segment is opened if it is not.
-  ///
-  /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
-  func reader(
-    of identity: BlobIdentity, at place: BlobPlace
-  ) throws(StoreError) -> BlobFrameReader<Medium> {
-    preconditionFailure("on its way")
+  /// - Parameters:
+  ///   - end: Where the last blob in it ends.
+  ///   - isWhole: Whether others may go on behind that.
+  func giveBack(_ appender: BlobAppender<Medium>, end: UInt64, isWhole: Bool) {
+    appender.note(end: end)
+    guard isWhole, end < segmentSize, !appender.isBroken else { return appender.endOutput() }
+    lock.lock()
+    defer { lock.unlock() }
+    free.append(appender)
   }
 
-  /// Closes the segments but these, as far as nobody else has them: another process has removed them.
-  func release(but numbers: [UInt32]) {}
-}
-
-// MARK: - Removing
-
-extension BlobFiles {
-  /// The segments in which streams are open, or finished blobs not let go of; ascending.
-  var pinnedSegments: [UInt32] { [] }
-
-  /// Sees to it that no stream begins in the segment any more.
-  ///
-  /// - Returns: false if it is pinned; then nothing has changed.
-  func retire(_ number: UInt32) -> Bool {
-    preconditionFailure("on its way")
+  private func popFree() -> BlobAppender<Medium>? {
+    lock.lock()
+    defer { lock.unlock() }
+    guard let appender = free.popLast() else { return nil }
+    pins[appender.number, default: 0] += 1
+    return appender
   }
 
-  /// Unlinks a segment that has been retired, or was there before. Who has it open can go on reading.
-  ///
-  /// A file that is not there is removed already. The directory is not synced: a file that comes back is an
-  /// orphan.
-  ///
-  /// - Throws: `.io`.
-  func remove(_ number: UInt32) throws(StoreError) {
-    preconditionFailure("on its way")
+  /// What gives back one of the segment's pins.
+  private func makePin(_ number: UInt32) -> BlobPin {
+    BlobPin(number) { [self] in unpin(number) }
   }
 
-  /// The size of the segment's file: what blobs and garbage take together.
-  ///
-  /// - Throws: `.missing`, `.io`.
-  func size(of number: UInt32) throws(StoreError) -> UInt64 {
-    preconditionFailure("on its way")
+  private func unpin(_ number: UInt32) {
+    lock.lock()
+    defer { lock.unlock() }
+    let count = (pins[number] ?? 1) - 1
+    pins[number] = count > 0 ? count : nil
+  }
+
+  private func appender(_ number: UInt32) -> BlobAppender<Medium>? {
+    lock.lock()
+    defer { lock.unlock() }
+    return appenders[number]
+  }
+
+  /// Has nobody go on there.
+  private func leave(_ appender: BlobAppender<Medium>) {
+    lock.lock()
+    defer { lock.unlock() }
+    free.removeAll { $0 === appender }
+  }
+
+  /// Makes the next segment. It gets its name once its header is on the medium.
+  private func makeAppender() throws(StoreError) -> BlobAppender<Medium> {
+    let number = try takeNumber()
+    let name = FileName.blobs(number)
+    let file = try medium.open(name.temporary, .create, at: .blobSegmentCreate)
+    let block = try BlobMemory(count: Layout.blockSize)
+    var span = block.mutableBytes(0..<Layout.blockSize)
+    BlobSegmentHeader(seed: seed, number: number).encode(to: &span)
+    try medium.write(block.bytes(0..<block.count), to: file, from: 0, at: .blobHeaderWrite)
+    try medium.sync(file, at: .blobHeaderSync)
+    try medium.rename(name.temporary, to: name, at: .blobSegmentRename)
+    try medium.syncDirectory(at: .blobDirectorySync)
+    return BlobAppender(
+      BlobSegment(number: number, file: file), in: medium, end: UInt64(BlobLayout.firstOffset))
+  }
+
+  /// Whatever comes of it, nobody tries the number again.
+  private func takeNumber() throws(StoreError) -> UInt32 {
+    lock.lock()
+    defer { lock.unlock() }
+    guard let number = UInt32(exactly: nextNumber) else {
+      throw .limitExceeded(.segmentNumber, found: Int(clamping: nextNumber))
+    }
+    nextNumber += 1
+    return number
   }
 }

@@ -1,7 +1,34 @@
 /// The sizes that blobs are built on.
+///
+///     ┌ header block ┬ blob ─────────────────────────────────────┬ blob ─┄
+///     │              │ frame │ frame │ … │ checksums │ seek table │
+///     └──────────────┴───────┴───────┴───┴───────────┴────────────┴─────┄
+///                                        └─────── tail ──────────┘
 enum BlobLayout {
   /// The content of a frame but for the last of a blob, in bytes.
   static let frameLength = 256 << 10
-  /// The size after which a stream begins another segment.
+  /// The size after which a segment takes no further blob.
   static let segmentSize = 1 << 30
+  /// The first byte of the first blob in a segment.
+  static let firstOffset = Layout.blockSize
+  /// The size of the tail of a blob without content.
+  static let tailSizeMin = 33
+  /// What each frame adds to the tail: its checksum and its entry in the seek table.
+  static let tailSizePerFrame = 12
+
+  /// How many frames hold `length` bytes of content.
+  static func frameCount(length: Int) -> Int {
+    length / frameLength + (length % frameLength > 0 ? 1 : 0)
+  }
+
+  /// The size of the tail behind so many frames.
+  static func tailSize(frames: Int) -> Int {
+    tailSizeMin + tailSizePerFrame * frames
+  }
+
+  /// The most bytes that zstd makes of so much content, as `ZSTD_COMPRESSBOUND` has it.
+  static func frameSizeMax(length: Int) -> Int {
+    let margin = length < 128 << 10 ? ((128 << 10) - length) >> 11 : 0
+    return length + length >> 8 + margin
+  }
 }

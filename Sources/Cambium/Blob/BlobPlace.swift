@@ -41,3 +41,39 @@ struct BlobPlace: Hashable, Sendable {
     bytes.append(integer: checksum.rawValue)
   }
 }
+
+extension BlobPlace {
+  /// For errors.
+  var corruptPlace: StoreError.CorruptPlace { .blob(segment: segment, offset: offset) }
+
+  /// Where the blob ends in the file.
+  var end: UInt64 {
+    let (end, overflows) = offset.addingReportingOverflow(size)
+    return overflows ? .max : end
+  }
+
+  /// The size of the blob's tail.
+  ///
+  /// - Precondition: The place was checked.
+  var tailSize: Int {
+    BlobLayout.tailSize(frames: BlobLayout.frameCount(length: Int(clamping: length)))
+  }
+
+  /// Throws unless there can be such a blob, in a file of `fileSize` bytes.
+  ///
+  /// Nothing is read or allocated before: afterwards sums of what is in a place do not overflow.
+  ///
+  /// - Throws: `.corrupt`.
+  func check(fileSize: UInt64) throws(StoreError) {
+    func fault(_ reason: String) -> StoreError {
+      .corrupt(corruptPlace, invariant: .blobExists, reason: reason)
+    }
+    guard length <= StoreError.Limit.blobLength.bound else {
+      throw fault("no blob is \(length) bytes long")
+    }
+    guard size >= tailSize else { throw fault("\(size) bytes are no room for its tail") }
+    guard offset >= BlobLayout.firstOffset, offset <= fileSize, size <= fileSize - offset else {
+      throw fault("\(size) bytes do not lie within the file of \(fileSize)")
+    }
+  }
+}

@@ -5,22 +5,46 @@ public import FoundationEssentials
 ///     let reader = try blob.reader()
 ///     while let piece = try reader.read(upTo: 65_536) { … }
 ///
-/// Belongs to one task or thread at a time.
+/// What comes next is read and decompressed ahead, the further the longer it is read. Belongs to one task or
+/// thread at a time.
 public final class BlobReader {
+  private enum Source {
+    case memory(Data)
+    case stored(FramesAhead)
+  }
+
   /// How many bytes the blob has.
   public let count: Int
   /// Where the next piece begins.
   public private(set) var offset: Int
+  private let source: Source
 
-  init(count: Int, offset: Int) {
-    self.count = count
+  init(_ data: Data, from offset: Int) {
+    source = .memory(data)
+    count = data.count
     self.offset = offset
   }
 
-  /// The next bytes, at most `count`; nil at the end.
+  init(_ reading: any BlobReading, from offset: Int) {
+    source = .stored(FramesAhead(reading, from: offset / BlobLayout.frameLength))
+    count = reading.count
+    self.offset = offset
+  }
+
+  /// The next bytes: `count` of them, or as many as there are left; nil at the end.
   ///
-  /// - Throws: `.corrupt`, `.missing`, `.io`.
+  /// - Throws: `.corrupt`, `.missing`, `.io`. The next call tries again.
   public func read(upTo count: Int) throws(StoreError) -> Data? {
-    preconditionFailure("on its way")
+    let end = offset + min(max(count, 0), self.count - offset)
+    guard offset < self.count else { return nil }
+    switch source {
+    case .memory(let data):
+      defer { offset = end }
+      return data.bytes(in: offset..<end)
+    case .stored(let frames):
+      let data = try frames.content(in: offset..<end)
+      offset = end
+      return data
+    }
   }
 }

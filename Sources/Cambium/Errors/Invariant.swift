@@ -98,6 +98,20 @@
 
   /// What is pending of a migration are steps between versions that the store has, and indexes of the last.
   case pendingSteps = "M1"
+
+  /// A blob segment begins with a whole, checked header that names this segment and the seed of the store's
+  /// blobs.
+  case blobSegmentHeader = "B1"
+  /// A blob lies behind the header of its segment and within its file, and is no shorter than its tail.
+  case blobExists = "B2"
+  /// The tail of a blob hashes to the checksum that the reference to it carries, and describes frames that fill
+  /// what is before it and hold the blob's length.
+  case blobTail = "B3"
+  /// The bytes of a frame hash to the checksum that the tail has for them.
+  case blobFrameChecksum = "B4"
+  /// A frame is one of zstd, of a single segment and without a dictionary, no larger than its content can
+  /// become, and holds as much content as its place gives it.
+  case blobFrame = "B5"
 }
 
 extension Invariant: CustomStringConvertible {

@@ -88,6 +88,10 @@ extension StoreError {
     case log(file: UInt32, block: UInt32)
     /// An entry of a tree, by the tree's name and its key or what that begins with.
     case entry(tree: String, key: [UInt8])
+    /// A whole segment of blobs, by its number.
+    case blobSegment(UInt32)
+    /// A blob, by its segment and where in that file it begins, or a frame of it does.
+    case blob(segment: UInt32, offset: UInt64)
   }
 
   /// A bound that the format sets. `bound` says where it is.
@@ -106,6 +110,8 @@ extension StoreError {
     case segmentNumber
     /// Of a file of the log: of all that is in no tree yet, or of the commits that come at once.
     case logSize
+    /// Of the content of a blob.
+    case blobLength
   }
 
   /// Makes the error for a failed call: `.full` where the medium is, `.missing` where there is no
@@ -128,6 +134,7 @@ extension StoreError.Limit {
     case .cursorLength: Int(UInt16.max)
     case .segmentNumber: Int(UInt32.max)
     case .logSize: 32 << 20
+    case .blobLength: 64 << 30
     }
   }
 }
@@ -224,6 +231,8 @@ extension StoreError.CorruptPlace: CustomStringConvertible {
     case .segment(let number): "Page segment \(number)"
     case .log(let file, let block): "Block \(block) of log-\(file)"
     case .entry(let tree, let key): "The entry \(key.hexadecimal(atMost: 16)) of \(tree)"
+    case .blobSegment(let number): "Blob segment \(number)"
+    case .blob(let segment, let offset): "The blob at byte \(offset) of blob segment \(segment)"
     }
   }
 }

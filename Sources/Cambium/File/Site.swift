@@ -48,6 +48,20 @@ package enum Site: UInt8, Hashable, Sendable, CaseIterable {
   /// A file for runs of a transaction, which loses its name as soon as it has one.
   case runCreate
   case runUnlink
+  case blobSegmentCreate
+  case blobHeaderWrite
+  case blobHeaderSync
+  case blobSegmentRename
+  case blobDirectorySync
+  case blobSegmentOpen
+  case blobHeaderRead
+  case blobWrite
+  case blobRead
+  case blobSync
+  /// What an abandoned stream wrote is given back.
+  case blobTruncate
+  case blobUnlink
+  case blobAdvise
   /// Calls that a test makes itself.
   case test
 }

@@ -88,6 +88,19 @@ extension Syscall {
     }
   }
 
+  /// Writes all of `bytes` where the descriptor stands: to a file, a pipe or a socket. That nobody reads a pipe any
+  /// more is an error (`EPIPE`) and no signal.
+  static func writeOn(_ bytes: RawSpan, to descriptor: Descriptor) -> Result<Void, Errno> {
+    unsafe bytes.withUnsafeBytes { bytes in
+      transferWhole(bytes.count) { done in
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+        return valueOrErrno(retryOnInterrupt: true) {
+          unsafe cambium_write_quietly(descriptor, rest.baseAddress, rest.count)
+        }
+      }
+    }
+  }
+
   static func truncate(_ descriptor: Descriptor, to size: Int) -> Result<Void, Errno> {
     nothingOrErrno(retryOnInterrupt: true) { ftruncate(descriptor, size) }
   }

@@ -45,7 +45,54 @@ extension SipHash128 {
     static let format = Key(low: 0x206d_7569_626d_6143, high: 0x3120_7461_6d72_6f66)
   }
 
-  private struct State {
+  /// Hashes bytes that come one after the other.
+  struct Stream: Sendable {
+    private var state: State
+    /// The bytes that do not fill a word yet, lowest first, and how many they are.
+    private var word: UInt64 = 0
+    private var count = 0
+    private var length: UInt64 = 0
+
+    init(key: Key) {
+      state = State(key)
+    }
+
+    mutating func update(_ bytes: RawSpan) {
+      length &+= UInt64(bytes.byteCount)
+      var index = 0
+      while count > 0, index < bytes.byteCount {
+        take(bytes.load(index, as: UInt8.self))
+        index += 1
+      }
+      while index + 8 <= bytes.byteCount {
+        state.absorb(bytes.load(index, as: UInt64.self))
+        index += 8
+      }
+      while index < bytes.byteCount {
+        take(bytes.load(index, as: UInt8.self))
+        index += 1
+      }
+    }
+
+    private mutating func take(_ byte: UInt8) {
+      word |= UInt64(byte) << UInt64(8 * count)
+      count += 1
+      guard count == 8 else { return }
+      state.absorb(word)
+      word = 0
+      count = 0
+    }
+
+    /// The hash of all that came.
+    func finish() -> SipHash128 {
+      var state = state
+      state.absorb(word | length << 56)
+      let (low, high) = state.finish()
+      return SipHash128(low: low, high: high)
+    }
+  }
+
+  private struct State: Sendable {
     private var v0, v1, v2, v3: UInt64
 
     init(_ key: Key) {

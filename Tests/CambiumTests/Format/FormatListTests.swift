@@ -55,6 +55,7 @@ import Testing
         "blocks of a file of the log, at first": "\(LogLayout.blocksMin)",
         "blocks of a file of the log, at most": "\(LogLayout.blocksMax)",
         "a sequence, or a use": "\(LogLayout.sequenceMax)",
+        "bytes of content of a blob's frame": "\(BlobLayout.frameLength)",
       ])
   }
 

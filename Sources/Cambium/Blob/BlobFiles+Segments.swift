@@ -1,0 +1,133 @@
+// MARK: - Reading
+
+extension BlobFiles {
+  /// Opens segments, those that are not open, and keeps them open until they are removed or released.
+  ///
+  /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
+  func open(_ numbers: [UInt32]) throws(StoreError) {
+    for number in numbers.sorted() { _ = try segment(number) }
+  }
+
+  /// All segments that are open, ascending by number. Who keeps this value can read in them whatever is removed
+  /// later: a reader of one of them is made from here on for as long.
+  ///
+  /// - Complexity: O(1).
+  var openSegments: [BlobSegment<Medium>] {
+    lock.lock()
+    defer { lock.unlock() }
+    return segments
+  }
+
+  /// What reads a blob. Nothing is read of it; its segment is opened if it is not.
+  ///
+  /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
+  func reader(
+    of identity: BlobIdentity, at place: BlobPlace
+  ) throws(StoreError) -> BlobFrameReader<Medium> {
+    BlobFrameReader(
+      identity, at: place, in: try segment(place.segment), of: medium, seed: seed, crew: crew)
+  }
+
+  /// Closes the segments but these and those that are written to, as far as nobody else has them: another process
+  /// has removed them.
+  func release(but numbers: [UInt32]) {
+    let kept = Set(numbers)
+    lock.lock()
+    defer { lock.unlock() }
+    for segment in segments where !kept.contains(segment.number) {
+      if appenders[segment.number] == nil { forget(segment) }
+    }
+  }
+
+  private func segment(_ number: UInt32) throws(StoreError) -> BlobSegment<Medium> {
+    if let segment = known(number) { return segment }
+    let opened = try BlobSegment(opening: number, seed: seed, in: medium)
+    lock.lock()
+    defer { lock.unlock() }
+    return insert(opened)
+  }
+
+  private func known(_ number: UInt32) -> BlobSegment<Medium>? {
+    lock.lock()
+    defer { lock.unlock() }
+    let index = index(of: number)
+    if index < segments.count, segments[index].number == number { return segments[index] }
+    return removed[number]?.segment
+  }
+
+  /// Keeps a segment, or returns the one that somebody else has opened meanwhile. Under `lock`.
+  @discardableResult
+  func insert(_ segment: BlobSegment<Medium>) -> BlobSegment<Medium> {
+    let index = index(of: segment.number)
+    if index < segments.count, segments[index].number == segment.number { return segments[index] }
+    segments.insert(segment, at: index)
+    return segment
+  }
+
+  /// The index of the first open segment whose number is no lower. Under `lock`.
+  private func index(of number: UInt32) -> Int {
+    var low = 0
+    var high = segments.count
+    while low < high {
+      let middle = (low + high) / 2
+      if segments[middle].number < number { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Keeps a segment no longer, but knows it as long as others do. Under `lock`.
+  private func forget(_ segment: BlobSegment<Medium>) {
+    segments.removeAll { $0 === segment }
+    removed = removed.filter { $0.value.segment != nil }
+    removed[segment.number] = RemovedSegment(segment: segment)
+  }
+}
+
+// MARK: - Removing
+
+extension BlobFiles {
+  /// The segments in which streams are open, or finished blobs not let go of; ascending.
+  var pinnedSegments: [UInt32] {
+    lock.lock()
+    defer { lock.unlock() }
+    return pins.keys.sorted()
+  }
+
+  /// Sees to it that no stream begins in the segment any more.
+  ///
+  /// - Returns: false if it is pinned; then nothing has changed.
+  func retire(_ number: UInt32) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    guard pins[number] == nil else { return false }
+    free.removeAll { $0.number == number }
+    return true
+  }
+
+  /// Unlinks a segment that has been retired, or was there before. Who has it open can go on reading.
+  ///
+  /// A file that is not there is removed already. The directory is not synced: a file that comes back is an
+  /// orphan.
+  ///
+  /// - Throws: `.io`.
+  func remove(_ number: UInt32) throws(StoreError) {
+    do throws(StoreError) {
+      try medium.unlink(.blobs(number), at: .blobUnlink)
+    } catch {
+      guard case .missing = error else { throw error }
+    }
+    lock.lock()
+    defer { lock.unlock() }
+    appenders[number] = nil
+    let index = index(of: number)
+    if index < segments.count, segments[index].number == number { forget(segments[index]) }
+  }
+
+  /// The size of the segment's file: what blobs and garbage take together.
+  ///
+  /// - Throws: `.missing`, `.io`.
+  func size(of number: UInt32) throws(StoreError) -> UInt64 {
+    let segment = try segment(number)
+    return UInt64(try medium.size(of: segment.file, at: .blobSegmentOpen))
+  }
+}

@@ -1,0 +1,157 @@
+/// Takes the bytes of one blob to a segment, in large writes.
+///
+///     ┌ block ────────┬ block ─ … ─┬ block ───────┐
+///     │ …others│ head │ whole blocks … │ rest │   │
+///     └────────┴──────┴────────────────┴──────┴───┘
+///
+/// A blob begins where the one before ended. Of a large one all whole blocks go past the page cache; head and rest,
+/// which share a block with other blobs, go through it. So no block is written both ways, and none that may have
+/// been flushed is written again.
+///
+/// The segment is taken when there is something to write, so that many open streams of small blobs need but one.
+/// Belongs to one thread at a time.
+final class BlobOutput<Medium: FileSystem> {
+  /// A segment, as long as no other stream may write to it.
+  private struct Place {
+    let appender: BlobAppender<Medium>
+    let pin: BlobPin
+    let start: UInt64
+    /// Where the buffer's first byte goes.
+    var position: UInt64
+    /// Whether some of it went past the page cache.
+    var isDirect = false
+  }
+
+  private let files: BlobFiles<Medium>
+  private var place: Place?
+  /// Whether a write has failed, so that nobody goes on in the segment.
+  private var hasFailed = false
+  private var buffer: BlobMemory?
+  private var filled = 0
+
+  init(to files: BlobFiles<Medium>) {
+    self.files = files
+  }
+
+  deinit {
+    abandon()
+  }
+
+  /// How many bytes of memory it holds.
+  var memory: Int { buffer?.count ?? 0 }
+
+  /// Appends bytes, which are written when there are enough of them.
+  ///
+  /// - Throws: `.io`, `.full`, `.limitExceeded`.
+  func append(_ bytes: RawSpan) throws(StoreError) {
+    let buffer = try takeBuffer()
+    var done = 0
+    while done < bytes.byteCount {
+      if filled == buffer.count { try writeOut(buffer) }
+      let count = min(bytes.byteCount - done, buffer.count - filled)
+      var room = buffer.mutableBytes(filled..<filled + count)
+      room.copy(bytes.part(done, count), to: 0)
+      filled += count
+      done += count
+    }
+  }
+
+  /// Writes what is left, and ends the blob.
+  ///
+  /// - Parameter last: Appended without being copied.
+  /// - Returns: where the blob is, and what keeps it from being collected.
+  /// - Throws: as `append`.
+  func finish(
+    _ last: RawSpan = RawSpan()
+  ) throws(StoreError) -> (segment: UInt32, range: Range<UInt64>, pin: BlobPin) {
+    if let buffer, filled > 0 { try writeRest(buffer) }
+    var place = try takePlace()
+    if last.byteCount > 0 {
+      hasFailed = true
+      try place.appender.write(last, at: place.position)
+      hasFailed = false
+      place.position += UInt64(last.byteCount)
+    }
+    self.place = nil
+    files.giveBack(place.appender, end: place.position, isWhole: true)
+    giveBackBuffer()
+    return (place.appender.number, place.start..<place.position, place.pin)
+  }
+
+  /// Ends the blob, and gives back the room that it took.
+  func abandon() {
+    giveBackBuffer()
+    guard let place else { return }
+    self.place = nil
+    do throws(StoreError) {
+      try place.appender.cut(to: place.start)
+      files.giveBack(place.appender, end: place.start, isWhole: !hasFailed)
+    } catch {
+      files.giveBack(place.appender, end: place.position, isWhole: false)
+    }
+  }
+}
+
+extension BlobOutput {
+  private func takeBuffer() throws(StoreError) -> BlobMemory {
+    if let buffer { return buffer }
+    let taken = try files.spares.takeBuffer()
+    buffer = taken
+    return taken
+  }
+
+  private func giveBackBuffer() {
+    if let buffer { files.spares.give(buffer) }
+    buffer = nil
+    filled = 0
+  }
+
+  private func takePlace() throws(StoreError) -> Place {
+    if let place { return place }
+    let (appender, pin) = try files.takeAppender()
+    let start = appender.end
+    let taken = Place(appender: appender, pin: pin, start: start, position: start)
+    place = taken
+    return taken
+  }
+
+  /// Makes room in the full buffer: writes the head, or all of it where the position is a block's.
+  private func writeOut(_ buffer: BlobMemory) throws(StoreError) {
+    let place = try takePlace()
+    let head = Int(place.position % UInt64(Layout.blockSize))
+    if head > 0 {
+      let count = Layout.blockSize - head
+      try write(buffer, 0..<count, isDirect: false)
+      buffer.moveToFront(count..<filled)
+      filled -= count
+    } else {
+      try write(buffer, 0..<filled, isDirect: true)
+      filled = 0
+    }
+  }
+
+  /// Writes what is in the buffer: through the page cache, unless there is more of the blob that was not.
+  private func writeRest(_ buffer: BlobMemory) throws(StoreError) {
+    let place = try takePlace()
+    let whole = place.isDirect ? filled / Layout.blockSize * Layout.blockSize : 0
+    if whole > 0 { try write(buffer, 0..<whole, isDirect: true) }
+    if filled > whole { try write(buffer, whole..<filled, isDirect: false) }
+    filled = 0
+  }
+
+  private func write(
+    _ buffer: BlobMemory, _ range: Range<Int>, isDirect: Bool
+  ) throws(StoreError) {
+    guard let place else { return }
+    hasFailed = true
+    let bytes = buffer.bytes(range)
+    if isDirect {
+      try place.appender.writeDirect(bytes, at: place.position)
+    } else {
+      try place.appender.write(bytes, at: place.position)
+    }
+    hasFailed = false
+    self.place?.position += UInt64(range.count)
+    if isDirect { self.place?.isDirect = true }
+  }
+}

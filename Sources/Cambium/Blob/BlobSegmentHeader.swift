@@ -1,0 +1,67 @@
+/// The first block of a blob segment: what this file is, and with which seed its checksums begin.
+///
+///     offset  0          8        12       16         24       28
+///             ┌──────────┬────────┬────────┬──────────┬────────┬─ ─ ─
+///             │CAMBLOB␀  │version │number  │blob seed │checksum│ zero up to 4096
+///             └──────────┴────────┴────────┴──────────┴────────┴─ ─ ─
+///
+/// The checksum covers what is before it, and the rest must be zero. Nothing in the block changes after it was
+/// written.
+struct BlobSegmentHeader: Hashable, Sendable {
+  static let size = 28
+  /// "CAMBLOB" and a zero byte.
+  static let magic: UInt64 = 0x0042_4f4c_424d_4143
+
+  let seed: BlobSeed
+  let number: UInt32
+
+  init(seed: BlobSeed, number: UInt32) {
+    self.seed = seed
+    self.number = number
+  }
+
+  func encode(to block: inout MutableRawSpan) {
+    block.zero(0..<Layout.blockSize)
+    block.store(Self.magic, at: 0)
+    block.store(SegmentHeader.formatVersion, at: 8)
+    block.store(number, at: 12)
+    block.store(seed.rawValue, at: 16)
+    block.store(Self.checksum(of: block.bytes).rawValue, at: 24)
+  }
+
+  /// Reads the header of segment `number`, whose first block this is, in the store at `path`.
+  init(decoding block: RawSpan, number: UInt32, path: String) throws(StoreError) {
+    func fault(_ reason: String) -> StoreError {
+      .corrupt(.blobSegment(number), invariant: .blobSegmentHeader, reason: reason)
+    }
+    guard block.byteCount >= Layout.blockSize else {
+      throw fault("the file is too short for a header")
+    }
+    guard block.load(0, as: UInt64.self) == Self.magic else {
+      throw fault("it does not begin as a blob segment does")
+    }
+    guard block.load(24, as: UInt32.self) == Self.checksum(of: block).rawValue else {
+      throw fault("the header's checksum does not match")
+    }
+    let version = block.load(8, as: UInt32.self)
+    guard version <= SegmentHeader.formatVersion else {
+      throw .newerFormat(
+        path: path,
+        reason: "format \(version), and this program knows \(SegmentHeader.formatVersion)")
+    }
+    guard version > 0 else { throw fault("there is no format 0") }
+    guard block.part(Self.size, Layout.blockSize - Self.size).isZero else {
+      throw fault("there is something behind the header")
+    }
+    let found = block.load(12, as: UInt32.self)
+    guard found == number else { throw fault("it is segment \(found) under another name") }
+    self.number = number
+    seed = BlobSeed(rawValue: block.load(16, as: UInt64.self))
+  }
+
+  private static func checksum(of block: RawSpan) -> Checksum {
+    var checksum = Checksum()
+    checksum.update(block.part(0, 24))
+    return checksum
+  }
+}
