@@ -105,7 +105,7 @@ extension BlobAccounts {
 
   private func enter(_ place: BlobPlace) throws(StoreError) {
     var account = try blobs.account(of: place.segment, in: reading) ?? SegmentAccount()
-    account.end = max(account.end, place.end ?? 0)
+    account.end = max(account.end, place.end)
     account.live &+= place.size
     try put(SegmentAccount.key(of: place.segment), account.encoded(), in: blobs.segments)
     session.use(place)

@@ -35,8 +35,8 @@ final class BlobKeeper<Medium: FileSystem>: BlobKeeping {
   func release(but segments: [UInt32]) { files.release(but: segments) }
   func size(of segment: UInt32) throws(StoreError) -> UInt64 { try files.size(of: segment) }
 
-  func segmentsOnMedium() throws(StoreError) -> [UInt32] {
-    try files.medium.blobSegments()
+  func goOn(in segment: UInt32, end: UInt64) throws(StoreError) {
+    try files.goOn(in: segment, end: end)
   }
 
   func remove(_ segment: UInt32) throws(StoreError) -> Bool {
@@ -74,7 +74,8 @@ private final class LocatedSegments<Medium: FileSystem>: BlobLocating {
     of identity: BlobIdentity, at place: BlobPlace
   ) throws(StoreError) -> any CheckedBlobReading {
     if let segment = segment(place.segment) {
-      return BlobFrameReader(identity, at: place, in: segment)
+      return BlobFrameReader(
+        identity, at: place, in: segment, of: files.medium, seed: files.seed, crew: files.crew)
     }
     return try files.reader(of: identity, at: place)
   }

@@ -16,8 +16,8 @@ protocol BlobKeeping: AnyObject, Sendable {
   /// Keeps segments open for whoever reads in them, and no others.
   func open(_ segments: [UInt32]) throws(StoreError)
   func release(but segments: [UInt32])
-  /// The segments that have files, ascending.
-  func segmentsOnMedium() throws(StoreError) -> [UInt32]
+  /// Lets what is written next go on in a segment that ends where the accounts say.
+  func goOn(in segment: UInt32, end: UInt64) throws(StoreError)
   func size(of segment: UInt32) throws(StoreError) -> UInt64
 
   /// Removes a segment that nothing refers to. False where something in it is not committed yet.

@@ -67,19 +67,13 @@ struct BlobEntry: Hashable, Sendable {
       hash = SipHash128(low: low, high: try reader.integer(UInt64.self))
     }
     guard reader.remaining == 0 else { throw reader.fault("\(reader.remaining) bytes follow it") }
-    guard place.size > 0, place.end != nil else {
+    guard place.size > 0, place.end <= UInt64(Int.max) else {
       throw reader.fault("a blob of \(place.size) bytes cannot be at \(place.offset)")
     }
   }
 }
 
 extension BlobPlace {
-  /// Behind its last byte; nil where no file is so long.
-  var end: UInt64? {
-    let (end, overflows) = offset.addingReportingOverflow(size)
-    return overflows || end > UInt64(Int.max) ? nil : end
-  }
-
   /// Its key in `blobs.places`: places of a segment follow one another.
   var key: [UInt8] {
     var key: [UInt8] = []

@@ -25,6 +25,7 @@ struct BlobOpening {
     guard highest < .max else { throw .limitExceeded(.segmentNumber, found: Int(highest) + 1) }
     let keeper = backend.makeBlobKeeper(header.seed, from: highest + 1)
     try keeper.open(kept)
+    if let last = accounts.last { try keeper.goOn(in: last.segment, end: last.account.end) }
     for segment in present where !kept.contains(segment) { _ = try keeper.remove(segment) }
     backend.blobs.open(keeper)
   }
@@ -73,12 +74,5 @@ struct BlobOpening {
 extension Schema {
   var hasExternalFields: Bool {
     records.contains { $0.fields.contains { $0.type.isExternal } }
-  }
-}
-
-extension StoreBackend {
-  /// The blob segments that have files, ascending.
-  func blobSegments() throws(StoreError) -> [UInt32] {
-    try makeBlobKeeper(BlobSeed(rawValue: 0), from: 1).segmentsOnMedium()
   }
 }

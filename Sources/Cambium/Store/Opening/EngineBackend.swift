@@ -132,6 +132,8 @@ extension EngineBackend {
     }
   }
 
+  func blobSegments() throws(StoreError) -> [UInt32] { try engine.medium.blobSegments() }
+
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping {
     BlobKeeper(BlobFiles(in: engine.medium, seed: seed, from: number)) {
       var generator = SystemRandomNumberGenerator()

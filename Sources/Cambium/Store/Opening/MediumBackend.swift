@@ -86,6 +86,8 @@ final class MediumBackend<Medium: FileSystem>: StoreBackend {
 
   func random() -> UInt64 { randoms.next() }
 
+  func blobSegments() throws(StoreError) -> [UInt32] { try engine.medium.blobSegments() }
+
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping {
     let randoms = randoms
     return BlobKeeper(BlobFiles(in: engine.medium, seed: seed, from: number)) { randoms.next() }

@@ -64,6 +64,8 @@ final class ReadingBackend: StoreBackend {
 
   func lookAgain() throws(StoreError) { _ = try follower.refresh() }
 
+  func blobSegments() throws(StoreError) -> [UInt32] { try medium.blobSegments() }
+
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping {
     BlobKeeper(BlobFiles(in: medium, seed: seed, from: number)) { 0 }
   }

@@ -13,6 +13,9 @@ protocol StoreBackend: AnyObject, Sendable {
   /// What keeps files of blobs on the backend's medium.
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping
 
+  /// The blob segments that have files, ascending.
+  func blobSegments() throws(StoreError) -> [UInt32]
+
   /// A number that nobody knows; in tests the same each time.
   func random() -> UInt64
 
