@@ -17,6 +17,9 @@ final class BlobKeeper<Medium: FileSystem>: BlobKeeping {
   var seed: BlobSeed { files.seed }
   var removalCount: Int { removals.load(ordering: .acquiring) }
   var pinnedSegments: [UInt32] { files.pinnedSegments }
+  var openSegments: [UInt32] { files.openSegments.map(\.number) }
+
+  func retire(_ segment: UInt32) -> Bool { files.retire(segment) }
 
   func located() -> any BlobLocating { LocatedSegments(files) }
 

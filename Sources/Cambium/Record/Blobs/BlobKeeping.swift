@@ -22,7 +22,12 @@ protocol BlobKeeping: AnyObject, Sendable {
 
   /// Removes a segment that nothing refers to. False where something in it is not committed yet.
   func remove(_ segment: UInt32) throws(StoreError) -> Bool
+  /// Sees to it that nothing is written to a segment any more. False where something in it is not committed yet.
+  func retire(_ segment: UInt32) -> Bool
+  /// The segments with something that is not committed yet.
   var pinnedSegments: [UInt32] { get }
+  /// All that are open, ascending.
+  var openSegments: [UInt32] { get }
 }
 
 /// Finds blobs in the segments that a state may refer to.

@@ -135,7 +135,9 @@ extension EngineBackend {
   func blobSegments() throws(StoreError) -> [UInt32] { try engine.medium.blobSegments() }
 
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping {
-    BlobKeeper(BlobFiles(in: engine.medium, seed: seed, from: number)) {
+    let files = BlobFiles(
+      in: engine.medium, seed: seed, from: number, segmentSize: engine.options.blobSegmentSize)
+    return BlobKeeper(files) {
       var generator = SystemRandomNumberGenerator()
       return generator.next()
     }

@@ -90,7 +90,9 @@ final class MediumBackend<Medium: FileSystem>: StoreBackend {
 
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping {
     let randoms = randoms
-    return BlobKeeper(BlobFiles(in: engine.medium, seed: seed, from: number)) { randoms.next() }
+    let files = BlobFiles(
+      in: engine.medium, seed: seed, from: number, segmentSize: engine.options.blobSegmentSize)
+    return BlobKeeper(files) { randoms.next() }
   }
 
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }
