@@ -133,10 +133,3 @@ import Testing
     #expect(try Bytes(damaged.data(in: range)) == Bytes(content[range]))
   }
 }
-
-extension StoreError {
-  /// The rule that a damage breaks.
-  var invariant: Invariant? {
-    if case .corrupt(_, let invariant, _) = self { invariant } else { nil }
-  }
-}

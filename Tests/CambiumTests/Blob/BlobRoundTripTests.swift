@@ -98,7 +98,7 @@ import Testing
       var count = 0
       for try await _ in blob.chunks {
         count += 1
-        withUnsafeCurrentTask { unsafe $0?.cancel() }
+        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
       }
       return count
     }
@@ -114,13 +114,15 @@ import Testing
     let descriptor = unsafe open(path, O_CREAT | O_RDWR, 0o600)
     try blob.write(to: descriptor)
     var found = Bytes(repeating: 0, count: content.count + 1)
-    #expect(unsafe pread(descriptor, &found, found.count, 0) == content.count)
+    let count = unsafe pread(descriptor, &found, found.count, 0)
+    #expect(count == content.count)
     #expect(Bytes(found.dropLast()) == content)
     close(descriptor)
     #expect(throws: StoreError.io(.badDescriptor, operation: "write a blob", path: "descriptor -1"))
     { try blob.write(to: -1) }
     var ends: [Int32] = [0, 0]
-    #expect(unsafe pipe(&ends) == 0)
+    let piped = unsafe pipe(&ends)
+    #expect(piped == 0)
     close(ends[0])
     let error = storeError { () throws(StoreError) in try blob.write(to: ends[1]) }
     #expect(

@@ -77,13 +77,18 @@ import Testing
   private func run(_ command: String) -> Int32 { unsafe system(command) }
 
   private func write(_ bytes: Bytes, to name: String) throws {
-    let file = try #require(unsafe fopen("\(directory.path)/\(name)", "w"))
-    #expect(unsafe fwrite(bytes, 1, bytes.count, file) == bytes.count)
-    unsafe fclose(file)
+    guard let file = unsafe fopen("\(directory.path)/\(name)", "w") else {
+      throw Disagreement(description: "\(name) cannot be written")
+    }
+    defer { unsafe fclose(file) }
+    let count = unsafe fwrite(bytes, 1, bytes.count, file)
+    #expect(count == bytes.count)
   }
 
   private func contents(_ name: String) throws -> Bytes {
-    let file = try #require(unsafe fopen("\(directory.path)/\(name)", "r"))
+    guard let file = unsafe fopen("\(directory.path)/\(name)", "r") else {
+      throw Disagreement(description: "\(name) cannot be read")
+    }
     defer { unsafe fclose(file) }
     var bytes = Bytes(repeating: 0, count: 2 << 20)
     let count = unsafe fread(&bytes, 1, bytes.count, file)
