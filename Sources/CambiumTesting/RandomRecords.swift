@@ -92,6 +92,7 @@ extension RandomRecords {
     case .transformable: .data(Data("{}".utf8))
     case .array(let element): .array((0..<random.next() % 5).map { _ in value(of: element) })
     case .composite: .null
+    case .external(let type, _): value(of: type)
     }
   }
 

@@ -83,10 +83,18 @@
   case rowNulls = "R3"
   /// What a row holds for a column is a value of its type.
   case rowValues = "R4"
+  /// A value of an external column is bytes, or a whole reference to a blob that the map has.
+  case rowExternal = "R5"
 
   /// The entries of a history are whole parts of commits behind the one that it begins with, each numbered
   /// from 0 without a gap.
   case history = "H1"
+
+  /// The map of blobs has, under an identity, a place within a segment and how many references rows have to it; the
+  /// place leads back to it.
+  case blobMap = "X1"
+  /// Of each segment the accounts say how many bytes of blobs the map has in it.
+  case blobAccounts = "X2"
 
   /// What is pending of a migration are steps between versions that the store has, and indexes of the last.
   case pendingSteps = "M1"

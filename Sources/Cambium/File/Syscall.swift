@@ -69,6 +69,17 @@ extension Syscall {
     }
   }
 
+  /// Reads what comes next where the descriptor stands: also of pipes and sockets.
+  static func readNext(
+    _ descriptor: Descriptor, into buffer: inout [UInt8]
+  ) -> Result<Int, Errno> {
+    unsafe buffer.withUnsafeMutableBytes { buffer in
+      valueOrErrno(retryOnInterrupt: true) {
+        unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      }
+    }
+  }
+
   static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Descriptor, from offset: Int
   ) -> Result<Int, Errno> {

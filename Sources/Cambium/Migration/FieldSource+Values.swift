@@ -69,6 +69,8 @@ extension FieldValue {
   func widened(to type: ColumnType) -> FieldValue {
     switch (self, type) {
     case (.float(let value), .double): .double(Double(value))
+    // Where it cannot be read, it stays a blob, which the column does not take.
+    case (.blob(let value), .binaryData): (try? value.data()).map { .data($0) } ?? self
     // What widens converts, always, but for what is no number, and that is the same in all types.
     default: converted(to: type) ?? self
     }

@@ -22,11 +22,12 @@ struct RecordConversion: Sendable {
   ///   to be kept aside.
   /// - Throws: as `RowConversion.convert`.
   func convert(
-    key oldKey: RawSpan, row oldRow: RawSpan, to row: RowWriter, _ key: KeyEncoder,
+    key oldKey: RawSpan, row oldRow: RawSpan, _ blobs: BlobFinder?, to row: RowWriter,
+    _ key: KeyEncoder,
     setAside: (UInt32) -> Void
   ) throws(StoreError) {
     let (old, new) = (old, new)
-    let reader = try RowReader(key: oldKey, row: oldRow, layout: old)
+    let reader = try RowReader(key: oldKey, row: oldRow, layout: old, blobs: blobs)
     let record = needsRecord ? try DynamicRecord(reader) : nil
     var values = [FieldValue](repeating: .null, count: new.columns.count)
     for (index, column) in new.columns.enumerated() {

@@ -45,7 +45,7 @@ extension FieldChange {
       return "it was optional, and records may have no value"
     }
     if old.composite != new.composite { return "it was a part of another composite" }
-    if old.type == new.type { return nil }
+    if old.type.stored == new.type.stored { return nil }
     let isInKey = change.old.primaryKey.contains { $0.field == old.number }
     if isInKey { return "it is in the primary key, and of another type" }
     return old.type.widens(to: new.type) ? nil : "its values may not convert"

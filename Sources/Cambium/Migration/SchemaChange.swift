@@ -137,8 +137,13 @@ extension RecordChange {
         isPutTogether = isPutTogether || isKey.contains(field.number) || field.type == .composite
         if case .conversion(.setAside) = source { isPutTogether = true }
       }
+      if change.movesValues { isPutTogether = true }
       canMissValue = canMissValue || change.canMissValue(in: new, old)
       fields.append(change)
+    }
+    // What a closure makes of a record, or for it, may lie outside of rows.
+    if !given.isEmpty, (old.fields + new.fields).contains(where: \.type.isExternal) {
+      isPutTogether = true
     }
     for name in given.keys.sorted() where new.field(named: name) == nil {
       faults.append(
@@ -156,6 +161,12 @@ extension RecordChange {
 }
 
 extension FieldChange {
+  /// Whether values go out of rows that were in them, or the other way round.
+  fileprivate var movesValues: Bool {
+    guard let old else { return new.type.isExternal && missing != .null }
+    return old.type.isExternal != new.type.isExternal
+  }
+
   /// Why it cannot be inferred; nil where it can.
   fileprivate func fault(in record: RecordSchema, _ oldRecord: RecordSchema) -> String? {
     guard let old else {
@@ -166,7 +177,7 @@ extension FieldChange {
         : "it is new, not optional, and has no default; give it one by MigrationInfo(default:), or say"
           + " in a step how it is computed"
     }
-    if old.type == new.type || old.type.widens(to: new.type) { return nil }
+    if old.type.stored == new.type.stored || old.type.widens(to: new.type) { return nil }
     return
       "it was \(old.type) and is \(new.type), which loses values; say in a step how it is made, as"
       + " UpdateField(\"\(new.name)\", converting: .refuse)"
@@ -180,7 +191,7 @@ extension FieldChange {
       guard let old else {
         return "it is pulled from \(name), which the version before does not have"
       }
-      if old.type == new.type || old.type.widens(to: new.type) { return nil }
+      if old.type.stored == new.type.stored || old.type.widens(to: new.type) { return nil }
       return "it is pulled from \(name), which is \(old.type) and not \(new.type)"
     case .value, .conversion:
       return old == nil
@@ -208,7 +219,7 @@ extension RowLayout {
   fileprivate func hasRows(of other: RowLayout) -> Bool {
     columns.count == other.columns.count
       && zip(columns, other.columns).allSatisfy { one, other in
-        one.field.number == other.field.number && one.field.type == other.field.type
+        one.field.number == other.field.number && one.field.type.stored == other.field.type.stored
           && one.place == other.place && one.nullBits == other.nullBits
       }
   }
@@ -231,6 +242,8 @@ extension ColumnType {
       (.uint16, .double), (.uint32, .double), (.float, .double):
       true
     case (.int8, .float), (.int16, .float), (.uint8, .float), (.uint16, .float): true
+    case (let type, .external(of: let inner, _)): type == inner
+    case (.external(of: let inner, _), let type): type == inner
     default: false
     }
   }

@@ -55,7 +55,7 @@ extension ColumnType {
     case .string: .string
     case .url: .url
     case .binaryData: .binaryData
-    case .transformable, .array, .composite: nil
+    case .transformable, .array, .composite, .external: nil
     }
   }
 }

@@ -23,6 +23,8 @@ public indirect enum ColumnType: Hashable, Sendable {
   case array(of: ColumnType)
   /// A struct whose parts are fields of the record.
   case composite
+  /// Binary data, or a string, that lies outside the row where it is long.
+  case external(of: ColumnType, BlobOptions)
 }
 
 extension ColumnType {
@@ -36,15 +38,23 @@ extension ColumnType {
     case .int32, .uint32, .float: 4
     case .int64, .uint64, .double, .date: 8
     case .uuid: 16
-    case .decimal, .string, .url, .binaryData, .transformable, .array: nil
+    case .decimal, .string, .url, .binaryData, .transformable, .array, .external: nil
     }
   }
 
   /// Whether values can be in keys: whether they have an order that bytes can have too.
   public var canBeKey: Bool {
     switch self {
-    case .transformable, .array, .composite: false
+    case .transformable, .array, .composite, .external: false
     default: true
     }
+  }
+
+  /// Whether values may lie outside the row.
+  public var isExternal: Bool { if case .external = self { true } else { false } }
+
+  /// What rows depend on: of an external column not where values go that are yet to be written.
+  var stored: ColumnType {
+    if case .external(let type, _) = self { .external(of: type, BlobOptions()) } else { self }
   }
 }

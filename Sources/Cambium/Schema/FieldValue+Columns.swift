@@ -25,6 +25,7 @@ extension FieldValue {
     case .uuid: uuid.map { .uuid($0) }
     case .url: absoluteURL.map { .url($0) }
     case .binaryData: if case .data = self { self } else { nil }
+    case .external(let type, _): external(type)
     case .array(let element): array(of: element)
     case .transformable, .composite: nil
     }
@@ -113,6 +114,14 @@ extension FieldValue {
       default: nil
       }
     return url?.scheme == nil ? nil : url
+  }
+
+  /// The value as an external column of a type holds it: binary data also as a blob.
+  private func external(_ type: ColumnType) -> FieldValue? {
+    switch (type, self) {
+    case (.binaryData, .blob), (.binaryData, .data), (.string, .string): self
+    default: nil
+    }
   }
 
   private func array(of element: ColumnType) -> FieldValue? {

@@ -86,6 +86,10 @@ extension Data: OrderedFieldValue, MeasuredFieldValue {
   @inlinable public var fieldValue: FieldValue { .data(self) }
 }
 
+extension Blob: MeasuredFieldValue {
+  public var fieldValue: FieldValue { .blob(self) }
+}
+
 extension UUID: OrderedFieldValue {
   @inlinable public var fieldValue: FieldValue { .uuid(self) }
 }

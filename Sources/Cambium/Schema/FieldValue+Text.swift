@@ -17,6 +17,7 @@ extension FieldValue {
     case .date(let value): #"date"\#(value.isoText)""#
     case .data(let value):
       #"data"\#(value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())""#
+    case .blob(let value): #"blob"\#(value.count)""#
     case .uuid(let value): #"uuid"\#(value.uuidString.lowercased())""#
     case .url(let value): "url" + value.absoluteString.quoted
     case .array(let values): "[\(values.map(\.literal).joined(separator: ", "))]"

@@ -14,6 +14,8 @@ public enum FieldValue: Hashable, Sendable {
   case string(String)
   case date(Date)
   case data(Data)
+  /// Of an external field, read when it is asked for.
+  case blob(Blob)
   case uuid(UUID)
   case url(URL)
   case array([FieldValue])

@@ -97,6 +97,16 @@ extension Data: FieldValueReadable {
   }
 }
 
+extension Blob: FieldValueReadable {
+  public init?(fieldValue: FieldValue) {
+    switch fieldValue {
+    case .blob(let value): self = value
+    case .data(let value): self.init(value)
+    default: return nil
+    }
+  }
+}
+
 extension UUID: FieldValueReadable {
   public init?(fieldValue: FieldValue) {
     guard case .uuid(let value) = fieldValue else { return nil }

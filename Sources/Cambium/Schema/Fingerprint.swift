@@ -1,8 +1,8 @@
 /// What tells whether two descriptions store the same: equal exactly if they do, as far as 128 bits can.
 ///
 /// Part of it are stored names, types, optionality, keys, indexes with their conditions, codecs and
-/// modifiers. No part are versions, numbers, the order of declaration, names of indexes, defaults, validation
-/// and what migrations are told.
+/// modifiers. No part are versions, numbers, the order of declaration, names of indexes, defaults, validation,
+/// from which size on and how external values are stored, and what migrations are told.
 public struct Fingerprint: Hashable, Sendable {
   let hash: SipHash128
 }
@@ -39,7 +39,7 @@ extension RecordSchema {
     bytes.append(integer: UInt32(fields.count))
     for field in fields.sorted(by: { $0.name.precedes($1.name) }) {
       bytes.append(text: field.name)
-      bytes.append(type: field.type)
+      bytes.append(storedType: field.type)
       bytes.append(field.isOptional ? 1 : 0)
       bytes.append(optionalText: field.modifier)
     }

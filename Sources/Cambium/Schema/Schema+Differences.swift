@@ -68,7 +68,9 @@ extension RecordSchema {
 extension FieldSchema {
   fileprivate func differences(to other: FieldSchema) -> [String] {
     var differences: [String] = []
-    if type != other.type { differences.append("is \(type), described as \(other.type)") }
+    if type.stored != other.type.stored {
+      differences.append("is \(type), described as \(other.type)")
+    }
     if isOptional != other.isOptional {
       differences.append(
         "is \(isOptional ? "" : "not ")optional, described as \(other.isOptional ? "" : "not ")optional"

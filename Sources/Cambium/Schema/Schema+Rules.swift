@@ -74,9 +74,15 @@ extension RecordSchema {
       guard !codec.isEmpty, codec.utf8.count <= StoreError.Limit.nameLength.bound else {
         throw fault("its codec's identifier is empty or too long", field: field.name)
       }
-    case .array(.array), .array(.composite), .array(.transformable):
+    case .array(.array), .array(.composite), .array(.transformable), .array(.external):
       throw fault(
-        "an array has no arrays, composites or transformables in it", field: field.name)
+        "an array has no arrays, composites, transformables or external values in it",
+        field: field.name)
+    case .external(let type, let options):
+      guard type == .binaryData || type == .string else {
+        throw fault("only binary data and strings are stored externally", field: field.name)
+      }
+      if let reason = options.fault { throw fault(reason, field: field.name) }
     default: break
     }
   }
@@ -152,6 +158,7 @@ extension RecordSchema {
     _ name: String, _ comparison: FieldCondition.Comparison, _ value: FieldValue
   ) -> String? {
     guard let field = field(named: name) else { return "is of a field \(name) that is not there" }
+    if field.type.isExternal, value == .null, comparison.isOfEquality { return nil }
     guard field.type.canBeKey else { return "compares \(name), which has no order" }
     if value == .null {
       return comparison.isOfEquality ? nil : "asks for an order of \(name) and null"
@@ -217,6 +224,7 @@ extension ColumnType: CustomStringConvertible {
     case .transformable(let codec): "transformable(\(codec))"
     case .array(let element): "array(of: \(element))"
     case .composite: "composite"
+    case .external(let type, let options): "external(\(type), \(options))"
     }
   }
 }

@@ -15,8 +15,28 @@ extension [UInt8] {
     switch type {
     case .transformable(let codec): append(text: codec)
     case .array(let element): append(type: element)
+    case .external(let type, let options):
+      append(type: type)
+      append(options: options)
     default: break
     }
+  }
+
+  /// Appends what rows depend on of a type: of an external one not where values go that are yet to be written.
+  mutating func append(storedType type: ColumnType) {
+    guard case .external(let type, _) = type else { return append(type: type) }
+    append(UInt8(21))
+    append(type: type)
+  }
+
+  /// Appends where values of an external column go that are yet to be written.
+  private mutating func append(options: BlobOptions) {
+    append(integer: UInt32(clamping: options.threshold))
+    switch options.compression {
+    case .none: append(integer: Int16.min)
+    case .zstd(let level): append(integer: Int16(clamping: level))
+    }
+    append(options.deduplicated ? 1 : 0)
   }
 
   /// Appends a condition, with what `field` makes of the name of each field in it.
@@ -64,7 +84,8 @@ extension [UInt8] {
       append(10)
       append(contentsOf: value.bytes)
     case .url(let value): append(11, text: value.absoluteString)
-    case .array, .composite: preconditionFailure("a condition compares single values")
+    case .array, .composite, .blob:
+      preconditionFailure("a condition compares single values")
     }
   }
 
@@ -105,6 +126,7 @@ extension ColumnType {
     case .transformable: 18
     case .array: 19
     case .composite: 20
+    case .external: 21
     }
   }
 

@@ -9,12 +9,26 @@ extension SchemaDecoder {
     case 19:
       guard !isElement else { throw reader.fault("an array of arrays") }
       return .array(of: try type(from: &reader, isElement: true))
+    case 21:
+      guard !isElement else { throw reader.fault("an external type within another") }
+      let type = try type(from: &reader, isElement: true)
+      return .external(of: type, try options(from: &reader))
     default:
       guard let type = ColumnType.simple.first(where: { $0.code == code }) else {
         throw newer("a field of type \(code)")
       }
       return type
     }
+  }
+
+  private func options(from reader: inout ByteReader) throws(StoreError) -> BlobOptions {
+    let threshold = Int(try reader.integer(UInt32.self))
+    let level = try reader.integer(Int16.self)
+    let flags = try reader.integer(UInt8.self)
+    guard flags <= 1 else { throw newer("an external field with the flags \(flags)") }
+    return BlobOptions(
+      threshold: threshold, compression: level == .min ? .none : .zstd(level: Int(level)),
+      deduplicated: flags == 1)
   }
 
   /// - Parameter depth: How deep the condition may be nested.

@@ -138,7 +138,7 @@ extension PersistentStore {
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     var result: Result?
-    defer { publish() }
+    defer { publish(durability) }
     try backend.write(durability ?? self.durability) { trees in
       result = try lend(trees, author, body)
     }
@@ -155,7 +155,7 @@ extension PersistentStore {
     ) async throws -> Result
   {
     var result: Result?
-    defer { publish() }
+    defer { publish(durability) }
     try await backend.write(durability ?? self.durability) { trees in
       result = try lend(trees, author, body)
     }
@@ -195,7 +195,8 @@ extension PersistentStore {
   }
 
   /// Says that what this thread committed can be read, and perhaps what others did.
-  private func publish() {
+  private func publish(_ durability: Durability?) {
+    if durability ?? self.durability == .durable { removeEmptiedSegments() }
     if hub.isObserved { hub.publish(backend.progress) }
   }
 
@@ -247,7 +248,10 @@ extension PersistentStore {
   /// Waits until all commits made so far are on the medium.
   ///
   /// - Throws: `StoreError.outcomeUnknown`, `.poisoned`, `.closed`, `.forked`.
-  public func flush() throws(StoreError) { try backend.flush() }
+  public func flush() throws(StoreError) {
+    try backend.flush()
+    removeEmptiedSegments()
+  }
 
   /// Puts everything into the trees and ends the store. Snapshots can still be read; who observes is told of
   /// the last commits, and then ends.
@@ -256,6 +260,7 @@ extension PersistentStore {
   ///   case. `.closed` if it was before.
   public func close() throws(StoreError) {
     do throws(StoreError) {
+      removeEmptiedSegments()
       try backend.close()
     } catch .reentrant(let path) {
       // It stays open.

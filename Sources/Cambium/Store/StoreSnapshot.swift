@@ -23,6 +23,9 @@ public final class StoreSnapshot: RecordReading, Sendable {
 
   var trees: TreeAccess { state.trees }
 
+  /// What finds the blobs of rows of the past, as far as they are still there.
+  func oldBlobFinder() throws(StoreError) -> BlobFinder? { trees.oldBlobFinder(types.blobs) }
+
   /// The number of the last commit that is in it. Commits are numbered from 1.
   public var sequence: UInt64 { state.any.sequence }
 

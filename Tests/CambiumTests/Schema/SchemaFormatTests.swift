@@ -31,7 +31,9 @@ import Testing
       "\(row["type"] ?? "") \((row["name"] ?? "").filter { $0 != "`" }) \(row["can be in keys"] ?? "")"
     }
     let known =
-      ColumnType.simple + [.transformable(codec: "c"), .array(of: .string)]
+      ColumnType.simple + [
+        .transformable(codec: "c"), .array(of: .string), .external(of: .string, BlobOptions()),
+      ]
     #expect(
       types
         == known.sorted { $0.code < $1.code }.map { type in

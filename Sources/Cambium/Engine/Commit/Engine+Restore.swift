@@ -7,16 +7,20 @@ extension Engine {
   /// Nothing is copied: its pages are still there, and become those of the newest state. It is kept no more, nor
   /// are states of later versions.
   ///
-  /// - Parameter body: Reads and changes the kept state.
+  /// - Parameters:
+  ///   - kept: The names of trees that stay as they are, as far as they are folded.
+  ///   - body: Reads and changes the kept state.
   /// - Throws: what `body` throws; `.notKept`; `.corrupt` where the kept footer is damaged; what `commitByFooter`
   ///   does. Then nothing has changed, but for `.outcomeUnknown`.
-  func restore(_ version: UInt32, _ body: (Transaction<Medium>) throws -> Void) throws {
+  func restore(
+    _ version: UInt32, keeping kept: [String] = [], _ body: (Transaction<Medium>) throws -> Void
+  ) throws {
     let last = try takeWriterTurnToRestore()
     defer { endRestoring() }
     try waitUntilFlushed(through: last)
     try takeFoldTurnForCommit()
     do {
-      let base = try restored(version)
+      let base = try restored(version, keeping: kept)
       let transaction = transaction(on: base)
       defer { transaction.abort() }
       try body(transaction)
@@ -50,17 +54,21 @@ extension Engine {
   }
 
   /// The present state with the trees of a kept one.
-  private func restored(_ version: UInt32) throws(StoreError) -> Base<Medium> {
+  private func restored(
+    _ version: UInt32, keeping names: [String]
+  ) throws(StoreError) -> Base<Medium> {
     let present = working.base.file
     let states = present.footer.keptStates
-    guard let kept = states.last(where: { $0.version == version }) else {
+    guard let state = states.last(where: { $0.version == version }) else {
       throw .notKept(version: Int(version), kept: states.map { Int($0.version) })
     }
-    let old = try PageFile.footer(kept.footer, from: present.pages).0
+    let old = try PageFile.footer(state.footer, from: present.pages).0
     var footer = present.footer
-    footer.trees = old.trees
+    footer.trees = old.trees.filter { !names.contains($0.name) }
+    footer.trees += present.footer.trees.filter { names.contains($0.name) }
+    footer.trees.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     footer.pendingWork = old.pendingWork
-    return try Base(PageFile(after: present, present.reference, footer), names: names)
+    return try Base(PageFile(after: present, present.reference, footer), names: self.names)
   }
 
   private func transaction(on base: Base<Medium>) -> Transaction<Medium> {

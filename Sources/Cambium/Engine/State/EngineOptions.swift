@@ -13,6 +13,8 @@ struct EngineOptions: Hashable, Sendable {
   var nodeSizes = NodeSizes.standard
   /// The size that a page segment may reach, in blocks.
   var segmentBlocks = Layout.segmentBlocksMax
+  /// The size in bytes after which a segment of blobs takes no further blob.
+  var blobSegmentSize = 1 << 30
 
   struct Bounds: Hashable, Sendable {
     var initial: Int

@@ -8,6 +8,8 @@ final class FoundRecords {
   private let record: RecordTrees
   private let trees: TreeAccess
   private let order: RecordOrder
+  /// What finds the records' blobs; nil where they have none.
+  @usableFromInline let blobs: BlobFinder?
   /// For what was sorted.
   private lazy var listedRow = FoundRow(of: record, in: trees)
   /// How many come yet; nil for all.
@@ -34,6 +36,7 @@ final class FoundRecords {
     self.plan = plan
     self.record = record
     self.trees = trees
+    blobs = record.blobs == nil ? nil : trees.blobFinder(of: record)
     let order = RecordOrder(plan.order, of: record, encoder)
     if let after = query.after { try order.begin(after: after, in: trees) }
     self.order = order

@@ -22,6 +22,8 @@ struct CodingEntry: Sendable {
     case scalar
     case array(ScalarType)
     case coded(any FieldCodec)
+    /// Binary data or a string, outside the row where it is long.
+    case external(ColumnType)
     case composite(CodingNode)
     /// Not stored: what is decoded instead.
     case transient(any Sendable)

@@ -43,11 +43,11 @@ final class CodingPlan: Sendable {
   /// - Throws: as `write`, and `.corrupt` where the bytes are no such record.
   @usableFromInline
   func read<Subject: Record>(
-    _ type: Subject.Type, key: RawSpan, row: RawSpan
+    _ type: Subject.Type, key: RawSpan, row: RawSpan, blobs: BlobFinder?
   ) throws(StoreError) -> Subject {
     let waiting = idle.withLock { $0.decodings.popLast() }
     let decoding = waiting ?? RowDecoding(layout: layout, tree: tree)
-    let record = try decoding.decode(type, key: key, row: row)
+    let record = try decoding.decode(type, key: key, row: row, blobs: blobs)
     idle.withLock { $0.decodings.append(decoding) }
     return record
   }

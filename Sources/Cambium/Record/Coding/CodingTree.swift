@@ -83,6 +83,7 @@ private struct CodingTreeBuilder {
       guard let scalar = element.scalar else { break }
       return .array(scalar)
     case .transformable: return .coded(field.codec ?? JSONCodec())
+    case .external(let type, _): return .external(type)
     default: break
     }
     return .scalar

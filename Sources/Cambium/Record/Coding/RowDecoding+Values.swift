@@ -83,6 +83,19 @@ extension RowDecoding {
       } catch {
         throw refusal(source.slot, "the codec \(codec.identifier) cannot decode it: \(error)")
       }
+    case .external(let stored):
+      let blob = try external(of: source.slot)
+      if type == Blob.self { return SameType.cast(blob, to: type) }
+      if stored == .binaryData, type == Data.self {
+        return SameType.cast(try blob.data(), to: type)
+      }
+      if stored == .string, type == String.self {
+        guard let text = String(validating: try blob.data(), as: UTF8.self) else {
+          throw refusal(source.slot, "a string is not UTF-8")
+        }
+        return SameType.cast(text, to: type)
+      }
+      throw refusal(source.slot, "the field does not hold a \(type)")
     case .transient(let value):
       if let value = value as? Value { return value }
       throw refusal(source.slot, "its default is no \(type)")
@@ -117,7 +130,7 @@ extension RowDecoding {
     _ type: Value.Type, from source: DecodingSource
   ) throws -> Value {
     switch kind(source.slot) {
-    case .coded where !_isOptional(type), .transient:
+    case .coded where !_isOptional(type), .external where !_isOptional(type), .transient:
       if try isNull(source.slot) { throw refusal(source.slot, "it is nil") }
       return try decodeOtherwise(type, from: source)
     case .composite(let node) where !_isOptional(type):
@@ -159,7 +172,7 @@ extension FieldValue {
     case .data(let value): same(value, type)
     case .uuid(let value): same(value, type)
     case .url(let value): same(value, type)
-    case .null, .integer, .unsigned, .array, .composite: nil
+    case .null, .integer, .unsigned, .array, .composite, .blob: nil
     }
   }
 

@@ -11,6 +11,7 @@ internal import FoundationEssentials
   @exclusivity(unchecked) private var key = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
   /// Its frame was checked.
   @exclusivity(unchecked) private var row = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+  @exclusivity(unchecked) private var blobs: BlobFinder?
   @exclusivity(unchecked) private var isOpen = false
 
   init(layout: RowLayout, tree: CodingTree) {
@@ -21,16 +22,20 @@ internal import FoundationEssentials
   /// - Throws: `.corrupt` where the bytes are no record; `.invalidValue`, naming the field, where the type
   ///   asks for something else than what is described, or has no such value.
   func decode<Subject: Record>(
-    _ type: Subject.Type, key: RawSpan, row: RawSpan
+    _ type: Subject.Type, key: RawSpan, row: RawSpan, blobs: BlobFinder?
   ) throws(StoreError) -> Subject {
     try check(key, row)
+    unsafe self.blobs = blobs
     // The bytes outlive the closures, and after them nothing refers to them any more.
     return try unsafe key.withUnsafeBytes { key throws(StoreError) in
       try unsafe row.withUnsafeBytes { row throws(StoreError) in
         unsafe self.key = key
         unsafe self.row = row
         unsafe isOpen = true
-        defer { unsafe isOpen = false }
+        defer {
+          unsafe isOpen = false
+          unsafe self.blobs = nil
+        }
         return try make(type)
       }
     }
@@ -109,6 +114,17 @@ extension RowDecoding {
     let key = unsafe RawSpan(_unsafeBytes: key)
     let row = unsafe RawSpan(_unsafeBytes: row)
     return RowReader(key: key, checkedRow: row, layout: layout).bytes(slot.place.index).array()
+  }
+
+  /// The value of an external field.
+  func external(of slot: CodingSlot) throws(StoreError) -> Blob {
+    try checkOpen()
+    let (layout, blobs) = unsafe (layout, blobs)
+    let key = unsafe RawSpan(_unsafeBytes: key)
+    let row = unsafe RawSpan(_unsafeBytes: row)
+    let reader = RowReader(key: key, checkedRow: row, layout: layout, blobs: blobs)
+    let value = try reader.external(slot.place.index)
+    return try reader.blob(value)
   }
 
   /// The elements of an array.

@@ -76,9 +76,24 @@ extension RowEncoding {
       } catch {
         throw refusal(target.slot, "the codec \(codec.identifier) cannot encode it: \(error)")
       }
+    case .external(let stored):
+      guard let blob = blob(of: value, stored) else {
+        throw refusal(target.slot, "\(Value.self) does not fit the field")
+      }
+      put(blob, in: target.slot)
     case .transient: return
     default:
       throw refusal(target.slot, "\(Value.self) does not fit the field")
+    }
+  }
+
+  private func blob<Value>(of value: Value, _ stored: ColumnType) -> Blob? {
+    switch stored {
+    case .binaryData where Value.self == Blob.self: SameType.cast(value, to: Blob.self)
+    case .binaryData where Value.self == Data.self: Blob(SameType.cast(value, to: Data.self))
+    case .string where Value.self == String.self:
+      Blob(Data(SameType.cast(value, to: String.self).utf8))
+    default: nil
     }
   }
 
@@ -107,7 +122,8 @@ extension RowEncoding {
   private func encodeWhole<Value: Encodable>(_ value: Value, to target: EncodingTarget) throws {
     switch tree.entries[target.slot.number].kind {
     case .transient: return
-    case .coded where !_isOptional(Value.self): try encodeOtherwise(value, to: target)
+    case .coded where !_isOptional(Value.self), .external where !_isOptional(Value.self):
+      try encodeOtherwise(value, to: target)
     case .composite(let node) where !_isOptional(Value.self):
       beginComposite(target.slot)
       try value.encode(to: RecordEncoder(self, node))

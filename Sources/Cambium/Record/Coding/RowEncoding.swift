@@ -19,6 +19,8 @@ final class RowEncoding: @unchecked Sendable {
   @exclusivity(unchecked) private var pending = PendingBytes()
   @exclusivity(unchecked) private var variables: [Range<Int>]
   @exclusivity(unchecked) private var arrays: [Int: ArrayWriter] = [:]
+  /// What came for external columns, by their places among the variable ones.
+  @exclusivity(unchecked) private var externals: [Int: Blob] = [:]
   /// What a container that cannot throw has met.
   @exclusivity(unchecked) private var failure: StoreError?
 
@@ -58,6 +60,7 @@ final class RowEncoding: @unchecked Sendable {
     unsafe keyPart = 0
     unsafe pending.removeAll()
     unsafe failure = nil
+    if unsafe !externals.isEmpty { unsafe externals = [:] }
     for index in unsafe arrived.indices { unsafe arrived[index] = false }
     for index in unsafe variables.indices { unsafe variables[index] = 0..<0 }
   }
@@ -95,6 +98,11 @@ extension RowEncoding {
     let start = unsafe pending.count
     unsafe pending.append(bytes.rawSpan)
     unsafe variables[slot.place.index] = unsafe start..<pending.count
+  }
+
+  func put(_ blob: Blob, in slot: CodingSlot) {
+    unsafe arrived[slot.column] = true
+    unsafe externals[slot.place.index] = blob
   }
 
   func putNull(in slot: CodingSlot) throws(StoreError) {
@@ -156,6 +164,10 @@ extension RowEncoding {
   private func finishVariables() throws(StoreError) {
     if unsafe !arrays.isEmpty { finishArrays() }
     for index in unsafe variables.indices {
+      if unsafe !externals.isEmpty, let blob = unsafe externals[index] {
+        try unsafe row.append(blob, to: index)
+        continue
+      }
       let range = unsafe variables[index]
       if !range.isEmpty { try unsafe pending.put(range, in: row, at: index) }
     }

@@ -232,7 +232,7 @@ extension Operand.Kind {
     case .data: self = .data
     case .uuid: self = .uuid
     case .url: self = .url
-    case .array, .composite: return nil
+    case .array, .composite, .blob: return nil
     }
   }
 }

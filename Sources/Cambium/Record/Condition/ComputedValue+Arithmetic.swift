@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 
 extension ComputedValue {
-  /// A constant, or what a key holds. Arrays and composites are null.
+  /// A constant, or what a key holds. Arrays, composites and blobs are null.
   init(_ value: FieldValue) {
     switch value {
-    case .null, .array, .composite: self = .null
+    case .null, .array, .composite, .blob: self = .null
     case .boolean(let value): self = .integer(value ? 1 : 0)
     case .integer(let value): self = .integer(Int128(value))
     case .unsigned(let value): self = .integer(Int128(value))

@@ -146,6 +146,9 @@ extension RowConditionBuilder {
   func converted(
     _ value: FieldValue, _ column: Column
   ) throws(StoreError) -> FieldValue {
+    if column.field.type.isExternal {
+      throw layout.refusal(column, "what lies outside of rows is only compared with nil")
+    }
     guard let converted = value.compared(as: column.field.type) else {
       throw layout.refusal(column, "it cannot be compared with \(value)")
     }

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// Makes accesses to properties of types that are known only now.
 struct Accesses {
   private let field: DescribedField
@@ -15,6 +17,7 @@ struct Accesses {
     case .string: stringEnum(type)
     case .transformable: field.codec.flatMap { coded(type, $0) }
     case .array(let element): element.scalar.flatMap { array(type, of: $0) }
+    case .external(let stored, _): external(type, stored)
     default: field.type.scalar?.integer.flatMap { integer(type, in: $0) }
     }
   }
@@ -54,6 +57,15 @@ extension Accesses {
       access(CodecConversion<Value>(codec: codec, place: place))
     }
     return (type as? any Codable.Type).map { make($0) }
+  }
+
+  private func external(_ type: any Any.Type, _ stored: ColumnType) -> (any PropertyAccess)? {
+    switch stored {
+    case .binaryData where type == Blob.self: access(ExternalConversion<Blob>(place: place))
+    case .binaryData where type == Data.self: access(ExternalConversion<Data>(place: place))
+    case .string where type == String.self: access(ExternalConversion<String>(place: place))
+    default: nil
+    }
   }
 
   private func array(_ type: any Any.Type, of scalar: ScalarType) -> (any PropertyAccess)? {

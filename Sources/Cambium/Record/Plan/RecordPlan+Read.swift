@@ -10,10 +10,11 @@ extension RecordPlan {
   ///   value.
   @usableFromInline
   func read(
-    _ record: UnsafeMutableRawPointer, key: RawSpan, row: RawSpan
+    _ record: UnsafeMutableRawPointer, key: RawSpan, row: RawSpan, blobs: BlobFinder?
   ) throws(StoreError) {
     let layout = layout
-    try unsafe read(record, from: try RowReader(key: key, row: row, layout: layout))
+    try unsafe read(
+      record, from: try RowReader(key: key, row: row, layout: layout, blobs: blobs))
   }
 
   /// The same of a row whose frame was checked.

@@ -46,16 +46,16 @@ extension RecordPlan {
   /// - Throws: as `read(_:key:row:)` into a pointer.
   @inlinable
   func read<Subject: Record>(
-    _ type: Subject.Type, key: RawSpan, row: RawSpan
+    _ type: Subject.Type, key: RawSpan, row: RawSpan, blobs: BlobFinder?
   ) throws(StoreError) -> Subject {
     checkSubject(Subject.self)
-    if let coding { return try coding.read(type, key: key, row: row) }
+    if let coding { return try coding.read(type, key: key, row: row, blobs: blobs) }
     return try unsafe withUnsafeTemporaryAllocation(of: Subject.self, capacity: 1) {
       buffer throws(StoreError) in
       guard let memory = buffer.baseAddress else {
         preconditionFailure("room for one is somewhere")
       }
-      try unsafe read(UnsafeMutableRawPointer(memory), key: key, row: row)
+      try unsafe read(UnsafeMutableRawPointer(memory), key: key, row: row, blobs: blobs)
       return unsafe memory.move()
     }
   }

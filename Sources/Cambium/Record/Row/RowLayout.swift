@@ -16,6 +16,8 @@ final class RowLayout: Sendable {
   /// The places in `columns` of fields that are in no composite.
   let outermost: [Int]
   let key: KeyLayout
+  /// The places in `columns` of fields that are stored externally.
+  let external: [Int]
 
   /// Where the ends begin: what flags, nulls and fixed columns take.
   let fixedEnd: Int
@@ -36,6 +38,7 @@ final class RowLayout: Sendable {
     self.record = record
     self.version = version
     columns = making.columns
+    external = making.columns.indices.filter { making.columns[$0].field.type.isExternal }
     outermost = making.columns.indices.filter { making.columns[$0].field.composite == nil }
     fixedEnd = making.fixedEnd
     variableCount = making.variableCount

@@ -40,6 +40,7 @@ extension RowReader {
   private func variable(_ type: ColumnType, _ bytes: RawSpan) throws(StoreError) -> FieldValue {
     switch type {
     case .transformable: return .data(Data(copying: bytes))
+    case .external(let type, _): return try external(type, bytes)
     case .array(let element):
       guard let element = element.scalar, let array = ArrayReader(bytes, of: element) else {
         throw fault(.rowValues, "an array is not whole elements")
@@ -51,6 +52,17 @@ extension RowReader {
       guard let type = type.scalar else { return .null }
       return try scalar(type, bytes)
     }
+  }
+
+  /// The value of an external column: a string as it is, bytes as a blob that reads them when they are asked for.
+  private func external(_ type: ColumnType, _ bytes: RawSpan) throws(StoreError) -> FieldValue {
+    guard let value = ExternalValue(decoding: bytes) else {
+      throw fault(.rowExternal, "an external value is neither bytes nor a reference")
+    }
+    let blob = try blob(value)
+    // Of a row that is no more, what it says of its blob may be all that is left.
+    guard type == .string, !(blob.source is DeletedBlob) else { return .blob(blob) }
+    return .string(try string(of: blob))
   }
 
   /// The value that bytes of a row are; where the type's width is fixed, they have it.

@@ -10,18 +10,24 @@ internal import FoundationEssentials
   /// Not counted, because all threads would count the same one; it outlives the reader, which depends on
   /// it.
   private unowned(unsafe) let uncountedLayout: RowLayout
+  /// What finds values that lie outside the row; nil where none are asked for.
+  let blobs: BlobFinder?
   private let endsStart: Int
   private let variableStart: Int
   private let endWidthCode: Int
 
+  /// - Parameter blobs: What finds values that lie outside the row, of the state that the row is of.
   /// - Throws: `.corrupt` where the row breaks R1, R2 or R3; `.newerFormat` where it begins with what
   ///   this version does not know.
   @inline(__always)
   @_lifetime(copy key, copy row, borrow layout)
-  init(key: RawSpan, row: RawSpan, layout: borrowing RowLayout) throws(StoreError) {
+  init(
+    key: RawSpan, row: RawSpan, layout: borrowing RowLayout, blobs: BlobFinder? = nil
+  ) throws(StoreError) {
     self.key = key
     self.row = row
     unsafe uncountedLayout = copy layout
+    self.blobs = blobs
     let count = layout.variableCount
     endsStart = layout.fixedEnd
     let flags = row.byteCount > 0 ? row.load(0, as: UInt8.self) : UInt8.max
@@ -59,10 +65,13 @@ internal import FoundationEssentials
   /// The same bytes again, which a reader was made of before.
   @inline(__always)
   @_lifetime(copy key, copy row, borrow layout)
-  init(key: RawSpan, checkedRow row: RawSpan, layout: borrowing RowLayout) {
+  init(
+    key: RawSpan, checkedRow row: RawSpan, layout: borrowing RowLayout, blobs: BlobFinder? = nil
+  ) {
     self.key = key
     self.row = row
     unsafe uncountedLayout = copy layout
+    self.blobs = blobs
     endsStart = layout.fixedEnd
     endWidthCode = Int(row.load(0, as: UInt8.self))
     variableStart = endsStart &+ layout.variableCount &<< endWidthCode
@@ -130,6 +139,14 @@ extension RowReader {
   }
 
   func data(_ column: Int) -> Data { Data(copying: bytes(column)) }
+
+  /// The value of an external column, which is not null.
+  func external(_ column: Int) throws(StoreError) -> ExternalValue {
+    guard let value = ExternalValue(decoding: bytes(column)) else {
+      throw fault(.rowExternal, "an external value is neither bytes nor a reference")
+    }
+    return value
+  }
 
   func decimal(_ column: Int) throws(StoreError) -> Decimal {
     guard let parts = DecimalParts(decoding: bytes(column)) else {

@@ -23,6 +23,11 @@ extension RowWriter {
         throw layout.refusal(column, value)
       }
       store(bits, of: type, at: column.place.index)
+    case .variable where column.field.type.isExternal:
+      guard let blob = value.external(as: column.field.type) else {
+        throw layout.refusal(column, value)
+      }
+      try append(blob, to: column.place.index)
     case .variable:
       guard let bytes = value.variableBytes(of: column.field.type) else {
         throw layout.refusal(column, value)
@@ -62,6 +67,16 @@ extension FieldValue {
     case (.double, .double(let value)): UInt128(value.bitPattern)
     case (.date, .date(let value)): UInt128(value.timeIntervalSinceReferenceDate.bitPattern)
     case (.uuid, .uuid(let value)): UInt128(bytesOf: value)
+    default: nil
+    }
+  }
+
+  /// What an external column of the type stores for it; nil where it is of another type.
+  fileprivate func external(as type: ColumnType) -> Blob? {
+    switch (type, self) {
+    case (.external(of: .binaryData, _), .blob(let value)): value
+    case (.external(of: .binaryData, _), .data(let value)): Blob(value)
+    case (.external(of: .string, _), .string(let value)): Blob(Data(value.utf8))
     default: nil
     }
   }

@@ -22,6 +22,10 @@ final class RowWriter {
   /// behind them are moved when one does not fit.
   @exclusivity(unchecked) private var endWidthCode = 0
 
+  /// What the row only numbers: values of external columns that are still to be stored.
+  var waiting: [Blob] { unsafe waitingBlobs }
+  @exclusivity(unchecked) private var waitingBlobs: [Blob] = []
+
   init() {}
 
   /// Begins a row: no column has a value yet, and none is null.
@@ -32,6 +36,7 @@ final class RowWriter {
     unsafe end = variableStart
     unsafe next = 0
     unsafe endWidthCode = 0
+    if unsafe !waitingBlobs.isEmpty { unsafe waitingBlobs = [] }
     unsafe memory.reserve(variableStart, keeping: 0)
     unsafe memory.zero(variableStart)
   }
@@ -46,6 +51,7 @@ final class RowWriter {
   /// Gives memory back that an unusually long row has needed. There is no row then until the next begins.
   func trim() {
     unsafe end = 0
+    unsafe waitingBlobs = []
     unsafe memory.trim()
   }
 
@@ -140,6 +146,26 @@ extension RowWriter {
     var bytes: [UInt8] = []
     DecimalParts(value).encode(to: &bytes)
     try append(bytes.rawSpan, to: column)
+  }
+
+  /// Appends the value of an external column. Where it is long, or lies outside already, the row only numbers it.
+  func append(_ blob: Blob, to column: Int) throws(StoreError) {
+    let value: ExternalValue
+    if blob.source == nil, blob.count <= ExternalValue.inlineMax {
+      value = .inline(try blob.data())
+    } else {
+      value = unsafe .waiting(waitingBlobs.count)
+      unsafe waitingBlobs.append(blob)
+    }
+    try append(value.encoded.rawSpan, to: column)
+  }
+
+  /// Begins a row that has the nulls and the fixed columns of another of the same layout.
+  func begin(_ layout: RowLayout, like row: RawSpan) {
+    begin(layout)
+    var target = unsafe room()
+    let start = RowLayout.nullsOffset
+    target.copy(row.part(start, layout.fixedEnd - start), to: start)
   }
 
   /// Makes `count` bytes fit behind those so far.

@@ -25,6 +25,10 @@ final class RecordTrees: Sendable {
   let rows: TreeSlot
   /// In step with the schema's indexes.
   let indexes: [IndexTree]
+  /// Where blobs are found; nil where no field is external.
+  let blobs: BlobTrees?
+  /// Whether references to blobs are counted as rows change: not in trees that are no part of the state yet.
+  let countsBlobs: Bool
 
   struct IndexTree: Sendable {
     let layout: IndexLayout
@@ -37,7 +41,11 @@ final class RecordTrees: Sendable {
     _ record: RecordSchema, version: UInt32, names: TreeNames, places: TreePlaces? = nil
   ) throws(StoreError) {
     layout = try RowLayout(record, version: version)
-    rows = try names.slot(of: places?.rows[record.number] ?? Self.name(ofRows: record.number))
+    let name = Self.name(ofRows: record.number)
+    let place = places?.rows[record.number] ?? name
+    rows = try names.slot(of: place)
+    countsBlobs = place == name
+    blobs = layout.external.isEmpty ? nil : try BlobTrees(names)
     var indexes: [IndexTree] = []
     for index in try layout.indexLayouts() {
       let number = index.schema.number

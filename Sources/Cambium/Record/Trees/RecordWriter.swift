@@ -61,13 +61,14 @@ final class RecordWriter {
 extension RecordWriter {
   /// Writes a record's row and its index entries.
   ///
+  /// - Parameter waiting: Values of external fields that the row only numbers.
   /// - Complexity: a change in memory; with indexes, or a presence other than `.any`, a lookup, and for each
   ///   index that the record changes a lookup and two changes.
   /// - Throws: `.duplicateKey`, `.noSuchRecord`, `.uniqueConflict`, `.invalidValue`, `.limitExceeded`: then
   ///   nothing has changed. `.corrupt`, `.full`, `.io`.
   func write(
-    _ key: RawSpan, _ row: RawSpan, of record: RecordTrees, presence: Presence,
-    onConflict policy: ConflictPolicy
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob] = [], of record: RecordTrees,
+    presence: Presence, onConflict policy: ConflictPolicy
   ) throws(StoreError) {
     try checkUsable()
     // Refused here, it leaves the transaction as it was; in the middle of the changes it could not.
@@ -75,7 +76,7 @@ extension RecordWriter {
       throw .limitExceeded(.valueLength, found: row.byteCount)
     }
     notes?.note(key, in: record.rows)
-    if record.indexes.isEmpty, presence == .any, !keepsOld {
+    if record.indexes.isEmpty, record.blobs == nil, presence == .any, !keepsOld {
       return try change { writer throws(StoreError) in try writer.put(key, row, of: record) }
     }
     let isThere = try trees.copyValue(of: key, in: record.rows, to: &oldRow)
@@ -84,6 +85,7 @@ extension RecordWriter {
     if !record.indexes.isEmpty {
       others = try conflicts(of: key, row, of: record, policy: policy)
     }
+    let settled = try settled(key, row, waiting, over: isThere ? oldRow : [], of: record)
     for other in others { _ = try delete(other.rawSpan, of: record) }
     // The deletion of others has read their rows there.
     if !others.isEmpty { _ = try trees.copyValue(of: key, in: record.rows, to: &oldRow) }
@@ -91,7 +93,10 @@ extension RecordWriter {
     let old = isThere ? oldRow : []
     try change { writer throws(StoreError) in
       try writer.updateIndexes(of: record, key, from: old, to: row)
-      try writer.put(key, row, of: record)
+      guard record.blobs != nil else { return try writer.put(key, row, of: record) }
+      let stored = settled ?? row.array()
+      try writer.put(key, stored.rawSpan, of: record)
+      try writer.count(key, from: old, to: stored.rawSpan, of: record)
     }
   }
 
@@ -101,7 +106,7 @@ extension RecordWriter {
   func delete(_ key: RawSpan, of record: RecordTrees) throws(StoreError) -> Bool {
     try checkUsable()
     notes?.note(key, in: record.rows)
-    if record.indexes.isEmpty, !keepsOld {
+    if record.indexes.isEmpty, record.blobs == nil, !keepsOld {
       return try change { writer throws(StoreError) in try writer.remove(key, in: record.rows) }
     }
     guard try trees.copyValue(of: key, in: record.rows, to: &oldRow) else { return false }
@@ -110,6 +115,7 @@ extension RecordWriter {
     try change { writer throws(StoreError) in
       try writer.updateIndexes(of: record, key, from: old, to: nil)
       _ = try writer.remove(key, in: record.rows)
+      if record.blobs != nil { try writer.count(key, from: old, to: nil, of: record) }
     }
     return true
   }
@@ -121,6 +127,12 @@ extension RecordWriter {
     try checkUsable()
     notes?.noteAll(in: record.rows)
     if keepsOld { try noteAll(of: record) }
+    if record.blobs != nil {
+      try change { writer throws(StoreError) in
+        writer.writeCount &+= 1
+        try writer.releaseAll(of: record)
+      }
+    }
     trees.removeAll(in: record.rows)
     for index in record.indexes { trees.removeAll(in: index.slot) }
   }

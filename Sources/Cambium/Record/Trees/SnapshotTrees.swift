@@ -4,9 +4,16 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
   /// What rows of older versions are read through; nil where there are none.
   let upgrades: TreeUpgrades?
 
-  init(_ snapshot: Snapshot<Medium>, _ upgrades: TreeUpgrades? = nil) {
+  /// What finds the state's blobs; nil where the store was not opened for blobs.
+  let blobs: (any BlobLocating)?
+
+  init(
+    _ snapshot: Snapshot<Medium>, _ upgrades: TreeUpgrades? = nil,
+    blobs: (any BlobLocating)? = nil
+  ) {
     self.snapshot = snapshot
     self.upgrades = upgrades
+    self.blobs = blobs
   }
 
   /// The last commit that is in it.

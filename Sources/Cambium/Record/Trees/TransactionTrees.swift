@@ -11,9 +11,16 @@ final class TransactionTrees<Medium: FileSystem>: TreeWriting {
   /// What rows of older versions are read through; nil where there are none.
   let upgrades: TreeUpgrades?
 
-  init(_ transaction: Transaction<Medium>, _ upgrades: TreeUpgrades? = nil) {
+  /// What the transaction does with files of blobs; nil where the store was not opened for blobs.
+  let blobSession: BlobSession?
+
+  init(
+    _ transaction: Transaction<Medium>, _ upgrades: TreeUpgrades? = nil,
+    blobs: BlobSession? = nil
+  ) {
     self.transaction = transaction
     self.upgrades = upgrades
+    blobSession = blobs
   }
 }
 
@@ -49,6 +56,10 @@ extension TransactionTrees {
   ) throws(StoreError) -> Int {
     try transaction.tree(tree).estimatedCount(from: low, upTo: high)
   }
+
+  var blobs: (any BlobLocating)? { blobSession?.keeper.located() }
+
+  var keepsStates: Bool { !transaction.base.base.file.footer.keptStates.isEmpty }
 
   func liveBytes(in tree: TreeSlot) -> UInt64 { transaction.base.base.liveBytes(in: tree) }
 

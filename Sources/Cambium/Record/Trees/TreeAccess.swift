@@ -117,6 +117,12 @@ extension TreeAccess {
     return any.upgrades
   }
 
+  /// What finds the blobs that the state has, where the store was opened for blobs.
+  var blobs: (any BlobLocating)? {
+    if case .posix(let trees) = self { return trees.blobs }
+    return any.blobs
+  }
+
   func cursor(in tree: TreeSlot) throws(StoreError) -> CursorAccess {
     switch self {
     case .posix(let trees): .posix(trees.snapshotCursor(in: tree))
@@ -177,6 +183,8 @@ extension TreeChanges {
   }
 
   var sequence: UInt64 { writing.sequence }
+  var blobSession: BlobSession? { writing.blobSession }
+  var keepsStates: Bool { writing.keepsStates }
   var isEmpty: Bool { writing.isEmpty }
   func removeAll(in tree: TreeSlot) { writing.removeAll(in: tree) }
   func addWork(_ change: (inout TreeWork) -> Void) { writing.addWork(change) }

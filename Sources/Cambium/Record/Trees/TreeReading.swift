@@ -43,6 +43,9 @@ protocol TreeReading: AnyObject {
   /// What rows of older versions are read through; nil where there are none.
   var upgrades: TreeUpgrades? { get }
 
+  /// What finds the blobs that the state has, where the store was opened for blobs.
+  var blobs: (any BlobLocating)? { get }
+
   /// A cursor that stands nowhere yet. It keeps the state.
   func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor
 }
@@ -60,6 +63,12 @@ protocol StateTrees: TreeReading, Sendable {
 protocol TreeWriting: TreeReading {
   /// The number that the commit will have, if there is one.
   var sequence: UInt64 { get }
+
+  /// What the transaction does with files of blobs, where the store was opened for blobs.
+  var blobSession: BlobSession? { get }
+
+  /// Whether states are kept from before migrations.
+  var keepsStates: Bool { get }
 
   /// Whether there is nothing to commit.
   var isEmpty: Bool { get }

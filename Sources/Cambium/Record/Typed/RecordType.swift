@@ -54,13 +54,14 @@ protocol OpenedRecordType: AnyObject, Sendable {
 extension RecordType {
   /// Makes a record of its key and row.
   ///
+  /// - Parameter blobs: What finds its blobs; of the state that the row is of.
   /// - Throws: `.corrupt`; `.invalidValue` where the type has no such value; what the hook after loading does.
   @inlinable
-  func load(key: RawSpan, row: RawSpan) throws -> Subject {
+  func load(key: RawSpan, row: RawSpan, blobs: BlobFinder?) throws -> Subject {
     guard let afterLoad = hooks.afterLoad else {
-      return try plan.read(Subject.self, key: key, row: row)
+      return try plan.read(Subject.self, key: key, row: row, blobs: blobs)
     }
-    var record = try plan.read(Subject.self, key: key, row: row)
+    var record = try plan.read(Subject.self, key: key, row: row, blobs: blobs)
     try afterLoad(&record)
     return record
   }

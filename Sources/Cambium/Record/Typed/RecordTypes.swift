@@ -13,6 +13,8 @@ final class RecordTypes: Sendable {
   let history: TreeSlot
   /// The tree of the schemas.
   let schemas: TreeSlot
+  /// The trees of blobs.
+  let blobs: BlobTrees
 
   static var metadataName: String { "metadata" }
   static var asideName: String { "aside" }
@@ -32,6 +34,7 @@ final class RecordTypes: Sendable {
     metadata = try names.slot(of: places?.metadata ?? Self.metadataName)
     history = try names.slot(of: HistoryKey.treeName)
     schemas = try names.slot(of: Schema.treeName)
+    blobs = try BlobTrees(names)
     var byName: [String: RecordTrees] = [:]
     var byNumber: [UInt32: RecordTrees] = [:]
     for record in schema.records {

@@ -120,7 +120,7 @@ private struct RowCopyBuilder {
     if column.field.isOptional, let from = source.place.nullBit, let to = column.place.nullBit {
       nullMoves.append(RowCopy.NullMove(source: from, target: to))
     }
-    if source.field.type != column.field.type {
+    if source.field.type.stored != column.field.type.stored {
       guard let widening = Widening(source, column) else { return false }
       widenings.append(widening)
     } else if column.place.kind == .fixed {

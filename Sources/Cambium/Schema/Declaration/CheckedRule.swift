@@ -11,6 +11,9 @@ struct CheckedRule: Sendable {
 
   /// - Throws: Why the rule does not fit.
   init(_ rule: FieldRule, for type: ColumnType) throws(DescriptionFault) {
+    if type.isExternal {
+      throw DescriptionFault("an external field is not validated; validate the record")
+    }
     switch rule.kind {
     case .range(let lower, let upper, let includesUpper):
       self = try Self.range(lower, upper, includesUpper, type)

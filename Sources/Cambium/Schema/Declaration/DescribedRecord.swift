@@ -121,7 +121,7 @@ extension DescribedRecord {
     if let reason = field.name.faultAsName { throw DescriptionFault("its name \(reason)") }
     let name = (composite.map { $0 + "." } ?? "") + field.name
     try claim(field.property, in: composite, name)
-    let (type, codec) = try field.type.column()
+    let (type, codec) = try field.column()
     var rules: [CheckedRule] = []
     for rule in field.rules { rules.append(try CheckedRule(rule, for: type)) }
     let value = try field.defaultValue?.value(of: field, type, codec, rules)

@@ -16,6 +16,18 @@ extension FieldType {
   }
 }
 
+extension Field {
+  /// The column's type, as it is stored, and the codec that it takes.
+  func column() throws(DescriptionFault) -> (ColumnType, (any FieldCodec)?) {
+    let (type, codec) = try type.column()
+    guard let options = storage.options else { return (type, codec) }
+    guard type == .binaryData || type == .string else {
+      throw DescriptionFault("only binary data and strings are stored externally, not \(type)")
+    }
+    return (.external(of: type, options), nil)
+  }
+}
+
 extension FieldDefault {
   /// The value as the column holds it; nil for none.
   func value(
@@ -72,6 +84,7 @@ extension FieldValue: CustomStringConvertible {
       abs(value.timeIntervalSinceReferenceDate) < 1e12
         ? "\(value)" : "\(value.timeIntervalSinceReferenceDate) seconds from 2001"
     case .data(let value): "\(value.count) bytes"
+    case .blob(let value): "\(value.count) bytes"
     case .uuid(let value): "\(value)"
     case .url(let value): value.absoluteString
     case .array(let values): "\(values)"

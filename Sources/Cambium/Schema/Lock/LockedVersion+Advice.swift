@@ -30,6 +30,8 @@ extension LockedRecord {
   fileprivate func isDescribed(as other: LockedRecord) -> Bool {
     var (one, other) = (self, other)
     (one.validations, other.validations) = ([], [])
+    one.fields = one.fields.map(\.stored)
+    other.fields = other.fields.map(\.stored)
     return one == other
   }
 
@@ -65,7 +67,7 @@ extension LockedField {
   }
 
   fileprivate var arguments: String {
-    (isOptional ? ", optional: true" : "") + argument("default", defaultValue)
+    argument("storage", type.options?.swift) + (isOptional ? ", optional: true" : "") + argument("default", defaultValue)
       + argument("modifier", modifier?.quoted) + argument("migrationInfo", migrationInfo)
   }
 
@@ -83,6 +85,18 @@ extension LockedType {
     if let element { return ".array(of: .\(element))" }
     guard let codec else { return ".\(name)" }
     return codec == "json" ? ".transformable" : ".transformable(using: /* \(codec) */)"
+  }
+}
+
+extension BlobOptions {
+  fileprivate var swift: String {
+    let compression =
+      switch self.compression {
+      case .none: ".none"
+      case .zstd(let level): ".zstd(level: \(level))"
+      }
+    return ".external(threshold: \(threshold), compression: \(compression)"
+      + (deduplicated ? ", deduplicated: true)" : ")")
   }
 }
 

@@ -109,6 +109,11 @@ extension LockedVersion {
       differences.append("its label was \(self.label?.quoted ?? "none"), and is \(label.quoted)")
     }
     for record in records {
+      for field in record.fields {
+        let now = other[record.name]?.fields.first { $0.name == field.name }
+        guard let now, now != field else { continue }
+        differences.append("\(record.name): \(field.line), now: \(now.line)")
+      }
       let now = other[record.name]?.validations ?? []
       for text in record.validations where !now.contains(text) {
         differences.append("\(record.name) no longer has to hold: \(text)")
@@ -121,6 +126,17 @@ extension LockedVersion {
   }
 }
 
+extension LockedField {
+  /// The field without where its values go that are yet to be written.
+  var stored: LockedField {
+    var type = type
+    if type.options != nil { type.options = BlobOptions() }
+    return LockedField(
+      name: name, type: type, isOptional: isOptional, modifier: modifier,
+      defaultValue: defaultValue, migrationDefault: migrationDefault, renamingID: renamingID)
+  }
+}
+
 extension LockedRecord {
   fileprivate func differences(to other: LockedRecord) -> [String] {
     var differences: [String] = []
@@ -129,7 +145,9 @@ extension LockedRecord {
         differences.append("\(name).\(field.name) is no longer described")
         continue
       }
-      if now != field { differences.append("\(name): \(field.line), now: \(now.line)") }
+      if now.stored != field.stored {
+        differences.append("\(name): \(field.line), now: \(now.line)")
+      }
     }
     for field in other.fields where !fields.contains(where: { $0.name == field.name }) {
       differences.append("\(name).\(field.name) is new")

@@ -187,7 +187,26 @@ extension LockParser {
     default:
       if !LockedType.plain.contains(type.name) { throw line.fault("there is no such type") }
     }
+    if line.take("external") {
+      guard type.name == "binaryData" || type.name == "string" else {
+        throw line.fault("only binary data and strings are stored externally")
+      }
+      type.options = try options(&line)
+    }
     return type
+  }
+
+  private static func options(_ line: inout LockLine) throws(SchemaLockError) -> BlobOptions {
+    let threshold = try line.integer("a threshold")
+    var compression = BlobCompression.none
+    if !line.take("none") {
+      guard line.take("zstd") else { throw line.fault("none or zstd was expected") }
+      compression = .zstd(level: try line.integer("a level"))
+    }
+    let options = BlobOptions(
+      threshold: threshold, compression: compression, deduplicated: line.take("deduplicated"))
+    if let reason = options.fault { throw line.fault(reason) }
+    return options
   }
 
   private static func parts(_ line: inout LockLine) throws(SchemaLockError) -> [LockedPart] {

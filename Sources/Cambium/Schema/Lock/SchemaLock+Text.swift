@@ -43,6 +43,7 @@ extension LockedField {
     var line = "field \(name.lockName) \(type.name)"
     if let element = type.element { line += " of \(element)" }
     if let codec = type.codec { line += " " + codec.quoted }
+    if let options = type.options { line += " external " + options.lockText }
     if isOptional { line += " optional" }
     if let modifier { line += " modifier " + modifier.quoted }
     if let defaultValue { line += " default " + defaultValue.quoted }
@@ -56,6 +57,17 @@ extension LockedIndex {
   var line: String {
     (isUnique ? "unique " : "index ") + parts.lockText
       + (condition.map { " where " + $0.quoted } ?? "")
+  }
+}
+
+extension BlobOptions {
+  fileprivate var lockText: String {
+    let compression =
+      switch self.compression {
+      case .none: "none"
+      case .zstd(let level): "zstd \(level)"
+      }
+    return "\(threshold) \(compression)" + (deduplicated ? " deduplicated" : "")
   }
 }
 

@@ -83,6 +83,8 @@ struct LockedType: Hashable, Sendable {
   var element: String?
   /// Of a transformable.
   var codec: String?
+  /// Of an external one: from which size on, and how.
+  var options: BlobOptions?
 }
 
 struct LockedPart: Hashable, Sendable {
@@ -165,6 +167,9 @@ extension LockedType {
     case .transformable(let codec):
       name = "transformable"
       self.codec = codec
+    case .external(let type, let options):
+      name = "\(type)"
+      self.options = options
     default: name = "\(type)"
     }
   }

@@ -82,10 +82,17 @@ private struct HistoryLayouts {
     var old: DynamicRecord?
     if let row = change.old {
       old = try DynamicRecord(
-        try RowReader(key: change.key.rawSpan, row: row.rawSpan, layout: layout))
+        try RowReader(
+          key: change.key.rawSpan, row: row.rawSpan, layout: layout, blobs: blobs(of: layout)))
     }
     return HistoryChange(
       record: layout.record.name, kind: kind, key: try Self.parts(of: change.key, layout), old: old)
+  }
+
+  /// What finds the blobs of old rows, as far as they are still there.
+  private func blobs(of layout: RowLayout) throws(StoreError) -> BlobFinder? {
+    if layout.external.isEmpty { return nil }
+    return try snapshot.oldBlobFinder()
   }
 
   private static func parts(

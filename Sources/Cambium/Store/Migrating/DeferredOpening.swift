@@ -80,6 +80,9 @@ struct DeferredOpening {
         try trees.put(
           key.rawSpan, value.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
       }
+      if steps.contains(where: \.changesReferences) {
+        try BlobRecount.markDue(in: trees, names)
+      }
       trees.addWork { $0.keeping = [kept] }
     }
     try use(pending, all)

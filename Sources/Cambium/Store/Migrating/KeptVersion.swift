@@ -61,6 +61,7 @@ extension PersistentStore {
     // A transaction without anything to commit would still be one.
     if try keptVersions().isEmpty { return }
     try backend.commit { trees throws(StoreError) in trees.addWork { $0.keeping = [change] } }
+    if try keptVersions().isEmpty { try dropUnreferencedBlobs() }
   }
 }
 

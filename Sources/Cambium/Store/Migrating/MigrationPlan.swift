@@ -96,6 +96,7 @@ extension MigrationPlan {
       try backend.trees(), try backend.names.slot(of: Schema.treeName),
       path: backend.path)
     guard let stored = try schemas.newest() else { throw .missing(path: backend.path) }
+    try BlobOpening(backend).open(for: stored)
     from = Int(stored.version)
     to = model.version
     bytesFree = try? Syscall.bytesFree(at: backend.path).get()

@@ -8,6 +8,8 @@ struct RecordCounting {
   private let layout: RowLayout
   private let rows: TreeSlot
   private let trees: TreeAccess
+  /// What finds the records' blobs; nil where none has any.
+  private let blobs: BlobFinder?
   /// What has to be unique that was not: the name, and the entry's layout; a nil layout for the key.
   private let constraints: [(name: String, layout: IndexLayout?)]
   private var refused: [String: (count: Int, first: String)] = [:]
@@ -79,7 +81,11 @@ struct RecordCounting {
     layout = try RowLayout(record, version: route.from.version)
     self.newLayout = newLayout
     rows = try backend.names.slot(of: RecordTrees.name(ofRows: record.number))
-    trees = try backend.trees()
+    let trees = try backend.trees()
+    self.trees = trees
+    blobs = try trees.blobs.map { segments throws(StoreError) in
+      BlobFinder(trees, try BlobTrees(backend.names), segments)
+    }
   }
 
   private let newLayout: RowLayout
@@ -145,14 +151,18 @@ extension RecordCounting {
       do throws(StoreError) {
         var bytes = try cursor.value().array()
         var place = cursor.key.array()
+        var waiting: [Blob] = []
         for link in links {
           switch link {
           case .rows(let conversion):
             try conversion.convert(key: place.rawSpan, row: bytes.rawSpan, to: row)
             bytes = row.row.array()
           case .records(let conversion):
-            try conversion.convert(key: place.rawSpan, row: bytes.rawSpan, to: other, key) { _ in }
+            try conversion.convert(
+              key: place.rawSpan, row: bytes.rawSpan, blobs?.with(waiting), to: other, key
+            ) { _ in }
             bytes = other.row.array()
+            waiting = other.waiting
             place = key.key.array()
           }
         }

@@ -13,16 +13,23 @@ struct Rollback {
     guard let newest = try StoredSchemas(backend).newest() else { return }
     let discarded = try discardedCommits()
     if discarded > 0, !discardingCommits { throw .wouldDiscard(commits: discarded) }
+    // Blobs stay where they are, whatever state is gone back to: so their trees stay as well.
+    try BlobOpening(backend).open(for: newest)
+    if backend.blobs.keeper != nil { try backend.fold() }
     let marks =
       try RollbackMark.all(in: trees, names).filter { $0.from != newest.version }
       + [RollbackMark(from: newest.version, to: version)]
     try restore { trees throws(StoreError) in
       for mark in marks { try mark.put(into: trees, names) }
+      try BlobRecount.markDue(in: trees, names)
       try HistoryWriter(trees, in: try names.slot(of: HistoryKey.treeName)).beginAnew()
     }
     // The state was kept at the end of the migration, with what that had made. Whoever writes to the store does this,
     // too.
     try MigrationMark.discard(in: backend)
+    guard let present = try StoredSchemas(backend).newest() else { return }
+    try BlobRecount(backend).runIfDue(
+      try RecordTypes(present, model: nil, names: backend.names))
   }
 
   /// The commits behind the one that ended the migration.

@@ -44,26 +44,38 @@ public struct KeyChange<Subject: Record>: Sendable {
   }
 }
 
+/// What finds the blobs of records as they were and as they are.
+struct StepBlobs {
+  let old: BlobFinder?
+  let new: BlobFinder?
+}
+
 extension RecordType {
+  /// What finds the blobs of records on both sides of a step.
+  func blobs(_ step: ObservedStep) -> StepBlobs {
+    StepBlobs(
+      old: step.before.trees.blobFinder(of: trees), new: step.after.trees.blobFinder(of: trees))
+  }
+
   /// - Throws: `.corrupt`; what the type's hook after loading throws.
-  func change(_ change: EntryChange) throws -> KeyChange<Subject>.Kind? {
+  func change(_ change: EntryChange, _ blobs: StepBlobs) throws -> KeyChange<Subject>.Kind? {
     switch (change.old, change.new) {
-    case (nil, let new?): .inserted(try load(change.key, new))
-    case (let old?, nil): .deleted(try load(change.key, old))
-    case (let old?, let new?): .updated(try update(change.key, from: old, to: new))
+    case (nil, let new?): .inserted(try load(change.key, new, blobs.new))
+    case (let old?, nil): .deleted(try load(change.key, old, blobs.old))
+    case (let old?, let new?): .updated(try update(change.key, from: old, to: new, blobs))
     case (nil, nil): nil
     }
   }
 
-  func load(_ key: [UInt8], _ row: [UInt8]) throws -> Subject {
-    try load(key: key.rawSpan, row: row.rawSpan)
+  func load(_ key: [UInt8], _ row: [UInt8], _ blobs: BlobFinder?) throws -> Subject {
+    try load(key: key.rawSpan, row: row.rawSpan, blobs: blobs)
   }
 
   func update(
-    _ key: [UInt8], from old: [UInt8], to new: [UInt8]
+    _ key: [UInt8], from old: [UInt8], to new: [UInt8], _ blobs: StepBlobs
   ) throws -> RecordChanges<Subject>.Update {
     RecordChanges.Update(
-      old: try load(key, old), new: try load(key, new),
+      old: try load(key, old, blobs.old), new: try load(key, new, blobs.new),
       changedFields: try trees.layout.changedFields(
         key: key.rawSpan, from: old.rawSpan, to: new.rawSpan))
   }

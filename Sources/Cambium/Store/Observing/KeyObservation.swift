@@ -52,7 +52,8 @@ extension RecordType {
   /// What became of the one record that a step is about.
   fileprivate func change(_ step: ObservedStep) throws -> KeyChange<Subject>.Kind? {
     var kind: KeyChange<Subject>.Kind?
-    try step.forEachChange { change in kind = try self.change(change) }
+    let blobs = blobs(step)
+    try step.forEachChange { change in kind = try self.change(change, blobs) }
     return kind
   }
 }

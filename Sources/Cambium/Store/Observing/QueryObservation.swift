@@ -88,7 +88,9 @@ final class LiveResults<Subject: Record>: @unchecked Sendable {
     guard phase == .new else { return nil }
     phase = .over
     let state = place.state
-    let result = try take(try results.begin(in: state.trees), authors: [], state.sequence)
+    let blobs = StepBlobs(old: nil, new: state.trees.blobFinder(of: type.trees))
+    let result = try take(
+      try results.begin(in: state.trees), authors: [], state.sequence, blobs)
     phase = .running
     return result
   }
@@ -101,7 +103,8 @@ final class LiveResults<Subject: Record>: @unchecked Sendable {
     phase = .over
     let changes = try results.advance(step)
     if !changes.steps.isEmpty {
-      let result = try take(changes, authors: step.changes.authors, step.after.sequence)
+      let result = try take(
+        changes, authors: step.changes.authors, step.after.sequence, type.blobs(step))
       phase = .running
       return result
     }
@@ -110,9 +113,9 @@ final class LiveResults<Subject: Record>: @unchecked Sendable {
   }
 
   private func take(
-    _ changes: ResultChanges, authors: Set<String?>, _ sequence: UInt64
+    _ changes: ResultChanges, authors: Set<String?>, _ sequence: UInt64, _ blobs: StepBlobs
   ) throws -> QueryResults<Subject> {
-    let difference = try type.difference(changes, from: records)
+    let difference = try type.difference(changes, from: records, blobs)
     difference.apply(to: &records)
     return QueryResults(
       records: records, difference: difference, authors: authors, sequence: sequence)

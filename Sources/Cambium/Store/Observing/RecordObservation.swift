@@ -62,13 +62,14 @@ extension RecordType {
   func changes(_ step: ObservedStep, _ filter: RowFilter?) throws -> ChangeSet<Subject> {
     var changes = ChangeSet<Subject>(
       authors: step.changes.authors, sequence: step.after.sequence)
+    let blobs = blobs(step)
     try step.forEachChange { change in
       var change = change
       if let filter {
         guard let filtered = try filter.filtered(change) else { return }
         change = filtered
       }
-      switch try self.change(change) {
+      switch try self.change(change, blobs) {
       case .inserted(let record): changes.inserted.append(record)
       case .updated(let update): changes.updated.append(update)
       case .deleted(let record): changes.deleted.append(record)

@@ -60,7 +60,7 @@ extension RecordType {
   /// - Parameter records: The results as they were.
   /// - Throws: `.corrupt`; what the type's hook after loading throws.
   func difference(
-    _ result: ResultChanges, from records: [Subject]
+    _ result: ResultChanges, from records: [Subject], _ blobs: StepBlobs
   ) throws -> ResultDifference<Subject> {
     var difference = ResultDifference<Subject>()
     let (changes, steps) = (result.changes, result.steps)
@@ -70,21 +70,23 @@ extension RecordType {
     for step in steps.insertions {
       guard let new = changes[step.change].new else { continue }
       difference.insertions.append(
-        .init(offset: step.offset, record: try load(changes[step.change].key, new)))
+        .init(offset: step.offset, record: try load(changes[step.change].key, new, blobs.new)))
     }
     for move in steps.moves {
-      guard let change = try update(changes[move.change]) else { continue }
+      guard let change = try update(changes[move.change], blobs) else { continue }
       difference.moves.append(.init(oldOffset: move.old, newOffset: move.new, change: change))
     }
     for step in steps.updates {
-      guard let change = try update(changes[step.change]) else { continue }
+      guard let change = try update(changes[step.change], blobs) else { continue }
       difference.updates.append(.init(offset: step.offset, change: change))
     }
     return difference
   }
 
-  private func update(_ change: EntryChange) throws -> RecordChanges<Subject>.Update? {
+  private func update(
+    _ change: EntryChange, _ blobs: StepBlobs
+  ) throws -> RecordChanges<Subject>.Update? {
     guard let old = change.old, let new = change.new else { return nil }
-    return try update(change.key, from: old, to: new)
+    return try update(change.key, from: old, to: new, blobs)
   }
 }

@@ -16,6 +16,7 @@ protocol EngineBackend: StoreBackend {
 final class WritingBackend: EngineBackend {
   let engine: Engine<PosixFileSystem>
   let upgrades = OpenedUpgrades()
+  let blobs = OpenedBlobs()
   let threads: EngineThreads<PosixFileSystem>
 
   init(
@@ -41,6 +42,7 @@ final class WritingBackend: EngineBackend {
 final class MemoryBackend: EngineBackend {
   let engine: Engine<InMemoryFileSystem>
   let upgrades = OpenedUpgrades()
+  let blobs = OpenedBlobs()
   let threads: EngineThreads<InMemoryFileSystem>
 
   init(_ options: StoreOptions) throws(StoreError) {
@@ -69,37 +71,75 @@ extension EngineBackend {
 
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
     let upgrades = upgrades.current
-    return Self.state(SnapshotTrees(try engine.snapshot(), upgrades))
+    guard let keeper = blobs.keeper else {
+      return Self.state(SnapshotTrees(try engine.snapshot(), upgrades))
+    }
+    while true {
+      // A segment that the state refers to was not removed meanwhile.
+      let removalCount = keeper.removalCount
+      let snapshot = try engine.snapshot()
+      let segments = keeper.located()
+      if keeper.removalCount == removalCount {
+        return Self.state(SnapshotTrees(snapshot, upgrades, blobs: segments))
+      }
+    }
   }
 
   func lastSnapshot() -> StoreSnapshot.StoreState? {
     do throws(StoreError) { try engine.checkProcess() } catch { return nil }
     let upgrades = upgrades.current
-    return Self.state(SnapshotTrees(engine.lastSnapshot(), upgrades))
+    guard let keeper = blobs.keeper else {
+      return Self.state(SnapshotTrees(engine.lastSnapshot(), upgrades))
+    }
+    while true {
+      // A segment that the state refers to was not removed meanwhile.
+      let removalCount = keeper.removalCount
+      let snapshot = engine.lastSnapshot()
+      let segments = keeper.located()
+      if keeper.removalCount == removalCount {
+        return Self.state(SnapshotTrees(snapshot, upgrades, blobs: segments))
+      }
+    }
   }
 
   var progress: CommitProgress { engine.commitProgress }
   var begunSequence: UInt64 { engine.begunSequence }
 
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
-    let upgrades = upgrades.current
+    let (upgrades, session) = (upgrades.current, blobs.session())
     try engine.write(durability) { transaction in
-      try body(Self.changes(TransactionTrees(transaction, upgrades)))
+      try body(Self.changes(TransactionTrees(transaction, upgrades, blobs: session)))
+      try session?.sync()
     }
+    session?.end()
   }
 
   nonisolated(nonsending)
     func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
   {
-    let upgrades = upgrades.current
+    let (upgrades, session) = (upgrades.current, blobs.session())
     try await engine.write(durability) { transaction in
-      try body(Self.changes(TransactionTrees(transaction, upgrades)))
+      try body(Self.changes(TransactionTrees(transaction, upgrades, blobs: session)))
+      try session?.sync()
     }
+    session?.end()
   }
 
   func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws {
-    try engine.restore(version) { transaction in
-      try body(Self.changes(TransactionTrees(transaction)))
+    let session = blobs.session()
+    try engine.restore(version, keeping: BlobTrees.names) { transaction in
+      try body(Self.changes(TransactionTrees(transaction, blobs: session)))
+    }
+  }
+
+  func blobSegments() throws(StoreError) -> [UInt32] { try engine.medium.blobSegments() }
+
+  func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping {
+    let files = BlobFiles(
+      in: engine.medium, seed: seed, from: number, segmentSize: engine.options.blobSegmentSize)
+    return BlobKeeper(files) {
+      var generator = SystemRandomNumberGenerator()
+      return generator.next()
     }
   }
 

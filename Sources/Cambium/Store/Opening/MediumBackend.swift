@@ -2,13 +2,16 @@
 /// happens in the same order each time.
 final class MediumBackend<Medium: FileSystem>: StoreBackend {
   private let engine: Engine<Medium>
+  private let randoms: Salts
   let upgrades = OpenedUpgrades()
+  let blobs = OpenedBlobs()
 
   /// - Parameter seed: Of the salts of its log.
   init(
     _ medium: Medium, _ options: StoreOptions, _ check: SchemaCheck, seed: UInt64
   ) throws(StoreError) {
     let salts = Salts(seed)
+    randoms = Salts(~seed)
     let recovered = try Recovery.run(
       in: medium, options: options.engine, creating: options.access == .writing, check: check
     ) { salts.next() }
@@ -25,25 +28,71 @@ final class MediumBackend<Medium: FileSystem>: StoreBackend {
   var begunSequence: UInt64 { engine.begunSequence }
 
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
-    .other(SnapshotTrees(try engine.snapshot(), upgrades.current))
+    guard let keeper = blobs.keeper else {
+      return .other(SnapshotTrees(try engine.snapshot(), upgrades.current))
+    }
+    while true {
+      // A segment that the state refers to was not removed meanwhile.
+      let removalCount = keeper.removalCount
+      let snapshot = try engine.snapshot()
+      let segments = keeper.located()
+      if keeper.removalCount == removalCount {
+        return .other(SnapshotTrees(snapshot, upgrades.current, blobs: segments))
+      }
+    }
   }
 
   func lastSnapshot() -> StoreSnapshot.StoreState? {
-    .other(SnapshotTrees(engine.lastSnapshot(), upgrades.current))
+    guard let keeper = blobs.keeper else {
+      return .other(SnapshotTrees(engine.lastSnapshot(), upgrades.current))
+    }
+    while true {
+      // A segment that the state refers to was not removed meanwhile.
+      let removalCount = keeper.removalCount
+      let snapshot = engine.lastSnapshot()
+      let segments = keeper.located()
+      if keeper.removalCount == removalCount {
+        return .other(SnapshotTrees(snapshot, upgrades.current, blobs: segments))
+      }
+    }
   }
 
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
-    try engine.write(durability) { try body(.other(TransactionTrees($0, upgrades.current))) }
+    let session = blobs.session()
+    try engine.write(durability) {
+      try body(.other(TransactionTrees($0, upgrades.current, blobs: session)))
+      try session?.sync()
+    }
+    session?.end()
   }
 
   nonisolated(nonsending)
     func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
   {
-    try await engine.write(durability) { try body(.other(TransactionTrees($0, upgrades.current))) }
+    let session = blobs.session()
+    try await engine.write(durability) {
+      try body(.other(TransactionTrees($0, upgrades.current, blobs: session)))
+      try session?.sync()
+    }
+    session?.end()
   }
 
   func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws {
-    try engine.restore(version) { try body(.other(TransactionTrees($0))) }
+    let session = blobs.session()
+    try engine.restore(version, keeping: BlobTrees.names) {
+      try body(.other(TransactionTrees($0, blobs: session)))
+    }
+  }
+
+  func random() -> UInt64 { randoms.next() }
+
+  func blobSegments() throws(StoreError) -> [UInt32] { try engine.medium.blobSegments() }
+
+  func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping {
+    let randoms = randoms
+    let files = BlobFiles(
+      in: engine.medium, seed: seed, from: number, segmentSize: engine.options.blobSegmentSize)
+    return BlobKeeper(files) { randoms.next() }
   }
 
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }

@@ -2,6 +2,8 @@
 final class ReadingBackend: StoreBackend {
   private let follower: Follower<PosixFileSystem>
   let upgrades = OpenedUpgrades()
+  let blobs = OpenedBlobs()
+  private let medium: PosixFileSystem
   let path: String
   private let closing = ThreadLock()
   private nonisolated(unsafe) var isClosed = false
@@ -11,6 +13,7 @@ final class ReadingBackend: StoreBackend {
     let medium = try PosixFileSystem(
       at: path, allowingNetwork: options.allowsNetworkFileSystems)
     self.path = medium.path
+    self.medium = medium
     follower = try Follower(medium, options: options.engine)
   }
 
@@ -25,12 +28,14 @@ final class ReadingBackend: StoreBackend {
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
     try checkOpen()
     let upgrades = upgrades.current
-    return .posix(SnapshotTrees(follower.snapshot(), upgrades))
+    return .posix(
+      SnapshotTrees(follower.snapshot(), upgrades, blobs: blobs.keeper?.located()))
   }
 
   func lastSnapshot() -> StoreSnapshot.StoreState? {
     let upgrades = upgrades.current
-    return .posix(SnapshotTrees(follower.snapshot(), upgrades))
+    return .posix(
+      SnapshotTrees(follower.snapshot(), upgrades, blobs: blobs.keeper?.located()))
   }
 
   var progress: CommitProgress { follower.progress }
@@ -52,8 +57,17 @@ final class ReadingBackend: StoreBackend {
     let isNew = try follower.refresh(noting: notes, check: currentCheck) { first, last in
       hub.announce(notes, first, last, by: nil)
     }
+    try BlobOpening(self).refresh()
     if isNew, hub.isObserved { hub.publish(progress) }
     return isNew
+  }
+
+  func lookAgain() throws(StoreError) { _ = try follower.refresh() }
+
+  func blobSegments() throws(StoreError) -> [UInt32] { try medium.blobSegments() }
+
+  func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping {
+    BlobKeeper(BlobFiles(in: medium, seed: seed, from: number)) { 0 }
   }
 
   /// Refuses to show states of other versions from now on.

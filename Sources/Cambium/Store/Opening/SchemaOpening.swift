@@ -30,12 +30,16 @@ struct SchemaOpening {
     // A newer program has begun to migrate it, and may never come back; what this one writes it would miss.
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
     try DeferredOpening(backend).usePending()
-    return try RecordTypes(stored, model: checked, names: backend.names)
+    try BlobOpening(backend).open(for: stored)
+    return try counted(
+      try RecordTypes(
+        stored.writing(as: checked.schema), model: checked, names: backend.names))
   }
 
   /// Makes a store of another version one of the model's.
   private func migrate(_ stored: Schema) throws(StoreError) -> RecordTypes {
     if mode == .refuse { throw needsMigration(stored) }
+    try BlobOpening(backend).open(for: fresh.schema)
     let schemas = try StoredSchemas(backend).all()
     let route = try MigrationRoute(
       from: stored, history: schemas, to: model, steps, options)
@@ -50,7 +54,13 @@ struct SchemaOpening {
       try DeferredOpening(backend).publish(
         left.map(\.change), after: schemas + done.hops.map(\.change.to))
     }
-    return try opened(route.to)
+    return try counted(try opened(route.to))
+  }
+
+  /// Records may be changed when what rows refer to is counted.
+  private func counted(_ types: RecordTypes) throws(StoreError) -> RecordTypes {
+    try BlobRecount(backend).runIfDue(types)
+    return types
   }
 
   private func needsMigration(_ stored: Schema) -> StoreError {
@@ -87,6 +97,7 @@ struct SchemaOpening {
         key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
     }
     // Who reads beside a writer is shown what the log says was flushed.
+    try BlobOpening(backend).open(for: schema)
     try backend.seal()
     return try RecordTypes(schema, model: fresh, names: backend.names)
   }

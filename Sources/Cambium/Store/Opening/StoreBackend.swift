@@ -7,6 +7,21 @@ protocol StoreBackend: AnyObject, Sendable {
   /// What rows of older versions are read through.
   var upgrades: OpenedUpgrades { get }
 
+  /// What the store's blobs are read and written by.
+  var blobs: OpenedBlobs { get }
+
+  /// What keeps files of blobs on the backend's medium.
+  func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping
+
+  /// The blob segments that have files, ascending.
+  func blobSegments() throws(StoreError) -> [UInt32]
+
+  /// A number that nobody knows; in tests the same each time.
+  func random() -> UInt64
+
+  /// Takes in what was committed since, where another process writes.
+  func lookAgain() throws(StoreError)
+
   /// - Throws: `.closed`, `.forked`.
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState
 
@@ -43,6 +58,13 @@ protocol StoreBackend: AnyObject, Sendable {
 }
 
 extension StoreBackend {
+  func random() -> UInt64 {
+    var generator = SystemRandomNumberGenerator()
+    return generator.next()
+  }
+
+  func lookAgain() throws(StoreError) {}
+
   func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws {
     throw StoreError.readOnly(path: path)
   }

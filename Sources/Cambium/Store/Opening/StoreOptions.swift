@@ -29,6 +29,9 @@ public struct StoreOptions: Sendable {
   /// What is done about a store whose records the model describes otherwise in the same version.
   public var onMismatch = MismatchPolicy.refuse
 
+  /// The size in bytes after which a file of blobs takes no further blob.
+  package var blobSegmentSize = EngineOptions().blobSegmentSize
+
   public init() {}
 
   public enum Access: Hashable, Sendable {
@@ -46,6 +49,7 @@ public struct StoreOptions: Sendable {
     engine.readMode = readMode
     engine.transactionBudget = transactionBudget
     engine.foldThreshold = foldThreshold
+    engine.blobSegmentSize = blobSegmentSize
     return engine
   }
 }

@@ -22,7 +22,8 @@ extension RecordReading where Self: ~Copyable {
     var records: [DynamicRecord] = []
     let layout = record.layout
     while try found.next() {
-      let row = try RowReader(key: found.key, row: try found.row(), layout: layout)
+      let row = try RowReader(
+        key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
       if let columns {
         records.append(try DynamicRecord(row, only: columns))
       } else {

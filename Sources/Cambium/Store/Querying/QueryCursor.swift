@@ -21,7 +21,7 @@ public final class QueryCursor<Subject: Record> {
   public func next() throws -> Subject? {
     let found = found
     guard try found.next() else { return nil }
-    return try type.load(key: found.key, row: try found.row())
+    return try type.load(key: found.key, row: try found.row(), blobs: found.blobs)
   }
 
   /// The next records, as many at most.

@@ -106,6 +106,7 @@ extension RecordReader {
     }
     let found = try runner.find(resolved)
     guard let place = try found.first(by: order, among: isThere) else { return nil }
-    return try type.load(key: place.key.rawSpan, row: place.row.rawSpan)
+    return try type.load(
+      key: place.key.rawSpan, row: place.row.rawSpan, blobs: blobs(of: type.trees))
   }
 }

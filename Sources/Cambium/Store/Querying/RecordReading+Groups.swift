@@ -83,7 +83,7 @@ extension RecordReader {
     let found = try find(query, of: type, for: .recordsInAnyOrder)
     while try found.next() {
       if try grouping.add(found.key, try found.row()) {
-        keys.append(key(try type.load(key: found.key, row: try found.row())))
+        keys.append(key(try type.load(key: found.key, row: try found.row(), blobs: found.blobs)))
       }
     }
     var groups: [RecordGroup<Key>] = []

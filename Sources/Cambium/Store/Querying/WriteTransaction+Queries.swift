@@ -58,7 +58,8 @@ extension WriteTransaction {
       guard try writer.trees.copyValue(of: key.rawSpan, in: type.trees.rows, to: &row) else {
         continue
       }
-      var record = try type.load(key: key.rawSpan, row: row.rawSpan)
+      var record = try type.load(
+        key: key.rawSpan, row: row.rawSpan, blobs: blobs(of: type.trees))
       try change(&record)
       let buffer = buffers.key
       try type.encodeKey(record, to: buffer, row: buffers.row)

@@ -15,7 +15,9 @@ extension RecordReading where Self: ~Copyable {
     var row: [UInt8] = []
     guard try reader.trees.copyValue(of: key.key, in: trees.rows, to: &row) else { return nil }
     let layout = trees.layout
-    return try DynamicRecord(try RowReader(key: key.key, row: row.rawSpan, layout: layout))
+    return try DynamicRecord(
+      try RowReader(
+        key: key.key, row: row.rawSpan, layout: layout, blobs: reader.blobs(of: trees)))
   }
 
   /// Calls `body` with each record of the type stored as `name`, by primary key, in constant memory.
@@ -24,12 +26,14 @@ extension RecordReading where Self: ~Copyable {
   public func forEach(record name: String, _ body: (DynamicRecord) throws -> Void) throws {
     let reader = try recordReader()
     let trees = try reader.types.trees(named: name)
-    let layout = trees.layout
+    let (layout, blobs) = (trees.layout, reader.blobs(of: trees))
     let cursor = try reader.trees.cursor(in: trees.rows)
     var isOn = try cursor.first()
     while isOn {
       try body(
-        try DynamicRecord(try RowReader(key: cursor.key, row: try cursor.value(), layout: layout)))
+        try DynamicRecord(
+          try RowReader(
+            key: cursor.key, row: try cursor.value(), layout: layout, blobs: blobs)))
       isOn = try cursor.next()
     }
   }
@@ -55,7 +59,8 @@ extension WriteTransaction {
     let trees = try types.trees(named: record.name)
     let (key, row) = (buffers.key, buffers.row)
     try record.encode(to: row, key: key, layout: trees.layout)
-    try writer.write(key.key, row.row, of: trees, presence: .any, onConflict: policy)
+    try writer.write(
+      key.key, row.row, row.waiting, of: trees, presence: .any, onConflict: policy)
   }
 
   /// Deletes the record of the type stored as `name` with a primary key. False if there is none.

@@ -6,9 +6,11 @@
 public final class RecordCursor<Subject: Record> {
   @usableFromInline let type: RecordType<Subject>
   @usableFromInline let rows: RowCursor
+  @usableFromInline let blobs: BlobFinder?
 
-  init(_ type: RecordType<Subject>, _ cursor: CursorAccess) {
+  init(_ type: RecordType<Subject>, _ cursor: CursorAccess, _ blobs: BlobFinder?) {
     self.type = type
+    self.blobs = blobs
     rows = RowCursor(cursor)
   }
 
@@ -20,7 +22,7 @@ public final class RecordCursor<Subject: Record> {
   public func next() throws -> Subject? {
     let rows = rows
     guard try rows.next() else { return nil }
-    return try type.load(key: rows.key, row: try rows.value())
+    return try type.load(key: rows.key, row: try rows.value(), blobs: blobs)
   }
 
   /// The next records, as many at most.

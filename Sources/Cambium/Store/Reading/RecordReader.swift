@@ -12,11 +12,18 @@ extension RecordReader {
   ) throws -> Subject? {
     let type = try types.type(type)
     var record: Subject?
+    let blobs = blobs(of: type.trees)
     try withRow(of: type.trees, key: parts) { key, row in
-      record = try type.load(key: key, row: row)
+      record = try type.load(key: key, row: row, blobs: blobs)
     }
     // Moved, which saves counting all that is in it.
     return record.take()
+  }
+
+  /// What finds the blobs of a record's rows; nil where it has none.
+  @usableFromInline
+  func blobs(of record: RecordTrees) -> BlobFinder? {
+    record.blobs == nil ? nil : trees.blobFinder(of: record)
   }
 
   /// Lends `body` the key and the row of the record with a primary key, if there is one.

@@ -92,7 +92,8 @@ extension RecordReading where Self: ~Copyable {
   ) throws(StoreError) -> RecordCursor<Subject> {
     let reader = try recordReader()
     let type = try reader.types.type(type)
-    return RecordCursor(type, try reader.trees.cursor(in: type.trees.rows))
+    return RecordCursor(
+      type, try reader.trees.cursor(in: type.trees.rows), reader.blobs(of: type.trees))
   }
 
   /// Calls `body` with each record of a type, by primary key, in constant memory.

@@ -36,16 +36,18 @@ extension WriteTransaction {
     var changes = RecordChanges<Subject>()
     var row: [UInt8] = []
     let before = writer.changes?.before[type.trees.record.number] ?? [:]
+    let blobs = blobs(of: type.trees)
     for key in before.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
       let isThere = try writer.trees.copyValue(of: key.rawSpan, in: type.trees.rows, to: &row)
       let old = before[key] ?? nil
       switch (old, isThere) {
       case (nil, true):
-        changes.inserted.append(try type.load(key: key.rawSpan, row: row.rawSpan))
+        changes.inserted.append(try type.load(key: key.rawSpan, row: row.rawSpan, blobs: blobs))
       case (let old?, true) where old != row:
-        changes.updated.append(try type.update(key, from: old, to: row))
+        changes.updated.append(try type.update(
+            key, from: old, to: row, StepBlobs(old: blobs, new: blobs)))
       case (let old?, false):
-        changes.deleted.append(try type.load(key: key.rawSpan, row: old.rawSpan))
+        changes.deleted.append(try type.load(key: key.rawSpan, row: old.rawSpan, blobs: blobs))
       default: break
       }
     }

@@ -9,6 +9,10 @@ public struct WriteTransaction: ~Copyable, RecordReading {
   /// Who writes, for those who are told of changes; as given to `write`.
   public let author: String?
 
+  /// What finds the blobs of a record's rows; nil where it has none.
+  @usableFromInline
+  func blobs(of record: RecordTrees) -> BlobFinder? { writer.blobFinder(of: record) }
+
   public func recordReader() throws(StoreError) -> RecordReader {
     try writer.checkUsable()
     return RecordReader(types: types, trees: .changing(writer.trees))
@@ -120,7 +124,8 @@ extension WriteTransaction {
     of record: RecordTrees, _ presence: RecordWriter.Presence, _ policy: ConflictPolicy
   ) throws(StoreError) {
     let (key, row) = (buffers.key, buffers.row)
-    try writer.write(key.key, row.row, of: record, presence: presence, onConflict: policy)
+    try writer.write(
+      key.key, row.row, row.waiting, of: record, presence: presence, onConflict: policy)
   }
 
   /// A record as its hook leaves it. What is refused for its key is so before any hook runs; whether
@@ -136,7 +141,7 @@ extension WriteTransaction {
     var old: Subject?
     if isThere {
       let row = buffers.old
-      old = try type.load(key: key.key, row: row.rawSpan)
+      old = try type.load(key: key.key, row: row.rawSpan, blobs: blobs(of: type.trees))
     }
     var record = record
     try type.willWrite(&record, replacing: old)
@@ -161,7 +166,7 @@ extension WriteTransaction {
       return false
     }
     let row = buffers.old
-    try type.willDelete(try type.load(key: key.rawSpan, row: row.rawSpan))
+    try type.willDelete(try type.load(key: key.rawSpan, row: row.rawSpan, blobs: blobs(of: type.trees)))
     return true
   }
 

@@ -6,6 +6,7 @@ import TestSupport
 final class SimulatedBackend: StoreBackend {
   let engine: SimulatedEngine
   let upgrades = OpenedUpgrades()
+  let blobs = OpenedBlobs()
 
   init(_ medium: SimulatedFileSystem, seed: UInt64) throws(StoreError) {
     var options = EngineOptions.small(foldThreshold: 8 << 10)
@@ -21,25 +22,69 @@ final class SimulatedBackend: StoreBackend {
   var begunSequence: UInt64 { engine.begunSequence }
 
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
-    .other(SnapshotTrees(try engine.snapshot(), upgrades.current))
+    guard let keeper = blobs.keeper else {
+      return .other(SnapshotTrees(try engine.snapshot(), upgrades.current))
+    }
+    while true {
+      // A segment that the state refers to was not removed meanwhile.
+      let removalCount = keeper.removalCount
+      let snapshot = try engine.snapshot()
+      let segments = keeper.located()
+      if keeper.removalCount == removalCount {
+        return .other(SnapshotTrees(snapshot, upgrades.current, blobs: segments))
+      }
+    }
   }
 
   func lastSnapshot() -> StoreSnapshot.StoreState? {
-    .other(SnapshotTrees(engine.lastSnapshot(), upgrades.current))
+    guard let keeper = blobs.keeper else {
+      return .other(SnapshotTrees(engine.lastSnapshot(), upgrades.current))
+    }
+    while true {
+      // A segment that the state refers to was not removed meanwhile.
+      let removalCount = keeper.removalCount
+      let snapshot = engine.lastSnapshot()
+      let segments = keeper.located()
+      if keeper.removalCount == removalCount {
+        return .other(SnapshotTrees(snapshot, upgrades.current, blobs: segments))
+      }
+    }
   }
 
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
-    try engine.write(durability) { try body(.other(TransactionTrees($0, upgrades.current))) }
+    let session = blobs.session()
+    try engine.write(durability) {
+      try body(.other(TransactionTrees($0, upgrades.current, blobs: session)))
+      try session?.sync()
+    }
+    session?.end()
   }
 
   nonisolated(nonsending)
     func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
   {
-    try await engine.write(durability) { try body(.other(TransactionTrees($0, upgrades.current))) }
+    let session = blobs.session()
+    try await engine.write(durability) {
+      try body(.other(TransactionTrees($0, upgrades.current, blobs: session)))
+      try session?.sync()
+    }
+    session?.end()
   }
 
   func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws {
-    try engine.restore(version) { try body(.other(TransactionTrees($0))) }
+    let session = blobs.session()
+    try engine.restore(version, keeping: BlobTrees.names) {
+      try body(.other(TransactionTrees($0, blobs: session)))
+    }
+  }
+
+  func blobSegments() throws(StoreError) -> [UInt32] { try engine.medium.blobSegments() }
+
+  func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping {
+    BlobKeeper(BlobFiles(in: engine.medium, seed: seed, from: number)) {
+      var generator = SystemRandomNumberGenerator()
+      return generator.next()
+    }
   }
 
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }

@@ -1,25 +1,47 @@
 /// Adds what is emitted to the trees of a transaction, without looking whether it is there.
 final class AddingSink: EmitterSink {
   private let trees: TreeChanges
+  private let writer: RecordWriter
   /// How many records are to be more afterwards, by record.
   private(set) var added: [UInt32: Int] = [:]
 
   init(_ trees: TreeChanges) {
     self.trees = trees
+    writer = RecordWriter(trees)
   }
 
-  func add(_ key: RawSpan, _ row: RawSpan, to target: RecordTrees) throws(StoreError) {
+  func add(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: RecordTrees
+  ) throws(StoreError) {
     added[target.record.number, default: 0] += 1
-    try trees.put(key, row, schemaVersion: target.layout.version, in: target.rows)
+    try put(key, row, waiting, in: target)
   }
 
-  func put(_ key: RawSpan, _ row: RawSpan, to target: RecordTrees) throws(StoreError) {
+  /// Puts a row into its tree, and what belongs outside of it there.
+  private func put(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], in target: RecordTrees
+  ) throws(StoreError) {
+    guard target.blobs != nil else {
+      return try trees.put(key, row, schemaVersion: target.layout.version, in: target.rows)
+    }
+    let stored =
+      try writer.settled(key, row, waiting, over: [], of: target) ?? row.array()
+    try trees.put(
+      key, stored.rawSpan, schemaVersion: target.layout.version, in: target.rows)
+    try writer.count(key, from: [], to: stored.rawSpan, of: target)
+  }
+
+  func put(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: RecordTrees
+  ) throws(StoreError) {
     var old: [UInt8] = []
     if try !trees.copyValue(of: key, in: target.rows, to: &old) {
       added[target.record.number, default: 0] += 1
     }
-    try trees.put(key, row, schemaVersion: target.layout.version, in: target.rows)
+    try put(key, row, waiting, in: target)
   }
+
+  func blobFinder(of target: RecordTrees) -> BlobFinder? { writer.blobFinder(of: target) }
 
   func copy(
     _ key: RawSpan, of target: RecordTrees, to row: inout [UInt8]

@@ -53,6 +53,8 @@ extension MigrationMark {
     guard let mark = try standing(in: backend) else { return }
     try backend.commit { trees throws(StoreError) in
       for name in mark.made { trees.removeAll(in: try backend.names.slot(of: name)) }
+      // Blobs that were written for it are referred to by nothing.
+      try BlobRecount.markDue(in: trees, backend.names)
       try remove(from: trees, backend.names)
     }
   }

@@ -8,7 +8,7 @@ extension Migrator {
   ) throws(StoreError) {
     let crew = try RemakingCrew(
       task, from: try types(of: task.from, task.oldTypes),
-      to: try types(of: task.to, task.newTypes), aside: try slot(task.to.places.aside))
+      to: try types(of: task.to, task.newTypes), aside: try slot(task.to.places.aside), in: try backend.trees())
     let remaking = crew.remaking
     if mark.cursor.isEmpty { mark.counts = try counts(of: remaking) }
     var done = 0
@@ -156,12 +156,18 @@ private final class SearchingSink: EmitterSink {
     self.body = body
   }
 
-  func add(_ key: RawSpan, _ row: RawSpan, to target: RecordTrees) throws(StoreError) {
+  func add(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: RecordTrees
+  ) throws(StoreError) {
     try body(source, Emitted(key: EmittedKey(record: target.record.number, bytes: key.array())))
   }
 
   /// What is merged is never there twice.
-  func put(_ key: RawSpan, _ row: RawSpan, to target: RecordTrees) throws(StoreError) {}
+  func put(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: RecordTrees
+  ) throws(StoreError) {}
+
+  func blobFinder(of target: RecordTrees) -> BlobFinder? { nil }
 
   func copy(
     _ key: RawSpan, of target: RecordTrees, to row: inout [UInt8]

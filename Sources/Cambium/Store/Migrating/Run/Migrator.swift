@@ -140,6 +140,7 @@ extension Migrator {
           schemaVersion: RecordTypes.systemVersion, in: schemas)
       }
       try MigrationMark.remove(from: trees, backend.names)
+      if tasks.changesReferences { try BlobRecount.markDue(in: trees, backend.names) }
       trees.addWork {
         $0.operations = operations
         $0.keeping = [kept]

@@ -7,17 +7,22 @@ final class Remaking {
   private let old: RecordTypes
   private let new: RecordTypes
   let aside: TreeSlot
+  /// What finds the blobs of the old records; nil where they have none.
+  private let blobs: BlobFinder?
   private let row = RowWriter()
   private let key = KeyEncoder()
 
   init(
-    _ task: MigrationTask.Remake, from old: RecordTypes, to new: RecordTypes, aside: TreeSlot
+    _ task: MigrationTask.Remake, from old: RecordTypes, to new: RecordTypes, aside: TreeSlot,
+    in trees: TreeAccess
   ) throws(StoreError) {
     self.task = task
     self.old = old
     self.new = new
     self.aside = aside
-    source = try old.trees(named: task.source.name)
+    let source = try old.trees(named: task.source.name)
+    self.source = source
+    blobs = trees.blobFinder(of: source)
     switch task.kind {
     case .values:
       targets = [new.trees(number: task.source.number)].compactMap { $0 }
@@ -54,8 +59,8 @@ final class Remaking {
       switch task.kind {
       case .values(let conversion):
         var setAside: [UInt32] = []
-        try conversion.convert(key: oldKey, row: oldRow, to: row, key) { setAside.append($0) }
-        try emit.add(key.key, row.row, to: targets[0])
+        try conversion.convert(key: oldKey, row: oldRow, blobs, to: row, key) { setAside.append($0) }
+        try emit.add(key.key, row, to: targets[0])
         for field in setAside {
           try keep(
             SetAsideEntry(
@@ -63,7 +68,7 @@ final class Remaking {
               key: oldKey, row: oldRow), aside)
         }
       case .closure(let transform, _):
-        try transform.body.run(key: oldKey, row: oldRow, old, emit)
+        try transform.body.run(key: oldKey, row: oldRow, blobs, old, emit)
       }
     } catch let error as StoreError {
       throw error.naming("\(source.record.name) \(source.text(ofKey: oldKey))")

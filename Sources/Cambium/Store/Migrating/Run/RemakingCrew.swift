@@ -16,10 +16,11 @@ final class RemakingCrew {
   private static var byteCountMax: Int { 4 << 20 }
 
   init(
-    _ task: MigrationTask.Remake, from old: RecordTypes, to new: RecordTypes, aside: TreeSlot
+    _ task: MigrationTask.Remake, from old: RecordTypes, to new: RecordTypes, aside: TreeSlot,
+    in trees: TreeAccess
   ) throws(StoreError) {
-    remaking = try Remaking(task, from: old, to: new, aside: aside)
-    other = try Remaking(task, from: old, to: new, aside: aside)
+    remaking = try Remaking(task, from: old, to: new, aside: aside, in: trees)
+    other = try Remaking(task, from: old, to: new, aside: aside, in: trees)
   }
 
   var count: Int { sources.count }
@@ -150,14 +151,22 @@ private final class EmittedRecords: EmitterSink {
   /// Whether what was made before would have had to be looked at.
   private(set) var isOrdered = false
 
-  func add(_ key: RawSpan, _ row: RawSpan, to trees: RecordTrees) throws(StoreError) {
+  func add(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: RecordTrees
+  ) throws(StoreError) {
+    // What is to be stored outside of rows is, one after the other.
+    if !waiting.isEmpty { isOrdered = true }
     records.append(key, row)
     types.append(trees.record.number)
   }
 
-  func put(_ key: RawSpan, _ row: RawSpan, to trees: RecordTrees) throws(StoreError) {
+  func put(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: RecordTrees
+  ) throws(StoreError) {
     isOrdered = true
   }
+
+  func blobFinder(of trees: RecordTrees) -> BlobFinder? { nil }
 
   func copy(
     _ key: RawSpan, of trees: RecordTrees, to row: inout [UInt8]
@@ -176,7 +185,7 @@ private final class EmittedRecords: EmitterSink {
       guard let target = targets.first(where: { $0.record.number == types[place] }) else {
         continue
       }
-      try sink.add(records.key(place), records.row(place), to: target)
+      try sink.add(records.key(place), records.row(place), [], to: target)
     }
     for entry in asides { try sink.setAside(entry, in: aside) }
   }

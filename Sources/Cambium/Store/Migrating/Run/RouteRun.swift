@@ -13,10 +13,14 @@ struct RouteRun {
   /// - Parameter isRehearsal: Whether the store stays of the version that it has.
   /// - Throws: as `Migrator.run`.
   func run(_ route: MigrationRoute, isRehearsal: Bool = false) throws(StoreError) {
+    try BlobOpening(backend).open(for: route.to)
     try finishPending(route.from)
     let tasks = try MigrationTasks(route, stepwise: options.stepwise)
     try Migrator(backend, tasks, monitor: monitor, sliceCount: options.sliceCount)
       .run(isRehearsal: isRehearsal)
+    let present = isRehearsal ? route.from : route.to
+    try BlobRecount(backend).runIfDue(
+      try RecordTypes(present, model: nil, names: backend.names))
   }
 
   private func finishPending(_ stored: Schema) throws(StoreError) {

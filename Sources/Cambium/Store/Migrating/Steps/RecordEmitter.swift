@@ -30,7 +30,7 @@ public final class RecordEmitter {
     let (row, key) = (row, key)
     try record.encode(to: row, key: key, layout: trees.layout)
     try rules[record.name]?.check(row, key, trees.layout)
-    try sink.add(key.key, row.row, to: trees)
+    try sink.add(key.key, row.row, row.waiting, to: trees)
   }
 
   /// The same with a Swift type kept for the new version.
@@ -39,7 +39,7 @@ public final class RecordEmitter {
     let trees = try target(type.trees.record.name)
     let (row, key) = (row, key)
     try type.encode(record, to: row, key: key)
-    try sink.add(key.key, row.row, to: trees)
+    try sink.add(key.key, row.row, row.waiting, to: trees)
   }
 
   /// Adds a record, or merges it into the one that was emitted with its key before, or that was there.
@@ -59,7 +59,8 @@ public final class RecordEmitter {
     if try sink.copy(key.key, of: trees, to: &old) {
       let old = old
       let existing = try DynamicRecord(
-        try RowReader(key: key.key, row: old.rawSpan, layout: layout))
+        try RowReader(
+          key: key.key, row: old.rawSpan, layout: layout, blobs: sink.blobFinder(of: trees)))
       let place = key.key.array()
       try merge(existing, record).encode(to: row, key: key, layout: layout)
       guard key.key.compare(place.rawSpan) == 0 else {
@@ -68,12 +69,12 @@ public final class RecordEmitter {
       }
     }
     try rules[record.name]?.check(row, key, layout)
-    try sink.put(key.key, row.row, to: trees)
+    try sink.put(key.key, row.row, row.waiting, to: trees)
   }
 
   /// Adds a record that is put together already.
-  func add(_ key: RawSpan, _ row: RawSpan, to trees: RecordTrees) throws(StoreError) {
-    try sink.add(key, row, to: trees)
+  func add(_ key: RawSpan, _ row: RowWriter, to trees: RecordTrees) throws(StoreError) {
+    try sink.add(key, row.row, row.waiting, to: trees)
   }
 
   private func target(_ name: String) throws(StoreError) -> RecordTrees {
@@ -88,9 +89,15 @@ extension RecordEmitter: Sendable {}
 /// Where emitted records go.
 protocol EmitterSink: AnyObject {
   /// A record whose key is to be new.
-  func add(_ key: RawSpan, _ row: RawSpan, to trees: RecordTrees) throws(StoreError)
+  func add(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: RecordTrees
+  ) throws(StoreError)
   /// A record that is new, or in the place of the one with its key.
-  func put(_ key: RawSpan, _ row: RawSpan, to trees: RecordTrees) throws(StoreError)
+  func put(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: RecordTrees
+  ) throws(StoreError)
+  /// What finds the blobs of records that were made before.
+  func blobFinder(of trees: RecordTrees) -> BlobFinder?
   /// Replaces `row` by the one with a key; false if there is none.
   func copy(
     _ key: RawSpan, of trees: RecordTrees, to row: inout [UInt8]

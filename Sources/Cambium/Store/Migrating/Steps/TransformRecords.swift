@@ -74,23 +74,29 @@ extension TransformRecords.Subject {
 /// Makes records of one old one.
 protocol RecordTransform: Sendable {
   /// - Parameter types: Of the old version.
-  func run(key: RawSpan, row: RawSpan, _ types: RecordTypes, _ emit: RecordEmitter) throws
+  func run(
+    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ types: RecordTypes, _ emit: RecordEmitter
+  ) throws
 }
 
 private struct DynamicTransform: RecordTransform {
   let name: String
   let body: @Sendable (DynamicRecord, RecordEmitter) throws -> Void
 
-  func run(key: RawSpan, row: RawSpan, _ types: RecordTypes, _ emit: RecordEmitter) throws {
+  func run(
+    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ types: RecordTypes, _ emit: RecordEmitter
+  ) throws {
     let layout = try types.trees(named: name).layout
-    try body(try DynamicRecord(try RowReader(key: key, row: row, layout: layout)), emit)
+    try body(try DynamicRecord(try RowReader(key: key, row: row, layout: layout, blobs: blobs)), emit)
   }
 }
 
 private struct TypedTransform<Old: Record>: RecordTransform {
   let body: @Sendable (Old, RecordEmitter) throws -> Void
 
-  func run(key: RawSpan, row: RawSpan, _ types: RecordTypes, _ emit: RecordEmitter) throws {
-    try body(try types.type(Old.self).load(key: key, row: row), emit)
+  func run(
+    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ types: RecordTypes, _ emit: RecordEmitter
+  ) throws {
+    try body(try types.type(Old.self).load(key: key, row: row, blobs: blobs), emit)
   }
 }

@@ -1,0 +1,94 @@
+/// Compares the map of blobs with rows, with the accounts, and with the files.
+struct BlobCheck {
+  private let trees: TreeAccess
+  private let blobs: BlobTrees
+  private let records: [RecordTrees]
+  private let segments: any BlobLocating
+  private(set) var faults: [StoreError] = []
+
+  init(
+    _ records: [RecordTrees], _ blobs: BlobTrees, in trees: TreeAccess, _ segments: any BlobLocating
+  ) {
+    self.trees = trees
+    self.blobs = blobs
+    self.records = records
+    self.segments = segments
+  }
+
+  /// - Parameter deep: Whether the contents are read.
+  /// - Complexity: all rows with external fields are read, and all of the map; of each blob its tail.
+  /// - Throws: `.io`. Damage is a fault.
+  mutating func run(deep: Bool) throws(StoreError) {
+    do throws(StoreError) { try checkRows() } catch { try note(error) }
+    do throws(StoreError) { try checkMap(deep: deep) } catch { try note(error) }
+  }
+
+  private mutating func note(_ fault: StoreError) throws(StoreError) {
+    switch fault {
+    case .corrupt, .newerFormat, .missing:
+      if faults.count < RecordCheck.faultsMax { faults.append(fault) }
+    default: throw fault
+    }
+  }
+
+  /// Looks for the blob of every reference.
+  private mutating func checkRows() throws(StoreError) {
+    var found: [StoreError] = []
+    let (blobs, trees) = (blobs, trees)
+    try BlobCount(records, in: trees).forEach { reference throws(StoreError) in
+      let place = try blobs.entry(of: reference.identity, in: trees)?.place
+      if let place, reference.isOf(place) { return }
+      if found.count >= RecordCheck.faultsMax { return }
+      found.append(
+        .corrupt(
+          .entry(tree: BlobTrees.mapName, key: reference.identity.key), invariant: .rowExternal,
+          reason: "a row refers to a blob that is not there, or is another"))
+    }
+    for fault in found { try note(fault) }
+  }
+
+  private mutating func checkMap(deep: Bool) throws(StoreError) {
+    let isCountDue = try blobs.header(in: trees)?.isCountDue ?? true
+    var live: [UInt32: SegmentAccount] = [:]
+    var found: [StoreError] = []
+    let (blobs, trees, segments) = (blobs, trees, segments)
+    try BlobCount(records, in: trees).compare(with: blobs) {
+      identity, entry, count throws(StoreError) in
+      if !isCountDue, entry.references != count {
+        found.append(
+          identity.fault("\(entry.references) references to it are counted, and there are \(count)"))
+      }
+      var place: [UInt8] = []
+      let isPlaced = try trees.copyValue(of: entry.place.key.rawSpan, in: blobs.places, to: &place)
+      if !isPlaced || place != identity.key {
+        found.append(identity.fault("its place is not among the places"))
+      }
+      live[entry.place.segment, default: SegmentAccount()].live &+= entry.place.size
+      do throws(StoreError) {
+        try segments.reader(of: identity, at: entry.place).check(deep: deep)
+      } catch { found.append(error) }
+    }
+    let accounts = try blobs.accounts(in: trees)
+    for (segment, account) in accounts where live[segment]?.live != account.live {
+      found.append(
+        .corrupt(
+          .entry(tree: BlobTrees.segmentsName, key: SegmentAccount.key(of: segment)),
+          invariant: .blobAccounts,
+          reason: "\(account.live) bytes are accounted for, and there are \(live[segment]?.live ?? 0)"))
+    }
+    let counts = (try trees.count(in: blobs.places), try trees.count(in: blobs.map))
+    if accounts.count != live.count || counts.0 != counts.1 {
+      found.append(
+        .corrupt(
+          .entry(tree: BlobTrees.segmentsName, key: []), invariant: .blobAccounts,
+          reason: "there are more segments, or places, than the map has"))
+    }
+    for fault in found { try note(fault) }
+  }
+}
+
+extension BlobIdentity {
+  fileprivate func fault(_ reason: String) -> StoreError {
+    .corrupt(.entry(tree: BlobTrees.mapName, key: key), invariant: .blobMap, reason: reason)
+  }
+}

@@ -1,0 +1,64 @@
+/// What one transaction does with files of blobs.
+///
+/// It keeps what is written from being collected, has it on the medium before the commit is, and says afterwards
+/// which segments may have become garbage.
+final class BlobSession {
+  let keeper: any BlobKeeping
+  /// Blobs that are in no map yet. They stay pinned until the commit is published.
+  private(set) var contents: [BlobIdentity: BlobContent] = [:]
+  /// In the order in which the map took them in.
+  private var places: [BlobPlace] = []
+  /// Where blobs are that the transaction took out of the map.
+  var released: [BlobIdentity: BlobPlace] = [:]
+  /// Segments without a blob of the map.
+  private(set) var emptied: [UInt32] = []
+  private let bin: BlobBin
+
+  init(_ keeper: any BlobKeeping, _ bin: BlobBin) {
+    self.keeper = keeper
+    self.bin = bin
+  }
+
+  /// Takes a blob that was written and that no map has.
+  func add(_ content: BlobContent) { contents[content.identity] = content }
+
+  /// Notes that a commit is to refer to what is there.
+  func use(_ place: BlobPlace) { places.append(place) }
+
+  /// Notes that no blob of the map is left in a segment.
+  func empty(_ segment: UInt32) { emptied.append(segment) }
+
+  /// Forces what the commit refers to to the medium.
+  ///
+  /// - Throws: `.io`, `.full`: then there must be no commit.
+  func sync() throws(StoreError) {
+    if !places.isEmpty { try keeper.sync(places) }
+  }
+
+  /// The commit was published.
+  func end() {
+    if !emptied.isEmpty { bin.add(emptied) }
+    contents = [:]
+  }
+}
+
+/// Segments that may be garbage: committed states had no blob in them.
+final class BlobBin: @unchecked Sendable {
+  private let lock = ThreadLock()
+  private var segments: Set<UInt32> = []
+
+  func add(_ numbers: [UInt32]) {
+    lock.lock()
+    defer { lock.unlock() }
+    segments.formUnion(numbers)
+  }
+
+  /// Takes out all of them, ascending.
+  func take() -> [UInt32] {
+    lock.lock()
+    defer { lock.unlock() }
+    let taken = segments.sorted()
+    segments = []
+    return taken
+  }
+}

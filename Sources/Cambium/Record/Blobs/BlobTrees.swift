@@ -1,0 +1,168 @@
+/// The trees that say what a store knows of its blobs. They change in the commits that change rows, so they are
+/// true in every state.
+///
+/// | tree             | key                        | value                                       |
+/// |------------------|----------------------------|---------------------------------------------|
+/// | `blobs`          | identity                   | `BlobEntry`                                 |
+/// | `blobs.places`   | segment, offset            | identity                                    |
+/// | `blobs.contents` | hash                       | identity: only of fields that deduplicate   |
+/// | `blobs.segments` | segment                    | `SegmentAccount`; under no key `BlobHeader` |
+struct BlobTrees: Hashable, Sendable {
+  let map: TreeSlot
+  let places: TreeSlot
+  let contents: TreeSlot
+  let segments: TreeSlot
+
+  static let mapName = "blobs"
+  static let placesName = "blobs.places"
+  static let contentsName = "blobs.contents"
+  static let segmentsName = "blobs.segments"
+
+  /// All of them; a store that goes back to an older state keeps these as they are.
+  static let names = [mapName, contentsName, placesName, segmentsName]
+
+  init(_ names: TreeNames) throws(StoreError) {
+    map = try names.slot(of: Self.mapName)
+    places = try names.slot(of: Self.placesName)
+    contents = try names.slot(of: Self.contentsName)
+    segments = try names.slot(of: Self.segmentsName)
+  }
+}
+
+/// What the map has of one blob.
+struct BlobEntry: Hashable, Sendable {
+  var place: BlobPlace
+  /// How many external values refer to it, in all rows of the present state.
+  var references: UInt64
+  /// That of its content, where others with the same are to share it.
+  let hash: SipHash128?
+
+  func encoded() -> [UInt8] {
+    var bytes: [UInt8] = []
+    place.encode(to: &bytes)
+    bytes.append(integer: references)
+    if let hash {
+      bytes.append(integer: hash.low)
+      bytes.append(integer: hash.high)
+    }
+    return bytes
+  }
+
+  init(place: BlobPlace, references: UInt64, hash: SipHash128?) {
+    self.place = place
+    self.references = references
+    self.hash = hash
+  }
+
+  /// - Throws: `.corrupt` (X1).
+  init(decoding bytes: RawSpan, of key: [UInt8]) throws(StoreError) {
+    var reader = ByteReader(
+      bytes, at: .entry(tree: BlobTrees.mapName, key: key), invariant: .blobMap)
+    place = try BlobPlace(decoding: &reader)
+    references = try reader.integer(UInt64.self)
+    if reader.remaining == 0 {
+      hash = nil
+    } else {
+      let low = try reader.integer(UInt64.self)
+      hash = SipHash128(low: low, high: try reader.integer(UInt64.self))
+    }
+    guard reader.remaining == 0 else { throw reader.fault("\(reader.remaining) bytes follow it") }
+    guard place.size > 0, place.end <= UInt64(Int.max) else {
+      throw reader.fault("a blob of \(place.size) bytes cannot be at \(place.offset)")
+    }
+  }
+}
+
+extension BlobPlace {
+  /// Its key in `blobs.places`: places of a segment follow one another.
+  var key: [UInt8] {
+    var key: [UInt8] = []
+    key.append(integer: segment.byteSwapped)
+    key.append(integer: offset.byteSwapped)
+    return key
+  }
+}
+
+extension BlobIdentity {
+  var key: [UInt8] {
+    var key: [UInt8] = []
+    encode(to: &key)
+    return key
+  }
+
+  /// - Returns: nil where it is not as long as one.
+  init?(key: RawSpan) {
+    guard key.byteCount == Self.size else { return nil }
+    self.init(low: key.load(0, as: UInt64.self), high: key.load(8, as: UInt64.self))
+  }
+}
+
+/// What a segment holds of the blobs that are in the map.
+struct SegmentAccount: Hashable, Sendable {
+  /// Behind the last blob that was ever committed in it.
+  var end: UInt64 = 0
+  /// The bytes of blobs that are in the map.
+  var live: UInt64 = 0
+
+  static func key(of segment: UInt32) -> [UInt8] {
+    var key: [UInt8] = []
+    key.append(integer: segment.byteSwapped)
+    return key
+  }
+
+  func encoded() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(integer: end)
+    bytes.append(integer: live)
+    return bytes
+  }
+
+  init() {}
+
+  /// - Throws: `.corrupt` (X2).
+  init(decoding bytes: RawSpan, of key: [UInt8]) throws(StoreError) {
+    var reader = ByteReader(
+      bytes, at: .entry(tree: BlobTrees.segmentsName, key: key), invariant: .blobAccounts)
+    end = try reader.integer(UInt64.self)
+    live = try reader.integer(UInt64.self)
+    guard reader.remaining == 0, live <= end else {
+      throw reader.fault("a segment of \(end) bytes cannot have \(live) of blobs")
+    }
+  }
+}
+
+/// What holds for all blobs of a store.
+struct BlobHeader: Hashable, Sendable {
+  static let key: [UInt8] = []
+
+  let seed: BlobSeed
+  /// The highest segment that ever had a blob in the map. No number is used again.
+  var highest: UInt32
+  /// Whether references are still to be counted anew, since rows were changed as wholes.
+  var isCountDue: Bool
+
+  func encoded() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(integer: seed.rawValue)
+    bytes.append(integer: highest)
+    bytes.append(isCountDue ? 1 : 0)
+    return bytes
+  }
+
+  init(seed: BlobSeed) {
+    self.seed = seed
+    highest = 0
+    isCountDue = false
+  }
+
+  /// - Throws: `.corrupt` (X2).
+  init(decoding bytes: RawSpan) throws(StoreError) {
+    var reader = ByteReader(
+      bytes, at: .entry(tree: BlobTrees.segmentsName, key: Self.key), invariant: .blobAccounts)
+    seed = BlobSeed(rawValue: try reader.integer(UInt64.self))
+    highest = try reader.integer(UInt32.self)
+    let flags = try reader.integer(UInt8.self)
+    guard flags <= 1, reader.remaining == 0 else { throw reader.fault("what is said of all is \(flags)") }
+    isCountDue = flags == 1
+  }
+}

@@ -1,0 +1,266 @@
+internal import FoundationEssentials
+
+// Rows with external fields: what is long is stored outside of them, and the accounts of blobs change with the rows.
+
+extension RecordWriter {
+  /// What changes the accounts of a record's blobs; nil where it has no external fields.
+  ///
+  /// - Throws: `.invalidValue` where the store was not opened for blobs.
+  func accounts(of record: RecordTrees) throws(StoreError) -> BlobAccounts? {
+    guard let blobs = record.blobs else { return nil }
+    guard let session = trees.blobSession else {
+      throw .invalidValue(
+        record: record.record.name, field: nil, reason: "blobs cannot be written here")
+    }
+    return BlobAccounts(trees, blobs, session)
+  }
+
+  /// What finds the blobs of a record's rows, also of those that the transaction has changed or deleted; nil where it
+  /// has none.
+  func blobFinder(of record: RecordTrees) -> BlobFinder? {
+    guard let blobs = record.blobs, let session = trees.blobSession else { return nil }
+    return BlobFinder(
+      .changing(trees), blobs, session.keeper.located(), released: session.released)
+  }
+
+  /// The row as it is to be stored, with every blob written that it refers to.
+  ///
+  /// - Parameter old: The row that it takes the place of; empty if there is none.
+  /// - Throws: `.limitExceeded`, `.corrupt`, `.full`, `.io`: then no tree has changed.
+  func settled(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], over old: [UInt8], of record: RecordTrees
+  ) throws(StoreError) -> [UInt8]? {
+    guard let accounts = try accounts(of: record) else { return nil }
+    let settling = RowSettling(accounts, record.layout, waiting)
+    return try settling.settle(key, row, over: old)
+  }
+
+  /// Counts what a row refers to that takes the place of another.
+  ///
+  /// - Parameters:
+  ///   - old: Empty if there is none.
+  ///   - new: Nil if there is none.
+  func count(
+    _ key: RawSpan, from old: [UInt8], to new: RawSpan?, of record: RecordTrees
+  ) throws(StoreError) {
+    guard let accounts = try accounts(of: record) else { return }
+    let layout = record.layout
+    var changes: [BlobIdentity: Int] = [:]
+    var order: [BlobIdentity] = []
+    func note(_ identity: BlobIdentity, _ change: Int) {
+      if changes[identity] == nil { order.append(identity) }
+      changes[identity, default: 0] += change
+    }
+    if let new {
+      try layout.forEachReference(key: key, row: new) { note($0.identity, 1) }
+    }
+    if !old.isEmpty, record.countsBlobs {
+      try layout.forEachReference(key: key, row: old.rawSpan) { note($0.identity, -1) }
+    }
+    try accounts.apply(changes, in: order, countsAll: record.countsBlobs)
+  }
+
+  /// Counts the references of all rows of a type less, which are to be deleted.
+  func releaseAll(of record: RecordTrees) throws(StoreError) {
+    guard let accounts = try accounts(of: record), record.countsBlobs else { return }
+    var changes: [BlobIdentity: Int] = [:]
+    let layout = record.layout
+    let cursor = try TreeAccess.changing(trees).cursor(in: record.rows)
+    var isOn = try cursor.first()
+    while isOn {
+      let row = try cursor.value()
+      try layout.forEachReference(key: cursor.key, row: row) {
+        changes[$0.identity, default: 0] -= 1
+      }
+      isOn = try cursor.next()
+    }
+    let order = changes.keys.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    try accounts.apply(changes, in: order, countsAll: true)
+  }
+}
+
+extension BlobAccounts {
+  /// - Parameter countsAll: Whether references are counted that are more than before; else blobs only come into
+  ///   the map that are not in it: whoever makes trees that are no part of the state counts when they become one.
+  fileprivate func apply(
+    _ changes: [BlobIdentity: Int], in order: [BlobIdentity], countsAll: Bool
+  ) throws(StoreError) {
+    for identity in order {
+      let change = changes[identity] ?? 0
+      if change > 0 {
+        if !countsAll, try entry(of: identity) != nil { continue }
+        try retain(identity, count: UInt64(change))
+      }
+    }
+    for identity in order {
+      let change = changes[identity] ?? 0
+      if change < 0 { try release(identity, count: UInt64(-change)) }
+    }
+  }
+}
+
+/// Makes of a row that was put together the one that is stored.
+struct RowSettling {
+  private let accounts: BlobAccounts
+  private let layout: RowLayout
+  private let waiting: [Blob]
+
+  init(_ accounts: BlobAccounts, _ layout: RowLayout, _ waiting: [Blob]) {
+    self.accounts = accounts
+    self.layout = layout
+    self.waiting = waiting
+  }
+
+  /// - Returns: nil where the row can be stored as it is.
+  func settle(
+    _ key: RawSpan, _ row: RawSpan, over old: [UInt8]
+  ) throws(StoreError) -> [UInt8]? {
+    let layout = layout
+    let reader = try RowReader(key: key, row: row, layout: layout)
+    let before = try oldReferences(key, old)
+    var values: [Int: ExternalValue] = [:]
+    for index in layout.external {
+      let column = layout.columns[index]
+      guard !reader.isNull(column.place),
+        case .external(_, let options) = column.field.type
+      else { continue }
+      let value = try reader.external(column.place.index)
+      let settled = try settle(value, options, over: before[index])
+      if settled != value { values[column.place.index] = settled }
+    }
+    return values.isEmpty ? nil : try stored(reader, with: values)
+  }
+
+  private func oldReferences(
+    _ key: RawSpan, _ old: [UInt8]
+  ) throws(StoreError) -> [Int: BlobReference] {
+    var references: [Int: BlobReference] = [:]
+    if old.isEmpty { return references }
+    let layout = layout
+    let reader = try RowReader(key: key, row: old.rawSpan, layout: layout)
+    for index in layout.external {
+      let place = layout.columns[index].place
+      if reader.isNull(place) { continue }
+      if case .reference(let reference) = try reader.external(place.index) {
+        references[index] = reference
+      }
+    }
+    return references
+  }
+
+  private func stored(
+    _ reader: borrowing RowReader, with values: [Int: ExternalValue]
+  ) throws(StoreError) -> [UInt8] {
+    let writer = RowWriter()
+    writer.begin(layout, like: reader.row)
+    for column in 0..<layout.variableCount {
+      if let value = values[column] {
+        try writer.append(value.encoded.rawSpan, to: column)
+      } else {
+        try writer.append(reader.bytes(column), to: column)
+      }
+    }
+    writer.finish()
+    return writer.row.array()
+  }
+}
+
+// MARK: One value
+
+extension RowSettling {
+  private func settle(
+    _ value: ExternalValue, _ options: BlobOptions, over old: BlobReference?
+  ) throws(StoreError) -> ExternalValue {
+    switch value {
+    case .reference: return value
+    case .inline(let data):
+      if data.count <= options.threshold { return value }
+      return .reference(try store(Blob(data), options, over: old))
+    case .waiting(let number):
+      guard waiting.indices.contains(number) else {
+        throw .invalidValue(
+          record: layout.record.name, field: nil, reason: "a value of an external field is missing")
+      }
+      let blob = waiting[number]
+      if blob.count <= options.threshold { return .inline(try blob.data()) }
+      return .reference(try store(blob, options, over: old))
+    }
+  }
+
+  private func store(
+    _ blob: Blob, _ options: BlobOptions, over old: BlobReference?
+  ) throws(StoreError) -> BlobReference {
+    if let known = try known(blob, options) { return known }
+    if let old, blob.source == nil, try isSame(blob, as: old) { return old }
+    let content = try write(blob, options)
+    guard options.deduplicated, let hash = content.hash,
+      let other = try accounts.identity(with: hash), other != content.identity,
+      let entry = try accounts.entry(of: other),
+      try isSame(blob, as: BlobReference(other, entry.place))
+    else {
+      accounts.session.add(content)
+      return BlobReference(content.identity, content.place)
+    }
+    return BlobReference(other, entry.place)
+  }
+
+  /// What refers to a blob that is in the store already.
+  private func known(
+    _ blob: Blob, _ options: BlobOptions
+  ) throws(StoreError) -> BlobReference? {
+    guard let source = blob.source else { return nil }
+    if let entry = try accounts.entry(of: source.identity),
+      entry.place.length == UInt64(source.count)
+    {
+      return BlobReference(source.identity, entry.place)
+    }
+    guard let written = source as? WrittenBlob, written.isOf(accounts.session.keeper),
+      !options.deduplicated || written.content.hash != nil
+    else { return nil }
+    return try shared(written.content, blob, options)
+  }
+
+  private func shared(
+    _ content: BlobContent, _ blob: Blob, _ options: BlobOptions
+  ) throws(StoreError) -> BlobReference {
+    if options.deduplicated, let hash = content.hash,
+      let other = try accounts.identity(with: hash), other != content.identity,
+      let entry = try accounts.entry(of: other),
+      try isSame(blob, as: BlobReference(other, entry.place))
+    {
+      return BlobReference(other, entry.place)
+    }
+    accounts.session.add(content)
+    return BlobReference(content.identity, content.place)
+  }
+
+  private func write(_ blob: Blob, _ options: BlobOptions) throws(StoreError) -> BlobContent {
+    let stream = accounts.session.keeper.makeStream(
+      options.compression, isHashed: options.deduplicated)
+    do throws(StoreError) {
+      let reader = try blob.reader()
+      while let piece = try reader.read(upTo: BlobLayout.frameLength) {
+        try stream.append(piece.bytes)
+      }
+      return try stream.finish()
+    } catch {
+      stream.abandon()
+      throw error
+    }
+  }
+
+  /// Whether a stored blob has the same content.
+  private func isSame(_ blob: Blob, as reference: BlobReference) throws(StoreError) -> Bool {
+    guard reference.length == UInt64(blob.count),
+      let place = try accounts.entry(of: reference.identity)?.place, reference.isOf(place)
+    else { return false }
+    let other = Blob(
+      try accounts.session.keeper.located().reader(of: reference.identity, at: place))
+    let (one, two) = (try blob.reader(), try other.reader())
+    while let piece = try one.read(upTo: BlobLayout.frameLength) {
+      guard let counterpart = try two.read(upTo: BlobLayout.frameLength), piece == counterpart
+      else { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,78 @@
+/// Opens the blobs of a store.
+struct BlobOpening {
+  private let backend: any StoreBackend
+
+  init(_ backend: any StoreBackend) {
+    self.backend = backend
+  }
+
+  /// Opens them where there are any, or a schema can have them.
+  ///
+  /// Files that no state refers to go: nobody but a writer that was interrupted has left them.
+  ///
+  /// - Throws: `.corrupt`, `.missing`, `.newerFormat`, `.full`, `.io`.
+  func open(for schema: Schema) throws(StoreError) {
+    if backend.blobs.keeper != nil { return }
+    let blobs = try BlobTrees(backend.names)
+    if backend.isReadOnly { return try follow(blobs) }
+    var header = try blobs.header(in: try backend.trees())
+    if header == nil, schema.hasExternalFields { header = try makeHeader(blobs) }
+    guard let header else { return }
+    let accounts = try blobs.accounts(in: try backend.trees())
+    let kept = accounts.map(\.segment)
+    let present = try backend.blobSegments()
+    let highest = max(header.highest, present.last ?? 0)
+    guard highest < .max else { throw .limitExceeded(.segmentNumber, found: Int(highest) + 1) }
+    let keeper = backend.makeBlobKeeper(header.seed, from: highest + 1)
+    try keeper.open(kept)
+    if let last = accounts.last { try keeper.goOn(in: last.segment, end: last.account.end) }
+    for segment in present where !kept.contains(segment) { _ = try keeper.remove(segment) }
+    backend.blobs.open(keeper)
+  }
+
+  /// Says what all blobs begin with, before there is one.
+  private func makeHeader(_ blobs: BlobTrees) throws(StoreError) -> BlobHeader {
+    let header = BlobHeader(seed: BlobSeed(rawValue: backend.random()))
+    try backend.commit { trees throws(StoreError) in
+      try header.put(into: trees, blobs)
+    }
+    return header
+  }
+
+  /// How often a reader looks again where a segment is gone: then there is a newer state without it.
+  private static var triesMax: Int { 100 }
+
+  /// Opens the segments of the newest state beside a writer.
+  private func follow(_ blobs: BlobTrees) throws(StoreError) {
+    for attempt in 1...Self.triesMax {
+      let trees = try backend.trees()
+      guard let header = try blobs.header(in: trees) else { return }
+      let keeper =
+        backend.blobs.keeper ?? backend.makeBlobKeeper(header.seed, from: header.highest)
+      do throws(StoreError) {
+        try keeper.open(try blobs.accounts(in: trees).map(\.segment))
+        if backend.blobs.keeper == nil { backend.blobs.open(keeper) }
+        return
+      } catch {
+        guard case .missing = error, attempt < Self.triesMax else { throw error }
+      }
+      try backend.lookAgain()
+    }
+  }
+
+  /// Opens what a newer state has, and lets go of what it has no more.
+  ///
+  /// - Throws: as `open(for:)`.
+  func refresh() throws(StoreError) {
+    let blobs = try BlobTrees(backend.names)
+    try follow(blobs)
+    guard let keeper = backend.blobs.keeper else { return }
+    keeper.release(but: try blobs.accounts(in: try backend.trees()).map(\.segment))
+  }
+}
+
+extension Schema {
+  var hasExternalFields: Bool {
+    records.contains { $0.fields.contains { $0.type.isExternal } }
+  }
+}

@@ -1,0 +1,73 @@
+/// How much a store holds in blobs.
+public struct BlobStatistics: Hashable, Sendable {
+  /// The blobs that records refer to, or that are kept with states from before migrations.
+  public internal(set) var count = 0
+  /// The bytes of their contents.
+  public internal(set) var contentBytes = 0
+  /// The bytes that they take, compressed.
+  public internal(set) var storedBytes = 0
+  /// The bytes of contents that would be there again if no blob were shared.
+  public internal(set) var sharedBytes = 0
+  /// By number.
+  public internal(set) var segments: [Segment] = []
+
+  /// One file of blobs.
+  public struct Segment: Hashable, Sendable {
+    public let number: Int
+    /// Of the file, in bytes.
+    public let size: Int
+    /// The bytes in it that blobs take.
+    public let storedBytes: Int
+
+    /// What collection would give back: of blobs that are gone, or that nobody has put into a record.
+    public var garbageBytes: Int { max(0, size - BlobLayout.firstOffset - storedBytes) }
+  }
+
+  public var garbageBytes: Int { segments.reduce(0) { $0.clampedSum($1.garbageBytes) } }
+}
+
+extension PersistentStore {
+  /// How much the store holds in blobs.
+  ///
+  /// - Complexity: O(blobs).
+  /// - Throws: `StoreError.corrupt`, `.io`, `.closed`, `.forked`.
+  public func blobStatistics() throws(StoreError) -> BlobStatistics {
+    let trees = try backend.trees()
+    var statistics = BlobStatistics()
+    guard let keeper = backend.blobs.keeper else { return statistics }
+    try types.blobs.forEach(in: trees) { _, entry in
+      statistics.add(entry)
+      return true
+    }
+    var stored: [UInt32: UInt64] = [:]
+    for (segment, account) in try types.blobs.accounts(in: trees) { stored[segment] = account.live }
+    for segment in Set(keeper.openSegments).union(stored.keys).sorted() {
+      statistics.segments.append(
+        BlobStatistics.Segment(
+          number: Int(segment), size: Int(clamping: try keeper.size(of: segment)),
+          storedBytes: Int(clamping: stored[segment] ?? 0)))
+    }
+    return statistics
+  }
+}
+
+extension BlobStatistics {
+  fileprivate mutating func add(_ entry: BlobEntry) {
+    count += 1
+    let length = Int(clamping: entry.place.length)
+    contentBytes = contentBytes.clampedSum(length)
+    storedBytes = storedBytes.clampedSum(Int(clamping: entry.place.size))
+    guard entry.references > 1 else { return }
+    let (shared, overflows) = length.multipliedReportingOverflow(
+      by: Int(clamping: entry.references - 1))
+    sharedBytes = sharedBytes.clampedSum(overflows ? .max : shared)
+  }
+}
+
+extension Int {
+  /// The sum, or the highest number there is: what is damaged may say anything.
+  fileprivate func clampedSum(_ other: Int) -> Int {
+    let (sum, overflows) = addingReportingOverflow(other)
+    return overflows ? .max : sum
+  }
+}

@@ -1,0 +1,115 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// Records with blobs against a dictionary, with everything that can be done to them in a random order.
+@Suite struct BlobModelTests {
+  @Test(arguments: 0..<4)
+  func `random work leaves what a dictionary has`(run: Int) throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var world = try World(seed: seed)
+    for step in 0..<scaled(1_500, debug: 250) {
+      try world.work()
+      if step % 50 == 49 { try world.compare("seed \(seed), step \(step)") }
+    }
+    try world.compare("seed \(seed), at the end")
+  }
+
+  private struct World {
+    let medium = SimulatedFileSystem()
+    var store: PersistentStore
+    var random: SplitMix64
+    var photos: [Int: Photo] = [:]
+    var snapshots: [(StoreSnapshot, [Int: Photo])] = []
+    var blobs: [(Blob, Data)] = []
+
+    static var options: StoreOptions {
+      var options = StoreOptions()
+      options.blobSegmentSize = 40_000
+      options.foldThreshold = 20_000
+      return options
+    }
+
+    init(seed: UInt64) throws {
+      random = SplitMix64(seed: seed)
+      store = try PersistentStore(
+        on: medium, model: Photo.model, options: Self.options, seed: seed)
+    }
+
+    mutating func photo() -> Photo {
+      let id = Int.random(in: 0..<20, using: &random)
+      var photo = Photo(
+        id, image: Int.random(in: 0..<9_000, using: &random),
+        preview: Bool.random(using: &random) ? Int.random(in: 49..<53, using: &random) : nil,
+        notes: Int.random(in: 0..<400, using: &random))
+      if Bool.random(using: &random), let other = photos.values.randomElement(using: &random) {
+        photo.image = other.image
+      }
+      return photo
+    }
+
+    mutating func work() throws {
+      switch Int.random(in: 0..<20, using: &random) {
+      case 0..<8:
+        let photo = photo()
+        try store.save(photo, durability())
+        photos[photo.id] = photo
+      case 8..<12:
+        let photo = photo()
+        #expect(try store.delete(photo, durability()) == (photos[photo.id] != nil))
+        photos[photo.id] = nil
+      case 12:
+        guard let photo = try store.fetch(Photo.self).randomElement(using: &random) else { return }
+        blobs.append((photo.image, try photo.image.data()))
+        photos[photo.id] = photo
+      case 13:
+        guard let (blob, content) = blobs.randomElement(using: &random) else { return }
+        #expect(try blob.data() == content)
+        var photo = photo()
+        photo.image = blob
+        try store.save(photo)
+        photos[photo.id] = photo
+      case 14: snapshots.append((try store.snapshot(), photos))
+      case 15: if !snapshots.isEmpty { try look(snapshots.removeFirst()) }
+      case 16: if blobs.count > 3 { blobs.removeFirst() }
+      case 17: try store.collectBlobs(BlobBudget(bytes: 20_000, garbageShare: 0.3))
+      case 18:
+        try store.write { transaction in
+          for _ in 0..<5 {
+            let photo = photo()
+            try transaction.save(photo)
+            photos[photo.id] = photo
+          }
+        }
+      default: try reopen()
+      }
+    }
+
+    private mutating func durability() -> Durability {
+      Bool.random(using: &random) ? .durable : .relaxed(maxDelay: .infinite)
+    }
+
+    private mutating func reopen() throws {
+      if Int.random(in: 0..<4, using: &random) > 0 { return }
+      try snapshots.forEach { try look($0) }
+      snapshots = []
+      // What is in hand would keep files of the store that was closed.
+      for (id, photo) in photos { photos[id]?.image = Blob(try photo.image.data()) }
+      blobs = []
+      try store.close()
+      store = try PersistentStore(
+        on: medium, model: Photo.model, options: Self.options, seed: random.next())
+    }
+
+    private func look(_ held: (StoreSnapshot, [Int: Photo])) throws {
+      #expect(try held.0.fetch(Photo.self) == held.1.values.sorted { $0.id < $1.id })
+    }
+
+    func compare(_ place: String) throws {
+      #expect(try store.fetch(Photo.self) == photos.values.sorted { $0.id < $1.id }, "\(place)")
+      #expect(try store.faults() == [], "\(place)")
+    }
+  }
+}
