@@ -112,6 +112,11 @@
   /// A frame is one of zstd, of a single segment and without a dictionary, no larger than its content can
   /// become, and holds as much content as its place gives it.
   case blobFrame = "B5"
+  /// What is pending of a compaction is a scope, segments that ascend, and a place in a tree.
+  case compactionCursor = "C1"
+  /// The pages that a slice of a compaction wrote hold the entries of those that it replaced, as many and the
+  /// same.
+  case compactedEntries = "C2"
 }
 
 extension Invariant: CustomStringConvertible {

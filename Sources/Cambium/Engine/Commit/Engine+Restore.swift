@@ -67,7 +67,8 @@ extension Engine {
     footer.trees = old.trees.filter { !names.contains($0.name) }
     footer.trees += present.footer.trees.filter { names.contains($0.name) }
     footer.trees.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-    footer.pendingWork = old.pendingWork
+    // Where a compaction is says nothing of these trees.
+    footer.pendingWork = old.pendingWork.filter { $0.kind != CompactionPlace.kind }
     return try Base(PageFile(after: present, present.reference, footer), names: self.names)
   }
 

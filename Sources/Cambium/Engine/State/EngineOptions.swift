@@ -16,6 +16,9 @@ struct EngineOptions: Hashable, Sendable {
   /// The size in bytes after which a segment of blobs takes no further blob.
   var blobSegmentSize = 1 << 30
 
+  /// When segments are emptied in the background; never if nil.
+  var automaticCompaction: AutomaticCompaction?
+
   struct Bounds: Hashable, Sendable {
     var initial: Int
     var max: Int
