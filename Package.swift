@@ -17,10 +17,14 @@ let package = Package(
     .library(name: "Cambium", targets: ["Cambium"]),
     // For the tests of programs: stores of older versions, every path between versions, power cuts.
     .library(name: "CambiumTesting", targets: ["CambiumTesting"]),
+    // What operators run: explains, checks, copies and migrates any store.
+    .executable(name: "cambium", targets: ["CambiumCommand"]),
   ],
   dependencies: [
     // What services log through.
-    .package(url: "https://github.com/apple/swift-log", from: "1.6.0")
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    // What the command reads its arguments with; the library has no part of it.
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
   ],
   targets: [
     .target(name: "CCambium"),
@@ -34,6 +38,14 @@ let package = Package(
       name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting", "CCambium", "TestSupport"],
       exclude: ["Fixtures"]),
     .testTarget(name: "UnreflectedTests", dependencies: ["Cambium"]),
+    .executableTarget(
+      name: "CambiumCommand",
+      dependencies: [
+        "Cambium", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+    // Runs the command as it was built beside the tests.
+    .testTarget(
+      name: "CommandTests", dependencies: ["Cambium", "TestSupport"], exclude: ["Fixtures"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 extension FieldValue {
   /// The value as conditions are written with it: of a type that has no spelling of its own, behind the
   /// type's name.
-  package var literal: String {
+  public var literal: String {
     switch self {
     case .null: "null"
     case .boolean(let value): "\(value)"

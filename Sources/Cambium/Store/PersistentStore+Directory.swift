@@ -12,6 +12,7 @@ extension PersistentStore {
     defer { withExtendedLifetime(lock) {} }
     try medium.remove()
   }
+<<<<<<< HEAD
 
   /// What the store at `path` says of itself, without a model. Nothing is written, and another process may have
   /// it open.
@@ -106,4 +107,6 @@ extension StoreSnapshot {
     }
     return faults
   }
+=======
+>>>>>>> command
 }

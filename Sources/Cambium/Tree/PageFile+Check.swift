@@ -14,20 +14,52 @@ extension PageFile {
     _ reference: FooterReference, of identity: StoreIdentity? = nil, in medium: Medium,
     sizes: NodeSizes = .standard
   ) -> [StoreError] {
+    report(reference, of: identity, in: medium, sizes: sizes).faults
+  }
+
+  /// The same, with what was looked at.
+  ///
+  /// - Parameter watch: Told of the bytes of every page that is looked at.
+  static func report(
+    _ reference: FooterReference, of identity: StoreIdentity? = nil, in medium: Medium,
+    sizes: NodeSizes = .standard, watch: ((Int) -> Void)? = nil
+  ) -> PageFileReport {
     let inspection = PageFileInspection(of: reference, of: identity, in: medium)
-    var faults = inspection.faults
-    guard let footer = inspection.footer, let pages = inspection.pages else { return faults }
+    var report = PageFileReport(faults: inspection.faults, footer: inspection.footer)
+    guard let footer = inspection.footer, let pages = inspection.pages else { return report }
     // Trees of pending work share pages with those of the catalog: their faults are named once.
-    var known = Set(faults)
+    var known = Set(report.faults)
     for tree in footer.trees + footer.pendingWork.flatMap(\.trees) {
-      let report = TreeCheck.run(Tree(pages: pages, root: tree.root), sizes: sizes)
-      faults += report.faults.filter { known.insert($0).inserted }
+      let found = TreeCheck.run(Tree(pages: pages, root: tree.root), sizes: sizes, watch: watch)
+      report.faults += found.faults.filter { known.insert($0).inserted }
+      report.add(found)
     }
-    return faults
+    return report
   }
 
   /// Verifies everything that was opened, as it is on the medium now.
   func check(sizes: NodeSizes = .standard) -> [StoreError] {
     Self.check(reference, of: pages.identity, in: pages.medium, sizes: sizes)
+  }
+}
+
+/// What a check of a published state found.
+struct PageFileReport: Sendable {
+  /// Every fault, located.
+  var faults: [StoreError]
+  /// The footer; nil where neither copy can be read.
+  let footer: Footer?
+  /// The leaves and branches that were looked at.
+  private(set) var nodeCount = 0
+  private(set) var entryCount = 0
+
+  init(faults: [StoreError], footer: Footer?) {
+    self.faults = faults
+    self.footer = footer
+  }
+
+  fileprivate mutating func add(_ tree: TreeReport) {
+    nodeCount += tree.leafCount + tree.branchCount
+    entryCount += tree.entryCount
   }
 }

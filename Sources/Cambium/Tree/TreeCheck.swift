@@ -29,6 +29,8 @@ struct TreeCheck<Medium: FileSystem>: ~Copyable {
   /// Branches that are too empty, by level, and how many there are on each.
   private var thinBranches: [UInt8: [StoreError]] = [:]
   private var branchCounts: [UInt8: Int] = [:]
+  /// Told of the bytes of every page that is looked at.
+  private let watch: ((Int) -> Void)?
 
   /// What deciding about a leaf's fill needs to know when the next comes.
   private struct CheckedLeaf {
@@ -37,8 +39,11 @@ struct TreeCheck<Medium: FileSystem>: ~Copyable {
     var hasKinBefore: Bool
   }
 
-  static func run(_ tree: Tree<Medium>, sizes: NodeSizes = .standard) -> TreeReport {
-    var check = TreeCheck(pages: tree.pages, sizes: sizes)
+  /// - Parameter watch: Told of the bytes of every page that is looked at.
+  static func run(
+    _ tree: Tree<Medium>, sizes: NodeSizes = .standard, watch: ((Int) -> Void)? = nil
+  ) -> TreeReport {
+    var check = TreeCheck(pages: tree.pages, sizes: sizes, watch: watch)
     guard let root = tree.root else { return check.report }
     check.visit(root.reference, level: root.level, low: [], high: nil)
     check.finishLeaf(before: nil)
@@ -46,9 +51,10 @@ struct TreeCheck<Medium: FileSystem>: ~Copyable {
     return check.report
   }
 
-  private init(pages: PageReader<Medium>, sizes: NodeSizes) {
+  private init(pages: PageReader<Medium>, sizes: NodeSizes, watch: ((Int) -> Void)?) {
     self.pages = pages
     self.sizes = sizes
+    self.watch = watch
   }
 }
 
@@ -74,6 +80,7 @@ extension TreeCheck {
   /// Notes that a page was reached; false, and a fault, if it was before or cannot be there.
   private mutating func enter(_ reference: PageReference) -> Bool {
     report.pageBytes += reference.size
+    watch?(reference.size)
     let segment = reference.position.segment
     // Bits are kept for segments that are there, not for each that a damaged branch names.
     guard pages.segments.entry(segment) != nil else {

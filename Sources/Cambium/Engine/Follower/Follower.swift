@@ -54,6 +54,18 @@ final class Follower<Medium: FileSystem>: @unchecked Sendable {
     return CommitProgress(published: state.sequence, folded: state.base.coveredSequence)
   }
 
+  /// The files of the log, and where its last frame ended, when it was read last.
+  var log: (files: LogFiles<Medium>, end: LogPosition) {
+    lock.lock()
+    defer { lock.unlock() }
+    return (followed.log.files, followed.log.end)
+  }
+
+  /// - Throws: `.io`.
+  func isOpenForWriting() throws(StoreError) -> Bool {
+    try WriterLock.isHeld(in: reading.medium)
+  }
+
   /// The last commit of the state, while no refresh is under way.
   var begunSequence: UInt64 {
     turn.lock()

@@ -22,6 +22,13 @@ struct ConditionParser {
     guard next == .end else { throw error("an operator or the end") }
     return try condition(parsed, at: start)
   }
+
+  /// The whole text as a value.
+  mutating func wholeValue() throws(ConditionSyntaxError) -> FieldValue {
+    let parsed = try value(depth: Self.depthMax)
+    guard next == .end else { throw error("the end") }
+    return parsed
+  }
 }
 
 extension ConditionParser {

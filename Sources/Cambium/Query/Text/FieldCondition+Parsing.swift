@@ -27,6 +27,14 @@ extension FieldCondition {
 }
 
 extension FieldValue {
+  /// Reads a value as it stands in conditions: what `literal` writes.
+  ///
+  /// - Throws: where the text is none, and what was expected there.
+  public init(parsing text: String) throws(ConditionSyntaxError) {
+    var parser = try ConditionParser(text)
+    self = try parser.wholeValue()
+  }
+
   /// Nil where there is no such type, or the text is none of its values.
   init?(_ type: String, _ text: String) {
     let value: FieldValue? =

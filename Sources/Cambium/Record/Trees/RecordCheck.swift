@@ -9,6 +9,8 @@ struct RecordCheck {
   private(set) var faults: [StoreError] = []
   /// The records that were looked at.
   private(set) var count = 0
+  /// Told of every record that is looked at.
+  private var watch: (() -> Void)?
 
   /// One damaged page makes thousands of faults; the first say enough.
   static var faultsMax: Int { 100 }
@@ -20,11 +22,13 @@ struct RecordCheck {
   /// The faults of all records of a state. None: every record can be read, every index entry has its record
   /// and every record its entries.
   ///
+  /// - Parameter watch: Told of every record that is looked at.
   /// - Throws: `.io`. Damage to pages is a fault, too.
-  static func faults(of types: [RecordTrees], in trees: TreeAccess) throws(StoreError)
-    -> [StoreError]
-  {
+  static func faults(
+    of types: [RecordTrees], in trees: TreeAccess, watch: (() -> Void)? = nil
+  ) throws(StoreError) -> [StoreError] {
     var check = RecordCheck(trees)
+    check.watch = watch
     for type in types {
       do throws(StoreError) { try check.check(type) } catch { try check.note(error) }
     }
@@ -52,6 +56,7 @@ extension RecordCheck {
         try note(error)
       }
       count += 1
+      watch?()
       isOn = try cursor.next()
     }
     for (index, expected) in zip(record.indexes, entryCounts) {

@@ -229,6 +229,11 @@ struct DescribedIndex: Sendable {
 
 extension KeyField {
   fileprivate var text: String {
-    name + (isCaseInsensitive ? " without case" : "") + (isDescending ? " descending" : "")
+    Self.indexName(of: name, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive)
+  }
+
+  /// What a part stands for in the name of an index that was given none.
+  static func indexName(of field: String, isDescending: Bool, isCaseInsensitive: Bool) -> String {
+    field + (isCaseInsensitive ? " without case" : "") + (isDescending ? " descending" : "")
   }
 }

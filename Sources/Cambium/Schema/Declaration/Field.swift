@@ -51,6 +51,17 @@ public struct Field: Sendable {
       validation: validation, modifier: modifier, migrationInfo: migrationInfo)
   }
 
+  /// A field as a lock has it: what else is said of it stands beside it there.
+  init(
+    name: String, type: FieldType, isOptional: Bool, defaultValue: FieldDefault?, modifier: String?,
+    migrationInfo: MigrationInfo?
+  ) {
+    self.init(
+      primaryKey: false, name: name, type: type, optional: isOptional, property: nil, unique: false,
+      indexed: false, defaultValue: defaultValue, validation: [], modifier: modifier,
+      migrationInfo: migrationInfo)
+  }
+
   private init(
     primaryKey: Bool, name: String, type: FieldType, storage: FieldStorage, optional: Bool,
     property: String?, unique: Bool, indexed: Bool, defaultValue: FieldDefault?, validation: [FieldRule],

@@ -9,7 +9,7 @@ public struct KeyField: Hashable, Sendable, ExpressibleByStringLiteral {
     self.init(name: name, isDescending: false, isCaseInsensitive: false)
   }
 
-  private init(name: String, isDescending: Bool, isCaseInsensitive: Bool) {
+  init(name: String, isDescending: Bool, isCaseInsensitive: Bool) {
     self.name = name
     self.isDescending = isDescending
     self.isCaseInsensitive = isCaseInsensitive
@@ -36,6 +36,10 @@ public struct PrimaryKey: Sendable {
   let fields: [KeyField]
 
   public init(_ fields: KeyField...) {
+    self.init(fields: fields)
+  }
+
+  init(fields: [KeyField]) {
     self.fields = fields
   }
 }
@@ -56,7 +60,7 @@ public struct Index: Sendable {
     self.init(fields: fields, name: name, isUnique: false, condition: condition)
   }
 
-  fileprivate init(fields: [KeyField], name: String?, isUnique: Bool, condition: FieldCondition?) {
+  init(fields: [KeyField], name: String?, isUnique: Bool, condition: FieldCondition?) {
     self.fields = fields
     self.name = name
     self.isUnique = isUnique

@@ -6,6 +6,11 @@ public struct MigrationInfo: Sendable {
   let defaultValue: FieldDefault?
   let renamingID: String?
 
+  init(defaultValue: FieldDefault?, renamingID: String?) {
+    self.defaultValue = defaultValue
+    self.renamingID = renamingID
+  }
+
   /// The field is the one that the version before calls `renamingID`.
   public init(renamingID: String) {
     defaultValue = nil

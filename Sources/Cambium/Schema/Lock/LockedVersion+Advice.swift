@@ -58,11 +58,12 @@ extension LockedRecord {
 }
 
 extension LockedField {
-  fileprivate var composite: String? {
+  /// The composite that it is a part of.
+  var composite: String? {
     name.lastIndex(of: ".").map { String(name[..<$0]) }
   }
 
-  fileprivate var lastName: String {
+  var lastName: String {
     name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
   }
 

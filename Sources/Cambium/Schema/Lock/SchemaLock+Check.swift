@@ -121,6 +121,13 @@ extension LockedVersion {
       for text in now where !record.validations.contains(text) {
         differences.append("\(record.name) has to hold: \(text)")
       }
+      let names = other[record.name]?.indexes ?? []
+      for index in record.indexes {
+        guard let named = names.first(where: { $0.unnamed == index.unnamed }),
+          named.name != index.name
+        else { continue }
+        differences.append("\(record.name): \(index.line), now: \(named.line)")
+      }
     }
     return differences
   }
@@ -155,10 +162,11 @@ extension LockedRecord {
     if key != other.key {
       differences.append("\(name): key \(key.lockText), now: key \(other.key.lockText)")
     }
-    for index in indexes where !other.indexes.contains(index) {
+    let (shapes, others) = (indexes.map(\.unnamed), other.indexes.map(\.unnamed))
+    for index in shapes where !others.contains(index) {
       differences.append("\(name): \(index.line) is no longer described")
     }
-    for index in other.indexes where !indexes.contains(index) {
+    for index in others where !shapes.contains(index) {
       differences.append("\(name): \(index.line) is new")
     }
     if modifier != other.modifier { differences.append("\(name) has another modifier") }
@@ -167,5 +175,14 @@ extension LockedRecord {
       differences.append("the fingerprint of \(name) is another")
     }
     return differences
+  }
+}
+
+extension LockedIndex {
+  /// What the store depends on.
+  fileprivate var unnamed: LockedIndex {
+    var index = self
+    index.name = nil
+    return index
   }
 }

@@ -224,6 +224,7 @@ extension LockParser {
     _ line: inout LockLine, isUnique: Bool
   ) throws(SchemaLockError) -> LockedIndex {
     var index = LockedIndex(isUnique: isUnique, parts: try parts(&line))
+    if line.take("named") { index.name = try line.text("a name") }
     if line.take("where") { index.condition = try line.text("a condition") }
     return index
   }

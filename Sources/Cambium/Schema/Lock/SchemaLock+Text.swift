@@ -56,6 +56,7 @@ extension LockedField {
 extension LockedIndex {
   var line: String {
     (isUnique ? "unique " : "index ") + parts.lockText
+      + (name.map { " named " + $0.quoted } ?? "")
       + (condition.map { " where " + $0.quoted } ?? "")
   }
 }

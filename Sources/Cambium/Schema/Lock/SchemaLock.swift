@@ -25,8 +25,24 @@ public struct SchemaLock: Hashable, Sendable {
     }
   }
 
+  /// The versions of a store, as it has them: without defaults, renamings and validations, which no store keeps.
+  public init(_ schemas: [Schema]) {
+    versions = schemas.map { LockedVersion($0) }
+  }
+
   init(versions: [LockedVersion]) {
     self.versions = versions
+  }
+
+  /// The same lock with those versions of another that it does not have.
+  public func completed(by other: SchemaLock) -> SchemaLock {
+    let missing = other.versions.filter { !contains(version: $0.number) }
+    return SchemaLock(versions: (versions + missing).sorted { $0.number < $1.number })
+  }
+
+  /// The same lock without the versions that do not meet a condition.
+  public func filter(_ isKept: (LockedVersion) -> Bool) -> SchemaLock {
+    SchemaLock(versions: versions.filter(isKept))
   }
 
   /// Whether a version was released.
@@ -94,6 +110,8 @@ struct LockedPart: Hashable, Sendable {
 }
 
 struct LockedIndex: Hashable, Sendable {
+  /// Nil where it is called by its parts. No store depends on it.
+  var name: String?
   var isUnique: Bool
   var parts: [LockedPart]
   /// As conditions are written.
@@ -103,6 +121,13 @@ struct LockedIndex: Hashable, Sendable {
 // MARK: - From descriptions
 
 extension LockedVersion {
+  fileprivate init(_ schema: Schema) {
+    number = Int(schema.version)
+    label = schema.label
+    fingerprint = "\(schema.fingerprint)"
+    records = schema.records.sorted { $0.name.precedes($1.name) }.map { LockedRecord($0, nil) }
+  }
+
   init(_ described: DescribedVersion, _ schema: Schema) {
     number = described.version
     label = schema.label
@@ -124,9 +149,10 @@ extension LockedRecord {
     }
     key = schema.locked(schema.primaryKey)
     indexes = schema.indexes.map { index in
-      LockedIndex(
-        isUnique: index.isUnique, parts: schema.locked(index.parts),
-        condition: index.condition.map { "\($0.canonical)" })
+      let parts = schema.locked(index.parts)
+      return LockedIndex(
+        name: index.name == parts.indexName ? nil : index.name, isUnique: index.isUnique,
+        parts: parts, condition: index.condition.map { "\($0.canonical)" })
     }.sorted { $0.line.precedes($1.line) }
     let rules = described?.fields.flatMap { field in
       field.rules.map { "\(field.name) \($0.text)" }
@@ -143,6 +169,16 @@ extension RecordSchema {
         field: field($0.field)?.name ?? "", isDescending: $0.isDescending,
         isCaseInsensitive: $0.isCaseInsensitive)
     }
+  }
+}
+
+extension [LockedPart] {
+  /// What an index is called that was given no name.
+  fileprivate var indexName: String {
+    map { part in
+      KeyField.indexName(
+        of: part.field, isDescending: part.isDescending, isCaseInsensitive: part.isCaseInsensitive)
+    }.joined(separator: ", ")
   }
 }
 

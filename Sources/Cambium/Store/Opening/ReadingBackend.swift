@@ -62,6 +62,7 @@ final class ReadingBackend: StoreBackend {
     return isNew
   }
 
+<<<<<<< HEAD
   func lookAgain() throws(StoreError) { _ = try follower.refresh() }
 
   func blobSegments() throws(StoreError) -> [UInt32] { try medium.blobSegments() }
@@ -70,6 +71,25 @@ final class ReadingBackend: StoreBackend {
     BlobKeeper(BlobFiles(in: medium, seed: seed, from: number)) { 0 }
   }
 
+=======
+  /// How much of the log was used when it was read last.
+  var logUse: LogUse {
+    let (files, end) = follower.log
+    let blocks = files.files.reduce(0) { $0 + Int($1.blocks) }
+    return LogUse(
+      size: blocks * Layout.blockSize, usedBytes: Int(end.block) * Layout.blockSize,
+      use: files.header.use)
+  }
+
+  /// Whether a process has the store open for writing.
+  ///
+  /// - Throws: `.io`.
+  func isOpenForWriting() throws(StoreError) -> Bool { try follower.isOpenForWriting() }
+
+  /// The pages of the newest state, and the names of its trees.
+  var pages: PageFile<PosixFileSystem> { follower.snapshot().state.base.file }
+
+>>>>>>> command
   /// Refuses to show states of other versions from now on.
   ///
   /// - Parameters:

@@ -13,24 +13,25 @@ extension RecordReading where Self: ~Copyable {
     record name: String, where condition: FieldCondition?, sortedBy order: [FieldOrder] = [],
     limit: Int? = nil, offset: Int = 0, fields: [String]? = nil
   ) throws(StoreError) -> [DynamicRecord] {
-    let reader = try recordReader()
-    let record = try reader.types.trees(named: name)
     let query = FieldQuery(condition: condition, order: order, limit: limit, offset: offset)
-    let found = try QueryRunner(record: record, trees: reader.trees).find(query)
-    var columns: [Int]?
-    if let fields { columns = try record.layout.places(of: fields) }
+    let found = try FoundDynamicRecords(query, of: name, fields, in: try recordReader())
     var records: [DynamicRecord] = []
-    let layout = record.layout
-    while try found.next() {
-      let row = try RowReader(
-        key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
-      if let columns {
-        records.append(try DynamicRecord(row, only: columns))
-      } else {
-        records.append(try DynamicRecord(row))
-      }
-    }
+    while let record = try found.next() { records.append(record) }
     return records
+  }
+
+  /// Calls `body` with each record that such a query finds, as it is found: in constant memory where nothing has
+  /// to be sorted.
+  ///
+  /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`, and what `body` throws, which ends it.
+  public func forEach(
+    record name: String, where condition: FieldCondition?, sortedBy order: [FieldOrder] = [],
+    limit: Int? = nil, offset: Int = 0, fields: [String]? = nil,
+    _ body: (DynamicRecord) throws -> Void
+  ) throws {
+    let query = FieldQuery(condition: condition, order: order, limit: limit, offset: offset)
+    let found = try FoundDynamicRecords(query, of: name, fields, in: try recordReader())
+    while let record = try found.next() { try body(record) }
   }
 
   /// How many records of the type stored as `name` meet a condition.
@@ -71,6 +72,30 @@ extension RecordReading where Self: ~Copyable {
     let type = try reader.types.type(Subject.self)
     return try QueryRunner(record: type.trees, trees: reader.trees)
       .explain(try query.resolved(in: type), running: running)
+  }
+}
+
+/// What a query has found, as its fields' values.
+private struct FoundDynamicRecords {
+  private let found: FoundRecords
+  private let layout: RowLayout
+  /// Of the fields that are wanted; nil for all.
+  private let columns: [Int]?
+
+  init(
+    _ query: FieldQuery, of name: String, _ fields: [String]?, in reader: RecordReader
+  ) throws(StoreError) {
+    let record = try reader.types.trees(named: name)
+    layout = record.layout
+    columns = try fields.map { fields throws(StoreError) in try record.layout.places(of: fields) }
+    found = try QueryRunner(record: record, trees: reader.trees).find(query)
+  }
+
+  func next() throws(StoreError) -> DynamicRecord? {
+    guard try found.next() else { return nil }
+    let row = try RowReader(key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
+    guard let columns else { return try DynamicRecord(row) }
+    return try DynamicRecord(row, only: columns)
   }
 }
 

@@ -1,0 +1,82 @@
+extension PersistentStore {
+  /// What the store at `path` says of itself, without a model. Nothing is written, and another process may have
+  /// it open.
+  ///
+  /// - Parameter commitLimit: How many of the last commits are looked up in the history.
+  /// - Complexity: opening, which reads the log; what is counted comes from aggregates, and no leaf is read for it.
+  /// - Throws: `StoreError.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.io`.
+  public static func inspect(
+    at path: String, lastCommits commitLimit: Int = 5, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) -> StoreInspection {
+    let backend = try ReadingBackend(at: path, options)
+    let schemas = try StoredSchemas(backend).all()
+    try DeferredOpening(backend).usePending()
+    let state = try backend.snapshot()
+    var snapshot: StoreSnapshot?
+    if let schema = schemas.last {
+      let types = try RecordTypes(schema, model: nil, names: backend.names)
+      snapshot = StoreSnapshot(types, state)
+    }
+    return try StoreInspection(backend, state, schemas, snapshot, commitLimit)
+  }
+
+  /// A snapshot of the store at `path` as it describes itself, for whoever has no Swift types for its records.
+  ///
+  /// - Throws: as `inspect(at:lastCommits:options:)`; `.unknownRecord` where no program has put a model into it
+  ///   yet.
+  public static func snapshot(
+    at path: String, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) -> StoreSnapshot {
+    var options = options
+    options.access = .reading
+    return try PersistentStore(untypedAt: path, options: options).snapshot()
+  }
+}
+
+extension StoreInspection {
+  fileprivate init(
+    _ backend: ReadingBackend, _ state: StoreSnapshot.StoreState, _ schemas: [Schema],
+    _ snapshot: StoreSnapshot?, _ commitLimit: Int
+  ) throws(StoreError) {
+    let footer = state.any.footer
+    path = backend.path
+    identity = state.any.identity.text
+    format = Int(SegmentHeader.formatVersion)
+    isOpenForWriting = try backend.isOpenForWriting()
+    self.schemas = schemas
+    keptVersions = snapshot?.keptVersions ?? []
+    keptBytes = snapshot?.keptBytes ?? 0
+    pendingMigration = try snapshot?.pendingMigration()
+    sequence = state.any.sequence
+    foldedSequence = footer.coveredSequence
+    lastCommits = try snapshot?.lastCommits(commitLimit) ?? []
+    statistics = try snapshot?.statistics() ?? StoreStatistics(records: [])
+    segments = footer.segments.map { SegmentUse($0) }
+    log = backend.logUse
+    // What a file says cannot overflow a sum of numbers that are clamped.
+    livePageBytes = footer.trees.reduce(0) { sum, tree in
+      let bytes = Int(clamping: tree.root?.reference.liveBytes ?? 0)
+      return bytes > .max - sum ? .max : sum + bytes
+    }
+  }
+}
+
+extension SegmentUse {
+  fileprivate init(_ extent: SegmentExtent) {
+    kind = extent.kind == .pages ? .pages : .blobs
+    number = extent.number
+    let unit = extent.kind == .pages ? Layout.blockSize : 1
+    size = Int(clamping: min(extent.end, UInt64(UInt32.max) << 12)) * unit
+    liveBytes = Int(clamping: extent.liveBytes)
+  }
+}
+
+extension StoreIdentity {
+  /// 32 hexadecimal digits.
+  var text: String {
+    [low, high].map { word in
+      let digits = String(word.byteSwapped, radix: 16)
+      return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }.joined()
+  }
+}

@@ -1,0 +1,46 @@
+extension PersistentStore {
+  /// Opens the store at `path` as it describes itself, for whoever has no Swift types for its records: they are
+  /// read and written as `DynamicRecord`s, by the rules of keys, indexes and constraints. Validations and hooks are
+  /// the program's, and do not run.
+  ///
+  /// - Parameter options: Of which `access` is to read, or to write to a store that is there.
+  /// - Throws: `StoreError.unknownRecord` where no program has put a model into it yet; `.locked`, `.missing`,
+  ///   `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.full`, `.io`.
+  public convenience init(
+    untypedAt path: String, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) {
+    self.init(try UntypedOpening.open(path, options), options)
+  }
+}
+
+private enum UntypedOpening {
+  static func open(
+    _ path: String, _ options: StoreOptions
+  ) throws(StoreError) -> StoreOpening.Opened {
+    if options.access == .reading {
+      let backend = try ReadingBackend(at: path, options)
+      let opened = try open(backend)
+      backend.refuseOtherVersions(
+        than: opened.types.schema.version, supporting: Int(opened.types.schema.version))
+      return opened
+    }
+    var options = options
+    options.access = .writingExisting
+    let backend = try WritingBackend(at: path, options)
+    do throws(StoreError) { return try open(backend) } catch {
+      try? backend.close()
+      throw error
+    }
+  }
+
+  private static func open(_ backend: any StoreBackend) throws(StoreError) -> StoreOpening.Opened {
+    guard let schema = try StoredSchemas(backend).newest() else {
+      throw .unknownRecord(name: "of any kind")
+    }
+    // A program of a newer version has begun to migrate it; what is written here it would miss.
+    if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
+    try DeferredOpening(backend).usePending()
+    return StoreOpening.Opened(
+      backend: backend, types: try RecordTypes(schema, model: nil, names: backend.names))
+  }
+}

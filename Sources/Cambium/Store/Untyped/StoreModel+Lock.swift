@@ -1,0 +1,158 @@
+internal import FoundationEssentials
+
+extension StoreModel {
+  /// The records as a lock describes them, without Swift types: they are read and written as `DynamicRecord`s.
+  ///
+  /// Its version is the lock's last. A version that the lock does not have is as the one before it; those before
+  /// the first are as that.
+  ///
+  /// - Throws: `StoreError.invalidDescription` where a record cannot be as the lock says, or is not what the
+  ///   lock's fingerprint of it says.
+  public init(_ lock: SchemaLock) throws(StoreError) {
+    guard let newest = lock.versions.last else {
+      throw .invalidDescription(
+        record: "SchemaLock", field: nil, version: 0, reason: "there is no version in it")
+    }
+    var versions: [Int: [String: RecordDescription]] = [:]
+    let first = lock.versions.first
+    for version in lock.versions {
+      var records: [String: RecordDescription] = [:]
+      for record in version.records {
+        let known = version.number == first?.number ? record : first?[record.name]
+        records[record.name] = try record.description(in: version.number, forgetting: known)
+      }
+      versions[version.number] = records
+    }
+    let (numbers, described) = (lock.versions.map(\.number), versions)
+    let names = Set(described.values.flatMap(\.keys)).sorted { $0.precedes($1) }
+    self.init(
+      version: newest.number, label: newest.label,
+      untyped: names.map { name in
+        RemovedRecord(name) { version in
+          let number = numbers.last { $0 <= version } ?? numbers.first
+          number.flatMap { described[$0]?[name] } ?? RecordDescription()
+        }
+      })
+    try checkFingerprints(of: lock)
+  }
+
+  private func checkFingerprints(of lock: SchemaLock) throws(StoreError) {
+    let schemas = try schemas()
+    for version in lock.versions {
+      let schema = schemas[version.number - 1]
+      for record in version.records {
+        let described = schema.record(named: record.name).map { "\($0.fingerprint)" }
+        guard described != record.fingerprint else { continue }
+        throw .invalidDescription(
+          record: record.name, field: nil, version: version.number,
+          reason: "its fingerprint is \(described ?? "none"), and the lock says \(record.fingerprint)")
+      }
+    }
+  }
+}
+
+// MARK: - From locked records to descriptions
+
+extension LockedRecord {
+  /// - Parameter first: The same record in the lock's first version: what it says was renamed was so before.
+  fileprivate func description(
+    in version: Int, forgetting first: LockedRecord?
+  ) throws(StoreError) -> RecordDescription {
+    var elements: [RecordDescription.Element] = []
+    let old = renamingID == first?.renamingID ? nil : renamingID
+    elements.append(.init(kind: .name(RecordName(name, renamingID: old))))
+    if let modifier { elements.append(.init(kind: .modifier(RecordModifier(modifier)))) }
+    elements += try fields(of: nil, in: version, forgetting: first)
+    elements.append(.init(kind: .primaryKey(PrimaryKey(fields: key.map(\.keyField)))))
+    for index in indexes {
+      elements.append(.init(kind: .index(try index.index(of: name, in: version))))
+    }
+    return RecordDescription(elements)
+  }
+
+  private func fields(
+    of composite: String?, in version: Int, forgetting first: LockedRecord?
+  ) throws(StoreError) -> [RecordDescription.Element] {
+    var elements: [RecordDescription.Element] = []
+    for field in fields where field.composite == composite {
+      let parts =
+        field.type.name == "composite"
+        ? RecordDescription(try fields(of: field.name, in: version, forgetting: first)) : nil
+      let known = first?.fields.first { $0.name == field.name }?.renamingID
+      do throws(ConditionSyntaxError) {
+        elements.append(.init(kind: .field(try field.field(parts, forgetting: known))))
+      } catch {
+        throw .invalidDescription(
+          record: name, field: field.name, version: version, reason: "its default, \(error)")
+      }
+    }
+    return elements
+  }
+}
+
+extension LockedField {
+  fileprivate func field(
+    _ parts: RecordDescription?, forgetting known: String?
+  ) throws(ConditionSyntaxError) -> Field {
+    let stored = try value(defaultValue)
+    let migrated = try value(migrationDefault)
+    let old = renamingID == known ? nil : renamingID
+    var migration: MigrationInfo?
+    if migrated != nil || old != nil {
+      migration = MigrationInfo(defaultValue: migrated, renamingID: old)
+    }
+    return Field(
+      name: lastName, type: type.fieldType(parts), isOptional: isOptional, defaultValue: stored,
+      modifier: modifier, migrationInfo: migration)
+  }
+
+  private func value(_ text: String?) throws(ConditionSyntaxError) -> FieldDefault? {
+    guard let text else { return nil }
+    let value = try FieldValue(parsing: text)
+    if type.codec != nil, case .data(let bytes) = value {
+      return FieldDefault(encodable: StoredBytes(bytes: [UInt8](bytes)))
+    }
+    return FieldDefault(value)
+  }
+}
+
+extension LockedType {
+  fileprivate func fieldType(_ parts: RecordDescription?) -> FieldType {
+    if let parts { return FieldType(kind: .composite(parts)) }
+    if let codec { return .transformable(using: StoredCodec(identifier: codec)) }
+    if let element { return .array(of: FieldType(kind: .column(ColumnType(plain: element)))) }
+    return FieldType(kind: .column(ColumnType(plain: name)))
+  }
+}
+
+extension LockedPart {
+  fileprivate var keyField: KeyField {
+    KeyField(name: field, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive)
+  }
+}
+
+extension LockedIndex {
+  fileprivate func index(of record: String, in version: Int) throws(StoreError) -> Index {
+    var parsed: FieldCondition?
+    if let condition {
+      do throws(ConditionSyntaxError) {
+        parsed = try FieldCondition(parsing: condition)
+      } catch {
+        throw .invalidDescription(
+          record: record, field: nil, version: version, reason: "the condition of an index, \(error)")
+      }
+    }
+    return Index(fields: parts.map(\.keyField), name: name, isUnique: isUnique, condition: parsed)
+  }
+}
+
+extension ColumnType {
+  /// - Parameter name: One of `LockedType.plain`, which is all that a lock is read with.
+  fileprivate init(plain name: String) {
+    let types: [ColumnType] = [
+      .boolean, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double,
+      .date, .uuid, .decimal, .string, .url, .binaryData,
+    ]
+    self = types.first { "\($0)" == name } ?? .binaryData
+  }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import Cambium
+
+struct SchemaCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "schema", abstract: "Shows how the records of a version are described.",
+    discussion: """
+      Of the store's own version, or of any that it has had. With --diff it says what differs from another version, \
+      or with --lock from the same version in a schema file, and ends with status 1 if anything does. With --step it \
+      writes the skeleton of the step to the version from the one before.
+
+      Example: cambium schema orders.cambium --version 2 --diff 1
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Option(help: "The version to show; the store's own without it.")
+  var version: Int?
+
+  @Option(help: "In which form: \(SchemaForm.allNames).")
+  var form = SchemaForm.swift
+
+  @Option(help: "Say what has changed since this version instead.")
+  var diff: Int?
+
+  @Option(help: "Say what a schema file describes otherwise instead.", completion: .file())
+  var lock: String?
+
+  @Flag(help: "Write the skeleton of the step to the version instead.")
+  var step = false
+
+  func validate() throws {
+    if [diff != nil, lock != nil, step].filter({ $0 }).count > 1 {
+      throw ValidationError("Only one of --diff, --lock and --step can be meant.")
+    }
+  }
+
+  func run() throws {
+    let schemas = try PersistentStore.inspect(
+      at: arguments.store, lastCommits: 0, options: arguments.reading
+    ).schemas
+    let schema = try find(version, in: schemas)
+    if let diff {
+      try say(SchemaDifference(from: try find(diff, in: schemas), to: schema).lines)
+    } else if let lock {
+      try say(try differences(of: schema, to: lock))
+    } else if step {
+      let old = try find(Int(schema.version) - 1, in: schemas)
+      StandardOutput.write(StepText(from: old, to: schema).text)
+    } else {
+      StandardOutput.write(text(of: schema))
+    }
+  }
+
+  private func find(_ version: Int?, in schemas: [Schema]) throws -> Schema {
+    guard let version else {
+      guard let schema = schemas.last else {
+        throw CommandFailure(
+          .notFound, "\(arguments.store) has no version: no program has put a model into it yet.")
+      }
+      return schema
+    }
+    guard let schema = schemas.first(where: { Int($0.version) == version }) else {
+      let versions = schemas.map { "\($0.version)" }.joined(separator: ", ")
+      throw CommandFailure(.notFound, "The store never had version \(version); it had \(versions).")
+    }
+    return schema
+  }
+
+  private func text(of schema: Schema) -> String {
+    if arguments.json { return "\(schema.json)\n" }
+    return switch form {
+    case .swift: SwiftText(schema).text
+    case .text: "\(SchemaLock([schema]))"
+    case .json: "\(schema.json)\n"
+    }
+  }
+
+  private func differences(of schema: Schema, to path: String) throws -> [String] {
+    let version = Int(schema.version)
+    let lock = try SchemaLock(contentsOf: path)
+    guard lock.contains(version: version) else {
+      throw CommandFailure(.notFound, "\(path) has no version \(version).")
+    }
+    let described = try StoreModel(lock.filter { $0.number <= version }).schemas()
+    return described.last.map { schema.differences(to: $0) } ?? []
+  }
+
+  private func say(_ differences: [String]) throws {
+    if arguments.json {
+      StandardOutput.line("\(JSONValue.array(differences.map { .string($0) }))")
+    } else {
+      for line in differences { StandardOutput.line(line) }
+    }
+    if !differences.isEmpty {
+      throw CommandFailure(.fault, Figures.count(differences.count, "difference") + ".")
+    }
+  }
+}
+
+/// How a schema is written.
+enum SchemaForm: String, CaseIterable, ExpressibleByArgument {
+  /// As types and descriptions of a program.
+  case swift
+  /// As `Schema.lock` has it.
+  case text
+  case json
+
+  static let allNames = allCases.map(\.rawValue).joined(separator: ", ")
+}

@@ -1,0 +1,65 @@
+import Cambium
+
+/// The skeleton of a step: what is inferred as remarks, and a place for what only a program can say.
+struct StepText {
+  private let old: Schema
+  private let new: Schema
+
+  init(from old: Schema, to new: Schema) {
+    self.old = old
+    self.new = new
+  }
+
+  var text: String {
+    let label = new.label.map { ", label: \(SwiftText.quoted($0))" } ?? ""
+    var lines = ["Step(to: \(new.version)\(label)) {"]
+    lines += SchemaDifference(from: old, to: new).lines.map { "  // \($0)" }
+    let numbers = Set(new.records.map(\.number))
+    for record in new.records {
+      guard let before = old.records.first(where: { $0.number == record.number }) else {
+        lines += Self.transform(into: record)
+        continue
+      }
+      lines += Self.update(before, record)
+    }
+    for record in old.records where !numbers.contains(record.number) {
+      lines.append(
+        "  // \(record.name) is removed with all of its records, unless something is made of them:")
+      lines.append(
+        "  // TransformRecords(\(SwiftText.quoted(record.name)), into: …) { old, emit in … }")
+    }
+    return (lines + ["}", ""]).joined(separator: "\n")
+  }
+
+  private static func transform(into record: RecordSchema) -> [String] {
+    [
+      "  // \(record.name) is new, and empty unless something is made for it:",
+      "  // TransformRecords(…, into: \(SwiftText.quoted(record.name))) { old, emit in … }",
+    ]
+  }
+
+  /// A line for each field that may need one.
+  private static func update(_ old: RecordSchema, _ new: RecordSchema) -> [String] {
+    var fields: [String] = []
+    for field in new.fields where field.type != .composite {
+      let name = SwiftText.quoted(field.name)
+      guard let before = old.fields.first(where: { $0.number == field.number }) else {
+        fields.append("    UpdateField(\(name), from: { old in \(placeholder(of: field)) })")
+        continue
+      }
+      if before.type != field.type {
+        fields.append("    UpdateField(\(name), converting: .refuse)")
+      } else if before.isOptional, !field.isOptional {
+        fields.append(
+          "    UpdateField(\(name), from: { old in old[\(SwiftText.quoted(before.name))] ?? \(placeholder(of: field)) })"
+        )
+      }
+    }
+    if fields.isEmpty { return [] }
+    return ["  UpdateRecord(\(SwiftText.quoted(new.name))) {"] + fields + ["  }"]
+  }
+
+  private static func placeholder(of field: FieldSchema) -> String {
+    field.isOptional ? "nil as FieldValue?" : "<#value of \(field.type)#>"
+  }
+}

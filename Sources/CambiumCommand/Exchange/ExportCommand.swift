@@ -1,0 +1,129 @@
+import ArgumentParser
+import Cambium
+
+struct ExportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Writes all records as lines of JSON.",
+    discussion: """
+      The first line has the schema, then comes a line for each record and each value under a name, and the last line \
+      says how many records there were. Nothing is lost: what JSON has no number or word for is a string that the \
+      field's type says how to read. It is written as it is read, in constant memory, of one state of the store.
+
+      Example: cambium export orders.cambium --output orders.jsonl
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Option(
+    name: .shortAndLong, help: "The file to write; standard output without it.", completion: .file()
+  )
+  var output: String?
+
+  @Option(help: "Only this type; may be given several times. The metadata is then left out.")
+  var record: [String] = []
+
+  @Flag(help: "Overwrite the file if it is there.")
+  var force = false
+
+  func run() throws {
+    let snapshot = try arguments.snapshot()
+    for name in record { _ = try snapshot.schema.type(named: name) }
+    let file = try output.map { try FileOutput(creating: $0, overwriting: force) }
+    Interruption.begin()
+    let bar = ProgressBar()
+    var writer = try ExportWriter(snapshot, only: record.isEmpty ? nil : Set(record), bar) { line in
+      if let file { try file.write(line) } else { StandardOutput.write(line) }
+    }
+    do {
+      defer { bar.end() }
+      try writer.run()
+    }
+    guard let file else { return }
+    try file.close()
+    if arguments.json {
+      StandardOutput.line("\(["records": JSONValue(writer.count)] as JSONValue)")
+    } else {
+      StandardOutput.line(
+        "\(Figures.count(writer.count, "record")) written to \(output ?? "").")
+    }
+  }
+}
+
+/// Writes the lines of an export.
+struct ExportWriter {
+  private let snapshot: StoreSnapshot
+  private let types: [RecordSchema]
+  private let hasMetadata: Bool
+  private let total: Int
+  private let bar: ProgressBar
+  private let write: (String) throws -> Void
+  private(set) var count = 0
+
+  init(
+    _ snapshot: StoreSnapshot, only names: Set<String>?, _ bar: ProgressBar,
+    to write: @escaping (String) throws -> Void
+  ) throws {
+    self.snapshot = snapshot
+    self.bar = bar
+    self.write = write
+    hasMetadata = names == nil
+    types = snapshot.schema.records.filter { names?.contains($0.name) ?? true }
+      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    var total = 0
+    for type in types { total += try snapshot.count(record: type.name) }
+    self.total = total
+  }
+
+  mutating func run() throws {
+    try line(try header)
+    for type in types { try writeRecords(of: RecordShape(type)) }
+    if hasMetadata {
+      for name in try snapshot.metadataNames() {
+        let value = try snapshot.metadata(JSONValue.self, for: name) ?? .null
+        try line(["metadata": .string(name), "value": value])
+      }
+    }
+    try line(["end": JSONValue(count)])
+  }
+
+  private func line(_ value: JSONValue) throws { try write("\(value)\n") }
+
+  private var header: JSONValue {
+    get throws {
+      let schema = snapshot.schema
+      var counts: [JSONValue.Member] = []
+      for type in types {
+        counts.append(
+          .init(name: type.name, value: JSONValue(try snapshot.count(record: type.name))))
+      }
+      return .object([
+        .init(name: ExchangeFormat.name, value: JSONValue(ExchangeFormat.number)),
+        .init(name: "version", value: JSONValue(UInt64(schema.version))),
+        .init(name: "label", value: JSONValue(schema.label)),
+        .init(name: "fingerprint", value: .string("\(schema.fingerprint)")),
+        .init(name: "schema", value: .string("\(SchemaLock([schema]))")),
+        .init(name: "records", value: .object(counts)),
+      ])
+    }
+  }
+
+  private mutating func writeRecords(of shape: RecordShape) throws {
+    var text = ""
+    var count = count
+    let (bar, total, write) = (bar, total, write)
+    try snapshot.forEach(record: shape.name) { record in
+      try Interruption.check("The export was interrupted, and has no last line.")
+      text.removeAll(keepingCapacity: true)
+      let fields = shape.fields.map { field in
+        JSONValue.Member(name: field.name, value: record[field.name].json(of: field))
+      }
+      (["record": .string(shape.name), "fields": .object(fields)] as JSONValue).write(to: &text)
+      text += "\n"
+      try write(text)
+      count += 1
+      bar.show(Double(count) / Double(max(1, total)), "\(Figures.count(count)) records")
+    }
+    self.count = count
+  }
+}

@@ -1,0 +1,72 @@
+import Cambium
+import Glibc
+
+/// The lines of a file, one after the other, however long the file is.
+final class LineInput {
+  private let descriptor: Int32
+  private let name: String
+  private var buffer: [UInt8] = []
+  private var start = 0
+  private var isAtEnd = false
+  /// Of the line that was read last, from 1.
+  private(set) var number = 0
+
+  private static let chunk = 1 << 18
+  /// What a line has at most: a record with a value of the greatest length, in base64, and room for more.
+  private static let lineMax = 256 << 20
+
+  /// - Parameter path: `-` for standard input.
+  init(_ path: String) throws {
+    name = path == "-" ? "standard input" : path
+    descriptor = path == "-" ? 0 : unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure }
+  }
+
+  deinit { if descriptor > 2 { close(descriptor) } }
+
+  private var failure: OutputFailure {
+    OutputFailure(message: "\(name) cannot be read: \(Errno(rawValue: errno)).")
+  }
+
+  /// The next line without its end; nil behind the last.
+  func next() throws -> [UInt8]? {
+    var searched = start
+    while true {
+      if let end = buffer[searched...].firstIndex(of: 0x0a) {
+        defer { start = end + 1 }
+        number += 1
+        return Array(buffer[start..<end])
+      }
+      searched = buffer.count
+      if isAtEnd { return rest() }
+      searched -= start
+      try fill()
+    }
+  }
+
+  private func rest() -> [UInt8]? {
+    guard start < buffer.count else { return nil }
+    defer { start = buffer.count }
+    number += 1
+    return Array(buffer[start...])
+  }
+
+  private func fill() throws {
+    buffer.removeFirst(start)
+    start = 0
+    guard buffer.count < Self.lineMax else {
+      throw JSONFault(line: number + 1, reason: "the line is too long")
+    }
+    let old = buffer.count
+    buffer.append(contentsOf: repeatElement(0, count: Self.chunk))
+    var count = -1
+    repeat {
+      count = unsafe buffer.withUnsafeMutableBytes { bytes in
+        unsafe read(descriptor, bytes.baseAddress.map { unsafe $0 + old }, Self.chunk)
+      }
+    } while count < 0 && errno == EINTR
+    if count < 0 { throw failure }
+    buffer.removeLast(Self.chunk - max(0, count))
+    isAtEnd = count == 0
+  }
+}

@@ -1,0 +1,165 @@
+/// Why a text is no JSON, or not what it should be.
+struct JSONFault: Error, CustomStringConvertible {
+  /// From 1; nil where it is the text as a whole.
+  var line: Int?
+  let reason: String
+
+  var description: String { (line.map { "line \($0): " } ?? "") + reason }
+}
+
+/// Reads one value of JSON.
+struct JSONParser {
+  private let bytes: [UInt8]
+  private var index = 0
+  /// How deep arrays and objects may be in each other.
+  private static let depthMax = 200
+
+  static func parse(_ text: [UInt8]) throws(JSONFault) -> JSONValue {
+    var parser = JSONParser(bytes: text)
+    let value = try parser.value(depth: depthMax)
+    parser.skipSpace()
+    guard parser.index == text.count else { throw parser.fault("something follows the value") }
+    return value
+  }
+
+  private init(bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  private func fault(_ reason: String) -> JSONFault {
+    JSONFault(reason: "no JSON at byte \(index + 1): \(reason)")
+  }
+
+  private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+  private mutating func skipSpace() {
+    while let byte = next, byte == 0x20 || (0x09...0x0d).contains(byte) { index += 1 }
+  }
+
+  private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+    guard next == UInt8(ascii: scalar) else { return false }
+    index += 1
+    return true
+  }
+}
+
+extension JSONParser {
+  private mutating func value(depth: Int) throws(JSONFault) -> JSONValue {
+    guard depth > 0 else { throw fault("it is nested too deep") }
+    skipSpace()
+    switch next {
+    case UInt8(ascii: "{"): return try object(depth: depth)
+    case UInt8(ascii: "["): return try array(depth: depth)
+    case UInt8(ascii: "\""): return .string(try string())
+    case let byte? where "-0123456789".utf8.contains(byte): return try number()
+    default:
+      for (word, value) in [
+        ("true", JSONValue.boolean(true)), ("false", .boolean(false)), ("null", .null),
+      ]
+      where bytes[index...].starts(with: word.utf8) {
+        index += word.utf8.count
+        return value
+      }
+      throw fault("a value was expected")
+    }
+  }
+
+  private mutating func object(depth: Int) throws(JSONFault) -> JSONValue {
+    index += 1
+    var members: [JSONValue.Member] = []
+    skipSpace()
+    if take("}") { return .object(members) }
+    while true {
+      skipSpace()
+      guard next == UInt8(ascii: "\"") else { throw fault("a name was expected") }
+      let name = try string()
+      skipSpace()
+      guard take(":") else { throw fault("a colon was expected") }
+      members.append(JSONValue.Member(name: name, value: try value(depth: depth - 1)))
+      skipSpace()
+      if take("}") { return .object(members) }
+      guard take(",") else { throw fault("a comma or the end of the object was expected") }
+    }
+  }
+
+  private mutating func array(depth: Int) throws(JSONFault) -> JSONValue {
+    index += 1
+    var values: [JSONValue] = []
+    skipSpace()
+    if take("]") { return .array(values) }
+    while true {
+      values.append(try value(depth: depth - 1))
+      skipSpace()
+      if take("]") { return .array(values) }
+      guard take(",") else { throw fault("a comma or the end of the array was expected") }
+    }
+  }
+
+  private mutating func number() throws(JSONFault) -> JSONValue {
+    let start = index
+    while let byte = next, "+-0123456789.eE".utf8.contains(byte) { index += 1 }
+    let text = String(decoding: bytes[start..<index], as: UTF8.self)
+    guard Double(text) != nil else { throw fault("\(text) is no number") }
+    return .number(text)
+  }
+}
+
+// MARK: Strings
+
+extension JSONParser {
+  private mutating func string() throws(JSONFault) -> String {
+    index += 1
+    var text: [UInt8] = []
+    while let byte = next {
+      index += 1
+      switch byte {
+      case UInt8(ascii: "\""):
+        guard let string = String(validating: text, as: UTF8.self) else {
+          throw fault("a string is not in UTF-8")
+        }
+        return string
+      case UInt8(ascii: "\\"): text.append(contentsOf: Array(String(try escape()).utf8))
+      case 0..<0x20: throw fault("a string has a control character")
+      default: text.append(byte)
+      }
+    }
+    throw fault("a string does not end")
+  }
+
+  private mutating func escape() throws(JSONFault) -> Unicode.Scalar {
+    guard let byte = next else { throw fault("a string does not end") }
+    index += 1
+    switch Unicode.Scalar(byte) {
+    case "\"": return "\""
+    case "\\": return "\\"
+    case "/": return "/"
+    case "b": return "\u{8}"
+    case "f": return "\u{c}"
+    case "n": return "\n"
+    case "r": return "\r"
+    case "t": return "\t"
+    case "u": return try codePoint()
+    default: throw fault("there is no such escape")
+    }
+  }
+
+  private mutating func codePoint() throws(JSONFault) -> Unicode.Scalar {
+    let high = try unit()
+    if let scalar = Unicode.Scalar(high) { return scalar }
+    // Half of a pair of surrogates.
+    guard high < 0xdc00, take("\\"), take("u") else { throw fault("half a character") }
+    let low = try unit()
+    guard (0xdc00..<0xe000).contains(low),
+      let scalar = Unicode.Scalar(0x1_0000 + (high - 0xd800) << 10 + (low - 0xdc00))
+    else { throw fault("half a character") }
+    return scalar
+  }
+
+  private mutating func unit() throws(JSONFault) -> UInt32 {
+    guard index + 4 <= bytes.count,
+      let unit = UInt32(String(decoding: bytes[index..<index + 4], as: UTF8.self), radix: 16)
+    else { throw fault("four hexadecimal digits were expected") }
+    index += 4
+    return unit
+  }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Cambium
+
+/// `cambium`: explains, checks, copies and migrates any store, without the program that wrote it.
+@main
+enum Main {
+  static func main() {
+    let status: ExitStatus
+    do {
+      var command = try RootCommand.parseAsRoot()
+      try command.run()
+      status = .good
+    } catch {
+      status = ErrorReport(error).say()
+    }
+    StandardOutput.finish()
+    status.exit()
+  }
+}
+
+struct RootCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cambium",
+    abstract: "Explains, checks, copies and migrates any Cambium store.",
+    discussion: """
+      A store is a directory. Nothing is written to it but by the commands that say so, and those leave it whole \
+      when they are interrupted.
+
+      Example: cambium info orders.cambium
+      """,
+    version: "0.1.0",
+    subcommands: [
+      InfoCommand.self, CheckCommand.self, MapCommand.self, SchemaCommand.self, QueryCommand.self,
+      GetCommand.self, ExportCommand.self, ImportCommand.self, PlanCommand.self,
+      MigrateCommand.self, RollbackCommand.self, TortureCommand.self,
+      TortureLifeCommand.self, ManualCommand.self,
+    ])
+}

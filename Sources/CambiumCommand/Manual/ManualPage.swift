@@ -1,0 +1,97 @@
+/// The manual page, in the language of man, of what the parser says of itself.
+struct ManualPage {
+  private(set) var text = ".TH CAMBIUM 1\n"
+
+  /// - Parameter command: The root, as the parser describes it.
+  init(_ command: JSONValue) {
+    section("NAME")
+    line("cambium \\- \(command.words("abstract").inRoff)")
+    section("SYNOPSIS")
+    line(".B cambium")
+    line("\\fIcommand\\fR [\\fIargument\\fR ...]")
+    section("DESCRIPTION")
+    paragraphs(command.words("discussion"))
+    section("COMMANDS")
+    for subcommand in command.list("subcommands") where subcommand.words("commandName") != "help" {
+      if subcommand["shouldDisplay"] == .boolean(true) { add(subcommand) }
+    }
+    section("EXIT STATUS")
+    for status in ExitStatus.allCases { item("\(status.rawValue)", status.meaning) }
+    section("ENVIRONMENT")
+    item(
+      "NO_COLOR",
+      "Set to anything, it keeps colours out of the answer. In a pipe there are none anyway.")
+    section("SHELL COMPLETION")
+    paragraphs("cambium --generate-completion-script bash writes one; zsh and fish are known too.")
+  }
+
+  private mutating func add(_ command: JSONValue) {
+    let arguments = command.list("arguments").filter { $0["shouldDisplay"] == .boolean(true) }
+      .filter { !["help", "version"].contains($0.words("valueName")) }
+    line(
+      ".SS cambium \(command.words("commandName")) \(arguments.map(\.usage).joined(separator: " "))"
+    )
+    paragraphs(command.words("abstract"))
+    paragraphs(command.words("discussion"))
+    for argument in arguments { item(argument.title, argument.words("abstract")) }
+  }
+
+  private mutating func line(_ text: String) { self.text += text + "\n" }
+  private mutating func section(_ name: String) { line(".SH \(name)") }
+
+  private mutating func item(_ title: String, _ text: String) {
+    line(".TP\n.B \(title.inRoff)\n\(text.inRoff)")
+  }
+
+  private mutating func paragraphs(_ text: String) {
+    for paragraph in text.split(separator: "\n", omittingEmptySubsequences: true) {
+      line(".PP\n\(String(paragraph).inRoff)")
+    }
+  }
+}
+
+// MARK: What the parser says
+
+extension JSONValue {
+  fileprivate func words(_ name: String) -> String { self[name]?.text ?? "" }
+
+  fileprivate func list(_ name: String) -> [JSONValue] {
+    if case .array(let values) = self[name] { values } else { [] }
+  }
+
+  private var isFlag: Bool { words("kind") == "flag" }
+  private var isPositional: Bool { words("kind") == "positional" }
+
+  /// "--limit", "-o, --output".
+  private var names: [String] {
+    list("names").map { name in
+      (name.words("kind") == "short" ? "-" : "--") + name.words("name")
+    }.sorted { $0.utf8.count < $1.utf8.count }
+  }
+
+  fileprivate var title: String {
+    if isPositional { return "<\(words("valueName"))>" }
+    return names.joined(separator: ", ") + (isFlag ? "" : " <\(words("valueName"))>")
+  }
+
+  fileprivate var usage: String {
+    let text =
+      isPositional ? title : (names.last ?? "") + (isFlag ? "" : " <\(words("valueName"))>")
+    return self["isOptional"] == .boolean(true) ? "[\(text)]".inRoff : text.inRoff
+  }
+}
+
+extension String {
+  /// What man would act on, escaped.
+  fileprivate var inRoff: String {
+    var text = ""
+    for character in self {
+      switch character {
+      case "\\": text += "\\e"
+      case "-": text += "\\-"
+      default: text.append(character)
+      }
+    }
+    return text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" + text : text
+  }
+}

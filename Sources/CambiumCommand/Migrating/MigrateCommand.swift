@@ -1,0 +1,101 @@
+import ArgumentParser
+import Cambium
+
+struct MigrateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "migrate",
+    abstract: "Migrates a store by a schema file.",
+    discussion: """
+      Until it has ended, the store is one of the old version, whole. Interrupted, it stops after the part that it is \
+      at, and the next run goes on there. The state from before is kept, for rollback. What only a program can say is \
+      not guessed: then nothing is done, and the status is 7.
+
+      Example: cambium migrate orders.cambium --schema Schema.lock
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+  @OptionGroup var schema: SchemaArguments
+
+  @Flag(help: "Do all of it on the real records, and throw away what was made.")
+  var dryRun = false
+
+  @Flag(help: "Migrate a store again that was rolled back.")
+  var again = false
+
+  func run() throws {
+    let migration = try schema.migration(for: arguments, again: again)
+    let plan = migration.plan
+    if plan.from == plan.to {
+      return try say(MigrationOutcome(from: plan.from, to: plan.to, records: 0, seconds: 0))
+    }
+    guard plan.canRun else {
+      for fault in plan.faults { StandardError.write("cambium: \(fault)\n") }
+      throw plan.refusal
+    }
+    Interruption.begin { migration.cancel() }
+    let watch = MigrationWatch(migration)
+    let report: MigrationReport
+    do {
+      defer { watch.end() }
+      report = dryRun ? try migration.rehearse() : try migration.run()
+    }
+    try say(
+      MigrationOutcome(
+        from: report.from, to: report.to, records: report.records,
+        seconds: report.elapsed / .seconds(1)))
+  }
+
+  private func say(_ outcome: MigrationOutcome) throws {
+    StandardOutput.line(
+      arguments.json ? "\(outcome.json(isRehearsal: dryRun))" : outcome.text(isRehearsal: dryRun))
+  }
+}
+
+/// What became of it.
+private struct MigrationOutcome {
+  let from: Int
+  let to: Int
+  let records: Int
+  let seconds: Double
+
+  func text(isRehearsal: Bool) -> String {
+    if from == to { return "The store has version \(to) already." }
+    let work =
+      "\(Figures.count(records, "record")) looked at in \(Figures.time(.seconds(seconds)))."
+    return isRehearsal
+      ? "Version \(from) would become \(to): \(work) Nothing was changed."
+      : "Version \(from) is \(to) now: \(work)"
+  }
+
+  func json(isRehearsal: Bool) -> JSONValue {
+    [
+      "from": JSONValue(from), "to": JSONValue(to), "records": JSONValue(records),
+      "seconds": JSONValue(seconds), "dryRun": .boolean(isRehearsal),
+    ]
+  }
+}
+
+/// Shows how far a migration is.
+private struct MigrationWatch {
+  private let task: Task<Void, Never>?
+
+  init(_ migration: Migration) {
+    guard Terminal.showsProgress else {
+      task = nil
+      return
+    }
+    let progress = migration.progress
+    task = Task {
+      let bar = ProgressBar()
+      for await state in progress {
+        bar.show(
+          state.fraction,
+          "version \(state.version), \(state.work), \(Figures.count(state.recordsDone)) records")
+      }
+      bar.end()
+    }
+  }
+
+  /// Its stream ends with the run; what it shows then would stand in the answer.
+  func end() { if task != nil { StandardError.write("\r\u{1b}[K") } }
+}

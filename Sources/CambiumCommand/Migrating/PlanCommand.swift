@@ -1,0 +1,51 @@
+import ArgumentParser
+import Cambium
+
+struct PlanCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "plan",
+    abstract: "Says what migrating a store would do.",
+    discussion: """
+      Nothing is written. What does not follow from the schema file, such as a string that becomes a number, only a \
+      program can say in a step: then the plan says what is missing, and ends with status 7.
+
+      Example: cambium plan orders.cambium --schema Schema.lock
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+  @OptionGroup var schema: SchemaArguments
+
+  func run() throws {
+    let plan = try schema.migration(for: arguments).plan
+    StandardOutput.line(arguments.json ? "\(plan.json)" : "\(plan)")
+    if !plan.canRun { throw plan.refusal }
+  }
+}
+
+extension MigrationPlan {
+  var refusal: CommandFailure {
+    CommandFailure(
+      .refused,
+      "It cannot be migrated from version \(from) to \(to) by the schema file alone. Migrate it with the program, which says the rest in steps."
+    )
+  }
+
+  var json: JSONValue {
+    [
+      "from": JSONValue(from), "to": JSONValue(to), "canRun": .boolean(canRun),
+      "faults": .array(faults.map { .string($0) }), "work": .array(work.map { .string($0) }),
+      "records": JSONValue(records), "bytesToRead": JSONValue(bytesToRead),
+      "bytesToWrite": JSONValue(bytesToWrite),
+      "bytesFree": bytesFree.map { JSONValue($0) } ?? .null,
+      "estimatedSeconds": JSONValue(estimatedTime / .seconds(1)),
+      "steps": .array(
+        steps.map { step in
+          [
+            "from": JSONValue(step.from), "to": JSONValue(step.to), "label": JSONValue(step.label),
+            "deferrable": .boolean(step.isDeferrable),
+            "changes": .array(step.changes.map { .string($0) }),
+          ]
+        }),
+    ]
+  }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Cambium
+
+struct RollbackCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rollback", abstract: "Takes a store back to before a migration.",
+    discussion: """
+      What was committed since the migration would be discarded: the command says how much that is, and does it only \
+      with --discard. Programs of the version that is left do not migrate the store again by themselves.
+
+      Example: cambium rollback orders.cambium --to 2
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Option(help: "The version to go back to; the last that is kept without it.")
+  var to: Int?
+
+  @Flag(help: "Discard what was committed since the migration.")
+  var discard = false
+
+  @Flag(help: "Only say what would be discarded.")
+  var dryRun = false
+
+  func run() throws {
+    let found = try PersistentStore.inspect(
+      at: arguments.store, lastCommits: 0, options: arguments.reading)
+    let kept = try target(of: found)
+    // The commit behind the kept state is the one that ended the migration.
+    let commits = max(0, Int(clamping: found.sequence) - Int(clamping: kept.sequence) - 1)
+    let loss = "\(Figures.count(commits, "commit")) since the migration"
+    if dryRun {
+      return say(
+        kept, commits,
+        "Version \(found.version ?? 0) would be \(kept.version) again, and \(loss) discarded.")
+    }
+    if commits > 0, !discard {
+      throw CommandFailure(
+        .refused,
+        "Going back to version \(kept.version) would discard \(loss). Say --discard if it is to; nothing was changed."
+      )
+    }
+    try PersistentStore.rollback(
+      at: arguments.store, to: kept.version, discardingCommits: discard, options: arguments.writing)
+    say(kept, commits, "Version \(found.version ?? 0) is \(kept.version) again; \(loss) discarded.")
+  }
+
+  private func target(of found: StoreInspection) throws -> KeptVersion {
+    let versions = found.keptVersions.map { "\($0.version)" }.joined(separator: ", ")
+    guard
+      let kept = to.map({ to in found.keptVersions.last { $0.version == to } })
+        ?? found.keptVersions.last
+    else {
+      throw CommandFailure(
+        .notFound,
+        versions.isEmpty
+          ? "No version is kept to go back to." : "The versions that are kept are \(versions).")
+    }
+    return kept
+  }
+
+  private func say(_ kept: KeptVersion, _ commits: Int, _ text: String) {
+    let json: JSONValue = [
+      "version": JSONValue(kept.version), "commits": JSONValue(commits), "dryRun": .boolean(dryRun),
+    ]
+    StandardOutput.line(arguments.json ? "\(json)" : text)
+  }
+}

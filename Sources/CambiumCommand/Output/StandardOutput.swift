@@ -1,0 +1,32 @@
+import Glibc
+import Synchronization
+
+/// The answer of a command.
+///
+/// A reader that goes away, as `head` does, ends the command: quietly, as it does others.
+enum StandardOutput {
+  private static let output = Mutex(FileOutput(descriptor: 1, name: "standard output"))
+
+  static func write(_ text: String) { run { try $0.write(text) } }
+  static func line(_ text: String = "") { write(text + "\n") }
+  static func finish() { run { try $0.flush() } }
+
+  private static func run(_ body: (FileOutput) throws -> Void) {
+    do {
+      try output.withLock { try body($0) }
+    } catch {
+      if errno != EPIPE { StandardError.write("cambium: standard output cannot be written.\n") }
+      ExitStatus.inputOutput.exit()
+    }
+  }
+}
+
+/// What is said beside the answer, at once.
+enum StandardError {
+  static func write(_ text: String) {
+    var bytes = Array(text.utf8)
+    _ = unsafe bytes.withUnsafeMutableBytes { bytes in
+      unsafe Glibc.write(2, bytes.baseAddress, bytes.count)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import Cambium
+
+struct GetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get", abstract: "Shows the record with a primary key.",
+    discussion: """
+      The parts of the key are written plainly: a string without quotes, a date as 2026-01-02T03:04:05Z, data in \
+      hexadecimal digits. Ends with status 8 if there is no such record.
+
+      Example: cambium get people.cambium Person 0b9e5a4c-5d3c-4a52-9d2f-6a6f8a0f1d11
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Argument(help: "The type of the record, by its stored name.")
+  var type: String
+
+  @Argument(help: "The parts of its primary key.")
+  var key: [String]
+
+  func run() throws {
+    let snapshot = try arguments.snapshot()
+    let shape = RecordShape(try snapshot.schema.type(named: type))
+    guard let record = try find(try parts(of: shape), in: snapshot, shape) else {
+      throw CommandFailure(
+        .notFound, "There is no \(type) with the key \(key.joined(separator: ", ")).")
+    }
+    if arguments.json {
+      var output = RecordOutput(.json, shape.columns)
+      return output.add(record)
+    }
+    let width = shape.columns.reduce(0) { max($0, $1.name.count) }
+    for field in shape.columns {
+      let padding = String(repeating: " ", count: width - field.name.count)
+      StandardOutput.line(Style.bold(field.name) + padding + "  " + record[field.name].cell)
+    }
+  }
+
+  private func parts(of shape: RecordShape) throws -> [FieldValue] {
+    guard key.count == shape.key.count else {
+      let names = shape.key.map(\.name).joined(separator: ", ")
+      throw CommandFailure(
+        .usage, "The key of \(type) has \(Figures.count(shape.key.count, "part")): \(names).")
+    }
+    return try zip(key, shape.key).map { text, field in
+      if text == "null", field.isOptional { return .null }
+      guard let value = FieldValue(text: text, field.type) else {
+        throw CommandFailure(.usage, "\(text) is not \(field.type), which \(field.name) is.")
+      }
+      return value
+    }
+  }
+
+  private func find(
+    _ parts: [FieldValue], in snapshot: StoreSnapshot, _ shape: RecordShape
+  ) throws -> DynamicRecord? {
+    let terms = zip(shape.key, parts).map { field, value in
+      FieldCondition.comparison(field: field.name, .equal, value)
+    }
+    return try snapshot.fetch(record: type, where: .and(terms), limit: 1).first
+  }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import Cambium
+
+struct QueryCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "query", abstract: "Shows the records that meet a condition.",
+    discussion: """
+      A condition compares fields by their stored names: age >= 18 && name beginswith[c] "a", city in ["Bonn", \
+      "Köln"], born < date"2000-01-01", address.street is not null. Indexes are used where they help.
+
+      Example: cambium query people.cambium Person --where 'age >= 18' --sort -age --limit 10
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Argument(help: "The type of the records, by its stored name.")
+  var type: String
+
+  @Option(
+    name: [.customLong("where"), .customShort("w")], help: "The condition; all records without it.")
+  var condition: String?
+
+  @Option(
+    help:
+      "A field to sort by; with - before it from the highest value down. May be given several times."
+  )
+  var sort: [String] = []
+
+  @Option(help: "How many records to show at most.")
+  var limit: Int?
+
+  @Option(help: "How many of the first to leave out.")
+  var offset = 0
+
+  @Option(help: "The fields to show, with commas between them.")
+  var fields: String?
+
+  @Flag(help: "Write comma-separated values.")
+  var csv = false
+
+  @Flag(help: "Only say how many there are.")
+  var count = false
+
+  @Flag(help: "Only say how the records would be found.")
+  var explain = false
+
+  func validate() throws {
+    if (limit ?? 0) < 0 || offset < 0 {
+      throw ValidationError("Numbers of records cannot be negative.")
+    }
+    if csv && arguments.json { throw ValidationError("Only one of --csv and --json can be meant.") }
+  }
+
+  func run() throws {
+    let parsed = try condition.map { try FieldCondition(parsing: $0) }
+    let snapshot = try arguments.snapshot()
+    let record = try snapshot.schema.type(named: type)
+    let order = sort.map { FieldOrder(argument: $0) }
+    if explain {
+      let explanation = try snapshot.explain(
+        record: type, where: parsed, sortedBy: order, limit: limit, offset: offset, running: true)
+      return StandardOutput.line("\(explanation)")
+    }
+    if count {
+      let found = try parsed.map { try snapshot.count(record: type, where: $0) }
+      return StandardOutput.line("\(try found ?? snapshot.count(record: type))")
+    }
+    var output = RecordOutput(form, try columns(of: RecordShape(record)))
+    try snapshot.forEach(
+      record: type, where: parsed, sortedBy: order, limit: limit, offset: offset
+    ) { record in output.add(record) }
+    output.finish()
+  }
+
+  private var form: RecordOutput.Form { arguments.json ? .json : csv ? .csv : .table }
+
+  private func columns(of shape: RecordShape) throws -> [FieldShape] {
+    guard let fields else { return shape.columns }
+    return try fields.split(separator: ",").map { name in
+      let name = name.drop { $0 == " " }
+      guard let field = shape.fields.first(where: { $0.name == name }) else {
+        throw CommandFailure(.notFound, "\(shape.name) has no field \(name).")
+      }
+      return field
+    }
+  }
+}
+
+extension FieldOrder {
+  /// "name", or "-name".
+  fileprivate init(argument: String) {
+    let isDescending = argument.hasPrefix("-")
+    self.init(
+      field: isDescending ? String(argument.dropFirst()) : argument, isDescending: isDescending)
+  }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Cambium
+
+struct CheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Looks for damage, and says where it is.",
+    discussion: """
+      Reads the log, the footers and every page of the present state. The deep check also reads every record, \
+      compares all indexes with them, and reads the history and the states that are kept. Ends with status 1 if \
+      anything is wrong.
+
+      Example: cambium check --deep orders.cambium
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Flag(help: "Compare records and indexes too, and read what is kept.")
+  var deep = false
+
+  func run() throws {
+    let bar = ProgressBar()
+    let check: StoreCheck
+    do {
+      defer { bar.end() }
+      check = try PersistentStore.check(
+        at: arguments.store, deep ? .deep : .quick, options: arguments.reading
+      ) { progress in
+        bar.show(progress.fraction, progress.text)
+      }
+    }
+    if arguments.json {
+      StandardOutput.line("\(check.json)")
+    } else {
+      for line in check.lines { StandardOutput.line(line) }
+    }
+    if !check.isWhole {
+      throw CommandFailure(
+        .fault, "\(arguments.store): \(Figures.count(check.faults.count, "fault")).")
+    }
+  }
+}
+
+extension StoreCheck.Progress {
+  fileprivate var fraction: Double { total == 0 ? 1 : Double(done) / Double(total) }
+
+  fileprivate var text: String {
+    switch part {
+    case .pages: "pages, \(Figures.size(done)) of \(Figures.size(total))"
+    case .records: "records, \(Figures.count(done)) of \(Figures.count(total))"
+    case .keptPages: "kept pages, \(Figures.size(done))"
+    }
+  }
+}
+
+extension StoreCheck {
+  fileprivate var lines: [String] {
+    if isWhole {
+      let records = depth == .deep ? ", \(Figures.count(recordCount, "record"))" : ""
+      return [
+        Style.green("No faults") + ": \(Figures.count(nodeCount, "node"))\(records) looked at."
+      ]
+    }
+    return faults.map { Style.red("fault") + "  \($0)" }
+  }
+
+  fileprivate var json: JSONValue {
+    [
+      "depth": .string(depth.rawValue),
+      "isWhole": .boolean(isWhole),
+      "sequence": sequence.map { JSONValue($0) } ?? .null,
+      "nodes": JSONValue(nodeCount),
+      "records": JSONValue(recordCount),
+      "faults": .array(faults.map { .string("\($0)") }),
+    ]
+  }
+}

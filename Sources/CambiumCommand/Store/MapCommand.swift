@@ -1,0 +1,78 @@
+import ArgumentParser
+import Cambium
+
+struct MapCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "map", abstract: "Draws what the blocks of a store are used for.",
+    discussion: """
+      The picture is SVG: a band of blocks for each segment, with live pages in the colours of their trees, and \
+      what compaction would give back in grey.
+
+      Example: cambium map orders.cambium --output orders.svg
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Option(
+    name: .shortAndLong, help: "The file to write; standard output without it.", completion: .file()
+  )
+  var output: String?
+
+  @Flag(help: "Overwrite the file if it is there.")
+  var force = false
+
+  func run() throws {
+    let map = try PersistentStore.map(at: arguments.store, options: arguments.reading)
+    let text = arguments.json ? "\(map.json)\n" : MapPicture(map).svg
+    if let output {
+      let file = try FileOutput(creating: output, overwriting: force)
+      try file.write(text)
+      try file.close()
+    } else {
+      StandardOutput.write(text)
+    }
+    if let fault = map.faults.first {
+      throw CommandFailure(.fault, "What is behind damage is not in the map: \(fault)")
+    }
+  }
+}
+
+extension StoreMap {
+  fileprivate var json: JSONValue {
+    [
+      "blockSize": JSONValue(Self.blockSize),
+      "trees": .array(trees.map { .string($0) }),
+      "segments": .array(
+        segments.map { segment in
+          [
+            "number": JSONValue(UInt64(segment.number)), "blocks": JSONValue(segment.blockCount),
+            "regions": .array(segment.regions.map { json(of: $0) }),
+          ]
+        }),
+    ]
+  }
+
+  private func json(of region: Region) -> JSONValue {
+    var members: [JSONValue.Member] = [
+      .init(name: "first", value: JSONValue(region.blocks.lowerBound)),
+      .init(name: "count", value: JSONValue(region.blocks.count)),
+      .init(name: "use", value: .string(region.use.name)),
+    ]
+    if case .page(_, let tree) = region.use {
+      members.append(.init(name: "tree", value: JSONValue(tree)))
+    }
+    return .object(members)
+  }
+}
+
+extension StoreMap.Use {
+  var name: String {
+    switch self {
+    case .header: "header"
+    case .footer: "footer"
+    case .page(let page, _): page.rawValue
+    case .kept: "kept"
+    case .garbage: "garbage"
+    }
+  }
+}

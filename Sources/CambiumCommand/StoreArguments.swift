@@ -1,0 +1,50 @@
+import ArgumentParser
+import Cambium
+
+/// Which store, and how the answer is wanted: what most commands take.
+struct StoreArguments: ParsableArguments {
+  @Argument(help: "The store's directory.", completion: .directory)
+  var store: String
+
+  @Flag(help: "Answer in JSON, for programs.")
+  var json = false
+
+  @Flag(help: "Accept a directory on a network file system, where locks and flushes may not hold.")
+  var allowNetwork = false
+
+  /// For stores that may be damaged: every page is verified each time it is read.
+  var reading: StoreOptions {
+    var options = StoreOptions()
+    options.access = .reading
+    options.readMode = .buffered(cacheSize: 64 << 20)
+    options.allowsNetworkFileSystems = allowNetwork
+    return options
+  }
+
+  var writing: StoreOptions {
+    var options = reading
+    options.access = .writingExisting
+    return options
+  }
+
+  func snapshot() throws -> StoreSnapshot {
+    do {
+      return try PersistentStore.snapshot(at: store, options: reading)
+    } catch StoreError.unknownRecord {
+      throw CommandFailure(
+        .notFound, "\(store) has no records: no program has put a model into it yet.")
+    }
+  }
+}
+
+extension Schema {
+  /// - Throws: where there is no such type, with the names that there are.
+  func type(named name: String) throws -> RecordSchema {
+    if let record = record(named: name) { return record }
+    let names = records.map(\.name).sorted().joined(separator: ", ")
+    throw CommandFailure(
+      .notFound,
+      "There is no type \(name) in version \(version); there \(names.isEmpty ? "is none" : "are \(names)")."
+    )
+  }
+}

@@ -1,0 +1,151 @@
+import ArgumentParser
+import Cambium
+import Glibc
+
+struct TortureCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "torture", abstract: "Tests a disk, and the library on it, to the limit.",
+    discussion: """
+      Processes write a store at random, and are killed at random. After each life the store is opened, checked in \
+      every way, and compared with what it has to hold: all that was acknowledged as durable, and nothing that was \
+      not written. It stops at the first fault, keeps the store, and says how to do the same again.
+
+      Example: cambium torture /mnt/disk/test --seconds 60 --seed 7
+      """)
+
+  @Argument(help: "A directory for the store, which is made.", completion: .directory)
+  var directory: String
+
+  @Option(help: "How long, in seconds.")
+  var seconds: Int?
+
+  @Option(help: "How long, in hours.")
+  var hours: Int?
+
+  @Option(help: "What everything follows from that is random; another each time without it.")
+  var seed: UInt64?
+
+  @Flag(help: "Keep the store even if nothing is wrong.")
+  var keep = false
+
+  @Flag(help: "Answer in JSON, for programs.")
+  var json = false
+
+  func validate() throws {
+    if seconds != nil && hours != nil {
+      throw ValidationError("Only one of --seconds and --hours can be meant.")
+    }
+    if (seconds ?? 1) < 1 || (hours ?? 1) < 1 { throw ValidationError("It takes some time.") }
+  }
+
+  func run() throws {
+    let seed = seed ?? UInt64.random(in: 0..<1_000_000)
+    guard unsafe access(directory, F_OK) != 0 else {
+      throw CommandFailure(
+        .refused, "\(directory) is there already. Name a directory that can be made.")
+    }
+    Interruption.begin()
+    let limit = Duration.seconds(hours.map { $0 * 3600 } ?? seconds ?? 60)
+    var torture = Torture(directory, seed: seed)
+    let bar = ProgressBar()
+    do {
+      defer { bar.end() }
+      try torture.run(for: limit, bar)
+    } catch let failure as CommandFailure where failure.status == .fault {
+      throw CommandFailure(
+        .fault,
+        "\(failure.message), in life \(torture.lives) of seed \(seed). The store is kept: \(directory)"
+      )
+    }
+    if !keep { try PersistentStore.delete(at: directory) }
+    StandardOutput.line(json ? "\(torture.json)" : torture.text)
+    try Interruption.check("The torture was interrupted; nothing was wrong until then.")
+  }
+}
+
+/// Life after life of a store.
+struct Torture {
+  private let path: String
+  private let script: TortureScript
+  private var model: TortureModel
+  private var random: TortureRandom
+  private(set) var lives = 0
+  private var kills = 0
+
+  init(_ path: String, seed: UInt64) {
+    self.path = path
+    script = TortureScript(seed: seed)
+    model = TortureModel(script)
+    random = TortureRandom(seed: seed)
+  }
+
+  mutating func run(for limit: Duration, _ bar: ProgressBar) throws {
+    let clock = ContinuousClock()
+    let start = clock.now
+    while start.duration(to: clock.now) < limit, !Interruption.isRequested {
+      lives += 1
+      let (durable, acknowledged) = try live()
+      try check(durable, acknowledged)
+      let elapsed = start.duration(to: clock.now)
+      bar.show(
+        elapsed / limit, "\(lives) lives, \(kills) killed, \(Figures.count(model.count)) commits")
+    }
+  }
+
+  /// One life, which most often ends before its time.
+  private mutating func live() throws -> (durable: Int, acknowledged: Int) {
+    let transactions = Int.random(in: 1...400, using: &random)
+    let time = Int32.random(in: 5...400, using: &random)
+    var child = try TortureChild([
+      "torture-life", path, "--seed", "\(script.seed)", "--transactions", "\(transactions)",
+    ])
+    if !child.listen(milliseconds: time) {
+      child.kill()
+      kills += 1
+    }
+    let status = child.end()
+    if let status, status != 0 {
+      throw CommandFailure(.fault, "A process ended with status \(status)")
+    }
+    return (child.durable, child.acknowledged)
+  }
+
+  private mutating func check(_ durable: Int, _ acknowledged: Int) throws {
+    let store: PersistentStore
+    do {
+      store = try PersistentStore(
+        at: path, model: TortureScript.model, options: TortureLifeCommand.options)
+    } catch {
+      throw CommandFailure(.fault, "The store does not open: \(error)")
+    }
+    let count = try store.fetch(TortureProgress.self, key: 0)?.count ?? 0
+    guard count >= max(durable, 0) else {
+      throw CommandFailure(
+        .fault, "Transaction \(durable) was durable, and the store ends with \(count)")
+    }
+    guard count <= max(acknowledged, model.count) + 1 else {
+      throw CommandFailure(
+        .fault, "Transaction \(acknowledged) was the last, and the store has \(count)")
+    }
+    if count < model.count {
+      throw CommandFailure(
+        .fault, "Transaction \(model.count) was there, and the store ends with \(count)")
+    }
+    model.goOn(to: count)
+    try model.compare(with: store)
+    try store.close()
+    let found = try PersistentStore.check(at: path, .deep)
+    if let fault = found.faults.first { throw CommandFailure(.fault, "\(fault)") }
+  }
+
+  var text: String {
+    "\(Figures.count(lives)) lives, of which \(Figures.count(kills)) were ended: \(Figures.count(model.count)) commits, and nothing wrong. Seed \(script.seed)."
+  }
+
+  var json: JSONValue {
+    [
+      "seed": JSONValue(script.seed), "lives": JSONValue(lives), "kills": JSONValue(kills),
+      "commits": JSONValue(model.count),
+    ]
+  }
+}

@@ -1,0 +1,45 @@
+import Cambium
+
+/// The fields of a record as its values nest: parts within their composites.
+struct RecordShape {
+  let name: String
+  let fields: [FieldShape]
+  /// In the order of the primary key.
+  let key: [FieldShape]
+
+  init(_ record: RecordSchema) {
+    name = record.name
+    fields = FieldShape.fields(of: nil, in: record)
+    let outermost = fields
+    key = record.primaryKey.compactMap { part in
+      outermost.first { $0.number == part.field }
+    }
+  }
+
+  /// The key first, then the other fields.
+  var columns: [FieldShape] {
+    let numbers = Set(key.map(\.number))
+    return key + fields.filter { !numbers.contains($0.number) }
+  }
+}
+
+/// A field, and its parts where it is a composite.
+struct FieldShape {
+  let number: UInt32
+  /// Its own, without those of the composites that it is in.
+  let name: String
+  let type: ColumnType
+  let isOptional: Bool
+  let parts: [FieldShape]
+
+  fileprivate static func fields(of composite: UInt32?, in record: RecordSchema) -> [FieldShape] {
+    record.fields.filter { $0.composite == composite }.map { field in
+      FieldShape(
+        number: field.number,
+        name: field.name.lastIndex(of: ".").map { String(field.name[$0...].dropFirst()) }
+          ?? field.name,
+        type: field.type, isOptional: field.isOptional,
+        parts: field.type == .composite ? fields(of: field.number, in: record) : [])
+    }
+  }
+}
