@@ -8,7 +8,9 @@ struct ControlParagraph {
   /// The first line of a field's value.
   subscript(name: String) -> String? {
     for line in text.split(separator: "\n") {
-      guard line.utf8.count > name.utf8.count + 1, line.utf8.starts(with: name.utf8) else { continue }
+      guard line.utf8.count > name.utf8.count + 1, line.utf8.starts(with: name.utf8) else {
+        continue
+      }
       let rest = line.utf8.dropFirst(name.utf8.count)
       if rest.first == UInt8(ascii: ":") { return String(Substring(rest.dropFirst(2))) }
     }

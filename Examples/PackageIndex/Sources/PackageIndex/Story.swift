@@ -47,7 +47,8 @@ extension Story {
     }
     note(
       "Loaded \(packages.count) packages, \(text.utf8.count.bytes) of text, in \(elapsed.text): "
-        + "\(packages.count.perSecond(in: elapsed)) records a second; on disk \(try sizeOnDisk().bytes).")
+        + "\(packages.count.perSecond(in: elapsed)) records a second; on disk \(try sizeOnDisk().bytes)."
+    )
   }
 }
 
@@ -59,7 +60,9 @@ extension Story {
     let migration = try PersistentStore.migration(at: path, to: Model.today, steps: Model.steps)
     print(migration.plan)
     let report = try migration.rehearse()
-    note("Rehearsed the way to version 4 on the real records in \(report.elapsed.text); nothing has changed.")
+    note(
+      "Rehearsed the way to version 4 on the real records in \(report.elapsed.text); nothing has changed."
+    )
   }
 
   private mutating func migrate() throws {
@@ -83,13 +86,17 @@ extension Story {
     let old = try PersistentStore(at: path, model: FirstProgram.model)
     let package = try old.first(Query<FirstProgram.Package>(where: \.package == "bash"))
     try old.close()
-    print("As version 1, bash has the size \(package.map { "\"\($0.size)\"" } ?? "of nothing"), a text.")
+    print(
+      "As version 1, bash has the size \(package.map { "\"\($0.size)\"" } ?? "of nothing"), a text."
+    )
     let forward = try clock.measure {
       let migration = try PersistentStore.migration(
         at: path, to: Model.today, steps: Model.steps, options: .migratingAgain)
       try migration.run()
     }
-    note("Went back to version 1 in \(back.text), which copies nothing, and forward again in \(forward.text).")
+    note(
+      "Went back to version 1 in \(back.text), which copies nothing, and forward again in \(forward.text)."
+    )
   }
 }
 
@@ -111,7 +118,8 @@ extension Story {
     let statistics = try store.blobStatistics()
     note(
       "Asked for the largest editors by the index on sections in \(elapsed.text). \(statistics.count) descriptions of "
-        + "\(Int(statistics.contentBytes).bytes) are \(Int(statistics.storedBytes).bytes) as blobs.")
+        + "\(Int(statistics.contentBytes).bytes) are \(Int(statistics.storedBytes).bytes) as blobs."
+    )
   }
 
   private mutating func compact() throws {
@@ -123,7 +131,9 @@ extension Story {
       try store.compact()
       try store.close()
     }
-    note("Dropped the old versions and compacted in \(elapsed.text): \(before.bytes) before, \(try sizeOnDisk().bytes) after.")
+    note(
+      "Dropped the old versions and compacted in \(elapsed.text): \(before.bytes) before, \(try sizeOnDisk().bytes) after."
+    )
   }
 
   private mutating func check() throws {

@@ -11,10 +11,12 @@ import Logging
   static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst()
     switch (arguments.first, arguments.dropFirst().first, arguments.dropFirst(2).first) {
-    case ("serve", let path?, let port): try await serve(path, port: port.flatMap { Int($0) } ?? 8080)
+    case ("serve", let path?, let port):
+      try await serve(path, port: port.flatMap { Int($0) } ?? 8080)
     case ("seed", let path?, let count?): try FirstOrder.seed(Int(count) ?? 0, at: path)
     case ("verify", let path?, _): try Verification.run(path)
-    default: print("usage: order-service serve STORE [port] | seed STORE COUNT | verify STORE < IDS")
+    default:
+      print("usage: order-service serve STORE [port] | seed STORE COUNT | verify STORE < IDS")
     }
   }
 
