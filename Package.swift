@@ -32,6 +32,9 @@ let package = Package(
       name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting", "CCambium", "TestSupport"],
       exclude: ["Fixtures"]),
     .testTarget(name: "UnreflectedTests", dependencies: ["Cambium"]),
+    .testTarget(
+      name: "DocumentationTests", dependencies: ["Cambium", "CambiumTesting"],
+      exclude: ["Preludes"]),
   ],
   swiftLanguageModes: [.v6]
 )
