@@ -46,6 +46,9 @@ let package = Package(
     // Runs the command as it was built beside the tests.
     .testTarget(
       name: "CommandTests", dependencies: ["Cambium", "TestSupport"], exclude: ["Fixtures"]),
+    .testTarget(
+      name: "DocumentationTests", dependencies: ["Cambium", "CambiumTesting"],
+      exclude: ["Preludes"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,59 @@
+import Cambium
+import FoundationEssentials
+import Hummingbird
+
+extension Order: ResponseCodable {}
+
+/// What the service answers.
+///
+///     POST /orders            {"customer": …, "cents": …}   → the order; it is on the medium then
+///     GET  /orders/ID                                       → the order
+///     GET  /customers/NAME                                  → the orders of a customer, by the index
+///     GET  /metrics                                         → figures, in Prometheus' text format
+struct Routes {
+  let store: PersistentStore
+
+  func router() -> Router<BasicRequestContext> {
+    let router = Router()
+    router.post("orders") { request, context in try await add(request, context) }
+    router.get("orders/:id") { _, context in try order(context) }
+    router.get("customers/:name") { _, context in try orders(context) }
+    router.get("metrics") { _, _ in try metrics() }
+    return router
+  }
+
+  private struct NewOrder: Decodable {
+    var customer: String
+    var cents: Int
+  }
+
+  private func add(_ request: Request, _ context: BasicRequestContext) async throws -> Order {
+    let new = try await request.decode(as: NewOrder.self, context: context)
+    let order = Order(customer: new.customer, cents: new.cents)
+    try await store.write { transaction in try transaction.insert(order) }
+    return order
+  }
+
+  private func order(_ context: BasicRequestContext) throws -> Order {
+    let id = try context.parameters.require("id", as: UUID.self)
+    guard let order = try store.fetch(Order.self, key: id) else { throw HTTPError(.notFound) }
+    return order
+  }
+
+  private func orders(_ context: BasicRequestContext) throws -> [Order] {
+    let name = try context.parameters.require("name")
+    return try store.fetch(Query<Order>(where: \.customer == name, limit: 100))
+  }
+
+  private func metrics() throws -> String {
+    let snapshot = try store.snapshot()
+    let pending = try snapshot.pendingMigration()?.recordCount ?? 0
+    var lines = ["cambium_pending_records \(pending)"]
+    for record in try snapshot.statistics().records {
+      lines.append("cambium_records{record=\"\(record.name)\"} \(record.count)")
+      lines.append("cambium_row_bytes{record=\"\(record.name)\"} \(record.rowBytes)")
+      lines.append("cambium_index_bytes{record=\"\(record.name)\"} \(record.indexBytes)")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+}
