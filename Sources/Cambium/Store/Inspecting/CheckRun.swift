@@ -39,7 +39,9 @@ struct CheckRun {
     sequence = backend.report.sequence
     let file = backend.pages
     let total = file.footer.pageBytes
-    add(PageFile.report(file.reference, of: file.pages.identity, in: medium, watch: watch(.pages, total)))
+    add(
+      PageFile.report(
+        file.reference, of: file.pages.identity, in: medium, watch: watch(.pages, total)))
     do throws(StoreError) { try checkRecords(backend) } catch { try note(error) }
     if depth == .deep { checkKept(file, medium) }
   }
