@@ -118,6 +118,11 @@ import Testing
         lines.map { $0.replacing(#""name":"new""#, with: #""name":null"#) }.joined(separator: "\n")
       ),
       ("no export", "{}"), ("nothing", ""),
+      ("nested deep", lines[0] + "\n" + String(repeating: "[", count: 100_000)),
+      ("half a character", lines[0] + "\n" + #"{"metadata":"\ud800","value":1}"#),
+      ("no number", lines[0] + "\n" + #"{"metadata":"a","value":1e999}"#),
+      ("no escape", lines[0] + "\n" + #"{"metadata":"\x","value":1}"#),
+      ("no end of a string", lines[0] + "\n" + #"{"metadata":"a"#),
       (
         "other fingerprint",
         ([lines[0].replacing("key id", with: "key small")] + lines.dropFirst()).joined(
@@ -163,6 +168,11 @@ import Testing
     #expect(try Command.run("import", path, file).status == 7)
     #expect(try Command.run("import", path, file, "--force").status == 0)
     #expect(try PersistentStore.inspect(at: path).schemas.count == 1)
+    let store = try PersistentStore(at: path, model: Shop.model)
+    #expect(try Command.run("import", path, file, "--force").status == 3)
+    try store.close()
+    #expect(try Command.run("import", file, file, "--force").status == 5)
+    #expect(try contents(of: file).hasPrefix("{"))
   }
 
   @Test func `an export is read from standard input and of some types only`() throws {

@@ -20,6 +20,13 @@ import Testing
     #expect(try !Command.run("info", path).output.contains("\u{1b}"))
   }
 
+  @Test func `the command does not load what takes long to load`() throws {
+    // 44 MB of Unicode data come with it.
+    let binary = try bytes(of: Command.path)
+    #expect(binary.firstRange(of: Array("libFoundationEssentials.so".utf8)) != nil)
+    #expect(binary.firstRange(of: Array("libFoundation.so".utf8)) == nil)
+  }
+
   @Test func `there is a progress bar on a terminal, and none in a pipe`() throws {
     let shown = try PseudoTerminal.run("check", "--deep", path).shown
     #expect(shown.contains("%"))
