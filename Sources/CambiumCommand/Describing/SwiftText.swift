@@ -45,6 +45,7 @@ struct SwiftText {
       let name = identifier(field.name)
       let declaration =
         "\(indentation)var \(name): \(swiftType(of: field))\(field.isOptional ? "?" : "")"
+      if case .transformable = field.type { return [declaration + "  // whatever its type is"] }
       if field.type != .composite { return [declaration] }
       return ["\(indentation)struct \(swiftType(of: field)): Codable, Sendable {"]
         + properties(of: field.parts, indented: indentation + "  ") + [
@@ -119,8 +120,7 @@ struct SwiftText {
 
   private static func index(_ index: IndexSchema, of record: RecordSchema) -> String {
     let name = index.name == defaultName(index, of: record) ? "" : ", named: \(quoted(index.name))"
-    let condition =
-      index.condition.map { ", where: try FieldCondition(parsing: \(quoted("\($0)")))" } ?? ""
+    let condition = index.condition.map { ", where: \($0.swift)" } ?? ""
     return
       "\(index.isUnique ? "Unique" : "Index")(\(parts(index.parts, of: record))\(name)\(condition))"
   }
@@ -158,5 +158,33 @@ struct SwiftText {
       quoted += scalar == "'" ? "'" : scalar.escaped(asASCII: false)
     }
     return quoted + "\""
+  }
+}
+
+extension FieldCondition {
+  /// The condition as descriptions write it; what they seldom have, as text.
+  fileprivate var swift: String {
+    switch self {
+    case .comparison(let field, let comparison, let value):
+      ".comparison(field: \(SwiftText.quoted(field)), .\(comparison), \(value.swift))"
+    case .isIn(let field, let values):
+      ".isIn(field: \(SwiftText.quoted(field)), [\(values.map(\.swift).joined(separator: ", "))])"
+    case .and(let operands): ".and([\(operands.map(\.swift).joined(separator: ", "))])"
+    case .or(let operands): ".or([\(operands.map(\.swift).joined(separator: ", "))])"
+    case .not(let operand): ".not(\(operand.swift))"
+    default: "<#\(self)#>"
+    }
+  }
+}
+
+extension FieldValue {
+  fileprivate var swift: String {
+    switch self {
+    case .null: "nil"
+    case .string(let text): SwiftText.quoted(text)
+    case .boolean, .integer, .double: literal
+    case .unsigned(let value): ".unsigned(\(value))"
+    default: "<#\(literal)#>"
+    }
   }
 }

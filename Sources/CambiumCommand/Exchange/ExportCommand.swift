@@ -112,10 +112,12 @@ struct ExportWriter {
     var text = ""
     var count = count
     let (bar, total, write) = (bar, total, write)
+    // By name: numbers depend on what a store has been through.
+    let named = shape.fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     try snapshot.forEach(record: shape.name) { record in
       try Interruption.check("The export was interrupted, and has no last line.")
       text.removeAll(keepingCapacity: true)
-      let fields = shape.fields.map { field in
+      let fields = named.map { field in
         JSONValue.Member(name: field.name, value: record[field.name].json(of: field))
       }
       (["record": .string(shape.name), "fields": .object(fields)] as JSONValue).write(to: &text)

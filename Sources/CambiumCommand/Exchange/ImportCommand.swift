@@ -73,28 +73,47 @@ struct ImportCommand: ParsableCommand {
   // MARK: A new store
 
   private func make(_ lines: LineInput, _ header: ImportHeader, _ bar: ProgressBar) throws -> Int {
-    let isThere = unsafe access(arguments.store, F_OK) == 0
+    let path = arguments.store.withoutSlashes
+    let isThere = unsafe access(path, F_OK) == 0
     if isThere, !force {
       throw CommandFailure(
-        .refused,
-        "\(arguments.store) is there already. Say --into to add to it, or --force to replace it.")
+        .refused, "\(path) is there already. Say --into to add to it, or --force to replace it.")
     }
-    let temporary = arguments.store.withoutSlashes + ".importing-\(getpid())"
+    if isThere { try checkReplaceable(path) }
+    let temporary = path + ".importing-\(getpid())"
     do {
       var options = arguments.writing
       options.access = .writing
       let store = try PersistentStore(at: temporary, model: header.model, options: options)
       let count = try add(lines, header, to: store, bar)
-      if isThere { try PersistentStore.delete(at: arguments.store) }
-      guard unsafe rename(temporary, arguments.store) == 0 else {
-        throw OutputFailure(
-          message: "\(arguments.store) cannot be made: \(Errno(rawValue: errno)).")
-      }
-      try Self.syncDirectory(of: arguments.store.withoutSlashes)
+      try replace(path, by: temporary, isThere: isThere)
       return count
     } catch {
       try? PersistentStore.delete(at: temporary)
       throw error
+    }
+  }
+
+  /// Refuses what is no store, and a store that somebody writes to. Damage is no reason to keep one.
+  private func checkReplaceable(_ path: String) throws {
+    do {
+      let found = try PersistentStore.inspect(at: path, lastCommits: 0, options: arguments.reading)
+      if found.isOpenForWriting { throw StoreError.locked(path: path, holder: nil) }
+    } catch StoreError.corrupt {}
+  }
+
+  /// At every moment there is the old store or the new one, under its name or beside it.
+  private func replace(_ path: String, by temporary: String, isThere: Bool) throws {
+    let aside = path + ".replaced-\(getpid())"
+    if isThere { try move(path, to: aside) }
+    try move(temporary, to: path)
+    try Self.syncDirectory(of: path)
+    if isThere { try PersistentStore.delete(at: aside) }
+  }
+
+  private func move(_ path: String, to other: String) throws {
+    guard unsafe rename(path, other) == 0 else {
+      throw OutputFailure(message: "\(path) cannot be renamed: \(Errno(rawValue: errno)).")
     }
   }
 

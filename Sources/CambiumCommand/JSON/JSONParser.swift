@@ -99,7 +99,7 @@ extension JSONParser {
     let start = index
     while let byte = next, "+-0123456789.eE".utf8.contains(byte) { index += 1 }
     let text = String(decoding: bytes[start..<index], as: UTF8.self)
-    guard Double(text) != nil else { throw fault("\(text) is no number") }
+    guard let value = Double(text), value.isFinite else { throw fault("\(text) is no number") }
     return .number(text)
   }
 }

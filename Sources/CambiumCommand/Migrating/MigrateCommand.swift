@@ -19,11 +19,8 @@ struct MigrateCommand: ParsableCommand {
   @Flag(help: "Do all of it on the real records, and throw away what was made.")
   var dryRun = false
 
-  @Flag(help: "Migrate a store again that was rolled back.")
-  var again = false
-
   func run() throws {
-    let migration = try schema.migration(for: arguments, again: again)
+    let migration = try schema.migration(for: arguments)
     let plan = migration.plan
     if plan.from == plan.to {
       return try say(MigrationOutcome(from: plan.from, to: plan.to, records: 0, seconds: 0))

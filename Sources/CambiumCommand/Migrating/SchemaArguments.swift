@@ -21,10 +21,8 @@ struct SchemaArguments: ParsableArguments {
     return try StoreModel(file.completed(by: stored).filter { $0.number <= version })
   }
 
-  func migration(for store: StoreArguments, again: Bool = false) throws -> Migration {
-    var options = store.writing
-    options.migratesAgain = again
-    return try PersistentStore.migration(
-      at: store.store, to: try model(for: store), options: options)
+  func migration(for store: StoreArguments) throws -> Migration {
+    try PersistentStore.migration(
+      at: store.store, to: try model(for: store), options: store.writing)
   }
 }

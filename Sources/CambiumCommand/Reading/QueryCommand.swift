@@ -21,6 +21,7 @@ struct QueryCommand: ParsableCommand {
   var condition: String?
 
   @Option(
+    parsing: .unconditionalSingleValue,
     help:
       "A field to sort by; with - before it from the highest value down. May be given several times."
   )

@@ -23,7 +23,7 @@ struct TortureChild: ~Copyable {
     unsafe posix_spawn_file_actions_adddup2(&actions, writeEnd, 1)
     unsafe posix_spawn_file_actions_addclose(&actions, readEnd)
     let words = unsafe (["cambium"] + arguments).map { unsafe strdup($0) } + [nil]
-    defer { unsafe words.forEach { word in unsafe free(word) } }
+    defer { for index in unsafe words.indices { unsafe free(words[index]) } }
     var child: pid_t = 0
     guard unsafe posix_spawn(&child, "/proc/self/exe", &actions, nil, words, environ) == 0 else {
       close(readEnd)

@@ -9,7 +9,7 @@ extension FieldValue {
   func json(of field: FieldShape) -> JSONValue {
     if case .composite(let parts) = self {
       return .object(
-        field.parts.map { part in
+        field.parts.sorted { $0.name < $1.name }.map { part in
           JSONValue.Member(name: part.name, value: (parts[part.name] ?? .null).json(of: part))
         })
     }

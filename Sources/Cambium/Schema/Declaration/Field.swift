@@ -53,11 +53,11 @@ public struct Field: Sendable {
 
   /// A field as a lock has it: what else is said of it stands beside it there.
   init(
-    name: String, type: FieldType, isOptional: Bool, defaultValue: FieldDefault?, modifier: String?,
-    migrationInfo: MigrationInfo?
+    name: String, type: FieldType, storage: FieldStorage, isOptional: Bool,
+    defaultValue: FieldDefault?, modifier: String?, migrationInfo: MigrationInfo?
   ) {
     self.init(
-      primaryKey: false, name: name, type: type, optional: isOptional, property: nil, unique: false,
+      primaryKey: false, name: name, type: type, storage: storage, optional: isOptional, property: nil, unique: false,
       indexed: false, defaultValue: defaultValue, validation: [], modifier: modifier,
       migrationInfo: migrationInfo)
   }

@@ -61,7 +61,14 @@ extension BlockMapping {
     try fill(tree, onlyGarbage: true) { _ in Self.kept }
   }
 
+  /// Adds the footer of the present state, which lies behind what it publishes.
   mutating func add(footer reference: FooterReference) {
+    let number = reference.position.segment
+    let missing =
+      min(Int(reference.endBlock), Layout.segmentBlocksMax) - (codes[number]?.count ?? 0)
+    if missing > 0, codes[number] != nil {
+      codes[number]?.append(contentsOf: repeatElement(Self.garbage, count: missing))
+    }
     fill(reference.copies, Self.footer)
   }
 

@@ -39,7 +39,9 @@ struct CheckRun {
     sequence = backend.report.sequence
     let file = backend.pages
     let total = file.footer.pageBytes
-    add(PageFile.report(file.reference, of: file.pages.identity, in: medium, watch: watch(.pages, total)))
+    add(
+      PageFile.report(
+        file.reference, of: file.pages.identity, in: medium, watch: watch(.pages, total)))
     do throws(StoreError) { try checkRecords(backend) } catch { try note(error) }
     if depth == .deep { checkKept(file, medium) }
   }
@@ -85,13 +87,14 @@ extension CheckRun {
   private mutating func checkRecords(_ backend: ReadingBackend) throws(StoreError) {
     guard let schema = try StoredSchemas(backend).all().last else { return }
     try DeferredOpening(backend).usePending()
+    try BlobOpening(backend).open(for: schema)
     let types = try RecordTypes(schema, model: nil, names: backend.names)
     let snapshot = StoreSnapshot(types, try backend.snapshot())
     _ = try snapshot.pendingMigration()
     if depth == .quick { return }
     let total = try snapshot.statistics().recordCount
     let (records, progress) = (records, progress)
-    let found = try snapshot.check {
+    let found = try snapshot.check(readingBlobs: true) {
       records.count += 1
       progress(StoreCheck.Progress(part: .records, done: records.count, total: total))
     }

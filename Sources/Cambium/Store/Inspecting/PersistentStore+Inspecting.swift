@@ -14,6 +14,7 @@ extension PersistentStore {
     let state = try backend.snapshot()
     var snapshot: StoreSnapshot?
     if let schema = schemas.last {
+      try BlobOpening(backend).open(for: schema)
       let types = try RecordTypes(schema, model: nil, names: backend.names)
       snapshot = StoreSnapshot(types, state)
     }

@@ -66,12 +66,16 @@ extension StoreSnapshot {
   /// Reads every record and every index entry, and says what is wrong: what cannot be read, a record without
   /// its index entries, an entry without its record; the first fault of the history.
   ///
-  /// - Parameter watch: Told of every record that is looked at.
+  /// - Parameters:
+  ///   - readingBlobs: Whether the contents of blobs are read, too; else it is looked whether all are there.
+  ///   - watch: Told of every record that is looked at.
   /// - Returns: The faults, the first hundred of records among them. None: everything can be read, and indexes and records
   ///   agree.
   /// - Complexity: linear in all records, with a lookup for each index entry.
   /// - Throws: `StoreError.io`.
-  public func check(watch: (() -> Void)? = nil) throws(StoreError) -> [StoreError] {
+  public func check(
+    readingBlobs: Bool = false, watch: (() -> Void)? = nil
+  ) throws(StoreError) -> [StoreError] {
     var all: [RecordTrees] = []
     for record in types.schema.records { all.append(try types.trees(named: record.name)) }
     var faults = try RecordCheck.faults(of: all, in: trees, watch: watch)
@@ -80,6 +84,11 @@ extension StoreSnapshot {
     } catch {
       guard case .corrupt = error else { throw error }
       faults.append(error)
+    }
+    if let segments = trees.blobs {
+      var check = BlobCheck(all, types.blobs, in: trees, segments)
+      try check.run(deep: readingBlobs)
+      faults += check.faults
     }
     return faults
   }

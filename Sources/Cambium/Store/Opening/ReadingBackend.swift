@@ -62,7 +62,6 @@ final class ReadingBackend: StoreBackend {
     return isNew
   }
 
-<<<<<<< HEAD
   func lookAgain() throws(StoreError) { _ = try follower.refresh() }
 
   func blobSegments() throws(StoreError) -> [UInt32] { try medium.blobSegments() }
@@ -71,7 +70,6 @@ final class ReadingBackend: StoreBackend {
     BlobKeeper(BlobFiles(in: medium, seed: seed, from: number)) { 0 }
   }
 
-=======
   /// How much of the log was used when it was read last.
   var logUse: LogUse {
     let (files, end) = follower.log
@@ -89,7 +87,6 @@ final class ReadingBackend: StoreBackend {
   /// The pages of the newest state, and the names of its trees.
   var pages: PageFile<PosixFileSystem> { follower.snapshot().state.base.file }
 
->>>>>>> command
   /// Refuses to show states of other versions from now on.
   ///
   /// - Parameters:

@@ -40,6 +40,7 @@ private enum UntypedOpening {
     // A program of a newer version has begun to migrate it; what is written here it would miss.
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
     try DeferredOpening(backend).usePending()
+    try BlobOpening(backend).open(for: schema)
     return StoreOpening.Opened(
       backend: backend, types: try RecordTypes(schema, model: nil, names: backend.names))
   }

@@ -45,7 +45,7 @@ extension StoreModel {
         guard described != record.fingerprint else { continue }
         throw .invalidDescription(
           record: record.name, field: nil, version: version.number,
-          reason: "its fingerprint is \(described ?? "none"), and the lock says \(record.fingerprint)")
+          reason: "its fingerprint is \(described ?? "none"), the lock says \(record.fingerprint)")
       }
     }
   }
@@ -102,8 +102,8 @@ extension LockedField {
       migration = MigrationInfo(defaultValue: migrated, renamingID: old)
     }
     return Field(
-      name: lastName, type: type.fieldType(parts), isOptional: isOptional, defaultValue: stored,
-      modifier: modifier, migrationInfo: migration)
+      name: lastName, type: type.fieldType(parts), storage: FieldStorage(options: type.options),
+      isOptional: isOptional, defaultValue: stored, modifier: modifier, migrationInfo: migration)
   }
 
   private func value(_ text: String?) throws(ConditionSyntaxError) -> FieldDefault? {
@@ -139,7 +139,8 @@ extension LockedIndex {
         parsed = try FieldCondition(parsing: condition)
       } catch {
         throw .invalidDescription(
-          record: record, field: nil, version: version, reason: "the condition of an index, \(error)")
+          record: record, field: nil, version: version,
+          reason: "the condition of an index, \(error)")
       }
     }
     return Index(fields: parts.map(\.keyField), name: name, isUnique: isUnique, condition: parsed)

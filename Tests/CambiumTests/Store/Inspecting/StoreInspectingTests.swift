@@ -1,0 +1,162 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// What a store says of itself, the check of all of it, and the map of its blocks.
+@Suite struct StoreInspectingTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path + "/store" }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  struct Page: Record {
+    var id: Int
+    var text: String
+    var body: Data
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "text", type: .string, indexed: true)
+      Field(name: "body", type: .binaryData)
+      if version > 1 { Field(name: "extra", type: .integer, default: 1) }
+    }
+  }
+
+  private func fill(_ count: Int = 2_000, closing: Bool = true) throws -> PersistentStore {
+    var options = StoreOptions()
+    options.history = .keptForever
+    let store = try PersistentStore(
+      at: path, model: StoreModel(records: [Page.self]), options: options)
+    try store.write(author: "one") { transaction in
+      for id in 0..<count { try transaction.save(page(id)) }
+    }
+    try store.write(author: "two") { transaction in try transaction.save(page(0)) }
+    _ = try store.write { transaction in try transaction.delete(Page.self, key: 1) }
+    if closing { try store.close() }
+    return store
+  }
+
+  private func page(_ id: Int) -> Page {
+    Page(id: id, text: "text \(id)", body: Data(repeating: 7, count: id % 100 == 0 ? 20_000 : 10))
+  }
+
+  @Test func `an inspection adds up`() throws {
+    _ = try fill()
+    let found = try PersistentStore.inspect(at: path)
+    #expect(found.identity.utf8.count == 32)
+    #expect(found.version == 1 && found.format == 1)
+    #expect(found.sequence == found.foldedSequence)
+    #expect(!found.isOpenForWriting)
+    #expect(found.statistics.recordCount == 1_999)
+    #expect(found.livePageBytes > 0 && found.livePageBytes <= found.pageBytes)
+    #expect(found.size == found.pageBytes + found.log.size)
+    #expect(found.log.usedBytes <= found.log.size)
+    #expect(found.lastCommits.map(\.author) == [nil, "two", "one"])
+    #expect(found.lastCommits.map(\.sequence) == found.lastCommits.map(\.sequence).sorted(by: >))
+    #expect(try PersistentStore.inspect(at: path, lastCommits: 1).lastCommits.count == 1)
+  }
+
+  @Test func `a store is inspected and checked beside its writer`() throws {
+    let store = try fill(100, closing: false)
+    let found = try PersistentStore.inspect(at: path)
+    #expect(found.isOpenForWriting)
+    #expect(try PersistentStore.check(at: path, .deep).isWhole)
+    try store.close()
+  }
+
+  @Test func `a map has every block once, and as many live ones as the aggregates say`() throws {
+    _ = try fill()
+    let (map, found) = (try PersistentStore.map(at: path), try PersistentStore.inspect(at: path))
+    var live = 0
+    for segment in map.segments {
+      var next = 0
+      for region in segment.regions {
+        #expect(region.blocks.lowerBound == next && !region.blocks.isEmpty)
+        next = region.blocks.upperBound
+        if case .page = region.use { live += region.blocks.count }
+      }
+      #expect(next == segment.blockCount)
+      #expect(segment.regions.first?.use == .header)
+    }
+    #expect(live * StoreMap.blockSize == found.livePageBytes)
+    #expect(map.faults.isEmpty)
+    #expect(map.trees.contains("Page") && map.trees.contains("Page by text"))
+    let uses = Set(map.segments.flatMap(\.regions).map(\.use))
+    let tree = try #require(map.trees.firstIndex(of: "Page"))
+    for kind in StoreMap.Page.allCases { #expect(uses.contains(.page(kind, tree: tree))) }
+  }
+
+  @Test func `a check finds and locates damage to any page that is reached`() throws {
+    _ = try fill(300)
+    let map = try PersistentStore.map(at: path)
+    let file = "\(path)/pages-0000000001"
+    let original = try Data(contentsOf: URL(filePath: file))
+    let segment = try #require(map.segments.first)
+    for region in segment.regions where region.use != .garbage {
+      var damaged = original
+      damaged[region.blocks.lowerBound * StoreMap.blockSize + 20] ^= 1
+      try damaged.write(to: URL(filePath: file))
+      let check = try PersistentStore.check(at: path)
+      #expect(!check.isWhole, "\(region)")
+      #expect(try !PersistentStore.check(at: path, .deep).isWhole, "\(region)")
+      guard case .page = region.use else { continue }
+      let located = check.faults.contains { fault in
+        guard case .corrupt(.page(let position), _, _) = fault else { return false }
+        return position.segment == 1 && region.blocks.contains(Int(position.block))
+      }
+      #expect(located, "\(region): \(check.faults)")
+    }
+    try original.write(to: URL(filePath: file))
+    #expect(try PersistentStore.check(at: path, .deep).isWhole)
+  }
+
+  @Test func `a check of a file cut at any block throws no damage and traps nowhere`() throws {
+    _ = try fill(300)
+    let file = "\(path)/pages-0000000001"
+    let original = try Data(contentsOf: URL(filePath: file))
+    for blocks in stride(from: 0, to: original.count / 4096, by: 3) {
+      try Data(original.prefix(blocks * 4096)).write(to: URL(filePath: file))
+      #expect(try !PersistentStore.check(at: path, .deep).isWhole, "\(blocks)")
+      _ = try? PersistentStore.map(at: path)
+      _ = try? PersistentStore.inspect(at: path)
+    }
+  }
+
+  @Test func `a lost segment is a fault, and a lost log is no store`() throws {
+    _ = try fill(10)
+    try FileManager.default.removeItem(atPath: "\(path)/pages-0000000001")
+    let check = try PersistentStore.check(at: path)
+    #expect(check.faults.contains { if case .missing = $0 { true } else { false } })
+    try FileManager.default.removeItem(atPath: "\(path)/log-0")
+    guard case .missing = storeError({ try PersistentStore.check(at: path) }) else {
+      Issue.record("it was checked")
+      return
+    }
+  }
+
+  @Test func `the states that are kept are in the map and in the deep check`() throws {
+    _ = try fill(50)
+    let model = StoreModel(
+      version: 2,
+      untyped: [RemovedRecord("Page") { version in Page.recordDescription(for: version) }])
+    try PersistentStore(at: path, model: model).close()
+    let map = try PersistentStore.map(at: path)
+    #expect(map.segments.flatMap(\.regions).contains { $0.use == .kept })
+    #expect(try PersistentStore.check(at: path, .deep).isWhole)
+    #expect(try PersistentStore.inspect(at: path).keptVersions.map(\.version) == [1])
+  }
+
+  @Test func `a check says how far it is`() throws {
+    _ = try fill(300)
+    var parts: [StoreCheck.Progress] = []
+    let check = try PersistentStore.check(at: path, .deep) { parts.append($0) }
+    #expect(check.recordCount == 299 && check.nodeCount > 0)
+    let pages = parts.filter { $0.part == .pages }
+    #expect(pages.last.map { $0.done == $0.total } ?? false)
+    #expect(parts.last { $0.part == .records }?.done == 299)
+  }
+}

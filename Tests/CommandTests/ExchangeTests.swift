@@ -1,0 +1,186 @@
+import Cambium
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// Exports that make the store again.
+@Suite struct ExchangeTests {
+  private let stage: Stage
+  private let path: String
+
+  init() throws {
+    stage = try Stage()
+    path = try stage.store(.good).path
+  }
+
+  private func export(_ path: String) throws -> String {
+    let command = try Command.run("export", path)
+    #expect(command.status == 0, "\(command.error)")
+    return command.output
+  }
+
+  @Test func `an export is recorded`() throws {
+    try Recorded.check(try export(path), "export.txt")
+  }
+
+  @Test func `an import makes a store with the same content, indexes and fingerprint`() throws {
+    let text = try export(path)
+    let (file, copy) = (stage.path("file"), stage.path("copy"))
+    try write(text, to: file)
+    let command = try Command.run("import", copy, file)
+    #expect(command.status == 0, "\(command.error)")
+    #expect(try export(copy) == text)
+    let (one, other) = (
+      try PersistentStore.inspect(at: path), try PersistentStore.inspect(at: copy)
+    )
+    #expect(one.fingerprint == other.fingerprint)
+    #expect(other.schemas.last?.record(named: "Item")?.index(named: "the names") != nil)
+    #expect(try PersistentStore.check(at: copy, .deep).isWhole)
+    // The program opens it as its own.
+    let store = try PersistentStore(at: copy, model: Shop.model)
+    #expect(try store.fetch(Shop.Item.self, key: 2)?.extra == ["one": 2])
+    #expect(try store.metadata([String].self, for: "owner") == ["shop", "1"])
+    try store.close()
+  }
+
+  @Test func `values at the edges come back exactly`() throws {
+    let store = try PersistentStore(at: path, model: Shop.model)
+    let doubles: [Double] = [
+      .nan, .infinity, -.infinity, -0.0, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1,
+    ]
+    let texts = ["", "\u{0}\u{1}\n\r\t\"\\", "é e\u{301} 👩‍👩‍👧 \u{2028}", "\u{feff}", "null"]
+    for (index, double) in doubles.enumerated() {
+      var item = Shop.item(100 + index, name: texts[index % texts.count])
+      item.ratio = double
+      item.rough = Float(double)
+      item.added = Date(timeIntervalSinceReferenceDate: double == 0 ? 1e15 : double)
+      item.price =
+        index == 0 ? .nan : Decimal(string: "-1234567890123456789012345678.9e\(index * 9)") ?? 1
+      item.large = .max
+      item.small = .min
+      item.count = index.isMultiple(of: 2) ? .max : .min
+      item.tags = texts
+      item.place = Shop.Place(x: double, y: index == 1 ? nil : double)
+      try store.save(item)
+    }
+    try store.close()
+    let (file, copy) = (stage.path("file"), stage.path("copy"))
+    try write(try export(path), to: file)
+    #expect(try Command.run("import", copy, file).error == "")
+    for name in ["Item", "Visit"] {
+      #expect(try Self.literals(of: name, path) == Self.literals(of: name, copy))
+    }
+    #expect(try export(copy) == contents(of: file))
+  }
+
+  /// The records in words that say everything but the bits of what is no number.
+  private static func literals(of name: String, _ path: String) throws -> [String] {
+    var records: [String] = []
+    try PersistentStore.snapshot(at: path).forEach(record: name) { record in
+      records.append(FieldValue.composite(record.fields).literal)
+    }
+    return records
+  }
+
+  @Test func `an import is added to a store with the same schema only`() throws {
+    let (file, other) = (stage.path("file"), stage.path("other"))
+    try write(try export(path), to: file)
+    try Shop.makeOld(at: other)
+    #expect(try Command.run("import", other, file, "--into").status == 9)
+    let store = try PersistentStore(at: path, model: Shop.model)
+    try store.write { transaction in
+      try transaction.delete(Shop.Item.self, key: 1)
+      try transaction.save(Shop.item(9))
+    }
+    try store.close()
+    #expect(try Command.run("import", path, file, "--into").status == 0)
+    #expect(try PersistentStore.snapshot(at: path).count(record: "Item") == 5)
+  }
+
+  @Test func `an import that fails leaves no store, and nothing in one`() throws {
+    let lines = try export(path).split(separator: "\n").map(String.init)
+    let bad: [(String, String)] = [
+      ("cut off", lines.dropLast().joined(separator: "\n")),
+      ("cut in a line", lines.joined(separator: "\n").dropLast(20) + ""),
+      ("wrong count", (lines.dropLast() + [#"{"end":1}"#]).joined(separator: "\n")),
+      ("no JSON", ([lines[0], "{"] + lines.dropFirst()).joined(separator: "\n")),
+      (
+        "no field",
+        ([lines[0], #"{"record":"Item","fields":{"color":1}}"#] + lines.dropFirst()).joined(
+          separator: "\n")
+      ),
+      (
+        "out of range",
+        lines.map { $0.replacing(#""small":-1"#, with: #""small":-1000"#) }.joined(separator: "\n")
+      ),
+      (
+        "missing value",
+        lines.map { $0.replacing(#""name":"new""#, with: #""name":null"#) }.joined(separator: "\n")
+      ),
+      ("no export", "{}"), ("nothing", ""),
+      ("nested deep", lines[0] + "\n" + String(repeating: "[", count: 100_000)),
+      ("half a character", lines[0] + "\n" + #"{"metadata":"\ud800","value":1}"#),
+      ("no number", lines[0] + "\n" + #"{"metadata":"a","value":1e999}"#),
+      ("no escape", lines[0] + "\n" + #"{"metadata":"\x","value":1}"#),
+      ("no end of a string", lines[0] + "\n" + #"{"metadata":"a"#),
+      (
+        "other fingerprint",
+        ([lines[0].replacing("key id", with: "key small")] + lines.dropFirst()).joined(
+          separator: "\n")
+      ),
+    ]
+    for (what, text) in bad {
+      let (file, copy) = (stage.path("bad"), stage.path("bad.cambium"))
+      try write(text, to: file)
+      let command = try Command.run("import", copy, file)
+      #expect(command.status == 9, "\(what): \(command.error)")
+      #expect(!exists(copy), "\(what)")
+      let before = try export(path)
+      #expect(try Command.run("import", path, file, "--into").status == 9, "\(what)")
+      #expect(try export(path) == before, "\(what)")
+    }
+    try write("{\"cambium-export\":2}\n", to: stage.path("bad"))
+    #expect(try Command.run("import", stage.path("new"), stage.path("bad")).status == 4)
+  }
+
+  @Test func `an import that is interrupted leaves no store`() throws {
+    let lines = try export(path).split(separator: "\n").map(String.init)
+    let item = try #require(lines.first { $0.contains(#""id":4,"#) })
+    var text = lines[0] + "\n"
+    for id in 0..<20_000 { text += item.replacing(#""id":4,"#, with: "\"id\":\(id),") + "\n" }
+    let (file, copy) = (stage.path("file"), stage.path("copy"))
+    try write(text + "{\"end\":20000}\n", to: file)
+    let command = try Command.run("import", copy, file, signal: (SIGINT, 250))
+    #expect([0, 130].contains(command.status), "\(command.error)")
+    #expect(exists(copy) == (command.status == 0))
+    let inPlace = try Command.run("import", path, file, "--into", signal: (SIGTERM, 250))
+    #expect([0, 130].contains(inPlace.status), "\(inPlace.error)")
+    #expect(try PersistentStore.check(at: path, .deep).isWhole)
+    let count = try PersistentStore.snapshot(at: path).count(record: "Item")
+    #expect(count == (inPlace.status == 0 ? 20_000 : 4))
+  }
+
+  @Test func `nothing is overwritten that is not to be`() throws {
+    let file = stage.path("file")
+    #expect(try Command.run("export", path, "-o", file).status == 0)
+    #expect(try Command.run("export", path, "-o", file).status == 7)
+    #expect(try Command.run("export", path, "-o", file, "--force").status == 0)
+    #expect(try Command.run("import", path, file).status == 7)
+    #expect(try Command.run("import", path, file, "--force").status == 0)
+    #expect(try PersistentStore.inspect(at: path).schemas.count == 1)
+    let store = try PersistentStore(at: path, model: Shop.model)
+    #expect(try Command.run("import", path, file, "--force").status == 3)
+    try store.close()
+    #expect(try Command.run("import", file, file, "--force").status == 5)
+    #expect(try contents(of: file).hasPrefix("{"))
+  }
+
+  @Test func `an export is read from standard input and of some types only`() throws {
+    let file = stage.path("file")
+    #expect(try Command.run("export", path, "--record", "Visit", "-o", file).status == 0)
+    #expect(try Command.run("import", stage.path("copy"), input: file).status == 0)
+    let copy = try PersistentStore.snapshot(at: stage.path("copy"))
+    #expect(try copy.count(record: "Visit") == 1)
+    #expect(try copy.count(record: "Item") == 0)
+  }
+}

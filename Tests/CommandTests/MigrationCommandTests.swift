@@ -1,0 +1,132 @@
+import Cambium
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// Migrations without the program.
+@Suite struct MigrationCommandTests {
+  private let stage: Stage
+  private let path: String
+
+  init() throws {
+    stage = try Stage()
+    path = stage.path("shop.cambium")
+    try Shop.makeOld(at: path)
+  }
+
+  private func lock(_ model: StoreModel = Shop.model) throws -> String {
+    let file = stage.path("Schema.lock")
+    try write("\(try SchemaLock(model))", to: file)
+    return file
+  }
+
+  @Test func `a plan says what would be done, and changes nothing`() throws {
+    let plan = try Command.run("plan", path, "--schema", try lock())
+    #expect(plan.status == 0, "\(plan.error)")
+    try Recorded.check(
+      Recorded.masked(plan.output.replacing(/of .* free/, with: "of SIZE free"), path: path),
+      "plan.txt")
+    #expect(
+      try Command.run("plan", path, "--schema", try lock(), "--json").output.contains(
+        #""canRun":true"#))
+    #expect(try PersistentStore.inspect(at: path).version == 1)
+    #expect(try Command.run("plan", path, "--schema", try lock(), "--to", "7").status == 8)
+    #expect(try Command.run("plan", path, "--schema", stage.path("none")).status == 6)
+    try write("schema-lock 1\nversion 0", to: stage.path("bad"))
+    #expect(try Command.run("plan", path, "--schema", stage.path("bad")).status == 9)
+  }
+
+  @Test func `a store is migrated as the program would have`() throws {
+    let file = try lock()
+    #expect(try Command.run("migrate", path, "--schema", file, "--dry-run").status == 0)
+    #expect(try PersistentStore.inspect(at: path).version == 1)
+    let command = try Command.run("migrate", path, "--schema", file)
+    #expect(command.status == 0, "\(command.error)")
+    #expect(command.output.hasPrefix("Version 1 is 2 now: 6 records"))
+    let store = try PersistentStore(at: path, model: Shop.model, options: Shop.options)
+    #expect(try store.fetch(Shop.Item.self, key: 2)?.name == "thing 2")
+    #expect(try store.fetch(Shop.Item.self, key: 2)?.count == 0)
+    try store.close()
+    #expect(
+      try Command.run("migrate", path, "--schema", file).output
+        == "The store has version 2 already.\n")
+    #expect(try PersistentStore.check(at: path, .deep).isWhole)
+  }
+
+  @Test func `what only a program can say is refused`() throws {
+    let file = try lock(
+      StoreModel(
+        version: 2,
+        untyped: [
+          RemovedRecord("Item") { version in
+            if version == 1 {
+              Shop.Item.recordDescription(for: 1)
+            } else {
+              Field(primaryKey: true, name: "id", type: .integer)
+              Field(name: "title", type: .int32)
+            }
+          },
+          RemovedRecord("Visit") { version in Shop.Visit.recordDescription(for: version) },
+        ]))
+    let plan = try Command.run("plan", path, "--schema", file)
+    #expect(plan.status == 7)
+    #expect(plan.output.contains("it cannot be done"))
+    #expect(try Command.run("migrate", path, "--schema", file).status == 7)
+    #expect(try PersistentStore.inspect(at: path).version == 1)
+  }
+
+  @Test func `a schema file that describes the store's version otherwise is refused`() throws {
+    let file = try lock(
+      StoreModel(
+        version: 2,
+        untyped: [
+          RemovedRecord("Item") { _ in
+            Field(primaryKey: true, name: "id", type: .integer)
+            Field(name: "title", type: .string)
+          }
+        ]))
+    let plan = try Command.run("plan", path, "--schema", file)
+    #expect(plan.status == 9)
+    #expect(plan.error.contains("describes version 1 otherwise"))
+  }
+
+  @Test func `a roll-back says what it would discard`() throws {
+    let file = try lock()
+    #expect(try Command.run("rollback", path).status == 8)
+    #expect(try Command.run("migrate", path, "--schema", file).status == 0)
+    let store = try PersistentStore(at: path, model: Shop.model, options: Shop.options)
+    try store.save(Shop.item(50))
+    try store.close()
+    let refused = try Command.run("rollback", path, "--to", "1")
+    #expect(refused.status == 7)
+    #expect(refused.error.contains("would discard 1 commit "))
+    #expect(try Command.run("rollback", path, "--to", "3", "--discard").status == 8)
+    #expect(try Command.run("rollback", path, "--dry-run").output.contains("1 commit "))
+    #expect(try PersistentStore.inspect(at: path).version == 2)
+    #expect(try Command.run("rollback", path, "--to", "1", "--discard").status == 0)
+    #expect(try PersistentStore.inspect(at: path).version == 1)
+    // Programs do not migrate it again by themselves; who asks for it can.
+    #expect(throws: StoreError.rolledBack(from: 2, to: 1)) {
+      try PersistentStore(at: path, model: Shop.model)
+    }
+    #expect(try Command.run("migrate", path, "--schema", file).status == 0)
+  }
+
+  @Test func `interrupted, a migration leaves the store whole and is gone on with`() throws {
+    let store = try PersistentStore(at: path, model: Shop.old)
+    try store.write { transaction in
+      for id in 10..<5_000 { try transaction.save(Shop.oldItem(id % 100 + id * 100)) }
+    }
+    try store.close()
+    let file = try lock()
+    let command = try Command.run(
+      "migrate", path, "--schema", file, signal: (SIGINT, 400))
+    #expect([0, 130].contains(command.status), "\(command.error)")
+    #expect(try PersistentStore.check(at: path, .deep).isWhole)
+    let version = try PersistentStore.inspect(at: path).version
+    #expect(version == (command.status == 0 ? 2 : 1))
+    #expect(try Command.run("migrate", path, "--schema", file).status == 0)
+    #expect(try PersistentStore.check(at: path, .deep).isWhole)
+    #expect(try PersistentStore.snapshot(at: path).count(record: "Item") == 4_993)
+  }
+}

@@ -1,0 +1,115 @@
+import Cambium
+import Testing
+
+/// What the commands say, held against recorded text.
+@Suite struct OutputTests {
+  private let stage: Stage
+  private let path: String
+
+  init() throws {
+    stage = try Stage()
+    path = try stage.store(.good).path
+  }
+
+  private func output(_ arguments: String..., status: Int32 = 0) throws -> String {
+    let command = try Command.run(arguments)
+    #expect(command.status == status, "\(arguments): \(command.error)")
+    return command.output
+  }
+
+  @Test func `help has an example for each command`() throws {
+    try Recorded.check(try output("--help"), "help.txt")
+    for name in [
+      "info", "check", "map", "schema", "query", "get", "export", "import", "plan", "migrate",
+      "rollback", "torture", "manual",
+    ] {
+      let help = try output(name, "--help")
+      #expect(help.contains("Example: cambium \(name)"), "\(name)")
+      #expect(help.contains("--json"), "\(name)")
+    }
+  }
+
+  @Test func `the manual has every command and every status`() throws {
+    let manual = try output("manual")
+    try Recorded.check(manual, "manual.txt")
+    #expect(!manual.contains("torture\\-life"))
+    for status in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 130] { #expect(manual.contains(".B \(status)\n")) }
+    #expect(try output("manual", "--json").contains(#"{"status":130,"#))
+  }
+
+  @Test func `info says what there is`() throws {
+    try Recorded.check(Recorded.masked(try output("info", path), path: path), "info.txt")
+    let json = try output("info", path, "--json")
+    #expect(json.contains(#""version":2"#))
+    #expect(json.contains(#""name":"Item","count":4"#))
+    #expect(json.contains(#""author":"test""#))
+  }
+
+  @Test func `a schema is shown as Swift, as a lock and as JSON`() throws {
+    try Recorded.check(try output("schema", path), "schema-swift.txt")
+    try Recorded.check(
+      try output("schema", path, "--form", "text", "--version", "1"), "schema-text.txt")
+    try Recorded.check(try output("schema", path, "--json"), "schema-json.txt")
+    try Recorded.check(try output("schema", path, "--diff", "1", status: 1), "schema-diff.txt")
+    try Recorded.check(try output("schema", path, "--step"), "schema-step.txt")
+    #expect(try output("schema", path, "--diff", "2").isEmpty)
+    let lock = try Recorded.newerLock(in: stage)
+    #expect(try output("schema", path, "--lock", lock).isEmpty)
+    #expect(try Command.run("schema", path, "--lock", stage.path("none")).status == 6)
+  }
+
+  @Test func `queries come as a table, as lines of JSON and as CSV`() throws {
+    try Recorded.check(
+      try output("query", path, "Item", "--fields", "id,name,price,tags,note"), "query-table.txt")
+    try Recorded.check(
+      try output("query", path, "Item", "--where", "id >= 2", "--sort", "-id", "--json"),
+      "query-json.txt")
+    try Recorded.check(
+      try output("query", path, "Item", "--csv", "--limit", "2", "--offset", "1"), "query-csv.txt")
+    #expect(try output("query", path, "Item", "--where", "place.x > 1", "--count") == "1\n")
+    #expect(try output("query", path, "Item", "--count") == "4\n")
+    #expect(
+      try output("query", path, "Item", "--where", #"name == "new""#, "--explain").contains(
+        "index the names"))
+  }
+
+  @Test func `a record is found by its key`() throws {
+    try Recorded.check(try output("get", path, "Item", "2"), "get.txt")
+    let visit = try output("get", path, "Visit", "Ada", "2001-01-01T00:00:01Z", "--json")
+    #expect(visit == #"{"person":"Ada","day":"2001-01-01T00:00:01Z","seen":true}"# + "\n")
+  }
+
+  @Test func `a map is a picture with a legend`() throws {
+    let file = stage.path("map.svg")
+    _ = try output("map", path, "--output", file)
+    let picture = try contents(of: file)
+    #expect(picture.hasPrefix("<svg"))
+    for name in ["Item: leaf", "Visit: leaf", "garbage", "kept or under way", "footers"] {
+      #expect(picture.contains(name), "\(name)")
+    }
+    #expect(try Command.run("map", path, "--output", file).status == 7)
+    #expect(try Command.run("map", path, "--output", file, "--force").status == 0)
+    #expect(try output("map", path, "--json").contains(#""use":"header""#))
+  }
+
+  @Test func `a check says which page is damaged`() throws {
+    let (damaged, _) = try Stage().store(.damaged)
+    _ = damaged
+    try Recorded.check(try output("check", path), "check.txt")
+    #expect(try output("check", path, "--deep", "--json").contains(#""isWhole":true"#))
+    let segment = path + "/pages-0000000001"
+    // The leaf of the items: found by the map.
+    let map = try output("map", path, "--json")
+    let leaf = try #require(
+      Int(map.firstMatch(of: /"first":(\d+),"count":\d+,"use":"leaf"/)?.1 ?? ""))
+    var all = try bytes(of: segment)
+    all[leaf * 4096 + 200] ^= 1
+    try write(all, to: segment)
+    let check = try Command.run("check", path)
+    #expect(check.status == 1)
+    #expect(check.output.contains("The page at segment 1, block \(leaf) is damaged"))
+    #expect(try Command.run("info", path).status == 0)
+    let json = try output("check", path, "--deep", "--json", status: 1)
+    #expect(json.contains(#""isWhole":false"#))
+  }
+}

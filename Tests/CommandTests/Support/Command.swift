@@ -1,0 +1,118 @@
+import Glibc
+import TestSupport
+
+/// The command as it was built beside the tests.
+struct Command {
+  let status: Int32
+  let output: String
+  let error: String
+
+  /// Runs it to its end.
+  ///
+  /// - Parameters:
+  ///   - input: What it reads; nothing without.
+  ///   - signal: Sent when it has run for so many milliseconds.
+  static func run(
+    _ arguments: String..., input: String = "/dev/null", environment: [String] = [],
+    signal: (number: Int32, milliseconds: UInt32)? = nil
+  ) throws -> Command {
+    try run(arguments, input: input, environment: environment, signal: signal)
+  }
+
+  static func run(
+    _ arguments: [String], input: String = "/dev/null", environment: [String] = [],
+    signal: (number: Int32, milliseconds: UInt32)? = nil
+  ) throws -> Command {
+    let directory = try TemporaryDirectory()
+    let (output, error) = (directory.path + "/output", directory.path + "/error")
+    let child = try ChildProcess(
+      arguments, files: [input, output, error], environment: environment)
+    if let signal {
+      usleep(signal.milliseconds * 1000)
+      kill(child.number, signal.number)
+    }
+    let status = child.wait()
+    return Command(status: status, output: try contents(of: output), error: try contents(of: error))
+  }
+
+  static let path: String = {
+    let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
+    let directory = bundle.lastIndex(of: "/").map { String(bundle[...$0]) } ?? ""
+    return directory + "cambium"
+  }()
+}
+
+/// A process of the command.
+struct ChildProcess {
+  let number: pid_t
+
+  /// - Parameter files: What it has as its input, output and error output.
+  init(_ arguments: [String], files: [String], environment: [String] = []) throws {
+    var actions = unsafe posix_spawn_file_actions_t()
+    _ = unsafe posix_spawn_file_actions_init(&actions)
+    defer { _ = unsafe posix_spawn_file_actions_destroy(&actions) }
+    for (descriptor, path) in files.enumerated() {
+      let flags = descriptor == 0 ? O_RDONLY : O_RDWR | O_CREAT | O_TRUNC | O_NOCTTY
+      _ = unsafe posix_spawn_file_actions_addopen(&actions, Int32(descriptor), path, flags, 0o600)
+    }
+    let words = unsafe ([Command.path] + arguments).map { unsafe strdup($0) } + [nil]
+    let variables =
+      unsafe (["PATH=/usr/bin:/bin", "TERM=xterm"] + environment).map {
+        unsafe strdup($0)
+      } + [nil]
+    defer {
+      let all = unsafe words + variables
+      for index in unsafe all.indices { unsafe free(all[index]) }
+    }
+    var child: pid_t = 0
+    let result = unsafe posix_spawn(&child, Command.path, &actions, nil, words, variables)
+    guard result == 0 else { throw NotStarted(errno: result) }
+    number = child
+  }
+
+  /// Its status, or 128 and the signal that ended it.
+  func wait() -> Int32 {
+    var status: Int32 = 0
+    while unsafe waitpid(number, &status, 0) < 0, errno == EINTR {}
+    let signal = status & 0x7f
+    return signal == 0 ? status >> 8 & 0xff : 128 + signal
+  }
+
+  struct NotStarted: Error {
+    let errno: Int32
+  }
+}
+
+/// The text of a file.
+func contents(of path: String) throws -> String {
+  String(decoding: try bytes(of: path), as: UTF8.self)
+}
+
+func bytes(of path: String) throws -> [UInt8] {
+  let descriptor = unsafe open(path, O_RDONLY)
+  guard descriptor >= 0 else { throw ChildProcess.NotStarted(errno: errno) }
+  defer { close(descriptor) }
+  var bytes: [UInt8] = []
+  var chunk = [UInt8](repeating: 0, count: 1 << 16)
+  while true {
+    let count = unsafe chunk.withUnsafeMutableBytes {
+      unsafe read(descriptor, $0.baseAddress, $0.count)
+    }
+    if count <= 0 { return bytes }
+    bytes += chunk[..<count]
+  }
+}
+
+func write(_ bytes: [UInt8], to path: String) throws {
+  let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+  guard descriptor >= 0 else { throw ChildProcess.NotStarted(errno: errno) }
+  defer { close(descriptor) }
+  let count = unsafe bytes.withUnsafeBytes {
+    unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+  }
+  guard count == bytes.count else { throw ChildProcess.NotStarted(errno: errno) }
+}
+
+func write(_ text: String, to path: String) throws { try write(Array(text.utf8), to: path) }
+
+func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }

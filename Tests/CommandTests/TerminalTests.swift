@@ -1,0 +1,40 @@
+import Testing
+
+/// What differs where a person reads it.
+@Suite struct TerminalTests {
+  private let path: String
+  private let stage: Stage
+
+  init() throws {
+    stage = try Stage()
+    path = try stage.store(.good).path
+  }
+
+  @Test func `there is colour on a terminal, and none in a pipe or where it is not wanted`() throws
+  {
+    let (status, shown) = try PseudoTerminal.run("info", path)
+    #expect(status == 0)
+    #expect(shown.contains("\u{1b}[1m"))
+    #expect(
+      try !PseudoTerminal.run("info", path, environment: ["NO_COLOR=1"]).shown.contains("\u{1b}"))
+    #expect(try !Command.run("info", path).output.contains("\u{1b}"))
+  }
+
+  @Test func `the command does not load what takes long to load`() throws {
+    // 44 MB of Unicode data come with it.
+    let binary = try bytes(of: Command.path)
+    #expect(binary.firstRange(of: Array("libFoundationEssentials.so".utf8)) != nil)
+    #expect(binary.firstRange(of: Array("libFoundation.so".utf8)) == nil)
+  }
+
+  @Test func `there is a progress bar on a terminal, and none in a pipe`() throws {
+    let shown = try PseudoTerminal.run("check", "--deep", path).shown
+    #expect(shown.contains("%"))
+    // It is taken away again.
+    #expect(shown.contains("\r\u{1b}[K"))
+    #expect(try Command.run("check", "--deep", path).error.isEmpty)
+    let file = stage.path("export")
+    #expect(try PseudoTerminal.run("export", path, "--output", file).shown.contains("░"))
+    #expect(try Command.run("export", path, "--output", file, "--force").error.isEmpty)
+  }
+}
