@@ -11,10 +11,10 @@ extension PersistentStore {
     let backend = try ReadingBackend(at: path, options)
     let schemas = try StoredSchemas(backend).all()
     try DeferredOpening(backend).usePending()
+    if let schema = schemas.last { try BlobOpening(backend).open(for: schema) }
     let state = try backend.snapshot()
     var snapshot: StoreSnapshot?
     if let schema = schemas.last {
-      try BlobOpening(backend).open(for: schema)
       let types = try RecordTypes(schema, model: nil, names: backend.names)
       snapshot = StoreSnapshot(types, state)
     }
