@@ -38,14 +38,31 @@ final class BlobSession {
   /// The commit was published.
   func end() {
     if !emptied.isEmpty { bin.add(emptied) }
+    bin.noteWritten(places.reduce(0) { $0 &+ $1.size })
     contents = [:]
   }
 }
 
-/// Segments that may be garbage: committed states had no blob in them.
+/// What transactions leave behind: segments that may be garbage, as committed states have no blob in them, and how much
+/// was written.
 final class BlobBin: @unchecked Sendable {
   private let lock = ThreadLock()
   private var segments: Set<UInt32> = []
+  private var written: UInt64 = 0
+
+  /// The bytes of all blobs that came into the map, or were moved.
+  var bytesWritten: UInt64 {
+    lock.lock()
+    defer { lock.unlock() }
+    return written
+  }
+
+  func noteWritten(_ bytes: UInt64) {
+    if bytes == 0 { return }
+    lock.lock()
+    defer { lock.unlock() }
+    written &+= bytes
+  }
 
   func add(_ numbers: [UInt32]) {
     lock.lock()

@@ -43,7 +43,7 @@ final class CodingPlan: Sendable {
   /// - Throws: as `write`, and `.corrupt` where the bytes are no such record.
   @usableFromInline
   func read<Subject: Record>(
-    _ type: Subject.Type, key: RawSpan, row: RawSpan, blobs: BlobFinder?
+    _ type: Subject.Type, key: RawSpan, row: RawSpan, blobs: BlobFinder? = nil
   ) throws(StoreError) -> Subject {
     let waiting = idle.withLock { $0.decodings.popLast() }
     let decoding = waiting ?? RowDecoding(layout: layout, tree: tree)

@@ -46,7 +46,7 @@ extension RecordPlan {
   /// - Throws: as `read(_:key:row:)` into a pointer.
   @inlinable
   func read<Subject: Record>(
-    _ type: Subject.Type, key: RawSpan, row: RawSpan, blobs: BlobFinder?
+    _ type: Subject.Type, key: RawSpan, row: RawSpan, blobs: BlobFinder? = nil
   ) throws(StoreError) -> Subject {
     checkSubject(Subject.self)
     if let coding { return try coding.read(type, key: key, row: row, blobs: blobs) }

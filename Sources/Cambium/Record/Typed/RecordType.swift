@@ -57,7 +57,7 @@ extension RecordType {
   /// - Parameter blobs: What finds its blobs; of the state that the row is of.
   /// - Throws: `.corrupt`; `.invalidValue` where the type has no such value; what the hook after loading does.
   @inlinable
-  func load(key: RawSpan, row: RawSpan, blobs: BlobFinder?) throws -> Subject {
+  func load(key: RawSpan, row: RawSpan, blobs: BlobFinder? = nil) throws -> Subject {
     guard let afterLoad = hooks.afterLoad else {
       return try plan.read(Subject.self, key: key, row: row, blobs: blobs)
     }

@@ -77,6 +77,7 @@ extension Migration {
         try RouteRun(backend, options.migration, monitor).run(route, isRehearsal: isRehearsal)
       }
       report.records = monitor.progress.recordsDone
+      report.blobBytesWritten = Int(clamping: backend.blobs.bin.bytesWritten)
       try backend.close()
       report.elapsed = .now - start
       return report
@@ -93,6 +94,8 @@ public struct MigrationReport: Hashable, Sendable {
   public let to: Int
   /// Records that were looked at, once for every part of the work that looked at them.
   public internal(set) var records = 0
+  /// Bytes of blobs that were written: none where no step makes values, or takes some out of rows.
+  public internal(set) var blobBytesWritten = 0
   public internal(set) var elapsed = Duration.zero
 
   init(from: Int, to: Int) {

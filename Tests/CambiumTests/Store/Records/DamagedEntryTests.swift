@@ -21,7 +21,7 @@ struct DamagedEntryTests {
 
     /// Reads everything. Whatever the bytes are, there is no trap, and errors say what they are.
     private func read() throws {
-      let cursor = RecordCursor(type, try access.cursor(in: type.trees.rows))
+      let cursor = RecordCursor(type, try access.cursor(in: type.trees.rows), nil)
       while true {
         do {
           guard try cursor.next() != nil else { return }

@@ -1,0 +1,233 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// One record in versions that store its content differently.
+private enum Docs {
+  struct Inline: Record, Equatable {
+    var id: Int
+    var body: Data
+    static func recordDescription(for version: Int) -> RecordDescription { Docs.doc(version) }
+  }
+
+  struct External: Record, Equatable {
+    var id: Int
+    var body: Blob
+    static func recordDescription(for version: Int) -> RecordDescription { Docs.doc(version) }
+  }
+
+  struct Renamed: Record, Equatable {
+    var id: Int
+    var content: Blob
+    var extra: Blob?
+    static func recordDescription(for version: Int) -> RecordDescription { Docs.doc(version) }
+  }
+
+  struct Back: Record, Equatable {
+    var id: Int
+    var content: Data
+    static func recordDescription(for version: Int) -> RecordDescription { Docs.doc(version) }
+  }
+
+  struct Gone: Record, Equatable {
+    var id: Int
+    var note: String?
+    static func recordDescription(for version: Int) -> RecordDescription { Docs.doc(version) }
+  }
+
+  @RecordDescription.ResultBuilder
+  static func doc(_ version: Int) -> RecordDescription {
+    RecordName("Doc")
+    Field(primaryKey: true, name: "id", type: .integer)
+    switch version {
+    case 1: Field(name: "body", type: .binaryData)
+    case 2: Field(name: "body", type: .binaryData, storage: .external(threshold: 100))
+    case 3:
+      Field(
+        name: "content", type: .binaryData,
+        storage: .external(threshold: 5_000, compression: .none),
+        migrationInfo: .init(renamingID: "body"))
+      Field(
+        name: "extra", type: .binaryData, storage: .external(deduplicated: true), optional: true)
+    case 4: Field(name: "content", type: .binaryData)
+    default: Field(name: "note", type: .string, optional: true)
+    }
+  }
+}
+
+@Suite struct BlobMigrationTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path + "/store" }
+  private static let lengths = [0, 99, 100, 101, 4_000, 70_000, 300_000]
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private func model(_ version: Int) -> StoreModel {
+    let types: [any Record.Type] = [
+      Docs.Inline.self, Docs.External.self, Docs.Renamed.self, Docs.Back.self, Docs.Gone.self,
+    ]
+    return StoreModel(version: version, records: [types[version - 1]])
+  }
+
+  private func open(
+    _ version: Int, steps: [Step] = [], _ migration: MigrationMode = .automatic
+  ) throws -> PersistentStore {
+    var options = StoreOptions()
+    options.migratesAgain = true
+    return try PersistentStore(
+      at: path, model: model(version), steps: steps, migration: migration, options: options)
+  }
+
+  private static func content(_ id: Int) -> Data {
+    PhotoContent.bytes(lengths[id], seed: UInt64(id))
+  }
+
+  /// A store of version 2.
+  private func make() throws {
+    let store = try open(2)
+    try store.write { transaction in
+      for id in Self.lengths.indices {
+        try transaction.save(Docs.External(id: id, body: Blob(Self.content(id))))
+      }
+    }
+    try store.close()
+  }
+
+  /// The files of blobs, byte for byte.
+  private func files() throws -> [String: Data] {
+    var files: [String: Data] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: path)
+    where name.hasPrefix("blobs-") {
+      files[name] = try Data(contentsOf: URL(filePath: path + "/" + name))
+    }
+    return files
+  }
+
+  @Test func `values go out of rows and come back`() throws {
+    let store = try open(1)
+    try store.write { transaction in
+      for id in Self.lengths.indices {
+        try transaction.save(Docs.Inline(id: id, body: Self.content(id)))
+      }
+    }
+    try store.close()
+    let external = try open(2)
+    for id in Self.lengths.indices {
+      #expect(try external.fetch(Docs.External.self, key: id)?.body.data() == Self.content(id))
+    }
+    #expect(try external.blobStatistics().count == 4)
+    #expect(try external.faults() == [])
+    try external.close()
+    try open(3).close()
+    let back = try open(4)
+    for id in Self.lengths.indices {
+      #expect(try back.fetch(Docs.Back.self, key: id)?.content == Self.content(id))
+    }
+    #expect(try back.faults() == [])
+    // Kept states have them.
+    #expect(try back.blobStatistics().count == 4)
+    try back.dropKeptVersions()
+    #expect(try back.blobStatistics() == BlobStatistics())
+    #expect(try back.faults() == [])
+    try back.close()
+    #expect(try files().isEmpty)
+  }
+
+  @Test(arguments: [MigrationMode.automatic, .deferred])
+  func `what renames, adds and says otherwise how writes no blob`(_ mode: MigrationMode) throws {
+    try make()
+    let before = try files()
+    let store = try open(3, mode)
+    for id in Self.lengths.indices {
+      let record = try #require(try store.fetch(Docs.Renamed.self, key: id))
+      #expect(try record.content.data() == Self.content(id))
+      #expect(record.extra == nil)
+    }
+    #expect(try files() == before)
+    #expect(try store.faults() == [])
+    #expect(try store.blobStatistics().count == 4)
+    try store.finishMigration()
+    #expect(try files() == before)
+    // Written from now on as the new version says.
+    try store.save(Docs.Renamed(id: 50, content: Blob(PhotoContent.bytes(4_900))))
+    #expect(try store.blobStatistics().count == 4)
+    #expect(try store.faults() == [])
+    try store.close()
+  }
+
+  @Test func `the report of a migration says what it wrote of blobs`() throws {
+    try make()
+    let report = try PersistentStore.migration(at: path, to: model(3)).run()
+    #expect(report.blobBytesWritten == 0)
+    let back = try PersistentStore.migration(at: path, to: model(4)).run()
+    #expect(back.blobBytesWritten == 0)
+  }
+
+  @Test func `a field that goes takes its blobs with it, once no state is kept`() throws {
+    try make()
+    try open(3).close()
+    try open(4).close()
+    let store = try open(5)
+    #expect(try store.fetch(Docs.Gone.self).count == Self.lengths.count)
+    #expect(try store.blobStatistics().count == 4)
+    #expect(try store.faults() == [])
+    try store.dropKeptVersions(before: 3)
+    #expect(try store.blobStatistics().count == 4)
+    try store.dropKeptVersions()
+    #expect(try store.blobStatistics() == BlobStatistics())
+    try store.close()
+  }
+
+  @Test func `going back finds every blob, also where it was moved`() throws {
+    try make()
+    let store = try open(3)
+    try store.write { transaction in
+      for id in Self.lengths.indices { _ = try transaction.delete(Docs.Renamed.self, key: id) }
+      try transaction.save(Docs.Renamed(id: 77, content: Blob(PhotoContent.bytes(50_000))))
+    }
+    try store.collectBlobs(BlobBudget(bytes: .max, garbageShare: 0))
+    #expect(try store.faults() == [])
+    try store.close()
+    try PersistentStore.rollback(at: path, to: 2, discardingCommits: true)
+    let back = try open(2)
+    for id in Self.lengths.indices {
+      #expect(try back.fetch(Docs.External.self, key: id)?.body.data() == Self.content(id))
+    }
+    #expect(try back.faults() == [])
+    #expect(try back.blobStatistics().count == 4)
+    try back.close()
+  }
+
+  @Test func `a closure hands blobs on, and makes some`() throws {
+    try make()
+    let step = Step(to: 3) {
+      TransformRecords("Doc") { old, emit in
+        guard let id = old["id"].as(Int.self) else { return }
+        try emit(DynamicRecord(name: "Doc", fields: ["id": old["id"], "content": old["body"]]))
+        try emit(
+          DynamicRecord(
+            name: "Doc",
+            fields: [
+              "id": .integer(Int64(id + 100)), "content": old["body"],
+              "extra": .data(PhotoContent.bytes(9_000)),
+            ]))
+      }
+    }
+    let store = try open(3, steps: [step])
+    for id in Self.lengths.indices {
+      let one = try #require(try store.fetch(Docs.Renamed.self, key: id))
+      let two = try #require(try store.fetch(Docs.Renamed.self, key: id + 100))
+      #expect(try one.content.data() == Self.content(id))
+      #expect(two.content == one.content)
+      #expect(try two.extra?.data() == PhotoContent.bytes(9_000))
+    }
+    let statistics = try store.blobStatistics()
+    #expect(statistics.count == 5)
+    #expect(try store.faults() == [])
+    try store.close()
+  }
+}
