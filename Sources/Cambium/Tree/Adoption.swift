@@ -15,19 +15,15 @@ enum Adoption: Hashable, Sendable {
 final class MergeRange {
   /// The first key.
   let start: [UInt8]
-  /// The bytes of pages that may still be written anew, and their entries.
+  /// The bytes of pages that may still be written anew.
   private(set) var bytes: Int
-  private(set) var entries: Int
   /// The key from which on the next range is to begin; nil if nothing is left behind this one.
   private(set) var end: [UInt8]?
 
-  init(from start: [UInt8], bytes: Int, entries: Int = .max) {
+  init(from start: [UInt8], bytes: Int) {
     self.start = start
     self.bytes = bytes
-    self.entries = entries
   }
-
-  private var isSpent: Bool { bytes <= 0 || entries <= 0 }
 
   /// Whether the keys from `low` on and below `high` are looked at. Those for which the budget is not enough any
   /// more are where the next range begins.
@@ -44,14 +40,11 @@ final class MergeRange {
   }
 
   private func covers(_ key: [UInt8]) -> Bool {
-    if !isSpent { return true }
+    if bytes > 0 { return true }
     if end == nil { end = key }
     return false
   }
 
   /// Takes what a page costs from the budget.
-  func take(bytes: UInt64, entries: Int) {
-    self.bytes -= Int(clamping: bytes)
-    if self.entries != .max { self.entries -= entries }
-  }
+  func take(bytes: UInt64) { self.bytes -= Int(clamping: bytes) }
 }

@@ -10,7 +10,7 @@ extension TreeMerge where Input: ~Copyable {
     let node = Node(page.bytes)
     try checkBounds(of: node, reference, low: low, high: high)
     // Behind its large values: so one of them at least is moved, however little a range may move.
-    defer { range?.take(bytes: UInt64(reference.size), entries: node.count) }
+    defer { range?.take(bytes: UInt64(reference.size)) }
     if try takeReplacements(for: node, reference, below: high),
       try builder.prepareToRewrite(reference)
     {
@@ -73,7 +73,7 @@ extension TreeMerge where Input: ~Copyable {
       return
     }
     guard let base else { return }
-    range?.take(bytes: pages.liveBytes, entries: 0)
+    range?.take(bytes: pages.liveBytes)
     var value: [UInt8] = []
     try base.appendLargeValue(pages, to: &value)
     try put(key, value.rawSpan, schemaVersion: schemaVersion)

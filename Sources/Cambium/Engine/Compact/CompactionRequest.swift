@@ -7,8 +7,6 @@ struct CompactionRequest: Hashable, Sendable {
   var leastGarbage = 0.2
   /// The bytes of pages that a slice moves.
   var bytes = 32 << 20
-  /// The entries that a slice moves.
-  var entries = Int.max
 
   /// What the segments that one pass empties together may have to be moved, where not all are emptied: so much
   /// more room is needed than for one.

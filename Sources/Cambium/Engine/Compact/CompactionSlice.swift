@@ -47,12 +47,12 @@ struct CompactionSlice<Medium: FileSystem> {
 extension CompactionSlice {
   /// Goes on from tree to tree as long as the budget lasts.
   private mutating func moveTrees() throws(StoreError) {
-    var range = MergeRange(from: place.key, bytes: request.bytes, entries: request.entries)
+    var range = MergeRange(from: place.key, bytes: request.bytes)
     for index in footer.trees.indices {
       let name = footer.trees[index].name
       if name.utf8.lexicographicallyPrecedes(place.tree.utf8) { continue }
       if name != place.tree {
-        range = MergeRange(from: [], bytes: range.bytes, entries: range.entries)
+        range = MergeRange(from: [], bytes: range.bytes)
       }
       try moveTree(index, range)
       if let end = range.end {

@@ -24,8 +24,8 @@ extension Engine {
   ///
   /// - Returns: nil where there is nothing to gain.
   /// - Throws: `.full`, `.corrupt`, also where what was written is not what was read, `.limitExceeded`: then the slice
-  ///   was not done. A first `.io` is not thrown: the slice begins again, in another segment. A second in a row is, and
-  ///   poisons. `.poisoned`, `.closed`, `.forked`.
+  ///   was not done. `.io` where something cannot be read. A first of writing is not thrown: the slice begins again, in
+  ///   another segment. A second in a row is, and poisons. `.poisoned`, `.closed`, `.forked`.
   func compact(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
     try checkProcess()
     while true {
@@ -43,11 +43,23 @@ extension Engine {
       giveFoldTurn()
       return SliceTaken(done: done)
     } catch {
-      let isOver = abandonFold(error)
+      let isOver = abandonSlice(error)
       giveFoldTurn()
       if isOver { throw error }
       return nil
     }
+  }
+
+  /// Lets go of what a slice wrote before `error`, as of what a fold wrote.
+  ///
+  /// What cannot be read harms nobody but who reads it: a place that nobody had asked for does not poison the
+  /// engine.
+  ///
+  /// - Returns: whether trying again at once is of no use.
+  private func abandonSlice(_ error: StoreError) -> Bool {
+    guard case .io(_, "read", _) = error else { return abandonFold(error) }
+    appender = appender.successor()
+    return true
   }
 
   /// With the fold's turn.

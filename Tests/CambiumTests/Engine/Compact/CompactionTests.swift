@@ -64,7 +64,8 @@ import Testing
     try engine.close()
   }
 
-  @Test func `slices go on where the last one ended, also after the store was opened anew`() throws {
+  @Test func `slices go on where the last one ended, also after the store was opened anew`() throws
+  {
     let medium = SimulatedFileSystem()
     var (engine, model) = try Self.engine(in: medium)
     let usage = try engine.spaceUsage()
@@ -184,7 +185,9 @@ import Testing
     #expect(after.segments.filter(\.isKept).map(\.number) == kept)
     #expect(engine.working.base.file.footer.keptStates.count == 1)
     try engine.write(.durable) { $0.treeWork.keeping = [.dropBefore(version: .max)] }
-    try engine.compact(.whole, slices: 500)
+    var request = CompactionRequest()
+    request.below = try engine.spaceUsage().nextNumber
+    _ = try engine.compact(request)
     #expect(try engine.spaceUsage().segments.count == 1)
     #expect(engine.working.base.file.footer.keptStates.isEmpty)
     try Self.check(engine, holds: model)
@@ -246,6 +249,27 @@ import Testing
     try engine.compact(.whole, slices: 1)
     #expect(engine.working.base.file.reference != reference, "a first failure is made good")
     try Self.check(engine, holds: model)
+  }
+
+  @Test func `what cannot be read ends a compaction, and nothing else`() throws {
+    let medium = SimulatedFileSystem()
+    var options = EngineOptions.small()
+    options.readMode = .buffered(cacheSize: 1 << 14)
+    let (engine, model) = try Self.engine(in: medium, options: options)
+    medium.inject(.error(.ioError), at: .site(.pageRead, medium.callCount(at: .pageRead)), .forGood)
+    for _ in 0..<3 {
+      let error = storeError { try engine.compact(.whole, slices: 1) }
+      guard case .io(.ioError, _, _) = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+    }
+    medium.heal()
+    try engine.put([1, 1, 2], [4])
+    try engine.compact(.whole, slices: 1)
+    var expected = model
+    expected[[1, 1, 2]] = [4]
+    try Self.check(engine, holds: expected)
   }
 
   // MARK: Places
