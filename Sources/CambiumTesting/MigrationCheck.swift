@@ -135,7 +135,7 @@ extension MigrationCheck {
   private func deferred(_ image: StoreImage) throws -> PersistentStore {
     let store = try image.open(model, steps: steps, migration: .deferred)
     let before = try verified(store, .deferred)
-    while try store.finishMigration(budget: MigrationBudget(records: max(1, count / 3))) {}
+    while try store.finishMigration(budget: WorkBudget(records: max(1, count / 3))) {}
     guard try verified(store, .deferred) == before else {
       throw Failure(path: .deferred, reasons: ["other records before it was finished"])
     }

@@ -69,13 +69,15 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   var upgrades: (any FoldUpgrades)?
   /// What the fold of the frozen overlay makes new besides.
   var sought: SoughtUpgrade?
+  /// Whether segments are being emptied in the background, and since when there was nothing to do.
+  var automatic = AutomaticCompactionState()
 
   // With the log's turn:
   let log: Log<Medium>
   let makeSalt: @Sendable () -> UInt64
 
   // With the fold's turn:
-  var fold: RunningFold<Medium>?
+  var fold: Fold<Medium>?
   var appender: PageAppender<Medium>
   /// I/O errors in a row.
   var failedFolds = 0

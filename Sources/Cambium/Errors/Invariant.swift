@@ -90,6 +90,12 @@
 
   /// What is pending of a migration are steps between versions that the store has, and indexes of the last.
   case pendingSteps = "M1"
+
+  /// What is pending of a compaction is a scope, segments that ascend, and a place in a tree.
+  case compactionCursor = "C1"
+  /// The pages that a slice of a compaction wrote hold the entries of those that it replaced, as many and the
+  /// same.
+  case compactedEntries = "C2"
 }
 
 extension Invariant: CustomStringConvertible {

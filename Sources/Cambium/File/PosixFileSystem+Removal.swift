@@ -47,6 +47,19 @@ extension PosixFileSystem {
     return parentPath == "." && !path.hasPrefix(".") ? newName : "\(parentPath)/\(newName)"
   }
 
+  /// Gives the directory another name beside the one it has, which must be free, and forces that to the medium.
+  ///
+  /// - Throws: `.io(.fileExists, …)` where there is anything of that name; `.io`.
+  package func rename(to newPath: String) throws(StoreError) {
+    let (parentPath, name) = Self.split(path)
+    let parent = try Syscall.open(parentPath, O_RDONLY | O_DIRECTORY)
+      .get("open", path: parentPath)
+    defer { Syscall.close(parent) }
+    try Syscall.renameToFree(name, to: Self.split(newPath).name, in: parent)
+      .get("rename", path: newPath)
+    try Syscall.sync(parent).get("sync directory", path: parentPath)
+  }
+
   /// Removes a directory that was a store's, if it is there.
   private static func removeRest(
     _ name: String, in parent: Syscall.Descriptor, _ parentPath: String

@@ -40,7 +40,8 @@ final class PageAppender<Medium: FileSystem> {
   private let output: Output
   private let lifetime: Lifetime
   private let segmentBlocks: Int
-  private var nextNumber: UInt64
+  /// Of the next segment.
+  private(set) var nextNumber: UInt64
   /// The segments that got pages since the last publication, and before them, or alone, the one that goes
   /// on.
   private var open: [Open] = []

@@ -76,6 +76,41 @@
   /// Waits until everything is in the trees and the log holds nothing that is not.
   public func fold() throws(StoreError) { try engine.foldEverything() }
 
+  /// As `PersistentStore.compact`.
+  @discardableResult
+  public func compact(
+    _ options: CompactionOptions = CompactionOptions(),
+    progress: (CompactionProgress) throws -> Void = { _ in }
+  ) throws -> CompactionReport {
+    try CompactionRun.run(engine, options, Pause(), progress)
+  }
+
+  /// As `PersistentStore.compactionStep`.
+  @discardableResult
+  public func compactionStep(
+    _ options: CompactionOptions = CompactionOptions(scope: .segments),
+    budget: WorkBudget = .bytes(32 << 20)
+  ) throws(StoreError) -> Bool {
+    try CompactionRun.run(engine, options, within: budget)
+  }
+
+  /// As `PersistentStore.predictedGain`.
+  public func predictedGain(
+    of options: CompactionOptions = CompactionOptions()
+  ) throws(StoreError) -> CompactionPrediction {
+    CompactionPrediction(try engine.spaceUsage(), options.request)
+  }
+
+  /// As `PersistentStore.backUp`.
+  @discardableResult
+  public func backUp(
+    to path: String, progress: (BackupProgress) throws -> Void = { _ in }
+  ) throws -> BackupReport {
+    try BackupRun.run(to: path, progress) { medium, monitor throws(StoreError) in
+      try Backup(of: engine.snapshot(), engine.names, monitor).run(into: medium)
+    }
+  }
+
   /// Puts everything into the trees and ends the store. Snapshots can still be read.
   ///
   /// - Throws: `.full`, `.io`, `.poisoned`: nothing that was committed is lost; closed it is in any case.
@@ -103,6 +138,12 @@
   public var transactionBudget: Int {
     get { engine.transactionBudget }
     set { engine.transactionBudget = newValue }
+  }
+
+  /// When room is given back in the background; never unless that is set.
+  public var automaticCompaction: AutomaticCompaction? {
+    get { engine.automaticCompaction }
+    set { engine.automaticCompaction = newValue }
   }
 
   public var readMode: ReadMode {

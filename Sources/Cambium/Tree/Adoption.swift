@@ -4,21 +4,47 @@ enum Adoption: Hashable, Sendable {
   case all
   /// None: everything is written anew.
   case none
-  /// Those without a page in one segment, so that afterwards nothing refers to it.
-  case outside(segment: UInt32)
+  /// Those without a page in any of these segments, so that afterwards nothing refers to them.
+  case outside(SegmentSet)
 
-  /// Whether what `reference` leads to may stay as it is.
-  ///
-  /// A child lies before its parent, so nothing below a page lies in a higher segment than it. That
-  /// decides for all segments below the victim; above it a page without pages below it is known to be
-  /// elsewhere, and any other is looked into.
-  func allows(_ reference: PageReference, hasPagesBelow: Bool) -> Bool {
-    switch self {
-    case .all: true
-    case .none: false
-    case .outside(let victim):
-      reference.position.segment < victim
-        || (reference.position.segment != victim && !hasPagesBelow)
-    }
+  static func outside(segment: UInt32) -> Adoption { .outside(SegmentSet([segment])) }
+}
+
+/// The part of a tree in which a merge looks at what it may not adopt: from a key on, as far as a budget goes.
+/// Outside it everything may stay.
+final class MergeRange {
+  /// The first key.
+  let start: [UInt8]
+  /// The bytes of pages that may still be written anew.
+  private(set) var bytes: Int
+  /// The key from which on the next range is to begin; nil if nothing is left behind this one.
+  private(set) var end: [UInt8]?
+
+  init(from start: [UInt8], bytes: Int) {
+    self.start = start
+    self.bytes = bytes
   }
+
+  /// Whether the keys from `low` on and below `high` are looked at. Those for which the budget is not enough any
+  /// more are where the next range begins.
+  func covers(_ low: [UInt8], _ high: [UInt8]?) -> Bool {
+    let start = start
+    if let high, high.rawSpan.compare(start.rawSpan) <= 0 { return false }
+    return covers(low)
+  }
+
+  /// The same of one key, or of what begins with it.
+  func covers(key: [UInt8]) -> Bool {
+    let start = start
+    return key.rawSpan.compare(start.rawSpan) >= 0 && covers(key)
+  }
+
+  private func covers(_ key: [UInt8]) -> Bool {
+    if bytes > 0 { return true }
+    if end == nil { end = key }
+    return false
+  }
+
+  /// Takes what a page costs from the budget.
+  func take(bytes: UInt64) { self.bytes -= Int(clamping: bytes) }
 }

@@ -9,6 +9,8 @@ extension TreeMerge where Input: ~Copyable {
     let page = try base.page(reference, level: 0, as: LeafPage.self)
     let node = Node(page.bytes)
     try checkBounds(of: node, reference, low: low, high: high)
+    // Behind its large values: so one of them at least is moved, however little a range may move.
+    defer { range?.take(bytes: UInt64(reference.size)) }
     if try takeReplacements(for: node, reference, below: high),
       try builder.prepareToRewrite(reference)
     {
@@ -66,14 +68,26 @@ extension TreeMerge where Input: ~Copyable {
     _ key: RawSpan, externalValue pages: PageReference, schemaVersion: UInt32
   ) throws(StoreError) {
     let isOld = schemaVersion < transform.schemaVersion
-    if !isOld, adoption.allows(pages, hasPagesBelow: pages.liveBytes != pages.size) {
+    if !isOld, try mayStay(value: pages, of: key) {
       try builder.append(key, externalValue: pages, schemaVersion: schemaVersion)
       return
     }
     guard let base else { return }
+    range?.take(bytes: pages.liveBytes)
     var value: [UInt8] = []
     try base.appendLargeValue(pages, to: &value)
     try put(key, value.rawSpan, schemaVersion: schemaVersion)
+  }
+
+  /// Whether the pages of a value may be taken over.
+  private func mayStay(value pages: PageReference, of key: RawSpan) throws(StoreError) -> Bool {
+    switch adoption {
+    case .all: return true
+    case .none: return false
+    case .outside(let segments):
+      guard let base, try base.reaches(segments, value: pages) else { return true }
+      return range.map { !$0.covers(key: key.array()) } ?? false
+    }
   }
 }
 

@@ -16,6 +16,8 @@ struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: 
   /// How many entries are still sought out to be transformed.
   private var soughtCount: Int
   let adoption: Adoption
+  /// Where `adoption` holds; nil for everywhere.
+  let range: MergeRange?
   var builder: TreeBuilder<Medium>
   /// What the leaf at hand gets, as long as it gets nothing but values of the old lengths.
   var replacements = LeafReplacements()
@@ -29,18 +31,20 @@ struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: 
   ///   - transform: Changes entries of an older schema version than its own.
   ///   - scope: Which of them.
   ///   - adoption: What may be taken over as it is.
+  ///   - range: Where that holds; elsewhere everything may be. It is told how far the merge came.
   /// - Returns: the new root, nil if no entry is left. Its pages may still wait in the appender.
   /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`. Nothing is
   ///   published, so nothing is lost.
   static func run(
     _ input: consuming Input, into root: TreeRoot?, of base: PageReader<Medium>?,
     transform: Transform, scope: TransformScope = .everything, adoption: Adoption = .all,
-    sizes: NodeSizes = .standard, appendingTo appender: PageAppender<Medium>
+    within range: MergeRange? = nil, sizes: NodeSizes = .standard,
+    appendingTo appender: PageAppender<Medium>
   ) throws(StoreError) -> TreeRoot? {
     precondition(root == nil || base != nil, "a tree is read by its reader")
     var merge = TreeMerge(
       base: base, input: input, transform: transform, scope: scope, adoption: adoption,
-      builder: TreeBuilder(appendingTo: appender, base: base, sizes: sizes))
+      range: range, builder: TreeBuilder(appendingTo: appender, base: base, sizes: sizes))
     merge.inputHasOperation = try merge.input.advance()
     if let root {
       try merge.visit(root.reference, level: Int(root.level), low: [], high: nil)
@@ -52,13 +56,14 @@ struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: 
 
   private init(
     base: PageReader<Medium>?, input: consuming Input, transform: Transform, scope: TransformScope,
-    adoption: Adoption, builder: consuming TreeBuilder<Medium>
+    adoption: Adoption, range: MergeRange?, builder: consuming TreeBuilder<Medium>
   ) {
     self.base = base
     self.input = input
     self.transform = transform
     soughtCount = scope.count
     self.adoption = adoption
+    self.range = range
     self.builder = builder
   }
 }
@@ -72,7 +77,7 @@ extension TreeMerge where Input: ~Copyable {
   private mutating func visit(
     _ reference: PageReference, level: Int, low: [UInt8], high: [UInt8]?
   ) throws(StoreError) {
-    if try adopts(reference, level: level, high: high) {
+    if try adopts(reference, level: level, low: low, high: high) {
       try builder.adopt(reference, level: level, separator: low, next: high)
     } else if level == 0 {
       try mergeLeaf(reference, low: low, high: high)
@@ -82,13 +87,28 @@ extension TreeMerge where Input: ~Copyable {
   }
 
   private mutating func adopts(
-    _ reference: PageReference, level: Int, high: [UInt8]?
+    _ reference: PageReference, level: Int, low: [UInt8], high: [UInt8]?
   ) throws(StoreError) -> Bool {
     if hasOperation(below: high) { return false }
     if soughtCount > 0, reference.lowestVersion < transform.schemaVersion { return false }
-    let hasPagesBelow = reference.liveBytes != reference.size
-    guard adoption.allows(reference, hasPagesBelow: hasPagesBelow) else { return false }
+    guard try mayStay(reference, level: level, low: low, high: high) else { return false }
     return try builder.prepareToAdopt(reference, level: level)
+  }
+
+  /// Whether a subtree into which no operation falls may be taken over.
+  private func mayStay(
+    _ reference: PageReference, level: Int, low: [UInt8], high: [UInt8]?
+  ) throws(StoreError) -> Bool {
+    switch adoption {
+    case .all: return true
+    case .none: return false
+    case .outside(let segments):
+      let hasPagesBelow = reference.liveBytes != reference.size
+      if segments.isClear(of: reference, hasPagesBelow: hasPagesBelow) { return true }
+      if let range, !range.covers(low, high) { return true }
+      guard let base else { return true }
+      return try !base.mayReach(segments, from: reference, level: level)
+    }
   }
 
   private mutating func visitChildren(

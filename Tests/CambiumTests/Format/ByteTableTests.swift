@@ -200,6 +200,17 @@ extension ByteTableTests {
         "kind": little(0x1211, 2), "cursor length": little(2, 2), "cursor": [9, 8],
         "tree count": little(1, 4), "trees": [1] + Bytes("t".utf8) + [255],
       ])
+    var place = CompactionPlace(
+      scope: .segments, below: 0x1413_1211, segments: SegmentSet([0x2423_2221, 0x3433_3231]))
+    place.tree = "two"
+    place.key = [9, 8]
+    try table("Place of a compaction").verify(
+      try place.encoded(),
+      [
+        "scope": [2], "below": little(0x1413_1211, 4), "segment count": little(2, 2),
+        "segments": little(0x2423_2221, 4) + little(0x3433_3231, 4), "tree length": [3],
+        "tree": Bytes("two".utf8), "key length": little(2, 2), "key": [9, 8],
+      ])
     try table("Previous").verify(
       element("previous", section { $0.previous = footerReference }),
       ["footer": footerReferenceBytes])

@@ -87,20 +87,24 @@ struct TreeWorld<Medium: FileSystem> {
 
   /// Merges `changes` into the tree and the model; nil removes.
   mutating func merge(
-    _ changes: [Bytes: Bytes?], version: UInt32 = 1, adoption: Adoption = .all
+    _ changes: [Bytes: Bytes?], version: UInt32 = 1, adoption: Adoption = .all,
+    within range: MergeRange? = nil
   ) throws {
-    try merge(ListInput(changes, version: version), transform: NoTransform(), adoption: adoption)
+    try merge(
+      ListInput(changes, version: version), transform: NoTransform(), adoption: adoption,
+      within: range)
     for (key, value) in changes { model[key] = value }
   }
 
   mutating func merge(
     _ input: some SortedInput, transform: some EntryTransform,
-    scope: TransformScope = .everything, adoption: Adoption = .all
+    scope: TransformScope = .everything, adoption: Adoption = .all,
+    within range: MergeRange? = nil
   ) throws {
     let appender = try nextAppender()
     let root = try TreeMerge.run(
       input, into: root, of: file?.pages, transform: transform, scope: scope, adoption: adoption,
-      sizes: sizes, appendingTo: appender)
+      within: range, sizes: sizes, appendingTo: appender)
     try publish(root, from: appender)
   }
 

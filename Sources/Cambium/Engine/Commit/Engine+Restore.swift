@@ -59,7 +59,8 @@ extension Engine {
     let old = try PageFile.footer(kept.footer, from: present.pages).0
     var footer = present.footer
     footer.trees = old.trees
-    footer.pendingWork = old.pendingWork
+    // Where a compaction is says nothing of these trees.
+    footer.pendingWork = old.pendingWork.filter { $0.kind != CompactionPlace.kind }
     return try Base(PageFile(after: present, present.reference, footer), names: names)
   }
 

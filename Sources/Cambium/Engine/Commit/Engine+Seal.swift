@@ -83,12 +83,20 @@ extension Engine {
     do throws(StoreError) {
       try foldAll()
     } catch {
+      takeFoldTurnForGood()
       // What could not be folded is in the log, if that is well.
       try flushAndSeal()
       throw error
     }
+    takeFoldTurnForGood()
     try flushAndSeal()
     try shrinkLog()
+  }
+
+  /// Waits until nobody publishes roots, and lets nobody begin. With the lock.
+  private func takeFoldTurnForGood() {
+    while hasFoldTurn { progressed.wait() }
+    hasFoldTurn = true
   }
 
   /// With the lock and the writer's turn, after everything was folded and flushed.
@@ -117,6 +125,7 @@ extension Engine {
     if case .closed = phase { return }
     while writer != nil { writerLeft.wait() }
     writer = .current
+    takeFoldTurnForGood()
     // What cannot be flushed was not acknowledged as durable, or its writer was told.
     try? flushAndSeal()
     endWriting()
@@ -132,6 +141,7 @@ extension Engine {
   /// With the lock.
   private func endWriting() {
     phase = .closed
+    hasFoldTurn = false
     writerLock = nil
     giveWriterTurn()
     resumeAllWriters()

@@ -1,23 +1,18 @@
 // The fold's turn: one publisher of roots. A fold merges the frozen overlay into the trees, in steps, and
 // makes the new footer true by the log.
 
-/// A fold under way, and what it folds.
-struct RunningFold<Medium: FileSystem> {
-  var fold: Fold<Medium>
-  let frozen: StoreState<Medium>.Frozen
-}
-
 extension Engine {
-  /// Does some of what is to be done in the background: folds, and makes the log larger.
+  /// Does some of what is to be done in the background: folds, makes the log larger, and empties segments.
   ///
   /// - Parameter budget: How many parts of the work to do. A part is the merge of one tree, the writing of a
-  ///   footer with what makes it true, or a growth of the log.
+  ///   footer with what makes it true, a growth of the log, or a slice of a compaction.
   /// - Returns: whether there may be more to do.
   /// - Throws: what `stepFold` and `growLog` do.
   func step(budget: Int = 1) throws(StoreError) -> Bool {
     for _ in 0..<budget {
       if try stepFold() { continue }
-      if try !growLog() { return false }
+      if try growLog() { continue }
+      if !stepCompaction() { return false }
     }
     return true
   }
@@ -51,10 +46,9 @@ extension Engine {
       let layers = FoldLayers<Medium>([frozen.overlay])
       var work = TreeWork()
       work.add(upgrades, of: upgrades == nil ? [] : layers.slots, sought)
-      let fold = Fold(
+      fold = Fold(
         layers, work, into: working.base, covering: frozen.sequence, names: names,
         sizes: options.nodeSizes, appendingTo: appender)
-      self.fold = RunningFold(fold: fold, frozen: frozen)
     }
     hasFoldTurn = true
     return true
@@ -70,10 +64,10 @@ extension Engine {
 
   /// With the fold's turn.
   private func continueFold() throws(StoreError) {
-    guard let published = try fold?.fold.step(), let frozen = fold?.frozen else { return }
+    guard let published = try fold?.step() else { return }
     fold = nil
     failedFolds = 0
-    try makeTrue(published, covering: frozen.sequence)
+    try makeTrue(published) { $0.settle(on: $1) }
   }
 
   /// Lets go of what a fold wrote before `error`: the next begins in a segment of its own, and never flushes
@@ -96,26 +90,28 @@ extension Engine {
 // MARK: - Making a footer true
 
 extension Engine {
-  /// Makes what a fold published the base of all states, once the log on the medium names it.
+  /// Makes what was published the base of all states, once the log on the medium names it.
   ///
-  /// With the fold's turn. Commits up to `sequence` need not have been flushed before: now they are.
+  /// With the fold's turn. The commits that it covers need not have been flushed before: now they are.
   ///
+  /// - Parameter place: Puts a state on the new base.
   /// - Throws: `.poisoned`, and what the log does, which poisons; `.limitExceeded`.
   func makeTrue(
-    _ published: Fold<Medium>.Published, covering sequence: UInt64
+    _ published: PublishedFooter<Medium>,
+    _ place: (inout StoreState<Medium>, Base<Medium>) -> Void
   ) throws(StoreError) {
     let base = try Base(published.file, names: names)
     lock.lock()
     defer { lock.unlock() }
     try takeLogTurn()
     var state = working
-    state.settle(on: base)
+    place(&state, base)
     let result = flushTaken(state) { (group, buffer) throws(StoreError) in
       try self.point(published.file.reference, behind: group, buffer, or: state)
     }
     if case .success = result {
-      commits.update { $0.settle(on: base) }
-      working.settle(on: base)
+      commits.update { place(&$0, base) }
+      place(&working, base)
       snapshotOfPublished = nil
       if working.frozen == nil { sought = nil }
     }

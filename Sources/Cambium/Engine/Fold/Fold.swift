@@ -5,12 +5,7 @@
 /// Nothing of it is true until a reference to the footer is on the medium; who drives it sees to that.
 /// After an error it is of no more use, and its segments are nobody's.
 struct Fold<Medium: FileSystem> {
-  /// What the new footer publishes.
-  struct Published {
-    let file: PageFile<Medium>
-    /// Page segments that the new footer no longer names.
-    let released: [UInt32]
-  }
+  typealias Published = PublishedFooter<Medium>
 
   private let base: Base<Medium>
   /// What a state that is kept is: the base, with all that was committed on top of it.
@@ -77,63 +72,15 @@ struct Fold<Medium: FileSystem> {
 
 extension Fold {
   private func publish() throws(StoreError) -> Published {
-    // The table says how far segments go, so all pages must be placed before it is made.
-    try appender.sync()
     var footer = base.file.footer
     footer.coveredSequence = sequence
     footer.trees = catalog.map { NamedTree(name: $0.key, root: $0.value) }
       .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-    footer.previous = base.file.reference
     for change in work.keeping { footer.apply(change, to: present.reference) }
-    footer.segments = try segments(of: footer)
-    let appended = appender.extents
-    let reference = try appender.publish(footer)
-    let file = try PageFile(after: base.file, reference, footer)
-    try file.warm(appended)
-    return Published(file: file, released: released(by: file))
-  }
-
-  /// The segment table: of each segment how far it goes and what is live in it. Page segments without
-  /// anything live are left out, unless a kept state needs them.
-  ///
-  /// - Complexity: O(branches).
-  private func segments(of footer: Footer) throws(StoreError) -> [SegmentExtent] {
-    var ends: [UInt32: UInt64] = [:]
-    for extent in present.footer.segments where extent.kind == .pages {
-      ends[extent.number] = extent.end
-    }
-    for extent in footer.segments where extent.kind == .pages {
-      ends[extent.number] = max(ends[extent.number] ?? 0, extent.end)
-    }
-    for extent in appender.extents { ends[extent.number] = UInt64(extent.blocks.upperBound) }
-    var kept: Set<UInt32> = []
-    for state in footer.keptStates {
-      kept.formUnion(
-        state.footer == present.reference
-          ? present.segmentNumbers : try base.file.segmentNumbers(of: state.footer))
-      let (segment, end) = (state.footer.position.segment, UInt64(state.footer.endBlock))
-      ends[segment] = max(ends[segment] ?? 0, end)
-    }
-    var placed = footer
-    placed.segments = ends.sorted { $0.key < $1.key }.map {
-      SegmentExtent(kind: .pages, number: $0.key, end: $0.value, liveBytes: 0)
-    }
-    let pages = try PageFile(after: base.file, base.file.reference, placed).pages
-    var live: [UInt32: UInt64] = [:]
-    for tree in footer.trees {
-      try Tree(pages: pages, root: tree.root).addLiveBytes(to: &live)
-    }
-    let table = ends.compactMap { number, end in
-      (live[number] ?? (kept.contains(number) ? 0 : nil)).map {
-        SegmentExtent(kind: .pages, number: number, end: end, liveBytes: $0)
-      }
-    }
-    return table.sorted { $0.number < $1.number } + footer.segments.filter { $0.kind != .pages }
-  }
-
-  /// The page segments that only states before `file` need.
-  private func released(by file: PageFile<Medium>) -> [UInt32] {
-    base.file.segmentNumbers.subtracting(file.segmentNumbers).sorted()
+    let publishing = FooterPublishing(base: base.file, present: present, appender: appender)
+    let published = try publishing.publish(footer)
+    try published.file.warm(published.appended)
+    return published
   }
 }
 
@@ -150,40 +97,13 @@ extension Footer {
 }
 
 extension PageFile {
-  /// What is read ahead of a fold at most: more than that may not be wanted in memory at all.
-  private static var readAheadMax: Int { 256 << 20 }
-
   /// Brings pages that went past the page cache into it, and verifies the nodes among them: they are mostly newer
   /// versions of pages in use. Without it the first reads after a fold wait for the medium one by one, which
   /// took ten times as long for commits of random keys; and writers verify what this thread can.
   ///
   /// - Throws: `.corrupt`, `.io`: what is on the medium is not what was written.
   fileprivate func warm(_ appended: [AppendedBlocks]) throws(StoreError) {
-    let size = appended.reduce(0) { $0 + $1.blocks.count * Layout.blockSize }
-    guard pages.cache == nil, size <= Self.readAheadMax else { return }
-    for extent in appended {
-      guard let segment = pages.segments.entry(extent.number)?.segment else { continue }
-      pages.medium.advise(
-        segment.file,
-        Int(extent.blocks.lowerBound) * Layout.blockSize..<Int(extent.blocks.upperBound)
-          * Layout.blockSize, .willNeed, at: .pageAdvise)
-    }
+    guard readAhead(appended) else { return }
     for tree in footer.trees { try Tree(pages: pages, root: tree.root).verify(within: appended) }
-  }
-
-  /// The page segments that this state or one that it keeps is in.
-  ///
-  /// - Throws: `.corrupt`, `.io`.
-  fileprivate func segmentNumbers(of state: FooterReference) throws(StoreError) -> Set<UInt32> {
-    if state == reference { return segmentNumbers }
-    let footer = try Self.footer(state, from: pages).0
-    return Set(footer.segments.lazy.filter { $0.kind == .pages }.map(\.number))
-      .union([state.position.segment])
-  }
-
-  /// The page segments that the state is in, that of the footer itself included.
-  var segmentNumbers: Set<UInt32> {
-    Set(footer.segments.lazy.filter { $0.kind == .pages }.map(\.number))
-      .union([reference.position.segment])
   }
 }

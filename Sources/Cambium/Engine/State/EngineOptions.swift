@@ -14,6 +14,9 @@ struct EngineOptions: Hashable, Sendable {
   /// The size that a page segment may reach, in blocks.
   var segmentBlocks = Layout.segmentBlocksMax
 
+  /// When segments are emptied in the background; never if nil.
+  var automaticCompaction: AutomaticCompaction?
+
   struct Bounds: Hashable, Sendable {
     var initial: Int
     var max: Int

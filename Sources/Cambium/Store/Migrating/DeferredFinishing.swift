@@ -3,7 +3,7 @@
 struct DeferredFinishing {
   private let backend: any StoreBackend
   private let types: RecordTypes
-  private var budget: MigrationBudget.Remaining
+  private var budget: WorkBudget.Remaining
   /// How many records a slice has at most.
   private let sliceCount: Int
   private let commit: Commit
@@ -12,13 +12,13 @@ struct DeferredFinishing {
 
   /// - Parameter commit: Makes a durable commit.
   init(
-    _ backend: any StoreBackend, _ types: RecordTypes, _ budget: MigrationBudget = .unlimited,
+    _ backend: any StoreBackend, _ types: RecordTypes, _ budget: WorkBudget = .unlimited,
     sliceCount: Int = 10_000, commit: @escaping Commit
   ) {
     self.commit = commit
     self.backend = backend
     self.types = types
-    self.budget = MigrationBudget.Remaining(budget)
+    self.budget = WorkBudget.Remaining(budget)
     self.sliceCount = sliceCount
   }
 

@@ -65,7 +65,7 @@ extension PersistentStore {
   ///   `.poisoned`, `.readOnly`, `.reentrant`, `.closed`, `.forked`: what was done until then stays done.
   @discardableResult
   public func finishMigration(
-    budget: MigrationBudget = .unlimited
+    budget: WorkBudget = .unlimited
   ) throws(StoreError) -> Bool {
     var finishing = DeferredFinishing(backend, types, budget) { body throws(StoreError) in
       try self.commit(body)

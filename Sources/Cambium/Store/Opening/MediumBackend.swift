@@ -54,6 +54,20 @@ final class MediumBackend<Medium: FileSystem>: StoreBackend {
   func upgrade(_ tree: TreeSlot, first count: Int) throws(StoreError) {
     try engine.upgrade(SoughtUpgrade(tree: tree, count: count))
   }
+  func spaceUsage(droppingKept: Bool) throws(StoreError) -> SpaceUsage {
+    try engine.spaceUsage(droppingKept: droppingKept)
+  }
+
+  func compact(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
+    try engine.compact(request)
+  }
+
+  func backUp(
+    to medium: PosixFileSystem, _ monitor: BackupMonitor
+  ) throws(StoreError) -> BackupContents {
+    try Backup(of: engine.snapshot(), engine.names, monitor).run(into: medium)
+  }
+
   func close() throws(StoreError) { try engine.close() }
 }
 

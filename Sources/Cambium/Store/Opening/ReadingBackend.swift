@@ -99,6 +99,22 @@ final class ReadingBackend: StoreBackend {
     throw .readOnly(path: path)
   }
 
+  func spaceUsage(droppingKept: Bool) throws(StoreError) -> SpaceUsage {
+    try checkOpen()
+    return try SpaceUsage(of: follower.snapshot().state.base.file, droppingKept: droppingKept)
+  }
+
+  func compact(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
+    throw .readOnly(path: path)
+  }
+
+  func backUp(
+    to medium: PosixFileSystem, _ monitor: BackupMonitor
+  ) throws(StoreError) -> BackupContents {
+    try checkOpen()
+    return try Backup(of: follower.snapshot(), names, monitor).run(into: medium)
+  }
+
   func close() throws(StoreError) {
     try checkOpen()
     closing.lock()

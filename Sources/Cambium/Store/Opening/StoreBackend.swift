@@ -1,5 +1,5 @@
 /// The engine under a store, whichever medium it is on, and whether it writes.
-protocol StoreBackend: AnyObject, Sendable {
+protocol StoreBackend: CompactedStore {
   var path: String { get }
   var names: TreeNames { get }
   var report: OpenReport { get }
@@ -35,6 +35,9 @@ protocol StoreBackend: AnyObject, Sendable {
   /// Has every fold make new what it rewrites.
   func foldThrough(_ upgrades: TreeUpgrades)
   func close() throws(StoreError)
+  /// Copies the newest state into an empty directory.
+  func backUp(to medium: PosixFileSystem, _ monitor: BackupMonitor) throws(StoreError)
+    -> BackupContents
 
   /// Commits the kept state of a version, with what `body` changes in it.
   ///

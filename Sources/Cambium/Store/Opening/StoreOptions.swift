@@ -15,6 +15,8 @@ public struct StoreOptions: Sendable {
   /// Which commits the store's history keeps; nil to keep none. Of a store that is only read, what its
   /// writer keeps can be read all the same.
   public var history: HistoryOptions?
+  /// When room that nothing needs is given back in the background; nil for only when asked for.
+  public var automaticCompaction: AutomaticCompaction? = AutomaticCompaction()
   /// What is allowed of migrations, and how they are run.
   public var migration = MigrationOptions()
   /// Is told what a migration does, part by part; of levels `info` and `debug`, and `error` where it fails.
@@ -46,6 +48,7 @@ public struct StoreOptions: Sendable {
     engine.readMode = readMode
     engine.transactionBudget = transactionBudget
     engine.foldThreshold = foldThreshold
+    engine.automaticCompaction = automaticCompaction
     return engine
   }
 }

@@ -52,7 +52,8 @@ struct RandomHistory {
     case 44..<74: try read()
     case 74..<78: hold()
     case 78..<81: letGo()
-    case 81..<87: try perform(.step(Int.random(in: 1...3, using: &random)))
+    case 81..<85: try perform(.step(Int.random(in: 1...3, using: &random)))
+    case 85, 86: try compact()
     case 87..<90: try perform(.flush)
     case 90..<92: try perform(.seal)
     case 92: try perform(.settle)
@@ -77,6 +78,15 @@ struct RandomHistory {
     } catch is NotOpen where isFaulty {
       try recover()
     }
+  }
+}
+
+// MARK: - Compacting
+
+extension RandomHistory {
+  private mutating func compact() throws {
+    let scope: CompactionScope = random.next() % 3 == 0 ? .whole : .segments
+    try perform(.compact(scope, slices: Int.random(in: 1...4, using: &random)))
   }
 }
 

@@ -43,6 +43,8 @@ extension Scenario {
     case settle
     /// Freezes the fresh overlay, if none is frozen.
     case freeze
+    /// So many slices of a compaction, each of a few pages.
+    case compact(CompactionScope, slices: Int)
     /// The next write of pages fails: what is being folded goes to a segment of its own.
     case failPages
     case close

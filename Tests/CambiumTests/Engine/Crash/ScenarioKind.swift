@@ -7,6 +7,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
   case creation, firstCommit, smallCommits, mixedDurability, largeValues, commitByFooter, removals
   case severalTrees, savepoints, logSwitch, logSwitchFrozen, steppedFold, growth, sealing, closing
   case reopening, newSegments, everything
+  case compacting, compactingSegments, compactingKept
 
   func scenario(seed: UInt64, of kind: Content.Kind = .entries) -> Scenario {
     var writer = ScenarioWriter(self, seed: seed, of: kind)
@@ -56,6 +57,9 @@ private struct ScenarioWriter {
     case .closing: closing()
     case .reopening: reopening()
     case .newSegments: newSegments()
+    case .compacting: compacting()
+    case .compactingSegments: compactingSegments()
+    case .compactingKept: compactingKept()
     case .everything: times(number(14...30)) { $0.anything() }
     }
     add(chance(2) ? [.close, .open] : [.kill, .open])
@@ -184,6 +188,52 @@ extension ScenarioWriter {
     }
     add(.commit([.clear(tree: 0), .clear(tree: 1), .clear(tree: 2)] + changes(2), .durable))
     add(.failPages, .freeze, .settle)
+  }
+
+  /// Several trees, large values too, are moved while commits and folds go on.
+  private mutating func compacting() {
+    times(number(3...5)) {
+      $0.add(.commit($0.changes(12, trees: 0...2) + $0.puts(1, lengths: 200...6_000), .durable))
+      $0.add(.freeze, .settle)
+    }
+    times(number(2...4)) {
+      $0.add(.compact(.whole, slices: $0.number(1...3)))
+      if $0.chance(2) { $0.commit($0.durability()) }
+      if $0.chance(3) { $0.add(.freeze, .step($0.number(1...3))) }
+    }
+    maybe(.kill, .open)
+    add(.compact(.whole, slices: 12))
+  }
+
+  /// Folds that fail leave many segments, which are emptied one after the other.
+  private mutating func compactingSegments() {
+    times(number(4...6)) {
+      $0.add(.commit($0.changes(10, trees: 0...2), .durable), .failPages, .freeze, .settle)
+    }
+    times(number(2...4)) {
+      $0.add(.compact(.segments, slices: $0.number(1...4)))
+      $0.commit($0.durability())
+      if $0.chance(3) { $0.add(.failPages) }
+      if $0.chance(4) { $0.add(.close, .open) }
+    }
+    add(.settle, .compact(.segments, slices: 8))
+  }
+
+  /// States are kept meanwhile, and let go of.
+  private mutating func compactingKept() {
+    times(number(2...3)) {
+      $0.add(.commit($0.changes(10, trees: 0...2), .durable), .failPages, .freeze, .settle)
+      $0.add(.trees($0.changes(3), $0.trees([.move(tree: 0, to: 2)]), keeping: true, .durable))
+      $0.add(.compact(.whole, slices: $0.number(1...3)))
+      $0.add(.commit($0.changes(6, trees: 0...2), $0.durability()))
+    }
+    add(.trees(changes(2), trees([.copy(tree: 1, to: 0)]), keeping: false, .durable))
+    add(.compact(.segments, slices: 3), .compact(.whole, slices: 12))
+  }
+
+  /// Those of records have indexes, which would have to go with them.
+  private func trees(_ changes: [TreeChange]) -> [TreeChange] {
+    scenario.kind == .entries ? changes : []
   }
 
   private mutating func anything() {

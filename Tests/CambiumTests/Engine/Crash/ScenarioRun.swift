@@ -66,6 +66,7 @@ final class ScenarioRun {
     case .step(let count): _ = try engine.step(budget: count)
     case .settle: while try engine.step() {}
     case .freeze: engine.freezeIfPossible()
+    case .compact(let scope, let slices): try engine.compact(scope, slices: slices)
     default:
       self.engine = nil
       try engine.close()
@@ -125,7 +126,7 @@ extension ScenarioRun {
         guard let keeping else { return }
         transaction.treeWork.operations = try trees.map { try $0.operation(engine.names) }
         transaction.treeWork.keeping = [
-          keeping ? .keep(version: UInt32(stamp), label: "kept") : .drop(version: UInt32(stamp))
+          keeping ? .keep(version: UInt32(stamp), label: "kept") : .dropBefore(version: .max)
         ]
       }
     } catch {
@@ -213,5 +214,17 @@ extension Engine {
     lock.lock()
     defer { lock.unlock() }
     if working.frozen == nil, !working.fresh.isEmpty { freeze() }
+  }
+}
+
+extension Engine {
+  /// Does at most so many slices of a compaction, each of a few pages.
+  func compact(_ scope: CompactionScope, slices: Int) throws(StoreError) {
+    var request = CompactionRequest(scope: scope)
+    request.below = try spaceUsage().nextNumber
+    request.bytes = 2 * Layout.blockSize
+    for _ in 0..<slices {
+      if try compact(request) == nil { return }
+    }
   }
 }

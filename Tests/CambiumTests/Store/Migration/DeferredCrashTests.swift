@@ -45,7 +45,7 @@ import Testing
       }
     }
 
-    func finish(_ budget: MigrationBudget = .unlimited) throws -> Bool {
+    func finish(_ budget: WorkBudget = .unlimited) throws -> Bool {
       let backend = backend
       var finishing = DeferredFinishing(backend, types, budget, sliceCount: 7) {
         body throws(StoreError) in try backend.commit(body)

@@ -75,7 +75,7 @@ import Testing
       types = try RecordTypes(schemas[schemas.count - 1], model: nil, names: backend.names)
     }
 
-    func finish(_ budget: MigrationBudget) throws -> Bool {
+    func finish(_ budget: WorkBudget) throws -> Bool {
       let backend = backend
       var finishing = DeferredFinishing(backend, types, budget, sliceCount: 40) {
         body throws(StoreError) in try backend.commit(body)

@@ -402,6 +402,57 @@ struct ProcessTests {
 
   private static func contender(_ path: String) throws -> Contender { try Contender(path) }
 
+  @Test(.timeLimit(.minutes(2)))
+  func `a reader in another process reads on while segments are emptied`() async throws {
+    let directory = try TemporaryDirectory()
+    await #expect(processExitsWith: .success) { [path = directory.path as String] in
+      // The writer folds and compacts on and on; both of a pair of keys always have the same value.
+      let writer = ForkedChild { pipe in
+        guard let store = try? RawStore(at: path), let tree = try? store.tree("t") else { return 1 }
+        var round: UInt8 = 0
+        while true {
+          round &+= 1
+          do {
+            try store.write { transaction in
+              for key in 0..<200 as Range<UInt8> {
+                let value = Bytes(repeating: round, count: 300)
+                try transaction.put([key, 0].rawSpan, value.rawSpan, in: tree)
+                try transaction.put([key, 1].rawSpan, value.rawSpan, in: tree)
+              }
+            }
+            try store.fold()
+            _ = try store.compact()
+          } catch {
+            return 2
+          }
+          send(UInt64(round), to: pipe)
+        }
+      }
+      guard let writer, writer.next() != nil else { exit(1) }
+      let reader = try RawReader(at: path)
+      let tree = try reader.tree("t")
+      var held: [(RawSnapshot, UInt8)] = []
+      for round in 0..<60 {
+        _ = try reader.refresh()
+        let snapshot = reader.snapshot()
+        guard let first = try snapshot[tree].copyValue(for: [0, 0].rawSpan)?.first else { exit(2) }
+        if round % 10 == 0 { held.append((snapshot, first)) }
+        for (snapshot, first) in held + [(snapshot, first)] {
+          Self.check(snapshot[tree].count == 400, 3)
+          for key in [0, 77, 199] as Bytes {
+            let one = try snapshot[tree].copyValue(for: [key, 0].rawSpan)
+            let two = try snapshot[tree].copyValue(for: [key, 1].rawSpan)
+            Self.check(one == two && one == Bytes(repeating: first, count: 300), 4)
+          }
+        }
+        Self.check(writer.next() != nil, 5)
+      }
+      writer.kill()
+      Self.check(writer.wait() == -1, 6)
+    }
+    withExtendedLifetime(directory) {}
+  }
+
   @Test(.timeLimit(.minutes(1)))
   func `a reader in the writer's own process sees what is flushed`() async throws {
     let directory = try TemporaryDirectory()

@@ -1,9 +1,9 @@
-/// How much of a pending migration is done at once. It ends at whichever bound comes first, and with the slice that
-/// it is in.
-public struct MigrationBudget: Hashable, Sendable {
-  /// Nil for all.
+/// How much of long work, such as a pending migration or a compaction, is done at once. It ends at whichever bound comes
+/// first, and with the slice that it is in.
+public struct WorkBudget: Hashable, Sendable {
+  /// Records, or entries of trees where those are moved; nil for all.
   public var records: Int?
-  /// Of rows; nil for all.
+  /// Of rows, or of the pages that are written; nil for all.
   public var bytes: Int?
   /// Nil for as long as it takes.
   public var time: Duration?
@@ -21,7 +21,7 @@ public struct MigrationBudget: Hashable, Sendable {
   public static func time(_ duration: Duration) -> Self { Self(time: duration) }
 }
 
-extension MigrationBudget {
+extension WorkBudget {
   /// What is left of a budget.
   struct Remaining {
     private var records: Int
@@ -30,7 +30,7 @@ extension MigrationBudget {
     /// The bytes of rows that a slice has at most: transactions wait for the medium meanwhile.
     private static var sliceBytes: Int { 2 << 20 }
 
-    init(_ budget: MigrationBudget) {
+    init(_ budget: WorkBudget) {
       records = budget.records ?? .max
       bytes = budget.bytes ?? .max
       deadline = budget.time.map { ContinuousClock.now + $0 }
@@ -45,9 +45,14 @@ extension MigrationBudget {
       max(1, min(limit, records, bytes / recordSize, Self.sliceBytes / recordSize))
     }
 
-    mutating func take(_ count: Int, size: Int) {
+    mutating func take(_ count: Int, size: Int) { take(count, bytes: count * size) }
+
+    /// The bytes that the next slice has, of at most so many.
+    func part(of limit: Int) -> Int { max(1, min(limit, bytes)) }
+
+    mutating func take(_ count: Int, bytes size: Int) {
       if records != .max { records -= count }
-      if bytes != .max { bytes -= count * size }
+      if bytes != .max { bytes -= size }
     }
   }
 }

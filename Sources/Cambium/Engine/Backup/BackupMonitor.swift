@@ -1,0 +1,50 @@
+/// Counts what a backup has copied, tells who wants to know, and ends it where they say so. For one thread.
+final class BackupMonitor {
+  private(set) var progress = BackupProgress()
+  /// What whoever is told threw.
+  private(set) var failure: (any Error)?
+  private let tell: (BackupProgress) throws -> Void
+  private let started = ContinuousClock.now
+
+  /// How many entries are copied between two looks.
+  private static var entriesPerLook: Int { 4096 }
+
+  init(_ tell: @escaping (BackupProgress) throws -> Void = { _ in }) {
+    self.tell = tell
+  }
+
+  func begin(_ count: Int) { progress.expectedEntries = count }
+
+  /// An entry is about to be copied.
+  ///
+  /// - Throws: `.closed`, for want of a better word: `failure` says why.
+  @inline(__always)
+  func step() throws(StoreError) {
+    progress.entries &+= 1
+    if progress.entries & (Self.entriesPerLook - 1) == 0 { try look() }
+  }
+
+  @inline(never)
+  private func look() throws(StoreError) {
+    progress.elapsed = .now - started
+    do {
+      try tell(progress)
+    } catch {
+      failure = error
+      throw .closed(path: "the backup")
+    }
+  }
+}
+
+/// How far a backup is.
+public struct BackupProgress: Hashable, Sendable {
+  /// The entries of trees that were copied: rows, index entries, and the store's own.
+  public internal(set) var entries = 0
+  public internal(set) var expectedEntries = 0
+  public internal(set) var elapsed = Duration.zero
+
+  /// From 0 to 1.
+  public var fraction: Double {
+    expectedEntries > 0 ? min(1, Double(entries) / Double(expectedEntries)) : 1
+  }
+}

@@ -1,0 +1,40 @@
+/// The entries of one tree of a snapshot, in order, as what a merge adds to an empty tree.
+///
+/// Whoever has it keeps the snapshot.
+struct SnapshotInput<Medium: FileSystem>: SortedInput, ~Copyable {
+  private var cursor: LayeredCursor<Medium>
+  private let monitor: BackupMonitor
+  private var hasBegun = false
+  /// The value of the entry, if it has pages of its own.
+  private var largeValue: [UInt8] = []
+
+  init(_ tree: LayeredTree<Medium>, _ monitor: BackupMonitor) {
+    cursor = LayeredCursor(tree)
+    self.monitor = monitor
+  }
+
+  mutating func advance() throws(StoreError) -> Bool {
+    let isOn = hasBegun ? try cursor.next() : try cursor.first()
+    hasBegun = true
+    if !isOn { return false }
+    try monitor.step()
+    if cursor.isExternal {
+      largeValue.removeAll(keepingCapacity: true)
+      try cursor.appendValue(to: &largeValue)
+    }
+    return true
+  }
+
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    get { cursor.key }
+  }
+
+  var value: RawSpan {
+    @_lifetime(borrow self)
+    get { cursor.isExternal ? largeValue.rawSpan : cursor.storedValue }
+  }
+
+  var isRemoval: Bool { false }
+  var schemaVersion: UInt32 { cursor.schemaVersion }
+}

@@ -1,0 +1,127 @@
+/// When segments are emptied in the background, and until when.
+///
+/// It begins late and ends later: so a store whose garbage comes and goes is not rewritten all the time.
+public struct AutomaticCompaction: Hashable, Sendable {
+  /// The share of the pages' files from which on it begins, where that is garbage; from 0 to 1.
+  public var beginsAt = 0.5
+  /// The share at which it ends.
+  public var endsAt = 0.25
+  /// The bytes of garbage that make it worth the while.
+  public var leastGain = 64 << 20
+  /// The bytes that are moved at once: folds wait for as long as that takes.
+  public var sliceBytes = 8 << 20
+
+  public init() {}
+}
+
+/// How far an engine is with that.
+struct AutomaticCompactionState {
+  /// Segments below this one are being emptied; nil while none are.
+  var below: UInt32?
+  /// The footer that was looked at last.
+  var looked: FooterReference?
+  /// How many footers are passed over after a failure.
+  var pause = 0
+
+  /// Footers that are passed over before it is tried again, where there was no room.
+  static var retry: Int { 16 }
+}
+
+extension Engine {
+  /// Does a slice of a compaction, if one is due and nobody has the fold's turn. A failure is not thrown: nothing
+  /// was lost, and what poisons the engine is seen by everybody.
+  ///
+  /// - Returns: whether it did anything.
+  func stepCompaction() -> Bool {
+    guard let automatic = options.automaticCompaction, takeFoldTurnToCompact(automatic) else {
+      return false
+    }
+    do throws(StoreError) {
+      guard let request = try dueRequest(automatic) else { return false }
+      guard let slice = try takeSlice(request) else { return true }
+      if slice.done == nil { endCompaction() }
+      return slice.done != nil
+    } catch {
+      pauseCompaction(after: error)
+      return false
+    }
+  }
+
+  /// Takes the fold's turn if it is free, nothing is to be folded, and there is a footer that was not looked at.
+  private func takeFoldTurnToCompact(_ automatic: AutomaticCompaction) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    guard case .open = phase, !background.isEnding, !hasFoldTurn, working.frozen == nil,
+      isCompactionDue(automatic)
+    else { return false }
+    hasFoldTurn = true
+    return true
+  }
+
+  /// Whether to look closer. Once for a footer, from what it says of its trees. With the lock.
+  private func isCompactionDue(_ options: AutomaticCompaction) -> Bool {
+    let file = working.base.file
+    if automatic.below != nil { return true }
+    if automatic.looked == file.reference { return false }
+    automatic.looked = file.reference
+    if automatic.pause > 0 {
+      automatic.pause -= 1
+      return false
+    }
+    return file.footer.garbageShare >= options.beginsAt
+  }
+
+  /// What is to be done now; nil if nothing is, and then without the fold's turn, as after an error.
+  private func dueRequest(
+    _ options: AutomaticCompaction
+  ) throws(StoreError) -> CompactionRequest? {
+    do throws(StoreError) {
+      if let request = request(options, of: try spaceUsage()) { return request }
+    } catch {
+      giveFoldTurn()
+      throw error
+    }
+    giveFoldTurn()
+    return nil
+  }
+
+  private func request(
+    _ options: AutomaticCompaction, of usage: SpaceUsage
+  ) -> CompactionRequest? {
+    lock.lock()
+    defer { lock.unlock() }
+    if automatic.below == nil {
+      let isWorthIt = usage.garbage >= UInt64(clamping: options.leastGain)
+      guard isWorthIt, usage.garbageShare >= options.beginsAt else { return nil }
+      automatic.below = usage.nextNumber
+    }
+    if usage.garbageShare <= options.endsAt {
+      automatic.below = nil
+      return nil
+    }
+    var request = CompactionRequest(scope: .segments)
+    request.below = automatic.below ?? .max
+    request.leastGarbage = options.endsAt
+    request.bytes = options.sliceBytes
+    return request
+  }
+
+  private func endCompaction() {
+    lock.lock()
+    defer { lock.unlock() }
+    automatic.below = nil
+    automatic.looked = working.base.file.reference
+  }
+
+  /// Room may come back; what is damaged stays so until somebody looks at it.
+  private func pauseCompaction(after error: StoreError) {
+    lock.lock()
+    defer { lock.unlock() }
+    if case .full = error {
+      automatic.pause = AutomaticCompactionState.retry
+    } else {
+      automatic.pause = .max
+    }
+    automatic.below = nil
+  }
+}

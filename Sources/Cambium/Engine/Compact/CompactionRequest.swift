@@ -1,0 +1,64 @@
+/// What is asked of a compaction, slice by slice.
+struct CompactionRequest: Hashable, Sendable {
+  var scope = CompactionScope.whole
+  /// Only segments below this one are emptied: what a compaction writes is not its own next work.
+  var below = UInt32.max
+  /// The share of a segment that must be garbage so that it is emptied, where not all are.
+  var leastGarbage = 0.2
+  /// The bytes of pages that a slice moves.
+  var bytes = 32 << 20
+
+  /// What the segments that one pass empties together may have to be moved, where not all are emptied: so much
+  /// more room is needed than for one.
+  static var passBytes: UInt64 { 64 << 20 }
+}
+
+extension CompactionRequest {
+  /// The segments that the next pass is to empty; none where there is nothing to gain.
+  func segments(of usage: SpaceUsage) -> SegmentSet {
+    switch scope {
+    case .whole:
+      SegmentSet(candidates(of: usage).prefix(CompactionPlace.segmentsMax).map(\.number))
+    case .segments: emptiest(of: usage)
+    }
+  }
+
+  /// All segments that are to be emptied, in one pass or several.
+  func candidates(of usage: SpaceUsage) -> [SegmentUsage] {
+    usage.segments.filter {
+      !$0.isKept && $0.number < below
+        && (scope == .whole || Double($0.garbage) >= leastGarbage * Double($0.size))
+    }
+  }
+
+  /// The segment in which the least share lives, and others as long as little must be moved.
+  private func emptiest(of usage: SpaceUsage) -> SegmentSet {
+    let candidates = candidates(of: usage).sorted {
+      ($0.liveShare, $0.number) < ($1.liveShare, $1.number)
+    }
+    var chosen: [UInt32] = []
+    var liveBytes: UInt64 = 0
+    for segment in candidates.prefix(CompactionPlace.segmentsMax) {
+      liveBytes += segment.liveBytes
+      if !chosen.isEmpty, liveBytes > Self.passBytes { break }
+      chosen.append(segment.number)
+    }
+    return SegmentSet(chosen)
+  }
+}
+
+/// What a slice of a compaction has done.
+struct CompactedSlice: Hashable, Sendable {
+  /// Of the pass: it may have been begun by somebody else.
+  let scope: CompactionScope
+  let below: UInt32
+  /// The bytes that were written, with the footer's pages left out.
+  let writtenBytes: Int
+  /// The entries in the leaves that were written.
+  let entries: Int
+  /// The bytes of segments that nothing needs any more.
+  let releasedBytes: UInt64
+  let releasedSegments: Int
+  /// Whether it was the last of its pass.
+  let endsPass: Bool
+}

@@ -1,0 +1,101 @@
+/// A slice of a compaction: one merge over the base that moves pages out of segments, and the footer of that.
+///
+///     merge ranges of trees ─▶ sync, footer ─▶ read back what was written, compare ─▶ to be made true
+///
+/// After an error it is of no more use, and what it appended is nobody's.
+struct CompactionSlice<Medium: FileSystem> {
+  private let base: PageFile<Medium>
+  private let request: CompactionRequest
+  private let sizes: NodeSizes
+  private let appender: PageAppender<Medium>
+  private var place: CompactionPlace
+  private var footer: Footer
+  /// The trees that got other pages, by their place in the catalog.
+  private var moved: [Int] = []
+  private var endsPass = false
+  private var entries = 0
+
+  init(
+    of base: PageFile<Medium>, at place: CompactionPlace, _ request: CompactionRequest,
+    sizes: NodeSizes, appendingTo appender: PageAppender<Medium>
+  ) {
+    self.base = base
+    self.request = request
+    self.sizes = sizes
+    self.appender = appender
+    self.place = place
+    footer = base.footer
+  }
+
+  /// Does all of it, up to where the footer can be made true.
+  ///
+  /// - Throws: `.corrupt` if the base is damaged, or if what was written is not what was read; `.limitExceeded`,
+  ///   `.full`, `.io`.
+  mutating func run() throws(StoreError) -> (PublishedFooter<Medium>, CompactedSlice) {
+    try moveTrees()
+    try footer.setCompaction(endsPass ? nil : place)
+    let publishing = FooterPublishing(base: base, present: base, appender: appender)
+    let published = try publishing.publish(footer)
+    published.file.readAhead(published.appended)
+    for index in moved { try check(index, published) }
+    return (published, report(published))
+  }
+}
+
+// MARK: - Moving
+
+extension CompactionSlice {
+  /// Goes on from tree to tree as long as the budget lasts.
+  private mutating func moveTrees() throws(StoreError) {
+    var range = MergeRange(from: place.key, bytes: request.bytes)
+    for index in footer.trees.indices {
+      let name = footer.trees[index].name
+      if name.utf8.lexicographicallyPrecedes(place.tree.utf8) { continue }
+      if name != place.tree {
+        range = MergeRange(from: [], bytes: range.bytes)
+      }
+      try moveTree(index, range)
+      if let end = range.end {
+        place.tree = name
+        place.key = end
+        return
+      }
+    }
+    endsPass = true
+  }
+
+  private mutating func moveTree(_ index: Int, _ range: MergeRange) throws(StoreError) {
+    guard let root = footer.trees[index].root else { return }
+    let newRoot = try TreeMerge.run(
+      NoInput(), into: root, of: base.pages, transform: NoTransform(),
+      adoption: .outside(place.segments), within: range, sizes: sizes, appendingTo: appender)
+    if newRoot == root { return }
+    footer.trees[index].root = newRoot
+    moved.append(index)
+  }
+}
+
+// MARK: - What was done
+
+extension CompactionSlice {
+  private mutating func check(
+    _ index: Int, _ published: PublishedFooter<Medium>
+  ) throws(StoreError) {
+    let old = Tree(pages: base.pages, root: base.footer.trees[index].root)
+    let new = Tree(pages: published.file.pages, root: footer.trees[index].root)
+    let check = RewriteCheck(from: old, to: new, by: published.appended)
+    entries += try check.run(of: footer.trees[index].name)
+  }
+
+  private func report(_ published: PublishedFooter<Medium>) -> CompactedSlice {
+    let blocks = published.appended.reduce(0) { $0 + $1.blocks.count }
+    let released = Set(published.released)
+    let releasedBlocks = base.footer.segments.reduce(UInt64(0)) {
+      $0 + ($1.kind == .pages && released.contains($1.number) ? $1.end : 0)
+    }
+    return CompactedSlice(
+      scope: place.scope, below: place.below, writtenBytes: blocks * Layout.blockSize,
+      entries: entries, releasedBytes: releasedBlocks * UInt64(Layout.blockSize),
+      releasedSegments: released.count, endsPass: endsPass)
+  }
+}

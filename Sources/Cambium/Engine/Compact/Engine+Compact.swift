@@ -1,0 +1,165 @@
+// A compaction moves what lives out of segments, so that they can be unlinked. It is done in slices, each under the
+// fold's turn; commits go on into the log, and folds go between slices. Where it is is in the footer, so it goes on
+// after a crash.
+
+extension Engine {
+  /// What the page segments hold.
+  ///
+  /// - Throws: `.corrupt`, `.io`, `.closed`, `.forked`.
+  func spaceUsage(droppingKept: Bool = false) throws(StoreError) -> SpaceUsage {
+    try checkProcess()
+    return try SpaceUsage(of: try newestBase().file, droppingKept: droppingKept)
+  }
+
+  private func newestBase() throws(StoreError) -> Base<Medium> {
+    lock.lock()
+    defer { lock.unlock() }
+    if case .closed = phase { throw .closed(path: medium.path) }
+    return working.base
+  }
+
+  /// Does the next slice of a compaction: of the one that is pending, whoever began it, or of another.
+  ///
+  /// What is read is the same before and after.
+  ///
+  /// - Returns: nil where there is nothing to gain.
+  /// - Throws: `.full`, `.corrupt`, also where what was written is not what was read, `.limitExceeded`: then the slice
+  ///   was not done. `.io` where something cannot be read. A first of writing is not thrown: the slice begins again, in
+  ///   another segment. A second in a row is, and poisons. `.poisoned`, `.closed`, `.forked`.
+  func compact(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
+    try checkProcess()
+    while true {
+      try takeFoldTurnToCompact()
+      if let slice = try takeSlice(request) { return slice.done }
+    }
+  }
+
+  /// Does a slice, and gives back the fold's turn.
+  ///
+  /// - Returns: nil where it is to be tried again.
+  func takeSlice(_ request: CompactionRequest) throws(StoreError) -> SliceTaken? {
+    do throws(StoreError) {
+      let done = try runSlice(request)
+      giveFoldTurn()
+      return SliceTaken(done: done)
+    } catch {
+      let isOver = abandonSlice(error)
+      giveFoldTurn()
+      if isOver { throw error }
+      return nil
+    }
+  }
+
+  /// Lets go of what a slice wrote before `error`, as of what a fold wrote.
+  ///
+  /// What cannot be read harms nobody but who reads it: a place that nobody had asked for does not poison the
+  /// engine.
+  ///
+  /// - Returns: whether trying again at once is of no use.
+  private func abandonSlice(_ error: StoreError) -> Bool {
+    guard case .io(_, "read", _) = error else { return abandonFold(error) }
+    appender = appender.successor()
+    return true
+  }
+
+  /// With the fold's turn.
+  private func runSlice(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
+    let base = try newestBase().file
+    let pending = try CompactionPlace(in: base.footer, at: base.reference.position)
+    let first = pending == nil ? try firstPlace(in: base, request) : nil
+    guard let place = pending ?? first else { return nil }
+    // What is moved does not go where it comes from.
+    if let end = appender.end, place.segments.contains(end.segment) {
+      appender = appender.successor()
+    }
+    var slice = CompactionSlice(
+      of: base, at: place, request, sizes: options.nodeSizes, appendingTo: appender)
+    let firstNumber = appender.nextNumber
+    do throws(StoreError) {
+      let (published, report) = try slice.run()
+      failedFolds = 0
+      try makeTrue(published) { $0.move(to: $1) }
+      return report
+    } catch {
+      removeAbandoned(from: firstNumber)
+      throw error
+    }
+  }
+
+  /// Where the next pass begins; nil where there is nothing to gain.
+  private func firstPlace(
+    in base: PageFile<Medium>, _ request: CompactionRequest
+  ) throws(StoreError) -> CompactionPlace? {
+    let usage = try SpaceUsage(of: base)
+    let segments = request.segments(of: usage)
+    if segments.isEmpty { return nil }
+    return CompactionPlace(
+      scope: request.scope, below: min(request.below, usage.nextNumber), segments: segments)
+  }
+
+  /// Unlinks the segments that a slice made in vain: where room is short, what they take is needed.
+  private func removeAbandoned(from number: UInt64) {
+    lock.lock()
+    defer { lock.unlock() }
+    // A footer that names them may be on the medium, if the log failed.
+    guard case .open = phase, number < appender.nextNumber else { return }
+    let names = (number..<appender.nextNumber).compactMap { UInt32(exactly: $0) }
+      .map { FileName.pages($0) }
+    lock.unlock()
+    for name in names {
+      try? medium.unlink(name, at: .segmentUnlink)
+      try? medium.unlink(name.temporary, at: .segmentUnlink)
+    }
+    lock.lock()
+  }
+}
+
+// MARK: - The turn
+
+extension Engine {
+  /// Takes the fold's turn when no fold is under way. What is frozen is folded first, unless that cannot be done for
+  /// want of room, which a compaction may make.
+  private func takeFoldTurnToCompact() throws(StoreError) {
+    lock.lock()
+    defer { lock.unlock() }
+    while true {
+      try checkWritable()
+      if hasFoldTurn {
+        progressed.wait()
+      } else if fold == nil, working.frozen == nil || foldFailure != nil {
+        hasFoldTurn = true
+        return
+      } else {
+        // What keeps it from ending is seen above.
+        try? waitForFold()
+      }
+    }
+  }
+
+  /// With the fold's turn.
+  func giveFoldTurn() {
+    lock.lock()
+    defer { lock.unlock() }
+    hasFoldTurn = false
+    if working.frozen != nil { background.wakeFolder() }
+    progress()
+  }
+}
+
+/// What came of trying a slice: nil where there is nothing to gain.
+struct SliceTaken {
+  let done: CompactedSlice?
+}
+
+extension StoreState {
+  /// Replaces the base by one that holds the same in other pages.
+  mutating func move(to base: Base<Medium>) {
+    if self.base.coveredSequence == base.coveredSequence {
+      self.base = base
+    } else if sequence == base.coveredSequence {
+      // No commit came since the fold: the state was left on the trees before, with all of it on top of them.
+      self = StoreState(
+        sequence: sequence, base: base, frozen: nil, fresh: Overlay(OverlayArena(capacity: 0)))
+    }
+  }
+}

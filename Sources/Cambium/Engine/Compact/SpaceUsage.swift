@@ -1,0 +1,73 @@
+/// What the page segments of a state hold, from what its footer says.
+struct SpaceUsage: Hashable, Sendable {
+  /// Ascending by number.
+  let segments: [SegmentUsage]
+
+  /// - Parameter segments: Ascending by number.
+  init(_ segments: [SegmentUsage]) {
+    self.segments = segments
+  }
+
+  /// - Parameter droppingKept: Whether states that are kept count as gone.
+  /// - Complexity: O(segments); no page is read but the footers of kept states.
+  /// - Throws: `.corrupt`, `.io`.
+  init<Medium: FileSystem>(
+    of file: PageFile<Medium>, droppingKept: Bool = false
+  ) throws(StoreError) {
+    var kept: Set<UInt32> = []
+    if !droppingKept {
+      for state in file.footer.keptStates {
+        kept.formUnion(try file.segmentNumbers(of: state.footer))
+      }
+    }
+    // Behind the last page there is the footer itself.
+    let (own, end) = (file.reference.position.segment, UInt64(file.reference.endBlock))
+    var segments: [SegmentUsage] = []
+    for extent in file.footer.segments where extent.kind == .pages {
+      segments.append(
+        SegmentUsage(
+          number: extent.number, blocks: extent.number == own ? max(extent.end, end) : extent.end,
+          liveBytes: extent.liveBytes, isKept: kept.contains(extent.number)))
+    }
+    if !segments.contains(where: { $0.number == own }) {
+      segments.append(
+        SegmentUsage(number: own, blocks: end, liveBytes: 0, isKept: kept.contains(own)))
+    }
+    self.segments = segments.sorted { $0.number < $1.number }
+  }
+
+  /// The bytes of all segments.
+  var size: UInt64 { segments.reduce(0) { $0 + $1.size } }
+  /// The bytes that the present state reaches.
+  var liveBytes: UInt64 { segments.reduce(0) { $0 + $1.liveBytes } }
+  /// The bytes that nothing reaches, where they can be given back.
+  var garbage: UInt64 { segments.reduce(0) { $0 + ($1.isKept ? 0 : $1.garbage) } }
+  /// The bytes that the present state does not reach, in segments that kept states are in.
+  var keptBytes: UInt64 { segments.reduce(0) { $0 + ($1.isKept ? $1.garbage : 0) } }
+  /// From 0 to 1.
+  var garbageShare: Double { size > 0 ? Double(garbage) / Double(size) : 0 }
+  /// Above all numbers.
+  var nextNumber: UInt32 { (segments.last?.number ?? 0) &+ 1 }
+}
+
+/// What one page segment holds.
+struct SegmentUsage: Hashable, Sendable {
+  let number: UInt32
+  let size: UInt64
+  let liveBytes: UInt64
+  /// Whether a kept state is in it, so that it stays whatever is moved out of it.
+  let isKept: Bool
+
+  /// - Parameter blocks: More than a segment has count as those, whatever a footer says.
+  init(number: UInt32, blocks: UInt64, liveBytes: UInt64, isKept: Bool) {
+    self.number = number
+    size = min(blocks, UInt64(Layout.segmentBlocksMax)) * UInt64(Layout.blockSize)
+    self.liveBytes = min(liveBytes, size)
+    self.isKept = isKept
+  }
+
+  /// The header counts, and old footers, as nothing reaches them.
+  var garbage: UInt64 { size - liveBytes }
+  /// From 0 to 1.
+  var liveShare: Double { size > 0 ? Double(liveBytes) / Double(size) : 0 }
+}

@@ -1,0 +1,114 @@
+/// What a footer published, which is not true yet.
+struct PublishedFooter<Medium: FileSystem> {
+  let file: PageFile<Medium>
+  /// Page segments that the footer no longer names.
+  let released: [UInt32]
+  /// The pages that came with it.
+  let appended: [AppendedBlocks]
+}
+
+/// The way of new trees to a footer on the medium: what was appended is synced, segments are counted, and the
+/// footer is written. Nothing of it is true until a reference to the footer is on the medium.
+struct FooterPublishing<Medium: FileSystem> {
+  /// The state that the footer follows.
+  let base: PageFile<Medium>
+  /// What a state that is kept from now on is; mostly the base.
+  let present: PageFile<Medium>
+  let appender: PageAppender<Medium>
+
+  /// Publishes a footer; its segment table and the one before it are filled in here.
+  ///
+  /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`.
+  func publish(_ trees: Footer) throws(StoreError) -> PublishedFooter<Medium> {
+    // The table says how far segments go, so all pages must be placed before it is made.
+    try appender.sync()
+    var footer = trees
+    footer.previous = base.reference
+    footer.segments = try segments(of: footer)
+    let appended = appender.extents
+    let reference = try appender.publish(footer)
+    let file = try PageFile(after: base, reference, footer)
+    return PublishedFooter(file: file, released: released(by: file), appended: appended)
+  }
+
+  /// The segment table: of each segment how far it goes and what is live in it. Page segments without
+  /// anything live are left out, unless a kept state needs them.
+  ///
+  /// - Complexity: O(branches).
+  private func segments(of footer: Footer) throws(StoreError) -> [SegmentExtent] {
+    var ends: [UInt32: UInt64] = [:]
+    for extent in present.footer.segments where extent.kind == .pages {
+      ends[extent.number] = extent.end
+    }
+    for extent in footer.segments where extent.kind == .pages {
+      ends[extent.number] = max(ends[extent.number] ?? 0, extent.end)
+    }
+    for extent in appender.extents { ends[extent.number] = UInt64(extent.blocks.upperBound) }
+    var kept: Set<UInt32> = []
+    for state in footer.keptStates {
+      kept.formUnion(
+        state.footer == present.reference
+          ? present.segmentNumbers : try base.segmentNumbers(of: state.footer))
+      let (segment, end) = (state.footer.position.segment, UInt64(state.footer.endBlock))
+      ends[segment] = max(ends[segment] ?? 0, end)
+    }
+    var placed = footer
+    placed.segments = ends.sorted { $0.key < $1.key }.map {
+      SegmentExtent(kind: .pages, number: $0.key, end: $0.value, liveBytes: 0)
+    }
+    let pages = try PageFile(after: base, base.reference, placed).pages
+    var live: [UInt32: UInt64] = [:]
+    for tree in footer.trees {
+      try Tree(pages: pages, root: tree.root).addLiveBytes(to: &live)
+    }
+    let table = ends.compactMap { number, end in
+      (live[number] ?? (kept.contains(number) ? 0 : nil)).map {
+        SegmentExtent(kind: .pages, number: number, end: end, liveBytes: $0)
+      }
+    }
+    return table.sorted { $0.number < $1.number } + footer.segments.filter { $0.kind != .pages }
+  }
+
+  /// The page segments that only states before `file` need.
+  private func released(by file: PageFile<Medium>) -> [UInt32] {
+    base.segmentNumbers.subtracting(file.segmentNumbers).sorted()
+  }
+}
+
+extension PageFile {
+  /// What is read ahead at most: more than that may not be wanted in memory at all.
+  private static var readAheadMax: Int { 256 << 20 }
+
+  /// Asks for pages that went past the page cache, which are about to be read.
+  ///
+  /// - Returns: whether they were not too many, and are read by way of the page cache at all.
+  @discardableResult
+  func readAhead(_ appended: [AppendedBlocks]) -> Bool {
+    let size = appended.reduce(0) { $0 + $1.blocks.count * Layout.blockSize }
+    guard pages.cache == nil, size <= Self.readAheadMax else { return false }
+    for extent in appended {
+      guard let segment = pages.segments.entry(extent.number)?.segment else { continue }
+      pages.medium.advise(
+        segment.file,
+        Int(extent.blocks.lowerBound) * Layout.blockSize..<Int(extent.blocks.upperBound)
+          * Layout.blockSize, .willNeed, at: .pageAdvise)
+    }
+    return true
+  }
+
+  /// The page segments that this state or one that it keeps is in.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func segmentNumbers(of state: FooterReference) throws(StoreError) -> Set<UInt32> {
+    if state == reference { return segmentNumbers }
+    let footer = try Self.footer(state, from: pages).0
+    return Set(footer.segments.lazy.filter { $0.kind == .pages }.map(\.number))
+      .union([state.position.segment])
+  }
+
+  /// The page segments that the state is in, that of the footer itself included.
+  var segmentNumbers: Set<UInt32> {
+    Set(footer.segments.lazy.filter { $0.kind == .pages }.map(\.number))
+      .union([reference.position.segment])
+  }
+}
