@@ -30,8 +30,9 @@ struct RootCommand: ParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      InfoCommand.self, CheckCommand.self, MapCommand.self, SchemaCommand.self, QueryCommand.self,
-      GetCommand.self, ExportCommand.self, ImportCommand.self, PlanCommand.self,
+      InfoCommand.self, CheckCommand.self, CompactCommand.self, MapCommand.self, SchemaCommand.self,
+      QueryCommand.self,
+      GetCommand.self, ExportCommand.self, ImportCommand.self, BackupCommand.self, PlanCommand.self,
       MigrateCommand.self, RollbackCommand.self, TortureCommand.self,
       TortureLifeCommand.self, ManualCommand.self,
     ])

@@ -27,14 +27,17 @@ struct StoreArguments: ParsableArguments {
     return options
   }
 
-  func snapshot() throws -> StoreSnapshot {
+  /// The store as it describes itself.
+  func open(_ options: StoreOptions) throws -> PersistentStore {
     do {
-      return try PersistentStore.snapshot(at: store, options: reading)
+      return try PersistentStore(untypedAt: store, options: options)
     } catch StoreError.unknownRecord {
       throw CommandFailure(
         .notFound, "\(store) has no records: no program has put a model into it yet.")
     }
   }
+
+  func snapshot() throws -> StoreSnapshot { try open(reading).snapshot() }
 }
 
 extension Schema {

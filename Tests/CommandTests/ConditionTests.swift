@@ -18,6 +18,9 @@ import Testing
     (["migrate", "STORE", "--schema", "LOCK"], [0, 1, 3, 4, 5, 5, 5]),
     (["rollback", "STORE", "--discard"], [0, 1, 3, 4, 5, 5, 5]),
     (["import", "STORE", "EXPORT", "--into"], [0, 1, 3, 4, 5, 5, 5]),
+    (["compact", "STORE"], [0, 1, 3, 4, 5, 5, 5]),
+    (["compact", "--dry-run", "STORE"], [0, 1, 0, 4, 5, 5, 5]),
+    (["backup", "STORE", "COPY"], [0, 1, 0, 4, 5, 5, 5]),
     (["import", "STORE", "EXPORT"], [7, 7, 7, 7, 7, 0, 7]),
     (["torture", "STORE", "--seconds", "1"], [7, 7, 7, 7, 7, 0, 7]),
   ]
@@ -37,7 +40,7 @@ import Testing
       let lock = try Recorded.newerLock(in: stage)
       let command = try Command.run(
         arguments.map {
-          ["STORE": path, "LOCK": lock, "EXPORT": export][$0] ?? $0
+          ["STORE": path, "LOCK": lock, "EXPORT": export, "COPY": stage.path("copy")][$0] ?? $0
         })
       #expect(
         command.status == statuses[column], "\(arguments) \(condition): \(command.error)")
@@ -51,7 +54,7 @@ import Testing
       ["nonsense"], ["info"], ["query", "a"], ["info", "a", "b"], ["get", "a", "b"],
       ["info", "a", "--commits", "-1"], ["torture", "a", "--seconds", "0"],
       ["query", "a", "b", "--csv", "--json"], ["import", "a", "b", "--into", "--force"],
-      ["schema", "a", "--step", "--diff", "1"],
+      ["schema", "a", "--step", "--diff", "1"], ["compact", "a", "--rate", "0"], ["backup", "a"],
     ] {
       #expect(try Command.run(arguments).status == 2, "\(arguments)")
     }

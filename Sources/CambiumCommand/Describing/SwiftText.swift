@@ -84,6 +84,9 @@ struct SwiftText {
     case .transformable: "JSONDocument"
     case .array(let element): "[\(swiftType(element))]"
     case .composite: "Never"
+    // Binary data is read when it is asked for; a string is one like any other.
+    case .external(.binaryData, _): "Blob"
+    case .external(let type, _): swiftType(type)
     }
   }
 
@@ -100,7 +103,9 @@ struct SwiftText {
         .map { ", modifier: \(quoted($0))" } ?? ""
       let begin = "\(indentation)Field(\(primary)name: \(quoted(field.name)), type: "
       if field.type != .composite {
-        return [begin + declaredType(field.type) + optional + modifier + ")"]
+        return [
+          begin + declaredType(field.type) + storage(of: field.type) + optional + modifier + ")"
+        ]
       }
       return [begin + ".composite {"]
         + description(of: field.parts, record, key: nil, indented: indentation + "  ")
@@ -114,8 +119,19 @@ struct SwiftText {
     case .array(let element): ".array(of: \(declaredType(element)))"
     case .transformable(let codec):
       codec == "json" ? ".transformable" : ".transformable(using: /* the codec \(quoted(codec)) */)"
+    case .external(let type, _): declaredType(type)
     default: ".\(type)"
     }
+  }
+
+  /// What is said of where values lie, where it is not in the row.
+  private static func storage(of type: ColumnType) -> String {
+    guard case .external(_, let options) = type else { return "" }
+    let compression = options.compression == .none ? ".none" : "\(options.compression)"
+    let method = compression.hasPrefix(".") ? compression : ".\(compression)"
+    let deduplicated = options.deduplicated ? ", deduplicated: true" : ""
+    return
+      ", storage: .external(threshold: \(options.threshold), compression: \(method)\(deduplicated))"
   }
 
   private static func index(_ index: IndexSchema, of record: RecordSchema) -> String {

@@ -117,8 +117,8 @@ struct ExportWriter {
     try snapshot.forEach(record: shape.name) { record in
       try Interruption.check("The export was interrupted, and has no last line.")
       text.removeAll(keepingCapacity: true)
-      let fields = named.map { field in
-        JSONValue.Member(name: field.name, value: record[field.name].json(of: field))
+      let fields = try named.map { field in
+        JSONValue.Member(name: field.name, value: try record[field.name].json(of: field))
       }
       (["record": .string(shape.name), "fields": .object(fields)] as JSONValue).write(to: &text)
       text += "\n"

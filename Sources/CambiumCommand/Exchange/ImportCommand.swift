@@ -1,6 +1,5 @@
 import ArgumentParser
 import Cambium
-import Glibc
 
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -36,7 +35,7 @@ struct ImportCommand: ParsableCommand {
     defer { bar.end() }
     let count: Int
     if into {
-      let store = try PersistentStore(untypedAt: arguments.store, options: arguments.writing)
+      let store = try arguments.open(arguments.writing)
       count = try add(lines, header, to: store, bar)
     } else {
       count = try make(lines, header, bar)
@@ -70,70 +69,21 @@ struct ImportCommand: ParsableCommand {
     }
   }
 
-  // MARK: A new store
-
   private func make(_ lines: LineInput, _ header: ImportHeader, _ bar: ProgressBar) throws -> Int {
-    let path = arguments.store.withoutSlashes
-    let isThere = unsafe access(path, F_OK) == 0
-    if isThere, !force {
-      throw CommandFailure(
-        .refused, "\(path) is there already. Say --into to add to it, or --force to replace it.")
-    }
-    if isThere { try checkReplaceable(path) }
-    let temporary = path + ".importing-\(getpid())"
+    let place = try NewStore(
+      at: arguments.store, replacing: force,
+      hint: "Say --into to add to it, or --force to replace it.",
+      arguments.reading)
     do {
       var options = arguments.writing
       options.access = .writing
-      let store = try PersistentStore(at: temporary, model: header.model, options: options)
+      let store = try PersistentStore(at: place.temporary, model: header.model, options: options)
       let count = try add(lines, header, to: store, bar)
-      try replace(path, by: temporary, isThere: isThere)
+      try place.finish()
       return count
     } catch {
-      try? PersistentStore.delete(at: temporary)
+      place.abandon()
       throw error
     }
-  }
-
-  /// Refuses what is no store, and a store that somebody writes to. Damage is no reason to keep one.
-  private func checkReplaceable(_ path: String) throws {
-    do {
-      let found = try PersistentStore.inspect(at: path, lastCommits: 0, options: arguments.reading)
-      if found.isOpenForWriting { throw StoreError.locked(path: path, holder: nil) }
-    } catch StoreError.corrupt {}
-  }
-
-  /// At every moment there is the old store or the new one, under its name or beside it.
-  private func replace(_ path: String, by temporary: String, isThere: Bool) throws {
-    let aside = path + ".replaced-\(getpid())"
-    if isThere { try move(path, to: aside) }
-    try move(temporary, to: path)
-    try Self.syncDirectory(of: path)
-    if isThere { try PersistentStore.delete(at: aside) }
-  }
-
-  private func move(_ path: String, to other: String) throws {
-    guard unsafe rename(path, other) == 0 else {
-      throw OutputFailure(message: "\(path) cannot be renamed: \(Errno(rawValue: errno)).")
-    }
-  }
-
-  /// The new name has to survive a power cut.
-  private static func syncDirectory(of path: String) throws {
-    let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    let descriptor = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 || errno == EINVAL else {
-      throw OutputFailure(
-        message: "\(parent) cannot be flushed: \(Errno(rawValue: errno)).")
-    }
-  }
-}
-
-extension String {
-  var withoutSlashes: String {
-    var text = self[...]
-    while text.count > 1, text.last == "/" { text = text.dropLast() }
-    return String(text)
   }
 }

@@ -111,6 +111,13 @@ extension JSONParser {
     index += 1
     var text: [UInt8] = []
     while let byte = next {
+      if byte >= 0x20, byte != 0x22, byte != 0x5c {
+        let end =
+          bytes[index...].firstIndex { $0 < 0x20 || $0 == 0x22 || $0 == 0x5c } ?? bytes.count
+        text += bytes[index..<end]
+        index = end
+        continue
+      }
       index += 1
       switch byte {
       case UInt8(ascii: "\""):
@@ -119,8 +126,7 @@ extension JSONParser {
         }
         return string
       case UInt8(ascii: "\\"): text.append(contentsOf: Array(String(try escape()).utf8))
-      case 0..<0x20: throw fault("a string has a control character")
-      default: text.append(byte)
+      default: throw fault("a string has a control character")
       }
     }
     throw fault("a string does not end")

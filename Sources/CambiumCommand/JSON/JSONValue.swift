@@ -76,6 +76,13 @@ extension JSONValue: CustomStringConvertible {
   }
 
   private static func write(_ value: String, to text: inout String) {
+    // Most have nothing to be escaped.
+    if value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) {
+      text += "\""
+      text += value
+      text += "\""
+      return
+    }
     text += "\""
     for scalar in value.unicodeScalars {
       switch scalar {

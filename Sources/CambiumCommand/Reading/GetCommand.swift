@@ -28,7 +28,7 @@ struct GetCommand: ParsableCommand {
     }
     if arguments.json {
       var output = RecordOutput(.json, shape.columns)
-      return output.add(record)
+      return try output.add(record)
     }
     let width = shape.columns.reduce(0) { max($0, $1.name.count) }
     for field in shape.columns {

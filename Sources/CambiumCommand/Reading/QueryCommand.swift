@@ -69,7 +69,7 @@ struct QueryCommand: ParsableCommand {
     var output = RecordOutput(form, try columns(of: RecordShape(record)))
     try snapshot.forEach(
       record: type, where: parsed, sortedBy: order, limit: limit, offset: offset
-    ) { record in output.add(record) }
+    ) { record in try output.add(record) }
     output.finish()
   }
 

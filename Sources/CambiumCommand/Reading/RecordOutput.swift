@@ -24,14 +24,16 @@ struct RecordOutput {
     if form == .csv { Self.writeLine(of: columns.map(\.name)) }
   }
 
-  mutating func add(_ record: DynamicRecord) {
+  /// - Throws: `StoreError.corrupt`, `.missing`, `.io` where a blob cannot be read.
+  mutating func add(_ record: DynamicRecord) throws {
     count += 1
     switch form {
     case .json:
-      StandardOutput.line(
-        "\(JSONValue.object(columns.map { JSONValue.Member(name: $0.name, value: record[$0.name].json(of: $0)) }))"
-      )
-    case .csv: Self.writeLine(of: columns.map { Self.csv(record[$0.name], of: $0) })
+      let members = try columns.map { column in
+        JSONValue.Member(name: column.name, value: try record[column.name].json(of: column))
+      }
+      StandardOutput.line("\(JSONValue.object(members))")
+    case .csv: Self.writeLine(of: try columns.map { try Self.csv(record[$0.name], of: $0) })
     case .table:
       for (index, column) in columns.enumerated() where record[column.name].isNumber {
         numbers[index] = true
@@ -63,12 +65,12 @@ struct RecordOutput {
   }
 
   /// Null is nothing; what is no text or number is as in JSON.
-  private static func csv(_ value: FieldValue, of field: FieldShape) -> String {
+  private static func csv(_ value: FieldValue, of field: FieldShape) throws -> String {
     switch value {
     case .null: return ""
     case .string(let text): return text
     default:
-      let json = value.json(of: field)
+      let json = try value.json(of: field)
       return json.text ?? "\(json)"
     }
   }

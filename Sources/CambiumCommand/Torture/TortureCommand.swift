@@ -6,7 +6,7 @@ struct TortureCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "torture", abstract: "Tests a disk, and the library on it, to the limit.",
     discussion: """
-      Processes write a store at random, and are killed at random. After each life the store is opened, checked in \
+      Processes write a store at random, compact it now and then, and are killed at random. After each life the store is opened, checked in \
       every way, and compared with what it has to hold: all that was acknowledged as durable, and nothing that was \
       not written. It stops at the first fault, keeps the store, and says how to do the same again.
 

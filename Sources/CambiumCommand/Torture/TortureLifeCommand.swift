@@ -17,6 +17,8 @@ struct TortureLifeCommand: ParsableCommand {
     for number in done + 1...done + max(1, transactions) {
       try script.run(number, in: store)
       Self.acknowledge(number, isDurable: script.isDurable(number))
+      if number % 29 == 0 { try store.compactionStep(budget: .bytes(1 << 20)) }
+      if number % 211 == 0 { try store.compact() }
     }
     try store.close()
   }

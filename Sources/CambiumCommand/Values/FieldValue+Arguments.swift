@@ -18,6 +18,7 @@ extension FieldValue {
       case .date: Self.literal("date", text)
       case .uuid: Self.literal("uuid", text)
       case .binaryData, .transformable: Self.literal("data", text)
+      case .external(let type, _): FieldValue(text: text, type)
       case .array, .composite: nil
       }
     guard let value else { return nil }
@@ -37,6 +38,7 @@ extension FieldValue {
     case .date, .uuid, .decimal: quotedText
     case .url(let value): value.absoluteString.inOneLine
     case .data(let value): "\(value.count) bytes"
+    case .blob(let value): "\(value.count) bytes"
     case .float(let value): "\(value)"
     case .array(let values): "[" + values.map(\.cell).joined(separator: ", ") + "]"
     case .composite(let parts):

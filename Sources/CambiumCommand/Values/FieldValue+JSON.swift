@@ -5,17 +5,22 @@ import FoundationEssentials
 // that the field's type says how to read.
 
 extension FieldValue {
-  /// The value of a field of a type.
-  func json(of field: FieldShape) -> JSONValue {
-    if case .composite(let parts) = self {
+  /// The value of a field of a type. Blobs are read.
+  ///
+  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`.
+  func json(of field: FieldShape) throws -> JSONValue {
+    switch self {
+    case .composite(let parts):
       return .object(
-        field.parts.sorted { $0.name < $1.name }.map { part in
-          JSONValue.Member(name: part.name, value: (parts[part.name] ?? .null).json(of: part))
+        try field.parts.sorted { $0.name < $1.name }.map { part in
+          JSONValue.Member(name: part.name, value: try (parts[part.name] ?? .null).json(of: part))
         })
+    case .blob(let blob): return .string(try blob.data().base64EncodedString())
+    default: return json
     }
-    return json
   }
 
+  /// Of what is no blob; of one, how long it is.
   private var json: JSONValue {
     switch self {
     case .null: .null
@@ -28,6 +33,7 @@ extension FieldValue {
     case .string(let value): .string(value)
     case .date, .uuid: .string(quotedText)
     case .data(let value): .string(value.base64EncodedString())
+    case .blob(let value): JSONValue(value.count)
     case .url(let value): .string(value.absoluteString)
     case .array(let values): .array(values.map(\.json))
     case .composite(let parts):
@@ -91,6 +97,7 @@ extension FieldValue {
       for value in values { elements.append(try self.value(value, of: element, in: name)) }
       return .array(elements)
     }
+    if case .external(let stored, _) = type { return try value(json, of: stored, in: name) }
     let value: FieldValue? =
       switch json {
       case .boolean(let value): type == .boolean ? .boolean(value) : nil

@@ -115,4 +115,6 @@ struct BackupContents: Hashable, Sendable {
   let entries: Int
   /// The bytes of its pages.
   let bytes: Int
+  /// The bytes of its files of blobs.
+  var blobBytes = 0
 }

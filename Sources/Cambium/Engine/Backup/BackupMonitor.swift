@@ -24,6 +24,16 @@ final class BackupMonitor {
     if progress.entries & (Self.entriesPerLook - 1) == 0 { try look() }
   }
 
+  func beginBlobs(_ bytes: Int) { progress.expectedBlobBytes = bytes }
+
+  /// Bytes of blobs were copied.
+  ///
+  /// - Throws: as `step`.
+  func stepBlob(_ bytes: Int) throws(StoreError) {
+    progress.blobBytes += bytes
+    try look()
+  }
+
   @inline(never)
   private func look() throws(StoreError) {
     progress.elapsed = .now - started
@@ -41,10 +51,15 @@ public struct BackupProgress: Hashable, Sendable {
   /// The entries of trees that were copied: rows, index entries, and the store's own.
   public internal(set) var entries = 0
   public internal(set) var expectedEntries = 0
+  /// The bytes of files of blobs that were copied; those are copied first.
+  public internal(set) var blobBytes = 0
+  public internal(set) var expectedBlobBytes = 0
   public internal(set) var elapsed = Duration.zero
 
-  /// From 0 to 1.
+  /// From 0 to 1. Blobs, where there are any, count as half of it.
   public var fraction: Double {
-    expectedEntries > 0 ? min(1, Double(entries) / Double(expectedEntries)) : 1
+    if blobBytes < expectedBlobBytes { return Double(blobBytes) / Double(expectedBlobBytes) / 2 }
+    let share = expectedEntries > 0 ? min(1, Double(entries) / Double(expectedEntries)) : 1
+    return expectedBlobBytes > 0 ? (1 + share) / 2 : share
   }
 }

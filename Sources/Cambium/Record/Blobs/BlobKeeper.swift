@@ -83,6 +83,16 @@ private final class LocatedSegments<Medium: FileSystem>: BlobLocating {
     return try files.reader(of: identity, at: place)
   }
 
+  func copy(
+    _ number: UInt32, through end: UInt64, to target: PosixFileSystem,
+    _ tell: (Int) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    guard let segment = segment(number) else {
+      throw .missing(path: "\(files.medium.path)/\(FileName.blobs(number))")
+    }
+    try segment.copy(through: end, in: files.medium, to: target, tell)
+  }
+
   private func segment(_ number: UInt32) -> BlobSegment<Medium>? {
     var (low, high) = (0, segments.count)
     while low < high {

@@ -35,6 +35,14 @@ protocol BlobLocating: AnyObject, Sendable {
   func reader(
     of identity: BlobIdentity, at place: BlobPlace
   ) throws(StoreError) -> any CheckedBlobReading
+
+  /// Copies the bytes of a segment before `end` into another directory.
+  ///
+  /// - Throws: as `BlobSegment.copy`; `.missing`.
+  func copy(
+    _ segment: UInt32, through end: UInt64, to target: PosixFileSystem,
+    _ tell: (Int) throws(StoreError) -> Void
+  ) throws(StoreError)
 }
 
 /// Writes one blob.

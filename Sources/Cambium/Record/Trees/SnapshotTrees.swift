@@ -23,6 +23,12 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
 
   var footer: Footer { snapshot.state.base.file.footer }
 
+  func backUp(
+    to target: PosixFileSystem, _ names: TreeNames, _ monitor: BackupMonitor
+  ) throws(StoreError) -> BackupContents {
+    try Backup(of: snapshot, names, monitor).run(into: target)
+  }
+
   func copyValue(
     of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
   ) throws(StoreError) -> Bool {

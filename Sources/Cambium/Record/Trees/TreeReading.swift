@@ -57,6 +57,13 @@ protocol StateTrees: TreeReading, Sendable {
   var identity: StoreIdentity { get }
   /// The footer of the trees.
   var footer: Footer { get }
+
+  /// Makes a store of the trees in an empty directory, or in one that has its blobs already.
+  ///
+  /// - Throws: as `Backup.run`.
+  func backUp(
+    to target: PosixFileSystem, _ names: TreeNames, _ monitor: BackupMonitor
+  ) throws(StoreError) -> BackupContents
 }
 
 /// The trees of a transaction, to be changed.

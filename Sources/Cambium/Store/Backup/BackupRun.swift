@@ -72,12 +72,15 @@ public struct BackupReport: Hashable, Sendable {
   public let entries: Int
   /// The bytes of the copy's pages.
   public let bytes: Int
+  /// The bytes of the copy's files of blobs.
+  public let blobBytes: Int
   public let elapsed: Duration
 
   init(_ contents: BackupContents, elapsed: Duration) {
     sequence = contents.sequence
     entries = contents.entries
     bytes = contents.bytes
+    blobBytes = contents.blobBytes
     self.elapsed = elapsed
   }
 }

@@ -1,6 +1,6 @@
 extension PersistentStore {
   /// Copies the newest committed state to a store of its own at `path`, while others read and write: all records,
-  /// indexes, metadata, the history, and what the store knows of its versions. States from before migrations are not
+  /// indexes, blobs, metadata, the history, and what the store knows of its versions. States from before migrations are not
   /// copied, so the copy cannot be rolled back to them.
   ///
   /// The copy is made beside `path`, under that name with `.backup` behind it, and renamed when all of it is on the
@@ -16,7 +16,7 @@ extension PersistentStore {
     to path: String, progress: (BackupProgress) throws -> Void = { _ in }
   ) throws -> BackupReport {
     try BackupRun.run(to: path, progress) { medium, monitor throws(StoreError) in
-      try backend.backUp(to: medium, monitor)
+      try StoreBackup(of: try backend.snapshot(), backend.names, monitor).run(into: medium)
     }
   }
 

@@ -162,12 +162,6 @@ extension EngineBackend {
     try engine.compact(request)
   }
 
-  func backUp(
-    to medium: PosixFileSystem, _ monitor: BackupMonitor
-  ) throws(StoreError) -> BackupContents {
-    try Backup(of: engine.snapshot(), engine.names, monitor).run(into: medium)
-  }
-
   func close() throws(StoreError) {
     defer { threads.end() }
     try engine.close()

@@ -111,12 +111,6 @@ final class MediumBackend<Medium: FileSystem>: StoreBackend {
     try engine.compact(request)
   }
 
-  func backUp(
-    to medium: PosixFileSystem, _ monitor: BackupMonitor
-  ) throws(StoreError) -> BackupContents {
-    try Backup(of: engine.snapshot(), engine.names, monitor).run(into: medium)
-  }
-
   func close() throws(StoreError) { try engine.close() }
 }
 

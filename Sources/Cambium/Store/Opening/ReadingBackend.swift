@@ -122,13 +122,6 @@ final class ReadingBackend: StoreBackend {
     throw .readOnly(path: path)
   }
 
-  func backUp(
-    to medium: PosixFileSystem, _ monitor: BackupMonitor
-  ) throws(StoreError) -> BackupContents {
-    try checkOpen()
-    return try Backup(of: follower.snapshot(), names, monitor).run(into: medium)
-  }
-
   func close() throws(StoreError) {
     try checkOpen()
     closing.lock()

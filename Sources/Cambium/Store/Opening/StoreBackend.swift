@@ -50,9 +50,6 @@ protocol StoreBackend: CompactedStore {
   /// Has every fold make new what it rewrites.
   func foldThrough(_ upgrades: TreeUpgrades)
   func close() throws(StoreError)
-  /// Copies the newest state into an empty directory.
-  func backUp(to medium: PosixFileSystem, _ monitor: BackupMonitor) throws(StoreError)
-    -> BackupContents
 
   /// Commits the kept state of a version, with what `body` changes in it.
   ///

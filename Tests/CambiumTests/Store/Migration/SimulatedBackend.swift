@@ -101,10 +101,5 @@ final class SimulatedBackend: StoreBackend {
   func compact(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
     try engine.compact(request)
   }
-  func backUp(
-    to medium: PosixFileSystem, _ monitor: BackupMonitor
-  ) throws(StoreError) -> BackupContents {
-    try Backup(of: engine.snapshot(), engine.names, monitor).run(into: medium)
-  }
   func close() throws(StoreError) { try engine.close() }
 }

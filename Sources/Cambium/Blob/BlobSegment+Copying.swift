@@ -1,0 +1,32 @@
+extension BlobSegment {
+  /// The bytes that are copied at once.
+  private static var pieceSize: Int { 1 << 20 }
+
+  /// Copies the first `end` bytes of the file into another directory, byte for byte, where they are on the medium then,
+  /// but for the name: checksums hold there too, since they are bound to the seed and not to the store.
+  ///
+  /// - Parameter tell: Is told after each piece how many bytes it had, and ends the copy by throwing.
+  /// - Throws: `.corrupt` where the file is shorter, `.full`, `.io`, and what `tell` does.
+  func copy<Target: FileSystem>(
+    through end: UInt64, in medium: Medium, to target: Target,
+    _ tell: (Int) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let copy = try target.open(.blobs(number), .create, at: .blobSegmentCreate)
+    let piece = try BlobMemory(count: Self.pieceSize)
+    let end = Int(clamping: end)
+    var offset = 0
+    while offset < end {
+      let count = min(piece.count, end - offset)
+      var span = piece.mutableBytes(0..<count)
+      guard try medium.read(file, into: &span, from: offset, at: .blobRead) == count else {
+        throw .corrupt(
+          .blobSegment(number), invariant: .blobExists,
+          reason: "there are blobs up to byte \(end), and the file ends before")
+      }
+      try target.write(piece.bytes(0..<count), to: copy, from: offset, at: .blobWrite)
+      offset += count
+      try tell(count)
+    }
+    try target.sync(copy, at: .blobSync)
+  }
+}

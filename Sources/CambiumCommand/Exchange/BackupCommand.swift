@@ -1,0 +1,57 @@
+import ArgumentParser
+import Cambium
+
+struct BackupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Copies a store, while a program may be writing to it.",
+    discussion: """
+      The copy is of one committed state, has no garbage, and gets its name when all of it is there. States from before \
+      migrations are not copied.
+
+      Example: cambium backup orders.cambium /backup/orders.cambium
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Argument(help: "The directory of the copy, which is made.", completion: .directory)
+  var copy: String
+
+  @Flag(help: "Replace the store that is there.")
+  var force = false
+
+  func run() throws {
+    let store = try arguments.open(arguments.reading)
+    let place = try NewStore(
+      at: copy, replacing: force, hint: "Say --force to replace it.", arguments.reading)
+    Interruption.begin()
+    let bar = ProgressBar()
+    let report: BackupReport
+    do {
+      defer { bar.end() }
+      report = try store.backUp(to: place.temporary) { progress in
+        bar.show(progress.fraction, "\(Figures.count(progress.entries)) entries")
+        try Interruption.check("The backup was interrupted; nothing of it is there.")
+      }
+      try place.finish()
+    } catch {
+      place.abandon()
+      throw error
+    }
+    try store.close()
+    StandardOutput.line(arguments.json ? "\(report.json)" : "\(report.text) to \(copy).")
+  }
+}
+
+extension BackupReport {
+  fileprivate var text: String {
+    "Commit \(Figures.count(sequence)) was copied, \(Figures.size(bytes + blobBytes)) in \(Figures.time(elapsed)),"
+  }
+
+  fileprivate var json: JSONValue {
+    [
+      "sequence": JSONValue(sequence), "entries": JSONValue(entries), "bytes": JSONValue(bytes),
+      "blob_bytes": JSONValue(blobBytes),
+      "seconds": JSONValue(elapsed / .seconds(1)),
+    ]
+  }
+}

@@ -1,0 +1,92 @@
+import Cambium
+import Glibc
+import Testing
+
+/// Compactions and backups.
+@Suite struct SpaceTests {
+  private let stage: Stage
+  private let path: String
+
+  init() throws {
+    stage = try Stage()
+    path = try stage.store(.good).path
+  }
+
+  private func export(_ path: String) throws -> String { try Command.run("export", path).output }
+
+  /// Writes the same records again and again, so that there is garbage.
+  private func waste() throws {
+    let store = try PersistentStore(at: path, model: Shop.model, options: Shop.options)
+    for round in 0..<4 {
+      try store.write { transaction in
+        for id in 0..<2_000 { try transaction.save(Shop.item(id, name: "round \(round)")) }
+      }
+    }
+    try store.close()
+  }
+
+  @Test func `a compaction gives back what it said, and changes nothing that can be read`() throws {
+    try waste()
+    let before = try export(path)
+    let size = try PersistentStore.inspect(at: path).pageBytes
+    let prediction = try Command.run("compact", path, "--dry-run", "--json", "--drop-old-versions")
+    #expect(prediction.status == 0, "\(prediction.error)")
+    #expect(prediction.output.contains(#""size":\#(size),"#))
+    #expect(try PersistentStore.inspect(at: path).pageBytes == size)
+    let command = try Command.run("compact", path, "--drop-old-versions")
+    #expect(command.status == 0, "\(command.error)")
+    #expect(command.output.contains(" → "))
+    #expect(command.error.isEmpty)
+    let found = try PersistentStore.inspect(at: path)
+    #expect(found.pageBytes < size)
+    #expect(found.keptVersions.isEmpty)
+    #expect(try export(path) == before)
+    #expect(try PersistentStore.check(at: path, .deep).isWhole)
+  }
+
+  @Test func `states from before migrations are kept unless they are dropped`() throws {
+    #expect(try Command.run("compact", path).status == 0)
+    #expect(try PersistentStore.inspect(at: path).keptVersions.map(\.version) == [1])
+    #expect(
+      try Command.run("compact", path, "--segments", "--rate", "1000", "--json").output.contains(
+        #""sizeAfter":"#))
+    #expect(try Command.run("rollback", path, "--discard").status == 0)
+  }
+
+  @Test func `interrupted, a compaction leaves the store whole and is gone on with`() throws {
+    try waste()
+    let before = try export(path)
+    let command = try Command.run(
+      "compact", path, "--rate", "1", signal: (SIGINT, 300))
+    #expect([0, 130].contains(command.status), "\(command.error)")
+    #expect(try PersistentStore.check(at: path, .deep).isWhole)
+    #expect(try Command.run("compact", path).status == 0)
+    #expect(try export(path) == before)
+  }
+
+  @Test func `a backup is the same store, also beside its writer`() throws {
+    let copy = stage.path("copy")
+    let command = try Command.run("backup", path, copy)
+    #expect(command.status == 0, "\(command.error)")
+    #expect(try export(copy) == export(path))
+    #expect(try Command.run("backup", path, copy).status == 7)
+    let store = try PersistentStore(at: path, model: Shop.model, options: Shop.options)
+    try store.save(Shop.item(70))
+    try store.flush()
+    // What is shown beside a writer is what is known to be flushed: the idle moment says so.
+    usleep(500_000)
+    #expect(try Command.run("backup", path, copy + "/", "--force", "--json").status == 0)
+    try store.close()
+    #expect(try PersistentStore.snapshot(at: copy).count(record: "Item") == 5)
+    #expect(try PersistentStore.check(at: copy, .deep).isWhole)
+    #expect(!exists(copy + ".backup"))
+  }
+
+  @Test func `a backup that cannot be made leaves nothing`() throws {
+    #expect(try Command.run("backup", path, stage.path("no/where")).status != 0)
+    let file = stage.path("file")
+    try write("keep me", to: file)
+    #expect(try Command.run("backup", path, file, "--force").status == 5)
+    #expect(try contents(of: file) == "keep me")
+  }
+}
