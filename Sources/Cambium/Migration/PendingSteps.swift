@@ -162,7 +162,7 @@ extension RecordChange {
         }
         continue
       }
-      if old.type != field.new.type, !old.type.widens(to: field.new.type) {
+      if old.type.stored != field.new.type.stored, !old.type.widens(to: field.new.type) {
         return "\(new.name).\(field.new.name) was \(old.type) and is \(field.new.type)"
       }
       if self.old.canBeNull(old), !new.canBeNull(field.new) {

@@ -110,6 +110,29 @@ import Testing
     #expect(try reader.read(upTo: 600_000).map(Bytes.init) == content)
   }
 
+  /// Large blobs are written by the crew, while the stream goes on.
+  @Test(arguments: [0, 2], 0..<6)
+  func `a failed write of a large blob is told, whoever made it`(crewSize: Int, number: Int) throws
+  {
+    let medium = SimulatedFileSystem()
+    let world = BlobWorld(medium, bufferSize: 65_536, crewSize: crewSize)
+    let content = Bytes.noise(300_000)
+    medium.inject(.error(.noSpace), at: .site(.blobWrite, number))
+    let error = storeError { () throws(StoreError) in
+      let stream = world.files.makeStream(.numbered(1), .none)
+      for start in stride(from: 0, to: content.count, by: 10_000) {
+        try stream.append(Bytes(content[start..<start + 10_000]).rawSpan)
+      }
+      _ = try stream.finish()
+    }
+    if case .full = error {} else { Issue.record("\(String(describing: error))") }
+    #expect(medium.bytes(of: .blobs(1))?.count == BlobLayout.firstOffset)
+    #expect(world.files.pinnedSegments == [])
+    let next = try world.write(content, as: 2)
+    #expect(next.place.segment == 2)
+    #expect(try world.read(next) == content)
+  }
+
   @Test func `a disk that fills in the middle of a stream is full, and the room comes back`() throws
   {
     for room in stride(from: 0, to: 320_000, by: 20_000) {

@@ -8,9 +8,18 @@ extension RowReader {
     for (index, column) in layout.columns.enumerated() {
       if isNull(column.place) {
         try checkNull(column)
+      } else if column.field.type.isExternal {
+        try checkExternal(column.place.index)
       } else if column.place.kind != .composite {
         _ = try value(index)
       }
+    }
+  }
+
+  /// Checks that an external column has a value or refers to one, without asking whether that is there.
+  func checkExternal(_ column: Int) throws(StoreError) {
+    if case .waiting = try external(column) {
+      throw fault(.rowExternal, "an external value waits to be stored")
     }
   }
 

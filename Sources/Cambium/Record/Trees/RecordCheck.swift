@@ -75,7 +75,15 @@ extension RecordCheck {
   ) throws(StoreError) {
     let (layout, key) = (record.layout, key)
     let reader = try RowReader(key: primaryKey, row: row, layout: layout)
-    for column in layout.columns.indices { _ = try reader.value(column) }
+    for index in layout.columns.indices {
+      let column = layout.columns[index]
+      // What lies outside of the row is looked at with the map of blobs.
+      if column.field.type.isExternal {
+        if !reader.isNull(column.place) { try reader.checkExternal(column.place.index) }
+      } else {
+        _ = try reader.value(index)
+      }
+    }
     for (place, index) in record.indexes.enumerated() {
       guard let value = try encode(index, reader) else { continue }
       entryCounts[place] += 1
