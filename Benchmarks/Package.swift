@@ -27,6 +27,8 @@ let package = Package(
     .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
     .systemLibrary(name: "CRocksDB", providers: [.apt(["librocksdb-dev"])]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    // zstd by hand. The library has a module for it too, which is not for others.
+    .systemLibrary(name: "CStockZstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CMalloc"),
     .executableTarget(
       name: "CambiumBench",
@@ -35,6 +37,7 @@ let package = Package(
         "CMalloc",
         "CRocksDB",
         "CSQLite",
+        "CStockZstd",
         .product(name: "Cambium", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),

@@ -15,10 +15,10 @@ class CrewTask: @unchecked Sendable {
   func perform() {}
 }
 
-/// Threads that compress and decompress frames beside those who ask for it.
+/// Threads that compress and decompress frames, and write large ones out, beside those who ask for it.
 ///
 /// They only help: what none of them has begun when its result is wanted, the one who wants it does. So nothing
-/// depends on there being any, and none is started before there is work for several. They never touch a medium.
+/// depends on there being any, and none is started before there is work for several.
 final class BlobCrew: Sendable {
   /// How many threads there are at most.
   let size: Int

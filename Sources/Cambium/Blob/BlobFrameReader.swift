@@ -44,10 +44,11 @@ final class BlobFrameReader<Medium: FileSystem>: BlobReading, @unchecked Sendabl
       return try fetchWhole(from: first, through: last)
     }
     let frames = if let known { known } else { try readFrames() }
-    let indices = frames.batch(
-      from: first, through: min(last, frames.count - 1), size: Self.batchSize)
+    let last = min(last, frames.count - 1)
+    let indices = frames.batch(from: first, through: last, size: Self.batchSize)
     let range = frames.bytes(of: indices)
     let memory = try read(range)
+    adviseNext(indices.upperBound, last, of: frames)
     return FetchedFrames(indices, of: frames, in: memory, from: range.lowerBound)
   }
 
@@ -129,6 +130,17 @@ extension BlobFrameReader {
     }
     let tail = frames.encodedTail
     try output.append(tail.rawSpan)
+  }
+
+  /// Has the medium fetch what is read next, while this is being decompressed.
+  private func adviseNext(_ first: Int, _ last: Int, of frames: BlobFrames) {
+    guard first <= last else { return }
+    let indices = frames.batch(from: first, through: last, size: Self.batchSize)
+    let range = frames.bytes(of: indices)
+    let start = Int(place.offset)
+    medium.advise(
+      segment.file, start + range.lowerBound..<start + range.upperBound, .willNeed,
+      at: .blobAdvise)
   }
 
   /// Reads bytes from the blob's beginning on.

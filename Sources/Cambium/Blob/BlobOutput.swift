@@ -6,7 +6,8 @@
 ///
 /// A blob begins where the one before ended. Of a large one all whole blocks go past the page cache; head and rest,
 /// which share a block with other blobs, go through it. So no block is written both ways, and none that may have
-/// been flushed is written again.
+/// been flushed is written again. While whole blocks are written, by the crew or at last by who waits for them, the
+/// next buffer is filled.
 ///
 /// The segment is taken when there is something to write, so that many open streams of small blobs need but one.
 /// Belongs to one thread at a time.
@@ -28,6 +29,8 @@ final class BlobOutput<Medium: FileSystem> {
   private var hasFailed = false
   private var buffer: BlobMemory?
   private var filled = 0
+  /// The buffer before, on its way.
+  private var underWay: BlobBlockWrite<Medium>?
 
   init(to files: BlobFiles<Medium>) {
     self.files = files
@@ -38,16 +41,15 @@ final class BlobOutput<Medium: FileSystem> {
   }
 
   /// How many bytes of memory it holds.
-  var memory: Int { buffer?.count ?? 0 }
+  var memory: Int { (buffer?.count ?? 0) + (underWay?.buffer.count ?? 0) }
 
   /// Appends bytes, which are written when there are enough of them.
   ///
   /// - Throws: `.io`, `.full`, `.limitExceeded`.
   func append(_ bytes: RawSpan) throws(StoreError) {
-    let buffer = try takeBuffer()
     var done = 0
     while done < bytes.byteCount {
-      if filled == buffer.count { try writeOut(buffer) }
+      let buffer = try takeRoom()
       let count = min(bytes.byteCount - done, buffer.count - filled)
       var room = buffer.mutableBytes(filled..<filled + count)
       room.copy(bytes.part(done, count), to: 0)
@@ -64,6 +66,7 @@ final class BlobOutput<Medium: FileSystem> {
   func finish(
     _ last: RawSpan = RawSpan()
   ) throws(StoreError) -> (segment: UInt32, range: Range<UInt64>, pin: BlobPin) {
+    try settle()
     if let buffer, filled > 0 { try writeRest(buffer) }
     var place = try takePlace()
     if last.byteCount > 0 {
@@ -80,6 +83,7 @@ final class BlobOutput<Medium: FileSystem> {
 
   /// Ends the blob, and gives back the room that it took.
   func abandon() {
+    withdraw()
     giveBackBuffer()
     guard let place else { return }
     self.place = nil
@@ -93,7 +97,9 @@ final class BlobOutput<Medium: FileSystem> {
 }
 
 extension BlobOutput {
-  private func takeBuffer() throws(StoreError) -> BlobMemory {
+  /// The buffer, with room for a byte at least.
+  private func takeRoom() throws(StoreError) -> BlobMemory {
+    if let buffer, filled == buffer.count { try writeOut(buffer) }
     if let buffer { return buffer }
     let taken = try files.spares.takeBuffer()
     buffer = taken
@@ -115,7 +121,7 @@ extension BlobOutput {
     return taken
   }
 
-  /// Makes room in the full buffer: writes the head, or all of it where the position is a block's.
+  /// Makes room: writes the head of the full buffer, or has all of it written where the position is a block's.
   private func writeOut(_ buffer: BlobMemory) throws(StoreError) {
     let place = try takePlace()
     let head = Int(place.position % UInt64(Layout.blockSize))
@@ -125,9 +131,40 @@ extension BlobOutput {
       buffer.moveToFront(count..<filled)
       filled -= count
     } else {
-      try write(buffer, 0..<filled, isDirect: true)
-      filled = 0
+      try settle()
+      send(buffer, place)
     }
+  }
+
+  /// Has the crew write a buffer, which another takes the place of.
+  private func send(_ buffer: BlobMemory, _ place: Place) {
+    let task = BlobBlockWrite(buffer, by: place.appender, at: place.position)
+    self.place?.position += UInt64(buffer.count)
+    self.place?.isDirect = true
+    self.buffer = nil
+    filled = 0
+    underWay = task
+    files.crew.submit(task)
+  }
+
+  /// Returns when nothing is on its way any more.
+  private func settle() throws(StoreError) {
+    guard let task = underWay else { return }
+    underWay = nil
+    files.crew.finish(task)
+    files.spares.give(task.buffer)
+    guard let failure = task.failure else { return }
+    hasFailed = true
+    throw failure
+  }
+
+  /// Sees to it that nothing is written any more.
+  private func withdraw() {
+    guard let task = underWay else { return }
+    underWay = nil
+    files.crew.withdraw(task)
+    files.spares.give(task.buffer)
+    if task.failure != nil { hasFailed = true }
   }
 
   /// Writes what is in the buffer: through the page cache, unless there is more of the blob that was not.

@@ -8,7 +8,7 @@ final class BlobSpares: @unchecked Sendable {
   private var buffers: [BlobMemory] = []
 
   /// How many buffers are kept. A program with more streams at once makes some anew.
-  private static let bufferCountMax = 2
+  private static let bufferCountMax = 4
 
   init(for crew: BlobCrew, bufferSize: Int) {
     self.crew = crew

@@ -5,11 +5,14 @@ import Testing
 
 /// The power goes before every call of a history of blobs, and after the last.
 @Suite struct BlobCrashTests {
-  @Test func `what was synced survives a crash at any call, and nothing is ever wrong`() throws {
-    let result = try crashEverywhere(dropping: nil)
+  @Test(arguments: [nil] + (1...UInt64(scaled(12, debug: 2))).map { $0 })
+  func `what was synced survives a crash at any call, and nothing is ever wrong`(
+    seed: UInt64?
+  ) throws {
+    let result = try crashEverywhere(dropping: nil, seed: seed)
     #expect(result.violations == [])
-    #expect(result.imageCount > 1000)
-    print("Blobs: \(result.imageCount) crash images")
+    #expect(result.imageCount > 200)
+    print("Blobs: \(result.imageCount) crash images, seed \(seed ?? 0)")
   }
 
   /// The tests' own test: without any of the syncs, some image must be wrong.
@@ -23,24 +26,27 @@ import Testing
     var violations: [String] = []
   }
 
-  private func crashEverywhere(dropping site: Site?) throws -> Result {
+  private func crashEverywhere(dropping site: Site?, seed: UInt64? = nil) throws -> Result {
     var result = Result()
     let medium = SimulatedFileSystem()
     if let site { medium.ignoreSyncs(at: site) }
     let history = BlobHistory(medium)
     func crash(_ call: Int) {
-      let policies =
-        CrashPolicy.sample(seed: UInt64(call))
-        + CrashPolicy.some(6, pending: medium.pendingCount, seed: UInt64(call))
-      for policy in policies {
+      let random = CrashPolicy.some(
+        scaled(10, debug: 3), pending: medium.pendingCount, seed: UInt64(call))
+      let policies = seed == nil ? CrashPolicy.sample(seed: UInt64(call)) + random : random
+      for (index, policy) in policies.enumerated() {
         result.imageCount += 1
-        guard let violation = history.violation(in: medium.crashed(policy)) else { continue }
-        let replay = Replay(seed: 0, scenario: "blobs", call: call, policy: policy)
+        let image = medium.crashed(policy)
+        guard let violation = history.violation(in: image, goingOn: index % 4 == 0) else {
+          continue
+        }
+        let replay = Replay(seed: seed ?? 0, scenario: "blobs", call: call, policy: policy)
         result.violations.append("\(violation) in \(replay)")
       }
     }
     medium.beforeEachCall(crash)
-    try history.run()
+    try history.run(seed)
     medium.beforeEachCall(nil)
     crash(medium.callCount)
     return result

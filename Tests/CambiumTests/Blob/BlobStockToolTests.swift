@@ -29,7 +29,7 @@ import Testing
     #expect(run("zstd -l \(directory.path)/blob.zst > \(directory.path)/list") == 0)
     let fields = try String(decoding: contents("list"), as: UTF8.self).split(separator: "\n")[1]
       .split(separator: " ")
-    #expect(fields.prefix(2) == ["4", "2"], "four frames, and two to be skipped")
+    #expect(fields.prefix(2) == ["6", "2"], "six frames, of which two are to be skipped")
   }
 
   @Test func `the seek table leads to each frame`() throws {

@@ -35,6 +35,21 @@ import CSQLite
     try check(bound, "sqlite3_bind_blob")
   }
 
+  /// Binds a number, where there are no keys of a shape.
+  @inline(__always)
+  func bind(number: Int, at position: Int32) throws {
+    try check(
+      unsafe sqlite3_bind_int64(statement, position, Int64(number)), "sqlite3_bind_int64")
+  }
+
+  /// The blob in a column of the current row, for as long as `body` runs.
+  func withColumn<Result>(_ column: Int32, _ body: (RawSpan) throws -> Result) rethrows -> Result {
+    let start = unsafe sqlite3_column_blob(statement, column)
+    let count = unsafe sqlite3_column_bytes(statement, column)
+    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: Int(count))
+    return try unsafe body(bytes.bytes)
+  }
+
   /// Goes to the next row, and returns false if there is none.
   @inline(__always)
   func step() throws -> Bool {

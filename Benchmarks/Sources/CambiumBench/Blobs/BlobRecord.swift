@@ -1,0 +1,16 @@
+import Cambium
+
+/// A record with a blob.
+struct BlobRecord: Record {
+  var id: Int
+  var content: Blob
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(
+      name: "content", type: .binaryData,
+      storage: .external(threshold: 4096, compression: .zstd(level: 1)))
+  }
+
+  static let model = StoreModel(records: [BlobRecord.self])
+}
