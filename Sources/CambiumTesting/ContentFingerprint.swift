@@ -1,10 +1,11 @@
 public import Cambium
+internal import FoundationEssentials
 
 /// What tells whether two stores hold the same records: equal exactly if they do, as far as 128 bits can, whatever
 /// numbers their schemas have, how their trees came about and in which pages they are.
 ///
 /// It is made of every record of every type: the type's name, and its fields' names and values, in the order of
-/// the primary key. Indexes, metadata and history are no part of it.
+/// the primary key; of blobs it is the content. Indexes, metadata and history are no part of it.
 public struct ContentFingerprint: Hashable, Sendable {
   private let hash: SipHash128
   /// How many records there are, by type.
@@ -19,7 +20,7 @@ public struct ContentFingerprint: Hashable, Sendable {
       var hash = SipHash128(hashing: Array(name.utf8))
       var count = 0
       try snapshot.forEach(record: name) { record in
-        hash = hash.followed(by: Array(record.text.utf8))
+        hash = hash.followed(by: Array(try record.text().utf8))
         count += 1
       }
       counts[name] = count
@@ -55,9 +56,10 @@ extension StoreSnapshot {
         continue
       }
       var texts: Set<String> = []
-      try forEach(record: name) { texts.insert($0.text) }
+      try forEach(record: name) { texts.insert(try $0.text()) }
       try other.forEach(record: name) { record in
-        if texts.remove(record.text) == nil { differences.append("only there: \(record.text)") }
+        let text = try record.text()
+        if texts.remove(text) == nil { differences.append("only there: \(text)") }
       }
       differences += texts.sorted().map { "only here: \($0)" }
     }
@@ -67,10 +69,32 @@ extension StoreSnapshot {
 
 extension DynamicRecord {
   /// All that it is, in one order.
-  var text: String {
-    name + "("
-      + fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.literal)" }
-      .joined(separator: ", ") + ")"
+  ///
+  /// - Throws: `StoreError.corrupt`, `.io` where a blob cannot be read.
+  func text() throws(StoreError) -> String {
+    var parts: [String] = []
+    for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+      parts.append("\(name): \(try value.withoutBlobs().literal)")
+    }
+    return name + "(" + parts.joined(separator: ", ") + ")"
+  }
+}
+
+extension FieldValue {
+  /// The value with a text in place of each blob in it, which is the same for the same content.
+  fileprivate func withoutBlobs() throws(StoreError) -> FieldValue {
+    switch self {
+    case .blob(let blob):
+      var hash = SipHash128(hashing: [])
+      let reader = try blob.reader()
+      while let piece = try reader.read(upTo: 1 << 18) { hash = hash.followed(by: Array(piece)) }
+      return .string("\(blob.count) bytes, \(hash)")
+    case .composite(let parts):
+      var made: [String: FieldValue] = [:]
+      for (name, value) in parts { made[name] = try value.withoutBlobs() }
+      return .composite(made)
+    default: return self
+    }
   }
 }
 

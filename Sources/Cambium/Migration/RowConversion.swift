@@ -72,7 +72,8 @@ private final class ColumnMove: Sendable {
     switch (target.place.kind, given) {
     case (_, .value?), (_, .record?), (_, .conversion?): kind = given.map { .given($0) } ?? .flag
     case _ where target.field.type == .composite: kind = .flag
-    case _ where change.old.map({ $0.type.stored != target.field.type.stored }) ?? false: kind = .convert
+    case _ where change.old.map({ $0.type.stored != target.field.type.stored }) ?? false:
+      kind = .convert
     case (.fixed, _) where source?.kind == .fixed:
       kind = .copyFixed(width: target.field.type.fixedWidth ?? 0)
     case (.variable, _) where source?.kind == .variable: kind = .copyBytes

@@ -35,7 +35,7 @@ struct BlobCheck {
   private mutating func checkRows() throws(StoreError) {
     var found: [StoreError] = []
     let (blobs, trees) = (blobs, trees)
-    try BlobCount(records, in: trees).forEach { reference throws(StoreError) in
+    try BlobCount(records, in: trees).forEachReference { reference throws(StoreError) in
       let place = try blobs.entry(of: reference.identity, in: trees)?.place
       if let place, reference.isOf(place) { return }
       if found.count >= RecordCheck.faultsMax { return }
@@ -56,7 +56,8 @@ struct BlobCheck {
       identity, entry, count throws(StoreError) in
       if !isCountDue, entry.references != count {
         found.append(
-          identity.fault("\(entry.references) references to it are counted, and there are \(count)"))
+          identity.fault("\(entry.references) references to it are counted, and there are \(count)")
+        )
       }
       var place: [UInt8] = []
       let isPlaced = try trees.copyValue(of: entry.place.key.rawSpan, in: blobs.places, to: &place)
@@ -74,7 +75,8 @@ struct BlobCheck {
         .corrupt(
           .entry(tree: BlobTrees.segmentsName, key: SegmentAccount.key(of: segment)),
           invariant: .blobAccounts,
-          reason: "\(account.live) bytes are accounted for, and there are \(live[segment]?.live ?? 0)"))
+          reason:
+            "\(account.live) bytes are accounted for, and there are \(live[segment]?.live ?? 0)"))
     }
     let counts = (try trees.count(in: blobs.places), try trees.count(in: blobs.map))
     if accounts.count != live.count || counts.0 != counts.1 {

@@ -18,7 +18,7 @@ struct BlobCount {
     from low: [UInt8], through high: [UInt8]
   ) throws(StoreError) -> [BlobIdentity: UInt64] {
     var counts: [BlobIdentity: UInt64] = [:]
-    try forEach { reference throws(StoreError) in
+    try forEachReference { reference throws(StoreError) in
       let key = reference.identity.key
       if key.lexicographicallyPrecedes(low) || high.lexicographicallyPrecedes(key) { return }
       counts[reference.identity, default: 0] += 1
@@ -27,7 +27,7 @@ struct BlobCount {
   }
 
   /// Calls `body` with every reference of every row.
-  func forEach(
+  func forEachReference(
     _ body: (BlobReference) throws(StoreError) -> Void
   ) throws(StoreError) {
     for record in records {

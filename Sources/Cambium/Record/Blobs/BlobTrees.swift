@@ -162,7 +162,9 @@ struct BlobHeader: Hashable, Sendable {
     seed = BlobSeed(rawValue: try reader.integer(UInt64.self))
     highest = try reader.integer(UInt32.self)
     let flags = try reader.integer(UInt8.self)
-    guard flags <= 1, reader.remaining == 0 else { throw reader.fault("what is said of all is \(flags)") }
+    guard flags <= 1, reader.remaining == 0 else {
+      throw reader.fault("what is said of all is \(flags)")
+    }
     isCountDue = flags == 1
   }
 }

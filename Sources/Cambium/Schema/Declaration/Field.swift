@@ -34,7 +34,8 @@ public struct Field: Sendable {
   ) {
     self.init(
       primaryKey: primaryKey, name: name, type: type, storage: storage, optional: optional,
-      property: property, unique: unique, indexed: indexed, defaultValue: `default`.map { FieldDefault($0) },
+      property: property, unique: unique, indexed: indexed,
+      defaultValue: `default`.map { FieldDefault($0) },
       validation: validation, modifier: modifier, migrationInfo: migrationInfo)
   }
 
@@ -47,7 +48,8 @@ public struct Field: Sendable {
   ) {
     self.init(
       primaryKey: primaryKey, name: name, type: type, storage: storage, optional: optional,
-      property: property, unique: unique, indexed: indexed, defaultValue: FieldDefault(encodable: `default`),
+      property: property, unique: unique, indexed: indexed,
+      defaultValue: FieldDefault(encodable: `default`),
       validation: validation, modifier: modifier, migrationInfo: migrationInfo)
   }
 
@@ -64,7 +66,8 @@ public struct Field: Sendable {
 
   private init(
     primaryKey: Bool, name: String, type: FieldType, storage: FieldStorage, optional: Bool,
-    property: String?, unique: Bool, indexed: Bool, defaultValue: FieldDefault?, validation: [FieldRule],
+    property: String?, unique: Bool, indexed: Bool, defaultValue: FieldDefault?,
+    validation: [FieldRule],
     modifier: String?, migrationInfo: MigrationInfo?
   ) {
     self.name = name

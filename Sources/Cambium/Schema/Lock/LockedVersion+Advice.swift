@@ -68,7 +68,8 @@ extension LockedField {
   }
 
   fileprivate var arguments: String {
-    argument("storage", type.options?.swift) + (isOptional ? ", optional: true" : "") + argument("default", defaultValue)
+    argument("storage", type.options?.swift) + (isOptional ? ", optional: true" : "")
+      + argument("default", defaultValue)
       + argument("modifier", modifier?.quoted) + argument("migrationInfo", migrationInfo)
   }
 

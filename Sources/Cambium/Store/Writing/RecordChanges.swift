@@ -44,7 +44,8 @@ extension WriteTransaction {
       case (nil, true):
         changes.inserted.append(try type.load(key: key.rawSpan, row: row.rawSpan, blobs: blobs))
       case (let old?, true) where old != row:
-        changes.updated.append(try type.update(
+        changes.updated.append(
+          try type.update(
             key, from: old, to: row, StepBlobs(old: blobs, new: blobs)))
       case (let old?, false):
         changes.deleted.append(try type.load(key: key.rawSpan, row: old.rawSpan, blobs: blobs))

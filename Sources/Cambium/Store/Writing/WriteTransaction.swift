@@ -166,7 +166,8 @@ extension WriteTransaction {
       return false
     }
     let row = buffers.old
-    try type.willDelete(try type.load(key: key.rawSpan, row: row.rawSpan, blobs: blobs(of: type.trees)))
+    try type.willDelete(
+      try type.load(key: key.rawSpan, row: row.rawSpan, blobs: blobs(of: type.trees)))
     return true
   }
 

@@ -93,7 +93,7 @@ import Testing
 
     private mutating func reopen() throws {
       if Int.random(in: 0..<4, using: &random) > 0 { return }
-      try snapshots.forEach { try look($0) }
+      for held in snapshots { try look(held) }
       snapshots = []
       // What is in hand would keep files of the store that was closed.
       for (id, photo) in photos { photos[id]?.image = Blob(try photo.image.data()) }

@@ -116,7 +116,8 @@ import Testing
     #expect(statistics.contentBytes == 70_000)
     #expect(statistics.sharedBytes == 4 * 70_000)
     for id in 1...4 { try store.delete(Photo(id, image: 0)) }
-    #expect(try store.fetch(Photo.self, key: 5)?.preview == PhotoContent.bytes(70_000, seed: 70_000))
+    #expect(
+      try store.fetch(Photo.self, key: 5)?.preview == PhotoContent.bytes(70_000, seed: 70_000))
     #expect(try store.faults() == [])
   }
 

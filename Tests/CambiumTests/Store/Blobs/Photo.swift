@@ -48,7 +48,9 @@ enum PhotoContent {
     while bytes.count < count {
       let word = generator.next()
       // Half of it compresses.
-      for byte in 0..<8 { bytes.append(byte < 4 ? 7 : UInt8(truncatingIfNeeded: word >> (8 * byte))) }
+      for byte in 0..<8 {
+        bytes.append(byte < 4 ? 7 : UInt8(truncatingIfNeeded: word >> (8 * byte)))
+      }
     }
     return Data(bytes.prefix(count))
   }

@@ -32,7 +32,8 @@ import Testing
     print("blobs: \(count.grouped) crash images, \(violations.count) violations")
   }
 
-  @Test func `a call that fails is a typed error, and leaves whole records with whole blobs`() throws
+  @Test func `a call that fails is a typed error, and leaves whole records with whole blobs`()
+    throws
   {
     let whole = SimulatedFileSystem()
     try BlobLife(on: whole).run()
@@ -72,7 +73,8 @@ import Testing
       on: medium, model: Photo.model, options: BlobLife.options, seed: 1)
     let photo = Photo(1, image: 90_000)
     try store.save(photo)
-    medium.inject(.error(.noSpace), at: .site(.blobWrite, medium.callCount(at: .blobWrite)), .forGood)
+    medium.inject(
+      .error(.noSpace), at: .site(.blobWrite, medium.callCount(at: .blobWrite)), .forGood)
     #expect(throws: StoreError.full(path: "simulated")) {
       do {
         try store.save(Photo(2, image: 2_000_000))
@@ -151,11 +153,11 @@ private final class BlobLife {
     _ body: (inout WriteTransaction) throws -> Void
   ) throws {
     // In memory: what is compared with images must not read from this store.
-    states.append(try state.map { photo in
-      var copy = photo
-      copy.image = Blob(try photo.image.data())
-      return copy
-    })
+    var copies = state
+    for index in copies.indices {
+      copies[index].image = Blob(try state[index].image.data())
+    }
+    states.append(copies)
     try store.write(durability) { try body(&$0) }
     if durability == .durable { acknowledged = states.count - 1 }
   }

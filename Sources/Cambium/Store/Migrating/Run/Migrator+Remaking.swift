@@ -8,7 +8,8 @@ extension Migrator {
   ) throws(StoreError) {
     let crew = try RemakingCrew(
       task, from: try types(of: task.from, task.oldTypes),
-      to: try types(of: task.to, task.newTypes), aside: try slot(task.to.places.aside), in: try backend.trees())
+      to: try types(of: task.to, task.newTypes), aside: try slot(task.to.places.aside),
+      in: try backend.trees())
     let remaking = crew.remaking
     if mark.cursor.isEmpty { mark.counts = try counts(of: remaking) }
     var done = 0

@@ -59,7 +59,9 @@ final class Remaking {
       switch task.kind {
       case .values(let conversion):
         var setAside: [UInt32] = []
-        try conversion.convert(key: oldKey, row: oldRow, blobs, to: row, key) { setAside.append($0) }
+        try conversion.convert(key: oldKey, row: oldRow, blobs, to: row, key) {
+          setAside.append($0)
+        }
         try emit.add(key.key, row, to: targets[0])
         for field in setAside {
           try keep(

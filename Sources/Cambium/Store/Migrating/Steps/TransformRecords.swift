@@ -87,7 +87,8 @@ private struct DynamicTransform: RecordTransform {
     key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ types: RecordTypes, _ emit: RecordEmitter
   ) throws {
     let layout = try types.trees(named: name).layout
-    try body(try DynamicRecord(try RowReader(key: key, row: row, layout: layout, blobs: blobs)), emit)
+    try body(
+      try DynamicRecord(try RowReader(key: key, row: row, layout: layout, blobs: blobs)), emit)
   }
 }
 
