@@ -9,5 +9,6 @@ struct Command: AsyncParsableCommand {
     subcommands: [
       TreeCommand.self, CommitCommand.self, LoadCommand.self, EngineCommand.self,
       RecordsCommand.self, QueryCommand.self, ObserveCommand.self, MigrateCommand.self,
+      CompactCommand.self,
     ])
 }
