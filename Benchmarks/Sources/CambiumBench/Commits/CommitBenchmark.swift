@@ -135,7 +135,7 @@ struct CommitBenchmark {
 
 extension Queries {
   /// Point reads of some that were removed, the first ones of `order`, and of some that were not.
-  fileprivate init(halfGone entries: EntryList, _ order: [UInt32], removed: Int) {
+  init(halfGone entries: EntryList, _ order: [UInt32], removed: Int) {
     var keys = ByteList(length: CommitKeyOrder.keyLength, capacity: CommitDataset.sampleCount)
     var expected = Digest()
     for index in order[..<removed].prefix(CommitDataset.sampleCount / 2) {
