@@ -71,6 +71,11 @@ struct Torture {
   private var random: TortureRandom
   private(set) var lives = 0
   private var kills = 0
+  /// How many milliseconds a life has at most: more after one that came to nothing.
+  private var patience = Self.patienceMin
+
+  private static let patienceMin: Int32 = 400
+  private static let patienceMax: Int32 = 60_000
 
   init(_ path: String, seed: UInt64) {
     self.path = path
@@ -95,7 +100,7 @@ struct Torture {
   /// One life, which most often ends before its time.
   private mutating func live() throws -> (durable: Int, acknowledged: Int) {
     let transactions = Int.random(in: 1...400, using: &random)
-    let time = Int32.random(in: 5...400, using: &random)
+    let time = Int32.random(in: 5...patience, using: &random)
     var child = try TortureChild([
       "torture-life", path, "--seed", "\(script.seed)", "--transactions", "\(transactions)",
     ])
@@ -131,6 +136,8 @@ struct Torture {
       throw CommandFailure(
         .fault, "Transaction \(model.count) was there, and the store ends with \(count)")
     }
+    patience =
+      count > model.count ? Self.patienceMin : min(patience * 2, Self.patienceMax)
     model.goOn(to: count)
     try model.compare(with: store)
     try store.close()
