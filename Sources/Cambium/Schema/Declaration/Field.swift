@@ -59,7 +59,8 @@ public struct Field: Sendable {
     defaultValue: FieldDefault?, modifier: String?, migrationInfo: MigrationInfo?
   ) {
     self.init(
-      primaryKey: false, name: name, type: type, storage: storage, optional: isOptional, property: nil, unique: false,
+      primaryKey: false, name: name, type: type, storage: storage, optional: isOptional,
+      property: nil, unique: false,
       indexed: false, defaultValue: defaultValue, validation: [], modifier: modifier,
       migrationInfo: migrationInfo)
   }

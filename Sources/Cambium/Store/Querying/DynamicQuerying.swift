@@ -93,7 +93,8 @@ private struct FoundDynamicRecords {
 
   func next() throws(StoreError) -> DynamicRecord? {
     guard try found.next() else { return nil }
-    let row = try RowReader(key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
+    let row = try RowReader(
+      key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
     guard let columns else { return try DynamicRecord(row) }
     return try DynamicRecord(row, only: columns)
   }
