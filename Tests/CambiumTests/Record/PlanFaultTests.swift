@@ -141,7 +141,7 @@ private struct Counted: Record, Hashable {
     let before = Token.alive.load(ordering: .sequentiallyConsistent)
     var fields: [String] = []
     for count in 0..<8 {
-      try FailingCodec.decodings.withValue(.init(count)) {
+      FailingCodec.decodings.withValue(.init(count)) {
         let error = #expect(throws: StoreError.self) { _ = try read(plan, bytes) }
         guard case .invalidValue("Counted", let field?, _) = error else {
           Issue.record("it is \(String(describing: error))")
