@@ -61,6 +61,7 @@ import Testing
       [
         "swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6", "-suppress-warnings",
         "-module-name", "Documentation", "-I", build.appending(path: "Modules").path,
+        "-I", root.appending(path: "Sources/CZstd").path,
         "-Xcc", "-fmodule-map-file=\(build.path)/CCambium.build/module.modulemap",
       ] + files
     compiler.standardError = output

@@ -57,8 +57,10 @@ import Testing
           changed[place] ^= 0xff
           try put(key, changed, in: tree)
           let faults = try store.faults()
-          // The end of a segment is what nobody depends on until it is written to again.
-          if tree != blobs.segments || place >= 8 {
+          // The end of a segment is what nobody depends on until it is written to again, and a content's hash only
+          // helps to find what is compared before it is shared.
+          let isHint = tree == blobs.segments ? place < 8 : tree == blobs.map && place >= 40
+          if !isHint {
             #expect(!faults.isEmpty, "byte \(place) of \(value.count)")
           }
           count += 1
