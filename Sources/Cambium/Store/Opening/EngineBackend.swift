@@ -70,36 +70,12 @@ extension EngineBackend {
   var report: OpenReport { engine.report }
 
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
-    let upgrades = upgrades.current
-    guard let keeper = blobs.keeper else {
-      return Self.state(SnapshotTrees(try engine.snapshot(), upgrades))
-    }
-    while true {
-      // A segment that the state refers to was not removed meanwhile.
-      let removalCount = keeper.removalCount
-      let snapshot = try engine.snapshot()
-      let segments = keeper.located()
-      if keeper.removalCount == removalCount {
-        return Self.state(SnapshotTrees(snapshot, upgrades, blobs: segments))
-      }
-    }
+    Self.state(try engine.trees(upgrades.current, blobs))
   }
 
   func lastSnapshot() -> StoreSnapshot.StoreState? {
     do throws(StoreError) { try engine.checkProcess() } catch { return nil }
-    let upgrades = upgrades.current
-    guard let keeper = blobs.keeper else {
-      return Self.state(SnapshotTrees(engine.lastSnapshot(), upgrades))
-    }
-    while true {
-      // A segment that the state refers to was not removed meanwhile.
-      let removalCount = keeper.removalCount
-      let snapshot = engine.lastSnapshot()
-      let segments = keeper.located()
-      if keeper.removalCount == removalCount {
-        return Self.state(SnapshotTrees(snapshot, upgrades, blobs: segments))
-      }
-    }
+    return Self.state(engine.lastTrees(upgrades.current, blobs))
   }
 
   var progress: CommitProgress { engine.commitProgress }

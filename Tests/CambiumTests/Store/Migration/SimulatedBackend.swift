@@ -22,33 +22,11 @@ final class SimulatedBackend: StoreBackend {
   var begunSequence: UInt64 { engine.begunSequence }
 
   func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
-    guard let keeper = blobs.keeper else {
-      return .other(SnapshotTrees(try engine.snapshot(), upgrades.current))
-    }
-    while true {
-      // A segment that the state refers to was not removed meanwhile.
-      let removalCount = keeper.removalCount
-      let snapshot = try engine.snapshot()
-      let segments = keeper.located()
-      if keeper.removalCount == removalCount {
-        return .other(SnapshotTrees(snapshot, upgrades.current, blobs: segments))
-      }
-    }
+    .other(try engine.trees(upgrades.current, blobs))
   }
 
   func lastSnapshot() -> StoreSnapshot.StoreState? {
-    guard let keeper = blobs.keeper else {
-      return .other(SnapshotTrees(engine.lastSnapshot(), upgrades.current))
-    }
-    while true {
-      // A segment that the state refers to was not removed meanwhile.
-      let removalCount = keeper.removalCount
-      let snapshot = engine.lastSnapshot()
-      let segments = keeper.located()
-      if keeper.removalCount == removalCount {
-        return .other(SnapshotTrees(snapshot, upgrades.current, blobs: segments))
-      }
-    }
+    .other(engine.lastTrees(upgrades.current, blobs))
   }
 
   func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
