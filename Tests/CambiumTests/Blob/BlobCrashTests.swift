@@ -5,7 +5,7 @@ import Testing
 
 /// The power goes before every call of a history of blobs, and after the last.
 @Suite struct BlobCrashTests {
-  @Test(arguments: [nil] + (1...UInt64(scaled(12, debug: 2))).map { $0 })
+  @Test(arguments: [nil] + (1...UInt64(scaled(4, debug: 2))).map { $0 })
   func `what was synced survives a crash at any call, and nothing is ever wrong`(
     seed: UInt64?
   ) throws {

@@ -9,6 +9,10 @@ enum ScenarioKind: String, CaseIterable, Sendable {
   case reopening, newSegments, everything
   case compacting, compactingSegments, compactingKept
 
+  /// Those with compactions: many times as long as the others, and swept by tests of their own.
+  static let compactions: [Self] = [.compacting, .compactingSegments, .compactingKept]
+  static let others = allCases.filter { !compactions.contains($0) }
+
   func scenario(seed: UInt64, of kind: Content.Kind = .entries) -> Scenario {
     var writer = ScenarioWriter(self, seed: seed, of: kind)
     writer.write(self)

@@ -140,7 +140,7 @@ import Testing
 #endif
 
 /// Prime, so that all bits of a byte have their turn.
-private let bitStride = isDebug ? 1_009 : 1
+private let bitStride = isDebug ? 1_009 : 3
 private let lengthStride = isDebug ? 509 : 1
 /// Every image so many apart is asked everything. Prime, so that this too falls on all bits of a byte.
 private let wholeStride = isDebug ? 1 : 67
