@@ -37,6 +37,7 @@ let package = Package(
     .executableTarget(
       name: "CambiumBench",
       dependencies: [
+        "BenchmarkReport",
         "CLMDB",
         "CMalloc",
         "CRocksDB",
