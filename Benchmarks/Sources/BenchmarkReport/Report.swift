@@ -53,12 +53,13 @@ extension ReportFile {
     let lines = Dictionary(
       comparisons.flatMap { zip($0.lines, $0.linesWithRatios) }.map { ($0.identity, ($0, $1)) },
       uniquingKeysWith: { first, _ in first })
-    return ReportFile(
-      entries.map { entry in
-        guard case .result(let line) = entry, let (old, new) = lines[line.identity], old == line
-        else { return entry }
-        return .result(new)
-      })
+    var file = self
+    file.entries = entries.map { entry in
+      guard case .result(let line) = entry, let (old, new) = lines[line.identity], old == line
+      else { return entry }
+      return .result(new)
+    }
+    return file
   }
 }
 

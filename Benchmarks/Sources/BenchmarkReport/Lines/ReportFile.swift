@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Entries as a file of lines, each of them JSON.
 public struct ReportFile: Equatable, Sendable {
-  public private(set) var entries: [ReportEntry] = []
+  public internal(set) var entries: [ReportEntry] = []
   /// Lines that are none, by their number, the first being 1.
   public private(set) var unreadable: [Int] = []
 
@@ -26,6 +26,14 @@ public struct ReportFile: Equatable, Sendable {
 
   public init(contentsOf path: String) throws {
     self.init(parsing: try String(contentsOf: URL(filePath: path), encoding: .utf8))
+  }
+
+  /// The entries of both.
+  public func followed(by other: ReportFile) -> ReportFile {
+    var both = self
+    both.entries += other.entries
+    both.unreadable += other.unreadable
+    return both
   }
 
   /// All lines, each with its end.
