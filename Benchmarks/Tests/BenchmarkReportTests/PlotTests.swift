@@ -49,8 +49,7 @@ import Testing
   @Test func `says what, on what, and in which durability class`() {
     for plot in report(everything).plots {
       #expect(plot.svg.contains("A Processor &amp; Sons &lt;2&gt;"), "\(plot.fileName)")
-      #expect(
-        plot.svg.lowercased().contains("durability class") || plot.fileName == "throughput.svg")
+      #expect(plot.svg.lowercased().contains("durability class"), "\(plot.fileName)")
     }
   }
 
@@ -69,6 +68,12 @@ import Testing
     try #require(bars.count == 2)
     #expect(abs(bars[0].number("width") - bars[1].number("width")) <= 0.2)
     #expect(abs(bars[1].number("x") + bars[1].number("width") - bars[0].number("x")) <= 0.2)
+  }
+
+  @Test func `of speeds says which bar is no engine's but a limit`() throws {
+    let svg = try plot("throughput-migrate-durable.svg").svg
+    #expect(svg.contains(">disk (limit)<"))
+    #expect(!svg.contains("sqlite (limit)"))
   }
 
   @Test func `of memory has bars as long as the values`() throws {

@@ -23,10 +23,12 @@ struct BarPlot {
   /// The value at which bars begin, and what it is called.
   let baseline: (value: Double, label: String, color: String)
   let groups: [Group]
+  /// The engines that are none, but what no engine can be faster than.
+  var limits: Set<String> = []
 
-  private static let left = 300.0
-  private static let right = 900.0
-  private static let width = 980.0
+  private static let left = 350.0
+  private static let right = 940.0
+  private static let width = 1020.0
   private static let top = 78.0
   private static let barHeight = 13.0
   private static let gap = 12.0
@@ -44,7 +46,7 @@ struct BarPlot {
     let height = bottom + 50 + Double(caption.count) * 16
     var drawing = SVGDrawing(width: Self.width, height: height, title: title)
     drawing.text(title, at: (16, 26), size: 17, isBold: true)
-    Legend(engines: groups.flatMap { $0.bars.map(\.engine) }.withoutRepetition, dashed: [])
+    Legend(engines: groups.flatMap { $0.bars.map(\.engine) }.withoutRepetition, limits: limits)
       .draw(in: &drawing, at: (16, 50), width: Self.width - 32)
     let scale = Scale(kind, range, from: Self.left, to: Self.right)
     drawAxis(scale, in: &drawing)

@@ -33,7 +33,7 @@ struct LinePlot {
     let height = Self.bottom + 54 + Double(caption.count) * 16
     var drawing = SVGDrawing(width: Self.width, height: height, title: title)
     drawing.text(title, at: (16, 26), size: 17, isBold: true)
-    Legend(engines: lines.map(\.engine), dashed: Set(lines.filter(\.isLimit).map(\.engine)))
+    Legend(engines: lines.map(\.engine), limits: Set(lines.filter(\.isLimit).map(\.engine)))
       .draw(in: &drawing, at: (16, 50), width: Self.width - 32)
     let x = Scale(horizontal.kind, horizontal.range, from: Self.left, to: Self.right)
     let y = Scale(

@@ -9,12 +9,12 @@ struct LatencyPlot {
     let key = comparison.key
     let lines = comparison.lines.compactMap(line)
     guard !lines.isEmpty else { return nil }
-    let title = "Latency of a \(key.workload), \(key.durability)"
+    let title = "Latency of a \(key.workload), \(key.durability): \(key.setting)"
     let plot = LinePlot(
       title: title, horizontal: Self.axis, verticalLabel: "µs (logarithmic)",
       caption: [
-        "\(key.setting). Durability class: \(key.durability).",
-        "p99: 99 of 100 took no longer. Medians of the rounds.", source,
+        "Durability class: \(key.durability). p99: 99 of 100 took no longer. Medians of the rounds.",
+        source,
       ], lines: lines)
     return Plot(
       ["latency", key.workload, key.setting, key.durability], title: title, drawing: plot.drawing)

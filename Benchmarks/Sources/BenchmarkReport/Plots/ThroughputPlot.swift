@@ -3,6 +3,8 @@ struct ThroughputPlot {
   let comparisons: [Comparison]
   let title: String
   let caption: [String]
+  /// Whether parts and durability classes are mixed, so that each group has to say its own.
+  var isMixed = false
 
   /// Nil where there is nobody to compare with.
   var drawing: SVGDrawing? {
@@ -11,8 +13,9 @@ struct ThroughputPlot {
     let values = groups.flatMap { $0.bars.map(\.value) }
     return BarPlot(
       title: title, axisLabel: "speed, Cambium's = 1 (logarithmic)", caption: caption,
-      kind: .logarithmic, range: .around(values + [0.5, 2], margin: 1.6),
-      baseline: (1, "Cambium", Palette.color(of: "cambium")), groups: groups
+      kind: .logarithmic, range: .around(values + [0.5, 2], margin: 2.5),
+      baseline: (1, "Cambium", Palette.color(of: "cambium")), groups: groups,
+      limits: Set(comparisons.flatMap(\.lines).filter { $0.role == .limit }.map(\.engine))
     ).drawing
   }
 
@@ -23,8 +26,10 @@ struct ThroughputPlot {
         engine: line.engine, value: 1 / ratio, label: "\(Figures.short(1 / ratio)) ×")
     }
     guard !bars.isEmpty else { return nil }
+    let key = comparison.key
     return BarPlot.Group(
-      label: comparison.key.workload, detail: comparison.key.setting, bars: bars)
+      label: isMixed ? "\(key.part): \(key.workload)" : key.workload,
+      detail: isMixed ? "\(key.setting); \(key.durability)" : key.setting, bars: bars)
   }
 }
 
@@ -36,9 +41,9 @@ extension ThroughputPlot {
       comparisons: Headline.comparisons(in: results),
       title: "Speed by workload and engine, at a glance",
       caption: [
-        "Each workload in one setting. Writes: \(results.headlineDurabilities); reads: from memory.",
+        "Each workload in one setting, with its durability class behind it. Medians, measured side by side.",
         source,
-      ])
+      ], isMixed: true)
     let all = results.parts.flatMap { part in
       let comparisons = results.comparisons(of: part)
       return comparisons.map(\.key.durability).withoutRepetition.map { durability in
@@ -70,10 +75,5 @@ extension MeasuredResults {
       "\($0.machine.processor), \($0.machine.coreCount) cores, \($0.machine.fileSystem); Cambium"
         + " \($0.versions.commit), \($0.date)" + ($0.isQuick ? "; a quick run" : "")
     } ?? "machine not recorded"
-  }
-
-  fileprivate var headlineDurabilities: String {
-    Headline.comparisons(in: self).map(\.key.durability).filter { $0 != "read" }
-      .withoutRepetition.joined(separator: ", ")
   }
 }

@@ -22,10 +22,13 @@ public enum Figures {
     return sign + grouped(scaled / scale) + "." + zeros + fraction
   }
 
-  /// `0.123`, `1.23`, `12.3`, `123`, `12,345`: three digits at least.
+  /// `0.00123`, `0.123`, `1.23`, `12.3`, `123`, `12,345`: three digits at least.
   public static func short(_ value: Double) -> String {
     let places =
       switch value.magnitude {
+      case ..<0.001: 6
+      case ..<0.01: 5
+      case ..<0.1: 4
       case ..<1: 3
       case ..<10: 2
       case ..<100: 1

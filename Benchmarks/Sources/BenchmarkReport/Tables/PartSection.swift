@@ -18,7 +18,7 @@ struct PartSection {
 
   private var problemLines: [String] {
     results.problems.filter { $0.step.part == part }.flatMap {
-      ["> **\($0.step.name) failed**: \($0.problem). Figures of it are missing.", ""]
+      ["> **\($0.step.name) failed**: \($0.problem). Figures of it may be missing.", ""]
     }
   }
 

@@ -1,6 +1,9 @@
 import BenchmarkReport
 
 extension CommitBenchmark {
+  /// What flushes without any engine are called among the engines.
+  static let flushName = "raw flush"
+
   /// The lines of what was measured, and of the flushes without any engine, where a commit can be compared
   /// with one.
   ///
@@ -52,7 +55,7 @@ extension CommitBenchmark {
     guard let latency = LatencyPercentiles(rounds: rawFlushes) else { return nil }
     let count = rawFlushes.first?.count ?? 0
     var line = ResultLine(
-      part: part, workload: name(in: part), setting: setting, engine: "raw flush", role: .limit,
+      part: part, workload: name(in: part), setting: setting, engine: Self.flushName, role: .limit,
       durability: durability.rawValue, count: count, rounds: rawFlushes.count,
       seconds: median(rawFlushes.map { Double($0.reduce(0, +)) }) / 1e9)
     line.latency = latency

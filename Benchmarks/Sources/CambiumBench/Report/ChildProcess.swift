@@ -1,4 +1,3 @@
-import Dispatch
 import FoundationEssentials
 import Glibc
 
@@ -20,8 +19,8 @@ enum ChildProcess {
     let errors = try ErrorText()
     let start = ContinuousClock.now
     let child = try spawn(["cambium-bench"] + arguments, errors: errors.descriptor)
-    let interruptions = passOnInterruptions(to: child)
-    defer { for interruption in interruptions { interruption.cancel() } }
+    let interruptions = Interruptions(passedOnTo: child)
+    defer { interruptions.end() }
     let (status, usage, isLate) = try wait(for: child, until: deadline)
     let text = errors.finish()
     if !text.isEmpty { printError(text) }

@@ -1,28 +1,28 @@
 import Dispatch
 import Glibc
 
-/// Passes on to `child` what asks this process to end, and then ends: otherwise a child would measure on for nobody.
-func passOnInterruptions(to child: pid_t) -> [any DispatchSourceSignal] {
-  [SIGINT, SIGTERM, SIGHUP].map { number in
-    signal(number, SIG_IGN)
-    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-    source.setEventHandler {
-      kill(child, number)
-      exit(128 + number)
-    }
-    source.resume()
-    return source
-  }
-}
+/// Passes on to a child what asks this process to end, and then ends: otherwise the child would measure on for
+/// nobody.
+struct Interruptions {
+  private static let signals = [SIGINT, SIGTERM, SIGHUP]
+  private let sources: [any DispatchSourceSignal]
 
-/// Lends texts as C has lists of them: pointers, the last of them nil.
-func withCStrings<Result>(
-  _ texts: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-) -> Result {
-  let pointers = unsafe texts.map { unsafe strdup($0) } + [nil]
-  defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
-  return unsafe pointers.withUnsafeBufferPointer { list in
-    guard let start = list.baseAddress else { preconditionFailure("there is the nil at least") }
-    return unsafe body(start)
+  /// Begins, once the child is there: it must not inherit that these signals are ignored.
+  init(passedOnTo child: pid_t) {
+    sources = Self.signals.map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler {
+        kill(child, number)
+        exit(128 + number)
+      }
+      source.resume()
+      return source
+    }
+  }
+
+  func end() {
+    for source in sources { source.cancel() }
+    for number in Self.signals { signal(number, SIG_DFL) }
   }
 }
