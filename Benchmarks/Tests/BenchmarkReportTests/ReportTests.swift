@@ -51,6 +51,33 @@ import Testing
     #expect(losses.contains("| sqlite | 8.0 MiB | 2.0 MiB | 4.00 × |"))
   }
 
+  @Test func `takes less than a MiB of memory for a MiB`() {
+    let lines: [ResultLine] = [
+      .sample("cambium", rate: 2).with { $0.anonymousGrowth = 3 << 20 },
+      .sample("lmdb", rate: 1).with { $0.anonymousGrowth = 0 },
+      .sample("cambium", rate: 2, workload: "ranges").with { $0.anonymousGrowth = 1 << 19 },
+      .sample("lmdb", rate: 1, workload: "ranges").with { $0.anonymousGrowth = 0 },
+    ]
+    let losses = section("Where we lose", of: report(lines).markdown)
+    #expect(
+      losses.contains("| scan | 1,000,000 entries | read | lmdb | 3.0 MiB | 0.0 MiB | 3.00 × |"))
+    #expect(!losses.contains("ranges"))
+  }
+
+  @Test func `lists where one of a hundred operations is slower than a peer's`() {
+    func latency(_ p99: Double) -> LatencyPercentiles {
+      LatencyPercentiles(p50: 1_000, p90: 1_000, p99: p99, p999: 1_000)
+    }
+    let lines: [ResultLine] = [
+      .sample("cambium", rate: 2).with { $0.latency = latency(30_000) },
+      .sample("lmdb", rate: 1).with { $0.latency = latency(20_000) },
+      .sample("sqlite", rate: 1).with { $0.latency = latency(40_000) },
+    ]
+    let losses = section("Where we lose", of: report(lines).markdown)
+    #expect(losses.contains("| lmdb | 30.0 µs | 20.0 µs | 1.50 × |"))
+    #expect(!losses.contains("sqlite"))
+  }
+
   @Test func `does not take a limit for a peer`() {
     let limit = ResultLine.sample("disk", rate: 900).with { $0.role = .limit }
     let markdown = report([.sample("cambium", rate: 100), limit]).markdown

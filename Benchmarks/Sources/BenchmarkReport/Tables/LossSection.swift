@@ -16,6 +16,7 @@ struct LossSection {
     return [
       "Every workload in which a peer is ahead, by however little, the worst first. A peer is faster in"
         + " \(slower.count) of \(compared.count) comparisons.",
+      "Memory of less than 1 MiB counts as 1 MiB.",
       "",
     ]
   }
