@@ -30,9 +30,14 @@ let package = Package(
     // zstd by hand. The library has a module for it too, which is not for others.
     .systemLibrary(name: "CStockZstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CMalloc"),
+    // What becomes of results, apart from the engines, so that its tests need none of them.
+    .target(name: "BenchmarkReport", swiftSettings: settings),
+    .testTarget(
+      name: "BenchmarkReportTests", dependencies: ["BenchmarkReport"], swiftSettings: settings),
     .executableTarget(
       name: "CambiumBench",
       dependencies: [
+        "BenchmarkReport",
         "CLMDB",
         "CMalloc",
         "CRocksDB",

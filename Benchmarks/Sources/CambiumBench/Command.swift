@@ -10,6 +10,6 @@ struct Command: AsyncParsableCommand {
       TreeCommand.self, CommitCommand.self, LoadCommand.self, EngineCommand.self,
       RecordsCommand.self, QueryCommand.self, ObserveCommand.self, MigrateCommand.self,
       BlobsCommand.self,
-      CompactCommand.self,
+      CompactCommand.self, ReportCommand.self,
     ])
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchmarkReport
 
 /// Loads and reads of an ordered map of byte strings.
 struct TreeCommand: ParsableCommand {
@@ -23,51 +24,36 @@ struct TreeCommand: ParsableCommand {
   @Option(help: "Which workloads.")
   var workloads = CommaList(Workload.allCases)
 
-  @Option(help: "How often each workload is done; figures are medians.")
-  var rounds = 5
-
   @Option(help: "Point reads in a round; of ranges there are a tenth as many.")
   var reads = 1_000_000
 
-  @Option(help: "What all keys, values and orders are made from.")
-  var seed: UInt64 = 2026
-
-  @Option(help: "Where to put the stores, for as long as the run lasts.")
-  var directory = "."
-
-  @Option(help: "A file to write results to, one JSON object a line.")
-  var json: String?
+  @OptionGroup var options: BenchmarkOptions
 
   func validate() throws {
     guard records.elements.allSatisfy({ 1...Int(UInt32.max) ~= $0 }) else {
       throw ValidationError("There must be between 1 and \(UInt32.max) records.")
     }
-    guard rounds > 0, reads > 0 else {
-      throw ValidationError("There must be at least one round and one read.")
-    }
+    guard reads > 0 else { throw ValidationError("There must be at least one read.") }
   }
 
   func run() throws {
-    let scratch = try ScratchDirectory(in: directory)
+    let scratch = try ScratchDirectory(in: options.directory)
     defer { scratch.remove() }
     let progress = Progress()
     defer { progress.clear() }
 
-    show(ReportHeader(engines: allEngines, roundCount: rounds, seed: seed).lines)
-    var measurements: [Measurement] = []
+    show(ReportHeader(engines: allEngines, roundCount: options.rounds, seed: options.seed).lines)
     for count in records.elements {
       for shape in key.elements {
         progress.show("making \(count) entries with \(shape.rawValue) keys")
-        let dataset = Dataset(shape, count: count, readCount: reads, seed: seed)
+        let dataset = Dataset(shape, count: count, readCount: reads, seed: options.seed)
         var benchmark = TreeBenchmark(
           dataset: dataset, engines: allEngines, workloads: workloads.elements,
-          roundCount: rounds, scratch: scratch, progress: progress)
+          roundCount: options.rounds, scratch: scratch, progress: progress)
         let results = try benchmark.run()
         progress.clear()
         show(results, of: dataset)
-        measurements += results
-        // After each dataset, so that a run of hours that is interrupted leaves what it had.
-        if let json { try ResultLine.write(measurements, to: json) }
+        try options.write(results.map(\.line))
       }
     }
   }

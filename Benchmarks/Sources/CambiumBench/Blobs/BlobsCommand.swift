@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchmarkReport
 
 /// Blobs, against zstd by hand, files, SQLite and RocksDB.
 struct BlobsCommand: ParsableCommand {
@@ -39,17 +40,10 @@ struct BlobsCommand: ParsableCommand {
   @Option(help: "How many ranges.")
   var ranges = 2_000
 
-  @Option(help: "How often each is done; figures are medians.")
-  var rounds = 5
-
-  @Option(help: "What all contents are made from.")
-  var seed: UInt64 = 2026
-
-  @Option(help: "Where to put the stores, for as long as the run lasts.")
-  var directory = "."
+  @OptionGroup var options: BenchmarkOptions
 
   func validate() throws {
-    let numbers = [mebibytes, blobs, streamMebibytes, ranges, rounds] + batch.elements
+    let numbers = [mebibytes, blobs, streamMebibytes, ranges] + batch.elements
     guard numbers.allSatisfy({ $0 > 0 }) else {
       throw ValidationError("All sizes and counts must be at least 1.")
     }
@@ -59,7 +53,7 @@ struct BlobsCommand: ParsableCommand {
   }
 
   func run() throws {
-    let scratch = try ScratchDirectory(in: directory)
+    let scratch = try ScratchDirectory(in: options.directory)
     defer { scratch.remove() }
     let progress = Progress()
     defer { progress.clear() }
@@ -79,7 +73,7 @@ struct BlobsCommand: ParsableCommand {
         + " Linux \(Machine.kernel)")
     print(
       "zstd \(StockZstd.version), SQLite and RocksDB \(RocksDBCommitEngine.version);"
-        + " medians of \(rounds) rounds in which all take turns, seed \(seed)")
+        + " medians of \(options.rounds) rounds in which all take turns, seed \(options.seed)")
     for engine in BlobEngineName.allCases { print("  \(engine.rawValue): \(engine.promise)") }
   }
 
@@ -87,37 +81,24 @@ struct BlobsCommand: ParsableCommand {
 
   private func runLarge(_ scratch: ScratchDirectory, _ progress: Progress) throws {
     var benchmark = LargeBlobBenchmark(
-      mebibytes: mebibytes, roundCount: rounds, seed: seed, scratch: scratch, progress: progress)
+      mebibytes: mebibytes, roundCount: options.rounds, seed: options.seed, scratch: scratch,
+      progress: progress)
     try benchmark.run()
     progress.clear()
     var table = TextTable(header: ["MiB a second", "cambium", "peer", "ratio"])
-    let lines: [(String, LargeBlobBenchmark.Step, LargeBlobBenchmark.Step, Goal?)] = [
-      (
-        "text written, to zstd -1 on all cores and a flush", .writeText, .writeTextByHand,
-        .atLeast(0.9)
-      ),
-      ("text written, to zstd -1 on all cores in memory", .writeText, .compressText, nil),
-      ("text read, to a file and zstd", .readText, .readTextByHand, .atLeast(0.9)),
-      ("text read, to zstd in memory", .readText, .decompressText, .atLeast(0.9)),
-      ("noise written, to a file past the page cache", .writeNoise, .writeDirect, .atLeast(0.9)),
-      ("noise written, to a file", .writeNoise, .writeBuffered, nil),
-    ]
-    for (name, own, peer, goal) in lines {
-      let (speed, other) = (benchmark.speed(own), benchmark.speed(peer))
-      table.append([name] + figures(speed, other, goal))
+    for pair in LargeBlobPair.all {
+      let (own, peer) = (benchmark.speed(pair.own), benchmark.speed(pair.other))
+      let verdict = pair.goal.map { " " + $0.verdict(on: own / peer) } ?? ""
+      table.append([
+        pair.name, Figures.decimal(own, places: 0), Figures.decimal(peer, places: 0),
+        Figures.decimal(own / peer, places: 2) + verdict,
+      ])
     }
     let noise = Figures.decimal(benchmark.speed(.readNoise), places: 0)
     table.append(["noise read", noise, "", ""])
     print("\n\(mebibytes) MiB")
     for line in table.lines { print(line) }
-  }
-
-  private func figures(_ own: Double, _ peer: Double, _ goal: Goal?) -> [String] {
-    let verdict = goal.map { " " + $0.verdict(on: own / peer) } ?? ""
-    return [
-      Figures.decimal(own, places: 0), Figures.decimal(peer, places: 0),
-      Figures.decimal(own / peer, places: 2) + verdict,
-    ]
+    try options.write(benchmark.lines)
   }
 
   // MARK: Small blobs
@@ -126,8 +107,8 @@ struct BlobsCommand: ParsableCommand {
     _ batch: Int, _ scratch: ScratchDirectory, _ progress: Progress
   ) throws {
     var benchmark = SmallBlobBenchmark(
-      count: blobs, size: size, batch: batch, roundCount: rounds, seed: seed, scratch: scratch,
-      progress: progress)
+      count: blobs, size: size, batch: batch, roundCount: options.rounds, seed: options.seed,
+      scratch: scratch, progress: progress)
     try benchmark.run()
     progress.clear()
     let own = (
@@ -151,6 +132,7 @@ struct BlobsCommand: ParsableCommand {
       "\n\(Figures.grouped(blobs)) blobs of \(Figures.grouped(size)) bytes of text, \(batch) a"
         + " transaction")
     for line in table.lines { print(line) }
+    try options.write(benchmark.lines)
   }
 
   private func microseconds(_ seconds: Double) -> String {
@@ -165,7 +147,7 @@ struct BlobsCommand: ParsableCommand {
 
   private func runStream(_ scratch: ScratchDirectory, _ progress: Progress) throws {
     progress.show("a blob of \(streamMebibytes) MiB")
-    var streaming = BlobStreaming(mebibytes: streamMebibytes, ranges: ranges, seed: seed)
+    var streaming = BlobStreaming(mebibytes: streamMebibytes, ranges: ranges, seed: options.seed)
     let directory = try scratch.makeDirectory("stream")
     try streaming.run(in: directory + "/store")
     try scratch.removeDirectory(directory)
@@ -185,5 +167,6 @@ struct BlobsCommand: ParsableCommand {
       let verdict = Goal.atMost(16).verdict(on: Double(growth) / Double(1 << 20))
       print("  memory, \(name) it as a stream: \(Figures.mebibytes(growth)) \(verdict)")
     }
+    try options.write(streaming.lines)
   }
 }

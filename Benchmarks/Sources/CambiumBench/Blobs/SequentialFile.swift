@@ -14,7 +14,11 @@ enum SequentialFile {
     private static let directFlag: Int32 = 0o200000
   #endif
 
-  static func write(_ content: [UInt8], to path: String, _ way: Way) throws {
+  /// - Parameter mebibytes: How much is written, if not the content once; the content, some whole MiB, again and
+  ///   again.
+  static func write(
+    _ content: [UInt8], to path: String, _ way: Way, mebibytes: Int? = nil
+  ) throws {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | (way == .direct ? directFlag : 0)
     let file = unsafe open(path, flags, 0o600)
     guard file >= 0 else { throw error("open") }
@@ -22,7 +26,9 @@ enum SequentialFile {
     let size = 1 << 20
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
     defer { unsafe buffer.deallocate() }
-    for start in stride(from: 0, to: content.count, by: size) {
+    let total = mebibytes.map { $0 << 20 } ?? content.count
+    for position in stride(from: 0, to: total, by: size) {
+      let start = position % content.count
       let count = min(size, content.count - start)
       unsafe content.withUnsafeBytes { content in
         unsafe buffer.copyMemory(

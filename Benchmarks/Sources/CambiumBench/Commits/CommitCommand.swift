@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchmarkReport
 
 /// Commits by one thread or several.
 struct CommitCommand: ParsableCommand {
@@ -29,9 +30,6 @@ struct CommitCommand: ParsableCommand {
   @Option(help: "How many records are in the store before.")
   var preload = 0
 
-  @Option(help: "How often each engine does it; figures are medians.")
-  var rounds = 5
-
   @Option(
     help: "How long a relaxed commit may wait for its flush, in milliseconds, where one can say so."
   )
@@ -40,42 +38,35 @@ struct CommitCommand: ParsableCommand {
   @Option(help: "Which engines.")
   var engines = CommaList(CommitEngineName.allCases)
 
-  @Option(help: "What all keys and values are made from.")
-  var seed: UInt64 = 2026
-
-  @Option(help: "Where to put the stores, for as long as the run lasts.")
-  var directory = "."
-
-  @Option(help: "A file to add results to, one JSON object a line.")
-  var json: String?
+  @OptionGroup var options: BenchmarkOptions
 
   func validate() throws {
     guard records > 0, preload >= 0, records + preload <= Int(UInt32.max) else {
       throw ValidationError("There must be between 1 and \(UInt32.max) records.")
     }
-    guard (threads.elements + batch.elements + [rounds, delay]).allSatisfy({ $0 > 0 }) else {
-      throw ValidationError("Threads, batch, rounds and delay must be at least 1.")
+    guard (threads.elements + batch.elements + [delay]).allSatisfy({ $0 > 0 }) else {
+      throw ValidationError("Threads, batch and delay must be at least 1.")
     }
   }
 
   func run() throws {
-    let scratch = try ScratchDirectory(in: directory)
+    let scratch = try ScratchDirectory(in: options.directory)
     defer { scratch.remove() }
     let progress = Progress()
     defer { progress.clear() }
     let partakers = engines.elements.filter { $0.takesPart(in: durability) }
     let report = CommitReport(
-      engines: partakers, durability: durability, rounds: rounds, seed: seed, json: json)
+      part: "commit", engines: partakers, durability: durability, options: options)
     report.showHeader()
     progress.show("making \(records + preload) entries")
-    let dataset = CommitDataset(keys, preload: preload, count: records, seed: seed)
+    let dataset = CommitDataset(keys, preload: preload, count: records, seed: options.seed)
     for threadCount in threads.elements {
       for size in batch.elements {
         try report.run(
           CommitBenchmark(
             dataset: dataset, workload: .commits(threads: threadCount, batch: size),
             durability: durability, relaxedDelay: .milliseconds(delay), engines: partakers,
-            roundCount: rounds, seed: seed, scratch: scratch, progress: progress),
+            roundCount: options.rounds, seed: options.seed, scratch: scratch, progress: progress),
           "\(Figures.grouped(records)) records, \(keys.rawValue) keys, into"
             + " \(Figures.grouped(preload)); \(threadCount) threads, \(size) records a transaction")
       }

@@ -1,17 +1,19 @@
+import BenchmarkReport
+
 /// Runs benchmarks of writing and shows what comes of them.
 struct CommitReport {
+  /// The command.
+  let part: String
   let engines: [CommitEngineName]
   let durability: CommitDurability
-  let rounds: Int
-  let seed: UInt64
-  let json: String?
+  let options: BenchmarkOptions
 
   func showHeader() {
     show([
       "\(Machine.processor), \(Machine.coreCount) cores, \(Figures.mebibytes(Machine.memory))"
         + ", Linux \(Machine.kernel)",
       engines.map { "\($0.rawValue) \($0.version)" }.joined(separator: ", "),
-      "Medians of \(rounds) rounds in which the engines take turns; seed \(seed).",
+      "Medians of \(options.rounds) rounds in which the engines take turns; seed \(options.seed).",
       "Keys of \(CommitKeyOrder.keyLength) bytes, values of \(Dataset.valueLength). Each store is opened"
         + " again and its count and sampled values are checked.",
       "The clock stops when all debts are paid (settling): everything flushed, logs copied back,",
@@ -30,8 +32,7 @@ struct CommitReport {
     let ordered = engines.compactMap { engine in measurements.first { $0.engine == engine } }
     show(["", title, ""])
     show(CommitTable(measurements: ordered, rawFlushes: benchmark.rawFlushes).lines)
-    guard let json else { return }
-    try CommitLine.append(ordered.map { CommitLine($0, of: benchmark) }, to: json)
+    try options.write(benchmark.lines(ordered, part: part))
   }
 
   private func show(_ lines: [String]) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchmarkReport
 
 /// Loads and removals by transactions.
 struct LoadCommand: ParsableCommand {
@@ -34,47 +35,35 @@ struct LoadCommand: ParsableCommand {
   @Flag(help: "Remove half of the records, at random, in one transaction, instead of loading them.")
   var removal = false
 
-  @Option(help: "How often each engine does it; figures are medians.")
-  var rounds = 3
-
   @Option(help: "Which engines.")
   var engines = CommaList<CommitEngineName>(CommitEngineName.allCases)
 
-  @Option(help: "What all keys and values are made from.")
-  var seed: UInt64 = 2026
-
-  @Option(help: "Where to put the stores, for as long as the run lasts.")
-  var directory = "."
-
-  @Option(help: "A file to add results to, one JSON object a line.")
-  var json: String?
+  @OptionGroup var options: BenchmarkOptions
 
   func validate() throws {
     guard 1...Int(UInt32.max) ~= records else {
       throw ValidationError("There must be between 1 and \(UInt32.max) records.")
     }
-    guard rounds > 0, batch > 0 else {
-      throw ValidationError("There must be at least one round and one record in a batch.")
-    }
+    guard batch > 0 else { throw ValidationError("There must be at least one record in a batch.") }
   }
 
   func run() throws {
-    let scratch = try ScratchDirectory(in: directory)
+    let scratch = try ScratchDirectory(in: options.directory)
     defer { scratch.remove() }
     let progress = Progress()
     defer { progress.clear() }
     let partakers = engines.elements.filter { $0.takesPart(in: .durable) }
     let report = CommitReport(
-      engines: partakers, durability: .durable, rounds: rounds, seed: seed, json: json)
+      part: "load", engines: partakers, durability: .durable, options: options)
     report.showHeader()
     for order in removal ? [.shuffled] : order.elements {
       progress.show("making \(records) entries")
       let keys = order == .sorted ? CommitKeyOrder.ascending : .random
-      let dataset = CommitDataset(keys, preload: 0, count: records, seed: seed)
+      let dataset = CommitDataset(keys, preload: 0, count: records, seed: options.seed)
       try report.run(
         CommitBenchmark(
           dataset: dataset, workload: workload(order), durability: .durable,
-          relaxedDelay: .zero, engines: partakers, roundCount: rounds, seed: seed,
+          relaxedDelay: .zero, engines: partakers, roundCount: options.rounds, seed: options.seed,
           scratch: scratch, progress: progress), title(order))
     }
   }

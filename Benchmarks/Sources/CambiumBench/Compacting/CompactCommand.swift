@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchmarkReport
 
 /// Compactions, and copies without what is not needed.
 struct CompactCommand: ParsableCommand {
@@ -15,46 +16,36 @@ struct CompactCommand: ParsableCommand {
   @Option(help: "How many records are put into a store; half of them are removed.")
   var records = 1_000_000
 
-  @Option(help: "How often each method does it; figures are medians.")
-  var rounds = 5
-
   @Option(help: "How many commits are timed, with and without a compaction under way; 0 for none.")
   var commits = 20_000
 
   @Option(help: "Which methods.")
   var methods = CommaList(CompactionMethod.allCases)
 
-  @Option(help: "What all keys and values are made from.")
-  var seed: UInt64 = 2026
-
-  @Option(help: "Where to put the stores, for as long as the run lasts.")
-  var directory = "."
-
-  @Option(help: "A file to add results to, one JSON object a line.")
-  var json: String?
+  @OptionGroup var options: BenchmarkOptions
 
   func validate() throws {
-    guard records > 1, records <= Int(UInt32.max), rounds > 0, commits >= 0 else {
-      throw ValidationError("There must be at least two records, and one round.")
+    guard records > 1, records <= Int(UInt32.max), commits >= 0 else {
+      throw ValidationError("There must be at least two records.")
     }
   }
 
   func run() throws {
-    let scratch = try ScratchDirectory(in: directory)
+    let scratch = try ScratchDirectory(in: options.directory)
     defer { scratch.remove() }
     let progress = Progress()
     defer { progress.clear() }
     progress.show("making \(records) entries")
-    let dataset = CommitDataset(.random, preload: 0, count: records, seed: seed)
+    let dataset = CommitDataset(.random, preload: 0, count: records, seed: options.seed)
     var benchmark = CompactionBenchmark(
-      dataset: dataset, methods: methods.elements, roundCount: rounds, seed: seed,
+      dataset: dataset, methods: methods.elements, roundCount: options.rounds, seed: options.seed,
       scratch: scratch, progress: progress)
-    let report = CompactionReportLines(benchmark, seed: seed)
+    let report = CompactionReportLines(benchmark, seed: options.seed)
     for line in report.header { print(line) }
     try benchmark.run()
     progress.clear()
-    for line in CompactionReportLines(benchmark, seed: seed).table { print(line) }
-    if let json { try CompactionLine.append(benchmark.measurements, of: records, to: json) }
+    for line in CompactionReportLines(benchmark, seed: options.seed).table { print(line) }
+    try options.write(benchmark.lines)
     if commits > 0 { try timeCommits(dataset, in: scratch) }
   }
 
@@ -71,6 +62,7 @@ struct CompactCommand: ParsableCommand {
     try engine.settle()
     engine.close()
     let timed = try CommitsMeanwhile(in: store, dataset.entries, count: commits)
+    try options.write([timed.line(records: records)])
     let ratio = timed.meanwhile.slowest / timed.without.slowest
     print(
       "", "Durable commits of one record, by one thread, p50 and p99 in µs:",

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import BenchmarkReport
 
 /// What came of compactions, in words and as a table.
 struct CompactionReportLines {
@@ -45,57 +45,5 @@ struct CompactionReportLines {
       Figures.mebibytes(measurement.roomNeeded), Figures.mebibytes(measurement.anonymousGrowth),
       measurement.method == first.method ? "–" : Figures.decimal(ratio, places: 2) + " ×",
     ]
-  }
-}
-
-/// One measurement of a compaction as one line of JSON.
-struct CompactionLine: Encodable {
-  private let workload = "compact"
-  private let method: CompactionMethod
-  private let records: Int
-  private let rounds: Int
-  private let seconds: Double
-  private let liveBytes: Int
-  private let bytesPerSecond: Double
-  private let bytesBefore: Int
-  private let bytesOnDisk: Int
-  private let roomNeeded: Int
-  private let anonymousGrowth: Int
-
-  private enum CodingKeys: String, CodingKey {
-    case workload, method, records, rounds, seconds
-    case liveBytes = "live_bytes"
-    case bytesPerSecond = "bytes_per_second"
-    case bytesBefore = "bytes_before"
-    case bytesOnDisk = "bytes_on_disk"
-    case roomNeeded = "room_needed_bytes"
-    case anonymousGrowth = "anonymous_growth_bytes"
-  }
-
-  private init(_ measurement: CompactionMeasurement, of records: Int) {
-    method = measurement.method
-    self.records = records
-    rounds = measurement.rounds.count
-    seconds = measurement.seconds
-    liveBytes = measurement.liveBytes
-    bytesPerSecond = measurement.bytesPerSecond
-    bytesBefore = measurement.before
-    bytesOnDisk = measurement.after
-    roomNeeded = measurement.roomNeeded
-    anonymousGrowth = measurement.anonymousGrowth
-  }
-
-  /// Adds lines to the file at `path`, and makes it if there is none.
-  static func append(
-    _ measurements: [CompactionMeasurement], of records: Int, to path: String
-  ) throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    var text = (try? Data(contentsOf: URL(filePath: path))) ?? Data()
-    for measurement in measurements {
-      text.append(try encoder.encode(CompactionLine(measurement, of: records)))
-      text.append(UInt8(ascii: "\n"))
-    }
-    try text.write(to: URL(filePath: path))
   }
 }

@@ -19,28 +19,26 @@ struct EngineCommand: AsyncParsableCommand {
   @Option(help: "How many records the tasks commit together.")
   var commits = 50_000
 
-  @Option(help: "How often each figure is taken; the median is shown.")
-  var rounds = 5
-
-  @Option(help: "Where to put the stores, for as long as the run lasts.")
-  var directory = "."
+  @OptionGroup var options: BenchmarkOptions
 
   func validate() throws {
-    guard records >= 1000, commits >= 1000, rounds > 0, tasks.elements.allSatisfy({ $0 > 0 }) else {
-      throw ValidationError("There must be a thousand records and commits, and a round.")
+    guard records >= 1000, commits >= 1000, tasks.elements.allSatisfy({ $0 > 0 }) else {
+      throw ValidationError("There must be a thousand records and commits, and a task.")
     }
   }
 
   func run() async throws {
-    let scratch = try ScratchDirectory(in: directory)
+    let scratch = try ScratchDirectory(in: options.directory)
     defer { scratch.remove() }
-    var figures = EngineFigures(scratch: scratch, roundCount: rounds)
+    var figures = EngineFigures(
+      scratch: scratch, roundCount: options.rounds, seed: options.seed)
     try figures.measureEmptyStore()
     for count in tasks.elements {
       try await figures.measureTasks(count, commits: commits)
     }
     try figures.measureReads(records: records)
     try figures.measureOpening()
-    figures.show()
+    figures.figures.show()
+    try options.write(figures.figures.lines)
   }
 }

@@ -1,3 +1,4 @@
+import BenchmarkReport
 @_spi(Raw) import Cambium
 import FoundationEssentials
 import Glibc
@@ -6,23 +7,16 @@ import Glibc
 struct EngineFigures {
   private let scratch: ScratchDirectory
   private let roundCount: Int
-  private var rows: [[String]] = []
+  private let seed: UInt64
+  private(set) var figures: OwnFigures
   private var storeCount = 0
   private let value = [UInt8](repeating: 7, count: Dataset.valueLength)
 
-  init(scratch: ScratchDirectory, roundCount: Int) {
+  init(scratch: ScratchDirectory, roundCount: Int, seed: UInt64) {
     self.scratch = scratch
     self.roundCount = roundCount
-  }
-
-  func show() {
-    var table = TextTable(header: ["figure", "median", "goal", ""])
-    for row in rows { table.append(row) }
-    for line in table.lines { print(line) }
-  }
-
-  private mutating func note(_ figure: String, _ median: String, goal: String, isMet: Bool) {
-    rows.append([figure, median, goal, isMet ? "met" : "MISSED"])
+    self.seed = seed
+    figures = OwnFigures(part: "engine", roundCount: roundCount)
   }
 
   private mutating func makeStore() throws -> (directory: String, store: RawStore, RawTreeName) {
@@ -52,8 +46,9 @@ extension EngineFigures {
     let (directory, store, _) = try makeStore()
     try store.close()
     let size = try diskUse(of: directory)
-    note(
-      "an empty store on disk", "\(size / 1024) KiB", goal: "<= 256 KiB", isMet: size <= 256 << 10)
+    figures.note(
+      "an empty store on disk", Double(size) / 1024, .kibibytes, durability: "flushed",
+      goal: .atMost(256))
     try scratch.removeDirectory(directory)
   }
 }
@@ -64,7 +59,7 @@ extension EngineFigures {
   /// Durable commits of one record: by one thread, then by tasks that each commit one after the other.
   mutating func measureTasks(_ taskCount: Int, commits: Int) async throws {
     let (directory, store, tree) = try makeStore()
-    var random = SplitMix64(seed: 1)
+    var random = SplitMix64(seed: seed &+ 1)
     var ratios: [Double] = []
     var times: [Double] = []
     for _ in 0..<roundCount {
@@ -95,10 +90,9 @@ extension EngineFigures {
     let ratio = ratios.sorted()[roundCount / 2]
     let time = Figures.decimal(times.sorted()[roundCount / 2], places: 2)
     let goal = taskCount >= 256 ? 50.0 : taskCount >= 16 ? 6.0 : 1.0
-    note(
-      "durable commits of \(taskCount) tasks, times one thread's",
-      "\(Figures.decimal(ratio, places: 1)) x (\(time) us)",
-      goal: ">= \(Figures.decimal(goal, places: 0)) x", isMet: ratio >= goal)
+    figures.note(
+      "commits of tasks, times one thread's", setting: "\(taskCount) tasks", ratio, .times,
+      durability: "durable", goal: .atLeast(goal), remark: "\(time) µs")
     try store.close()
     try scratch.removeDirectory(directory)
   }
@@ -125,7 +119,7 @@ extension EngineFigures {
   mutating func measureReads(records: Int) throws {
     let (directory, store, tree) = try makeStore()
     let value = value
-    var random = SplitMix64(seed: 2)
+    var random = SplitMix64(seed: seed &+ 2)
     let keys = (0..<records).map { _ in Self.key(random.next()) }
     try store.write { transaction in
       for key in keys { try unsafe transaction.put(key.span.bytes, value.span.bytes, in: tree) }
@@ -153,11 +147,11 @@ extension EngineFigures {
     writer.end()
     try writer.check()
     let ratio = atRest / beside
-    note(
+    figures.note(
       "point reads beside writes, overlay full, times at rest",
-      "\(Figures.decimal(ratio, places: 2)) x"
-        + " (\(Figures.nanoseconds(atRest)), \(Figures.nanoseconds(beside)) ns)",
-      goal: ">= 0.7 x", isMet: ratio >= 0.7)
+      setting: "\(Figures.grouped(records)) records", ratio, .times, durability: "read",
+      goal: .atLeast(0.7),
+      remark: "\(Figures.nanoseconds(atRest)), \(Figures.nanoseconds(beside)) ns")
     try store.close()
     try scratch.removeDirectory(directory)
   }
@@ -167,7 +161,7 @@ extension EngineFigures {
     let time = try median {
       try seconds { for _ in 0..<count { _ = try store.snapshot() } } / Double(count) * 1e9
     }
-    note("a snapshot", "\(Figures.nanoseconds(time)) ns", goal: "<= 100 ns", isMet: time <= 100)
+    figures.note("a snapshot", time, .nanoseconds, durability: "read", goal: .atMost(100))
   }
 
   /// What a point read takes, in random order, with a new snapshot for each hundred.
@@ -175,7 +169,7 @@ extension EngineFigures {
     _ keys: [[UInt8]], _ store: RawStore, _ tree: RawTreeName
   ) throws -> Double {
     let count = 200_000
-    var random = SplitMix64(seed: 3)
+    var random = SplitMix64(seed: seed &+ 3)
     return try seconds {
       for _ in 0..<count / 100 {
         let entries = try store.snapshot()[tree]
@@ -196,7 +190,7 @@ extension EngineFigures {
   /// open.
   mutating func measureOpening() throws {
     let (directory, store, tree) = try makeStore()
-    var random = SplitMix64(seed: 4)
+    var random = SplitMix64(seed: seed &+ 4)
     for _ in 0..<130_000 {
       let key = Self.key(random.next())
       try store.write(.relaxed(maxDelay: .infinite)) { transaction in
@@ -215,9 +209,9 @@ extension EngineFigures {
       try opened?.close()
       return time
     }
-    note(
-      "opening after a kill, \(Figures.grouped(replayed)) commits replayed",
-      "\(Figures.decimal(time * 1e3, places: 0)) ms", goal: "<= 300 ms", isMet: time <= 0.3)
+    figures.note(
+      "opening after a kill", setting: "\(Figures.grouped(replayed)) commits replayed", time * 1e3,
+      .milliseconds, durability: "flushed", goal: .atMost(300))
     try store.close()
     try scratch.removeDirectory(directory)
   }

@@ -1,3 +1,4 @@
+import BenchmarkReport
 import FoundationEssentials
 
 /// What the figures were measured on.
@@ -19,5 +20,16 @@ enum Machine {
 
   private static func contents(_ path: String) -> String {
     (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+  }
+}
+
+extension Machine {
+  /// - Parameter directory: Where the stores are.
+  static func description(of directory: String) -> MachineDescription {
+    let path = URL(filePath: directory).resolvingSymlinksInPath().path
+    let mounts = MountTable(contents("/proc/self/mountinfo"))
+    return MachineDescription(
+      processor: processor, coreCount: coreCount, memory: memory,
+      fileSystem: mounts.type(holding: path) ?? "file system not known", kernel: kernel)
   }
 }

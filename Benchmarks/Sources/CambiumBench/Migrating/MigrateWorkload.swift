@@ -33,6 +33,9 @@ enum MigrateWorkload: String, CaseIterable, Sendable, ExpressibleByArgument {
     }
   }
 
+  /// Whether every row becomes another.
+  var rewritesRows: Bool { self != .rename }
+
   /// The version that it leads to.
   var version: Int { self == .chain ? 6 : 2 }
 }

@@ -19,28 +19,26 @@ struct ObserveCommand: AsyncParsableCommand {
   @Option(help: "How many commits a figure is taken from.")
   var commits = 20_000
 
-  @Option(help: "How often each figure is taken; the median is shown.")
-  var rounds = 7
-
-  @Option(help: "Where to put the store, for as long as the run lasts.")
-  var directory = "."
+  @OptionGroup var options: BenchmarkOptions
 
   func validate() throws {
-    guard records >= 1000, commits >= 100, rounds > 0, (1...records).contains(keys) else {
-      throw ValidationError("There must be a thousand records, commits, keys and a round.")
+    guard records >= 1000, commits >= 100, (1...records).contains(keys) else {
+      throw ValidationError(
+        "There must be a thousand records, a hundred commits, and keys among the records.")
     }
   }
 
   func run() async throws {
-    let scratch = try ScratchDirectory(in: directory)
+    let scratch = try ScratchDirectory(in: options.directory)
     defer { scratch.remove() }
     var figures = try ObserveFigures(
-      scratch: scratch, records: records, commits: commits, roundCount: rounds)
+      scratch: scratch, records: records, commits: commits, options: options)
     try await figures.measureQuery()
     try await figures.measureKeys(keys)
     try await figures.measureLatency()
     try figures.measureLooks()
     try figures.finish()
-    figures.show()
+    figures.figures.show()
+    try options.write(figures.figures.lines)
   }
 }

@@ -1,3 +1,4 @@
+import BenchmarkReport
 import Cambium
 import FoundationEssentials
 
@@ -7,15 +8,18 @@ struct ObserveFigures {
   private let items: [Item]
   private let commitCount: Int
   private let roundCount: Int
-  private var rows: [[String]] = []
+  private let seed: UInt64
+  private(set) var figures: OwnFigures
 
   private let path: String
 
-  init(scratch: ScratchDirectory, records: Int, commits: Int, roundCount: Int) throws {
-    let dataset = ItemDataset(.random, count: records, fetches: 1, seed: 1)
+  init(scratch: ScratchDirectory, records: Int, commits: Int, options: BenchmarkOptions) throws {
+    let dataset = ItemDataset(.random, count: records, fetches: 1, seed: options.seed)
     items = dataset.items
     commitCount = commits
-    self.roundCount = roundCount
+    roundCount = options.rounds
+    seed = options.seed
+    figures = OwnFigures(part: "observe", roundCount: roundCount)
     path = "\(scratch.path)/store"
     store = try PersistentStore(
       at: path, model: StoreModel(version: 1, records: [Item.self]))
@@ -25,15 +29,13 @@ struct ObserveFigures {
 
   func finish() throws { try store.close() }
 
-  func show() {
-    var table = TextTable(header: ["figure", "median", "goal", ""])
-    for row in rows { table.append(row) }
-    for line in table.lines { print(line) }
+  private mutating func note(_ name: String, setting: String, _ times: [Double], goal: Goal?) {
+    figures.note(
+      name, setting: setting, times.median / 1_000, .microseconds, durability: "relaxed", goal: goal
+    )
   }
 
-  private mutating func note(_ figure: String, _ median: String, goal: String, isMet: Bool?) {
-    rows.append([figure, median, goal, isMet.map { $0 ? "met" : "MISSED" } ?? ""])
-  }
+  private var inStore: String { "\(Figures.grouped(items.count)) records" }
 }
 
 // MARK: What they cost
@@ -58,11 +60,10 @@ extension ObserveFigures {
       precondition(count > 0, "it was told of something")
     }
     note(
-      "an observer of a query over \(Figures.grouped(items.count)) records that does not ask, a commit",
-      microseconds(idle.median), goal: "<= 5 us", isMet: idle.median <= 5_000)
+      "a commit's cost of an observer of a query that does not ask", setting: inStore, idle,
+      goal: .atMost(5))
     note(
-      "the same, while it takes in what comes", microseconds(busy.median), goal: "<= 5 us",
-      isMet: busy.median <= 5_000)
+      "the same, while it takes in what comes", setting: inStore, busy, goal: .atMost(5))
   }
 
   /// As many tasks that each wait for a change of one record, and commits to these records.
@@ -90,13 +91,13 @@ extension ObserveFigures {
       precondition(toldCount > 0, "they were told of something")
     }
     note(
-      "\(Figures.grouped(count)) observers of single keys, a commit", microseconds(costs.median),
-      goal: "<= 10 us", isMet: costs.median <= 10_000)
+      "a commit's cost of observers of single keys",
+      setting: "\(Figures.grouped(count)) observers, \(inStore)", costs, goal: .atMost(10))
   }
 
   /// What a commit of one record takes, relaxed: then it is not the flush that is measured.
   private func nanoseconds(of range: Range<Int>, _ round: Int) throws -> Double {
-    var random = SplitMix64(seed: UInt64(round))
+    var random = SplitMix64(seed: seed &+ UInt64(round))
     let start = ContinuousClock.now
     for number in 0..<commitCount {
       var item = items[Int.random(in: range, using: &random)]
@@ -104,10 +105,6 @@ extension ObserveFigures {
       try store.save(item, .relaxed(maxDelay: .infinite))
     }
     return (ContinuousClock.now - start) / .nanoseconds(1) / Double(commitCount)
-  }
-
-  private func microseconds(_ nanoseconds: Double) -> String {
-    "\(Figures.decimal(nanoseconds / 1000, places: 2)) us"
   }
 }
 
@@ -136,7 +133,7 @@ extension ObserveFigures {
     }
     task.cancel()
     try await task.value
-    note("from a commit to who waits for it", microseconds(times.median), goal: "", isMet: nil)
+    note("from a commit to who waits for it", setting: inStore, times, goal: nil)
   }
 }
 
@@ -158,8 +155,7 @@ extension ObserveFigures {
       times.append((ContinuousClock.now - start) / .nanoseconds(1) / Double(count))
     }
     try reader.close()
-    note(
-      "a look at the log by another process", microseconds(times.median), goal: "", isMet: nil)
+    note("a look at the log by another process", setting: inStore, times, goal: nil)
   }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchmarkReport
 
 /// Queries on a million records.
 struct QueryCommand: ParsableCommand {
@@ -19,22 +20,19 @@ struct QueryCommand: ParsableCommand {
   @Option(help: "Which engines.")
   var engines = CommaList(QueryEngineName.allCases)
 
-  @Option(help: "How often each workload is done; figures are medians.")
-  var rounds = 5
+  @OptionGroup var options: BenchmarkOptions
 
-  @Option(help: "What all records and questions are made from.")
-  var seed: UInt64 = 2026
-
-  @Option(help: "Where to put the stores, for as long as the run lasts.")
-  var directory = "."
+  func validate() throws {
+    guard records > 0 else { throw ValidationError("There must be at least one record.") }
+  }
 
   func run() throws {
-    let scratch = try ScratchDirectory(in: directory)
+    let scratch = try ScratchDirectory(in: options.directory)
     defer { scratch.remove() }
     let progress = Progress()
     defer { progress.clear() }
     progress.show("making \(records) records")
-    var random = SplitMix64(seed: seed)
+    var random = SplitMix64(seed: options.seed)
     let persons = (0..<records).map { Person.number($0, of: records, &random) }
     var opened: [(name: QueryEngineName, engine: any QueryEngine)] = []
     for name in engines.elements {
@@ -51,7 +49,9 @@ struct QueryCommand: ParsableCommand {
       table.append(try measure(workload, opened))
     }
     progress.clear()
-    print("\(Figures.grouped(records)) records, medians of \(rounds) rounds, seed \(seed)")
+    print(
+      "\(Figures.grouped(records)) records, medians of \(options.rounds) rounds, seed \(options.seed)"
+    )
     for line in table.lines { print(line) }
   }
 
@@ -59,10 +59,10 @@ struct QueryCommand: ParsableCommand {
     _ workload: QueryWorkload, _ opened: [(name: QueryEngineName, engine: any QueryEngine)]
   ) throws -> [String] {
     var seconds = [[Double]](repeating: [], count: opened.count)
-    for round in 0...rounds {
+    for round in 0...options.rounds {
       var answers: [QueryAnswer] = []
       for (place, entry) in opened.enumerated() {
-        var numbers = SplitMix64(seed: seed &+ UInt64(round))
+        var numbers = SplitMix64(seed: options.seed &+ UInt64(round))
         var all = QueryAnswer()
         let start = ContinuousClock.now
         for _ in 0..<workload.repetitions {
@@ -80,6 +80,8 @@ struct QueryCommand: ParsableCommand {
         throw ValidationError("\(workload.rawValue): \(answers)")
       }
     }
+    try options.write(
+      zip(opened, seconds).map { line(workload, $0.name, secondsPerQuery: median($1)) })
     let medians = seconds.map { median($0) * 1e6 }
     return [workload.rawValue] + medians.map { Figures.decimal($0, places: $0 < 100 ? 2 : 0) }
       + opened.indices.dropFirst().map { place in
@@ -88,6 +90,22 @@ struct QueryCommand: ParsableCommand {
         }
         return Figures.decimal(medians[place] / medians[0], places: 2) + (goal ?? "")
       }
+  }
+
+  private func line(
+    _ workload: QueryWorkload, _ engine: QueryEngineName, secondsPerQuery: Double
+  ) -> ResultLine {
+    let count = workload.repetitions
+    var line = ResultLine(
+      part: "query", workload: workload.rawValue,
+      setting: "\(Figures.grouped(records)) records", engine: engine.rawValue, durability: "read",
+      count: count, rounds: options.rounds, seconds: secondsPerQuery * Double(count))
+    if engine == .cambium {
+      line.goals = QueryEngineName.allCases.compactMap { peer in
+        workload.goal(over: peer).map { ResultGoal(.atLeast($0), against: peer.rawValue) }
+      }
+    }
+    return line
   }
 }
 

@@ -78,7 +78,8 @@ struct RecordBenchmark {
       RecordRound(
         seconds: round.seconds, secondsOpen: writing / .seconds(1),
         processorSeconds: processor,
-        bytesOnDisk: try diskUse(of: store.directory), anonymousGrowth: round.anonymousGrowth),
+        bytesOnDisk: try diskUse(of: store.directory), peakResident: round.peakResident,
+        anonymousGrowth: round.anonymousGrowth),
       workload, name, count)
   }
 

@@ -8,6 +8,7 @@ struct RecordRound {
   let processorSeconds: Double
   /// Afterwards.
   let bytesOnDisk: Int
+  let peakResident: Int
   let anonymousGrowth: Int
 }
 
@@ -41,6 +42,7 @@ struct RecordMeasurement {
   }
 
   var bytesOnDisk: Int { rounds.last?.bytesOnDisk ?? 0 }
+  var peakResident: Int { rounds.map(\.peakResident).max() ?? 0 }
   var anonymousGrowth: Int { rounds.map(\.anonymousGrowth).max() ?? 0 }
 }
 

@@ -1,3 +1,5 @@
+import BenchmarkReport
+
 /// Medians side by side, and how many times as fast as each peer the first engine is.
 struct RecordTable {
   let benchmark: RecordBenchmark
@@ -63,17 +65,17 @@ struct RecordTable {
   /// Where so many a second are promised.
   private var rateLines: [String] {
     benchmark.measurements.flatMap { measurement -> [String] in
-      let goal = Goal.thousands(
+      let goal = Goal.rate(
         of: measurement.engine, at: measurement.workload, benchmark.setting,
         benchmark.dataset.keyOrder)
       guard let goal, benchmark.workloads.contains(measurement.workload) else { return [] }
-      let thousands = measurement.recordsPerSecond / 1_000
-      let open = Double(measurement.operationCount) / measurement.secondsOpen / 1_000
+      let rate = measurement.recordsPerSecond
+      let open = Double(measurement.operationCount) / measurement.secondsOpen
       return [
         "",
         "\(measurement.workload.rawValue), \(measurement.engine.rawValue): "
-          + "\(Figures.decimal(thousands, places: 0)) thousand a second"
-          + " \(goal.verdict(on: thousands)); before closing \(Figures.decimal(open, places: 0))"
+          + "\(Figures.decimal(rate, places: 0)) a second"
+          + " \(goal.verdict(on: rate)); before closing \(Figures.decimal(open, places: 0))"
           + " \(goal.verdict(on: open))",
       ]
     }

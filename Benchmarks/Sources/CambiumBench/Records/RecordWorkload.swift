@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchmarkReport
 
 /// What is done to a store of records while the clock runs. Times are per record.
 enum RecordWorkload: String, CaseIterable, ExpressibleByArgument, Codable {

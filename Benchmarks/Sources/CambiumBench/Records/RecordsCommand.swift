@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchmarkReport
 
 /// Records of eight fields.
 struct RecordsCommand: ParsableCommand {
@@ -45,33 +46,23 @@ struct RecordsCommand: ParsableCommand {
   @Option(help: "How many records are put into a folder of files, at most.")
   var folderMax = 10_000
 
-  @Option(help: "How often each workload is done; figures are medians.")
-  var rounds = 5
-
   @Option(
     help: "How long a relaxed write may wait for its flush, in milliseconds, where one can say so.")
   var delay = 100
 
-  @Option(help: "What all records and orders are made from.")
-  var seed: UInt64 = 2026
-
-  @Option(help: "Where to put the stores, for as long as the run lasts.")
-  var directory = "."
-
-  @Option(help: "A file to add results to, one JSON object a line.")
-  var json: String?
+  @OptionGroup var options: BenchmarkOptions
 
   func validate() throws {
     guard records.elements.allSatisfy({ 2...Int(UInt32.max) ~= $0 }) else {
       throw ValidationError("There must be between 2 and \(UInt32.max) records.")
     }
-    guard [batch, singles, fetches, rounds, delay].allSatisfy({ $0 > 0 }) else {
-      throw ValidationError("Batch, singles, fetches, rounds and delay must be at least 1.")
+    guard [batch, singles, fetches, delay].allSatisfy({ $0 > 0 }) else {
+      throw ValidationError("Batch, singles, fetches and delay must be at least 1.")
     }
   }
 
   func run() throws {
-    let scratch = try ScratchDirectory(in: directory)
+    let scratch = try ScratchDirectory(in: options.directory)
     defer { scratch.remove() }
     let progress = Progress()
     defer { progress.clear() }
@@ -79,7 +70,7 @@ struct RecordsCommand: ParsableCommand {
     for count in records.elements {
       for order in keys.elements {
         progress.show("making \(count) records")
-        let dataset = ItemDataset(order, count: count, fetches: fetches, seed: seed)
+        let dataset = ItemDataset(order, count: count, fetches: fetches, seed: options.seed)
         for setting in settings {
           try run(dataset, setting, scratch, progress)
         }
@@ -109,14 +100,11 @@ struct RecordsCommand: ParsableCommand {
     guard !partakers.isEmpty else { return }
     var benchmark = RecordBenchmark(
       dataset: dataset, setting: setting, engines: partakers, workloads: workloads.elements,
-      roundCount: rounds, scratch: scratch, progress: progress)
+      roundCount: options.rounds, scratch: scratch, progress: progress)
     try benchmark.run()
     progress.clear()
     show(benchmark)
-    guard let json else { return }
-    // After each setting, so that a long run that is interrupted leaves what it had.
-    let lines = benchmark.measurements.map { RecordLine($0, of: benchmark) }
-    try RecordLine.append(lines, to: json)
+    try options.write(benchmark.lines)
   }
 
   // MARK: Report
@@ -126,7 +114,7 @@ struct RecordsCommand: ParsableCommand {
       "\(Machine.processor), \(Machine.coreCount) cores, \(Figures.mebibytes(Machine.memory))"
         + ", Linux \(Machine.kernel)",
       engines.elements.map { "\($0.rawValue) \($0.version)" }.joined(separator: ", "),
-      "Medians of \(rounds) rounds in which the engines take turns; seed \(seed). One thread.",
+      "Medians of \(options.rounds) rounds in which the engines take turns; seed \(options.seed). One thread.",
       "Each engine gets the same records, as Swift structs, and gives structs back; every answer is",
       "checked, and after each workload that writes, every byte of every record in the store opened anew.",
       "The clock of what writes stops when the store is closed and all debts are paid; the shares of the",

@@ -1,3 +1,5 @@
+import BenchmarkReport
+
 /// What a reader must know before the figures: the machine, the versions, and what is compared.
 struct ReportHeader {
   let engines: [EngineName]

@@ -1,3 +1,5 @@
+import BenchmarkReport
+
 /// What the stores and the loading of them took.
 struct SpaceTable {
   let measurements: [Measurement]

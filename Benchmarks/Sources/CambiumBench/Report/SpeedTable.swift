@@ -1,3 +1,5 @@
+import BenchmarkReport
+
 /// Medians side by side, and how many times as fast as each peer the first engine is.
 struct SpeedTable {
   let measurements: [Measurement]

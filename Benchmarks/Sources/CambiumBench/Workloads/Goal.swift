@@ -1,16 +1,4 @@
-/// What a figure must reach.
-enum Goal {
-  case atLeast(Double)
-  case atMost(Double)
-
-  /// The goal, and whether `figure` meets it: `(≥ 2.5 met)`.
-  func verdict(on figure: Double) -> String {
-    switch self {
-    case .atLeast(let bound): "(≥ \(bound) \(figure >= bound ? "met" : "not met"))"
-    case .atMost(let bound): "(≤ \(bound) \(figure <= bound ? "met" : "not met"))"
-    }
-  }
-}
+import BenchmarkReport
 
 extension Goal {
   /// How many times as fast as a peer measured in the same run, or `nil` where nothing is promised.

@@ -1,0 +1,144 @@
+import Cambium
+import Foundation
+import GRDB
+
+/// Migrations of so many records, each of them of a fresh copy of one store, in which Cambium and SQLite take
+/// turns.
+struct MigrateBenchmark {
+  let records: Int
+  let options: BenchmarkOptions
+  let scratch: ScratchDirectory
+  let progress: Progress
+  private let base: String
+
+  init(
+    records: Int, options: BenchmarkOptions, scratch: ScratchDirectory, progress: Progress
+  ) throws {
+    self.records = records
+    self.options = options
+    self.scratch = scratch
+    self.progress = progress
+    base = try scratch.makeDirectory("base-\(records)")
+    progress.show("loading \(records) records")
+    try load(base)
+  }
+
+  /// Removes what all migrations begin with.
+  func finish() throws { try scratch.removeDirectory(base) }
+
+  // MARK: Measuring
+
+  func measure(_ workload: MigrateWorkload) throws -> MigrateMeasurement {
+    let storeSize = try diskUse(of: base + "/cambium")
+    var measurement = MigrateMeasurement(
+      workload: workload, records: records, storeSize: storeSize)
+    for round in 0..<options.rounds {
+      progress.show(
+        "\(workload.rawValue) of \(records), round \(round + 1) of \(options.rounds)")
+      let directory = try scratch.makeDirectory("\(workload.rawValue)-\(round)")
+      if workload.rewritesRows {
+        measurement.disk.append(try writeSequentially(storeSize, directory + "/disk"))
+      }
+      let (seconds, growth) = try migrate(workload, base, directory)
+      measurement.own.append(seconds)
+      measurement.growth = max(measurement.growth, growth)
+      measurement.best.append(
+        try change(workload.statements, base, directory + "/best.sqlite"))
+      measurement.copy.append(
+        try change(MigrateWorkload.copying, base, directory + "/copy.sqlite"))
+      try scratch.removeDirectory(directory)
+    }
+    return measurement
+  }
+
+  /// What the disk takes for so many bytes.
+  private func writeSequentially(_ byteCount: Int, _ path: String) throws -> Double {
+    let noise = BlobContents.noise(16 << 20, seed: options.seed)
+    let mebibytes = max(1, byteCount >> 20)
+    let time = try seconds {
+      try SequentialFile.write(noise, to: path, .direct, mebibytes: mebibytes)
+    }
+    try FileManager.default.removeItem(atPath: path)
+    return time * Double(byteCount) / Double(mebibytes << 20)
+  }
+
+  private func migrate(
+    _ workload: MigrateWorkload, _ base: String, _ directory: String
+  ) throws -> (seconds: Double, growth: Int) {
+    let path = directory + "/cambium"
+    try FileManager.default.copyItem(atPath: base + "/cambium", toPath: path)
+    let migration = try PersistentStore.migration(
+      at: path, to: workload.model, steps: workload.steps)
+    let (watch, task) = MemoryWatch.begin()
+    let start = ContinuousClock.now
+    try migration.run()
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    task.cancel()
+    let found = try PersistentStore.inspect(at: path)
+    guard found.schemas.last?.version == UInt32(workload.version) else {
+      throw NotMigrated(workload: workload)
+    }
+    return (seconds, watch.growth)
+  }
+
+  private func change(_ statements: [[String]], _ base: String, _ path: String) throws -> Double {
+    try FileManager.default.copyItem(atPath: base + "/store.sqlite", toPath: path)
+    let queue = try Self.open(path)
+    let start = ContinuousClock.now
+    for transaction in statements {
+      try queue.write { database in
+        for statement in transaction { try database.execute(sql: statement) }
+      }
+    }
+    try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    try queue.close()
+    return seconds
+  }
+
+  // MARK: Loading
+
+  private func load(_ base: String) throws {
+    var random = SplitMix64(seed: options.seed)
+    let store = try PersistentStore(
+      at: base + "/cambium", model: StoreModel(records: [MigratedItem.self]))
+    let queue = try Self.open(base + "/store.sqlite")
+    try queue.write { try $0.execute(sql: MigrateWorkload.table) }
+    var number = 0
+    while number < records {
+      let items = (number..<min(number + 100_000, records)).map { MigratedItem($0, &random) }
+      try store.write { try $0.insert(contentsOf: items) }
+      try queue.write { database in
+        let insert = try database.makeStatement(
+          sql: "INSERT INTO item VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        for item in items {
+          try insert.execute(arguments: [
+            item.id, item.name, item.joined, item.weight, item.note, item.city, item.level,
+            item.score,
+          ])
+        }
+      }
+      number += items.count
+    }
+    try store.close()
+    try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    try queue.close()
+  }
+
+  private static func open(_ path: String) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA journal_mode = WAL")
+      try database.execute(sql: "PRAGMA synchronous = FULL")
+      try database.execute(sql: "PRAGMA cache_size = -262144")
+    }
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+}
+
+/// A store is not of the version that it was migrated to, so what that took means nothing.
+struct NotMigrated: Error, CustomStringConvertible {
+  let workload: MigrateWorkload
+
+  var description: String { "\(workload.rawValue): the store is not migrated" }
+}

@@ -1,0 +1,28 @@
+import Dispatch
+import Glibc
+
+/// Passes on to a child what asks this process to end, and then ends: otherwise the child would measure on for
+/// nobody.
+struct Interruptions {
+  private static let signals = [SIGINT, SIGTERM, SIGHUP]
+  private let sources: [any DispatchSourceSignal]
+
+  /// Begins, once the child is there: it must not inherit that these signals are ignored.
+  init(passedOnTo child: pid_t) {
+    sources = Self.signals.map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler {
+        kill(child, number)
+        exit(128 + number)
+      }
+      source.resume()
+      return source
+    }
+  }
+
+  func end() {
+    for source in sources { source.cancel() }
+    for number in Self.signals { signal(number, SIG_DFL) }
+  }
+}

@@ -1,0 +1,123 @@
+import Testing
+
+@testable import BenchmarkReport
+
+@Suite struct `A plot` {
+  private func plot(_ name: String, of lines: [ResultLine] = everything) throws -> Plot {
+    try #require(report(lines).plots.first { $0.fileName == name })
+  }
+
+  private func bars(_ plot: Plot) throws -> [DrawnElement] {
+    try #require(drawnElements(of: plot.svg)).filter { $0.attributes["class"] == "bar" }
+  }
+
+  @Test func `is there for each thing that is measured`() {
+    let names = report(everything).plots.map(\.fileName)
+    #expect(
+      names == [
+        "throughput.svg", "throughput-tree-read.svg", "throughput-commit-durable.svg",
+        "throughput-migrate-durable.svg", "migration.svg",
+        "latency-commit-1-000-000-entries-durable.svg", "memory.svg",
+      ])
+  }
+
+  @Test func `is well-formed, whatever the names in it`() throws {
+    let odd = everything.map { line in
+      line.with { $0.setting += " <\"&'>\u{1}\u{0}|" }
+    }
+    for plot in report(everything).plots + report(odd).plots {
+      #expect(drawnElements(of: plot.svg) != nil, "\(plot.fileName)")
+    }
+  }
+
+  @Test func `that is torn would be found`() {
+    for torn in ["<svg><rect></svg>", "<svg><text>a & b</text></svg>", "<svg x=\"<\"/>", "<svg>"] {
+      #expect(drawnElements(of: torn) == nil, "\(torn)")
+    }
+  }
+
+  @Test func `has a white background, and labels in a font that is everywhere`() throws {
+    for plot in report(everything).plots {
+      let elements = try #require(drawnElements(of: plot.svg))
+      #expect(elements[0].attributes["font-family"] == "sans-serif")
+      let background = try #require(elements.first { $0.name == "rect" })
+      #expect(background.attributes["fill"] == "#ffffff")
+      #expect(background.attributes["width"] == "100%")
+    }
+  }
+
+  @Test func `says what, on what, and in which durability class`() {
+    for plot in report(everything).plots {
+      #expect(plot.svg.contains("A Processor &amp; Sons &lt;2&gt;"), "\(plot.fileName)")
+      #expect(plot.svg.lowercased().contains("durability class"), "\(plot.fileName)")
+    }
+  }
+
+  @Test func `of speeds has bars as long as the logarithms of their ratios`() throws {
+    let bars = try bars(plot("throughput-tree-read.svg"))
+    // Half and a quarter of Cambium's speed.
+    try #require(bars.count == 2)
+    #expect(abs(bars[1].number("width") / bars[0].number("width") - 2) < 0.01)
+  }
+
+  @Test func `of speeds begins all bars at Cambium's line, the slower to the left`() throws {
+    let lines: [ResultLine] = [
+      .sample("cambium", rate: 100), .sample("lmdb", rate: 1_000), .sample("sqlite", rate: 10),
+    ]
+    let bars = try bars(plot("throughput-tree-read.svg", of: lines))
+    try #require(bars.count == 2)
+    #expect(abs(bars[0].number("width") - bars[1].number("width")) <= 0.2)
+    #expect(abs(bars[1].number("x") + bars[1].number("width") - bars[0].number("x")) <= 0.2)
+  }
+
+  @Test func `of speeds says which bar is no engine's but a limit`() throws {
+    let svg = try plot("throughput-migrate-durable.svg").svg
+    #expect(svg.contains(">disk (limit)<"))
+    #expect(!svg.contains("sqlite (limit)"))
+  }
+
+  @Test func `of memory has bars as long as the values`() throws {
+    let bars = try bars(plot("memory.svg"))
+    try #require(bars.count == 3)
+    #expect(abs(bars[0].number("width") / bars[1].number("width") - 2) < 0.01)
+    #expect(abs(bars[0].number("width") / bars[2].number("width") - 4) < 0.01)
+  }
+
+  @Test func `of memory takes the whole process where engines are not told apart`() {
+    let step = PlannedStep("query", ["query"])
+    let report = Report(
+      ReportFile([
+        .run(.sample(steps: [step])),
+        .outcome(StepOutcome(step: step, seconds: 1, problem: nil, peakResident: 64 << 20)),
+      ]))
+    #expect(report.plots.map(\.fileName) == ["memory.svg"])
+    #expect(report.plots[0].svg.contains("query, all in one process: 64.0 MiB"))
+  }
+
+  @Test func `of migrations has a line for each engine, and a dashed one for the disk`() throws {
+    let elements = try #require(drawnElements(of: try plot("migration.svg").svg))
+    let lines = elements.filter { $0.attributes["class"] == "line" }
+    #expect(lines.count == 3)
+    #expect(lines.count { $0.attributes["stroke-dasharray"] != nil } == 1)
+    #expect(elements.count { $0.name == "circle" } == 9)
+    // The same speed at each size is a level line.
+    let heights = lines[0].attributes["points"]?.split(separator: " ").map {
+      $0.split(separator: ",")[1]
+    }
+    #expect(Set(heights ?? []).count == 1)
+  }
+
+  @Test func `of one size is none`() {
+    let one = everything.filter { $0.part == "migrate" && $0.count == 10_000 }
+    #expect(!report(one).plots.contains { $0.fileName == "migration.svg" })
+  }
+
+  @Test func `has the same colour for an engine as every other plot`() throws {
+    for plot in report(everything).plots where plot.svg.contains(">sqlite<") {
+      #expect(plot.svg.contains("fill=\"\(Palette.color(of: "sqlite"))\""), "\(plot.fileName)")
+    }
+    let colors = ["cambium", "lmdb", "sqlite", "rocksdb", "grdb", "json", "files", "zstd"]
+      .map(Palette.color)
+    #expect(Set(colors).count == colors.count)
+  }
+}
