@@ -89,6 +89,7 @@ extension Engine {
 }
 
 extension Snapshot {
+  /// Keys come in their order, so that each run leaves the same pages in the cache, and makes the same calls later.
   func checkHolds(_ content: Content, _ names: TreeNames) throws {
     switch content.kind {
     case .entries: try checkHoldsEntries(content, names)
@@ -105,7 +106,7 @@ extension Snapshot {
       guard count == expected.count else {
         throw Disagreement(description: "\(count) entries in \(name), not \(expected.count)")
       }
-      for (key, expected) in expected {
+      for (key, expected) in expected.sorted(by: { $0.key < $1.key }) {
         guard try tree.copyValue(for: Content.key(key).rawSpan, to: &value) else {
           throw Disagreement(description: "no \(key) in \(name), after \(state.sequence)")
         }

@@ -14,6 +14,18 @@ import Testing
     #expect(violation == nil, "\(replay)")
   }
 
+  /// A sweep takes the number of a call from one run, and lets it fail in another.
+  @Test(arguments: ScenarioKind.allCases)
+  func `a scenario makes the same calls whenever it runs`(kind: ScenarioKind) throws {
+    for contents in [Content.Kind.entries, .records] {
+      for seed in Seeds.range(scaled(6, debug: 3), shard: 71) {
+        let runs = (0..<3).map { _ in ScenarioRun(kind.scenario(seed: seed, of: contents)) }
+        for run in runs { try run.run() }
+        #expect(runs.allSatisfy { $0.medium.calls == runs[0].medium.calls }, "seed \(seed)")
+      }
+    }
+  }
+
   @Test func `a run that stops before a call leaves what was seen before it`() throws {
     let scenario = ScenarioKind.everything.scenario(seed: 5)
     let whole = ScenarioRun(scenario)

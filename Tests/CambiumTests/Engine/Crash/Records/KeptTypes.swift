@@ -161,7 +161,7 @@ extension KeptTypes {
     let trees = try trees(tree)
     var entries = [[(key: Bytes, value: Bytes)]](repeating: [], count: trees.indexes.count)
     let indexKey = KeyEncoder()
-    for (number, value) in content.trees[tree] {
+    for (number, value) in content.trees[tree].sorted(by: { $0.key < $1.key }) {
       try encode(KeptRecords.types[tree], number, value)
       let layout = trees.layout
       let reader = try RowReader(key: key.key, row: row.row, layout: layout)
