@@ -8,7 +8,7 @@ extension Order: ResponseCodable {}
 ///
 ///     POST /orders            {"customer": …, "cents": …}   → the order; it is on the medium then
 ///     GET  /orders/ID                                       → the order
-///     GET  /customers/NAME                                  → the orders of a customer, by the index
+///     GET  /orders?customer=NAME                            → the orders of a customer, by the index
 ///     GET  /metrics                                         → what the store says of itself
 struct Routes {
   let store: PersistentStore
@@ -17,7 +17,7 @@ struct Routes {
     let router = Router()
     router.post("orders") { request, context in try await add(request, context) }
     router.get("orders/:id") { _, context in try order(context) }
-    router.get("customers/:name") { _, context in try orders(context) }
+    router.get("orders") { request, _ in try orders(request) }
     router.get("metrics") { _, _ in try Metrics(of: store).text }
     return router
   }
@@ -40,8 +40,8 @@ struct Routes {
     return order
   }
 
-  private func orders(_ context: BasicRequestContext) throws -> [Order] {
-    let name = try context.parameters.require("name")
+  private func orders(_ request: Request) throws -> [Order] {
+    let name = try request.uri.queryParameters.require("customer")
     return try store.fetch(Query<Order>(where: \.customer == name, limit: 100))
   }
 }
