@@ -16,12 +16,12 @@ struct StoreService: Service {
     logger.info("closed the store")
   }
 
-  /// A slice of 5 ms, then a pause four times as long, so that requests hardly notice. A shutdown ends it between two
-  /// slices, a crash anywhere: the next start goes on.
+  /// Some thousand records, then a pause, so that requests hardly notice: more at once would be faster, and in the way
+  /// longer. A shutdown ends it between two slices, a crash anywhere: the next start goes on.
   private func finishMigration() async throws {
     guard let pending = try store.pendingMigration else { return }
     logger.info("finishing the migration", metadata: ["records": "\(pending.recordCount)"])
-    while !Task.isCancelled, try store.finishMigration(budget: .time(.milliseconds(5))) {
+    while !Task.isCancelled, try store.finishMigration(budget: .records(2000)) {
       try? await Task.sleep(for: .milliseconds(20))
     }
     if try store.pendingMigration == nil { logger.info("all records are of version 2") }
