@@ -72,7 +72,7 @@ extension Story {
     }
     print("\n\(try store.explain(query, running: true))")
     note(
-      "Asked for the five largest editors, in \(elapsed.text): by the index on sections, as the plan says."
+      "Asked for the five largest editors, in \(elapsed.text); the plan says how they are found, and how else not."
     )
     try describe(store)
   }
