@@ -14,3 +14,11 @@ public struct BlobOptions: Hashable, Sendable {
     self.deduplicated = deduplicated
   }
 }
+
+extension BlobOptions: CustomStringConvertible {
+  /// As declared.
+  public var description: String {
+    "threshold: \(threshold), compression: .\(compression)"
+      + (deduplicated ? ", deduplicated: true" : "")
+  }
+}

@@ -194,13 +194,13 @@ extension StoreError: CustomStringConvertible {
         + " it back; nothing was changed."
     case .rolledBack(let from, let to):
       "The store was rolled back from version \(from) to \(to). Use a program of version \(to), or one newer than"
-        + " \(from); or say in the options that it is to be migrated again."
+        + " \(from); or set `migratesAgain` in the options, to migrate it again."
     case .notKept(let version, let kept):
       "The state of version \(version) is not kept\(kept.isEmpty ? ", nor is any other" : ""). Go back to one"
         + " that is\(kept.isEmpty ? "" : ": \(kept)"), or restore a backup; nothing was changed."
     case .wouldDiscard(let commits):
       "Since the migration \(commits) commit\(commits == 1 ? " was" : "s were") made, which going back would"
-        + " discard. Say that they are to be; nothing was changed."
+        + " discard. Say `discardingCommits: true` if they are to be; nothing was changed."
     case .unknownRecord(let name):
       "The model has no record \(name) in this version. List its type in the model."
     case .invalidValue(let record, let field, let reason):

@@ -110,7 +110,7 @@ extension RowLayout {
     guard let unknown = fields.keys.sorted().first(where: { !known.contains($0) }) else { return }
     throw .invalidValue(
       record: record.name, field: composite.map { "\($0.field.name).\(unknown)" } ?? unknown,
-      reason: "there is no such field")
+      reason: "there is no such field, but \(known.sorted().joined(separator: ", "))")
   }
 
   /// Whether a column is a part of what is null.

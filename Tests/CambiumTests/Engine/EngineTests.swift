@@ -58,6 +58,26 @@ struct EngineTests {
     #expect(try again.value([1]) == nil)
   }
 
+  @Test("goes over to the log's other file while nothing is frozen that rows are made new by")
+  func opensWithNothingFrozen() throws {
+    let medium = SimulatedFileSystem()
+    let engine = try SimulatedEngine.open(medium)
+    try engine.put([1], [1])
+    engine.freezeIfPossible()
+    while try engine.step() {}
+    engine.freezeNothing()
+    try engine.beginUse(with: engine.working)
+    try engine.put([2], [2])
+    try engine.beginUse(with: engine.working)
+    for step in 0..<2 {
+      let again = try SimulatedEngine.open(medium.crashed(.none), seed: 2, creating: false)
+      #expect(try again.value([1]) == [1])
+      #expect(try again.value([2]) == [2])
+      if step == 0 { while try engine.step() {} }
+    }
+    try engine.close()
+  }
+
   @Test("is made anew where the sync of its name failed, which nothing else would repeat")
   func createsAgain() throws {
     let medium = SimulatedFileSystem()

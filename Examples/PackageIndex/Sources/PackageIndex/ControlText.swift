@@ -1,21 +1,22 @@
-import FoundationEssentials
-
 /// A paragraph of the text in which Debian describes packages: lines of `Name: value`, and lines that begin with
 /// a space and go on with the value before them.
 struct ControlParagraph {
   let text: Substring
+  /// The first line of each field's value.
+  private let fields: [Substring: Substring]
 
-  /// The first line of a field's value.
-  subscript(name: String) -> String? {
-    for line in text.split(separator: "\n") {
-      guard line.utf8.count > name.utf8.count + 1, line.utf8.starts(with: name.utf8) else {
-        continue
-      }
-      let rest = line.utf8.dropFirst(name.utf8.count)
-      if rest.first == UInt8(ascii: ":") { return String(Substring(rest.dropFirst(2))) }
+  init(_ text: Substring) {
+    self.text = text
+    var fields: [Substring: Substring] = [:]
+    for line in text.utf8.split(separator: UInt8(ascii: "\n")) where line.first != UInt8(ascii: " ")
+    {
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+      fields[Substring(line[..<colon])] = Substring(line[colon...].dropFirst(2))
     }
-    return nil
+    self.fields = fields
   }
+
+  subscript(name: Substring) -> String? { fields[name].map { String($0) } }
 }
 
 /// The paragraphs of a text, which empty lines divide.
@@ -31,7 +32,7 @@ struct ControlText: Sequence, IteratorProtocol {
     guard !rest.isEmpty else { return nil }
     let end = rest.utf8.endOfParagraph
     defer { rest = rest[end...] }
-    return ControlParagraph(text: rest[..<end])
+    return ControlParagraph(rest[..<end])
   }
 }
 

@@ -7,13 +7,13 @@ import Foundation
 ///
 /// The store must not exist yet. Without a file, apt is asked.
 @main enum PackageIndex {
-  static func main() {
+  static func main() async {
     let arguments = CommandLine.arguments.dropFirst()
     let path = arguments.first ?? "packages.cambium"
     let file = arguments.dropFirst().first
     var story = Story(at: path, from: file.map { .file(path: $0) } ?? .apt)
     do {
-      try story.tell()
+      try await story.tell()
     } catch {
       print("package-index: \(error)")
       exit(1)

@@ -5,7 +5,7 @@ import FoundationEssentials
 struct Story {
   let path: String
   let source: PackageSource
-  private let clock = ContinuousClock()
+  let clock = ContinuousClock()
   /// What happened, a line for each part.
   private(set) var lines: [String] = []
 
@@ -14,19 +14,25 @@ struct Story {
     self.source = source
   }
 
-  mutating func tell() throws {
+  mutating func tell() async throws {
     try load()
-    try planAndRehearse()
-    try migrate()
+    try plan()
+    try await rehearse()
+    try await migrate()
     try ask()
-    try goBackAndForth()
+    try goBack()
+    try await goForwardAgain()
     try compact()
     try check()
   }
 
-  private mutating func note(_ line: String) {
+  mutating func note(_ line: String) {
     lines.append(line)
   }
+
+  func heading(_ text: String) { print("\n== \(text)") }
+
+  func sizeOnDisk() throws -> String { try DirectorySize.bytes(at: path).bytes }
 }
 
 // MARK: - Version 1
@@ -36,67 +42,17 @@ extension Story {
   private mutating func load() throws {
     heading("Version 1: load \(source.description)")
     let text = try source.text()
-    var packages: [FirstProgram.Package] = []
-    for paragraph in ControlText(text) {
-      if let package = FirstProgram.Package(paragraph) { packages.append(package) }
-    }
+    let packages = ControlText(text).lazy.compactMap { FirstProgram.Package($0) }
+    var count = 0
     let elapsed = try clock.measure {
       let store = try PersistentStore(at: path, model: FirstProgram.model)
       try store.write { try $0.save(contentsOf: packages) }
+      count = try store.count(Query<FirstProgram.Package>())
       try store.close()
     }
     note(
-      "Loaded \(packages.count) packages, \(text.utf8.count.bytes) of text, in \(elapsed.text): "
-        + "\(packages.count.perSecond(in: elapsed)) records a second; on disk \(try sizeOnDisk().bytes)."
-    )
-  }
-}
-
-// MARK: - To version 4
-
-extension Story {
-  private mutating func planAndRehearse() throws {
-    heading("Version 4: what would it take?")
-    let migration = try PersistentStore.migration(at: path, to: Model.today, steps: Model.steps)
-    print(migration.plan)
-    let report = try migration.rehearse()
-    note(
-      "Rehearsed the way to version 4 on the real records in \(report.elapsed.text); nothing has changed."
-    )
-  }
-
-  private mutating func migrate() throws {
-    heading("Version 4: migrate")
-    let migration = try PersistentStore.migration(at: path, to: Model.today, steps: Model.steps)
-    let bar = ProgressLine()
-    let progress = migration.progress
-    let watching = Task { for await step in progress { bar.show(step) } }
-    let report = try migration.run()
-    watching.cancel()
-    bar.end()
-    note(
-      "Migrated from version \(report.from) to \(report.to) in \(report.elapsed.text): sizes became numbers, "
-        + "maintainers records, descriptions compressed blobs; \(report.records.perSecond(in: report.elapsed)) "
-        + "records a second.")
-  }
-
-  private mutating func goBackAndForth() throws {
-    heading("Back to version 1, and forward again")
-    let back = try clock.measure { try PersistentStore.rollback(at: path, to: 1) }
-    let old = try PersistentStore(at: path, model: FirstProgram.model)
-    let package = try old.first(Query<FirstProgram.Package>(where: \.package == "bash"))
-    try old.close()
-    print(
-      "As version 1, bash has the size \(package.map { "\"\($0.size)\"" } ?? "of nothing"), a text."
-    )
-    let forward = try clock.measure {
-      let migration = try PersistentStore.migration(
-        at: path, to: Model.today, steps: Model.steps, options: .migratingAgain)
-      try migration.run()
-    }
-    note(
-      "Went back to version 1 in \(back.text), which copies nothing, and forward again in \(forward.text)."
-    )
+      "Loaded \(count.grouped) packages, \(text.utf8.count.bytes) of text, in \(elapsed.text), parsing included: "
+        + "\(count.perSecond(in: elapsed)) records a second; on disk \(try sizeOnDisk()).")
   }
 }
 
@@ -106,56 +62,56 @@ extension Story {
   private mutating func ask() throws {
     let store = try PersistentStore(at: path, model: Model.today)
     defer { try? store.close() }
-    heading("The five largest in section \"editors\"")
+    heading("The five largest packages in section \"editors\"")
     let query = Query<Package>(
       where: \.section == "editors", sortedBy: .descending(\.installedSize), limit: 5)
-    let elapsed = try clock.measure {
-      for package in try store.fetch(query) {
-        print("  \(package.name)  \((package.installedSize << 10).bytes)  \(package.summary)")
-      }
+    var editors: [Package] = []
+    let elapsed = try clock.measure { editors = try store.fetch(query) }
+    for editor in editors {
+      print("  \(editor.name), \((editor.installedSize << 10).bytes): \(editor.summary)")
     }
-    print(try store.explain(query, running: true))
-    let statistics = try store.blobStatistics()
+    print("\n\(try store.explain(query, running: true))")
     note(
-      "Asked for the largest editors by the index on sections in \(elapsed.text). \(statistics.count) descriptions of "
-        + "\(Int(statistics.contentBytes).bytes) are \(Int(statistics.storedBytes).bytes) as blobs."
+      "Asked for the five largest editors, in \(elapsed.text); the plan says how they are found, and how else not."
     )
+    try describe(store)
+  }
+
+  /// What the new records are: maintainers, and blobs.
+  private mutating func describe(_ store: PersistentStore) throws {
+    let maintainers = try store.count(Query<Maintainer>())
+    let blobs = try store.blobStatistics()
+    note(
+      "There are \(maintainers.grouped) maintainers now, and \(blobs.count.grouped) descriptions in blobs: "
+        + "\(blobs.contentBytes.bytes), compressed to \(blobs.storedBytes.bytes).")
   }
 
   private mutating func compact() throws {
     heading("Compact")
     let store = try PersistentStore(at: path, model: Model.today)
-    try store.dropKeptVersions()
+    var options = CompactionOptions()
+    options.droppingOldVersions = true
+    let prediction = try store.predictedGain(of: options)
+    print("It will give back \(prediction.gain.bytes) of \(prediction.size.bytes) of pages.")
     let before = try sizeOnDisk()
     let elapsed = try clock.measure {
-      try store.compact()
+      try store.compact(options)
+      try store.collectBlobs()
       try store.close()
     }
     note(
-      "Dropped the old versions and compacted in \(elapsed.text): \(before.bytes) before, \(try sizeOnDisk().bytes) after."
+      "Let go of version 1 and compacted, in \(elapsed.text): \(before) before, \(try sizeOnDisk()) after."
     )
   }
 
   private mutating func check() throws {
     heading("Check")
-    let elapsed = try clock.measure {
-      let faults = try PersistentStore.snapshot(at: path).check()
-      for fault in faults { print("  \(fault)") }
-      guard faults.isEmpty else { throw faults[0] }
-    }
-    note("Checked every page, row, index entry and blob in \(elapsed.text): no fault.")
-  }
-
-  private func sizeOnDisk() throws -> Int { try DirectorySize.bytes(at: path) }
-
-  private func heading(_ text: String) { print("\n== \(text)") }
-}
-
-extension StoreOptions {
-  /// For a program that was gone back from, and says that it is mended.
-  fileprivate static var migratingAgain: StoreOptions {
-    var options = StoreOptions()
-    options.migratesAgain = true
-    return options
+    let start = clock.now
+    let check = try PersistentStore.check(at: path, .deep)
+    for fault in check.faults { print("  \(fault)") }
+    if let fault = check.faults.first { throw fault }
+    note(
+      "Checked every page, all \(check.recordCount.grouped) records and their index entries in "
+        + "\((clock.now - start).text): no fault.")
   }
 }

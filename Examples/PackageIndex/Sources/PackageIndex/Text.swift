@@ -10,9 +10,19 @@ extension Int {
     }
   }
 
+  /// With a comma after each three digits.
+  var grouped: String {
+    let digits = String(self)
+    let parts = digits.indices.map { index in
+      let left = digits.distance(from: index, to: digits.endIndex)
+      return left % 3 == 0 && index != digits.startIndex ? ",\(digits[index])" : "\(digits[index])"
+    }
+    return parts.joined()
+  }
+
   func perSecond(in elapsed: Duration) -> String {
     let rate = Double(self) / (elapsed / .seconds(1))
-    return rate.isFinite ? String(Int(rate)) : "no"
+    return rate.isFinite ? Int(rate).grouped : "no"
   }
 }
 

@@ -8,8 +8,8 @@ extension Order: ResponseCodable {}
 ///
 ///     POST /orders            {"customer": …, "cents": …}   → the order; it is on the medium then
 ///     GET  /orders/ID                                       → the order
-///     GET  /customers/NAME                                  → the orders of a customer, by the index
-///     GET  /metrics                                         → figures, in Prometheus' text format
+///     GET  /orders?customer=NAME                            → the orders of a customer, by the index
+///     GET  /metrics                                         → what the store says of itself
 struct Routes {
   let store: PersistentStore
 
@@ -17,8 +17,8 @@ struct Routes {
     let router = Router()
     router.post("orders") { request, context in try await add(request, context) }
     router.get("orders/:id") { _, context in try order(context) }
-    router.get("customers/:name") { _, context in try orders(context) }
-    router.get("metrics") { _, _ in try metrics() }
+    router.get("orders") { request, _ in try orders(request) }
+    router.get("metrics") { _, _ in try Metrics(of: store).text }
     return router
   }
 
@@ -40,20 +40,8 @@ struct Routes {
     return order
   }
 
-  private func orders(_ context: BasicRequestContext) throws -> [Order] {
-    let name = try context.parameters.require("name")
+  private func orders(_ request: Request) throws -> [Order] {
+    let name = try request.uri.queryParameters.require("customer")
     return try store.fetch(Query<Order>(where: \.customer == name, limit: 100))
-  }
-
-  private func metrics() throws -> String {
-    let snapshot = try store.snapshot()
-    let pending = try snapshot.pendingMigration()?.recordCount ?? 0
-    var lines = ["cambium_pending_records \(pending)"]
-    for record in try snapshot.statistics().records {
-      lines.append("cambium_records{record=\"\(record.name)\"} \(record.count)")
-      lines.append("cambium_row_bytes{record=\"\(record.name)\"} \(record.rowBytes)")
-      lines.append("cambium_index_bytes{record=\"\(record.name)\"} \(record.indexBytes)")
-    }
-    return lines.joined(separator: "\n") + "\n"
   }
 }

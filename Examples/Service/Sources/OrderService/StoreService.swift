@@ -9,25 +9,20 @@ struct StoreService: Service {
   let logger: Logger
 
   func run() async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await finishMigration() }
-      group.addTask { try await gracefulShutdown() }
-      try await group.next()
-      try await group.waitForAll()
-    }
+    try await cancelWhenGracefulShutdown { try await finishMigration() }
+    // Ends by a cancellation where another service has failed; the store is closed then, too.
+    try? await gracefulShutdown()
     try store.close()
     logger.info("closed the store")
   }
 
-  /// A slice of 20 ms, then a pause as long, so that requests get half of a core at least. A shutdown ends it between two;
-  /// the next start goes on.
+  /// Some thousand records, then a pause, so that requests hardly notice: more at once would be faster, and in the way
+  /// longer. A shutdown ends it between two slices, a crash anywhere: the next start goes on.
   private func finishMigration() async throws {
     guard let pending = try store.pendingMigration else { return }
     logger.info("finishing the migration", metadata: ["records": "\(pending.recordCount)"])
-    try await cancelWhenGracefulShutdown {
-      while !Task.isCancelled, try store.finishMigration(budget: .time(.milliseconds(20))) {
-        try? await Task.sleep(for: .milliseconds(20))
-      }
+    while !Task.isCancelled, try store.finishMigration(budget: .records(2000)) {
+      try? await Task.sleep(for: .milliseconds(20))
     }
     if try store.pendingMigration == nil { logger.info("all records are of version 2") }
   }

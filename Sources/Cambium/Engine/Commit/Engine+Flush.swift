@@ -181,7 +181,8 @@ extension StoreState {
   func opening(_ names: TreeNames) -> [Log<Medium>.Opening] {
     var opening: [Log<Medium>.Opening] = []
     var first = base.coveredSequence + 1
-    if let frozen {
+    // Rows are made new by folds of what is frozen, also where no commit came since the last one.
+    if let frozen, frozen.sequence >= first {
       opening.append((first...frozen.sequence, frozen.overlay.operations(names)))
       first = frozen.sequence + 1
     }

@@ -140,12 +140,15 @@ struct BlobHeader: Hashable, Sendable {
   var highest: UInt32
   /// Whether references are still to be counted anew, since rows were changed as wholes.
   var isCountDue: Bool
+  /// The commit in which they were last counted anew, which is none of a program's; 0 if they never were.
+  var countedIn: UInt64
 
   func encoded() -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(integer: seed.rawValue)
     bytes.append(integer: highest)
     bytes.append(isCountDue ? 1 : 0)
+    bytes.append(integer: countedIn)
     return bytes
   }
 
@@ -153,6 +156,7 @@ struct BlobHeader: Hashable, Sendable {
     self.seed = seed
     highest = 0
     isCountDue = false
+    countedIn = 0
   }
 
   /// - Throws: `.corrupt` (X2).
@@ -162,6 +166,7 @@ struct BlobHeader: Hashable, Sendable {
     seed = BlobSeed(rawValue: try reader.integer(UInt64.self))
     highest = try reader.integer(UInt32.self)
     let flags = try reader.integer(UInt8.self)
+    countedIn = try reader.integer(UInt64.self)
     guard flags <= 1, reader.remaining == 0 else {
       throw reader.fault("what is said of all is \(flags)")
     }

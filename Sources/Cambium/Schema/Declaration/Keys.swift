@@ -52,7 +52,7 @@ public struct Index: Sendable {
   let condition: FieldCondition?
 
   /// - Parameters:
-  ///   - named: What errors and plans call it; by default, of its fields' names.
+  ///   - name: What errors and plans call it; by default, of its fields' names.
   ///   - condition: Only records that meet it are in the index.
   public init(
     _ fields: KeyField..., named name: String? = nil, where condition: FieldCondition? = nil
@@ -74,7 +74,7 @@ public struct Unique: Sendable {
   let index: Index
 
   /// - Parameters:
-  ///   - named: What errors and plans call it; by default, of its fields' names.
+  ///   - name: What errors and plans call it; by default, of its fields' names.
   ///   - condition: Only records that meet it are compared.
   public init(
     _ fields: KeyField..., named name: String? = nil, where condition: FieldCondition? = nil

@@ -46,6 +46,7 @@ struct BlobRecount {
       }
       guard var header = try blobs.header(in: .changing(trees)) else { return }
       header.isCountDue = false
+      header.countedIn = trees.sequence
       try header.put(into: trees, blobs)
     }
   }

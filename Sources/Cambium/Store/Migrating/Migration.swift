@@ -103,3 +103,9 @@ public struct MigrationReport: Hashable, Sendable {
     self.to = to
   }
 }
+
+extension MigrationReport: CustomStringConvertible {
+  public var description: String {
+    "version \(from) → \(to), \(records) records looked at, \(blobBytesWritten) bytes of blobs written, \(elapsed)"
+  }
+}

@@ -32,14 +32,17 @@ struct Rollback {
       try RecordTypes(present, model: nil, names: backend.names))
   }
 
-  /// The commits behind the one that ended the migration.
+  /// The commits behind the one that ended the migration, but for the library's own that counted the references to blobs.
   private func discardedCommits() throws(StoreError) -> Int {
     let state = try backend.snapshot().any
     let kept = state.footer.keptStates
     guard let target = kept.last(where: { $0.version == version }) else {
       throw .notKept(version: Int(version), kept: kept.map { Int($0.version) })
     }
-    return max(0, Int(clamping: state.sequence) - Int(clamping: target.footer.coveredSequence) - 1)
+    let last = target.footer.coveredSequence
+    let header = try BlobTrees(backend.names).header(in: try backend.trees())
+    let hasCounted = header.map { $0.countedIn &- last == 2 } ?? false
+    return max(0, Int(clamping: state.sequence) - Int(clamping: last) - (hasCounted ? 2 : 1))
   }
 
   private func restore(_ body: (TreeChanges) throws(StoreError) -> Void) throws(StoreError) {

@@ -215,6 +215,14 @@ extension Engine {
     defer { lock.unlock() }
     if working.frozen == nil, !working.fresh.isEmpty { freeze() }
   }
+
+  /// Freezes the fresh overlay though there is nothing in it.
+  func freezeNothing() {
+    lock.lock()
+    defer { lock.unlock() }
+    precondition(working.frozen == nil && working.fresh.isEmpty, "there is something")
+    freeze()
+  }
 }
 
 extension Engine {

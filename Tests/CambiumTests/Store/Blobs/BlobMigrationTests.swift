@@ -202,6 +202,23 @@ private enum Docs {
     try back.close()
   }
 
+  @Test func `counting references after a migration is no commit that going back discards`() throws
+  {
+    let first = try open(1)
+    try first.save(Docs.Inline(id: 1, body: Self.content(6)))
+    try first.close()
+    for _ in 0..<2 {
+      try open(2).close()
+      try open(2).close()
+      try PersistentStore.rollback(at: path, to: 1)
+    }
+    let store = try open(2)
+    try store.save(Docs.External(id: 2, body: Blob(Self.content(5))))
+    try store.close()
+    #expect(
+      storeError { try PersistentStore.rollback(at: path, to: 1) } == .wouldDiscard(commits: 1))
+  }
+
   @Test func `a closure hands blobs on, and makes some`() throws {
     try make()
     let step = Step(to: 3) {

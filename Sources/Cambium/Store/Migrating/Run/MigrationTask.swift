@@ -37,7 +37,7 @@ enum MigrationTask: Sendable {
 
     enum Kind: Sendable {
       case values(RecordConversion)
-      case closure(TransformRecords, rules: [String: RowRules])
+      case closure(TransformRecords, rules: [String: EmissionRules])
     }
   }
 

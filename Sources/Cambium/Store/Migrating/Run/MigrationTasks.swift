@@ -229,14 +229,13 @@ extension MigrationTasks {
   ) throws(StoreError) {
     guard let source = old.schema.record(named: transform.source.name(in: Int(old.schema.version)))
     else { return }
-    var rules: [String: RowRules] = [:]
+    var rules: [String: EmissionRules] = [:]
     for target in transform.targets {
       let name = target.name(in: Int(schema.version))
       guard let record = schema.record(named: name),
         let described = hop.described.record(named: name)
       else { continue }
-      rules[name] = RowRules(
-        described.fields, try RowLayout(record, version: schema.version))
+      rules[name] = EmissionRules(described, try RowLayout(record, version: schema.version))
     }
     tasks.append(
       .remake(

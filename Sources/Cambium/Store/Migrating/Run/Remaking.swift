@@ -42,7 +42,7 @@ final class Remaking {
   }
 
   func emitter(to sink: any EmitterSink) -> RecordEmitter {
-    var rules: [String: RowRules] = [:]
+    var rules: [String: EmissionRules] = [:]
     if case .closure(_, let given) = task.kind { rules = given }
     return RecordEmitter(new, targets: targets.map(\.record.name), rules: rules, to: sink)
   }

@@ -5,7 +5,7 @@ public final class RecordEmitter {
   /// Of the new version, in the trees that are being made.
   let types: RecordTypes
   private let targets: Set<String>
-  private let rules: [String: RowRules]
+  private let rules: [String: EmissionRules]
   private let sink: any EmitterSink
   private let row = RowWriter()
   private let key = KeyEncoder()
@@ -13,7 +13,8 @@ public final class RecordEmitter {
 
   /// - Parameter targets: The names of records that may be emitted.
   init(
-    _ types: RecordTypes, targets: [String], rules: [String: RowRules], to sink: any EmitterSink
+    _ types: RecordTypes, targets: [String], rules: [String: EmissionRules],
+    to sink: any EmitterSink
   ) {
     self.types = types
     self.targets = Set(targets)
@@ -21,14 +22,15 @@ public final class RecordEmitter {
     self.sink = sink
   }
 
-  /// Adds a record. One with the same key, from whichever old record, ends the migration.
+  /// Adds a record. One with the same key, from whichever old record, ends the migration. Its fields have the names of
+  /// the new version; one that it does not name has its default.
   ///
   /// - Throws: `StoreError.unknownRecord` for a record that the closure was not to make, `.invalidValue`,
   ///   `.limitExceeded`; `.full`, `.io`.
   public func callAsFunction(_ record: DynamicRecord) throws(StoreError) {
     let trees = try target(record.name)
     let (row, key) = (row, key)
-    try record.encode(to: row, key: key, layout: trees.layout)
+    try completed(record).encode(to: row, key: key, layout: trees.layout)
     try rules[record.name]?.check(row, key, trees.layout)
     try sink.add(key.key, row.row, row.waiting, to: trees)
   }
@@ -55,6 +57,7 @@ public final class RecordEmitter {
     let trees = try target(record.name)
     let layout = trees.layout
     let (row, key) = (row, key)
+    let record = completed(record)
     try record.encode(to: row, key: key, layout: layout)
     if try sink.copy(key.key, of: trees, to: &old) {
       let old = old
@@ -62,7 +65,8 @@ public final class RecordEmitter {
         try RowReader(
           key: key.key, row: old.rawSpan, layout: layout, blobs: sink.blobFinder(of: trees)))
       let place = key.key.array()
-      try merge(existing, record).encode(to: row, key: key, layout: layout)
+      let merged = try merge(existing, record)
+      try completed(merged).encode(to: row, key: key, layout: layout)
       guard key.key.compare(place.rawSpan) == 0 else {
         throw StoreError.invalidValue(
           record: record.name, field: nil, reason: "merged, it has another key than before")
@@ -75,6 +79,10 @@ public final class RecordEmitter {
   /// Adds a record that is put together already.
   func add(_ key: RawSpan, _ row: RowWriter, to trees: RecordTrees) throws(StoreError) {
     try sink.add(key, row.row, row.waiting, to: trees)
+  }
+
+  private func completed(_ record: DynamicRecord) -> DynamicRecord {
+    rules[record.name]?.completing(record) ?? record
   }
 
   private func target(_ name: String) throws(StoreError) -> RecordTrees {

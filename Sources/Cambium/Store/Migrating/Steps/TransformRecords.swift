@@ -7,7 +7,8 @@
 /// }
 /// ```
 ///
-/// An old record that nothing is emitted for is gone. What is emitted is validated by the rules of its fields. The
+/// An old record that nothing is emitted for is gone. What is emitted has the names of the new version's fields, and is
+/// validated by their rules; a field that is not named has its default. The
 /// closure may be called for a record more than once, on any thread, and must emit the same each time.
 public struct TransformRecords: Sendable {
   let source: Subject

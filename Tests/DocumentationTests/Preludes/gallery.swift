@@ -1,0 +1,17 @@
+/// What the article on blobs takes as given: a store of photos, whose images lie outside their rows.
+struct Photo: Record {
+  var id = UUID()
+  var title: String
+  var image: Blob
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .uuid)
+    Field(name: "title", type: .string, indexed: true)
+    Field(name: "image", type: .binaryData, storage: .external())
+  }
+}
+
+static let model = StoreModel(records: [Photo.self])
+static var store: PersistentStore {
+  get throws { try PersistentStore(at: "gallery.cambium", model: model) }
+}
