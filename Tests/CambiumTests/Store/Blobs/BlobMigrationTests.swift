@@ -167,6 +167,32 @@ private enum Docs {
     #expect(back.blobBytesWritten == 0)
   }
 
+  @Test func `who opens a store without types counts what is due`() throws {
+    try make()
+    let store = try open(2)
+    let (blobs, names) = (store.types.blobs, store.backend.names)
+    // As after a migration that was broken off: references may be anything.
+    var counts: [BlobIdentity: UInt64] = [:]
+    try store.backend.commit { trees throws(StoreError) in
+      try BlobRecount.markDue(in: trees, names)
+      guard let session = trees.blobSession else { return }
+      let accounts = BlobAccounts(trees, blobs, session)
+      try blobs.forEach(in: .changing(trees)) { identity, entry throws(StoreError) in
+        counts[identity] = entry.references
+        return true
+      }
+      for identity in counts.keys { try accounts.retain(identity, count: 7) }
+    }
+    try store.close()
+    let untyped = try PersistentStore(untypedAt: path)
+    #expect(try untyped.blobStatistics().sharedBytes == 0)
+    #expect(try untyped.faults() == [])
+    #expect(try untyped.write { try $0.delete(record: "Doc", key: 6) })
+    #expect(try untyped.blobStatistics().count == counts.count - 1)
+    #expect(try untyped.faults() == [])
+    try untyped.close()
+  }
+
   @Test func `a field that goes takes its blobs with it, once no state is kept`() throws {
     try make()
     try open(3).close()
