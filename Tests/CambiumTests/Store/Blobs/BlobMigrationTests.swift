@@ -137,6 +137,33 @@ private enum Docs {
     #expect(try files().isEmpty)
   }
 
+  @Test(arguments: [false, true])
+  func `values that only a version on the way has outside come through`(stepwise: Bool) throws {
+    let store = try open(1)
+    try store.write { transaction in
+      for id in Self.lengths.indices {
+        try transaction.save(Docs.Inline(id: id, body: Self.content(id)))
+      }
+    }
+    try store.close()
+    var options = StoreOptions()
+    options.migration.stepwise = stepwise
+    let migration = try PersistentStore.migration(at: path, to: model(4), options: options)
+    #expect(migration.plan.canRun, "\(migration.plan)")
+    try migration.rehearse()
+    try migration.run()
+    let back = try open(4)
+    for id in Self.lengths.indices {
+      #expect(try back.fetch(Docs.Back.self, key: id)?.content == Self.content(id))
+    }
+    #expect(try back.faults() == [])
+    try back.dropKeptVersions()
+    #expect(try back.blobStatistics() == BlobStatistics())
+    #expect(try back.faults() == [])
+    try back.close()
+    #expect(try files().isEmpty)
+  }
+
   @Test(arguments: [MigrationMode.automatic, .deferred])
   func `what renames, adds and says otherwise how writes no blob`(_ mode: MigrationMode) throws {
     try make()
