@@ -186,12 +186,41 @@ private enum Docs {
     try store.close()
   }
 
-  @Test func `the report of a migration says what it wrote of blobs`() throws {
+  @Test func `plan and report say that no blob is written where none is moved`() throws {
     try make()
-    let report = try PersistentStore.migration(at: path, to: model(3)).run()
-    #expect(report.blobBytesWritten == 0)
-    let back = try PersistentStore.migration(at: path, to: model(4)).run()
-    #expect(back.blobBytesWritten == 0)
+    for version in [3, 4, 5] {
+      let migration = try PersistentStore.migration(at: path, to: model(version))
+      #expect(migration.plan.blobBytesToWrite == 0, "\(version)")
+      #expect(!"\(migration.plan)".contains("of blobs"))
+      #expect(try migration.rehearse().blobBytesWritten == 0, "\(version)")
+      #expect(try migration.run().blobBytesWritten == 0, "\(version)")
+    }
+  }
+
+  @Test func `plan and report say how much goes out of rows`() throws {
+    let store = try open(1)
+    try store.write { transaction in
+      for id in Self.lengths.indices {
+        try transaction.save(Docs.Inline(id: id, body: Self.content(id)))
+      }
+    }
+    try store.close()
+    // As long as the values are that are longer than the threshold, and half of that compressed.
+    let length = Self.lengths.reduce(0) { $0 + ($1 > 100 ? $1 : 0) }
+    for version in [2, 3, 5] {
+      let plan = try PersistentStore.migration(at: path, to: model(version)).plan
+      #expect(plan.blobBytesToWrite == length)
+      #expect("\(plan)".contains("and 0.4 MB of blobs,"), "\(plan)")
+      #expect(plan.canRun)
+    }
+    let migration = try PersistentStore.migration(at: path, to: model(2))
+    let rehearsed = try migration.rehearse().blobBytesWritten
+    #expect(rehearsed > length / 3 && rehearsed < length)
+    #expect(try migration.run().blobBytesWritten == rehearsed)
+    let external = try open(2)
+    #expect(try external.blobStatistics().storedBytes == rehearsed)
+    #expect(try external.faults() == [])
+    try external.close()
   }
 
   @Test func `who opens a store without types counts what is due`() throws {
