@@ -186,6 +186,32 @@ private enum Docs {
     try store.close()
   }
 
+  @Test func `a blob that cannot be read ends what moves it, and is no value that does not fit`()
+    throws
+  {
+    try make()
+    try open(3).close()
+    let file = try #require(try files().keys.max())
+    let whole = try Data(contentsOf: URL(filePath: path + "/" + file))
+    var damaged = whole
+    damaged[damaged.count - 3] ^= 1
+    try damaged.write(to: URL(filePath: path + "/" + file))
+    for mode in [MigrationMode.automatic, .deferred] {
+      do {
+        _ = try open(4, mode)
+        Issue.record("it was migrated")
+      } catch StoreError.corrupt {}
+    }
+    let kept = try open(3)
+    #expect(try kept.fetch(Docs.Renamed.self, key: 2)?.content.data() == Self.content(2))
+    try kept.close()
+    try whole.write(to: URL(filePath: path + "/" + file))
+    let back = try open(4)
+    #expect(try back.fetch(Docs.Back.self).map(\.content) == Self.lengths.indices.map(Self.content))
+    #expect(try back.faults() == [])
+    try back.close()
+  }
+
   @Test func `plan and report say that no blob is written where none is moved`() throws {
     try make()
     for version in [3, 4, 5] {
