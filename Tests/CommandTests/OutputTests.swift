@@ -45,6 +45,22 @@ import Testing
     #expect(json.contains(#""author":"test""#))
   }
 
+  @Test func `info and map have the files of blobs`() throws {
+    let path = stage.path("gallery.cambium")
+    try Gallery.make(at: path)
+    try Recorded.check(Recorded.masked(try output("info", path), path: path), "info-blobs.txt")
+    let json = try output("info", path, "--json")
+    #expect(json.contains(#""blobs":{"count":2,"size":"#))
+    #expect(json.contains(#"{"kind":"blobs","number":1,"#))
+    let picture = try output("map", path)
+    for name in ["blobs 1<", "blobs, ", "blobs: garbage, ", "blobs: headers, "] {
+      #expect(picture.contains(name), "\(name)")
+    }
+    let map = try output("map", path, "--json")
+    #expect(map.contains(#""blobSegments":[{"number":1,"size":"#))
+    #expect(map.contains(#"{"first":0,"count":4096,"use":"header"}"#))
+  }
+
   @Test func `a schema is shown as Swift, as a lock and as JSON`() throws {
     try Recorded.check(try output("schema", path), "schema-swift.txt")
     try Recorded.check(

@@ -5,11 +5,11 @@ extension BlobSegment {
   /// Copies the first `end` bytes of the file into another directory, byte for byte, where they are on the medium then,
   /// but for the name: checksums hold there too, since they are bound to the seed and not to the store.
   ///
-  /// - Parameter tell: Is told after each piece how many bytes it had, and ends the copy by throwing.
-  /// - Throws: `.corrupt` where the file is shorter, `.full`, `.io`, and what `tell` does.
+  /// - Parameter monitor: Is told after each piece how many bytes it had, and ends the copy by throwing.
+  /// - Throws: `.corrupt` where the file is shorter, `.full`, `.io`, and what the monitor does.
   func copy<Target: FileSystem>(
     through end: UInt64, in medium: Medium, to target: Target,
-    _ tell: (Int) throws(StoreError) -> Void
+    _ monitor: BackupMonitor
   ) throws(StoreError) {
     let copy = try target.open(.blobs(number), .create, at: .blobSegmentCreate)
     let piece = try BlobMemory(count: Self.pieceSize)
@@ -25,7 +25,7 @@ extension BlobSegment {
       }
       try target.write(piece.bytes(0..<count), to: copy, from: offset, at: .blobWrite)
       offset += count
-      try tell(count)
+      try monitor.stepBlob(count)
     }
     try target.sync(copy, at: .blobSync)
   }

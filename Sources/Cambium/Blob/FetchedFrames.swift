@@ -15,6 +15,9 @@ final class FetchedFrames: Sendable {
     self.start = start
   }
 
+  /// How many bytes of memory it holds.
+  var memoryCount: Int { memory.count }
+
   /// How much content is in a frame.
   func length(of index: Int) -> Int { frames.length(of: index) }
 

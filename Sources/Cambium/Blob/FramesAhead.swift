@@ -6,6 +6,7 @@ final class FramesAhead {
     let index: Int
     let task: FrameDecompression
     let content: BlobMemory
+    let fetched: FetchedFrames
   }
 
   private let reading: any BlobReading
@@ -28,6 +29,16 @@ final class FramesAhead {
 
   deinit {
     for frame in ahead { reading.crew.withdraw(frame.task) }
+  }
+
+  /// How many bytes of memory it holds, besides what the tail of a very long blob takes.
+  var memory: Int {
+    // What was fetched is kept for as long as a frame under way is in it.
+    var pieces: [ObjectIdentifier: Int] = [:]
+    for frame in ahead { pieces[ObjectIdentifier(frame.fetched)] = frame.fetched.memoryCount }
+    if let fetched { pieces[ObjectIdentifier(fetched)] = fetched.memoryCount }
+    return pieces.values.reduce(present?.content.count ?? 0, +)
+      + ahead.reduce(0) { $0 + $1.content.count }
   }
 
   /// The content in a range, which begins no earlier than the one before ended.
@@ -90,7 +101,7 @@ final class FramesAhead {
       let task = FrameDecompression(
         next, of: fetched, 0..<content.count, to: content, at: 0, by: reading.crew.contexts)
       if window > 1 { reading.crew.submit(task) }
-      ahead.append(Frame(index: next, task: task, content: content))
+      ahead.append(Frame(index: next, task: task, content: content, fetched: fetched))
       next += 1
     }
   }

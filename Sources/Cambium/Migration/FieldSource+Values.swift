@@ -5,14 +5,16 @@ extension FieldSource {
   ///   - value: What the field was, null where it was not.
   ///   - record: The whole old record, where the source is a function of it.
   /// - Throws: `.stepFailed` where a closure throws; `.invalidValue` where its value is of another type, or
-  ///   one does not convert and is not to be replaced.
+  ///   one does not convert and is not to be replaced; `.corrupt`, `.io` where a blob is to be read: one that cannot
+  ///   be is none that does not convert.
   func made(
     of value: FieldValue, _ record: DynamicRecord?, for target: Column, in layout: RowLayout
   ) throws(StoreError) -> FieldValue {
     switch self {
-    case .field: return value.widened(to: target.field.type)
+    case .field: return try value.widened(to: target.field.type)
     case .conversion(let policy):
       if value == .null { return .null }
+      let value = try value.read(for: target.field.type)
       if let converted = value.converting(to: target.field.type) { return converted }
       switch policy {
       case .refuse:
@@ -30,9 +32,11 @@ extension FieldSource {
   }
 
   /// Whether a value that was there has no counterpart in the new type, and is to be kept aside.
-  func setsAside(_ value: FieldValue, _ type: ColumnType) -> Bool {
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func setsAside(_ value: FieldValue, _ type: ColumnType) throws(StoreError) -> Bool {
     guard case .conversion(.setAside) = self, value != .null else { return false }
-    return value.converting(to: type) == nil
+    return try value.read(for: type).converting(to: type) == nil
   }
 
   private func fitted(
@@ -42,6 +46,7 @@ extension FieldSource {
     case _ where value == .null: return .null
     case .composite, .transformable: return value
     default:
+      let value = try value.read(for: target.field.type)
       guard let converted = value.converted(to: target.field.type) else {
         throw layout.refusal(target, value)
       }
@@ -66,14 +71,23 @@ extension FieldSource {
 
 extension FieldValue {
   /// The value in a type that its own widens to, or in its own.
-  func widened(to type: ColumnType) -> FieldValue {
+  ///
+  /// - Throws: `.corrupt`, `.io` where a blob is to be read.
+  func widened(to type: ColumnType) throws(StoreError) -> FieldValue {
     switch (self, type) {
-    case (.float(let value), .double): .double(Double(value))
-    // Where it cannot be read, it stays a blob, which the column does not take.
-    case (.blob(let value), .binaryData): (try? value.data()).map { .data($0) } ?? self
+    case (.float(let value), .double): return .double(Double(value))
+    case (.blob, .binaryData): return try read(for: type)
     // What widens converts, always, but for what is no number, and that is the same in all types.
-    default: converted(to: type) ?? self
+    default: return converted(to: type) ?? self
     }
+  }
+
+  /// The value as a column in the row takes it: the content of a blob.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  fileprivate func read(for type: ColumnType) throws(StoreError) -> FieldValue {
+    guard case .blob(let blob) = self, !type.isExternal else { return self }
+    return .data(try blob.data())
   }
 }
 

@@ -58,10 +58,10 @@ struct RecordConversion: Sendable {
     let index = new.index(number: column.field.number) ?? 0
     var made = value
     if let given = change.sources[column.field.number] {
-      if given.setsAside(value, column.field.type) { setAside(column.field.number) }
+      if try given.setsAside(value, column.field.type) { setAside(column.field.number) }
       made = try given.made(of: value, record, for: column, in: new)
     } else if column.field.type != .composite {
-      made = value.widened(to: column.field.type)
+      made = try value.widened(to: column.field.type)
     }
     if made != .null { return made }
     if change.fields[index].missing != .null { return change.fields[index].missing }

@@ -115,7 +115,8 @@ private final class ColumnMove: Sendable {
     case .convert:
       let value = try reader.value(sourceIndex)
       // What widens converts, always, but for what is no number, and that is the same in all types.
-      try writer.set(value.widened(to: target.field.type), of: target, in: layout)
+      let widened = try value.widened(to: target.field.type)
+      try writer.set(widened, of: target, in: layout)
     }
   }
 

@@ -35,7 +35,7 @@ extension MigrationPlan {
       "from": JSONValue(from), "to": JSONValue(to), "canRun": .boolean(canRun),
       "faults": .array(faults.map { .string($0) }), "work": .array(work.map { .string($0) }),
       "records": JSONValue(records), "bytesToRead": JSONValue(bytesToRead),
-      "bytesToWrite": JSONValue(bytesToWrite),
+      "bytesToWrite": JSONValue(bytesToWrite), "blobBytesToWrite": JSONValue(blobBytesToWrite),
       "bytesFree": bytesFree.map { JSONValue($0) } ?? .null,
       "estimatedSeconds": JSONValue(estimatedTime / .seconds(1)),
       "steps": .array(

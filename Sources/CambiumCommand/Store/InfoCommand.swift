@@ -43,6 +43,7 @@ private struct InfoText {
       "log",
       "\(Figures.size(found.log.usedBytes)) used of \(Figures.size(found.log.size)), use \(found.log.use)"
     )
+    addBlobs(found)
     for schema in found.schemas {
       let label = schema.label.map { " “\($0)”" } ?? ""
       add(
@@ -64,6 +65,15 @@ private struct InfoText {
     return "commit \(Figures.count(found.sequence))"
       + (folded > 0 ? ", of which \(Figures.count(folded)) are in the log only" : "")
       + (found.isOpenForWriting ? ", open for writing" : "")
+  }
+
+  private mutating func addBlobs(_ found: StoreInspection) {
+    let files = found.segments.count { $0.kind == .blobs }
+    if files == 0 { return }
+    add(
+      "blobs",
+      "\(Figures.count(found.blobCount)) of \(Figures.size(found.liveBlobBytes)) in"
+        + " \(Figures.count(files, "file")), \(Figures.size(found.garbageBlobBytes)) garbage")
   }
 
   private mutating func addMigrations(_ found: StoreInspection) {

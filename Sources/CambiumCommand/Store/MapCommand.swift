@@ -6,7 +6,8 @@ struct MapCommand: ParsableCommand {
     commandName: "map", abstract: "Draws what the blocks of a store are used for.",
     discussion: """
       The picture is SVG: a band of blocks for each segment, with live pages in the colours of their trees, and \
-      what compaction would give back in grey.
+      what compaction would give back in grey; and a band for each file of blobs, with what collection would give \
+      back in grey.
 
       Example: cambium map orders.cambium --output orders.svg
       """)
@@ -47,6 +48,19 @@ extension StoreMap {
           [
             "number": JSONValue(UInt64(segment.number)), "blocks": JSONValue(segment.blockCount),
             "regions": .array(segment.regions.map { json(of: $0) }),
+          ]
+        }),
+      "blobSegments": .array(
+        blobSegments.map { segment in
+          [
+            "number": JSONValue(UInt64(segment.number)), "size": JSONValue(segment.size),
+            "regions": .array(
+              segment.regions.map { region in
+                [
+                  "first": JSONValue(region.bytes.lowerBound),
+                  "count": JSONValue(region.bytes.count), "use": .string(region.use.rawValue),
+                ]
+              }),
           ]
         }),
     ]

@@ -5,7 +5,8 @@ import Cambium
 ///     title
 ///     pages 1   ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇   a row for each so many blocks
 ///               ▇▇▇▇▇▇▇
-///     legend    tree, size; garbage, kept, headers and footers
+///     blobs 1   ▇▇▇▇▇▇▇▇▇▇▇
+///     legend    tree, size; blobs; garbage, kept, headers and footers
 struct MapPicture {
   private let map: StoreMap
   private let blocksPerRow: Int
@@ -17,7 +18,7 @@ struct MapPicture {
 
   init(_ map: StoreMap) {
     self.map = map
-    let blocks = map.segments.reduce(0) { $0 + $1.blockCount }
+    let blocks = map.bands.reduce(0) { $0 + $1.blockCount }
     // Rows of whole numbers of blocks, in a picture that a screen can show.
     blocksPerRow = max(256, (blocks + Self.rowsMax - 1) / Self.rowsMax)
   }
@@ -25,10 +26,10 @@ struct MapPicture {
   var svg: String {
     var body = ""
     var y = 40
-    for segment in map.segments {
-      body += text("pages \(segment.number)", x: 10, y: y + 9)
-      for region in segment.regions { body += rectangles(of: region, top: y) }
-      let rows = (segment.blockCount + blocksPerRow - 1) / blocksPerRow
+    for band in map.bands {
+      body += text(band.name, x: 10, y: y + 9)
+      for region in band.regions { body += rectangles(of: region, top: y) }
+      let rows = (band.blockCount + blocksPerRow - 1) / blocksPerRow
       y += max(1, rows) * (Self.rowHeight + 2) + 12
     }
     let (legend, height) = legend(top: y)
@@ -36,27 +37,28 @@ struct MapPicture {
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.left + Self.width + 20) \(height)" \
       font-family="sans-serif" font-size="11">
       <rect width="100%" height="100%" fill="#ffffff"/>
-      \(text("\(Figures.size(blockCount * StoreMap.blockSize)) in \(map.segments.count) segments", x: 10, y: 20))\
+      \(text("\(Figures.size(blockCount * StoreMap.blockSize)) in \(map.bands.count) segments", x: 10, y: 20))\
       \(body)\(legend)</svg>
 
       """
   }
 
-  private var blockCount: Int { map.segments.reduce(0) { $0 + $1.blockCount } }
+  private var blockCount: Int { map.bands.reduce(0) { $0 + $1.blockCount } }
 
   /// A region may begin in one row and end in another.
-  private func rectangles(of region: StoreMap.Region, top: Int) -> String {
+  private func rectangles(of region: MapBand.Region, top: Int) -> String {
+    let perRow = blocksPerRow * StoreMap.blockSize
+    let scale = Double(Self.width) / Double(perRow)
     var text = ""
-    var block = region.blocks.lowerBound
-    while block < region.blocks.upperBound {
-      let row = block / blocksPerRow
-      let end = min(region.blocks.upperBound, (row + 1) * blocksPerRow)
-      let scale = Double(Self.width) / Double(blocksPerRow)
-      let x = Double(Self.left) + Double(block - row * blocksPerRow) * scale
+    var byte = region.bytes.lowerBound
+    while byte < region.bytes.upperBound {
+      let row = byte / perRow
+      let end = min(region.bytes.upperBound, (row + 1) * perRow)
+      let x = Double(Self.left) + Double(byte - row * perRow) * scale
       text += rectangle(
-        x: x, y: top + row * (Self.rowHeight + 2), width: Double(end - block) * scale,
+        x: x, y: top + row * (Self.rowHeight + 2), width: Double(end - byte) * scale,
         colour(of: region.use))
-      block = end
+      byte = end
     }
     return text
   }
@@ -78,6 +80,16 @@ struct MapPicture {
 
 extension MapPicture {
   /// Trees go around the circle of hues; branches are darker than leaves, values lighter.
+  private func colour(of use: MapBand.Use) -> String {
+    switch use {
+    case .blocks(let use): colour(of: use)
+    case .blobs(.header): "#000000"
+    case .blobs(.blobs): "#3b6ea5"
+    case .blobs(.kept): "#b0a890"
+    case .blobs(.garbage): "#dddddd"
+    }
+  }
+
   private func colour(of use: StoreMap.Use) -> String {
     switch use {
     case .header, .footer: return "#000000"
@@ -94,28 +106,31 @@ extension MapPicture {
   }
 
   private func legend(top: Int) -> (String, height: Int) {
-    var sizes: [StoreMap.Use: Int] = [:]
-    for segment in map.segments {
-      for region in segment.regions { sizes[region.use, default: 0] += region.blocks.count }
+    var sizes: [MapBand.Use: Int] = [:]
+    for region in map.bands.flatMap(\.regions) {
+      sizes[region.use, default: 0] += region.bytes.count
     }
     var (text, y) = ("", top + 10)
     for (use, name) in uses {
-      guard let blocks = sizes[use], blocks > 0 else { continue }
+      guard let size = sizes[use], size > 0 else { continue }
       text += "<rect x=\"10\" y=\"\(y)\" width=\"12\" height=\"10\" fill=\"\(colour(of: use))\"/>\n"
-      text += self.text("\(name), \(Figures.size(blocks * StoreMap.blockSize))", x: 28, y: y + 9)
+      text += self.text("\(name), \(Figures.size(size))", x: 28, y: y + 9)
       y += 16
     }
     return (text, y + 10)
   }
 
-  private var uses: [(StoreMap.Use, String)] {
-    map.trees.enumerated().flatMap { tree, name in
+  private var uses: [(MapBand.Use, String)] {
+    let pages = map.trees.enumerated().flatMap { tree, name in
       StoreMap.Page.allCases.map { page in
-        (StoreMap.Use.page(page, tree: tree), "\(name): \(page.rawValue)")
+        (MapBand.Use.blocks(.page(page, tree: tree)), "\(name): \(page.rawValue)")
       }
-    } + [
-      (.footer, "footers"), (.header, "headers"), (.kept, "kept or under way"),
-      (.garbage, "garbage"),
+    }
+    return pages + [
+      (.blocks(.footer), "footers"), (.blocks(.header), "headers"),
+      (.blocks(.kept), "kept or under way"), (.blocks(.garbage), "garbage"),
+      (.blobs(.blobs), "blobs"), (.blobs(.header), "blobs: headers"),
+      (.blobs(.kept), "blobs: kept"), (.blobs(.garbage), "blobs: garbage"),
     ]
   }
 }

@@ -12,6 +12,10 @@ extension StoreInspection {
       "size": JSONValue(size),
       "pageBytes": JSONValue(pageBytes),
       "livePageBytes": JSONValue(livePageBytes),
+      "blobs": [
+        "count": JSONValue(blobCount), "size": JSONValue(blobBytes),
+        "liveBytes": JSONValue(liveBlobBytes), "garbageBytes": JSONValue(garbageBlobBytes),
+      ],
       "version": version.map { JSONValue($0) } ?? .null,
       "versions": .array(schemas.map(\.summary)),
       "kept": .array(

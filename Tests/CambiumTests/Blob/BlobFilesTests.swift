@@ -80,17 +80,29 @@ import Testing
   }
 
   @Test func `a stream holds no more than 16 MiB, whatever the crew and the length`() throws {
+    let content = Bytes.noise(1 << 20)
     for crewSize in [0, 2, 64] {
       let world = BlobWorld(crewSize: crewSize)
-      let content = Bytes.noise(1 << 20)
-      let stream = world.files.makeStream(.numbered(1), .standard)
+      let stream = world.files.makeStream(.numbered(1), .standard, isHashed: crewSize == 2)
       var most = 0
-      for _ in 0..<24 {
+      for _ in 0..<64 {
         try stream.append(content.rawSpan)
         most = max(most, stream.memory)
       }
       #expect(most > 1 << 20 && most <= 16 << 20, "\(most) bytes with \(crewSize)")
-      #expect(try stream.finish().place.length == 24 << 20)
+      let written = try stream.finish()
+      #expect(stream.memory == 0)
+      #expect(written.place.length == 64 << 20)
+      // And so does who reads it from front to back.
+      let reader = try world.files.reader(of: written.identity, at: written.place)
+      let frames = FramesAhead(reader, from: 0)
+      var mostRead = 0
+      for start in stride(from: 0, to: 64 << 20, by: 100_000) {
+        let range = start..<min(64 << 20, start + 100_000)
+        #expect(try frames.content(in: range).count == range.count)
+        mostRead = max(mostRead, frames.memory)
+      }
+      #expect(mostRead > 1 << 18 && mostRead <= 16 << 20, "\(mostRead) bytes with \(crewSize)")
     }
   }
 

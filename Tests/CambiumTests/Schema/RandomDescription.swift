@@ -40,6 +40,11 @@ enum RandomDescription {
     if isKey { return Field(primaryKey: true, name: name, type: column) }
     let modifier = random.next() % 4 == 0 ? "x" : nil
     let isOptional = Bool.random(using: &random)
+    if let storage = externalStorage(&random) {
+      return Field(
+        name: name, type: Bool.random(using: &random) ? .binaryData : .string, storage: storage,
+        optional: isOptional, modifier: modifier)
+    }
     let type: FieldType =
       switch random.next() % 6 {
       case 0: .transformable(using: ReversingCodec())
@@ -52,5 +57,15 @@ enum RandomDescription {
       default: column
       }
     return Field(name: name, type: type, optional: isOptional, modifier: modifier)
+  }
+
+  /// Of every fifth field.
+  private static func externalStorage(_ random: inout SplitMix64) -> FieldStorage? {
+    if random.next() % 5 > 0 { return nil }
+    let level = Int.random(in: BlobCompression.levels, using: &random)
+    return .external(
+      threshold: [0, 1, 4096, 1 << 20].randomElement(using: &random) ?? 0,
+      compression: Bool.random(using: &random) ? .none : .zstd(level: level),
+      deduplicated: Bool.random(using: &random))
   }
 }

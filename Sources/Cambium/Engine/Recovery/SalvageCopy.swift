@@ -20,7 +20,8 @@ struct SalvageCopy<Source: FileSystem, Medium: FileSystem> {
 
   /// Writes the trees and a footer.
   ///
-  /// Kept states, pending work and blobs stay behind: they lead to other footers and files.
+  /// Kept states and pending work stay behind: they lead to other footers. Files of blobs are copied by whoever knows
+  /// what records are.
   ///
   /// - Returns: the reference to the new footer, whose pages are on the medium.
   /// - Throws: `.limitExceeded`, `.full`, `.io` of the new store. What cannot be read is a loss.

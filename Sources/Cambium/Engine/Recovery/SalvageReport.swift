@@ -34,7 +34,7 @@
     public let fault: StoreError
   }
 
-  /// What kept segments, or parts of them, from being searched.
+  /// What kept segments, or parts of them, from being searched, or blobs from being looked for.
   public internal(set) var faults: [StoreError] = []
   /// All footers, newest first.
   public internal(set) var candidates: [Candidate] = []
@@ -42,6 +42,8 @@
   public internal(set) var chosen: Int?
   /// What of it could not be copied, by tree and in the order of keys.
   public internal(set) var losses: [Loss] = []
+  /// How many blobs records have that cannot be read. All others were copied.
+  public internal(set) var damagedBlobs = 0
 }
 
 extension SalvageReport.Candidate {

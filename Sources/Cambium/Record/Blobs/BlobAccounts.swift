@@ -146,7 +146,8 @@ extension BlobHeader {
 }
 
 extension SipHash128 {
-  fileprivate var key: [UInt8] {
+  /// Its key in `blobs.contents`.
+  var key: [UInt8] {
     var key: [UInt8] = []
     key.append(integer: low)
     key.append(integer: high)

@@ -83,14 +83,14 @@ private final class LocatedSegments<Medium: FileSystem>: BlobLocating {
     return try files.reader(of: identity, at: place)
   }
 
-  func copy(
-    _ number: UInt32, through end: UInt64, to target: PosixFileSystem,
-    _ tell: (Int) throws(StoreError) -> Void
+  func copy<Target: FileSystem>(
+    _ number: UInt32, through end: UInt64, to target: Target,
+    _ monitor: BackupMonitor
   ) throws(StoreError) {
     guard let segment = segment(number) else {
       throw .missing(path: "\(files.medium.path)/\(FileName.blobs(number))")
     }
-    try segment.copy(through: end, in: files.medium, to: target, tell)
+    try segment.copy(through: end, in: files.medium, to: target, monitor)
   }
 
   private func segment(_ number: UInt32) -> BlobSegment<Medium>? {

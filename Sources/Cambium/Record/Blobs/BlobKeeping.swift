@@ -39,9 +39,9 @@ protocol BlobLocating: AnyObject, Sendable {
   /// Copies the bytes of a segment before `end` into another directory.
   ///
   /// - Throws: as `BlobSegment.copy`; `.missing`.
-  func copy(
-    _ segment: UInt32, through end: UInt64, to target: PosixFileSystem,
-    _ tell: (Int) throws(StoreError) -> Void
+  func copy<Target: FileSystem>(
+    _ segment: UInt32, through end: UInt64, to target: Target,
+    _ monitor: BackupMonitor
   ) throws(StoreError)
 }
 

@@ -249,7 +249,7 @@ extension RowSettling {
     }
   }
 
-  /// Whether a stored blob has the same content.
+  /// Whether a stored blob has the same content: one that is damaged has not, so that it can be replaced.
   private func isSame(_ blob: Blob, as reference: BlobReference) throws(StoreError) -> Bool {
     guard reference.length == UInt64(blob.count),
       let place = try accounts.entry(of: reference.identity)?.place, reference.isOf(place)
@@ -258,9 +258,16 @@ extension RowSettling {
       try accounts.session.keeper.located().reader(of: reference.identity, at: place))
     let (one, two) = (try blob.reader(), try other.reader())
     while let piece = try one.read(upTo: BlobLayout.frameLength) {
-      guard let counterpart = try two.read(upTo: BlobLayout.frameLength), piece == counterpart
-      else { return false }
+      guard try readWhole(two) == piece else { return false }
     }
     return true
+  }
+
+  /// What a reader has next; nil where that is damaged.
+  private func readWhole(_ reader: BlobReader) throws(StoreError) -> Data? {
+    do throws(StoreError) { return try reader.read(upTo: BlobLayout.frameLength) } catch {
+      guard case .corrupt = error else { throw error }
+      return nil
+    }
   }
 }

@@ -23,8 +23,8 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
 
   var footer: Footer { snapshot.state.base.file.footer }
 
-  func backUp(
-    to target: PosixFileSystem, _ names: TreeNames, _ monitor: BackupMonitor
+  func backUp<Target: FileSystem>(
+    to target: Target, _ names: TreeNames, _ monitor: BackupMonitor
   ) throws(StoreError) -> BackupContents {
     try Backup(of: snapshot, names, monitor).run(into: target)
   }

@@ -61,8 +61,8 @@ protocol StateTrees: TreeReading, Sendable {
   /// Makes a store of the trees in an empty directory, or in one that has its blobs already.
   ///
   /// - Throws: as `Backup.run`.
-  func backUp(
-    to target: PosixFileSystem, _ names: TreeNames, _ monitor: BackupMonitor
+  func backUp<Target: FileSystem>(
+    to target: Target, _ names: TreeNames, _ monitor: BackupMonitor
   ) throws(StoreError) -> BackupContents
 }
 

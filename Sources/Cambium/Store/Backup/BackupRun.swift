@@ -14,14 +14,14 @@ enum BackupRun {
     _ copy: (PosixFileSystem, BackupMonitor) throws(StoreError) -> BackupContents
   ) throws -> BackupReport {
     let started = ContinuousClock.now
-    try checkIsFree(path)
+    try PosixFileSystem.checkIsFree(path, for: "back up")
     let medium = try PosixFileSystem(
-      at: trimmed(path) + suffix, creating: true, allowingNetwork: true)
+      at: path.withoutTrailingSlashes + suffix, creating: true, allowingNetwork: true)
     let contents = try withoutActuallyEscaping(tell) { tell in
       try make(in: medium, BackupMonitor(tell), copy)
     }
     do {
-      try medium.rename(to: trimmed(path))
+      try medium.rename(to: path.withoutTrailingSlashes)
     } catch {
       try? medium.remove()
       throw error
@@ -47,18 +47,24 @@ enum BackupRun {
     }
   }
 
-  private static func checkIsFree(_ path: String) throws(StoreError) {
+}
+
+extension PosixFileSystem {
+  /// Throws where there is anything at a path.
+  static func checkIsFree(_ path: String, for operation: String) throws(StoreError) {
     do throws(StoreError) {
       _ = try PosixFileSystem(at: path, allowingNetwork: true)
     } catch {
       if case .missing = error { return }
       throw error
     }
-    throw .io(.fileExists, operation: "back up", path: path)
+    throw .io(.fileExists, operation: operation, path: path)
   }
+}
 
-  private static func trimmed(_ path: String) -> String {
-    var path = path
+extension String {
+  var withoutTrailingSlashes: String {
+    var path = self
     while path.count > 1, path.last == "/" { path.removeLast() }
     return path
   }

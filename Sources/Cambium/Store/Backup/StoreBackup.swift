@@ -11,7 +11,7 @@ struct StoreBackup {
   }
 
   /// - Throws: as `Backup.run`.
-  func run(into target: PosixFileSystem) throws(StoreError) -> BackupContents {
+  func run<Target: FileSystem>(into target: Target) throws(StoreError) -> BackupContents {
     let blobBytes = try copyBlobs(to: target)
     var contents = try state.any.backUp(to: target, names, monitor)
     contents.blobBytes = blobBytes
@@ -20,18 +20,14 @@ struct StoreBackup {
 
   /// The segments that the state has blobs in, as they are, garbage included: what lies in them is compressed already, and
   /// every place in the map holds in the copy.
-  private func copyBlobs(to target: PosixFileSystem) throws(StoreError) -> Int {
+  private func copyBlobs<Target: FileSystem>(to target: Target) throws(StoreError) -> Int {
     let trees = state.trees
     guard let blobs = trees.blobs else { return 0 }
     let accounts = try BlobTrees(names).accounts(in: trees)
     monitor.beginBlobs(accounts.reduce(0) { $0 &+ Int(clamping: $1.account.end) })
-    var bytes = 0
     for (segment, account) in accounts {
-      try blobs.copy(segment, through: account.end, to: target) { count throws(StoreError) in
-        bytes += count
-        try monitor.stepBlob(count)
-      }
+      try blobs.copy(segment, through: account.end, to: target, monitor)
     }
-    return bytes
+    return monitor.progress.blobBytes
   }
 }

@@ -103,12 +103,13 @@ extension BlockMapping {
     }
   }
 
-  func map(of trees: [String]) -> StoreMap {
+  func map(of trees: [String], _ blobs: BlobMapping) -> StoreMap {
     let segments = codes.sorted { $0.key < $1.key }.map { number, blocks in
       StoreMap.Segment(
         number: number, blockCount: blocks.count, regions: Self.regions(of: blocks))
     }
-    return StoreMap(trees: trees, segments: segments, faults: faults)
+    return StoreMap(
+      trees: trees, segments: segments, blobSegments: blobs.segments, faults: faults + blobs.faults)
   }
 
   private static func regions(of blocks: [UInt16]) -> [StoreMap.Region] {

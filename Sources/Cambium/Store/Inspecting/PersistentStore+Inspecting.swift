@@ -52,7 +52,10 @@ extension StoreInspection {
     foldedSequence = footer.coveredSequence
     lastCommits = try snapshot?.lastCommits(commitLimit) ?? []
     statistics = try snapshot?.statistics() ?? StoreStatistics(records: [])
-    segments = footer.segments.map { SegmentUse($0) }
+    let blobs = try BlobTrees(backend.names)
+    blobCount = try state.trees.count(in: blobs.map)
+    let files = try SegmentUse.blobs(blobs, in: state.trees, by: backend.blobs.keeper)
+    segments = footer.segments.map { SegmentUse($0) } + files
     log = backend.logUse
     // What a file says cannot overflow a sum of numbers that are clamped.
     livePageBytes = footer.trees.reduce(0) { sum, tree in
@@ -69,6 +72,23 @@ extension SegmentUse {
     let unit = extent.kind == .pages ? Layout.blockSize : 1
     size = Int(clamping: min(extent.end, UInt64(UInt32.max) << 12)) * unit
     liveBytes = Int(clamping: extent.liveBytes)
+  }
+
+  /// The files of blobs of a state, by its accounts.
+  ///
+  /// - Throws: `.corrupt`, `.missing`, `.io`.
+  fileprivate static func blobs(
+    _ blobs: BlobTrees, in trees: TreeAccess, by keeper: (any BlobKeeping)?
+  ) throws(StoreError) -> [SegmentUse] {
+    guard let keeper else { return [] }
+    var uses: [SegmentUse] = []
+    for (number, account) in try blobs.accounts(in: trees) {
+      uses.append(
+        SegmentUse(
+          kind: .blobs, number: number, size: Int(clamping: try keeper.size(of: number)),
+          liveBytes: Int(clamping: account.live)))
+    }
+    return uses
   }
 }
 

@@ -25,8 +25,10 @@ public struct StoreInspection: Hashable, Sendable {
   public let lastCommits: [CommitSummary]
   public let statistics: StoreStatistics
 
-  /// The files of pages and blobs, by kind and number.
+  /// The files of pages, and then of blobs, by number.
   public let segments: [SegmentUse]
+  /// The blobs that records have, or that are kept with states from before migrations.
+  public let blobCount: Int
   public let log: LogUse
 
   /// The version that its records have; nil where no program has put a model into it yet.
@@ -44,6 +46,14 @@ public struct StoreInspection: Hashable, Sendable {
   public var liveShare: Double {
     pageBytes == 0 ? 1 : min(1, Double(livePageBytes) / Double(pageBytes))
   }
+  /// The bytes of the files of blobs.
+  public var blobBytes: Int { segments.reduce(0) { $0 + ($1.kind == .blobs ? $1.size : 0) } }
+  /// The bytes that blobs take there, compressed.
+  public var liveBlobBytes: Int {
+    segments.reduce(0) { $0 + ($1.kind == .blobs ? $1.liveBytes : 0) }
+  }
+  /// The bytes there that no state refers to, which collection can give back.
+  public var garbageBlobBytes: Int { segments.reduce(0) { $0 + $1.garbageBlobBytes } }
   /// The bytes of all files.
   public var size: Int { segments.reduce(log.size) { $0 + $1.size } }
 }
@@ -61,6 +71,11 @@ public struct SegmentUse: Hashable, Sendable {
   public let size: Int
   /// The bytes that the present state reaches, as they were counted last.
   public let liveBytes: Int
+
+  /// Of a file of blobs: without its header, what nothing refers to.
+  fileprivate var garbageBlobBytes: Int {
+    kind == .blobs ? max(0, size - BlobLayout.firstOffset - liveBytes) : 0
+  }
 }
 
 /// How much of the log is used.

@@ -1,4 +1,4 @@
-/// What every block of a store's page segments is used for.
+/// What every block of a store's page segments is used for, and what every byte of its blob segments.
 public struct StoreMap: Hashable, Sendable {
   /// The bytes of a block.
   public static var blockSize: Int { Layout.blockSize }
@@ -7,8 +7,38 @@ public struct StoreMap: Hashable, Sendable {
   public let trees: [String]
   /// By number.
   public let segments: [Segment]
+  /// The files of blobs, by number.
+  public let blobSegments: [BlobSegment]
   /// What could not be read: what is below it counts as garbage.
   public let faults: [StoreError]
+
+  /// One file of blobs.
+  public struct BlobSegment: Hashable, Sendable {
+    /// As in the file's name.
+    public let number: UInt32
+    /// Of the file, in bytes.
+    public let size: Int
+    /// One behind the other, from byte 0 to the end; neighbours differ.
+    public let regions: [BlobRegion]
+  }
+
+  /// Bytes of a file of blobs that are used for the same.
+  public struct BlobRegion: Hashable, Sendable {
+    public let bytes: Range<Int>
+    public let use: BlobUse
+  }
+
+  /// What bytes of a file of blobs are used for.
+  public enum BlobUse: String, Hashable, Sendable, CaseIterable {
+    /// What the file begins with.
+    case header
+    /// Blobs that records have.
+    case blobs
+    /// Blobs that only a state needs that is kept from before a migration.
+    case kept
+    /// Nothing refers to it.
+    case garbage
+  }
 
   /// One page segment.
   public struct Segment: Hashable, Sendable {
@@ -46,11 +76,11 @@ public struct StoreMap: Hashable, Sendable {
 }
 
 extension PersistentStore {
-  /// What every block of the page segments of the store at `path` is used for. Nothing is written, and another process
-  /// may have it open.
+  /// What every block of the page segments of the store at `path` is used for, and every byte of its files of blobs.
+  /// Nothing is written, and another process may have it open.
   ///
-  /// - Complexity: O(branches), and two bytes of memory a block. Leaves are read only where they have values in pages
-  ///   of their own.
+  /// - Complexity: O(branches) and O(blobs), and two bytes of memory a block. Leaves are read only where they have values
+  ///   in pages of their own.
   /// - Throws: `StoreError.missing`, `.corrupt` where the store does not open; `.newerFormat`,
   ///   `.networkFileSystem`, `.io`.
   public static func map(
@@ -72,7 +102,9 @@ extension PersistentStore {
       let kept = try PageFile(after: file, opening: state.footer)
       for tree in kept.footer.trees { try mapping.keep(Tree(pages: kept.pages, root: tree.root)) }
     }
-    return mapping.map(of: file.footer.trees.map { $0.name.asTreeName(in: schema ?? nil) })
+    var blobs = BlobMapping()
+    if let schema = schema ?? nil { try blobs.run(in: backend, for: schema) }
+    return mapping.map(of: file.footer.trees.map { $0.name.asTreeName(in: schema ?? nil) }, blobs)
   }
 }
 

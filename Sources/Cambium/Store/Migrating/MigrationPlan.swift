@@ -17,6 +17,9 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
   /// Bytes of pages that are read and written, about.
   public let bytesToRead: Int
   public let bytesToWrite: Int
+  /// Bytes of values that go out of rows, before they are compressed: 0 where no step moves any. What closures make
+  /// is not known before.
+  public let blobBytesToWrite: Int
   /// Bytes free on the medium; nil where that is not known.
   public let bytesFree: Int?
 
@@ -46,7 +49,8 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
 
   /// About how long it takes, from what this kind of work takes on a machine of today.
   public var estimatedTime: Duration {
-    .seconds(Double(records) / 1_000_000 + Double(bytesToRead + bytesToWrite) / 1_000_000_000)
+    let bytes = Double(bytesToRead) + Double(bytesToWrite) + Double(blobBytesToWrite)
+    return .seconds(Double(records) / 1_000_000 + bytes / 1_000_000_000)
   }
 }
 
@@ -67,6 +71,7 @@ extension MigrationPlan: CustomStringConvertible {
     lines.append(
       "  \(records) records to look at, about \(bytesToRead.megabytes) to read and"
         + " \(bytesToWrite.megabytes) to write"
+        + (blobBytesToWrite > 0 ? ", and \(blobBytesToWrite.megabytes) of blobs," : "")
         + (bytesFree.map { " of \($0.megabytes) free" } ?? ""))
     if !faults.isEmpty {
       lines.append("it cannot be done:")
@@ -102,7 +107,7 @@ extension MigrationPlan {
     bytesFree = try? Syscall.bytesFree(at: backend.path).get()
     guard from != to else {
       (self.steps, faults, work) = ([], [], [])
-      (records, bytesToRead, bytesToWrite) = (0, 0, 0)
+      (records, bytesToRead, bytesToWrite, blobBytesToWrite) = (0, 0, 0, 0)
       return
     }
     let route = try MigrationRoute(
@@ -111,7 +116,7 @@ extension MigrationPlan {
     guard route.faults.isEmpty else {
       faults = route.faults.map(\.description)
       work = []
-      (records, bytesToRead, bytesToWrite) = (0, 0, 0)
+      (records, bytesToRead, bytesToWrite, blobBytesToWrite) = (0, 0, 0, 0)
       return
     }
     let tasks = try MigrationTasks(route, stepwise: options.stepwise)
@@ -120,10 +125,12 @@ extension MigrationPlan {
     records = measure.records
     bytesToRead = measure.bytesRead
     bytesToWrite = measure.bytesWritten
+    blobBytesToWrite = try MovedValues(by: route, in: backend).bytes
     var faults = try RecordCounting.faults(of: route, in: backend)
-    if let bytesFree, bytesFree < bytesToWrite {
+    let bytesNeeded = bytesToWrite + blobBytesToWrite
+    if let bytesFree, bytesFree < bytesNeeded {
       faults.append(
-        "it needs about \(bytesToWrite.megabytes) on the medium, where \(bytesFree.megabytes) are free"
+        "it needs about \(bytesNeeded.megabytes) on the medium, where \(bytesFree.megabytes) are free"
       )
     }
     self.faults = faults

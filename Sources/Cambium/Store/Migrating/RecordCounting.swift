@@ -159,7 +159,8 @@ extension RecordCounting {
             bytes = row.row.array()
           case .records(let conversion):
             try conversion.convert(
-              key: place.rawSpan, row: bytes.rawSpan, blobs?.with(waiting), to: other, key
+              key: place.rawSpan, row: bytes.rawSpan, blobs?.with(waiting) ?? BlobFinder(waiting),
+              to: other, key
             ) { _ in }
             bytes = other.row.array()
             waiting = other.waiting

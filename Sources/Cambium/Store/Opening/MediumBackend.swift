@@ -68,8 +68,10 @@ final class MediumBackend<Medium: FileSystem>: StoreBackend {
 
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping {
     let randoms = randoms
+    // Buffers are small, so that what is longer than a few of them goes to the medium while it is made.
     let files = BlobFiles(
-      in: engine.medium, seed: seed, from: number, segmentSize: engine.options.blobSegmentSize)
+      in: engine.medium, seed: seed, from: number, segmentSize: engine.options.blobSegmentSize,
+      bufferSize: 64 << 10, crew: BlobCrew(size: 0))
     return BlobKeeper(files) { randoms.next() }
   }
 

@@ -41,7 +41,9 @@ private enum UntypedOpening {
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
     try DeferredOpening(backend).usePending()
     try BlobOpening(backend).open(for: schema)
-    return StoreOpening.Opened(
-      backend: backend, types: try RecordTypes(schema, model: nil, names: backend.names))
+    let types = try RecordTypes(schema, model: nil, names: backend.names)
+    // What was thrown away may have been counted.
+    try BlobRecount(backend).runIfDue(types)
+    return StoreOpening.Opened(backend: backend, types: types)
   }
 }

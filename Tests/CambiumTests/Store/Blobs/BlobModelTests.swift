@@ -18,12 +18,16 @@ import Testing
   }
 
   private struct World {
-    let medium = SimulatedFileSystem()
+    var medium = SimulatedFileSystem()
     var store: PersistentStore
     var random: SplitMix64
     var photos: [Int: Photo] = [:]
     var snapshots: [(StoreSnapshot, [Int: Photo])] = []
     var blobs: [(Blob, Data)] = []
+    /// What is being written, and of what.
+    var writers: [(BlobWriter, Data)] = []
+    /// What there may be after a crash: the last state that is on the medium for good, and those behind it.
+    var states: [[Int: Photo]] = [[:]]
 
     static var options: StoreOptions {
       var options = StoreOptions()
@@ -51,15 +55,19 @@ import Testing
     }
 
     mutating func work() throws {
-      switch Int.random(in: 0..<20, using: &random) {
+      switch Int.random(in: 0..<24, using: &random) {
       case 0..<8:
         let photo = photo()
-        try store.save(photo, durability())
+        let durability = durability()
+        try store.save(photo, durability)
         photos[photo.id] = photo
+        note(durability)
       case 8..<12:
         let photo = photo()
-        #expect(try store.delete(photo, durability()) == (photos[photo.id] != nil))
+        let durability = durability()
+        #expect(try store.delete(photo, durability) == (photos[photo.id] != nil))
         photos[photo.id] = nil
+        note(durability)
       case 12:
         guard let photo = try store.fetch(Photo.self).randomElement(using: &random) else { return }
         blobs.append((photo.image, try photo.image.data()))
@@ -71,6 +79,7 @@ import Testing
         photo.image = blob
         try store.save(photo)
         photos[photo.id] = photo
+        note(.durable)
       case 14: snapshots.append((try store.snapshot(), photos))
       case 15: if !snapshots.isEmpty { try look(snapshots.removeFirst()) }
       case 16: if blobs.count > 3 { blobs.removeFirst() }
@@ -83,6 +92,11 @@ import Testing
             photos[photo.id] = photo
           }
         }
+        note(.durable)
+      case 19: try beginBlob()
+      case 20: try finishBlob()
+      case 21: if writers.count > 2 { writers.removeFirst() }
+      case 22: try crash()
       default: try reopen()
       }
     }
@@ -91,16 +105,69 @@ import Testing
       Bool.random(using: &random) ? .durable : .relaxed(maxDelay: .infinite)
     }
 
+    /// A commit was acknowledged.
+    private mutating func note(_ durability: Durability) {
+      if durability == .durable { states = [] }
+      states.append(photos)
+    }
+
     private mutating func reopen() throws {
       if Int.random(in: 0..<4, using: &random) > 0 { return }
-      for held in snapshots { try look(held) }
-      snapshots = []
-      // What is in hand would keep files of the store that was closed.
-      for (id, photo) in photos { photos[id]?.image = Blob(try photo.image.data()) }
-      blobs = []
+      try letGo()
       try store.close()
+      states = [photos]
+      try open()
+    }
+
+    private mutating func open() throws {
       store = try PersistentStore(
         on: medium, model: Photo.model, options: Self.options, seed: random.next())
+    }
+
+    /// Nothing is in hand any more that reads from the store.
+    private mutating func letGo() throws {
+      writers = []
+      for held in snapshots { try look(held) }
+      snapshots = []
+      for (id, photo) in photos { photos[id]?.image = Blob(try photo.image.data()) }
+      for (number, state) in states.enumerated() {
+        for (id, photo) in state { states[number][id]?.image = Blob(try photo.image.data()) }
+      }
+      blobs = []
+    }
+
+    /// The power goes: what is found is a state from the last durable commit on.
+    private mutating func crash() throws {
+      if Bool.random(using: &random) { return }
+      try letGo()
+      let policies = CrashPolicy.some(1, pending: medium.pendingCount, seed: random.next())
+      medium = medium.crashed(policies.first ?? .none)
+      try open()
+      let found = try store.fetch(Photo.self)
+      let state = states.last { $0.values.sorted { $0.id < $1.id } == found }
+      photos = try #require(state, "\(found.map(\.id)) after \(policies)")
+      states = [photos]
+    }
+
+    private mutating func beginBlob() throws {
+      let content = PhotoContent.bytes(
+        Int.random(in: 60_000..<150_000, using: &random), seed: random.next())
+      let writer = try store.makeBlobWriter()
+      try writer.append(content.prefix(content.count / 2))
+      writers.append((writer, content))
+    }
+
+    private mutating func finishBlob() throws {
+      if writers.isEmpty { return }
+      let (writer, content) = writers.removeFirst()
+      try writer.append(content.suffix(from: writer.count))
+      var photo = photo()
+      photo.image = try writer.finish()
+      #expect(try photo.image.data() == content)
+      let durability = durability()
+      try store.save(photo, durability)
+      photos[photo.id] = photo
+      note(durability)
     }
 
     private func look(_ held: (StoreSnapshot, [Int: Photo])) throws {

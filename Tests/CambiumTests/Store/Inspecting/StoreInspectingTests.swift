@@ -90,6 +90,53 @@ import Testing
     for kind in StoreMap.Page.allCases { #expect(uses.contains(.page(kind, tree: tree))) }
   }
 
+  /// Photos of which every third is deleted, in several files of blobs.
+  private func fillPhotos() throws -> BlobStatistics {
+    var options = StoreOptions()
+    options.blobSegmentSize = 100_000
+    let store = try PersistentStore(at: path, model: Photo.model, options: options)
+    for id in 0..<30 { try store.save(Photo(id, image: 20_000)) }
+    for id in stride(from: 0, to: 30, by: 3) { try store.delete(Photo(id, image: 0)) }
+    let statistics = try store.blobStatistics()
+    try store.close()
+    return statistics
+  }
+
+  @Test func `an inspection says how much blobs take, and what of it is garbage`() throws {
+    let statistics = try fillPhotos()
+    let found = try PersistentStore.inspect(at: path)
+    #expect(found.blobCount == 20 && statistics.count == 20)
+    #expect(found.liveBlobBytes == statistics.storedBytes)
+    #expect(found.garbageBlobBytes == statistics.garbageBytes)
+    let files = found.segments.filter { $0.kind == .blobs }
+    #expect(files.map { Int($0.number) } == statistics.segments.map(\.number))
+    #expect(files.map(\.size) == statistics.segments.map(\.size))
+    #expect(found.blobBytes == files.reduce(0) { $0 + $1.size })
+    #expect(found.size == found.pageBytes + found.blobBytes + found.log.size)
+  }
+
+  @Test func `a map has every byte of every file of blobs once`() throws {
+    let statistics = try fillPhotos()
+    let map = try PersistentStore.map(at: path)
+    #expect(map.faults.isEmpty)
+    #expect(map.blobSegments.map(\.size) == statistics.segments.map(\.size))
+    var sums: [StoreMap.BlobUse: Int] = [:]
+    for segment in map.blobSegments {
+      var next = 0
+      for region in segment.regions {
+        #expect(region.bytes.lowerBound == next && !region.bytes.isEmpty)
+        next = region.bytes.upperBound
+        sums[region.use, default: 0] += region.bytes.count
+      }
+      #expect(next == segment.size)
+      #expect(zip(segment.regions, segment.regions.dropFirst()).allSatisfy { $0.use != $1.use })
+    }
+    #expect(sums[.header] == 4096 * statistics.segments.count)
+    #expect(sums[.blobs] == statistics.storedBytes)
+    #expect(sums[.garbage] == statistics.garbageBytes)
+    #expect(sums[.kept] == nil)
+  }
+
   @Test func `a check finds and locates damage to any page that is reached`() throws {
     _ = try fill(300)
     let map = try PersistentStore.map(at: path)

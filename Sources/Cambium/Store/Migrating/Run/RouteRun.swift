@@ -13,7 +13,8 @@ struct RouteRun {
   /// - Parameter isRehearsal: Whether the store stays of the version that it has.
   /// - Throws: as `Migrator.run`.
   func run(_ route: MigrationRoute, isRehearsal: Bool = false) throws(StoreError) {
-    try BlobOpening(backend).open(for: route.to)
+    // Also for what only a version on the way has outside of its rows.
+    for hop in route.hops { try BlobOpening(backend).open(for: hop.change.to) }
     try finishPending(route.from)
     let tasks = try MigrationTasks(route, stepwise: options.stepwise)
     try Migrator(backend, tasks, monitor: monitor, sliceCount: options.sliceCount)

@@ -1,0 +1,156 @@
+/// Has the blobs of a damaged store follow its records to a new one: copies their files as far as they are there, and
+/// makes the map anew for what rows refer to.
+///
+/// A blob that rows refer to and nothing leads to any more gets a place behind the end of a segment of its own. So who
+/// reads it is told, and records that have it can be changed and deleted like others.
+struct BlobSalvage {
+  private let backend: any StoreBackend
+  private let blobs: BlobTrees
+  private let files: SalvagedSegments
+
+  /// - Parameter backend: Of the new store, whose trees were copied.
+  init(
+    from source: PosixFileSystem, to target: PosixFileSystem, _ backend: any StoreBackend
+  ) throws(StoreError) {
+    self.backend = backend
+    blobs = try BlobTrees(backend.names)
+    files = SalvagedSegments(source, target)
+  }
+
+  /// - Returns: how many blobs of the new store are damaged or gone.
+  /// - Complexity: all rows with external fields are read, and all blobs; of each blob some bytes are in memory.
+  /// - Throws: `.full`, `.io`, `.limitExceeded`; `.corrupt` where rows cannot be read.
+  func run() throws(StoreError) -> Int {
+    guard let schema = try StoredSchemas(backend).newest() else { return 0 }
+    let known = try backend.trees().count(in: blobs.segments)
+    if known == 0, !schema.hasExternalFields { return 0 }
+    try MigrationMark.discard(in: backend)
+    try DeferredOpening(backend).usePending()
+    let types = try RecordTypes(schema, model: nil, names: backend.names)
+    let trees = try backend.trees()
+    var map = try SalvagedMap(of: types, blobs, in: trees)
+    let highest = try files.highest
+    try map.placeLost(behind: highest)
+    let seed = try seed()
+    try files.copy(map.segments, seed)
+    try map.write(to: backend, blobs, seed)
+    return try files.countDamaged(map.entries, seed)
+  }
+
+  /// What the checksums of all blobs begin with: the map says it, and so does every segment.
+  private func seed() throws(StoreError) -> BlobSeed {
+    let trees = try backend.trees()
+    do throws(StoreError) {
+      if let header = try blobs.header(in: trees) { return header.seed }
+    } catch {
+      guard case .corrupt = error else { throw error }
+    }
+    return try files.seed ?? BlobSeed(rawValue: backend.random())
+  }
+}
+
+/// The map of blobs, as far as rows and what is left of it say.
+private struct SalvagedMap {
+  /// By identity.
+  private(set) var entries: [(identity: BlobIdentity, entry: BlobEntry)] = []
+  /// Those of them that nothing leads to.
+  private var lost: [Int] = []
+  private var highest: UInt32 = 0
+
+  init(
+    of types: RecordTypes, _ blobs: BlobTrees, in trees: TreeAccess
+  ) throws(StoreError) {
+    var records: [RecordTrees] = []
+    for record in types.schema.records { records.append(try types.trees(named: record.name)) }
+    var found: [BlobIdentity: (reference: BlobReference, count: UInt64)] = [:]
+    try BlobCount(records, in: trees).forEachReference { reference in
+      found[reference.identity, default: (reference, 0)].count += 1
+    }
+    let sorted = found.sorted { $0.key.key.lexicographicallyPrecedes($1.key.key) }
+    for (identity, row) in sorted {
+      if var entry = try Self.entry(of: identity, blobs, in: trees), row.reference.isOf(entry.place)
+      {
+        entry.references = row.count
+        highest = max(highest, entry.place.segment)
+        entries.append((identity, entry))
+      } else {
+        lost.append(entries.count)
+        entries.append((identity, BlobEntry(lost: row.reference, count: row.count)))
+      }
+    }
+  }
+
+  private static func entry(
+    of identity: BlobIdentity, _ blobs: BlobTrees, in trees: TreeAccess
+  ) throws(StoreError) -> BlobEntry? {
+    do throws(StoreError) { return try blobs.entry(of: identity, in: trees) } catch {
+      guard case .corrupt = error else { throw error }
+      return nil
+    }
+  }
+
+  /// Gives all that nothing leads to places in a segment that nobody has: one behind the other, as each is of one blob.
+  mutating func placeLost(behind number: UInt32) throws(StoreError) {
+    highest = max(highest, number)
+    if lost.isEmpty { return }
+    guard highest < .max else { throw .limitExceeded(.segmentNumber, found: Int(highest) + 1) }
+    highest += 1
+    for (offset, index) in lost.enumerated() {
+      entries[index].entry.place.segment = highest
+      entries[index].entry.place.offset = UInt64(BlobLayout.firstOffset + offset)
+    }
+  }
+
+  /// The segments that entries are in, ascending.
+  var segments: [UInt32] { Set(entries.map(\.entry.place.segment)).sorted() }
+
+  /// Writes it to a store in the place of what is there.
+  func write(
+    to backend: any StoreBackend, _ blobs: BlobTrees, _ seed: BlobSeed
+  ) throws(StoreError) {
+    var header = BlobHeader(seed: seed)
+    header.highest = highest
+    try backend.commit { trees throws(StoreError) in
+      for tree in [blobs.map, blobs.places, blobs.contents, blobs.segments] {
+        trees.removeAll(in: tree)
+      }
+      for (identity, entry) in entries {
+        try trees.put(identity.key, entry.encoded(), in: blobs.map)
+        try trees.put(entry.place.key, identity.key, in: blobs.places)
+        if let hash = entry.hash { try trees.put(hash.key, identity.key, in: blobs.contents) }
+      }
+      for (segment, account) in accounts {
+        try trees.put(SegmentAccount.key(of: segment), account.encoded(), in: blobs.segments)
+      }
+      try header.put(into: trees, blobs)
+    }
+  }
+
+  private var accounts: [(UInt32, SegmentAccount)] {
+    var accounts: [UInt32: SegmentAccount] = [:]
+    for (_, entry) in entries {
+      let place = entry.place
+      accounts[place.segment, default: SegmentAccount()].live &+= place.size
+      accounts[place.segment, default: SegmentAccount()].end = max(
+        accounts[place.segment]?.end ?? 0, place.end)
+    }
+    return accounts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+}
+
+extension BlobEntry {
+  /// Of a blob that nothing is known of but what rows say: it has no place yet.
+  fileprivate init(lost reference: BlobReference, count: UInt64) {
+    let place = BlobPlace(
+      segment: 0, offset: 0, size: 1, length: reference.length, checksum: reference.checksum)
+    self.init(place: place, references: count, hash: nil)
+  }
+}
+
+extension TreeChanges {
+  fileprivate func put(
+    _ key: [UInt8], _ value: [UInt8], in tree: TreeSlot
+  ) throws(StoreError) {
+    try put(key.rawSpan, value.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
+  }
+}
