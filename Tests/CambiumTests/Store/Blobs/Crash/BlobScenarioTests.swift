@@ -22,7 +22,7 @@ import Testing
     scenario: BlobScenario
   ) throws {
     let findings = try BlobCrashSweep(scenario).run()
-    expect(findings, atLeast: scaled(60, debug: 4))
+    expect(findings, atLeast: scaled(30, debug: 2))
     Self.tallies.crashes.add(findings) {
       "blobs, X1: \($0.count.grouped) crash images, \($0.violations.count) violations"
     }
@@ -42,7 +42,7 @@ import Testing
   @Test(arguments: BlobScenario.allCases)
   func `a call that fails is a typed error, and costs no blob, X4`(scenario: BlobScenario) throws {
     let findings = try BlobFaultSweep(scenario).run()
-    expect(findings, atLeast: scaled(20, debug: 1))
+    expect(findings, atLeast: scaled(20, debug: 0))
     Self.tallies.faults.add(findings) {
       "blobs, X4: \($0.count.grouped) failed calls, \($0.violations.count) violations"
     }

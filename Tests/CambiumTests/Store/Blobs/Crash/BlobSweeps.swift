@@ -8,7 +8,7 @@ struct BlobCrashSweep {
   /// How many policies are tried at each call.
   var policyCount = scaled(3, debug: 2)
   /// One call of so many is tried.
-  var stride = scaled(2, debug: 17)
+  var stride = scaled(2, debug: 23)
   /// A sync that does nothing, to see whether it is missed: then one violation is enough.
   var ignored: Site?
 
@@ -51,7 +51,7 @@ struct BlobCrashSweep {
 struct BlobSecondCrashSweep {
   private let scenario: BlobScenario
   /// One call of so many is the first to crash at, and the second.
-  private let strides = (first: scaled(23, debug: 61), second: scaled(5, debug: 31))
+  private let strides = (first: scaled(23, debug: 61), second: scaled(5, debug: 53))
 
   init(_ scenario: BlobScenario) {
     self.scenario = scenario
@@ -118,7 +118,7 @@ struct BlobSecondCrashSweep {
 /// X4: every call of a scenario fails, in every way that means anything to it, once and for good.
 struct BlobFaultSweep {
   private let scenario: BlobScenario
-  private let stride = scaled(5, debug: 67)
+  private let stride = scaled(5, debug: 89)
 
   private static let faults: [Fault] = [
     .error(.ioError), .error(.noSpace), .errorAfter(bytes: 700, .noSpace),
