@@ -78,11 +78,15 @@ import Testing
       account.encoded(), ["end": little(0x1817, 8), "live": little(0x0807, 8)])
     var header = BlobHeader(seed: BlobSeed(rawValue: 0x2827_2625_2423_2221))
     header.highest = 0x3433_3231
+    header.countedIn = 0x4847_4645_4443_4241
     for isDue in [false, true] {
       header.isCountDue = isDue
       try table("Blob header").verify(
         header.encoded(),
-        ["seed": bytes(0x21...0x28), "highest": bytes(0x31...0x34), "flags": [isDue ? 1 : 0]])
+        [
+          "seed": bytes(0x21...0x28), "highest": bytes(0x31...0x34), "flags": [isDue ? 1 : 0],
+          "counted": bytes(0x41...0x48),
+        ])
       let encoded = header.encoded()
       #expect(try BlobHeader(decoding: encoded.rawSpan) == header)
     }
