@@ -15,7 +15,7 @@ import Testing
     kind: ScenarioKind
   ) {
     var findings = Findings()
-    for seed in Seeds.range(scaled(18, debug: 1), shard: 0) {
+    for seed in Seeds.range(scaled(16, debug: 1), shard: 0) {
       var sweep = CrashSweep(scenario: kind.scenario(seed: seed))
       sweep.stride = scaled(1, debug: 11)
       findings.add(sweep.run())

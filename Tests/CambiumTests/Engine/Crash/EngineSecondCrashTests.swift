@@ -16,7 +16,7 @@ import Testing
     var findings = Findings()
     for seed in Seeds.range(scaled(6, debug: 1), shard: 1) {
       var sweep = SecondCrashSweep(scenario: kind.scenario(seed: seed))
-      sweep.stride = scaled(10, debug: 401)
+      sweep.stride = scaled(11, debug: 401)
       findings.add(sweep.run())
     }
     for violation in findings.violations.prefix(5) { Issue.record("\(violation)") }
