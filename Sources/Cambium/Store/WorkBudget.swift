@@ -1,5 +1,5 @@
 /// How much of long work, such as a pending migration or a compaction, is done at once. It ends at whichever bound comes
-/// first, and with the slice that it is in.
+/// first, and with the slice that it is in; slices of records are cut to the time that is left.
 public struct WorkBudget: Hashable, Sendable {
   /// Records, or entries of trees where those are moved; nil for all.
   public var records: Int?
@@ -26,23 +26,41 @@ extension WorkBudget {
   struct Remaining {
     private var records: Int
     private var bytes: Int
-    private let deadline: ContinuousClock.Instant?
+    /// When it began, and when its time is over.
+    private let time: Range<ContinuousClock.Instant>?
+    /// How many were done since it began.
+    private var done = 0
     /// The bytes of rows that a slice has at most: transactions wait for the medium meanwhile.
     private static var sliceBytes: Int { 2 << 20 }
+    /// Where time is bounded: the records of the first slice, which shows how fast it goes.
+    private static var firstCount: Int { 256 }
+    /// The fewest that are worth a commit.
+    private static var leastCount: Int { 32 }
 
     init(_ budget: WorkBudget) {
       records = budget.records ?? .max
       bytes = budget.bytes ?? .max
-      deadline = budget.time.map { ContinuousClock.now + $0 }
+      let now = ContinuousClock.now
+      time = budget.time.map { now..<now + max($0, .zero) }
     }
 
     var isSpent: Bool {
-      records <= 0 || bytes <= 0 || deadline.map { ContinuousClock.now >= $0 } ?? false
+      records <= 0 || bytes <= 0 || time.map { ContinuousClock.now >= $0.upperBound } ?? false
     }
 
-    /// How many records the next slice has, of about so many bytes each.
+    /// How many records the next slice has, of about so many bytes each: no more than the time that is left is likely
+    /// to be enough for, as fast as it went until now.
     func slice(atMost limit: Int, recordSize: Int) -> Int {
-      max(1, min(limit, records, bytes / recordSize, Self.sliceBytes / recordSize))
+      max(1, min(limit, records, bytes / recordSize, Self.sliceBytes / recordSize, countInTime))
+    }
+
+    private var countInTime: Int {
+      guard let time else { return .max }
+      if done == 0 { return Self.firstCount }
+      let now = ContinuousClock.now
+      let share = (time.upperBound - now) / max(now - time.lowerBound, .nanoseconds(1))
+      // As many as until now at most: what few records took says little of many.
+      return max(Self.leastCount, Int(Double(done) * min(max(share, 0), 1)))
     }
 
     mutating func take(_ count: Int, size: Int) { take(count, bytes: count * size) }
@@ -51,6 +69,7 @@ extension WorkBudget {
     func part(of limit: Int) -> Int { max(1, min(limit, bytes)) }
 
     mutating func take(_ count: Int, bytes size: Int) {
+      done += count
       if records != .max { records -= count }
       if bytes != .max { bytes -= size }
     }

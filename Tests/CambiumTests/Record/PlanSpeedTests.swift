@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Glibc
+import TestSupport
 import Testing
 
 @testable import Cambium
@@ -53,23 +53,6 @@ struct EightCoded: Record, Hashable {
   static func recordDescription(for version: Int) -> RecordDescription {
     EightFields.recordDescription(for: version)
   }
-}
-
-/// The least processor time that one of `count` calls takes, in nanoseconds, of some rounds.
-func nanoseconds(each count: Int, _ body: () throws -> Void) rethrows -> Double {
-  var best = Int.max
-  for _ in 0..<7 {
-    let start = processorTime()
-    try body()
-    best = min(best, processorTime() - start)
-  }
-  return Double(best) / Double(count)
-}
-
-private func processorTime() -> Int {
-  var time = timespec()
-  unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-  return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
 /// Four times what is aimed at, so that only a change that costs much fails, on slow machines too.

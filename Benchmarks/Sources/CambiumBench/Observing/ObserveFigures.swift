@@ -49,15 +49,14 @@ extension ObserveFigures {
       let none = try nanoseconds(of: all, round)
       let observed = try store.changes(of: Item.self, where: \.isDone == true)
       idle.append(try nanoseconds(of: all, round) - none)
+      let (first, told) = AsyncStream.makeStream(of: Void.self)
       let task = Task {
-        var count = 0
-        for try await set in observed { count += set.inserted.count + set.updated.count }
-        return count
+        for try await _ in observed { told.yield() }
       }
+      try await change(items[0], until: first)
       busy.append(try nanoseconds(of: all, round) - none)
       task.cancel()
-      let count = try await task.value
-      precondition(count > 0, "it was told of something")
+      try await task.value
     }
     note(
       "a commit's cost of an observer of a query that does not ask", setting: inStore, idle,
@@ -71,28 +70,37 @@ extension ObserveFigures {
     var costs: [Double] = []
     for round in 0..<roundCount {
       let none = try nanoseconds(of: 0..<count, round)
-      let told = Task { [store, items] in
-        try await withThrowingTaskGroup(of: Int.self) { group in
+      let (first, told) = AsyncStream.makeStream(of: Void.self)
+      let task = Task { [store, items] in
+        try await withThrowingTaskGroup { group in
           for item in items.prefix(count) {
             let changes = try store.changes(of: Item.self, key: item.id)
             group.addTask {
-              var count = 0
-              for try await _ in changes { count += 1 }
-              return count
+              for try await _ in changes { told.yield() }
             }
           }
-          return try await group.reduce(0, +)
+          try await group.waitForAll()
         }
       }
       try await Task.sleep(for: .milliseconds(200))
+      try await change(items[0], until: first)
       costs.append(try nanoseconds(of: 0..<count, round) - none)
-      told.cancel()
-      let toldCount = try await told.value
-      precondition(toldCount > 0, "they were told of something")
+      task.cancel()
+      try await task.value
     }
     note(
       "a commit's cost of observers of single keys",
       setting: "\(Figures.grouped(count)) observers, \(inStore)", costs, goal: .atMost(10))
+  }
+
+  /// Commits a change of a record, and waits until somebody was told of one: what is measured then has an observer.
+  private func change(_ item: Item, until told: AsyncStream<Void>) async throws {
+    var item = item
+    item.isDone = true
+    item.count = -1
+    let changed = item
+    try await store.write(.relaxed(maxDelay: .infinite)) { try $0.save(changed) }
+    for await _ in told { break }
   }
 
   /// What a commit of one record takes, relaxed: then it is not the flush that is measured.

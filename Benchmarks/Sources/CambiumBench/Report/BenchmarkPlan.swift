@@ -14,9 +14,9 @@ enum BenchmarkPlan {
   // LMDB's relaxed commits that lose no more than the last one flush too, and would take minutes for what others
   // do in seconds: there, only those without any flush take part.
   private static let whole: [PlannedStep] = [
-    step("tree", "tree --records 1000000 --rounds 5"),
-    step("tree-large", "tree --records 10000000 --key random16 --rounds 3"),
-    step("commit-durable", "commit --records 10000 --threads 1,16 --rounds 5"),
+    step("tree", "tree --records 1000000 --rounds 3"),
+    step("tree-large", "tree --records 10000000 --key random16 --rounds 1"),
+    step("commit-durable", "commit --records 10000 --threads 1,16 --rounds 3"),
     step(
       "commit-relaxed-ascending",
       "commit --durability relaxed --records 1000000 --keys ascending --rounds 3 --engines "
@@ -25,7 +25,7 @@ enum BenchmarkPlan {
       "commit-relaxed-random",
       "commit --durability relaxed --records 500000 --preload 1000000 --rounds 3 --engines "
         + relaxedEngines),
-    step("load-one", "load --records 1000000 --rounds 5"),
+    step("load-one", "load --records 1000000 --rounds 3"),
     step("load-batches", "load --records 1000000 --transactions batches --rounds 3"),
     step("load-removal", "load --records 1000000 --removal --rounds 3"),
     step(
@@ -43,15 +43,15 @@ enum BenchmarkPlan {
       "records-large",
       "records --records 1000000 --durability relaxed --indexes none --engines cambium,grdb,grdb-rowid"
         + " --workloads insert-batches,fetch,fetch-each,scan,update,delete --rounds 3"),
-    step("query", "query --records 1000000 --rounds 5"),
-    step("observe", "observe --records 1000000 --rounds 5"),
+    step("query", "query --records 1000000 --rounds 3"),
+    step("observe", "observe --records 1000000 --rounds 3"),
     step("migrate", "migrate --records 1000000 --rounds 3"),
     step(
       "migrate-sizes",
-      "migrate --records 10000,100000,10000000 --workloads require --rounds 3"),
-    step("blobs", "blobs --rounds 5"),
-    step("compact", "compact --records 1000000 --rounds 5"),
-    step("engine", "engine --records 1000000 --rounds 5"),
+      "migrate --records 10000,100000,10000000 --workloads require --rounds 1"),
+    step("blobs", "blobs --rounds 3"),
+    step("compact", "compact --records 1000000 --rounds 3"),
+    step("engine", "engine --records 1000000 --rounds 3"),
   ]
 
   private static let quick: [PlannedStep] = [

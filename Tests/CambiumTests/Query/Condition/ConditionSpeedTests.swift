@@ -1,11 +1,12 @@
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import Cambium
 
 /// What conditions cost: printed, since a busy machine is no reason to fail.
 @Suite struct ConditionSpeedTests {
-  private static let count = scaled(1_000_000, debug: 1000)
+  private static let count = scaled(100_000, debug: 1000)
 
   @Test func `a term is asked of a row`() throws {
     let opened = try OpenedType<Member>()
