@@ -36,7 +36,6 @@ struct CompactionSlice<Medium: FileSystem> {
     try footer.setCompaction(endsPass ? nil : place)
     let publishing = FooterPublishing(base: base, present: base, appender: appender)
     let published = try publishing.publish(footer)
-    published.file.readAhead(published.appended)
     for index in moved { try check(index, published) }
     return (published, report(published))
   }
