@@ -81,6 +81,8 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   var appender: PageAppender<Medium>
   /// I/O errors in a row.
   var failedFolds = 0
+  /// Whether commits come while segments are emptied; nil before the first time.
+  var commitWatch: CommitWatch?
 
   enum Phase {
     case open

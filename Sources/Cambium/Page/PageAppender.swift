@@ -55,6 +55,8 @@ final class PageAppender<Medium: FileSystem> {
   /// The page being made. The buffer's lines are far away, in the cache of whoever wrote them out: touched
   /// one by one they took a third of a fold's time.
   private var draft = AlignedBuffer(count: 1)
+  /// Writes out on another thread, as long as somebody asks for that.
+  private var behind: WriteBehind<Medium>?
 
   /// - Parameters:
   ///   - number: The first segment to make, above all that there are. One that has the number already
@@ -173,6 +175,7 @@ final class PageAppender<Medium: FileSystem> {
   /// Writes out what waits and forces all of it to the medium.
   func sync() throws(StoreError) {
     try writeOut()
+    try finishWriting()
     for index in open.indices where !open[index].isSynced {
       isBroken = true
       try medium.sync(open[index].file, at: .pageSync)
@@ -207,6 +210,29 @@ final class PageAppender<Medium: FileSystem> {
   }
 }
 
+// MARK: - Writing behind
+
+extension PageAppender {
+  /// Has pages written out on another thread, while the next are made. Whoever begins that ends it.
+  ///
+  /// - Parameter isShared: Whether others wait for the medium meanwhile; is asked on that thread.
+  func beginWritingBehind(isShared: @escaping @Sendable () -> Bool) {
+    if behind == nil {
+      behind = WriteBehind(to: medium, bufferSize: bufferSize, isShared: isShared)
+    }
+  }
+
+  /// Returns when nothing is being written. After a failure the appender is of no more use.
+  func endWritingBehind() {
+    guard let behind else { return }
+    do throws(StoreError) { try finishWriting() } catch { isBroken = true }
+    behind.end()
+    self.behind = nil
+  }
+}
+
+// MARK: - Steps
+
 extension PageAppender {
   /// Sees to it that the next `blocks` blocks go to one segment and into the buffer.
   private func makeRoom(blocks: Int) throws(StoreError) {
@@ -227,9 +253,21 @@ extension PageAppender {
     guard waiting > 0, let last = open.last else { return }
     let offset = Int(last.endBlock) * Layout.blockSize - waiting
     isBroken = true
-    try medium.write(buffer, count: waiting, to: last.file, from: offset)
+    if let behind {
+      try behind.write(&buffer, count: waiting, to: last.file, from: offset)
+    } else {
+      try medium.write(buffer, 0..<waiting, to: last.file, from: offset)
+    }
     isBroken = false
     waiting = 0
+  }
+
+  /// Waits for what is being written.
+  private func finishWriting() throws(StoreError) {
+    guard let behind else { return }
+    isBroken = true
+    try behind.finish()
+    isBroken = false
   }
 
   private func keepLast() {
@@ -279,13 +317,5 @@ extension PageAppender {
     try medium.unlink(name, at: .runUnlink)
     isBroken = false
     open.append(Open(number: number, file: file, firstBlock: 1, endBlock: 1, isSynced: true))
-  }
-}
-
-extension FileSystem {
-  fileprivate func write(
-    _ buffer: borrowing AlignedBuffer, count: Int, to file: File, from offset: Int
-  ) throws(StoreError) {
-    try write(buffer.bytes.part(0, count), to: file, from: offset, at: .pageWrite)
   }
 }

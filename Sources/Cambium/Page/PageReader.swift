@@ -133,15 +133,20 @@ final class PageReader<Medium: FileSystem>: Sendable {
     return buffer
   }
 
-  /// Asks the medium to read a page ahead, if it was not verified yet.
-  func willNeed(_ reference: PageReference) {
-    guard let entry = segments.entry(reference.position.segment),
-      reference.endBlock <= entry.endBlock,
-      !entry.segment.verified.contains(reference.position.block)
-    else { return }
-    let start = Int(reference.position.block) * Layout.blockSize
+  /// Asks the medium to read blocks ahead that are published.
+  func willNeed(_ blocks: Range<UInt32>, of segment: UInt32) {
+    guard let entry = segments.entry(segment), blocks.upperBound <= entry.endBlock else { return }
     medium.advise(
-      entry.segment.file, start..<start + reference.size, .willNeed, at: .pageAdvise)
+      entry.segment.file,
+      Int(blocks.lowerBound) * Layout.blockSize..<Int(blocks.upperBound) * Layout.blockSize,
+      .willNeed, at: .pageAdvise)
+  }
+
+  /// Whether a page is published, as far as its reference says, and was not verified yet.
+  func isUntouched(_ reference: PageReference) -> Bool {
+    guard let entry = segments.entry(reference.position.segment) else { return false }
+    return reference.endBlock <= entry.endBlock
+      && !entry.segment.verified.contains(reference.position.block)
   }
 
   /// Brings the beginning of a page near, as far as a search of `keys` keys will touch it first.

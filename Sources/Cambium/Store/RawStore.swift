@@ -82,7 +82,7 @@
     _ options: CompactionOptions = CompactionOptions(),
     progress: (CompactionProgress) throws -> Void = { _ in }
   ) throws -> CompactionReport {
-    try CompactionRun.run(engine, options, Pause(), progress)
+    try CompactionRun.run(self, options, Pause(), progress)
   }
 
   /// As `PersistentStore.compactionStep`.
@@ -91,7 +91,7 @@
     _ options: CompactionOptions = CompactionOptions(scope: .segments),
     budget: WorkBudget = .bytes(32 << 20)
   ) throws(StoreError) -> Bool {
-    try CompactionRun.run(engine, options, within: budget)
+    try CompactionRun.run(self, options, within: budget)
   }
 
   /// As `PersistentStore.predictedGain`.
@@ -117,6 +117,17 @@
   public func close() throws(StoreError) {
     defer { threads.end() }
     try engine.close()
+  }
+}
+
+/// By way of a type that is not generic, so that all of it is compiled for the medium.
+extension RawStore: CompactedStore {
+  func spaceUsage(droppingKept: Bool) throws(StoreError) -> SpaceUsage {
+    try engine.spaceUsage(droppingKept: droppingKept)
+  }
+
+  func compact(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
+    try engine.compact(request)
   }
 }
 

@@ -33,7 +33,7 @@ struct LeafReplacements {
   }
 }
 
-/// A leaf of the base that was written anew with other values, and linked as if it had been adopted.
+/// A leaf of the base that was written anew, as it is or with other values, and linked as if it had been adopted.
 ///
 /// The appender's pages cannot be read, so the last of these leaves is kept, should its entries be needed after
 /// all.

@@ -66,11 +66,11 @@ struct OpenEntries {
     return size > capacity && size < capacity / 3 * 4
   }
 
-  /// Enough for nodes of which none is far from full.
-  var isFull: Bool {
+  /// Enough for nodes of which none lacks more than one part in so many.
+  func isFull(lacking share: Int) -> Bool {
     let size = NodeMeasure(self, 0..<count).size
     let nodeCount = (size + capacity - 1) / capacity
-    return size >= nodeCount * (capacity - capacity / 8)
+    return size >= nodeCount * (capacity - capacity / share)
   }
 
   /// Too little for any node that has another of its kind beside it.

@@ -160,13 +160,31 @@ extension TreeBuilder {
   /// The same for a leaf that is written anew whether it is adopted with other values or its entries come
   /// one by one. Then those fill up what is open, unless that is full.
   mutating func prepareToRewrite(_ reference: PageReference) throws(StoreError) -> Bool {
+    try prepareToRewrite(reference, lacking: 8)
+  }
+
+  /// The same for a full leaf that is only moved. Where much is moved, full leaves are what it is for: so what is
+  /// open is closed before one only if hardly anything is lost by it.
+  mutating func prepareToMove(_ reference: PageReference) throws(StoreError) -> Bool {
+    try prepareToRewrite(reference, lacking: 32)
+  }
+
+  /// - Parameter share: Which part of a node, one in so many, may be left empty.
+  private mutating func prepareToRewrite(
+    _ reference: PageReference, lacking share: Int
+  ) throws(StoreError) -> Bool {
     let isOfVersion = reference.lowestVersion == schemaVersion
-    if isOfVersion, !levels[0].isEmpty, !levels[0].isFull { return false }
+    if isOfVersion, !levels[0].isEmpty, !levels[0].isFull(lacking: share) { return false }
     return try prepareToAdopt(reference, level: 0)
   }
 
-  /// Links a leaf of the base that gets other values and has none with pages of their own.
-  /// `prepareToRewrite` said that it can be.
+  /// Whether no more entries like those of a leaf would go into it.
+  func isFull(_ leaf: borrowing Node) -> Bool {
+    leaf.used <= sizes.leaf && leaf.used + leaf.used / leaf.count > sizes.leaf
+  }
+
+  /// Links a leaf of the base that moves or gets other values, and has none with pages of their own.
+  /// `prepareToMove` or `prepareToRewrite` said that it can be.
   mutating func adopt(
     _ leaf: borrowing Node, replacing replacements: LeafReplacements, separator: [UInt8],
     next: [UInt8]?

@@ -16,6 +16,11 @@ extension TreeMerge where Input: ~Copyable {
     {
       return try builder.adopt(node, replacing: replacements, separator: low, next: high)
     }
+    if try movesWhole(node, reference, low: low, high: high),
+      try builder.prepareToMove(reference)
+    {
+      return try builder.adopt(node, replacing: replacements, separator: low, next: high)
+    }
     builder.expect(from: low, schemaVersion: reference.lowestVersion)
     try putReplaced(node)
     try putRest(of: node, from: replacements.endSlot)
@@ -88,6 +93,25 @@ extension TreeMerge where Input: ~Copyable {
       guard let base, try base.reaches(segments, value: pages) else { return true }
       return range.map { !$0.covers(key: key.array()) } ?? false
     }
+  }
+}
+
+// MARK: Full leaves
+
+extension TreeMerge where Input: ~Copyable {
+  /// Whether all that a leaf needs is another place: nothing falls into it, and no more of its entries would go
+  /// into it than are there.
+  ///
+  /// With no replacements taken.
+  private func movesWhole(
+    _ node: borrowing Node, _ reference: PageReference, low: [UInt8], high: [UInt8]?
+  ) throws(StoreError) -> Bool {
+    let version = node.schemaVersion
+    guard builder.isFull(node), replacements.count == 0, !hasOperation(below: high),
+      !node.hasExternals, version >= transform.schemaVersion, version == reference.lowestVersion
+    else { return false }
+    // A leaf that might stay comes here for its entries, which are to fill up another.
+    return try !mayStay(reference, level: 0, low: low, high: high)
   }
 }
 

@@ -96,7 +96,7 @@ extension TreeMerge where Input: ~Copyable {
   }
 
   /// Whether a subtree into which no operation falls may be taken over.
-  private func mayStay(
+  func mayStay(
     _ reference: PageReference, level: Int, low: [UInt8], high: [UInt8]?
   ) throws(StoreError) -> Bool {
     switch adoption {
@@ -111,6 +111,9 @@ extension TreeMerge where Input: ~Copyable {
     }
   }
 
+  /// How many leaves are asked for at once.
+  private static var readAhead: Int { 16 }
+
   private mutating func visitChildren(
     of reference: PageReference, level: Int, low: [UInt8], high: [UInt8]?
   ) throws(StoreError) {
@@ -122,9 +125,9 @@ extension TreeMerge where Input: ~Copyable {
     var childHigh: [UInt8] = []
     for index in 0..<node.childCount {
       let isLast = index == node.count
-      if !isLast {
-        node.copyKey(index, to: &childHigh)
-        if level == 1 { base.willNeed(node.child(index + 1)) }
+      if !isLast { node.copyKey(index, to: &childHigh) }
+      if level == 1, index % Self.readAhead == 0 {
+        base.willNeed(index + 1..<min(index + 1 + Self.readAhead, node.childCount), of: node)
       }
       try visit(
         node.child(index), level: level - 1, low: childLow, high: isLast ? high : childHigh)

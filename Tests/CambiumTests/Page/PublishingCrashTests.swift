@@ -12,7 +12,7 @@ import Testing
   ) throws {
     let result = try crashEverywhere(way, dropping: nil)
     #expect(result.violations.isEmpty)
-    #expect(result.imageCount > 500)
+    #expect(result.imageCount > 400)
     print("Publishing: \(result.imageCount) crash images, \(way)")
   }
 

@@ -56,7 +56,8 @@ struct ListInput: SortedInput {
 /// A page file with one tree, and the dictionary it must agree with.
 struct TreeWorld<Medium: FileSystem> {
   let medium: Medium
-  let sizes: NodeSizes
+  /// Of what is built next.
+  var sizes: NodeSizes
   let mode: ReadMode
   var segmentBlocks = Layout.segmentBlocksMax
   /// Whether states follow one another in one segment, and each is opened with what the one before has

@@ -29,14 +29,18 @@ struct CompactionSlice<Medium: FileSystem> {
 
   /// Does all of it, up to where the footer can be made true.
   ///
+  /// - Parameter commits: Where another thread may write while this one merges, whether commits come meanwhile.
   /// - Throws: `.corrupt` if the base is damaged, or if what was written is not what was read; `.limitExceeded`,
   ///   `.full`, `.io`.
-  mutating func run() throws(StoreError) -> (PublishedFooter<Medium>, CompactedSlice) {
+  mutating func run(
+    _ commits: CommitWatch?
+  ) throws(StoreError) -> (PublishedFooter<Medium>, CompactedSlice) {
+    if let commits { appender.beginWritingBehind(isShared: { commits.areFrequent() }) }
+    defer { appender.endWritingBehind() }
     try moveTrees()
     try footer.setCompaction(endsPass ? nil : place)
     let publishing = FooterPublishing(base: base, present: base, appender: appender)
     let published = try publishing.publish(footer)
-    published.file.readAhead(published.appended)
     for index in moved { try check(index, published) }
     return (published, report(published))
   }

@@ -76,7 +76,7 @@ extension Engine {
       of: base, at: place, request, sizes: options.nodeSizes, appendingTo: appender)
     let firstNumber = appender.nextNumber
     do throws(StoreError) {
-      let (published, report) = try slice.run()
+      let (published, report) = try slice.run(watchCommits())
       failedFolds = 0
       try makeTrue(published) { $0.move(to: $1) }
       return report

@@ -87,11 +87,7 @@ extension PageFile {
     let size = appended.reduce(0) { $0 + $1.blocks.count * Layout.blockSize }
     guard pages.cache == nil, size <= Self.readAheadMax else { return false }
     for extent in appended {
-      guard let segment = pages.segments.entry(extent.number)?.segment else { continue }
-      pages.medium.advise(
-        segment.file,
-        Int(extent.blocks.lowerBound) * Layout.blockSize..<Int(extent.blocks.upperBound)
-          * Layout.blockSize, .willNeed, at: .pageAdvise)
+      pages.willNeed(extent.blocks, of: extent.number)
     }
     return true
   }

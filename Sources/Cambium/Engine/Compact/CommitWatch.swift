@@ -1,0 +1,42 @@
+/// Tells work in the background whether commits come: it asks little of the medium at once then, as a commit's flush
+/// waits behind that.
+final class CommitWatch: @unchecked Sendable {
+  /// How often there must have been none, so that they are not expected any more.
+  private static var patience: Int { 64 }
+
+  private let lock: ThreadLock
+  private let signals: BackgroundSignals
+  // Under the engine's lock:
+  private var activity: UInt64
+  /// How often nobody had committed since the last time.
+  private var quietCount = patience
+
+  /// With the engine's lock.
+  init(_ lock: ThreadLock, _ signals: BackgroundSignals) {
+    self.lock = lock
+    self.signals = signals
+    activity = signals.activity
+  }
+
+  /// Whether somebody committed lately.
+  func areFrequent() -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    quietCount = signals.activity == activity ? quietCount + 1 : 0
+    activity = signals.activity
+    return quietCount < Self.patience
+  }
+}
+
+extension Engine {
+  /// What tells a slice whether commits come; nil where no threads work for the engine: there all is done in one
+  /// order. With the fold's turn.
+  func watchCommits() -> CommitWatch? {
+    lock.lock()
+    defer { lock.unlock() }
+    guard background.areRunning else { return nil }
+    let watch = commitWatch ?? CommitWatch(lock, background)
+    commitWatch = watch
+    return watch
+  }
+}
