@@ -10,6 +10,8 @@ struct ObserveFigures {
   private let roundCount: Int
   private let seed: UInt64
   private(set) var figures: OwnFigures
+  /// How many changes were waited for: each makes another value, since what stays the same is no change.
+  private var awaited = 0
 
   private let path: String
 
@@ -94,10 +96,11 @@ extension ObserveFigures {
   }
 
   /// Commits a change of a record, and waits until somebody was told of one: what is measured then has an observer.
-  private func change(_ item: Item, until told: AsyncStream<Void>) async throws {
+  private mutating func change(_ item: Item, until told: AsyncStream<Void>) async throws {
+    awaited += 1
     var item = item
     item.isDone = true
-    item.count = -1
+    item.count = -awaited
     let changed = item
     try await store.write(.relaxed(maxDelay: .infinite)) { try $0.save(changed) }
     for await _ in told { break }
