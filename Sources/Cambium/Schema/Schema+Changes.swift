@@ -5,10 +5,9 @@ extension StoreModel {
   /// - Throws: `StoreError.invalidDescription`.
   public func changes(from older: Int, to newer: Int) throws(StoreError) -> [String] {
     let schemas = try schemas()
-    guard schemas.indices.contains(older - 1), schemas.indices.contains(newer - 1) else {
+    for wanted in [older, newer] where wanted < 1 || wanted > schemas.count {
       throw .invalidDescription(
-        record: "StoreModel", field: nil,
-        version: schemas.indices.contains(older - 1) ? newer : older,
+        record: "StoreModel", field: nil, version: wanted,
         reason: "the model has the versions 1 to \(version)")
     }
     return schemas[newer - 1].changes(since: schemas[older - 1])

@@ -1,0 +1,220 @@
+import FoundationEssentials
+
+@testable import Cambium
+
+extension ExtremeCalls {
+  private static func fields(_ make: @escaping @Sendable () -> Field) {
+    Extremes.describe { _ in
+      Field(primaryKey: true, name: "id", type: .integer)
+      make()
+    }
+  }
+
+  private static func indexes(_ make: @escaping @Sendable () -> Index) {
+    Extremes.describe { _ in
+      Field(primaryKey: true, name: "id", type: .integer)
+      make()
+    }
+  }
+
+  private static func migrate(_ make: (String) -> UpdateField) {
+    for name in Extremes.strings {
+      Extremes.migrate(Step(to: 2) { UpdateRecord("Extreme") { make(name) } })
+    }
+  }
+
+  static let declarations: [String: @Sendable (Extremes) throws -> Void] = [
+    "Field.init(primaryKey:name:type:storage:optional:property:unique:indexed:default:validation:modifier:migrationInfo:)":
+      { _ in
+        for text in Extremes.strings {
+          fields { Field(name: text, type: .string) }
+          fields { Field(name: "name", type: .string, property: text) }
+          fields { Field(name: "name", type: .string, modifier: text) }
+        }
+        for value in Extremes.values {
+          fields { Field(name: "name", type: .string, default: value) }
+          fields { Field(name: "name", type: .date, default: value) }
+        }
+      },
+    "FieldStorage.external(threshold:compression:deduplicated:)": { _ in
+      for number in Extremes.integers {
+        fields { Field(name: "data", type: .binaryData, storage: .external(threshold: number)) }
+      }
+    },
+    "BlobOptions.init(threshold:compression:deduplicated:)": { _ in
+      for number in Extremes.integers {
+        _ = BlobOptions(threshold: number, compression: .zstd(level: number))
+      }
+    },
+    "FieldRule.length(_:)": { _ in
+      for number in Extremes.integers {
+        rule(.length(number...))
+        rule(.length(...number))
+        rule(.length(number...number))
+      }
+    },
+    "FieldRule.pattern(_:)": { _ in
+      for pattern in Extremes.strings { rule(.pattern(pattern)) }
+    },
+    "FieldRule.predicate(_:_:)": { _ in
+      for text in Extremes.strings { rule(.predicate(text) { _ in false }) }
+    },
+    "Index.init(_:named:where:)": { _ in
+      for text in Extremes.strings {
+        indexes { Index(KeyField(stringLiteral: text)) }
+        indexes { Index("id", named: text) }
+      }
+      for condition in Extremes.conditions { indexes { Index("id", where: condition) } }
+    },
+    "Unique.init(_:named:where:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Unique("id", named: text)
+        }
+      }
+    },
+    "KeyField.init(stringLiteral:)": { _ in
+      for text in Extremes.strings { indexes { Index(KeyField(stringLiteral: text)) } }
+    },
+    "KeyField.ascending(_:)": { _ in
+      for text in Extremes.strings { indexes { Index(.ascending(text)) } }
+    },
+    "KeyField.descending(_:)": { _ in
+      for text in Extremes.strings { indexes { Index(.descending(text)) } }
+    },
+    "KeyField.caseInsensitive(_:descending:)": { _ in
+      for text in Extremes.strings { indexes { Index(.caseInsensitive(text)) } }
+    },
+    "MigrationInfo.init(renamingID:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "name", type: .string, migrationInfo: .init(renamingID: text)) }
+      }
+    },
+    "MigrationInfo.init(default:renamingID:)": { _ in
+      for value in Extremes.values {
+        fields { Field(name: "name", type: .uint8, migrationInfo: .init(default: value)) }
+      }
+    },
+    "RecordName.init(_:renamingID:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          RecordName(text, renamingID: text)
+          Field(primaryKey: true, name: "id", type: .integer)
+        }
+      }
+    },
+    "RecordModifier.init(_:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          RecordModifier(text)
+          Field(primaryKey: true, name: "id", type: .integer)
+        }
+      }
+    },
+    "RemovedRecord.init(_:description:)": { _ in
+      for name in Extremes.strings {
+        let model = StoreModel(
+          records: [Photo.self],
+          removed: [
+            RemovedRecord(name) { _ in Field(primaryKey: true, name: "id", type: .integer) }
+          ])
+        Extremes.attempt { _ = try PersistentStore(inMemory: model) }
+      }
+    },
+    "Transient.init(_:default:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Transient(text, default: 0)
+        }
+      }
+    },
+    "Validation.init(_:holds:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Validation(text) { (_: Photo) in true }
+        }
+      }
+    },
+    "Step.init(to:label:_:)": { _ in
+      for version in Extremes.integers { Extremes.migrate(Step(to: version)) }
+      for label in Extremes.strings { Extremes.migrate(Step(to: 2, label: label)) }
+    },
+    "Step.init(from:to:label:_:)": { _ in
+      for version in Extremes.integers {
+        Extremes.migrate(Step(from: version, to: 2))
+        Extremes.migrate(Step(from: 1, to: version))
+      }
+    },
+    "Step.init(squashing:to:label:_:)": { _ in
+      for version in Extremes.integers {
+        Extremes.migrate(Step(squashing: version...version, to: 2))
+        Extremes.migrate(Step(squashing: 1...1, to: version))
+      }
+      Extremes.migrate(Step(squashing: Int.min...Int.max, to: 2))
+    },
+    "UpdateRecord.init(_:_:)": { _ in
+      for name in Extremes.strings { Extremes.migrate(Step(to: 2) { UpdateRecord(name) {} }) }
+    },
+    "UpdateField.init(_:by:)": { _ in migrate { UpdateField($0, by: { _ in 1 }) } },
+    "UpdateField.init(_:from:)": { _ in migrate { UpdateField($0, from: { _ in 1 }) } },
+    "UpdateField.init(_:path:)": { _ in
+      migrate { UpdateField($0, path: "id") }
+      migrate { UpdateField("added", path: $0) }
+    },
+    "UpdateField.init(_:converting:)": { _ in
+      migrate { UpdateField($0, converting: .refuse) }
+      for value in Extremes.values {
+        Extremes.migrate(
+          Step(to: 2) {
+            UpdateRecord("Extreme") { UpdateField("text", converting: .replace(value)) }
+          }
+        )
+      }
+    },
+    "TransformRecords.init(_:into:by:)": { _ in
+      for name in Extremes.strings {
+        Extremes.migrate(Step(to: 2) { TransformRecords(name) { _, _ in } })
+        Extremes.migrate(Step(to: 2) { TransformRecords("Extreme", into: name) { _, _ in } })
+      }
+    },
+    "RecordEmitter.callAsFunction(_:)": { _ in
+      emit { record, emit in try emit(record) }
+    },
+    "RecordEmitter.upsert(_:merging:)": { _ in
+      emit { record, emit in try emit.upsert(record) { _, new in new } }
+    },
+    "Check.init(_:_:body:)": { _ in
+      for text in Extremes.strings {
+        Extremes.migrate(Step(to: 2) { Check(text, Extreme.self) { _ in } })
+      }
+    },
+  ]
+
+  private static func rule(_ rule: FieldRule) {
+    fields { Field(name: "text", type: .string, validation: [rule]) }
+  }
+
+  private static func emit(
+    _ body: @escaping @Sendable (DynamicRecord, RecordEmitter) throws -> Void
+  ) {
+    for value in Extremes.values {
+      Extremes.migrate(
+        Step(to: 2) {
+          TransformRecords("Extreme") { _, emit in
+            try body(DynamicRecord(name: "Extreme", fields: ["id": value, "added": value]), emit)
+          }
+        })
+    }
+    for name in Extremes.strings {
+      Extremes.migrate(
+        Step(to: 2) {
+          TransformRecords("Extreme") { _, emit in
+            try body(DynamicRecord(name: name, fields: [name: 1]), emit)
+          }
+        })
+    }
+  }
+}

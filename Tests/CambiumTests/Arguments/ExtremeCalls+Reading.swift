@@ -1,0 +1,221 @@
+import FoundationEssentials
+
+@testable import Cambium
+
+/// A call for each public declaration, with every extreme of each of its parameters.
+enum ExtremeCalls {
+  private static func queries() -> [Query<Photo>] {
+    Extremes.integers.flatMap { number in
+      [
+        Query<Photo>(limit: number), Query<Photo>(limit: .max, offset: number),
+        Query<Photo>(sortedBy: .ascending(\.name), limit: number, offset: number),
+        Query<Photo>(sortedBy: .descending(\.name), limit: .max, offset: number),
+      ]
+    }
+  }
+
+  private static func ask(_ extremes: Extremes, _ query: Query<Photo>) {
+    let store = extremes.store
+    Extremes.attempt { _ = try store.fetch(query) }
+    Extremes.attempt { _ = try store.first(query) }
+    Extremes.attempt { _ = try store.count(query) }
+    Extremes.attempt { _ = try store.exists(query) }
+    Extremes.attempt { _ = try store.keys(query) }
+    Extremes.attempt { _ = try store.explain(query) }
+    Extremes.attempt { _ = try store.select(\.name, from: query) }
+    Extremes.attempt { _ = try store.sum(\.id, of: query) }
+  }
+
+  static let reading: [String: @Sendable (Extremes) throws -> Void] = [
+    "Query.init(where:sortedBy:limit:offset:after:)": { extremes in
+      for query in queries() { ask(extremes, query) }
+      for value in Extremes.values {
+        ask(extremes, Query(after: [value]))
+        ask(extremes, Query(sortedBy: .ascending(\.name), after: [value, value]))
+      }
+      ask(extremes, Query(after: []))
+    },
+    "Query.init(matching:sortedBy:limit:offset:)": { extremes in
+      for number in Extremes.integers {
+        ask(extremes, Query(matching: { $0.id > 0 }, limit: number, offset: number))
+      }
+    },
+    "RecordReading.fetch(_:where:sortedBy:limit:offset:after:)": { extremes in
+      for number in Extremes.integers {
+        Extremes.attempt {
+          _ = try extremes.store.fetch(
+            Photo.self, sortedBy: .ascending(\.name), limit: number, offset: number)
+        }
+      }
+    },
+    "RecordReading.fetch(_:matching:sortedBy:limit:offset:after:)": { extremes in
+      for number in Extremes.integers {
+        Extremes.attempt {
+          _ = try extremes.store.fetch(
+            Photo.self, matching: { $0.id > number }, limit: number, offset: number)
+        }
+      }
+    },
+    "RecordReading.first(_:where:sortedBy:offset:)": { extremes in
+      for number in Extremes.integers {
+        Extremes.attempt { _ = try extremes.store.first(Photo.self, offset: number) }
+      }
+    },
+    "RecordReading.first(_:matching:sortedBy:offset:)": { extremes in
+      for number in Extremes.integers {
+        Extremes.attempt {
+          _ = try extremes.store.first(Photo.self, matching: { $0.id < number }, offset: number)
+        }
+      }
+    },
+    "RecordReading.fetch(record:where:sortedBy:limit:offset:fields:)": { extremes in
+      dynamic(extremes) { name, condition, order, number, fields in
+        _ = try extremes.store.fetch(
+          record: name, where: condition, sortedBy: order, limit: number, offset: number,
+          fields: fields)
+      }
+    },
+    "RecordReading.forEach(record:where:sortedBy:limit:offset:fields:_:)": { extremes in
+      dynamic(extremes) { name, condition, order, number, fields in
+        try extremes.store.forEach(
+          record: name, where: condition, sortedBy: order, limit: number, offset: number,
+          fields: fields
+        ) { _ in }
+      }
+    },
+    "RecordReading.explain(record:where:sortedBy:limit:offset:running:)": { extremes in
+      dynamic(extremes) { name, condition, order, number, _ in
+        _ = try extremes.store.explain(
+          record: name, where: condition, sortedBy: order, limit: number, offset: number,
+          running: true)
+      }
+    },
+    "RecordReading.count(record:where:)": { extremes in
+      for condition in Extremes.conditions {
+        Extremes.attempt { _ = try extremes.store.count(record: "Photo", where: condition) }
+      }
+    },
+    "RecordReading.count(record:)": { extremes in
+      for name in Extremes.strings {
+        Extremes.attempt { _ = try extremes.store.count(record: name) }
+      }
+    },
+    "RecordReading.forEach(record:_:)": { extremes in
+      for name in Extremes.strings {
+        Extremes.attempt { try extremes.store.forEach(record: name) { _ in } }
+      }
+    },
+    "RecordReading.fetch(record:key:)": { extremes in
+      for value in Extremes.values {
+        Extremes.attempt { _ = try extremes.store.fetch(record: "Photo", key: value) }
+        Extremes.attempt { _ = try extremes.store.fetch(record: "Photo", key: value, value) }
+      }
+    },
+    "RecordReading.fetch(_:key:)": { extremes in
+      for value in Extremes.values {
+        Extremes.attempt { _ = try extremes.store.fetch(Photo.self, key: value) }
+        Extremes.attempt { _ = try extremes.store.fetch(Photo.self, key: value, value) }
+      }
+    },
+    "RecordReading.contains(_:key:)": { extremes in
+      for value in Extremes.values {
+        Extremes.attempt { _ = try extremes.store.contains(Photo.self, key: value) }
+      }
+    },
+    "RecordReading.forEachBatch(_:of:_:)": { extremes in
+      for number in Extremes.integers {
+        Extremes.attempt { try extremes.store.forEachBatch(Photo.self, of: number) { _ in } }
+        Extremes.attempt { try extremes.store.forEachBatch(Query<Photo>(), of: number) { _ in } }
+      }
+    },
+    "QueryCursor.next(_:)": { extremes in
+      for number in Extremes.integers {
+        Extremes.attempt { _ = try extremes.store.cursor(Query<Photo>()).next(number) }
+      }
+    },
+    "RecordCursor.next(_:)": { extremes in
+      for number in Extremes.integers {
+        Extremes.attempt { _ = try extremes.store.cursor(Photo.self).next(number) }
+      }
+    },
+    "RecordCursor.seek(to:)": { extremes in
+      for value in Extremes.values {
+        Extremes.attempt { try extremes.store.cursor(Photo.self).seek(to: value) }
+      }
+    },
+    "RecordReading.metadata(_:for:)": { extremes in
+      for name in Extremes.strings {
+        Extremes.attempt { _ = try extremes.store.metadata(Int.self, for: name) }
+      }
+    },
+    "RecordReading.query(_:named:)": { extremes in
+      for name in Extremes.strings {
+        Extremes.attempt { _ = try extremes.store.query(Photo.self, named: name) }
+      }
+    },
+    "PersistentStore.changes(of:key:)": { extremes in
+      for value in Extremes.values {
+        Extremes.attempt { _ = try extremes.store.changes(of: Photo.self, key: value) }
+      }
+    },
+    "StoreSnapshot.lastCommits(_:)": { extremes in
+      for number in Extremes.integers {
+        Extremes.attempt { _ = try extremes.store.snapshot().lastCommits(number) }
+      }
+    },
+    "Blob.data(in:)": { extremes in
+      try withBlobs(extremes) { blob in
+        for lower in Extremes.integers {
+          for upper in Extremes.integers where upper >= lower {
+            Extremes.attempt { _ = try blob.data(in: lower..<upper) }
+          }
+        }
+      }
+    },
+    "Blob.reader(from:)": { extremes in
+      try withBlobs(extremes) { blob in
+        for offset in Extremes.integers {
+          Extremes.attempt { _ = try blob.reader(from: offset).read(upTo: 10) }
+        }
+      }
+    },
+    "Blob.write(to:)": { extremes in
+      try withBlobs(extremes) { blob in
+        for descriptor in [Int32.min, -1, .max] {
+          Extremes.attempt { try blob.write(to: descriptor) }
+        }
+      }
+    },
+    "BlobReader.read(upTo:)": { extremes in
+      try withBlobs(extremes) { blob in
+        for count in Extremes.integers {
+          Extremes.attempt { _ = try blob.reader().read(upTo: count) }
+        }
+      }
+    },
+  ]
+
+  private static func withBlobs(_ extremes: Extremes, _ body: (Blob) throws -> Void) throws {
+    for photo in try extremes.store.fetch(Photo.self) { try body(photo.image) }
+    try body(Blob())
+  }
+
+  private static func dynamic(
+    _ extremes: Extremes,
+    _ body: (String, FieldCondition?, [FieldOrder], Int, [String]?) throws -> Void
+  ) {
+    for number in Extremes.integers {
+      for order in [[], [FieldOrder(field: "name")]] {
+        Extremes.attempt { try body("Photo", nil, order, number, nil) }
+      }
+    }
+    for text in Extremes.strings {
+      Extremes.attempt { try body(text, nil, [], 1, nil) }
+      Extremes.attempt { try body("Photo", nil, [FieldOrder(field: text)], 1, nil) }
+      Extremes.attempt { try body("Photo", nil, [], 1, [text]) }
+    }
+    for condition in Extremes.conditions {
+      Extremes.attempt { try body("Photo", condition, [], 1, []) }
+    }
+  }
+}

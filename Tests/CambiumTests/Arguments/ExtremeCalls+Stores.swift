@@ -1,0 +1,194 @@
+import FoundationEssentials
+import TestSupport
+
+@testable import Cambium
+
+extension ExtremeCalls {
+  /// None is a directory that exists, and all lie in the test's own.
+  private static func paths(_ extremes: Extremes) -> [String] {
+    Extremes.strings.filter { $0 != ".." && $0 != "" }.map { extremes.directory.path + "/x/" + $0 }
+      + [extremes.directory.path + String(repeating: "/x", count: 5_000)]
+  }
+
+  private static func model(_ version: Int) -> StoreModel {
+    StoreModel(version: version, records: [Photo.self])
+  }
+
+  /// Opens a store anew with each of the options, writes to it, and reads.
+  private static func open(_ extremes: Extremes, _ options: [StoreOptions]) {
+    for (number, options) in options.enumerated() {
+      Extremes.attempt {
+        let path = extremes.directory.path + "/options-\(number)"
+        for id in [1, 2] {
+          let store = try PersistentStore(at: path, model: Photo.model, options: options)
+          try store.save(Photo(id, image: 500))
+          _ = try store.fetch(Photo.self)
+          try store.close()
+        }
+      }
+    }
+  }
+
+  private static func open(_ extremes: Extremes, history: [HistoryOptions]) {
+    open(
+      extremes,
+      history.map { history in
+        var options = StoreOptions()
+        options.history = history
+        return options
+      })
+  }
+
+  static let stores: [String: @Sendable (Extremes) throws -> Void] = [
+    "PersistentStore.init(at:model:steps:migration:options:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try PersistentStore(at: path, model: Photo.model) }
+      }
+    },
+    "PersistentStore.init(untypedAt:options:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try PersistentStore(untypedAt: path) }
+      }
+    },
+    "PersistentStore.inspect(at:lastCommits:options:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try PersistentStore.inspect(at: path) }
+      }
+      for number in Extremes.integers {
+        Extremes.attempt {
+          _ = try PersistentStore.inspect(at: extremes.store.path, lastCommits: number)
+        }
+      }
+    },
+    "PersistentStore.snapshot(at:options:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try PersistentStore.snapshot(at: path) }
+      }
+    },
+    "PersistentStore.check(at:_:options:progress:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try PersistentStore.check(at: path) }
+      }
+    },
+    "PersistentStore.map(at:options:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try PersistentStore.map(at: path) }
+      }
+    },
+    "PersistentStore.delete(at:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { try PersistentStore.delete(at: path) }
+      }
+    },
+    "PersistentStore.backUp(to:progress:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try extremes.store.backUp(to: path) }
+      }
+    },
+    "PersistentStore.migration(at:to:steps:options:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try PersistentStore.migration(at: path, to: Photo.model) }
+      }
+      for count in Extremes.integers {
+        var options = StoreOptions()
+        options.migration.sliceCount = count
+        options.migration.oldestVersion = count
+        Extremes.attempt {
+          let path = extremes.directory.path + "/migrated-\(count)"
+          try PersistentStore(
+            at: path, model: StoreModel(version: 1, records: [Extreme.self])
+          ).close()
+          let model = StoreModel(version: 2, records: [Extreme.self])
+          let migration = try PersistentStore.migration(at: path, to: model, options: options)
+          _ = try migration.rehearse()
+          _ = try migration.run()
+        }
+      }
+    },
+    "PersistentStore.rollback(at:to:discardingCommits:options:)": { extremes in
+      let path = extremes.directory.path + "/closed"
+      try PersistentStore(at: path, model: Photo.model).close()
+      for version in Extremes.integers {
+        Extremes.attempt { try PersistentStore.rollback(at: path, to: version) }
+      }
+      for path in paths(extremes) {
+        Extremes.attempt { try PersistentStore.rollback(at: path, to: 1) }
+      }
+    },
+    "PersistentStore.dropKeptVersion(_:)": { extremes in
+      for version in Extremes.integers {
+        Extremes.attempt { try extremes.store.dropKeptVersion(version) }
+      }
+    },
+    "PersistentStore.dropKeptVersions(before:)": { extremes in
+      for version in Extremes.integers {
+        Extremes.attempt { try extremes.store.dropKeptVersions(before: version) }
+      }
+    },
+    "HistoryOptions.init(commitCount:age:keepsOldValues:)": { extremes in
+      open(
+        extremes,
+        history: Extremes.integers.map { HistoryOptions(commitCount: $0, keepsOldValues: true) })
+    },
+    "HistoryOptions.kept(for:oldValues:)": { extremes in
+      open(extremes, history: Extremes.durations.map { .kept(for: $0) })
+    },
+    "HistoryOptions.keptCommits(_:oldValues:)": { extremes in
+      open(extremes, history: Extremes.integers.map { .keptCommits($0) })
+    },
+    "StoreModel.init(version:label:records:removed:)": { extremes in
+      for version in Extremes.integers {
+        Extremes.attempt { _ = try PersistentStore(inMemory: model(version)) }
+      }
+      for label in Extremes.strings {
+        let model = StoreModel(version: 1, label: label, records: [Photo.self])
+        Extremes.attempt { _ = try PersistentStore(inMemory: model) }
+      }
+    },
+    "StoreModel.changes(from:to:)": { _ in
+      for version in Extremes.integers {
+        Extremes.attempt { _ = try model(1).changes(from: version, to: 1) }
+        Extremes.attempt { _ = try model(1).changes(from: 1, to: version) }
+      }
+    },
+    "SchemaLock.init(contentsOf:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try SchemaLock(contentsOf: path) }
+      }
+    },
+    "SchemaLock.init(parsing:)": { _ in
+      for text in Extremes.strings { Extremes.attempt { _ = try SchemaLock(parsing: text) } }
+    },
+    "SchemaLock.check(_:at:allowsUnreleased:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { try SchemaLock.check(Photo.model, at: path) }
+      }
+    },
+    "SchemaLock.write(_:at:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { try SchemaLock.write(Photo.model, at: path) }
+      }
+    },
+    "SchemaLock.contains(version:)": { _ in
+      for version in Extremes.integers {
+        _ = try SchemaLock(Photo.model).contains(version: version)
+      }
+    },
+    "SchemaLock.subscript(version:)": { _ in
+      for version in Extremes.integers { _ = try SchemaLock(Photo.model)[version] }
+    },
+    "Schema.record(named:)": { extremes in
+      for name in Extremes.strings { _ = extremes.store.schema.record(named: name) }
+    },
+    "RecordSchema.field(named:)": { extremes in
+      for name in Extremes.strings {
+        _ = extremes.store.schema.record(named: "Photo")?.field(named: name)
+      }
+    },
+    "RecordSchema.index(named:)": { extremes in
+      for name in Extremes.strings {
+        _ = extremes.store.schema.record(named: "Photo")?.index(named: name)
+      }
+    },
+  ]
+}

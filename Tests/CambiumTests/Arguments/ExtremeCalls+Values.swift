@@ -1,0 +1,156 @@
+import FoundationEssentials
+
+@testable import Cambium
+
+extension ExtremeCalls {
+  private static func find(_ extremes: Extremes, _ condition: Condition<Photo>) {
+    Extremes.attempt { _ = try extremes.store.count(Photo.self, where: condition) }
+    _ = condition.description
+  }
+
+  private static func match(
+    _ extremes: Extremes, _ make: (String, TextMatch.Options) -> Condition<Photo>
+  ) {
+    for text in Extremes.strings {
+      find(extremes, make(text, []))
+      find(extremes, make(text, TextMatch.Options(rawValue: .max)))
+    }
+  }
+
+  private static func match(
+    _ extremes: Extremes, _ kind: TextMatch.Kind
+  ) {
+    for text in Extremes.strings {
+      let condition = FieldCondition.match(field: "name", TextMatch(kind, text))
+      Extremes.attempt { _ = try extremes.store.count(record: "Photo", where: condition) }
+    }
+  }
+
+  private static func read<Value: FieldValueReadable>(_ type: Value.Type) {
+    for value in Extremes.values {
+      _ = Value(fieldValue: value)
+      _ = value.as(type)
+    }
+  }
+
+  static let values: [String: @Sendable (Extremes) throws -> Void] = [
+    "Condition.contains(_:_:_:)": { extremes in match(extremes) { .contains(\.name, $0, $1) } },
+    "Condition.equals(_:_:_:)": { extremes in match(extremes) { .equals(\.name, $0, $1) } },
+    "Condition.hasPrefix(_:_:_:)": { extremes in match(extremes) { .hasPrefix(\.name, $0, $1) } },
+    "Condition.hasSuffix(_:_:_:)": { extremes in match(extremes) { .hasSuffix(\.name, $0, $1) } },
+    "Condition.like(_:_:_:)": { extremes in match(extremes) { .like(\.name, $0, $1) } },
+    "Condition.init(_:)": { extremes in
+      for condition in Extremes.conditions { find(extremes, Condition<Photo>(condition)) }
+    },
+    "FieldReference.contains(_:_:)": { extremes in
+      match(extremes) { text, options in Fields<Photo>().name.contains(text, options) }
+    },
+    "FieldReference.equals(_:_:)": { extremes in
+      match(extremes) { text, options in Fields<Photo>().name.equals(text, options) }
+    },
+    "FieldReference.hasPrefix(_:_:)": { extremes in
+      match(extremes) { text, options in Fields<Photo>().name.hasPrefix(text, options) }
+    },
+    "FieldReference.hasSuffix(_:_:)": { extremes in
+      match(extremes) { text, options in Fields<Photo>().name.hasSuffix(text, options) }
+    },
+    "FieldReference.like(_:_:)": { extremes in
+      match(extremes) { text, options in Fields<Photo>().name.like(text, options) }
+    },
+    "TextMatch.init(_:_:_:)": { extremes in match(extremes, .like) },
+    "Options.init(rawValue:)": { _ in
+      for raw in UInt8.min...UInt8.max { _ = TextMatch.Options(rawValue: raw) }
+    },
+    "FieldCondition.init(parsing:)": { extremes in
+      for text in Extremes.strings {
+        Extremes.attempt { _ = try FieldCondition(parsing: text) }
+        Extremes.attempt { _ = try FieldCondition(parsing: "name == \(text)") }
+      }
+    },
+    "FieldCondition.between(field:_:_:)": { extremes in
+      for value in Extremes.values {
+        Extremes.attempt {
+          _ = try extremes.store.count(
+            record: "Photo", where: .between(field: "id", value, value))
+        }
+      }
+    },
+    "FieldOrder.init(field:isDescending:isCaseInsensitive:)": { extremes in
+      for text in Extremes.strings {
+        Extremes.attempt {
+          _ = try extremes.store.fetch(
+            record: "Photo", where: nil,
+            sortedBy: [FieldOrder(field: text, isDescending: true, isCaseInsensitive: true)])
+        }
+      }
+    },
+    "FieldValue.init(parsing:)": { _ in
+      for text in Extremes.strings { Extremes.attempt { _ = try FieldValue(parsing: text) } }
+      for value in Extremes.values {
+        Extremes.attempt { _ = try FieldValue(parsing: value.literal) }
+      }
+    },
+    "FieldValue.init(integerLiteral:)": { _ in
+      for number in Extremes.integers { _ = FieldValue(integerLiteral: Int64(number)) }
+    },
+    "FieldValue.init(floatLiteral:)": { _ in
+      for number in Extremes.numbers { _ = FieldValue(floatLiteral: number) }
+    },
+    "FieldValue.init(stringLiteral:)": { _ in
+      for text in Extremes.strings { _ = FieldValue(stringLiteral: text) }
+    },
+    "FieldValue.init(arrayLiteral:)": { _ in _ = FieldValue(arrayLiteral: .null, [[]]) },
+    "FieldValueReadable.init(fieldValue:)": { _ in
+      read(Int8.self)
+      read(UInt8.self)
+      read(UInt64.self)
+    },
+    "Array.init(fieldValue:)": { _ in read([Int16].self) },
+    "Blob.init(fieldValue:)": { _ in read(Blob.self) },
+    "Bool.init(fieldValue:)": { _ in read(Bool.self) },
+    "Data.init(fieldValue:)": { _ in read(Data.self) },
+    "Date.init(fieldValue:)": { _ in read(Date.self) },
+    "Decimal.init(fieldValue:)": { _ in read(Decimal.self) },
+    "Double.init(fieldValue:)": { _ in read(Double.self) },
+    "Float.init(fieldValue:)": { _ in read(Float.self) },
+    "String.init(fieldValue:)": { _ in read(String.self) },
+    "URL.init(fieldValue:)": { _ in read(URL.self) },
+    "UUID.init(fieldValue:)": { _ in read(UUID.self) },
+    "DynamicRecord.init(name:fields:)": { extremes in
+      for text in Extremes.strings {
+        extremes.write { try $0.save(DynamicRecord(name: text, fields: [text: .string(text)])) }
+      }
+    },
+    "DynamicRecord.subscript(field:)": { _ in
+      for text in Extremes.strings { _ = DynamicRecord(name: "", fields: [:])[text] }
+    },
+    "DynamicRecord.subscript(field:as:)": { _ in
+      for text in Extremes.strings {
+        _ = DynamicRecord(name: "", fields: [text: .null])[text, as: Int.self]
+      }
+    },
+    "Blob.init(_:)": { _ in _ = try Blob(Data()).data() },
+    "JSONCodec.decode(_:from:)": { _ in
+      for text in Extremes.strings {
+        Extremes.attempt { _ = try JSONCodec().decode([Int].self, from: Array(text.utf8)) }
+      }
+    },
+    "RecordIntegerEnum.init(intRawValue:)": { _ in
+      for number in Extremes.integers { _ = ExtremeNumber(intRawValue: number) }
+    },
+    "RecordStringEnum.init(stringRawValue:)": { _ in
+      for text in Extremes.strings { _ = ExtremeText(stringRawValue: text) }
+    },
+    "Errno.init(rawValue:)": { _ in
+      for number in [Int32.min, -1, 0, .max] { _ = Errno(rawValue: number).description }
+    },
+    "PagePosition.init(segment:block:)": { _ in
+      for number in [UInt32.min, .max] {
+        _ = PagePosition(segment: number, block: number).description
+      }
+    },
+  ]
+}
+
+private enum ExtremeNumber: Int, RecordIntegerEnum { case one = 1 }
+private enum ExtremeText: String, RecordStringEnum { case one }

@@ -1,0 +1,111 @@
+import FoundationEssentials
+
+@testable import Cambium
+
+extension ExtremeCalls {
+  static let writing: [String: @Sendable (Extremes) throws -> Void] = [
+    "PersistentStore.write(_:author:_:)": { extremes in
+      for author in Extremes.strings {
+        Extremes.attempt { try extremes.store.write(author: author) { _ in } }
+      }
+      for delay in Extremes.durations {
+        Extremes.attempt {
+          try extremes.store.write(.relaxed(maxDelay: .limited(delay))) { transaction in
+            try transaction.save(Photo(4, image: 0))
+          }
+        }
+      }
+    },
+    "WriteTransaction.save(_:onConflict:)": { extremes in
+      for field in ["id", "name", "image", "notes"] {
+        for value in Extremes.values {
+          extremes.write { transaction in
+            var fields: [String: FieldValue] = [
+              "id": 9, "name": "x", "image": .data(Data()), "notes": "",
+            ]
+            fields[field] = value
+            try transaction.save(DynamicRecord(name: "Photo", fields: fields))
+            // Only that it was accepted or refused counts.
+            try transaction.delete(Photo.self, where: \.id != 1 && \.id != 2)
+          }
+        }
+      }
+      for name in Extremes.strings {
+        extremes.write { try $0.save(DynamicRecord(name: name, fields: [name: 1])) }
+      }
+    },
+    "WriteTransaction.delete(_:key:)": { extremes in
+      for value in Extremes.values where value != .integer(1) {
+        extremes.write { _ = try $0.delete(Photo.self, key: value) }
+      }
+    },
+    "WriteTransaction.delete(record:key:)": { extremes in
+      for value in Extremes.values where value != .integer(1) {
+        extremes.write { _ = try $0.delete(record: "Photo", key: value) }
+      }
+    },
+    "WriteTransaction.setMetadata(_:for:)": { extremes in
+      for name in Extremes.strings { extremes.write { try $0.setMetadata(1, for: name) } }
+    },
+    "WriteTransaction.setQuery(_:named:)": { extremes in
+      for name in Extremes.strings {
+        extremes.write { try $0.setQuery(Query<Photo>(limit: .max, offset: .min), named: name) }
+      }
+    },
+    "WriteTransaction.purgeHistory(before:)": { extremes in
+      for date in Extremes.dates { extremes.write { try $0.purgeHistory(before: date) } }
+    },
+    "BlobWriter.append(_:)": { extremes in
+      let writer = try extremes.store.makeBlobWriter()
+      try writer.append(Data())
+      try writer.append(Data([1]))
+      _ = try writer.finish()
+      Extremes.attempt { try writer.append(Data([2])) }
+      Extremes.attempt { _ = try writer.finish() }
+    },
+    "PersistentStore.makeBlob(from:compression:deduplicating:)": { extremes in
+      for level in [Int.min, -1, 0, 1, 22, 23, Int.max] {
+        Extremes.attempt {
+          _ = try extremes.store.makeBlob(
+            from: Data(repeating: 1, count: 5_000), compression: .zstd(level: level))
+        }
+      }
+      for descriptor in [Int32.min, -1, .max] {
+        Extremes.attempt { _ = try extremes.store.makeBlob(from: descriptor) }
+      }
+    },
+    "PersistentStore.makeBlob(contentsOf:compression:deduplicating:)": { extremes in
+      for path in Extremes.strings {
+        Extremes.attempt { _ = try extremes.store.makeBlob(contentsOf: path) }
+      }
+    },
+    "BlobBudget.init(bytes:garbageShare:)": { extremes in
+      for bytes in Extremes.integers {
+        for share in Extremes.numbers {
+          Extremes.attempt {
+            _ = try extremes.store.collectBlobs(BlobBudget(bytes: bytes, garbageShare: share))
+          }
+        }
+      }
+    },
+    "WorkBudget.init(records:bytes:time:)": { extremes in
+      for number in Extremes.integers {
+        finish(extremes, WorkBudget(records: number, bytes: number))
+      }
+    },
+    "WorkBudget.records(_:)": { extremes in
+      for number in Extremes.integers { finish(extremes, .records(number)) }
+    },
+    "WorkBudget.bytes(_:)": { extremes in
+      for number in Extremes.integers { finish(extremes, .bytes(number)) }
+    },
+    "WorkBudget.time(_:)": { extremes in
+      for duration in Extremes.durations { finish(extremes, .time(duration)) }
+    },
+  ]
+
+  private static func finish(_ extremes: Extremes, _ budget: WorkBudget) {
+    Extremes.attempt { _ = try extremes.store.finishMigration(budget: budget) }
+    Extremes.attempt { _ = try extremes.store.compactionStep(budget: budget) }
+  }
+}
