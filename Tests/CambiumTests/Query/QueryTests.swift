@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A store with some accounts in it.
 private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]) throws -> Void)

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Conditions on bytes hold where they hold for the values.
 @Suite struct RowConditionTests {

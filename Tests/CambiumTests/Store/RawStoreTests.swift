@@ -1,6 +1,8 @@
 import TestSupport
 import Testing
 
+@testable import InternalTestSupport
+
 @_spi(Raw) @testable import Cambium
 
 @Suite("A raw store, with its threads")

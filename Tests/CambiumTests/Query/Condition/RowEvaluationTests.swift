@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Rows are asked on their bytes what values would be asked.
 @Suite struct RowEvaluationTests {

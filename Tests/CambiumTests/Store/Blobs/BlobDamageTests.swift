@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A map, accounts and rows that say what is not so: found by a check, and no trap.
 @Suite struct BlobDamageTests {

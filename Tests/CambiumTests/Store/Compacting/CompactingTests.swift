@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Giving room back, and copying, as a program asks for it.
 @Suite struct CompactingTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct HistoryTests {
   private func options(_ history: HistoryOptions?) -> StoreOptions {

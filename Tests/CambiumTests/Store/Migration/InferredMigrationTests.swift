@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// One record in five versions, a type for each that describes it as its program does.
 private enum Versions {

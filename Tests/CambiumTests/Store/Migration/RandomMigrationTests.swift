@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Random models of five versions, and random records: whatever path a store takes, it ends with what each record
 /// must have become (X15).

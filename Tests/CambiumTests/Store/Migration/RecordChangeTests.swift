@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A library in two versions: one record comes, one goes, one has another name, and one another key.
 private enum Library {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The power goes, or calls fail, in the middle of steps that programs have written: hooks, closures, new keys.
 @Suite struct StepCrashTests {

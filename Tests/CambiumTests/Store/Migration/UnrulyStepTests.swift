@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Steps whose closures do what they should not, and programs that read meanwhile.
 @Suite struct UnrulyStepTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record that can be given values that no store takes.
 private struct Reading: Record, Equatable {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Every bit of every row, key and index entry is flipped where the pages' checksums would not tell: as
 /// somebody would do who computes them anew.

@@ -2,6 +2,8 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
+@testable import InternalTestSupport
+
 @_spi(Raw) @testable import Cambium
 
 /// One record as several programs describe it.

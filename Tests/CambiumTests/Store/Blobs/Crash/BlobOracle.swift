@@ -1,6 +1,7 @@
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Opens what a crash left of a store with blobs, and says what is wrong with it.
 struct BlobOracle {
