@@ -38,7 +38,8 @@ let package = Package(
     .testTarget(name: "InternalTestSupport", dependencies: ["Cambium", "TestSupport"]),
     // Two modules, for two cores: a module is compiled by one.
     .testTarget(
-      name: "EngineTests", dependencies: ["Cambium", "CCambium", "InternalTestSupport", "TestSupport"]),
+      name: "EngineTests",
+      dependencies: ["Cambium", "CCambium", "InternalTestSupport", "TestSupport"]),
     .testTarget(
       name: "CambiumTests",
       dependencies: ["Cambium", "CambiumTesting", "InternalTestSupport", "TestSupport"],

@@ -1,9 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import InternalTestSupport
-
 @_spi(Raw) @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite("A raw store, with its threads")
 struct RawStoreTests {

@@ -2,9 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import InternalTestSupport
-
 @_spi(Raw) @testable import Cambium
+@testable import InternalTestSupport
 
 /// A process that commits is killed, on real files, again and again (X8).
 @Suite("Killed processes")

@@ -1,9 +1,8 @@
 import Glibc
 import TestSupport
 
-@testable import InternalTestSupport
-
 @_spi(Raw) @testable import Cambium
+@testable import InternalTestSupport
 
 /// What a process does to a store until it is killed, and what must be there then.
 ///

@@ -2,9 +2,8 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import InternalTestSupport
-
 @_spi(Raw) @testable import Cambium
+@testable import InternalTestSupport
 
 /// One record as several programs describe it.
 private enum Described {

@@ -2,9 +2,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import InternalTestSupport
-
 @_spi(Raw) @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite("A large transaction on real files")
 struct SpillFileTests {
