@@ -40,6 +40,19 @@ import Testing
     }
   }
 
+  @Test func `a full segment is forgotten by writers when it is synced`() throws {
+    let world = BlobWorld(InMemoryFileSystem(), segmentSize: 20_000)
+    let blobs = try (1...6).map { try world.write(.noise(9000, seed: $0), as: $0) }
+    #expect(world.files.appenders.count == 3)
+    try world.files.sync(blobs.dropLast(2).map(\.place))
+    #expect(world.files.appenders.keys.sorted() == [3])
+    try world.files.sync(blobs.map(\.place))
+    #expect(world.files.appenders.isEmpty)
+    for (index, blob) in blobs.enumerated() {
+      #expect(try world.read(blob) == .noise(9000, seed: UInt64(index + 1)))
+    }
+  }
+
   @Test func `a full segment is left for a new one`() throws {
     let world = BlobWorld(InMemoryFileSystem(), segmentSize: 20_000)
     let blobs = try (1...6).map { try world.write(.noise(9000, seed: $0), as: $0) }

@@ -51,8 +51,9 @@ extension Migration {
   @discardableResult
   public func run() throws(StoreError) -> MigrationReport { try perform(isRehearsal: false) }
 
-  /// Ends a run that is under way, after the slice that it is at; it throws `.migrationCancelled`. The next run
-  /// goes on there; a program of the old version that opens the store throws away what was done.
+  /// Ends a run or rehearsal that is under way, after the slice that it is at; it throws `.migrationCancelled`. Does
+  /// nothing while none is. The next run, of this object or another, goes on there; a program of the old version that
+  /// opens the store throws away what was done.
   public func cancel() { monitor.cancel() }
 
   /// How far a run or a rehearsal is: at most ten times a second, and at its end. Begin to listen before it
@@ -60,7 +61,11 @@ extension Migration {
   public var progress: AsyncStream<MigrationProgress> { watchers.stream() }
 
   private func perform(isRehearsal: Bool) throws(StoreError) -> MigrationReport {
-    defer { watchers.end() }
+    monitor.beginRun()
+    defer {
+      monitor.endRun()
+      watchers.end()
+    }
     let start = ContinuousClock.now
     var options = options
     options.access = .writingExisting

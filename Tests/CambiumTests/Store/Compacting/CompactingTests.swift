@@ -219,6 +219,19 @@ import Testing
     try store.close()
   }
 
+  @Test func `a backup whose task is cancelled says so, and leaves nothing`() async throws {
+    let store = try store(9_000)
+    let target = directory.path + "/copy"
+    let task = Task {
+      try await store.backUp(to: target)
+    }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(unsafe access(target, F_OK) != 0)
+    #expect(unsafe access(target + ".backup", F_OK) != 0)
+    try store.close()
+  }
+
   @Test func `a store that is read, or in memory, is copied too`() throws {
     let store = try store()
     try store.save(Note(key: "late"))

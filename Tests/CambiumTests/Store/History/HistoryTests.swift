@@ -144,6 +144,34 @@ import Testing
     }
   }
 
+  @Test func `a history is not purged by a place in another store, or in the future`() throws {
+    try withStore(.samples, options(.keptForever)) { other in
+      try withStore(.samples, options(.keptForever)) { store in
+        for number in 0..<9 {
+          try store.save(Note(key: "\(number)"))
+          try other.save(Note(key: "\(number)"))
+        }
+        let commits = try all(store)
+        try other.save(Note(key: "x"))
+        for cursor in [try all(other)[4].cursor, try other.snapshot().historyCursor] {
+          let error = storeError { try store.write { try $0.purgeHistory(through: cursor) } }
+          #expect(error == storeError { try store.history(since: cursor) })
+        }
+        let sequence = try store.snapshot().sequence + 5
+        let future = HistoryCursor(sequence, of: try store.snapshot().identity)
+        guard
+          case .historyExpired(sequence, _) = storeError({
+            try store.write { try $0.purgeHistory(through: future) }
+          })
+        else {
+          Issue.record("it was purged")
+          return
+        }
+        #expect(try all(store) == commits)
+      }
+    }
+  }
+
   @Test func `who keeps no history leaves a gap that is noticed`() throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/s"

@@ -14,6 +14,8 @@ final class MigrationMonitor: Sendable {
     var count = 0
     var versions = (from: 0, to: 0)
     var taskStarted: ContinuousClock.Instant = .now
+    /// How many runs are under way: of two at once, one finds the store locked.
+    var runs = 0
   }
 
   private let state = Mutex(State())
@@ -29,6 +31,17 @@ final class MigrationMonitor: Sendable {
     self.report = report
   }
 
+  /// Begins a run, which a cancellation of an earlier one does not end.
+  func beginRun() {
+    state.withLock { state in
+      state.runs += 1
+      if state.runs == 1 { isCancelled.store(false, ordering: .relaxed) }
+    }
+  }
+
+  func endRun() { state.withLock { $0.runs -= 1 } }
+
+  /// Ends the run that is under way, if there is one.
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
   /// How far it is.

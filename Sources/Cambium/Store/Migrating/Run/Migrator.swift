@@ -20,7 +20,7 @@ struct Migrator {
     self.backend = backend
     self.tasks = tasks
     self.monitor = monitor
-    self.sliceCount = max(1, sliceCount)
+    self.sliceCount = min(max(1, sliceCount), 1 << 40)
   }
 
   /// - Parameter isRehearsal: Does everything but the switch, and throws away what was made.
