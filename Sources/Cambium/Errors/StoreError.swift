@@ -75,6 +75,8 @@
   case readOnly(path: String)
   /// A query would have to keep more in memory to sort what it finds than it may.
   case sortTooLarge(record: String, size: Int)
+  /// The changes of a transaction were asked for, but not kept.
+  case changesNotKept(record: String)
 }
 
 extension StoreError {
@@ -217,6 +219,8 @@ extension StoreError: CustomStringConvertible {
         + " records anew, and go on from the cursor of that state."
     case .readOnly(let path):
       "\(path) is open for reading only. Open it for writing."
+    case .changesNotKept(let record):
+      "What the transaction has changed of \(record) was not kept. Call `keepChanges()` before the first change."
     case .sortTooLarge(let record, let size):
       "To sort what it finds of \(record), a query needs \(size) bytes and more in memory. Give it a limit,"
         + " or the record an index in that order."

@@ -55,7 +55,7 @@ extension Query {
   ///
   /// - Throws: `.invalidValue` where a property is not stored, or cannot be asked so.
   func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldQuery {
-    var query = FieldQuery(limit: limit, offset: max(0, offset))
+    var query = FieldQuery(limit: limit, offset: offset)
     if condition != .always { query.condition = try condition.fields(in: type) }
     for order in order { query.order.append(try order.resolved(in: type)) }
     if let after { query.after = .key(after) }
@@ -115,7 +115,7 @@ extension RecordType {
     guard let field = properties.field(of: property) else {
       throw .invalidValue(
         record: trees.record.name, field: properties.path(of: property),
-        reason: "no field is stored of the property")
+        reason: properties.reasonForNone(of: property))
     }
     return field
   }

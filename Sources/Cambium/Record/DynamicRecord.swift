@@ -36,16 +36,18 @@ extension DynamicRecord {
     }
   }
 
-  /// Puts key and row together.
+  /// Puts key and row together. A field that the record does not name has its default.
   ///
+  /// - Parameter defaults: Of fields and of parts of composites, by their places among the columns.
   /// - Throws: `.invalidValue` for a value of another type than its field's, a field that there is not,
   ///   null where it cannot be, or a key that is too long or not a number; `.limitExceeded`.
   func encode(
-    to row: RowWriter, key: KeyEncoder, layout: RowLayout
+    to row: RowWriter, key: KeyEncoder, layout: RowLayout, defaults: [Int: FieldValue] = [:]
   ) throws(StoreError) {
     guard name == layout.record.name else { throw .unknownRecord(name: name) }
     var values = [FieldValue](repeating: .null, count: layout.columns.count)
-    try layout.spread(fields, over: layout.outermost, within: nil, into: &values)
+    try layout.spread(
+      fields, over: layout.outermost, within: nil, defaults: defaults, into: &values)
     try layout.encode(values, to: row, key: key)
   }
 }
@@ -78,7 +80,8 @@ extension RowLayout {
   func spread(
     _ parts: [String: FieldValue], over composite: Column, into values: inout [FieldValue]
   ) throws(StoreError) {
-    try spread(parts, over: composite.parts, within: composite, into: &values)
+    try spread(
+      parts, over: composite.parts, within: composite, defaults: [:], into: &values)
   }
 }
 
@@ -86,20 +89,21 @@ extension RowLayout {
   /// Gives the fields at `places` their values of `fields`, and the parts of composites theirs.
   fileprivate func spread(
     _ fields: [String: FieldValue], over places: [Int], within composite: Column?,
-    into values: inout [FieldValue]
+    defaults: [Int: FieldValue], into values: inout [FieldValue]
   ) throws(StoreError) {
     var knownCount = 0
     for place in places {
       let column = columns[place]
       let name = composite.map { column.shortName(in: $0) } ?? column.field.name
       guard let value = fields[name] else {
-        values[place] = .null
+        values[place] = defaults[place] ?? .null
         continue
       }
       knownCount += 1
       values[place] = value
       if case .composite(let parts) = value, column.field.type == .composite {
-        try spread(parts, over: column.parts, within: column, into: &values)
+        try spread(
+          parts, over: column.parts, within: column, defaults: defaults, into: &values)
       }
     }
     if knownCount == fields.count { return }

@@ -85,14 +85,8 @@ extension Condition {
   /// The same without finding out whether the fields can be asked so.
   func fields(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
     let layout = type.trees.layout
-    let properties = type.properties
     return try tree.condition { property throws(StoreError) in
-      guard let field = properties.field(of: property) else {
-        throw .invalidValue(
-          record: layout.record.name, field: properties.path(of: property),
-          reason: "no field is stored of the property")
-      }
-      return field
+      try type.field(of: property)
     } tooDeep: {
       .invalidValue(
         record: layout.record.name, field: nil, reason: "the condition is nested too deep")

@@ -85,18 +85,8 @@ extension RecordOrder {
   }
 
   private func primaryKey(_ parts: [FieldValue]) throws(StoreError) -> [UInt8] {
-    let layout = record.layout
-    guard parts.count == layout.key.columns.count else {
-      throw .invalidValue(
-        record: layout.record.name, field: nil,
-        reason: "the primary key has \(layout.key.columns.count) parts, not \(parts.count)")
-    }
     let encoder = encoder
-    encoder.begin()
-    for (part, column) in zip(parts, layout.key.columns) {
-      let type = layout.columns[Int(column.column)].field.type
-      try encoder.append(part.converted(to: type) ?? part, column, of: layout)
-    }
+    try encoder.encode(primaryKey: parts, of: record)
     return encoder.key.array()
   }
 

@@ -25,11 +25,12 @@ extension PersistentStore {
   ///   observed.
   /// - Throws: as `changes(of:)`; `StoreError.invalidValue` where the key is of other types.
   public func changes<Subject: Record>(
-    of type: Subject.Type, key parts: any FieldValueConvertible...
+    of type: Subject.Type, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
   ) throws(StoreError) -> KeyObservation<Subject> {
     let type = try types.type(type)
     let key = KeyEncoder()
-    try key.encode(primaryKey: parts, of: type.trees)
+    try key.encode(primaryKey: keyParts(part, others), of: type.trees)
     return KeyObservation(type, try observe(type.trees, key: key.key.array()))
   }
 

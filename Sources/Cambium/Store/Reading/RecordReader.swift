@@ -42,9 +42,10 @@ extension RecordReader {
 }
 
 extension KeyEncoder {
-  /// Puts a primary key together from values that programs give.
+  /// Puts a primary key together from values that programs give: those of another type, as literals may be, where
+  /// they are exactly values of the field's.
   ///
-  /// - Throws: `.invalidValue` for a wrong number of parts, or a value of another type than its field's.
+  /// - Throws: `.invalidValue` for a wrong number of parts, or a value that is none of its field's type.
   func encode(primaryKey parts: [any FieldValueConvertible], of trees: RecordTrees)
     throws(StoreError)
   {
@@ -56,8 +57,18 @@ extension KeyEncoder {
     }
     begin()
     for (part, column) in zip(parts, layout.key.columns) {
-      try append(part.fieldValue, column, of: layout)
+      let value = part.fieldValue
+      let type = layout.columns[Int(column.column)].field.type
+      try append(value.converted(to: type) ?? value, column, of: layout)
     }
     try finishPrimaryKey(of: layout)
   }
+}
+
+/// The parts of a primary key: one at least.
+@inlinable
+func keyParts(
+  _ first: any FieldValueConvertible, _ others: [any FieldValueConvertible]
+) -> [any FieldValueConvertible] {
+  others.isEmpty ? [first] : [first] + others
 }

@@ -207,6 +207,32 @@ struct BadRecordTests {
     #expect(try store.fetch(Account.self, key: accounts[0].id) == accounts[0])
   }
 
+  @Test func `two records are both replaced, or neither is`() throws {
+    let store = try PersistentStore(inMemory: .samples)
+    let accounts = Account.some(3)
+    let trees = try store.types.type(Account.self).trees
+    let key = KeyEncoder()
+    try key.encode(primaryKey: [accounts[1].id], of: trees)
+    try store.write { transaction in
+      try transaction.save(contentsOf: accounts)
+      try transaction.put([0xff], for: key.key.array(), in: trees.rows)
+    }
+    // It has the address of one, and name and city of the other, which cannot be read.
+    let new = Account(id: 10, name: "N1", email: "0@example.org", city: "Bonn")
+    let error = storeError {
+      try store.write { transaction in try? transaction.save(new, onConflict: .replaceOther) }
+    }
+    guard case .corrupt(.entry, _, _) = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
+    try store.write { transaction in
+      try? transaction.savepoint { try $0.save(new, onConflict: .replaceOther) }
+    }
+    #expect(try store.fetch(Account.self, key: accounts[0].id) == accounts[0])
+    #expect(try !store.contains(Account.self, key: new.id))
+    #expect(try store.count(Account.self) == 3)
+  }
+
   @Test func `an entry without its record, and a record without its entry, are found`() throws {
     let store = try PersistentStore(inMemory: .samples)
     let trees = try store.types.type(Account.self).trees
