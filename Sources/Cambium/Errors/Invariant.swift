@@ -60,6 +60,8 @@
   /// The operations of a whole frame are known, within it and within their limits, and each is of a
   /// tree.
   case logOperations = "L7"
+  /// No footer in the page segments was written in a later use of the log.
+  case logAge = "L8"
 
   /// The bytes of a schema are whole elements, known or skippable, and within their limits.
   case schemaLayout = "D1"

@@ -16,7 +16,7 @@ struct FooterPublishing<Medium: FileSystem> {
   let present: PageFile<Medium>
   let appender: PageAppender<Medium>
 
-  /// Publishes a footer; its segment table and the one before it are filled in here.
+  /// Publishes a footer; its segment table, the footer before it and the log's use are filled in here.
   ///
   /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`.
   func publish(_ trees: Footer) throws(StoreError) -> PublishedFooter<Medium> {
@@ -24,6 +24,7 @@ struct FooterPublishing<Medium: FileSystem> {
     try appender.sync()
     var footer = trees
     footer.previous = base.reference
+    footer.logUse = appender.logUse
     footer.segments = try segments(of: footer)
     let appended = appender.extents
     let reference = try appender.publish(footer)
