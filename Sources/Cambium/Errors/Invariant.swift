@@ -100,6 +100,8 @@
 
   /// What is pending of a migration are steps between versions that the store has, and indexes of the last.
   case pendingSteps = "M1"
+  /// A name of metadata is UTF-8, and its value JSON.
+  case metadata = "M2"
 
   /// A blob segment begins with a whole, checked header that names this segment and the seed of the store's
   /// blobs.
