@@ -144,6 +144,9 @@ extension StoreError.Limit {
 extension StoreError: CustomStringConvertible {
   public var description: String {
     switch self {
+    case .corrupt(let place, .logAge, let reason):
+      "\(place) is of an older copy of the store than its pages (\(Invariant.logAge)): \(reason). Restore all files"
+        + " from one copy, into an empty directory; nothing was changed."
     case .corrupt(let place, let invariant, let reason):
       "\(place) is damaged (\(invariant)): \(reason). Restore it from a backup, or run a check."
     case .newerFormat(let path, let reason):

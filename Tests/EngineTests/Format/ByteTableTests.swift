@@ -91,11 +91,12 @@ import Testing
     var footer = Footer(identity: StoreIdentity(low: 0x0807_0605, high: 0x1817_1615))
     footer.features = Features(compatible: 0x2827, readCompatible: 0x3837, incompatible: 0x4847)
     footer.coveredSequence = 0x5857_5655
+    footer.logUse = 0x6867_6665
     let page = encoded(Footer.fixedSize + 3) { footer.encode([1, 2, 3], to: &$0) }
     try table("Footer, fixed part").verify(
       Bytes(page.prefix(Footer.fixedSize)),
       [
-        "page header": little(0, 8), "length": little(3, 4), "reserved": little(0, 4),
+        "page header": little(0, 8), "length": little(3, 4), "log use": little(0x6867_6665, 4),
         "identity": little(0x0807_0605, 8) + little(0x1817_1615, 8),
         "compatible": little(0x2827, 8), "read compatible": little(0x3837, 8),
         "incompatible": little(0x4847, 8), "covered sequence": little(0x5857_5655, 8),

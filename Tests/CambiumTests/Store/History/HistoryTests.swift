@@ -241,6 +241,41 @@ import Testing
     }
   }
 
+  @Test func `a history that lacks a commit, or names what the store never had, is found`() throws {
+    try withStore(.samples, options(.keptForever)) { store in
+      for number in 0..<4 { try store.save(Note(key: "\(number)")) }
+      let (history, last) = (store.types.history, try store.snapshot().sequence)
+      let note = try store.types.trees(named: "Note")
+      func put(_ key: HistoryKey, _ value: [UInt8]?) throws -> [StoreError] {
+        try store.backend.commit { trees throws(StoreError) in
+          if let value {
+            try trees.put(key.bytes.rawSpan, value.rawSpan, schemaVersion: 0, in: history)
+          } else {
+            _ = try trees.remove(key.bytes.rawSpan, in: history)
+          }
+        }
+        return try store.snapshot().check()
+      }
+      func part(_ record: UInt32, _ version: UInt32) -> [UInt8] {
+        var part = HistoryPart(date: 0, author: nil)
+        part.append(.inserted, record: record, version: version, key: [1], old: nil)
+        return part.bytes
+      }
+      let key = HistoryKey(sequence: last - 1, part: 0)
+      var value: [UInt8] = []
+      #expect(
+        try store.snapshot().trees.copyValue(of: key.bytes.rawSpan, in: history, to: &value))
+      let (record, version) = (note.record.number, note.layout.version)
+      for wrong in [nil, part(record + 100, version), part(record, version + 1)] {
+        #expect(try put(key, wrong).map { $0.breaks(.history) } == [true])
+      }
+      #expect(try put(key, value) == [])
+      let later = HistoryKey(sequence: last + 100, part: 0)
+      #expect(try put(later, part(record, version)).map { $0.breaks(.history) } == [true])
+      #expect(try put(later, nil) == [])
+    }
+  }
+
   @Test func `a history without its parts, or with other bytes, is found damaged`() throws {
     try withStore(.samples, options(.keptForever)) { store in
       for number in 0..<3 { try store.save(Note(key: "\(number)")) }

@@ -44,6 +44,33 @@ import Testing
     }
   }
 
+  @Test func `segments of pending work of another version stay, whatever is folded or compacted`()
+    throws
+  {
+    let medium = SimulatedFileSystem()
+    let (engine, _) = try Self.engine(in: medium)
+    let root = try #require(engine.working.base.file.footer.trees.first?.root)
+    let work = PendingWork(
+      kind: 77, cursor: [1], trees: [NamedTree(name: "later", root: root)])
+    try engine.plant(work)
+    for round in 0..<3 {
+      for key in 0..<100 {
+        try engine.put([UInt8(key), 1, 2], [UInt8(round)], .relaxed(maxDelay: .infinite))
+      }
+      try engine.foldEverything()
+    }
+    var request = CompactionRequest()
+    request.below = try engine.spaceUsage().nextNumber
+    var slices = 0
+    while try engine.compact(request) != nil, slices < 100 { slices += 1 }
+    #expect(slices < 100, "it ends")
+    #expect(engine.working.base.file.footer.pendingWork == [work])
+    try engine.close()
+    let again = try SimulatedEngine.open(medium, creating: false)
+    #expect(again.working.base.file.footer.pendingWork == [work])
+    #expect(again.working.base.file.check(sizes: again.options.nodeSizes).isEmpty)
+  }
+
   @Test func `a whole compaction leaves one segment with hardly any garbage`() throws {
     let medium = SimulatedFileSystem()
     let (engine, model) = try Self.engine(in: medium)

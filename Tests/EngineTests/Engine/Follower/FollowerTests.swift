@@ -22,7 +22,9 @@ struct FollowerTests {
       try writer.verify(follower.snapshot(), follower.names)
       #expect(follower.snapshot().state.sequence == writer.contents.keys.max())
       #expect(try !follower.refresh())
-      let reading: Set<TestSupport.Operation> = [.open, .size, .read, .isLocked, .map, .advise]
+      let reading: Set<TestSupport.Operation> = [
+        .list, .open, .size, .read, .isLocked, .map, .advise,
+      ]
       #expect(medium.calls[start...].allSatisfy { reading.contains($0.operation) })
       #expect(medium.names.subtracting(files).isEmpty)
     }
