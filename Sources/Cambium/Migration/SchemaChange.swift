@@ -61,9 +61,12 @@ extension SchemaChange {
   /// - Parameters:
   ///   - described: The version that `to` is the schema of, with the defaults that it declares.
   ///   - given: What the step says of itself.
+  ///   - between: The steps from version to version that this one takes the place of, as they are inferred; none if
+  ///     it leads to the next version, or back.
   /// - Throws: `.invalidDescription`.
   init(
-    from: Schema, to: Schema, described: DescribedVersion, given: GivenChanges = .none
+    from: Schema, to: Schema, described: DescribedVersion, given: GivenChanges = .none,
+    between: [SchemaChange] = []
   ) throws(StoreError) {
     var faults: [MigrationFault] = []
     var records: [RecordChange] = []
@@ -74,9 +77,10 @@ extension SchemaChange {
         try RowLayout(old, version: from.version), try RowLayout(new, version: to.version)
       )
       records.append(
-        RecordChange(
+        try RecordChange(
           old: old, new: new, described.record(named: new.name),
-          hasSameRows: layouts.1.hasRows(of: layouts.0), given.fields[new.name] ?? [:], &faults))
+          hasSameRows: layouts.1.hasRows(of: layouts.0), given.fields[new.name] ?? [:],
+          between.compactMap { $0.records.first { $0.new.number == new.number } }, &faults))
     }
     let changed = Set(records.map(\.new.name))
     for name in given.fields.keys.sorted() where !changed.contains(name) {
@@ -107,13 +111,14 @@ extension SchemaChange {
 extension RecordChange {
   fileprivate init(
     old: RecordSchema, new: RecordSchema, _ described: DescribedRecord?, hasSameRows: Bool,
-    _ given: [String: FieldSource], _ faults: inout [MigrationFault]
-  ) {
+    _ given: [String: FieldSource], _ between: [RecordChange], _ faults: inout [MigrationFault]
+  ) throws(StoreError) {
     var fields: [FieldChange] = []
     var sources: [UInt32: FieldSource] = [:]
     var canMissValue = false
     var isPutTogether = !new.hasKeys(of: old)
     let isKey = Set(new.primaryKey.map(\.field))
+    let filled = Set(new.fields.filter { given[$0.name] != nil }.flatMap { new.composites($0) })
     for field in new.fields {
       let declared = described?.fields.first { $0.name == field.name }
       let source = given[field.name]
@@ -124,17 +129,21 @@ extension RecordChange {
       // A default acts where the field is new, becomes required, or is given.
       let isWanted =
         source != nil || before.map { old.canBeNull($0) && !new.canBeNull(field) } ?? true
-      let missing =
+      var missing =
         isWanted ? declared?.migrationDefault ?? declared?.defaultValue ?? .null : .null
+      if source == nil, !between.isEmpty { missing = try between.missing(of: field) }
       let change = FieldChange(new: field, old: before, missing: missing)
       let reason =
         source.map { change.fault(of: $0, in: old) } ?? change.fault(in: new, old)
+        ?? change.fault(in: new, filled, given)
       if let reason {
         faults.append(MigrationFault(record: new.name, field: field.name, reason: reason))
       }
       if let source {
         sources[field.number] = source
-        isPutTogether = isPutTogether || isKey.contains(field.number) || field.type == .composite
+        isPutTogether =
+          isPutTogether || isKey.contains(field.number) || field.type == .composite
+          || new.composites(field).contains { new.field($0)?.isOptional ?? false }
         if case .conversion(.setAside) = source { isPutTogether = true }
       }
       if change.movesValues { isPutTogether = true }
@@ -183,6 +192,25 @@ extension FieldChange {
       + " UpdateField(\"\(new.name)\", converting: .refuse)"
   }
 
+  /// Why it cannot be as a step gives other parts of its composites values; nil if it can.
+  ///
+  /// - Parameters:
+  ///   - filled: The composites of fields whose values are given.
+  ///   - given: By the fields' names.
+  fileprivate func fault(
+    in record: RecordSchema, _ filled: Set<UInt32>, _ given: [String: FieldSource]
+  ) -> String? {
+    guard old == nil, !new.isOptional, missing == .null, new.type != .composite else { return nil }
+    for number in record.composites(new) {
+      guard let composite = record.field(number), given[composite.name] == nil else { return nil }
+      guard composite.isOptional else { continue }
+      return filled.contains(number)
+        ? "it is a part of \(composite.name), which the step gives a value, is not optional and has no"
+          + " default; give it one, or say in the step how it is computed" : nil
+    }
+    return nil
+  }
+
   /// Why a step cannot make it so; nil where it can.
   fileprivate func fault(of source: FieldSource, in oldRecord: RecordSchema) -> String? {
     switch source {
@@ -199,10 +227,26 @@ extension FieldChange {
     }
   }
 
-  /// Whether a record without a value, which there could be, is one that must have one now.
+  /// Whether a record without a value, which there could be, is one that must have one now, or gets one.
   fileprivate func canMissValue(in record: RecordSchema, _ oldRecord: RecordSchema) -> Bool {
     guard let old else { return false }
-    return oldRecord.canBeNull(old) && !record.canBeNull(new)
+    return oldRecord.canBeNull(old) && (missing != .null || !record.canBeNull(new))
+  }
+}
+
+extension [RecordChange] {
+  /// Returns what a record without a value for a field has after all of these steps.
+  ///
+  /// - Throws: never for defaults, which are in no blobs.
+  fileprivate func missing(of field: FieldSchema) throws(StoreError) -> FieldValue {
+    var value = FieldValue.null
+    for change in self {
+      guard let step = change.fields.first(where: { $0.new.number == field.number }) else {
+        continue
+      }
+      value = value == .null ? step.missing : try value.widened(to: step.new.type)
+    }
+    return value
   }
 }
 

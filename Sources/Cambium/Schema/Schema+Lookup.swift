@@ -37,4 +37,15 @@ extension RecordSchema {
     }
     return true
   }
+
+  /// The numbers of the composites that a field is a part of, the innermost first.
+  func composites(_ field: FieldSchema) -> [UInt32] {
+    var numbers: [UInt32] = []
+    var field = field
+    while let number = field.composite, let composite = self.field(number) {
+      numbers.append(number)
+      field = composite
+    }
+    return numbers
+  }
 }

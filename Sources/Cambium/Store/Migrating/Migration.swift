@@ -40,7 +40,10 @@ extension Migration {
   @discardableResult
   public func rehearse() throws(StoreError) -> MigrationReport { try perform(isRehearsal: true) }
 
-  /// Makes the store one of the model's version. What an earlier run did that was broken off is gone on with.
+  /// Makes the store one of the model's version. A run that was interrupted is resumed if versions, steps, defaults,
+  /// conversions and the steps' revisions are the same; else the migration begins again from the old version, and
+  /// ``MigrationReport/startedOver`` says so. Closures cannot be compared: raise ``Step/revision`` when you change
+  /// one.
   ///
   /// The calling thread does the work, which may take minutes; from tasks, call it on a thread of its own.
   ///
@@ -82,6 +85,7 @@ extension Migration {
         try RouteRun(backend, options.migration, monitor).run(route, isRehearsal: isRehearsal)
       }
       report.records = monitor.progress.recordsDone
+      report.startedOver = monitor.progress.startedOver
       report.blobBytesWritten = Int(clamping: backend.blobs.bin.bytesWritten)
       try backend.close()
       report.elapsed = .now - start
@@ -102,6 +106,9 @@ public struct MigrationReport: Hashable, Sendable {
   /// Bytes of blobs that were written: none where no step makes values, or takes some out of rows.
   public internal(set) var blobBytesWritten = 0
   public internal(set) var elapsed = Duration.zero
+  /// Whether an interrupted run was discarded, because its steps, defaults, conversions or revisions of closures
+  /// differ.
+  public internal(set) var startedOver = false
 
   init(from: Int, to: Int) {
     self.from = from
@@ -112,5 +119,6 @@ public struct MigrationReport: Hashable, Sendable {
 extension MigrationReport: CustomStringConvertible {
   public var description: String {
     "version \(from) → \(to), \(records) records looked at, \(blobBytesWritten) bytes of blobs written, \(elapsed)"
+      + (startedOver ? ", begun again since an interrupted run had other definitions" : "")
   }
 }

@@ -28,7 +28,7 @@ private struct TracedFirst: Record {
 }
 
 /// Keeps what is logged.
-private struct KeptLog: LogHandler {
+struct KeptLog: LogHandler {
   final class Lines: Sendable {
     let all = Mutex<[String]>([])
   }

@@ -53,12 +53,16 @@ final class MigrationMonitor: Sendable {
 extension MigrationMonitor {
   private static var stepsPerLook: Int { 1024 }
 
-  func begin(_ tasks: MigrationTasks, in backend: any StoreBackend) {
+  /// - Parameter startedOver: Whether the work of a run with other definitions was discarded.
+  func begin(_ tasks: MigrationTasks, in backend: any StoreBackend, startedOver: Bool) {
+    state.withLock { $0.progress.startedOver = startedOver }
+    if startedOver { trace.startOver() }
     start(tasks, skipping: 0, in: backend)
   }
 
   /// Begins in the middle: what was done before counts as done.
   func resume(_ tasks: MigrationTasks, at task: Int, in backend: any StoreBackend) {
+    state.withLock { $0.progress.startedOver = false }
     start(tasks, skipping: task, in: backend)
   }
 

@@ -26,8 +26,9 @@ public struct UpdateRecord: Sendable {
 
 /// Where the value of one field comes from in a step.
 ///
-/// A part of a composite is named with the composite's name and a dot before it. Null stands for no value: then
-/// the field has its default, if it has one. Closures may be called for a record more than once, on any thread,
+/// A part of a composite is named with the composite's name and a dot before it. If the composite may be null, a
+/// new record has it if the old one had it, or if one of its parts is given a value here; a default alone does not
+/// make it. Null stands for no value: then the field has its default, if it has one. Closures may be called for a record more than once, on any thread,
 /// and must give the same each time.
 public struct UpdateField: Sendable {
   let name: String
