@@ -28,7 +28,7 @@ struct RecordConversion: Sendable {
   ) throws(StoreError) {
     let (old, new) = (old, new)
     let reader = try RowReader(key: oldKey, row: oldRow, layout: old, blobs: blobs)
-    let record = needsRecord ? try DynamicRecord(reader) : nil
+    let record = needsRecord ? try OldRecord(reader) : nil
     var values = [FieldValue](repeating: .null, count: new.columns.count)
     for (index, column) in new.columns.enumerated() {
       if let composite = column.field.composite.flatMap({ new.index(number: $0) }),
@@ -38,9 +38,11 @@ struct RecordConversion: Sendable {
         continue
       }
       let source = sources[index]
+      let isGiven = change.sources[column.field.number] != nil
       let value =
         try source.map { source throws(StoreError) in
-          try reader.value(source).emptied
+          let value = try reader.value(source)
+          return isGiven ? value : value.emptied
         } ?? .null
       values[index] = try self.value(of: column, value, record, setAside)
       if column.field.type == .composite, change.sources[column.field.number] != nil,
@@ -53,7 +55,7 @@ struct RecordConversion: Sendable {
   }
 
   private func value(
-    of column: Column, _ value: FieldValue, _ record: DynamicRecord?, _ setAside: (UInt32) -> Void
+    of column: Column, _ value: FieldValue, _ record: OldRecord?, _ setAside: (UInt32) -> Void
   ) throws(StoreError) -> FieldValue {
     let index = new.index(number: column.field.number) ?? 0
     var made = value

@@ -74,7 +74,7 @@ extension Condition {
 extension Condition {
   /// The condition on the fields that the properties are stored in.
   ///
-  /// - Throws: `.invalidValue`, naming the record, the field, and what is wrong with it, where a property is not
+  /// - Throws: `.invalidQuery`, naming the record, the field, and what is wrong with it, where a property is not
   ///   stored, or cannot be asked so.
   func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
     let condition = try fields(in: type)
@@ -88,13 +88,13 @@ extension Condition {
     let properties = type.properties
     return try tree.condition { property throws(StoreError) in
       guard let field = properties.field(of: property) else {
-        throw .invalidValue(
+        throw .invalidQuery(
           record: layout.record.name, field: properties.path(of: property),
           reason: "no field is stored of the property")
       }
       return field
     } tooDeep: {
-      .invalidValue(
+      .invalidQuery(
         record: layout.record.name, field: nil, reason: "the condition is nested too deep")
     }
   }

@@ -44,20 +44,24 @@ extension RecordReader {
 extension KeyEncoder {
   /// Puts a primary key together from values that programs give.
   ///
-  /// - Throws: `.invalidValue` for a wrong number of parts, or a value of another type than its field's.
+  /// - Throws: `.invalidQuery` for a wrong number of parts, or a value of another type than its field's.
   func encode(primaryKey parts: [any FieldValueConvertible], of trees: RecordTrees)
     throws(StoreError)
   {
     let layout = trees.layout
     guard parts.count == layout.key.columns.count else {
-      throw .invalidValue(
+      throw .invalidQuery(
         record: layout.record.name, field: nil,
         reason: "the primary key has \(layout.key.columns.count) parts, not \(parts.count)")
     }
     begin()
-    for (part, column) in zip(parts, layout.key.columns) {
-      try append(part.fieldValue, column, of: layout)
+    do throws(StoreError) {
+      for (part, column) in zip(parts, layout.key.columns) {
+        try append(part.fieldValue, column, of: layout)
+      }
+      try finishPrimaryKey(of: layout)
+    } catch {
+      throw error.ofQuery
     }
-    try finishPrimaryKey(of: layout)
   }
 }
