@@ -47,7 +47,7 @@ struct RecordConversion: Sendable {
   ) throws(StoreError) {
     let (old, new) = (old, new)
     let reader = try RowReader(key: oldKey, row: oldRow, layout: old, blobs: blobs)
-    let record = needsRecord ? try DynamicRecord(reader) : nil
+    let record = needsRecord ? try OldRecord(reader) : nil
     var values = [FieldValue](repeating: .null, count: new.columns.count)
     for (index, column) in new.columns.enumerated() where !columns[index].isWithinGiven {
       let origin = columns[index]
@@ -74,7 +74,7 @@ struct RecordConversion: Sendable {
   }
 
   private func value(
-    of column: Column, _ origin: Origin, _ value: FieldValue, _ record: DynamicRecord?,
+    of column: Column, _ origin: Origin, _ value: FieldValue, _ record: OldRecord?,
     _ setAside: (UInt32) -> Void
   ) throws(StoreError) -> FieldValue {
     guard let given = origin.given else {

@@ -18,7 +18,8 @@ struct RowTransform: EntryTransform {
     do throws(StoreError) {
       try upgrade.upgrade(key: key, row: value, of: schemaVersion, to: made)
     } catch {
-      throw error.naming("the record \(layout.text(ofKey: key))")
+      throw error.naming(
+        "the record \(layout.text(ofKey: key))", inStepTo: Int(self.schemaVersion))
     }
     newValue.append(made.row)
     return .replace

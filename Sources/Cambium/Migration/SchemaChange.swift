@@ -133,9 +133,12 @@ extension RecordChange {
         isWanted ? declared?.migrationDefault ?? declared?.defaultValue ?? .null : .null
       if source == nil, !between.isEmpty { missing = try between.missing(of: field) }
       let change = FieldChange(new: field, old: before, missing: missing)
+      let whole = new.composites(around: field).first { given[$0.name]?.isClosure ?? false }
       let reason =
-        source.map { change.fault(of: $0, in: old) } ?? change.fault(in: new, old)
-        ?? change.fault(in: new, filled, given)
+        if let whole { change.fault(withinGiven: whole.name, source) } else {
+          source.map { change.fault(of: $0, in: old) } ?? change.fault(in: new, old)
+            ?? change.fault(in: new, filled, given)
+        }
       if let reason {
         faults.append(MigrationFault(record: new.name, field: field.name, reason: reason))
       }
@@ -187,6 +190,7 @@ extension FieldChange {
           + " in a step how it is computed"
     }
     if old.type.stored == new.type.stored || old.type.widens(to: new.type) { return nil }
+    if let advice = adviceWithoutConversion(from: old) { return advice }
     return
       "it was \(old.type) and is \(new.type), which loses values; say in a step how it is made, as"
       + " UpdateField(\"\(new.name)\", converting: .refuse)"
@@ -211,6 +215,28 @@ extension FieldChange {
     return nil
   }
 
+  /// What to write if no value of the old type converts to the new one; nil if some do.
+  private func adviceWithoutConversion(from old: FieldSchema) -> String? {
+    let canConvert =
+      switch (old.type, new.type) {
+      case (.composite, _), (_, .composite), (_, .transformable): false
+      default: true
+      }
+    if canConvert { return nil }
+    let value = new.type == .composite ? "FieldValue.composite([…])" : "…"
+    return
+      "it was \(old.type) and is \(new.type), to which nothing converts; say in a step how the whole value is made, as"
+      + " UpdateField(\"\(new.name)\", by: { old in \(value) })"
+      + (new.type == .composite ? ", and leave its parts out" : "")
+  }
+
+  /// Why a part cannot be given beside the composite it is in; nil if only the composite is.
+  fileprivate func fault(withinGiven composite: String, _ source: FieldSource?) -> String? {
+    source == nil
+      ? nil
+      : "the step gives the whole of \(composite), and this part of it too; leave one of them out"
+  }
+
   /// Why a step cannot make it so; nil where it can.
   fileprivate func fault(of source: FieldSource, in oldRecord: RecordSchema) -> String? {
     switch source {
@@ -222,8 +248,11 @@ extension FieldChange {
       if old.type.stored == new.type.stored || old.type.widens(to: new.type) { return nil }
       return "it is pulled from \(name), which is \(old.type) and not \(new.type)"
     case .value, .conversion:
-      return old == nil
-        ? "it is made of its old value, but is new; compute it from the record" : nil
+      guard let old else {
+        return "it is made of its old value, but is new; compute it from the record"
+      }
+      guard case .conversion = source, old.type.stored != new.type.stored else { return nil }
+      return adviceWithoutConversion(from: old)
     }
   }
 
@@ -251,6 +280,17 @@ extension [RecordChange] {
 }
 
 extension RecordSchema {
+  /// The composites that a field is a part of, from the innermost.
+  func composites(around field: FieldSchema) -> [FieldSchema] {
+    var found: [FieldSchema] = []
+    var number = field.composite
+    while let composite = number.flatMap({ self.field($0) }) {
+      found.append(composite)
+      number = composite.composite
+    }
+    return found
+  }
+
   /// Whether its keys are the same bytes.
   fileprivate func hasKeys(of old: RecordSchema) -> Bool {
     guard primaryKey == old.primaryKey else { return false }
@@ -286,6 +326,7 @@ extension ColumnType {
       (.uint16, .double), (.uint32, .double), (.float, .double):
       true
     case (.int8, .float), (.int16, .float), (.uint8, .float), (.uint16, .float): true
+    case (.array(of: let element), .array(of: let wider)): element.widens(to: wider)
     case (let type, .external(of: let inner, _)): type == inner
     case (.external(of: let inner, _), let type): type == inner
     default: false

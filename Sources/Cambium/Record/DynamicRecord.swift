@@ -16,9 +16,70 @@ public struct DynamicRecord: Hashable, Sendable {
     set { fields[field] = newValue }
   }
 
-  /// The value of a field as a Swift value; nil where there is none, or it is of another type.
-  public subscript<Value: FieldValueReadable>(field: String, as type: Value.Type) -> Value? {
-    self[field].as(type)
+  /// The value of a field as a Swift value. `address.city` names a part of a composite.
+  ///
+  /// - Throws: `FieldMismatch` if the record has no such field, or if its value is null or of another type.
+  public subscript<Value: FieldValueReadable>(field: String, as type: Value.Type) -> Value {
+    get throws(FieldMismatch) { try present(field).read(type, field, of: name) }
+  }
+
+  /// The value of a field as a Swift value; nil if it is null. `address.city` names a part of a composite.
+  ///
+  /// - Throws: `FieldMismatch` if the record has no such field, or if its value is of another type.
+  public subscript<Value: FieldValueReadable>(field: String, as type: Value?.Type) -> Value? {
+    get throws(FieldMismatch) { try present(field).readIfPresent(Value.self, field, of: name) }
+  }
+}
+
+extension DynamicRecord {
+  /// The value of a field or of a part of a composite; nil if the record has none.
+  func value(at path: String) -> FieldValue? { Self.value(at: path[...], in: fields) }
+
+  private static func value(
+    at path: Substring, in fields: [String: FieldValue]
+  ) -> FieldValue? {
+    if let value = fields[String(path)] { return value }
+    for dot in path.indices where path[dot] == "." {
+      switch fields[String(path[..<dot])] {
+      case .composite(let parts)?:
+        if let value = value(at: path[path.index(after: dot)...], in: parts) { return value }
+      case .null?: return .null
+      default: continue
+      }
+    }
+    return nil
+  }
+
+  private func present(_ field: String) throws(FieldMismatch) -> FieldValue {
+    guard let value = value(at: field) else {
+      throw .noField(field, of: name, but: Array(fields.keys))
+    }
+    return value
+  }
+}
+
+extension FieldValue {
+  /// The value of a field that must not be null.
+  func read<Value: FieldValueReadable>(
+    _ type: Value.Type, _ field: String, of record: String
+  ) throws(FieldMismatch) -> Value {
+    guard let value = try readIfPresent(type, field, of: record) else {
+      throw FieldMismatch(
+        record: record, field: field,
+        reason: "it is null here; read it as \(type)? and say what to do then")
+    }
+    return value
+  }
+
+  /// The value of a field; nil if it is null.
+  func readIfPresent<Value: FieldValueReadable>(
+    _ type: Value.Type, _ field: String, of record: String
+  ) throws(FieldMismatch) -> Value? {
+    do throws(FieldMismatch) {
+      return try self.as(type)
+    } catch {
+      throw error.naming(field, of: record)
+    }
   }
 }
 

@@ -114,7 +114,7 @@ import Testing
     let error = #expect(throws: StoreError.self) {
       try RowCondition(.comparison(field: field, .equal, value), in: sample.layout)
     }
-    guard case .invalidValue("Item", field, _) = error else {
+    guard case .invalidQuery("Item", field, _) = error else {
       Issue.record("\(error.map { "\($0)" } ?? "nothing")")
       return
     }

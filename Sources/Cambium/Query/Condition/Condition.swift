@@ -74,7 +74,7 @@ extension Condition {
 extension Condition {
   /// The condition on the fields that the properties are stored in.
   ///
-  /// - Throws: `.invalidValue`, naming the record, the field, and what is wrong with it, where a property is not
+  /// - Throws: `.invalidQuery`, naming the record, the field, and what is wrong with it, where a property is not
   ///   stored, or cannot be asked so.
   func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
     let condition = try fields(in: type)
@@ -88,7 +88,7 @@ extension Condition {
     return try tree.condition { property throws(StoreError) in
       try type.field(of: property)
     } tooDeep: {
-      .invalidValue(
+      .invalidQuery(
         record: layout.record.name, field: nil, reason: "the condition is nested too deep")
     }
   }

@@ -5,7 +5,7 @@ struct QueryRunner {
 
   /// The records of a query.
   ///
-  /// - Throws: `.invalidValue` where the query cannot be for the record, `.noSuchRecord` where the one to come
+  /// - Throws: `.invalidQuery` where the query cannot be for the record, `.noSuchRecord` where the one to come
   ///   after is not there, `.corrupt`, `.io`, `.sortTooLarge`.
   func find(
     _ query: FieldQuery, for need: QueryNeed = .records, forced: Int? = nil

@@ -78,6 +78,15 @@ final class RecordTrees: Sendable {
 extension RecordTrees {
   /// A primary key as people read it, for errors.
   func text(ofKey key: RawSpan) -> String { layout.text(ofKey: key) }
+
+  /// The error of a record that a type cannot be made of, with its key.
+  @usableFromInline
+  @inline(never)
+  func unreadable(_ error: StoreError, key: RawSpan) -> StoreError {
+    guard case .invalidValue(let record, let field, let reason) = error else { return error }
+    return .unreadableRecord(
+      record: record, key: text(ofKey: key), field: field, reason: reason)
+  }
 }
 
 extension RowLayout {

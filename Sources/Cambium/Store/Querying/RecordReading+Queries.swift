@@ -5,7 +5,7 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Parameter record: Where the page before ended: only records behind it come. It need not be there any more.
   /// - Complexity: that of the plan: see `explain(_:)`.
-  /// - Throws: `StoreError.unknownRecord`; `.invalidValue` where the query cannot be asked of the record;
+  /// - Throws: `StoreError.unknownRecord`; `.invalidQuery` where the query cannot be asked of the record;
   ///   `.noSuchRecord` where the one with the key to come after is not there; `.sortTooLarge`, `.corrupt`, `.io`,
   ///   `.closed`; what the type's hook after loading throws.
   @inlinable

@@ -3,7 +3,7 @@
 extension RecordReading where Self: ~Copyable {
   /// The record of the type stored as `name` with a primary key, as its fields' values; nil if there is none.
   ///
-  /// - Throws: `StoreError.unknownRecord`, `.invalidValue` where the key is of other types, `.corrupt`, `.io`,
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the key is of other types, `.corrupt`, `.io`,
   ///   `.closed`.
   public func fetch(
     record name: String, key part: any FieldValueConvertible,

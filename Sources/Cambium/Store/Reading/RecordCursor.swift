@@ -39,7 +39,7 @@ public final class RecordCursor<Subject: Record> {
 
   /// Goes to where the record with a primary key is or would be; it, or the first behind, comes next.
   ///
-  /// - Throws: `StoreError.invalidValue` where the key is of other types, `.corrupt`, `.io`.
+  /// - Throws: `StoreError.invalidQuery` where the key is of other types, `.corrupt`, `.io`.
   public func seek(to parts: any FieldValueConvertible...) throws(StoreError) {
     let key = KeyEncoder()
     try key.encode(primaryKey: parts, of: type.trees)

@@ -13,7 +13,7 @@ extension RecordReading where Self: ~Copyable {
   /// The record with a primary key; nil if there is none. Parts of a compound key are in its order.
   ///
   /// - Complexity: O(log records): a lookup in memory, and in pages that are mostly in memory too.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidValue` where the key is of other types, `.corrupt`, `.io`,
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` where the key is of other types, `.corrupt`, `.io`,
   ///   `.closed`; what the type's hook after loading throws.
   @inlinable
   public func fetch<Subject: Record>(

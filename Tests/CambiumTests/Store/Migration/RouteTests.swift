@@ -158,7 +158,7 @@ private struct SteppingOther: Record {
       storeError { try PersistentStore(at: path, model: model) }
         == .newerSchema(found: 2, supported: 1))
     let back = Step(from: 2, to: 1) {
-      UpdateRecord("Item") { UpdateField("v1", from: { $0["v2", as: Int.self] ?? 0 }) }
+      UpdateRecord("Item") { UpdateField("v1", from: { try $0["v2", as: Int.self] }) }
     }
     let older = try PersistentStore(at: path, model: model, steps: [back])
     #expect(try older.fetch(SteppingFirst.self).map(\.v1) == [10, 20])

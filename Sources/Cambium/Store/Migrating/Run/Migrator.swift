@@ -190,11 +190,16 @@ extension Migrator {
         try writer.checkUsable()
         try next.put(into: trees, backend.names)
       }
-    } catch let error as StoreError {
-      throw error
-    } catch {
+    } catch StoreError.unknownRecord(let name) {
       throw .stepFailed(
-        version: Int(hook.world.schema.version), source: hook.name, reason: "\(error)")
+        version: hook.version, source: hook.name,
+        reason:
+          "\(name) is not among its types, or not in that version; name the type in parentheses, as in"
+          + " Before(\(name).self) { … }")
+    } catch let error as StoreError {
+      throw error.naming(hook.name, inStepTo: hook.version)
+    } catch {
+      throw .stepFailed(version: hook.version, source: hook.name, reason: "\(error)")
     }
   }
 

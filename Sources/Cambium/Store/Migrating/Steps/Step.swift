@@ -4,7 +4,7 @@
 /// Step(to: 3) {
 ///   UpdateRecord("Item") {
 ///     UpdateField("price", converting: .replace(0))
-///     UpdateField("title", from: { old in old["name", as: String.self] ?? "untitled" })
+///     UpdateField("title", from: { old in try old["name", as: String?.self] ?? "untitled" })
 ///   }
 ///   TransformRecords("Person", into: "Person", "Address") { old, emit in … }
 /// }

@@ -34,7 +34,11 @@ public struct UpdateField: Sendable {
   let name: String
   let source: FieldSource
 
-  /// Through a function of its old value, which is null where it had none.
+  /// Through a function of its old value, which is null if it had none.
+  ///
+  /// ```swift
+  /// UpdateField("name", by: { old in try old.as(String.self)?.uppercased() })
+  /// ```
   public init<Value: FieldValueConvertible>(
     _ name: String, by transform: @escaping @Sendable (FieldValue) throws -> Value
   ) {
@@ -42,9 +46,14 @@ public struct UpdateField: Sendable {
     source = .value { value in try transform(value).fieldValue }
   }
 
-  /// Computed from the whole old record.
+  /// Computed from the whole old record. Reading a field that the old version does not have, or as a type that it is
+  /// not, fails the migration.
+  ///
+  /// ```swift
+  /// UpdateField("title", from: { old in try old["nick", as: String?.self] ?? old["name", as: String.self] })
+  /// ```
   public init<Value: FieldValueConvertible>(
-    _ name: String, from compute: @escaping @Sendable (DynamicRecord) throws -> Value
+    _ name: String, from compute: @escaping @Sendable (OldRecord) throws -> Value
   ) {
     self.name = name
     source = .record { record in try compute(record).fieldValue }
