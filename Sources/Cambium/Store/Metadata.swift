@@ -21,7 +21,10 @@ extension RecordReading where Self: ~Copyable {
     try allMetadataNames().filter { !$0.utf8.starts(with: RecordTypes.queryPrefix.utf8) }
   }
 
-  func allMetadataNames() throws(StoreError) -> [String] {
+  /// The same with those of queries, for who copies all that there is.
+  ///
+  /// - Throws: as `metadataNames()`.
+  package func allMetadataNames() throws(StoreError) -> [String] {
     let reader = try recordReader()
     let cursor = try reader.trees.cursor(in: reader.types.metadata)
     var names: [String] = []

@@ -92,7 +92,7 @@ struct ExportWriter {
     try line(try header)
     for type in types { try writeRecords(of: RecordShape(type)) }
     if hasMetadata {
-      for name in try snapshot.metadataNames() {
+      for name in try snapshot.allMetadataNames() {
         let value = try snapshot.metadata(JSONValue.self, for: name) ?? .null
         try line(["metadata": .string(name), "value": value])
       }

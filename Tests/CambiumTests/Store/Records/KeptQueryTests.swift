@@ -124,6 +124,7 @@ private struct OtherNames: Record {
         try transaction.setMetadata(1, for: "number")
       }
       #expect(try store.metadataNames() == ["number"])
+      #expect(try store.allMetadataNames().count == 2)
       try store.write { transaction in
         for name in try transaction.metadataNames() {
           try transaction.setMetadata(nil as Int?, for: name)
