@@ -132,8 +132,9 @@ extension MigrationPlan {
     let log = EngineOptions().logSize
     logBytesToGrow = log.growth(of: backend.logUse.size, writing: measure.bytesLogged)
     var faults = try RecordCounting.faults(of: route, in: backend)
+    // Pages that are made are not filled as those that are read, and rows may grow: an eighth, say.
     let bytesNeeded =
-      bytesToWrite + blobBytesToWrite + logBytesToGrow
+      bytesToWrite + bytesToWrite / 8 + blobBytesToWrite + logBytesToGrow
       + measure.commits(of: options.sliceCount) * WorkMeasure.bytesPerCommit
     if let bytesFree, bytesFree < bytesNeeded {
       faults.append(
