@@ -138,10 +138,7 @@ extension EngineBackend {
     try engine.compact(request)
   }
 
-  func close() throws(StoreError) {
-    defer { threads.end() }
-    try engine.close()
-  }
+  func close() throws(StoreError) { try threads.close() }
 
   /// Ends it without putting everything into the trees.
   fileprivate func abandon() {
