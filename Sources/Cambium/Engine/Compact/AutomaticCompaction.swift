@@ -62,7 +62,7 @@ extension Engine {
   private func takeFoldTurnToCompact(_ automatic: AutomaticCompaction) -> Bool {
     lock.lock()
     defer { lock.unlock() }
-    guard case .open = phase, !background.isEnding, !hasFoldTurn, working.frozen == nil,
+    guard life.permits(.starting), !background.isEnding, !hasFoldTurn, working.frozen == nil,
       isCompactionDue(automatic)
     else { return false }
     hasFoldTurn = true

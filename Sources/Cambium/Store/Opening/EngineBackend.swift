@@ -140,8 +140,7 @@ extension EngineBackend {
   }
 
   func close() throws(StoreError) {
-    defer { threads.end() }
-    try blobs.close { () throws(StoreError) in try engine.close() }
+    try blobs.close { () throws(StoreError) in try threads.close() }
   }
 
   /// Ends it without putting everything into the trees.

@@ -49,21 +49,38 @@ struct BackgroundThreadTests {
     lock.unlock()
   }
 
-  @Test func `a thread knows itself`() throws {
-    let box = Mutex<BackgroundThread?>(nil)
-    let isCurrent = Mutex(false)
+  /// The system gives the identity of a thread that was joined to the next one.
+  @Test func `a thread that has ended can be joined again on any thread`() throws {
+    let ended = try BackgroundThread(name: "ended") {}
+    ended.join()
+    for _ in 0..<8 {
+      let next = try BackgroundThread(name: "next") { ended.join() }
+      next.join()
+    }
+  }
+
+  @Test func `all threads that join one wait for its end`() throws {
     let gate = ThreadLock()
     gate.lock()
-    let thread = try BackgroundThread(name: "itself") {
+    let hasEnded = Atomic(false)
+    let thread = try BackgroundThread(name: "joined") {
       gate.lock()
       gate.unlock()
-      isCurrent.withLock { $0 = box.withLock { $0?.isCurrent ?? false } }
+      hasEnded.store(true, ordering: .sequentiallyConsistent)
     }
-    box.withLock { $0 = thread }
+    let early = Atomic(0)
+    let joiners = try (0..<3).map { _ in
+      try BackgroundThread(name: "joining") {
+        thread.join()
+        if !hasEnded.load(ordering: .sequentiallyConsistent) {
+          early.add(1, ordering: .sequentiallyConsistent)
+        }
+      }
+    }
+    usleep(20_000)
     gate.unlock()
-    thread.join()
-    #expect(isCurrent.withLock { $0 })
-    #expect(!thread.isCurrent)
+    for joiner in joiners { joiner.join() }
+    #expect(early.load(ordering: .sequentiallyConsistent) == 0)
   }
 
   // MARK: Forks
