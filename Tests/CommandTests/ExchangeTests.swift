@@ -23,6 +23,21 @@ import Testing
     try Recorded.check(try export(path), "export.txt")
   }
 
+  @Test(arguments: [["export"], ["query", "--json"], ["query", "--csv"]])
+  func `a blob of 2 GiB is written in pieces`(arguments: [String]) throws {
+    let store = stage.path("blob")
+    let hostile = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
+    try FileManager.default.copyItem(
+      atPath: "/\(hostile)/CambiumTests/Fixtures/hostile/blob-of-2-gib", toPath: store)
+    let schema = try #require(try PersistentStore.inspect(at: store).schemas.last)
+    let name = arguments.first == "query" ? schema.records.map(\.name) : []
+    let child = try ChildProcess(
+      arguments + [store] + name, files: ["/dev/null", "/dev/null", stage.path("error")])
+    let (status, memory) = child.measuredWait()
+    #expect(status == 0)
+    #expect(memory < 200 << 20)
+  }
+
   @Test func `an import makes a store with the same content, indexes and fingerprint`() throws {
     let text = try export(path)
     let (file, copy) = (stage.path("file"), stage.path("copy"))

@@ -3,8 +3,8 @@ import TestSupport
 
 /// Files of this repository, found from where this one lies.
 enum Repository {
-  static func path(_ relative: String, file: String = #filePath) -> String {
-    let folders = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+  static func path(_ relative: String) -> String {
+    let folders = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
     return folders.joined(separator: "/") + "/" + relative
   }
 

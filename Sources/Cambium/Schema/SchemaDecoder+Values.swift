@@ -54,7 +54,7 @@ extension SchemaDecoder {
     from reader: inout ByteReader, of fields: [FieldSchema]
   ) throws(StoreError) -> FieldCondition {
     let number = try reader.integer(UInt32.self)
-    guard let field = fields.first(where: { $0.number == number }) else {
+    guard let field = fields.field(number) else {
       throw reader.fault("a condition is of field \(number), which is not there")
     }
     let code = try reader.integer(UInt8.self)

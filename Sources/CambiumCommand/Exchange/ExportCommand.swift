@@ -127,20 +127,15 @@ struct ExportWriter {
   }
 
   private mutating func writeRecords(of shape: RecordShape) throws {
-    var text = ""
     var count = count
     let (bar, total, write) = (bar, total, write)
     // By name: numbers depend on what a store has been through.
     let named = shape.fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     let body: (DynamicRecord) throws -> Void = { record in
       try Interruption.check("The export was interrupted, and has no last line.")
-      text.removeAll(keepingCapacity: true)
-      let fields = try named.map { field in
-        JSONValue.Member(name: field.name, value: try record[field.name].json(of: field))
-      }
-      (["record": .string(shape.name), "fields": .object(fields)] as JSONValue).write(to: &text)
-      text += "\n"
-      try write(text)
+      try write("{\"record\":\(JSONValue.string(shape.name)),\"fields\":")
+      try FieldValue.writeJSON(named.map { ($0, record[$0.name]) }, to: write)
+      try write("}\n")
       count += 1
       bar.show(Double(count) / Double(max(1, total)), "\(Figures.count(count)) records")
     }

@@ -35,6 +35,33 @@ import Testing
     #expect(time < .seconds(5))
   }
 
+  @Test(arguments: TreeReadingTests.modes)
+  func `a scan ends where a page is found by many references`(mode: ReadMode) throws {
+    let pages = CraftedPages()
+    var below = try pages.append(CraftedPages.entries(0..<80))
+    for level in 1...40 as ClosedRange<UInt8> {
+      // The second reference is never compared with the page, which was verified by the first.
+      var lie = below
+      lie.count = 1
+      lie.liveBytes = UInt64(lie.size)
+      var branch = try pages.append(branch: [([], below), ([200], lie)], level: level)
+      branch.count = below.count + lie.count
+      branch.liveBytes = UInt64(branch.size) + below.liveBytes + lie.liveBytes
+      below = branch
+    }
+    let tree = try pages.tree(below, level: 40, reading: mode)
+    for isForward in [true, false] {
+      let fault = storeError { () throws(StoreError) in
+        var cursor = Cursor(tree)
+        var isOn = isForward ? try cursor.first() : try cursor.last()
+        for _ in 0..<10_000 where isOn {
+          isOn = isForward ? try cursor.next() : try cursor.previous()
+        }
+      }
+      #expect(fault?.invariant == .aggregates)
+    }
+  }
+
   @Test func `keys outside their separators are reported`() throws {
     let pages = CraftedPages()
     let first = try pages.append(CraftedPages.entries(0..<100))

@@ -143,9 +143,6 @@ extension StoreError {
 extension Footer {
   /// The bytes of the pages that its trees reach.
   fileprivate var pageBytes: Int {
-    trees.reduce(0) { sum, tree in
-      let bytes = Int(clamping: tree.root?.reference.liveBytes ?? 0)
-      return bytes > .max - sum ? .max : sum + bytes
-    }
+    trees.reduce(0) { $0 + Int(clamping: $1.root?.reference.liveBytes ?? 0) }
   }
 }
