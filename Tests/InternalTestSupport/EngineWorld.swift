@@ -62,6 +62,16 @@ extension Engine {
   }
 }
 
+extension Engine {
+  /// Makes the next footer have pending work.
+  func plant(_ work: PendingWork) throws {
+    let file = working.base.file
+    var footer = file.footer
+    footer.pendingWork.append(work)
+    working.base = try Base(PageFile(after: file, file.reference, footer), names: names)
+  }
+}
+
 /// Random numbers that a closure can hand out.
 final class Salts: @unchecked Sendable {
   private let lock = ThreadLock()

@@ -9,3 +9,10 @@ func storeError<Result, Failure: Error>(_ body: () throws(Failure) -> Result) ->
     return error as? StoreError
   }
 }
+
+extension StoreError {
+  /// Whether it is damage that breaks a rule.
+  func breaks(_ invariant: Invariant) -> Bool {
+    if case .corrupt(_, invariant, _) = self { true } else { false }
+  }
+}

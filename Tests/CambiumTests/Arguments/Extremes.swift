@@ -59,6 +59,7 @@ final class Extremes {
     } catch is StoreError {
     } catch is ConditionSyntaxError {
     } catch is SchemaLockError {
+    } catch is FieldMismatch {
     } catch is DecodingError {  // of bytes that a program passes to a codec
     } catch {
       Issue.record(error, "not an error of the library")

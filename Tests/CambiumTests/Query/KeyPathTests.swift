@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 private final class Owner: Codable, Hashable, Sendable {
   let name: String

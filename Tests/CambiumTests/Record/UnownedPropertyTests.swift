@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 private final class Cache: @unchecked Sendable {
   static let shared = Cache()

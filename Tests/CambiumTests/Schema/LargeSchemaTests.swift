@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Schemas that a file may have, far larger than any that is written: what is done with them takes no longer than their
 /// size makes it.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Options with any number in them: a store opens, is written to, read and opened again.
 @Suite struct OptionExtremesTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Objects that are kept longer than their store: they may go on reading, and never write.
 @Suite struct OutlivingObjectTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite("Closing a store", .serialized)
 struct StoreClosingTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Every call on an engine, with its threads, in every state of its life.
 @Suite("Calls in every state of an engine", .serialized)

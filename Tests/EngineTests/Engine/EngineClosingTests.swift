@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// An engine that is closed while threads and tasks are at work with it, and while writing fails.
 @Suite("An engine that is closed", .serialized)

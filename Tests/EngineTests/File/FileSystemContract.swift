@@ -2,6 +2,8 @@ import Cambium
 import TestSupport
 import Testing
 
+@testable import InternalTestSupport
+
 /// What every file system owes the engine, each in a directory that is empty.
 enum FileSystemContract {
   /// The clauses, by name, so that a failure says which was broken by whom.

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 struct PosixFileSystemTests {
   let temporary: TemporaryDirectory

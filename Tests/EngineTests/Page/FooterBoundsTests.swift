@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What a footer may say of trees and segments, by the bytes that it publishes.
 @Suite struct FooterBoundsTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Stores that no program wrote, in the repository: their checksums are right, and what they say is not.
 enum HostileStores {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Small stores, sound and hostile ones, changed at random with their checksums mended: nothing that reads them may
 /// trap, hang, or throw what is no `StoreError`.

@@ -1,6 +1,7 @@
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Makes the checksums of a store's files right again, whatever was done to them: those of pages in them and in the
 /// references to them, from the leaves upwards; those of both copies of the footer; of the log's header and of its

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Stores whose pages are whole, and whose entries say what cannot be: the deep check finds them.
 @Suite struct DeepCheckTests {
@@ -129,23 +130,6 @@ import Testing
       return reason
     }
     #expect(reasons.contains("a boolean is 2"))
-  }
-}
-
-extension StoreError {
-  /// Whether it is damage that breaks a rule.
-  func breaks(_ invariant: Invariant) -> Bool {
-    if case .corrupt(_, invariant, _) = self { true } else { false }
-  }
-}
-
-extension Engine {
-  /// Makes the next footer have pending work.
-  func plant(_ work: PendingWork) throws {
-    let file = working.base.file
-    var footer = file.footer
-    footer.pendingWork.append(work)
-    working.base = try Base(PageFile(after: file, file.reference, footer), names: names)
   }
 }
 

@@ -2,6 +2,8 @@ import Cambium
 import TestSupport
 import Testing
 
+@testable import InternalTestSupport
+
 /// An account as it was, with a composite that may be null.
 private struct OldAccount: Record {
   var id: Int

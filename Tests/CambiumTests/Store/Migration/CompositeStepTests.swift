@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Values that a step gives to parts of composites that may be null.
 @Suite struct CompositeStepTests {
@@ -49,7 +50,7 @@ import Testing
 
   private static let sources: [UpdateField] = [
     UpdateField("address.city", path: "city"),
-    UpdateField("address.city", from: { $0["city"] }),
+    UpdateField("address.city", from: { try $0["city"] }),
   ]
 
   @Test(arguments: sources.indices, [true, false])
@@ -167,7 +168,7 @@ import Testing
         ["home": .composite(["address": whole])], ["home": nil],
       ])
     #expect(
-      try Self.migrated(store, UpdateField("home.address", from: { $0["old"] })) == [
+      try Self.migrated(store, UpdateField("home.address", from: { try $0["old"] })) == [
         ["home": .composite(["address": whole])], ["home": nil],
       ])
     #expect(

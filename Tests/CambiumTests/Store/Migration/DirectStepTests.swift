@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Steps that lead over several versions end with the records that the steps one by one end with.
 @Suite struct DirectStepTests {
@@ -149,7 +150,7 @@ import Testing
 
   private static func copy(_ old: Int, _ new: Int) -> Step {
     Step(from: old, to: new) {
-      UpdateRecord("R") { UpdateField("v\(new)", from: { old in old.values + ",\(new)" }) }
+      UpdateRecord("R") { UpdateField("v\(new)", from: { old in old.record.values + ",\(new)" }) }
     }
   }
 
@@ -197,6 +198,7 @@ import Testing
 extension DynamicRecord {
   /// The value of the one field that is no key.
   fileprivate var values: String {
-    fields.first { $0.key != "id" }?.value.as(String.self) ?? ""
+    for case (let name, .string(let text)) in fields where name != "id" { return text }
+    return ""
   }
 }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A price that becomes a number.
 enum Priced {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// An interrupted migration is resumed by the same definitions only.
 @Suite struct MigrationResumingTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The space that a plan says a migration takes, on a file system that has no more than that.
 @Suite(.enabled(if: SmallDisk.isAllowed, "only root may mount a file system"))

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// One stored record under Swift properties whose names change.
 private struct Old: Record {

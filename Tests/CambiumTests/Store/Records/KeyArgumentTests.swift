@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 private struct Keyed<Key: FieldValueConvertible & Codable & Hashable & KeyTyped>: Record {
   var id: Key

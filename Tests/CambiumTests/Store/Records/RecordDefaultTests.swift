@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 private struct Player: Record, Equatable {
   struct Score: Codable, Hashable, Sendable {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The trees that a log names, each of which takes memory.
 @Suite struct ReplayedTreesTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Files of two copies of a store in one directory, as after a restore of some of them.
 @Suite struct LogAgeTests {
