@@ -34,8 +34,15 @@ let package = Package(
       dependencies: ["CCambium", "CZstd", .product(name: "Logging", package: "swift-log")]),
     .target(name: "TestSupport", dependencies: ["Cambium"], path: "Tests/TestSupport"),
     .target(name: "CambiumTesting", dependencies: ["Cambium", "TestSupport"]),
+    // Sees what is internal, as the tests that use it do; so it is a target for tests, without any of its own.
+    .testTarget(name: "InternalTestSupport", dependencies: ["Cambium", "TestSupport"]),
+    // Two modules, for two cores: a module is compiled by one.
     .testTarget(
-      name: "CambiumTests", dependencies: ["Cambium", "CambiumTesting", "CCambium", "TestSupport"],
+      name: "EngineTests",
+      dependencies: ["Cambium", "CCambium", "InternalTestSupport", "TestSupport"]),
+    .testTarget(
+      name: "CambiumTests",
+      dependencies: ["Cambium", "CambiumTesting", "InternalTestSupport", "TestSupport"],
       exclude: ["Fixtures"]),
     .testTarget(name: "UnreflectedTests", dependencies: ["Cambium"]),
     .executableTarget(

@@ -59,7 +59,8 @@ extension ExitStatus {
     case .io, .full, .networkFileSystem, .poisoned, .outcomeUnknown: self = .inputOutput
     case .migrationCancelled: self = .interrupted
     case .unknownRecord, .noSuchRecord, .notKept, .historyExpired: self = .notFound
-    case .invalidDescription, .schemaMismatch, .invalidValue, .duplicateKey, .uniqueConflict,
+    case .invalidDescription, .schemaMismatch, .invalidValue, .invalidQuery, .unreadableRecord,
+      .duplicateKey, .uniqueConflict,
       .limitExceeded, .stepFailed:
       self = .invalid
     default: self = .refused

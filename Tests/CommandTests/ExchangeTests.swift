@@ -23,6 +23,21 @@ import Testing
     try Recorded.check(try export(path), "export.txt")
   }
 
+  @Test(arguments: [["export"], ["query", "--json"], ["query", "--csv"]])
+  func `a blob of 2 GiB is written in pieces`(arguments: [String]) throws {
+    let store = stage.path("blob")
+    let hostile = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
+    try FileManager.default.copyItem(
+      atPath: "/\(hostile)/CambiumTests/Fixtures/hostile/blob-of-2-gib", toPath: store)
+    let schema = try #require(try PersistentStore.inspect(at: store).schemas.last)
+    let name = arguments.first == "query" ? schema.records.map(\.name) : []
+    let child = try ChildProcess(
+      arguments + [store] + name, files: ["/dev/null", "/dev/null", stage.path("error")])
+    let (status, memory) = child.measuredWait()
+    #expect(status == 0)
+    #expect(memory < 200 << 20)
+  }
+
   @Test func `an import makes a store with the same content, indexes and fingerprint`() throws {
     let text = try export(path)
     let (file, copy) = (stage.path("file"), stage.path("copy"))
@@ -41,6 +56,40 @@ import Testing
     #expect(try store.fetch(Shop.Item.self, key: 2)?.extra == ["one": 2])
     #expect(try store.metadata([String].self, for: "owner") == ["shop", "1"])
     try store.close()
+  }
+
+  @Test func `an export and a backup of a damaged store go on with what is whole, if told to`()
+    throws
+  {
+    let store = try PersistentStore(at: path, model: Shop.model)
+    try store.write { transaction in
+      for id in 100..<1_100 { try transaction.save(Shop.item(id)) }
+    }
+    let damaged = stage.path("damaged")
+    _ = try store.backUp(to: damaged)
+    try store.close()
+    let segment = damaged + "/pages-0000000001"
+    let map = try Command.run("map", damaged, "--json").output
+    let leaf = try #require(
+      Int(map.firstMatch(of: /"first":(\d+),"count":\d+,"use":"leaf"/)?.1 ?? ""))
+    var all = try bytes(of: segment)
+    all[leaf * 4096 + 200] ^= 1
+    try write(all, to: segment)
+    let refused = try Command.run("export", damaged)
+    #expect(refused.status == 1)
+    let export = try Command.run("export", damaged, "--skip-damaged")
+    #expect(export.status == 1)
+    let leftOut = export.error.split(separator: "\n").filter { $0.contains("left out Item") }.count
+    #expect(leftOut > 0 && leftOut < 1_004)
+    #expect(export.error.contains("could not be read and were left out"))
+    let (file, copy, backup) = (stage.path("file"), stage.path("copy"), stage.path("backup"))
+    try write(export.output, to: file)
+    #expect(try Command.run("import", copy, file).status == 0)
+    #expect(try Command.run("backup", damaged, backup, "--skip-damaged").status == 1)
+    for path in [copy, backup] {
+      #expect(try PersistentStore.check(at: path, .deep).isWhole)
+      #expect(try PersistentStore.snapshot(at: path).count(record: "Item") == 1_004 - leftOut)
+    }
   }
 
   @Test func `values at the edges come back exactly`() throws {

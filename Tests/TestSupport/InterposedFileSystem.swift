@@ -1,13 +1,14 @@
 package import Cambium
 
 /// Another file system, and something that happens before each call on it: what other threads and processes
-/// may do there.
+/// may do there. Its writes and flushes can be made to fail.
 package final class InterposedFileSystem<Inner: FileSystem>: FileSystem, @unchecked Sendable {
   package typealias File = Inner.File
 
   package let inner: Inner
   private let guardian = ThreadLock()
   private var body: ((Site) -> Void)?
+  private var failure: ((Site) -> Errno?)?
 
   package init(_ inner: Inner) {
     self.inner = inner
@@ -20,6 +21,20 @@ package final class InterposedFileSystem<Inner: FileSystem>: FileSystem, @unchec
     guardian.lock()
     defer { guardian.unlock() }
     self.body = body
+  }
+
+  /// Makes writes and flushes fail from now on where `failure` returns an error; nil for none.
+  package func failWriting(_ failure: ((Site) -> Errno?)?) {
+    guardian.lock()
+    defer { guardian.unlock() }
+    self.failure = failure
+  }
+
+  private func failIfDue(_ operation: String, at site: Site) throws(StoreError) {
+    guardian.lock()
+    let errno = failure?(site)
+    guardian.unlock()
+    if let errno { throw .failed(operation, errno, path: path) }
   }
 
   private func before(_ site: Site) {
@@ -53,11 +68,13 @@ package final class InterposedFileSystem<Inner: FileSystem>: FileSystem, @unchec
     _ bytes: RawSpan, to file: File, from offset: Int, at site: Site
   ) throws(StoreError) {
     before(site)
+    try failIfDue("write", at: site)
     try inner.write(bytes, to: file, from: offset, at: site)
   }
 
   package func sync(_ file: File, at site: Site) throws(StoreError) {
     before(site)
+    try failIfDue("sync", at: site)
     try inner.sync(file, at: site)
   }
 

@@ -2,6 +2,7 @@
 final class BlobAppender<Medium: FileSystem>: @unchecked Sendable {
   let segment: BlobSegment<Medium>
   private let medium: Medium
+  private let gate: BlobGate
   private let lock = ThreadLock()
   /// Held while the file is synced. The system tells of a failure once: of two syncs at the same time the second
   /// would not hear of it, so that it waits for what the first has to say.
@@ -10,13 +11,16 @@ final class BlobAppender<Medium: FileSystem>: @unchecked Sendable {
   private var endOffset: UInt64
   private var syncedEnd: UInt64
   private var hasFailedToSync = false
+  /// Whether no stream writes to it any more.
+  private var hasEnded = false
   /// The file once more, for output past the page cache. Used by the stream alone that has the segment.
   private var direct: Medium.File?
 
   /// - Parameter end: Where the next blob begins. What is before is on the medium.
-  init(_ segment: BlobSegment<Medium>, in medium: Medium, end: UInt64) {
+  init(_ segment: BlobSegment<Medium>, in medium: Medium, end: UInt64, through gate: BlobGate) {
     self.segment = segment
     self.medium = medium
+    self.gate = gate
     endOffset = end
     syncedEnd = end
   }
@@ -39,15 +43,19 @@ final class BlobAppender<Medium: FileSystem>: @unchecked Sendable {
 
   /// Writes through the page cache.
   ///
-  /// - Throws: `.io`, `.full`.
+  /// - Throws: `.io`, `.full`, `.closed`, `.forked`.
   func write(_ bytes: RawSpan, at offset: UInt64) throws(StoreError) {
+    try gate.enter()
+    defer { gate.leave() }
     try medium.write(bytes, to: segment.file, from: Int(offset), at: .blobWrite)
   }
 
   /// Writes past the page cache: whole blocks at a block's beginning, none of which has a byte written otherwise.
   ///
-  /// - Throws: `.io`, `.full`.
+  /// - Throws: `.io`, `.full`, `.closed`, `.forked`.
   func writeDirect(_ bytes: RawSpan, at offset: UInt64) throws(StoreError) {
+    try gate.enter()
+    defer { gate.leave() }
     if direct == nil {
       direct = try medium.open(.blobs(number), .readWriteDirect, at: .blobSegmentOpen)
     }
@@ -58,12 +66,24 @@ final class BlobAppender<Medium: FileSystem>: @unchecked Sendable {
   /// Closes what only streams need, as there will be none any more.
   func endOutput() {
     direct = nil
+    lock.lock()
+    defer { lock.unlock() }
+    hasEnded = true
+  }
+
+  /// Whether there is nothing left to write or to sync.
+  var isDone: Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    return hasEnded && syncedEnd >= endOffset && !hasFailedToSync
   }
 
   /// Gives back what an abandoned stream wrote behind `end`.
   ///
-  /// - Throws: `.io`.
+  /// - Throws: `.io`, `.closed`, `.forked`.
   func cut(to end: UInt64) throws(StoreError) {
+    try gate.enter()
+    defer { gate.leave() }
     try medium.truncate(segment.file, to: Int(end), at: .blobTruncate)
   }
 

@@ -109,8 +109,10 @@ extension BlobFiles {
   /// A file that is not there is removed already. The directory is not synced: a file that comes back is an
   /// orphan.
   ///
-  /// - Throws: `.io`.
+  /// - Throws: `.io`, `.closed`, `.forked`.
   func remove(_ number: UInt32) throws(StoreError) {
+    try gate.enter()
+    defer { gate.leave() }
     do throws(StoreError) {
       try medium.unlink(.blobs(number), at: .blobUnlink)
     } catch {

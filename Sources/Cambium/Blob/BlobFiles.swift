@@ -7,6 +7,8 @@ final class BlobFiles<Medium: FileSystem>: @unchecked Sendable {
   let seed: BlobSeed
   let crew: BlobCrew
   let spares: BlobSpares
+  /// What every write passes.
+  let gate: BlobGate
   private let segmentSize: UInt64
   let lock = ThreadLock()
 
@@ -16,7 +18,7 @@ final class BlobFiles<Medium: FileSystem>: @unchecked Sendable {
   var segments: [BlobSegment<Medium>] = []
   /// Those that were removed, as long as somebody has them.
   var removed: [UInt32: RemovedSegment<Medium>] = [:]
-  /// Those that are written to, by number, also full ones.
+  /// Those that are written to, by number, also full ones that are not synced yet.
   var appenders: [UInt32: BlobAppender<Medium>] = [:]
   /// Those of them in which the next stream may go on; the last one does.
   var free: [BlobAppender<Medium>] = []
@@ -30,10 +32,11 @@ final class BlobFiles<Medium: FileSystem>: @unchecked Sendable {
   ///   - segmentSize: The size in bytes after which a segment takes no further blob.
   ///   - bufferSize: How many bytes of a large blob are written at once.
   ///   - crew: Who compresses and decompresses.
+  ///   - gate: What ends all writing with the store; nil for one of their own.
   init(
     in medium: Medium, seed: BlobSeed, from number: UInt32,
     segmentSize: Int = BlobLayout.segmentSize, bufferSize: Int = 1 << 20,
-    crew: BlobCrew = BlobCrew()
+    crew: BlobCrew = BlobCrew(), gate: BlobGate? = nil
   ) {
     precondition(
       bufferSize >= 2 * Layout.blockSize && bufferSize % Layout.blockSize == 0,
@@ -42,6 +45,7 @@ final class BlobFiles<Medium: FileSystem>: @unchecked Sendable {
     self.seed = seed
     self.segmentSize = UInt64(max(segmentSize, 0))
     self.crew = crew
+    self.gate = gate ?? BlobGate(medium.path)
     spares = BlobSpares(for: crew, bufferSize: bufferSize)
     nextNumber = UInt64(number)
   }
@@ -94,6 +98,7 @@ extension BlobFiles {
         leave(appender)
         throw error
       }
+      dropIfDone(appender)
     }
   }
 
@@ -108,7 +113,7 @@ extension BlobFiles {
     defer { lock.unlock() }
     insert(segment)
     guard UInt64(size) == end, end < segmentSize, appenders[number] == nil else { return }
-    let appender = BlobAppender(segment, in: medium, end: end)
+    let appender = BlobAppender(segment, in: medium, end: end, through: gate)
     appenders[number] = appender
     free.append(appender)
   }
@@ -138,7 +143,10 @@ extension BlobFiles {
   ///   - isWhole: Whether others may go on behind that.
   func giveBack(_ appender: BlobAppender<Medium>, end: UInt64, isWhole: Bool) {
     appender.note(end: end)
-    guard isWhole, end < segmentSize, !appender.isBroken else { return appender.endOutput() }
+    guard isWhole, end < segmentSize, !appender.isBroken else {
+      appender.endOutput()
+      return dropIfDone(appender)
+    }
     lock.lock()
     defer { lock.unlock() }
     free.append(appender)
@@ -177,8 +185,17 @@ extension BlobFiles {
     free.removeAll { $0 === appender }
   }
 
+  /// Drops an appender that takes no further blob, when all that was written to it is on the disk.
+  private func dropIfDone(_ appender: BlobAppender<Medium>) {
+    lock.lock()
+    defer { lock.unlock() }
+    if appender.isDone { appenders[appender.number] = nil }
+  }
+
   /// Makes the next segment. It gets its name once its header is on the medium.
   private func makeAppender() throws(StoreError) -> BlobAppender<Medium> {
+    try gate.enter()
+    defer { gate.leave() }
     let number = try takeNumber()
     let name = FileName.blobs(number)
     let file = try medium.open(name.temporary, .create, at: .blobSegmentCreate)
@@ -190,7 +207,8 @@ extension BlobFiles {
     try medium.rename(name.temporary, to: name, at: .blobSegmentRename)
     try medium.syncDirectory(at: .blobDirectorySync)
     return BlobAppender(
-      BlobSegment(number: number, file: file), in: medium, end: UInt64(BlobLayout.firstOffset))
+      BlobSegment(number: number, file: file), in: medium, end: UInt64(BlobLayout.firstOffset),
+      through: gate)
   }
 
   /// Whatever comes of it, nobody tries the number again.

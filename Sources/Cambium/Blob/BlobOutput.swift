@@ -81,8 +81,9 @@ final class BlobOutput<Medium: FileSystem> {
     return (place.appender.number, place.start..<place.position, place.pin)
   }
 
-  /// Ends the blob, and gives back the room that it took.
+  /// Ends the blob, and gives back the room that it took. A forked child leaves that to its parent.
   func abandon() {
+    if files.crew.isForked { return }
     withdraw()
     giveBackBuffer()
     guard let place else { return }

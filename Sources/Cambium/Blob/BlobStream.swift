@@ -44,7 +44,8 @@ final class BlobStream<Medium: FileSystem> {
 
   /// Appends content.
   ///
-  /// - Throws: `.io`, `.full`, `.limitExceeded`. The stream is of no more use then, and throws the same again.
+  /// - Throws: `.io`, `.full`, `.limitExceeded`, `.closed`, `.forked`: the stream is of no more use then, and throws
+  ///   the same again. `.invalidValue` if it has ended.
   func append(_ bytes: RawSpan) throws(StoreError) {
     try checkOpen()
     do throws(StoreError) {
@@ -71,6 +72,7 @@ final class BlobStream<Medium: FileSystem> {
   /// Ends the stream; what it wrote is garbage, and given back where that can be.
   func abandon() {
     hasEnded = true
+    if files.crew.isForked { return }
     for task in underWay {
       files.crew.withdraw(task)
       files.spares.give(task)
@@ -85,7 +87,7 @@ final class BlobStream<Medium: FileSystem> {
 extension BlobStream {
   private func checkOpen() throws(StoreError) {
     if let failure { throw failure }
-    precondition(!hasEnded, "the stream has ended")
+    if hasEnded { throw .blobIsFinished }
   }
 
   private func fail(_ error: StoreError) -> StoreError {
@@ -203,6 +205,14 @@ extension BlobCompression {
     case .zstd(let level):
       .zstd(level: min(max(level, Self.levels.lowerBound), Self.levels.upperBound))
     }
+  }
+}
+
+extension StoreError {
+  /// The error for another append to a finished blob, or a second finish.
+  static var blobIsFinished: StoreError {
+    .invalidValue(
+      record: "Blob", field: nil, reason: "it is finished already; make a writer for each blob")
   }
 }
 

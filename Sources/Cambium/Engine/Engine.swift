@@ -35,7 +35,7 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   // Under `lock`:
   /// Keeps other writers out until the store is closed.
   var writerLock: WriterLock<Medium>?
-  var phase = Phase.open
+  var life = EngineLife()
   var commits: GroupCommit<StoreState<Medium>>
   /// The newest state that was enqueued: what the next writer begins with.
   var working: StoreState<Medium>
@@ -84,14 +84,6 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   /// Whether commits come while segments are emptied; nil before the first time.
   var commitWatch: CommitWatch?
 
-  enum Phase {
-    case open
-    /// A write or flush of the log failed, or pages could not be written twice in a row: published states
-    /// stay readable, every write throws.
-    case poisoned(StoreError)
-    case closed
-  }
-
   init(_ recovered: Recovered<Medium>, options: EngineOptions) {
     medium = recovered.medium
     names = recovered.names
@@ -112,16 +104,37 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   }
 }
 
-// MARK: - Phases
+// MARK: - Life
 
 extension Engine {
-  /// Throws unless transactions may be made. With the lock.
-  func checkWritable() throws(StoreError) {
+  /// Whether the engine was closed, so that nothing is written any more.
+  ///
+  /// - Complexity: a lock.
+  var isClosed: Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    return life.stage == .closed
+  }
+
+  /// Throws unless the engine's life permits `activity`. With the lock.
+  ///
+  /// - Throws: `.closed`, `.poisoned`, `.forked`.
+  func check(_ activity: EngineLife.Activity) throws(StoreError) {
     try checkProcess()
-    switch phase {
-    case .open: return
-    case .poisoned(let cause): throw .poisoned(path: medium.path, reason: "\(cause)")
-    case .closed: throw .closed(path: medium.path)
+    if life.permits(activity) { return }
+    if let refusal = life.refusal(of: activity, at: medium.path) { throw refusal }
+  }
+
+  /// Waits until `isDone`, for as long as the engine's life permits `activity`. With the lock.
+  ///
+  /// - Throws: what `check` does, unless it is done.
+  func wait(
+    for condition: ThreadCondition, to activity: EngineLife.Activity,
+    until isDone: @autoclosure () -> Bool
+  ) throws(StoreError) {
+    while !isDone() {
+      try check(activity)
+      condition.wait()
     }
   }
 
@@ -132,10 +145,38 @@ extension Engine {
 
   /// Ends writing for good, and wakes all who wait for it. With the lock.
   func poison(_ cause: StoreError) {
-    if case .open = phase { phase = .poisoned(cause) }
+    life.fail(cause)
     writerLeft.broadcast()
     resumeAllWriters()
     background.wakeAll()
+    progress()
+  }
+
+  /// Lets nothing more begin, and takes the writer's turn when all that had begun has ended. With the lock, which
+  /// it gives up meanwhile.
+  ///
+  /// - Returns: false if another thread closes the engine: then it is closed when this returns.
+  func beginClosing() -> Bool {
+    guard life.beginClosing() else {
+      while life.stage != .closed { progressed.wait() }
+      return false
+    }
+    writerLeft.broadcast()
+    resumeAllWriters()
+    while writer != nil { writerLeft.wait() }
+    writer = .current
+    return true
+  }
+
+  /// Ends the engine, once the log's turn is free, and lets others open the store. With the lock, the writer's turn
+  /// and the fold's.
+  func endClosing() {
+    while hasLogTurn { progressed.wait() }
+    life.endClosing()
+    hasFoldTurn = false
+    writerLock = nil
+    giveWriterTurn()
+    resumeAllWriters()
     progress()
   }
 

@@ -26,6 +26,15 @@ final class EngineThreads<Medium: FileSystem>: Sendable {
     engine.beginThreads()
   }
 
+  /// Closes the engine, and ends both threads if it is closed then, whatever was thrown.
+  ///
+  /// - Throws: what `Engine.close` does.
+  func close() throws(StoreError) {
+    try engine.checkProcess()
+    defer { if engine.isClosed { end() } }
+    try engine.close()
+  }
+
   /// Ends both threads, when what they are doing is done.
   ///
   /// In a forked child, where they are not, there is nothing to end.
@@ -128,7 +137,7 @@ extension EngineThreads {
   private static func waitBeforeRetry(_ engine: Engine<Medium>) {
     engine.lock.lock()
     defer { engine.lock.unlock() }
-    guard case .open = engine.phase, !engine.background.isEnding else { return }
+    guard engine.life.permits(.finishing), !engine.background.isEnding else { return }
     _ = engine.background.folder.wait(atMost: retry)
     engine.background.wantsFold = true
   }

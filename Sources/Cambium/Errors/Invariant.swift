@@ -60,6 +60,8 @@
   /// The operations of a whole frame are known, within it and within their limits, and each is of a
   /// tree.
   case logOperations = "L7"
+  /// No footer in the page segments was written in a later use of the log.
+  case logAge = "L8"
 
   /// The bytes of a schema are whole elements, known or skippable, and within their limits.
   case schemaLayout = "D1"
@@ -98,6 +100,8 @@
 
   /// What is pending of a migration are steps between versions that the store has, and indexes of the last.
   case pendingSteps = "M1"
+  /// A name of metadata is UTF-8, and its value JSON.
+  case metadata = "M2"
 
   /// A blob segment begins with a whole, checked header that names this segment and the seed of the store's
   /// blobs.

@@ -59,9 +59,14 @@
   case wouldDiscard(commits: Int)
   /// The model has no such record type, or not in this version.
   case unknownRecord(name: String)
-  /// A value cannot be stored, since it is out of range, not valid, too long, no key; or cannot be asked for
-  /// so: there is no such field, or it has another type.
+  /// A value cannot be stored, since it is out of range, not valid, too long or no key.
   case invalidValue(record: String, field: String?, reason: String)
+  /// A query, a condition or a key to look for does not fit the record: there is no such field, it has another type, or
+  /// its values have no order or no sum.
+  case invalidQuery(record: String, field: String?, reason: String)
+  /// The Swift type cannot be made of a stored record, whose values are whole: an enum has no such case, say, or a codec
+  /// cannot decode them.
+  case unreadableRecord(record: String, key: String, field: String?, reason: String)
   /// A record with this primary key is there already.
   case duplicateKey(record: String, key: String)
   /// Another record has the same values where they have to be unique.
@@ -75,6 +80,8 @@
   case readOnly(path: String)
   /// A query would have to keep more in memory to sort what it finds than it may.
   case sortTooLarge(record: String, size: Int)
+  /// The changes of a transaction were asked for, but not kept.
+  case changesNotKept(record: String)
 }
 
 extension StoreError {
@@ -142,6 +149,9 @@ extension StoreError.Limit {
 extension StoreError: CustomStringConvertible {
   public var description: String {
     switch self {
+    case .corrupt(let place, .logAge, let reason):
+      "\(place) is of an older copy of the store than its pages (\(Invariant.logAge)): \(reason). Restore all files"
+        + " from one copy, into an empty directory; nothing was changed."
     case .corrupt(let place, let invariant, let reason):
       "\(place) is damaged (\(invariant)): \(reason). Restore it from a backup, or run a check."
     case .newerFormat(let path, let reason):
@@ -157,9 +167,10 @@ extension StoreError: CustomStringConvertible {
       "\(path) is on a network file system (\(kind)), where locks, maps and flushes cannot be relied on."
         + " Put the store on a local disk, or allow it when opening if you know that they can."
     case .missing(let path):
-      "\(path) does not exist. Check the path; if the store was moved, move all of its files."
+      "\(path) does not exist. Check the path, and that the directory it is in exists; if the store was moved, move"
+        + " all of its files."
     case .limitExceeded(let limit, let found):
-      "\(limit) is \(found), more than the \(limit.bound) allowed."
+      "\(limit) is \(found), more than the \(limit.bound) allowed. \(limit.advice)"
     case .poisoned(let path, let reason):
       "\(path) refuses writes after an earlier failure: \(reason) Close the store and open it again."
     case .outcomeUnknown(let path, let reason):
@@ -172,19 +183,20 @@ extension StoreError: CustomStringConvertible {
     case .forked(let path):
       "\(path) was opened by the parent of this process. Open it here, when the parent has closed it."
     case .invalidDescription(let record, let field, let version, let reason):
-      "The description of \(record)\(field.map { ".\($0)" } ?? "") in version \(version) cannot be:"
-        + " \(reason). Change the description or the type."
+      "The description of \(record)\(field.map { ".\($0)" } ?? "") in version \(version) is not valid:"
+        + " \(reason.withoutStop). Change the description or the type."
     case .schemaMismatch(let version, let differences):
-      "The store describes version \(version) otherwise: \(differences.joined(separator: "; "))."
-        + " Describe it as the store does, and put what is new into a new version."
+      "The store describes version \(version) differently: \(differences.joined(separator: "; "))."
+        + " Describe it as the store does, and put what is new into a new version; a record that a newer version no"
+        + " longer has stays in the model as a `RemovedRecord`."
     case .needsMigration(let found, let wanted):
       "The store has version \(found), not \(wanted). Migrate it, or open it with a model of version"
         + " \(found)."
     case .cannotMigrate(let from, let to, let reasons):
-      "The store cannot go from version \(from) to \(to): \(reasons.joined(separator: "; ")). Nothing was"
+      "The store cannot go from version \(from) to \(to): \(reasons.map(\.withoutStop).joined(separator: "; ")). Nothing was"
         + " changed."
     case .stepFailed(let version, let source, let reason):
-      "The step to version \(version) failed at \(source): \(reason). Nothing was changed. Correct the record"
+      "The step to version \(version) failed at \(source): \(reason.withoutStop). Nothing was changed. Correct the record"
         + " or the step, and migrate again."
     case .migrationCancelled(let from, let to):
       "The migration from version \(from) to \(to) was cancelled. Run it again to go on; the store has"
@@ -204,7 +216,12 @@ extension StoreError: CustomStringConvertible {
     case .unknownRecord(let name):
       "The model has no record \(name) in this version. List its type in the model."
     case .invalidValue(let record, let field, let reason):
-      "\(record)\(field.map { ".\($0)" } ?? "") cannot be so: \(reason). Nothing was changed."
+      "\(record)\(field.map { ".\($0)" } ?? "") is not valid: \(reason.withoutStop). The record was not saved."
+    case .invalidQuery(let record, let field, let reason):
+      "\(record)\(field.map { ".\($0)" } ?? "") cannot be queried: \(reason.withoutStop). Correct the query."
+    case .unreadableRecord(let record, let key, let field, let reason):
+      "The \(record) with the key \(key) cannot be read: \(field.map { "\($0): " } ?? "")\(reason.withoutStop). Correct"
+        + " the type or the record, or skip it with `fetchReadable` or `forEach(_:skipping:_:)`."
     case .duplicateKey(let record, let key):
       "There is a \(record) with the key \(key) already. Update it, or save to replace it."
     case .uniqueConflict(let record, let constraint, let key):
@@ -217,11 +234,41 @@ extension StoreError: CustomStringConvertible {
         + " records anew, and go on from the cursor of that state."
     case .readOnly(let path):
       "\(path) is open for reading only. Open it for writing."
+    case .changesNotKept(let record):
+      "What the transaction has changed of \(record) was not kept. Call `keepChanges()` before the first change."
     case .sortTooLarge(let record, let size):
       "To sort what it finds of \(record), a query needs \(size) bytes and more in memory. Give it a limit,"
         + " or the record an index in that order."
     }
   }
+}
+
+extension StoreError {
+  /// The same fault, of a value that a query gives.
+  var ofQuery: StoreError {
+    guard case .invalidValue(let record, let field, let reason) = self else { return self }
+    return .invalidQuery(record: record, field: field, reason: reason)
+  }
+}
+
+extension StoreError.Limit {
+  /// What to do about it.
+  fileprivate var advice: String {
+    switch self {
+    case .keyLength: "Use a shorter key."
+    case .valueLength: "Store large fields outside of the record, with `storage: .external()`."
+    case .nameLength: "Choose a shorter name."
+    case .footerSize, .cursorLength: "Nothing was changed."
+    case .segmentNumber: "Export the store, and import it into a new one."
+    case .logSize: "Commit less at once."
+    case .blobLength: "Divide it into several blobs."
+    }
+  }
+}
+
+extension String {
+  /// Without a full stop at its end, to be followed by one.
+  fileprivate var withoutStop: Substring { hasSuffix(".") ? dropLast() : self[...] }
 }
 
 extension StoreError.CorruptPlace: CustomStringConvertible {

@@ -9,10 +9,7 @@ extension PosixFileSystem {
   ///
   /// - Throws: `.io` where there is anything in it that is no store's, before anything is touched; `.missing`.
   package func remove() throws(StoreError) {
-    let names = try Syscall.names(in: directory).get("list", path: path)
-    if let other = names.first(where: { ![".", ".."].contains($0) && FileName($0) == nil }) {
-      throw .failed("remove", .directoryNotEmpty, path: "\(path)/\(other)")
-    }
+    _ = try removableFiles()
     let (parentPath, name) = Self.split(path)
     let parent = try Syscall.open(parentPath, O_RDONLY | O_DIRECTORY)
       .get("open", path: parentPath)
@@ -23,6 +20,21 @@ extension PosixFileSystem {
     try Syscall.sync(parent).get("sync directory", path: parentPath)
     try Self.removeRest(removedName, in: parent, parentPath)
     try Syscall.sync(parent).get("sync directory", path: parentPath)
+  }
+
+  /// The files in the directory, all of them a store's.
+  ///
+  /// - Throws: `.io` where there is anything else in it.
+  package func removableFiles() throws(StoreError) -> [FileName] {
+    var files: [FileName] = []
+    for name in try Syscall.names(in: directory).get("list", path: path)
+    where ![".", ".."].contains(name) {
+      guard let file = FileName(name) else {
+        throw .failed("remove", .directoryNotEmpty, path: "\(path)/\(name)")
+      }
+      files.append(file)
+    }
+    return files
   }
 
   /// Moves the directory out of the way, at once and with all that is in it.

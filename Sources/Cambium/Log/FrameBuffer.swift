@@ -14,6 +14,8 @@ internal import Glibc
   // One owner uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var capacity: Int
+  /// How often in a row a small part of the memory was enough.
+  @exclusivity(unchecked) private var smallUseCount = 0
   /// Behind the payload, counted from the memory's beginning.
   @exclusivity(unchecked) private var end = FrameHeader.size
 
@@ -48,9 +50,28 @@ internal import Glibc
     unsafe end = FrameHeader.size + count
   }
 
-  /// Drops all of the payload, and keeps the memory.
+  /// Memory up to this size is kept in any case.
+  private static var keptSize: Int { 256 << 10 }
+  /// The number of payloads in a row that need an eighth of the memory or less until it is released.
+  private static var smallUseMax: Int { 32 }
+
+  /// Drops all of the payload. The memory is kept for the next, unless much less was enough for a while.
   func removeAll() {
+    let isSmall = unsafe capacity > Self.keptSize && end <= capacity / 8
+    unsafe smallUseCount = isSmall ? smallUseCount + 1 : 0
+    if unsafe smallUseCount == Self.smallUseMax { shrink() }
     unsafe end = FrameHeader.size
+  }
+
+  /// The bytes of memory that the buffer holds.
+  var memorySize: Int { unsafe capacity }
+
+  private func shrink() {
+    unsafe memory.deallocate()
+    unsafe capacity = 2 * Layout.blockSize
+    unsafe memory = .allocate(byteCount: capacity, alignment: Self.alignment)
+    unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: FrameHeader.size)
+    unsafe smallUseCount = 0
   }
 }
 

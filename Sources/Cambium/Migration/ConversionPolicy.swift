@@ -14,7 +14,7 @@ enum FieldSource: Sendable {
   /// Its own old value, through a function.
   case value(@Sendable (FieldValue) throws -> FieldValue)
   /// The whole old record.
-  case record(@Sendable (DynamicRecord) throws -> FieldValue)
+  case record(@Sendable (OldRecord) throws -> FieldValue)
   /// Another field of the old record, by its full name.
   case field(String)
   /// Its own old value, in another type.
@@ -22,6 +22,14 @@ enum FieldSource: Sendable {
 }
 
 extension FieldSource {
+  /// Whether a function of the program makes the value.
+  var isClosure: Bool {
+    switch self {
+    case .value, .record: true
+    case .field, .conversion: false
+    }
+  }
+
   var setsAside: Bool { if case .conversion(.setAside) = self { true } else { false } }
 }
 

@@ -8,7 +8,7 @@ extension FieldSource {
   ///   one does not convert and is not to be replaced; `.corrupt`, `.io` where a blob is to be read: one that cannot
   ///   be is none that does not convert.
   func made(
-    of value: FieldValue, _ record: DynamicRecord?, for target: Column, in layout: RowLayout
+    of value: FieldValue, _ record: OldRecord?, for target: Column, in layout: RowLayout
   ) throws(StoreError) -> FieldValue {
     switch self {
     case .field: return try value.widened(to: target.field.type)
@@ -77,6 +77,9 @@ extension FieldValue {
     switch (self, type) {
     case (.float(let value), .double): return .double(Double(value))
     case (.blob, .binaryData): return try read(for: type)
+    case (.array(let values), .array(of: let element)):
+      return .array(
+        try values.map { value throws(StoreError) in try value.widened(to: element) })
     // What widens converts, always, but for what is no number, and that is the same in all types.
     default: return converted(to: type) ?? self
     }
@@ -92,11 +95,17 @@ extension FieldValue {
 }
 
 extension StoreError {
-  /// The same error, which also says of which record it is.
-  func naming(_ source: String) -> StoreError {
+  /// The error of a step, with the record that it failed at.
+  func naming(_ source: String, inStepTo version: Int) -> StoreError {
     switch self {
     case .invalidValue(let record, let field, let reason):
-      .invalidValue(record: record, field: field, reason: "\(reason): \(source)")
+      .stepFailed(
+        version: version, source: "\(record)\(field.map { ".\($0)" } ?? "") of \(source)",
+        reason: reason)
+    case .limitExceeded(let limit, let found):
+      .stepFailed(
+        version: version, source: source, reason: "\(StoreError.limitExceeded(limit, found: found))"
+      )
     case .stepFailed(let version, let place, let reason):
       .stepFailed(version: version, source: "\(place) of \(source)", reason: reason)
     default: self

@@ -28,6 +28,7 @@ extension FieldValue {
       return number?.converted(to: type)
     case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double:
       return number?.converted(to: type)
+    case .external(of: let inner, _): return converting(to: inner)?.converted(to: type)
     default: return nil
     }
   }

@@ -5,14 +5,33 @@ struct RecordConversion: Sendable {
   let new: RowLayout
   private let change: RecordChange
   private let needsRecord: Bool
-  /// In step with the new columns: the place in the old ones of what each was.
-  private let sources: [Int?]
+  /// In step with the new columns.
+  private let columns: [Origin]
+
+  /// Where the value of a column comes from.
+  private struct Origin: Sendable {
+    /// The place in the old columns of what it was.
+    let place: Int?
+    /// What the step gives.
+    let given: FieldSource?
+    /// Whether it comes with a composite that the step gives as a whole.
+    let isWithinGiven: Bool
+    /// The places of the composites that it is a part of.
+    let composites: [Int]
+  }
 
   init(_ change: RecordChange, from old: RowLayout, to new: RowLayout) {
     self.old = old
     self.new = new
     self.change = change
-    sources = change.fields.map { field in field.old.flatMap { old.index(number: $0.number) } }
+    columns = zip(new.columns, change.fields).map { column, field in
+      let composites = new.record.composites(column.field)
+      return Origin(
+        place: field.old.flatMap { old.index(number: $0.number) },
+        given: change.sources[column.field.number],
+        isWithinGiven: composites.contains { change.sources[$0] != nil },
+        composites: composites.compactMap { new.index(number: $0) })
+    }
     needsRecord = change.sources.values.contains { if case .record = $0 { true } else { false } }
   }
 
@@ -28,24 +47,26 @@ struct RecordConversion: Sendable {
   ) throws(StoreError) {
     let (old, new) = (old, new)
     let reader = try RowReader(key: oldKey, row: oldRow, layout: old, blobs: blobs)
-    let record = needsRecord ? try DynamicRecord(reader) : nil
+    let record = needsRecord ? try OldRecord(reader) : nil
     var values = [FieldValue](repeating: .null, count: new.columns.count)
-    for (index, column) in new.columns.enumerated() {
-      if let composite = column.field.composite.flatMap({ new.index(number: $0) }),
-        change.sources[new.columns[composite].field.number] != nil
-      {
-        // The value of the whole was given, and it with it.
-        continue
-      }
-      let source = sources[index]
+    for (index, column) in new.columns.enumerated() where !columns[index].isWithinGiven {
+      let origin = columns[index]
       let value =
-        try source.map { source throws(StoreError) in
-          try reader.value(source).emptied
+        try origin.place.map { place throws(StoreError) in
+          let value = try reader.value(place)
+          // The parts of a composite are looked at by themselves, unless the step gives it as a whole.
+          return origin.given == nil ? value.emptied : value
         } ?? .null
-      values[index] = try self.value(of: column, value, record, setAside)
-      if column.field.type == .composite, change.sources[column.field.number] != nil,
-        case .composite(let parts) = values[index]
-      {
+      let made = try self.value(of: column, origin, value, record, setAside)
+      values[index] = made == .null ? missing(column, index) : made
+      guard origin.given != nil else { continue }
+      if made != .null {
+        // A part that is given a value makes the composites that it is in.
+        for place in origin.composites where values[place] == .null {
+          values[place] = .composite([:])
+        }
+      }
+      if column.field.type == .composite, case .composite(let parts) = values[index] {
         try new.spread(parts, over: column, into: &values)
       }
     }
@@ -53,17 +74,18 @@ struct RecordConversion: Sendable {
   }
 
   private func value(
-    of column: Column, _ value: FieldValue, _ record: DynamicRecord?, _ setAside: (UInt32) -> Void
+    of column: Column, _ origin: Origin, _ value: FieldValue, _ record: OldRecord?,
+    _ setAside: (UInt32) -> Void
   ) throws(StoreError) -> FieldValue {
-    let index = new.index(number: column.field.number) ?? 0
-    var made = value
-    if let given = change.sources[column.field.number] {
-      if try given.setsAside(value, column.field.type) { setAside(column.field.number) }
-      made = try given.made(of: value, record, for: column, in: new)
-    } else if column.field.type != .composite {
-      made = try value.widened(to: column.field.type)
+    guard let given = origin.given else {
+      return column.field.type == .composite ? value : try value.widened(to: column.field.type)
     }
-    if made != .null { return made }
+    if try given.setsAside(value, column.field.type) { setAside(column.field.number) }
+    return try given.made(of: value, record, for: column, in: new)
+  }
+
+  /// Returns what a column is without a value.
+  private func missing(_ column: Column, _ index: Int) -> FieldValue {
     if change.fields[index].missing != .null { return change.fields[index].missing }
     // A composite that is new is there, unless it can be null.
     if column.field.type == .composite, !column.field.isOptional { return .composite([:]) }
@@ -72,7 +94,7 @@ struct RecordConversion: Sendable {
 }
 
 extension FieldValue {
-  /// A composite without its parts, which are looked at by themselves.
+  /// A composite without its parts.
   fileprivate var emptied: FieldValue {
     if case .composite = self { .composite([:]) } else { self }
   }

@@ -24,7 +24,7 @@ struct RowConversion: RowConverting {
   func convert(key: RawSpan, row: RawSpan, to writer: RowWriter) throws(StoreError) {
     let (old, new) = (old, new)
     let reader = try RowReader(key: key, row: row, layout: old)
-    let record = needsRecord ? try DynamicRecord(reader) : nil
+    let record = needsRecord ? try OldRecord(reader) : nil
     writer.begin(new)
     for move in moves { try move.run(reader, record, writer, new) }
     writer.finish()
@@ -93,7 +93,7 @@ private final class ColumnMove: Sendable {
 
   @inline(__always)
   func run(
-    _ reader: borrowing RowReader, _ record: DynamicRecord?, _ writer: RowWriter,
+    _ reader: borrowing RowReader, _ record: OldRecord?, _ writer: RowWriter,
     _ layout: RowLayout
   ) throws(StoreError) {
     if case .given(let given) = kind { return try run(given, reader, record, writer, layout) }
@@ -123,7 +123,7 @@ private final class ColumnMove: Sendable {
   /// Asks a closure, or converts.
   @inline(never)
   private func run(
-    _ given: FieldSource, _ reader: borrowing RowReader, _ record: DynamicRecord?,
+    _ given: FieldSource, _ reader: borrowing RowReader, _ record: OldRecord?,
     _ writer: RowWriter, _ layout: RowLayout
   ) throws(StoreError) {
     var value = FieldValue.null
@@ -146,7 +146,10 @@ private final class ColumnMove: Sendable {
     if missing != .null { return try writer.set(missing, of: target, in: layout) }
     if target.field.isOptional { return writer.setNull(target) }
     if case .flag = kind { return }
-    throw layout.refusal(target, "it has no value, is no longer optional, and has no default")
+    throw layout.refusal(
+      target,
+      "it has no value, is no longer optional, and has no default; give it one by MigrationInfo(default:), or say in"
+        + " a step how it is computed")
   }
 
   /// A part of a composite that is null: an optional one has a bit of its own, which is set too.

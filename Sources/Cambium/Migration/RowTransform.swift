@@ -18,7 +18,8 @@ struct RowTransform: EntryTransform {
     do throws(StoreError) {
       try upgrade.upgrade(key: key, row: value, of: schemaVersion, to: made)
     } catch {
-      throw error.naming("the record \(layout.text(ofKey: key))")
+      throw error.naming(
+        "the record \(layout.text(ofKey: key))", inStepTo: Int(self.schemaVersion))
     }
     newValue.append(made.row)
     return .replace
@@ -46,7 +47,7 @@ extension RowUpgrade {
       guard change.rewritesRows else { continue }
       conversions.append(RowConversion(change, from: old, to: new))
       if !change.sources.isEmpty { required = nil }
-      for field in change.fields where change.isRequiredNow(field) {
+      for field in change.fields where change.fillsNulls(of: field) {
         required?.insert(field.new.number)
       }
     }
@@ -60,9 +61,9 @@ extension RowUpgrade {
 }
 
 extension RecordChange {
-  /// Whether a field could be null before, and cannot now.
-  fileprivate func isRequiredNow(_ field: FieldChange) -> Bool {
+  /// Whether a field could be null before and cannot be now, or nulls get a value.
+  fileprivate func fillsNulls(of field: FieldChange) -> Bool {
     guard let before = field.old else { return false }
-    return old.canBeNull(before) && !new.canBeNull(field.new)
+    return old.canBeNull(before) && (field.missing != .null || !new.canBeNull(field.new))
   }
 }

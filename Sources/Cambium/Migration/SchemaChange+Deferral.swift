@@ -44,6 +44,7 @@ extension FieldChange {
     if change.old.canBeNull(old), !change.new.canBeNull(new) {
       return "it was optional, and records may have no value"
     }
+    if missing != .null { return "records without a value get one" }
     if old.composite != new.composite { return "it was a part of another composite" }
     if old.type.stored == new.type.stored { return nil }
     let isInKey = change.old.primaryKey.contains { $0.field == old.number }

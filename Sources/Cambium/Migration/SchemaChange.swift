@@ -61,9 +61,12 @@ extension SchemaChange {
   /// - Parameters:
   ///   - described: The version that `to` is the schema of, with the defaults that it declares.
   ///   - given: What the step says of itself.
+  ///   - between: The steps from version to version that this one takes the place of, as they are inferred; none if
+  ///     it leads to the next version, or back.
   /// - Throws: `.invalidDescription`.
   init(
-    from: Schema, to: Schema, described: DescribedVersion, given: GivenChanges = .none
+    from: Schema, to: Schema, described: DescribedVersion, given: GivenChanges = .none,
+    between: [SchemaChange] = []
   ) throws(StoreError) {
     var faults: [MigrationFault] = []
     var records: [RecordChange] = []
@@ -74,9 +77,10 @@ extension SchemaChange {
         try RowLayout(old, version: from.version), try RowLayout(new, version: to.version)
       )
       records.append(
-        RecordChange(
+        try RecordChange(
           old: old, new: new, described.record(named: new.name),
-          hasSameRows: layouts.1.hasRows(of: layouts.0), given.fields[new.name] ?? [:], &faults))
+          hasSameRows: layouts.1.hasRows(of: layouts.0), given.fields[new.name] ?? [:],
+          between.compactMap { $0.records.first { $0.new.number == new.number } }, &faults))
     }
     let changed = Set(records.map(\.new.name))
     for name in given.fields.keys.sorted() where !changed.contains(name) {
@@ -107,13 +111,14 @@ extension SchemaChange {
 extension RecordChange {
   fileprivate init(
     old: RecordSchema, new: RecordSchema, _ described: DescribedRecord?, hasSameRows: Bool,
-    _ given: [String: FieldSource], _ faults: inout [MigrationFault]
-  ) {
+    _ given: [String: FieldSource], _ between: [RecordChange], _ faults: inout [MigrationFault]
+  ) throws(StoreError) {
     var fields: [FieldChange] = []
     var sources: [UInt32: FieldSource] = [:]
     var canMissValue = false
     var isPutTogether = !new.hasKeys(of: old)
     let isKey = Set(new.primaryKey.map(\.field))
+    let filled = Set(new.fields.filter { given[$0.name] != nil }.flatMap { new.composites($0) })
     for field in new.fields {
       let declared = described?.fields.first { $0.name == field.name }
       let source = given[field.name]
@@ -124,17 +129,24 @@ extension RecordChange {
       // A default acts where the field is new, becomes required, or is given.
       let isWanted =
         source != nil || before.map { old.canBeNull($0) && !new.canBeNull(field) } ?? true
-      let missing =
+      var missing =
         isWanted ? declared?.migrationDefault ?? declared?.defaultValue ?? .null : .null
+      if source == nil, !between.isEmpty { missing = try between.missing(of: field) }
       let change = FieldChange(new: field, old: before, missing: missing)
+      let whole = new.composites(around: field).first { given[$0.name]?.isClosure ?? false }
       let reason =
-        source.map { change.fault(of: $0, in: old) } ?? change.fault(in: new, old)
+        if let whole { change.fault(withinGiven: whole.name, source) } else {
+          source.map { change.fault(of: $0, in: old) } ?? change.fault(in: new, old)
+            ?? change.fault(in: new, filled, given)
+        }
       if let reason {
         faults.append(MigrationFault(record: new.name, field: field.name, reason: reason))
       }
       if let source {
         sources[field.number] = source
-        isPutTogether = isPutTogether || isKey.contains(field.number) || field.type == .composite
+        isPutTogether =
+          isPutTogether || isKey.contains(field.number) || field.type == .composite
+          || new.composites(field).contains { new.field($0)?.isOptional ?? false }
         if case .conversion(.setAside) = source { isPutTogether = true }
       }
       if change.movesValues { isPutTogether = true }
@@ -178,9 +190,51 @@ extension FieldChange {
           + " in a step how it is computed"
     }
     if old.type.stored == new.type.stored || old.type.widens(to: new.type) { return nil }
+    if let advice = adviceWithoutConversion(from: old) { return advice }
     return
       "it was \(old.type) and is \(new.type), which loses values; say in a step how it is made, as"
       + " UpdateField(\"\(new.name)\", converting: .refuse)"
+  }
+
+  /// Why it cannot be as a step gives other parts of its composites values; nil if it can.
+  ///
+  /// - Parameters:
+  ///   - filled: The composites of fields whose values are given.
+  ///   - given: By the fields' names.
+  fileprivate func fault(
+    in record: RecordSchema, _ filled: Set<UInt32>, _ given: [String: FieldSource]
+  ) -> String? {
+    guard old == nil, !new.isOptional, missing == .null, new.type != .composite else { return nil }
+    for number in record.composites(new) {
+      guard let composite = record.field(number), given[composite.name] == nil else { return nil }
+      guard composite.isOptional else { continue }
+      return filled.contains(number)
+        ? "it is a part of \(composite.name), which the step gives a value, is not optional and has no"
+          + " default; give it one, or say in the step how it is computed" : nil
+    }
+    return nil
+  }
+
+  /// What to write if no value of the old type converts to the new one; nil if some do.
+  private func adviceWithoutConversion(from old: FieldSchema) -> String? {
+    let canConvert =
+      switch (old.type, new.type) {
+      case (.composite, _), (_, .composite), (_, .transformable): false
+      default: true
+      }
+    if canConvert { return nil }
+    let value = new.type == .composite ? "FieldValue.composite([…])" : "…"
+    return
+      "it was \(old.type) and is \(new.type), to which nothing converts; say in a step how the whole value is made, as"
+      + " UpdateField(\"\(new.name)\", by: { old in \(value) })"
+      + (new.type == .composite ? ", and leave its parts out" : "")
+  }
+
+  /// Why a part cannot be given beside the composite it is in; nil if only the composite is.
+  fileprivate func fault(withinGiven composite: String, _ source: FieldSource?) -> String? {
+    source == nil
+      ? nil
+      : "the step gives the whole of \(composite), and this part of it too; leave one of them out"
   }
 
   /// Why a step cannot make it so; nil where it can.
@@ -194,19 +248,49 @@ extension FieldChange {
       if old.type.stored == new.type.stored || old.type.widens(to: new.type) { return nil }
       return "it is pulled from \(name), which is \(old.type) and not \(new.type)"
     case .value, .conversion:
-      return old == nil
-        ? "it is made of its old value, but is new; compute it from the record" : nil
+      guard let old else {
+        return "it is made of its old value, but is new; compute it from the record"
+      }
+      guard case .conversion = source, old.type.stored != new.type.stored else { return nil }
+      return adviceWithoutConversion(from: old)
     }
   }
 
-  /// Whether a record without a value, which there could be, is one that must have one now.
+  /// Whether a record without a value, which there could be, is one that must have one now, or gets one.
   fileprivate func canMissValue(in record: RecordSchema, _ oldRecord: RecordSchema) -> Bool {
     guard let old else { return false }
-    return oldRecord.canBeNull(old) && !record.canBeNull(new)
+    return oldRecord.canBeNull(old) && (missing != .null || !record.canBeNull(new))
+  }
+}
+
+extension [RecordChange] {
+  /// Returns what a record without a value for a field has after all of these steps.
+  ///
+  /// - Throws: never for defaults, which are in no blobs.
+  fileprivate func missing(of field: FieldSchema) throws(StoreError) -> FieldValue {
+    var value = FieldValue.null
+    for change in self {
+      guard let step = change.fields.first(where: { $0.new.number == field.number }) else {
+        continue
+      }
+      value = value == .null ? step.missing : try value.widened(to: step.new.type)
+    }
+    return value
   }
 }
 
 extension RecordSchema {
+  /// The composites that a field is a part of, from the innermost.
+  func composites(around field: FieldSchema) -> [FieldSchema] {
+    var found: [FieldSchema] = []
+    var number = field.composite
+    while let composite = number.flatMap({ self.field($0) }) {
+      found.append(composite)
+      number = composite.composite
+    }
+    return found
+  }
+
   /// Whether its keys are the same bytes.
   fileprivate func hasKeys(of old: RecordSchema) -> Bool {
     guard primaryKey == old.primaryKey else { return false }
@@ -242,6 +326,7 @@ extension ColumnType {
       (.uint16, .double), (.uint32, .double), (.float, .double):
       true
     case (.int8, .float), (.int16, .float), (.uint8, .float), (.uint16, .float): true
+    case (.array(of: let element), .array(of: let wider)): element.widens(to: wider)
     case (let type, .external(of: let inner, _)): type == inner
     case (.external(of: let inner, _), let type): type == inner
     default: false

@@ -1,10 +1,10 @@
 // The bytes of a footer: a fixed part, then sections. A section that this version does not know is
 // passed over, or refuses the store, as its flag says.
 //
-//     offset  0       8       12    16        32        56                64
-//             ┌───────┬───────┬─────┬─────────┬─────────┬─────────────────┬──────────┬─ ─
-//             │header │length │zero │identity │features │covered sequence │section   │
-//             └───────┴───────┴─────┴─────────┴─────────┴─────────────────┴──────────┴─ ─
+//     offset  0       8       12       16        32        56                64
+//             ┌───────┬───────┬────────┬─────────┬─────────┬─────────────────┬──────────┬─ ─
+//             │header │length │log use │identity │features │covered sequence │section   │
+//             └───────┴───────┴────────┴─────────┴─────────┴─────────────────┴──────────┴─ ─
 //     section: kind u16, flags u16, length u32, payload
 
 extension Footer {
@@ -69,7 +69,7 @@ extension Footer {
   /// Writes the whole footer but for the page header.
   func encode(_ sections: [UInt8], to page: inout MutableRawSpan) {
     page.store(UInt32(sections.count), at: 8)
-    page.store(UInt32(0), at: 12)
+    page.store(logUse, at: 12)
     page.store(identity.low, at: 16)
     page.store(identity.high, at: 24)
     page.store(features.compatible, at: 32)
@@ -84,7 +84,7 @@ extension Footer {
     var start = ByteReader(page, at: .page(position), invariant: .footerSections)
     _ = try start.run(PageHeader.size)
     let length = Int(try start.integer(UInt32.self))
-    _ = try start.integer(UInt32.self)
+    logUse = try start.integer(UInt32.self)
     identity = StoreIdentity(
       low: try start.integer(UInt64.self), high: try start.integer(UInt64.self))
     features = Features(

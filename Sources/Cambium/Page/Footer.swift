@@ -6,6 +6,9 @@
 struct Footer: Hashable, Sendable {
   var identity: StoreIdentity
   var features = Features()
+  /// The use of the log that the writer began when it opened the store, or a lower one: a log that has not come as
+  /// far is of an older copy. 0 where the footer does not say.
+  var logUse: UInt32 = 0
   /// Every commit up to this one is in the trees.
   var coveredSequence: UInt64 = 0
   /// The catalog: names to roots.

@@ -48,6 +48,8 @@ final class PageAppender<Medium: FileSystem> {
   /// Whether a call of the medium has failed, or is being made.
   private var isBroken = false
   private let bufferSize: Int
+  /// The use of the log that the footers of this writer name.
+  var logUse: UInt32 = 0
   /// Whole pages that wait for the next write; they belong at the end of the last open segment. Before the
   /// first page it is small: who opens a store and only reads pays nothing for it.
   private var buffer = AlignedBuffer(count: 1)
@@ -106,6 +108,7 @@ final class PageAppender<Medium: FileSystem> {
       to: medium, of: identity, from: 0, output: output, lifetime: lifetime,
       segmentBlocks: segmentBlocks, bufferSize: bufferSize)
     successor.nextNumber = nextNumber
+    successor.logUse = logUse
     return successor
   }
 

@@ -112,6 +112,7 @@ struct PageFile<Medium: FileSystem>: Sendable {
         reason: "it covers commits up to \(footer.coveredSequence), its reference says"
           + " \(reference.coveredSequence)")
     }
+    try footer.checkBounds(at: copy.position)
     return footer
   }
 }

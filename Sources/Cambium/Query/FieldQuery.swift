@@ -13,6 +13,34 @@ struct FieldQuery: Hashable, Sendable {
   /// The record behind which the first comes.
   var after: Place?
 
+  /// - Parameters:
+  ///   - limit: What is below 0 is 0.
+  ///   - offset: What is below 0 is 0.
+  init(
+    condition: FieldCondition? = nil, order: [FieldOrder] = [], limit: Int? = nil, offset: Int = 0,
+    after: Place? = nil
+  ) {
+    self.condition = condition
+    self.order = order
+    self.limit = limit.map { max(0, $0) }
+    self.offset = max(0, offset)
+    self.after = after
+  }
+
+  /// How many records have to be known: those that are left out, and those that come. Nil for all.
+  var foundCount: Int? {
+    guard let limit else { return nil }
+    let (count, isTooMuch) = limit.addingReportingOverflow(offset)
+    return isTooMuch ? nil : count
+  }
+
+  /// The query of which only the number of records is asked: as many, without what tells only which they are.
+  var uncounted: FieldQuery {
+    // Which come behind another, the order says.
+    FieldQuery(
+      condition: condition, order: after.map { _ in order } ?? [], after: after)
+  }
+
   /// A record's place in the order.
   enum Place: Hashable, Sendable {
     /// Of the record with this primary key, which has to be there unless records come by primary key.

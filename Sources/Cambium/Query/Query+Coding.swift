@@ -73,7 +73,7 @@ extension Order: Codable {
 }
 
 /// A value as conditions are written with it.
-private struct CodedValue: Codable {
+struct CodedValue: Codable {
   let value: FieldValue
 
   init(_ value: FieldValue) {

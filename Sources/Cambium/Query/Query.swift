@@ -53,9 +53,9 @@ public struct Query<Subject: Record>: Hashable, Sendable {
 extension Query {
   /// The query of the fields that the properties are stored in.
   ///
-  /// - Throws: `.invalidValue` where a property is not stored, or cannot be asked so.
+  /// - Throws: `.invalidQuery` where a property is not stored, or cannot be asked so.
   func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldQuery {
-    var query = FieldQuery(limit: limit, offset: max(0, offset))
+    var query = FieldQuery(limit: limit, offset: offset)
     if condition != .always { query.condition = try condition.fields(in: type) }
     for order in order { query.order.append(try order.resolved(in: type)) }
     if let after { query.after = .key(after) }
@@ -99,7 +99,7 @@ public struct Order<Subject: Record>: Hashable, Sendable {
 }
 
 extension Order {
-  /// - Throws: `.invalidValue` where the property is not stored.
+  /// - Throws: `.invalidQuery` where the property is not stored.
   func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldOrder {
     FieldOrder(
       field: try type.field(of: property), isDescending: isDescending,
@@ -110,12 +110,12 @@ extension Order {
 extension RecordType {
   /// The stored name of a property.
   ///
-  /// - Throws: `.invalidValue` where the property is not stored.
+  /// - Throws: `.invalidQuery` where the property is not stored.
   func field(of property: PropertyReference) throws(StoreError) -> String {
     guard let field = properties.field(of: property) else {
-      throw .invalidValue(
+      throw .invalidQuery(
         record: trees.record.name, field: properties.path(of: property),
-        reason: "no field is stored of the property")
+        reason: properties.reasonForNone(of: property))
     }
     return field
   }

@@ -16,9 +16,70 @@ public struct DynamicRecord: Hashable, Sendable {
     set { fields[field] = newValue }
   }
 
-  /// The value of a field as a Swift value; nil where there is none, or it is of another type.
-  public subscript<Value: FieldValueReadable>(field: String, as type: Value.Type) -> Value? {
-    self[field].as(type)
+  /// The value of a field as a Swift value. `address.city` names a part of a composite.
+  ///
+  /// - Throws: `FieldMismatch` if the record has no such field, or if its value is null or of another type.
+  public subscript<Value: FieldValueReadable>(field: String, as type: Value.Type) -> Value {
+    get throws(FieldMismatch) { try present(field).read(type, field, of: name) }
+  }
+
+  /// The value of a field as a Swift value; nil if it is null. `address.city` names a part of a composite.
+  ///
+  /// - Throws: `FieldMismatch` if the record has no such field, or if its value is of another type.
+  public subscript<Value: FieldValueReadable>(field: String, as type: Value?.Type) -> Value? {
+    get throws(FieldMismatch) { try present(field).readIfPresent(Value.self, field, of: name) }
+  }
+}
+
+extension DynamicRecord {
+  /// The value of a field or of a part of a composite; nil if the record has none.
+  func value(at path: String) -> FieldValue? { Self.value(at: path[...], in: fields) }
+
+  private static func value(
+    at path: Substring, in fields: [String: FieldValue]
+  ) -> FieldValue? {
+    if let value = fields[String(path)] { return value }
+    for dot in path.indices where path[dot] == "." {
+      switch fields[String(path[..<dot])] {
+      case .composite(let parts)?:
+        if let value = value(at: path[path.index(after: dot)...], in: parts) { return value }
+      case .null?: return .null
+      default: continue
+      }
+    }
+    return nil
+  }
+
+  private func present(_ field: String) throws(FieldMismatch) -> FieldValue {
+    guard let value = value(at: field) else {
+      throw .noField(field, of: name, but: Array(fields.keys))
+    }
+    return value
+  }
+}
+
+extension FieldValue {
+  /// The value of a field that must not be null.
+  func read<Value: FieldValueReadable>(
+    _ type: Value.Type, _ field: String, of record: String
+  ) throws(FieldMismatch) -> Value {
+    guard let value = try readIfPresent(type, field, of: record) else {
+      throw FieldMismatch(
+        record: record, field: field,
+        reason: "it is null here; read it as \(type)? and say what to do then")
+    }
+    return value
+  }
+
+  /// The value of a field; nil if it is null.
+  func readIfPresent<Value: FieldValueReadable>(
+    _ type: Value.Type, _ field: String, of record: String
+  ) throws(FieldMismatch) -> Value? {
+    do throws(FieldMismatch) {
+      return try self.as(type)
+    } catch {
+      throw error.naming(field, of: record)
+    }
   }
 }
 
@@ -36,16 +97,18 @@ extension DynamicRecord {
     }
   }
 
-  /// Puts key and row together.
+  /// Puts key and row together. A field that the record does not name has its default.
   ///
+  /// - Parameter defaults: Of fields and of parts of composites, by their places among the columns.
   /// - Throws: `.invalidValue` for a value of another type than its field's, a field that there is not,
   ///   null where it cannot be, or a key that is too long or not a number; `.limitExceeded`.
   func encode(
-    to row: RowWriter, key: KeyEncoder, layout: RowLayout
+    to row: RowWriter, key: KeyEncoder, layout: RowLayout, defaults: [Int: FieldValue] = [:]
   ) throws(StoreError) {
     guard name == layout.record.name else { throw .unknownRecord(name: name) }
     var values = [FieldValue](repeating: .null, count: layout.columns.count)
-    try layout.spread(fields, over: layout.outermost, within: nil, into: &values)
+    try layout.spread(
+      fields, over: layout.outermost, within: nil, defaults: defaults, into: &values)
     try layout.encode(values, to: row, key: key)
   }
 }
@@ -78,7 +141,8 @@ extension RowLayout {
   func spread(
     _ parts: [String: FieldValue], over composite: Column, into values: inout [FieldValue]
   ) throws(StoreError) {
-    try spread(parts, over: composite.parts, within: composite, into: &values)
+    try spread(
+      parts, over: composite.parts, within: composite, defaults: [:], into: &values)
   }
 }
 
@@ -86,20 +150,21 @@ extension RowLayout {
   /// Gives the fields at `places` their values of `fields`, and the parts of composites theirs.
   fileprivate func spread(
     _ fields: [String: FieldValue], over places: [Int], within composite: Column?,
-    into values: inout [FieldValue]
+    defaults: [Int: FieldValue], into values: inout [FieldValue]
   ) throws(StoreError) {
     var knownCount = 0
     for place in places {
       let column = columns[place]
       let name = composite.map { column.shortName(in: $0) } ?? column.field.name
       guard let value = fields[name] else {
-        values[place] = .null
+        values[place] = defaults[place] ?? .null
         continue
       }
       knownCount += 1
       values[place] = value
       if case .composite(let parts) = value, column.field.type == .composite {
-        try spread(parts, over: column.parts, within: column, into: &values)
+        try spread(
+          parts, over: column.parts, within: column, defaults: defaults, into: &values)
       }
     }
     if knownCount == fields.count { return }

@@ -7,13 +7,38 @@ public protocol FieldValueReadable: FieldValueConvertible {
 }
 
 extension FieldValue {
-  /// The value as a Swift value; nil for null, and where it is of another kind or out of range.
+  /// The value as a Swift value; nil for null.
   ///
   /// ```swift
-  /// let name = record["name"].as(String.self) ?? ""
+  /// let name = try record["name"].as(String.self) ?? ""
   /// ```
-  public func `as`<Value: FieldValueReadable>(_ type: Value.Type) -> Value? {
-    Value(fieldValue: self)
+  ///
+  /// - Throws: `FieldMismatch` if it is of another kind, or out of the type's range.
+  public func `as`<Value: FieldValueReadable>(_ type: Value.Type) throws(FieldMismatch) -> Value? {
+    if case .null = self { return nil }
+    if let value = Value(fieldValue: self) { return value }
+    throw FieldMismatch(reason: "its value is \(kind), which is not \(type)")
+  }
+
+  /// What it is, for errors.
+  private var kind: String {
+    switch self {
+    case .null: "null"
+    case .boolean(let value): "the boolean \(value)"
+    case .integer(let value): "the integer \(value)"
+    case .unsigned(let value): "the unsigned integer \(value)"
+    case .float(let value): "the float \(value)"
+    case .double(let value): "the double \(value)"
+    case .decimal(let value): "the decimal \(value)"
+    case .string: "a string"
+    case .date: "a date"
+    case .data: "data"
+    case .blob: "a blob"
+    case .uuid: "a UUID"
+    case .url: "a URL"
+    case .array: "an array"
+    case .composite: "a composite"
+    }
   }
 }
 

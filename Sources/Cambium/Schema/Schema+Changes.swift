@@ -21,11 +21,14 @@ extension Schema {
   /// for schemas of different stores.
   public func changes(since older: Schema) -> [String] {
     var changes: [String] = []
-    for old in older.records where !records.contains(where: { $0.number == old.number }) {
+    let numbers = Set(records.map(\.number))
+    for old in older.records where !numbers.contains(old.number) {
       changes.append("\(old.name) is gone")
     }
+    let oldRecords = Dictionary(
+      older.records.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
     for record in records {
-      guard let old = older.records.first(where: { $0.number == record.number }) else {
+      guard let old = oldRecords[record.number] else {
         changes.append("\(record.name) is new")
         continue
       }
@@ -54,10 +57,11 @@ extension RecordSchema {
         "the primary key of \(name) was \(older.text(of: older.primaryKey)), and is"
           + " \(text(of: primaryKey))")
     }
-    for old in older.indexes where !indexes.contains(where: { $0.number == old.number }) {
+    let (numbers, oldNumbers) = (Set(indexes.map(\.number)), Set(older.indexes.map(\.number)))
+    for old in older.indexes where !numbers.contains(old.number) {
       changes.append("\(name): the \(older.text(of: old)) is gone")
     }
-    for index in indexes where !older.indexes.contains(where: { $0.number == index.number }) {
+    for index in indexes where !oldNumbers.contains(index.number) {
       changes.append("\(name): the \(text(of: index)) is new")
     }
     if modifier != older.modifier { changes.append("\(name) has another modifier") }

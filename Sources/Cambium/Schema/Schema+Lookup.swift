@@ -15,17 +15,7 @@ extension RecordSchema {
   }
 
   /// - Complexity: O(log fields).
-  func field(_ number: UInt32) -> FieldSchema? {
-    var range = fields.indices
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      if fields[middle].number == number { return fields[middle] }
-      range =
-        fields[middle].number < number
-        ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return nil
-  }
+  func field(_ number: UInt32) -> FieldSchema? { fields.field(number) }
 
   /// Whether a record may have no value for a field: for itself, or for the composite it is a part of.
   func canBeNull(_ field: FieldSchema) -> Bool {
@@ -36,5 +26,33 @@ extension RecordSchema {
       field = composite
     }
     return true
+  }
+
+  /// The numbers of the composites that a field is a part of, the innermost first.
+  func composites(_ field: FieldSchema) -> [UInt32] {
+    var numbers: [UInt32] = []
+    var field = field
+    while let number = field.composite, let composite = self.field(number) {
+      numbers.append(number)
+      field = composite
+    }
+    return numbers
+  }
+}
+
+extension [FieldSchema] {
+  /// The field with a number, by which they ascend.
+  ///
+  /// - Complexity: O(log count).
+  func field(_ number: UInt32) -> FieldSchema? {
+    var range = indices
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      if self[middle].number == number { return self[middle] }
+      range =
+        self[middle].number < number
+        ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return nil
   }
 }

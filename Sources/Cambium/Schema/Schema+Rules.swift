@@ -55,8 +55,10 @@ extension RecordSchema {
     }
     try validatePrimaryKey()
     var indexNames: Set<String> = []
+    let fieldsByName = Dictionary(
+      fields.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     for index in indexes {
-      try validate(index)
+      try validate(index, fieldsByName)
       guard indexNames.insert(index.name).inserted else {
         throw fault("there are two indexes \(index.name); name one of them otherwise")
       }
@@ -112,7 +114,9 @@ extension RecordSchema {
     }
   }
 
-  private func validate(_ index: IndexSchema) throws(SchemaFault) {
+  private func validate(
+    _ index: IndexSchema, _ fieldsByName: [String: FieldSchema]
+  ) throws(SchemaFault) {
     guard !index.name.isEmpty, index.name.utf8.count <= StoreError.Limit.nameLength.bound else {
       throw fault("the name of an index is empty or too long; name it otherwise")
     }
@@ -127,7 +131,7 @@ extension RecordSchema {
       guard case .comparison(let name, let comparison, let value) = term else {
         throw fault("the condition of the index \(index.name) is more than comparisons")
       }
-      if let reason = reason(name, comparison, value) {
+      if let reason = Self.reason(fieldsByName[name], name, comparison, value) {
         throw fault("the condition of the index \(index.name) \(reason)")
       }
       return term
@@ -137,6 +141,7 @@ extension RecordSchema {
   /// The fields of a key's parts, each of which can be in it.
   private func fields(of parts: [KeyPart], _ key: String) throws(SchemaFault) -> [FieldSchema] {
     var found: [FieldSchema] = []
+    var numbers: Set<UInt32> = []
     for part in parts {
       guard let field = self.field(part.field) else {
         throw fault("\(key) is of a field that is not there")
@@ -144,7 +149,9 @@ extension RecordSchema {
       guard field.type.canBeKey else {
         throw fault("\(field.type) has no order, so it is in no key or index", field: field.name)
       }
-      guard !found.contains(field) else { throw fault("it is in \(key) twice", field: field.name) }
+      guard numbers.insert(field.number).inserted else {
+        throw fault("it is in \(key) twice", field: field.name)
+      }
       guard !part.isCaseInsensitive || field.type == .string else {
         throw fault("only strings are compared without regard to case", field: field.name)
       }
@@ -154,10 +161,11 @@ extension RecordSchema {
   }
 
   /// Why a comparison cannot be.
-  private func reason(
-    _ name: String, _ comparison: FieldCondition.Comparison, _ value: FieldValue
+  private static func reason(
+    _ field: FieldSchema?, _ name: String, _ comparison: FieldCondition.Comparison,
+    _ value: FieldValue
   ) -> String? {
-    guard let field = field(named: name) else { return "is of a field \(name) that is not there" }
+    guard let field else { return "is of a field \(name) that is not there" }
     if field.type.isExternal, value == .null, comparison.isOfEquality { return nil }
     guard field.type.canBeKey else { return "compares \(name), which has no order" }
     if value == .null {

@@ -54,7 +54,7 @@ extension SchemaDecoder {
     from reader: inout ByteReader, of fields: [FieldSchema]
   ) throws(StoreError) -> FieldCondition {
     let number = try reader.integer(UInt32.self)
-    guard let field = fields.first(where: { $0.number == number }) else {
+    guard let field = fields.field(number) else {
       throw reader.fault("a condition is of field \(number), which is not there")
     }
     let code = try reader.integer(UInt8.self)
@@ -67,7 +67,10 @@ extension SchemaDecoder {
     let code = try reader.integer(UInt8.self)
     switch code {
     case 0: return .null
-    case 1: return .boolean(try reader.integer(UInt8.self) != 0)
+    case 1:
+      let byte = try reader.integer(UInt8.self)
+      guard byte <= 1 else { throw reader.fault("a boolean is \(byte)") }
+      return .boolean(byte == 1)
     case 2: return .integer(try reader.integer(Int64.self))
     case 3: return .unsigned(try reader.integer(UInt64.self))
     case 4: return .float(Float(bitPattern: try reader.integer(UInt32.self)))

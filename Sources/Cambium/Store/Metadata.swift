@@ -13,10 +13,18 @@ extension RecordReading where Self: ~Copyable {
     return try JSONCodec().decode(type, from: bytes)
   }
 
-  /// The names for which there are values, in the order of their UTF-8 bytes.
+  /// The names for which programs have set values, in the order of their UTF-8 bytes. Those that the library keeps
+  /// queries under are not among them.
   ///
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`.
   public func metadataNames() throws(StoreError) -> [String] {
+    try allMetadataNames().filter { !$0.utf8.starts(with: RecordTypes.queryPrefix.utf8) }
+  }
+
+  /// The same with those of queries, for who copies all that there is.
+  ///
+  /// - Throws: as `metadataNames()`.
+  package func allMetadataNames() throws(StoreError) -> [String] {
     let reader = try recordReader()
     let cursor = try reader.trees.cursor(in: reader.types.metadata)
     var names: [String] = []

@@ -4,10 +4,13 @@ extension PersistentStore {
   /// Deletes the store in the directory at `path`, and the directory. A crash leaves all of it, or nothing that
   /// opens.
   ///
-  /// - Throws: `StoreError.locked` where it is open for writing; `.missing`; `.io`, also where there are files
-  ///   in the directory that are no store's: then nothing has changed.
+  /// - Throws: `StoreError.locked` where it is open for writing; `.missing` where there is no directory, or no store
+  ///   in it; `.io`, also where there are files in the directory that are no store's: then nothing has changed.
   public static func delete(at path: String) throws(StoreError) {
     let medium = try PosixFileSystem(at: path, allowingNetwork: true)
+    // Before a lock is taken, which makes a file.
+    let files = try medium.removableFiles()
+    if !files.contains(where: { $0 != .lock }) { throw .missing(path: path) }
     let lock = try WriterLock(in: medium)
     defer { withExtendedLifetime(lock) {} }
     try medium.remove()

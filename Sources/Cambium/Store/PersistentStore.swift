@@ -253,19 +253,19 @@ extension PersistentStore {
     removeEmptiedSegments()
   }
 
-  /// Puts everything into the trees and ends the store. Snapshots can still be read; who observes is told of
-  /// the last commits, and then ends.
+  /// Ends the store. Transactions that have begun end first; those that wait for their turn throw `.closed`.
   ///
-  /// - Throws: `StoreError.full`, `.io`, `.poisoned`: nothing that was committed is lost; closed it is in any
-  ///   case. `.closed` if it was before.
+  /// Snapshots can still be read. Observers are told of the last commits, and then end. Closing a store again does
+  /// nothing; if another thread is closing it, this waits until that is done.
+  ///
+  /// - Throws: `StoreError.full`, `.io`, `.poisoned`, `.outcomeUnknown`: no commit that was acknowledged as durable
+  ///   is lost, and the store is closed. `.reentrant` inside a write transaction, `.forked`: the store stays open.
   public func close() throws(StoreError) {
     do throws(StoreError) {
       removeEmptiedSegments()
       try backend.close()
-    } catch .reentrant(let path) {
-      // It stays open.
-      throw .reentrant(path: path)
     } catch {
+      if case .reentrant = error { throw error }
       endObserving()
       throw error
     }

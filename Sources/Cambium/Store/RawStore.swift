@@ -113,10 +113,10 @@
 
   /// Puts everything into the trees and ends the store. Snapshots can still be read.
   ///
-  /// - Throws: `.full`, `.io`, `.poisoned`: nothing that was committed is lost; closed it is in any case.
+  /// - Throws: `.full`, `.io`, `.poisoned`, `.outcomeUnknown`: nothing that was acknowledged is lost, and the store is
+  ///   closed. `.reentrant` inside a write, `.forked`: it stays open. Closing again does nothing.
   public func close() throws(StoreError) {
-    defer { threads.end() }
-    try engine.close()
+    try threads.close()
   }
 }
 

@@ -129,8 +129,12 @@ extension Cursor {
     return true
   }
 
+  /// - Parameter comparingCounts: Whether each page must hold as many entries as the reference says that led to it.
+  ///   A hostile file may lead to a page by many references; compared so, a scan ends behind as many entries as its
+  ///   root can have.
   private mutating func descend(
-    from reference: PageReference, level: UInt8, toChild choose: (borrowing Node) -> Int
+    from reference: PageReference, level: UInt8, comparingCounts: Bool = false,
+    toChild choose: (borrowing Node) -> Int
   ) throws(StoreError) {
     slot = -1
     var reference = reference
@@ -138,6 +142,7 @@ extension Cursor {
     while level > 0 {
       let page = try tree.pages.page(reference, level: level, as: BranchPage.self)
       let node = Node(page.bytes)
+      if comparingCounts { try node.checkCount(reference) }
       let child = choose(node)
       path.append(
         Step(reference: reference, level: level, child: child, childCount: node.childCount))
@@ -147,6 +152,7 @@ extension Cursor {
     tree.pages.prefetch(reference, keys: Int(truncatingIfNeeded: reference.count))
     leaf = try tree.pages.page(reference, level: 0, as: LeafPage.self)
     layout = NodeLayout(leaf.bytes)
+    if comparingCounts { try Node(leaf.bytes, layout).checkCount(reference) }
     even = Node(leaf.bytes, layout).evenEntries
     keyBuffer.begin(leaf, layout)
   }
@@ -219,7 +225,7 @@ extension Cursor {
     if child + distance >= 0, child + distance < node.childCount {
       tree.pages.prefetch(node.child(child + distance), keys: node.count)
     }
-    try descend(from: reference, level: step.level - 1, toChild: choose)
+    try descend(from: reference, level: step.level - 1, comparingCounts: true, toChild: choose)
     return true
   }
 }

@@ -35,9 +35,26 @@ struct KeySorter {
       sortGroup(&places, range, of: entries, byte: byte)
       return
     }
-    for group in divide(&places, range, of: entries, byte: byte) where group.count > 1 {
-      sort(&places, group, of: entries, byte: byte + 1)
+    let groups = divide(&places, range, of: entries, byte: byte)
+    // The keys that have ended are all the same.
+    places[groups[0]].sort()
+    for group in groups.dropFirst() where group.count > 1 {
+      let next = group == range ? commonLength(of: places, range, of: entries) : byte + 1
+      sort(&places, group, of: entries, byte: next)
     }
+  }
+
+  /// The number of bytes that all keys begin with. Spares a division for each of them where one key comes many times.
+  private func commonLength(
+    of places: [Place], _ range: Range<Int>, of entries: borrowing UnsortedEntries
+  ) -> Int {
+    let first = entries.key(places[range.lowerBound])
+    var length = first.byteCount
+    for index in range {
+      if index + 8 < range.upperBound { entries.prefetch(places[index + 8], 64) }
+      length = entries.key(places[index]).commonPrefix(with: first, atMost: length)
+    }
+    return length
   }
 
   /// Puts places into groups by one byte of their keys, in place; keys that end before it come first.

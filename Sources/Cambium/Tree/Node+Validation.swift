@@ -97,8 +97,8 @@ extension Node {
     }
     let node = Node(page)
     // Every part's size follows from the header, so the parts cannot overlap; they must fit.
-    guard node.cellsOffset == node.partsEnd, node.used <= page.byteCount,
-      node.prefixLength <= StoreError.Limit.keyLength.bound
+    guard node.cellsOffset == node.partsEnd, node.cellsOffset <= node.used,
+      node.used <= page.byteCount, node.prefixLength <= StoreError.Limit.keyLength.bound
     else {
       throw reference.fault(.nodeLayout, "\(node.count) entries do not fit the page")
     }

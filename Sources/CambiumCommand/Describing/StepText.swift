@@ -51,7 +51,7 @@ struct StepText {
         fields.append("    UpdateField(\(name), converting: .refuse)")
       } else if before.isOptional, !field.isOptional {
         fields.append(
-          "    UpdateField(\(name), from: { old in old[\(SwiftText.quoted(before.name))] ?? \(placeholder(of: field)) })"
+          "    UpdateField(\(name), from: { old in try old[\(SwiftText.quoted(before.name)), as: <#Swift type#>?.self] ?? \(placeholder(of: field)) })"
         )
       }
     }

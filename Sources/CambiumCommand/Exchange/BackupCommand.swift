@@ -19,7 +19,15 @@ struct BackupCommand: ParsableCommand {
   @Flag(help: "Replace the store that is there.")
   var force = false
 
+  @Flag(
+    help: """
+      Leave out records that cannot be read, and copy the others one by one. Each that is left out is named on standard \
+      error, and the command ends with 1.
+      """)
+  var skipDamaged = false
+
   func run() throws {
+    if skipDamaged { return try copyReadable() }
     let store = try arguments.open(arguments.reading)
     let place = try NewStore(
       at: copy, replacing: force, hint: "Say --force to replace it.", arguments.reading)
@@ -39,6 +47,30 @@ struct BackupCommand: ParsableCommand {
     }
     try store.close()
     StandardOutput.line(arguments.json ? "\(report.json)" : "\(report.text) to \(copy).")
+  }
+}
+
+extension BackupCommand {
+  private func copyReadable() throws {
+    let snapshot = try arguments.snapshot()
+    let place = try NewStore(
+      at: copy, replacing: force, hint: "Say --force to replace it.", arguments.reading)
+    Interruption.begin()
+    let bar = ProgressBar()
+    let made: ReadableCopy
+    do {
+      defer { bar.end() }
+      made = try ReadableCopy(of: snapshot, to: place.temporary, arguments.writing, bar)
+      try place.finish()
+    } catch {
+      place.abandon()
+      throw error
+    }
+    StandardOutput.line(
+      arguments.json
+        ? "\(["records": JSONValue(made.count), "skipped": JSONValue(made.skippedCount)] as JSONValue)"
+        : "\(Figures.count(made.count, "record")) copied to \(copy).")
+    try made.checkWhole()
   }
 }
 

@@ -23,6 +23,12 @@ struct ExportCommand: ParsableCommand {
   @Option(help: "Only this type; may be given several times. The metadata is then left out.")
   var record: [String] = []
 
+  @Flag(
+    help:
+      "Leave out records that cannot be read. Each is named on standard error, and the command ends with 1."
+  )
+  var skipDamaged = false
+
   @Flag(help: "Overwrite the file if it is there.")
   var force = false
 
@@ -32,14 +38,16 @@ struct ExportCommand: ParsableCommand {
     let file = try output.map { try FileOutput(creating: $0, overwriting: force) }
     Interruption.begin()
     let bar = ProgressBar()
-    var writer = try ExportWriter(snapshot, only: record.isEmpty ? nil : Set(record), bar) { line in
+    var writer = try ExportWriter(
+      snapshot, only: record.isEmpty ? nil : Set(record), skipsDamaged: skipDamaged, bar
+    ) { line in
       if let file { try file.write(line) } else { StandardOutput.write(line) }
     }
     do {
       defer { bar.end() }
       try writer.run()
     }
-    guard let file else { return }
+    guard let file else { return try writer.checkWhole() }
     try file.close()
     if arguments.json {
       StandardOutput.line("\(["records": JSONValue(writer.count)] as JSONValue)")
@@ -47,6 +55,7 @@ struct ExportCommand: ParsableCommand {
       StandardOutput.line(
         "\(Figures.count(writer.count, "record")) written to \(output ?? "").")
     }
+    try writer.checkWhole()
   }
 }
 
@@ -56,15 +65,19 @@ struct ExportWriter {
   private let types: [RecordSchema]
   private let hasMetadata: Bool
   private let total: Int
+  private let skipsDamaged: Bool
   private let bar: ProgressBar
   private let write: (String) throws -> Void
   private(set) var count = 0
+  private var skippedCount = 0
 
   init(
-    _ snapshot: StoreSnapshot, only names: Set<String>?, _ bar: ProgressBar,
+    _ snapshot: StoreSnapshot, only names: Set<String>?, skipsDamaged: Bool = false,
+    _ bar: ProgressBar,
     to write: @escaping (String) throws -> Void
   ) throws {
     self.snapshot = snapshot
+    self.skipsDamaged = skipsDamaged
     self.bar = bar
     self.write = write
     hasMetadata = names == nil
@@ -79,12 +92,17 @@ struct ExportWriter {
     try line(try header)
     for type in types { try writeRecords(of: RecordShape(type)) }
     if hasMetadata {
-      for name in try snapshot.metadataNames() {
+      for name in try snapshot.allMetadataNames() {
         let value = try snapshot.metadata(JSONValue.self, for: name) ?? .null
         try line(["metadata": .string(name), "value": value])
       }
     }
     try line(["end": JSONValue(count)])
+  }
+
+  /// Throws if records were left out.
+  func checkWhole() throws {
+    try ReadableCopy.check(skippedCount)
   }
 
   private func line(_ value: JSONValue) throws { try write("\(value)\n") }
@@ -109,22 +127,29 @@ struct ExportWriter {
   }
 
   private mutating func writeRecords(of shape: RecordShape) throws {
-    var text = ""
     var count = count
     let (bar, total, write) = (bar, total, write)
     // By name: numbers depend on what a store has been through.
     let named = shape.fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-    try snapshot.forEach(record: shape.name) { record in
+    let body: (DynamicRecord) throws -> Void = { record in
       try Interruption.check("The export was interrupted, and has no last line.")
-      text.removeAll(keepingCapacity: true)
-      let fields = try named.map { field in
-        JSONValue.Member(name: field.name, value: try record[field.name].json(of: field))
-      }
-      (["record": .string(shape.name), "fields": .object(fields)] as JSONValue).write(to: &text)
-      text += "\n"
-      try write(text)
+      try write("{\"record\":\(JSONValue.string(shape.name)),\"fields\":")
+      try FieldValue.writeJSON(named.map { ($0, record[$0.name]) }, to: write)
+      try write("}\n")
       count += 1
       bar.show(Double(count) / Double(max(1, total)), "\(Figures.count(count)) records")
+    }
+    if skipsDamaged {
+      var skippedCount = skippedCount
+      try snapshot.forEach(
+        record: shape.name,
+        skipping: { skipped in
+          StandardError.write("cambium: left out \(skipped)\n")
+          skippedCount += 1
+        }, body)
+      self.skippedCount = skippedCount
+    } else {
+      try snapshot.forEach(record: shape.name, body)
     }
     self.count = count
   }

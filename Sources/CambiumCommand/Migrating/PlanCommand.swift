@@ -36,6 +36,7 @@ extension MigrationPlan {
       "faults": .array(faults.map { .string($0) }), "work": .array(work.map { .string($0) }),
       "records": JSONValue(records), "bytesToRead": JSONValue(bytesToRead),
       "bytesToWrite": JSONValue(bytesToWrite), "blobBytesToWrite": JSONValue(blobBytesToWrite),
+      "logBytesToGrow": JSONValue(logBytesToGrow),
       "bytesFree": bytesFree.map { JSONValue($0) } ?? .null,
       "estimatedSeconds": JSONValue(estimatedTime / .seconds(1)),
       "steps": .array(

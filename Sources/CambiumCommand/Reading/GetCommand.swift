@@ -6,7 +6,7 @@ struct GetCommand: ParsableCommand {
     commandName: "get", abstract: "Shows the record with a primary key.",
     discussion: """
       The parts of the key are written plainly: a string without quotes, a date as 2026-01-02T03:04:05Z, data in \
-      hexadecimal digits. Ends with status 8 if there is no such record.
+      hexadecimal digits; before one that begins with a minus, write --. Ends with status 8 if there is no such record.
 
       Example: cambium get people.cambium Person 0b9e5a4c-5d3c-4a52-9d2f-6a6f8a0f1d11
       """)

@@ -21,7 +21,9 @@ struct RecordOutput {
     self.form = form
     self.columns = columns
     numbers = columns.map { _ in false }
-    if form == .csv { Self.writeLine(of: columns.map(\.name)) }
+    if form == .csv {
+      StandardOutput.write(columns.map { Self.quoted($0.name) }.joined(separator: ",") + "\r\n")
+    }
   }
 
   /// - Throws: `StoreError.corrupt`, `.missing`, `.io` where a blob cannot be read.
@@ -29,11 +31,14 @@ struct RecordOutput {
     count += 1
     switch form {
     case .json:
-      let members = try columns.map { column in
-        JSONValue.Member(name: column.name, value: try record[column.name].json(of: column))
+      try FieldValue.writeJSON(columns.map { ($0, record[$0.name]) }, to: StandardOutput.write)
+      StandardOutput.line()
+    case .csv:
+      for (index, column) in columns.enumerated() {
+        if index > 0 { StandardOutput.write(",") }
+        try Self.writeCell(record[column.name], of: column)
       }
-      StandardOutput.line("\(JSONValue.object(members))")
-    case .csv: Self.writeLine(of: try columns.map { try Self.csv(record[$0.name], of: $0) })
+      StandardOutput.write("\r\n")
     case .table:
       for (index, column) in columns.enumerated() where record[column.name].isNumber {
         numbers[index] = true
@@ -54,25 +59,31 @@ struct RecordOutput {
     StandardOutput.line(Style.faint(Figures.count(count, "record")))
   }
 
-  private static func writeLine(of cells: [String]) {
-    let quoted = cells.map { cell in
-      cell.contains { "\",\r\n".contains($0) } || cell.contains("\r\n")
-        ? "\""
-          + cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-          + "\"" : cell
+  /// Writes what stands in a cell of comma-separated values. Null is nothing; what is no text or number is as in
+  /// JSON.
+  private static func writeCell(_ value: FieldValue, of field: FieldShape) throws {
+    switch value {
+    case .null: break
+    case .string(let text): StandardOutput.write(quoted(text))
+    // Nothing in it has to be quoted.
+    case .blob(let blob): try blob.writeBase64(to: StandardOutput.write)
+    case .composite:
+      StandardOutput.write("\"")
+      try value.writeJSON(of: field) { StandardOutput.write(doublingQuotes($0)) }
+      StandardOutput.write("\"")
+    default:
+      let json = value.json
+      StandardOutput.write(quoted(json.text ?? "\(json)"))
     }
-    StandardOutput.write(quoted.joined(separator: ",") + "\r\n")
   }
 
-  /// Null is nothing; what is no text or number is as in JSON.
-  private static func csv(_ value: FieldValue, of field: FieldShape) throws -> String {
-    switch value {
-    case .null: return ""
-    case .string(let text): return text
-    default:
-      let json = try value.json(of: field)
-      return json.text ?? "\(json)"
-    }
+  private static func quoted(_ cell: String) -> String {
+    let needsQuotes = cell.contains { "\",\r\n".contains($0) } || cell.contains("\r\n")
+    return needsQuotes ? "\"\(doublingQuotes(cell))\"" : cell
+  }
+
+  private static func doublingQuotes(_ text: String) -> String {
+    text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
   }
 }
 

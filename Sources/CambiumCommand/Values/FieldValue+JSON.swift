@@ -5,23 +5,39 @@ import FoundationEssentials
 // that the field's type says how to read.
 
 extension FieldValue {
-  /// The value of a field of a type. Blobs are read.
+  /// Writes the value of a field of a type, in pieces: of a blob as they are read, so that no blob is in memory as a
+  /// whole.
   ///
-  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`.
-  func json(of field: FieldShape) throws -> JSONValue {
+  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and what `write` throws.
+  func writeJSON(of field: FieldShape, to write: (String) throws -> Void) throws {
     switch self {
     case .composite(let parts):
-      return .object(
-        try field.parts.sorted { $0.name < $1.name }.map { part in
-          JSONValue.Member(name: part.name, value: try (parts[part.name] ?? .null).json(of: part))
-        })
-    case .blob(let blob): return .string(try blob.data().base64EncodedString())
-    default: return json
+      let members = field.parts.sorted { $0.name < $1.name }.map { part in
+        (part, parts[part.name] ?? .null)
+      }
+      try Self.writeJSON(members, to: write)
+    case .blob(let blob):
+      try write("\"")
+      try blob.writeBase64(to: write)
+      try write("\"")
+    default: try write("\(json)")
     }
   }
 
+  /// Writes an object of the values of fields.
+  static func writeJSON(
+    _ members: [(field: FieldShape, value: FieldValue)], to write: (String) throws -> Void
+  ) throws {
+    try write("{")
+    for (index, member) in members.enumerated() {
+      try write("\(index > 0 ? "," : "")\(JSONValue.string(member.field.name)):")
+      try member.value.writeJSON(of: member.field, to: write)
+    }
+    try write("}")
+  }
+
   /// Of what is no blob; of one, how long it is.
-  private var json: JSONValue {
+  var json: JSONValue {
     switch self {
     case .null: .null
     case .boolean(let value): .boolean(value)
@@ -55,6 +71,17 @@ extension FieldValue {
     guard let first = text.firstIndex(of: "\""), let last = text.lastIndex(of: "\""), first < last
     else { return text }
     return String(text[text.index(after: first)..<last])
+  }
+}
+
+extension Blob {
+  /// Writes the content in pieces.
+  ///
+  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and what `write` throws.
+  func writeBase64(to write: (String) throws -> Void) throws {
+    let reader = try reader()
+    // Three bytes are four letters, so pieces of such a size can stand one behind the other.
+    while let piece = try reader.read(upTo: 3 << 16) { try write(piece.base64EncodedString()) }
   }
 }
 

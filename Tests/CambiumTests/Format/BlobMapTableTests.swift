@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The tables of external values and of the map of blobs in `FORMAT.md` against what the code writes.
 @Suite struct BlobMapTableTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What `FORMAT.md` shows of keys and rows is what the code makes.
 @Suite struct RecordFormatTests {

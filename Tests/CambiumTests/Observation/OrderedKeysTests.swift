@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct OrderedKeysTests {
   /// Carries the steps out on what was there, by the keys of the changes.

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Queries of records and index entries that are not what was written.
 private struct DamagedQueries {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What plans are chosen by.
 @Suite struct EstimatedCountTests {

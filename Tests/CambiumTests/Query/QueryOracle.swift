@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Answers queries by reading everything, and sorting values as Swift does.
 struct QueryOracle {

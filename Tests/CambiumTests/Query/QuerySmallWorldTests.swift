@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record whose every field has few values.
 private struct Pair: Record, Hashable {

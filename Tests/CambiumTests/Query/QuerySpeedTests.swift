@@ -1,3 +1,5 @@
+@testable import InternalTestSupport
+
 #if !DEBUG
   import FoundationEssentials
   import TestSupport

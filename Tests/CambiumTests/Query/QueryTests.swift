@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A store with some accounts in it.
 private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]) throws -> Void)
@@ -127,7 +128,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
         try transaction.save(Seat(row: "a", number: .max))
         try transaction.save(Seat(row: "b", number: 1))
       }
-      guard case .invalidValue("Seat", _, _) = storeError({ try store.sum(\Seat.number) }) else {
+      guard case .invalidQuery("Seat", _, _) = storeError({ try store.sum(\Seat.number) }) else {
         Issue.record("it is a number")
         return
       }
@@ -318,13 +319,13 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
   @Test func `what cannot be asked is refused before a row is read`() throws {
     try withAccounts { store, _ in
       let other = Query<Account>(sortedBy: .ascending(\.balance, caseInsensitive: true))
-      guard case .invalidValue("Account", "balance", _) = storeError({ try store.fetch(other) })
+      guard case .invalidQuery("Account", "balance", _) = storeError({ try store.fetch(other) })
       else {
         Issue.record("numbers have case")
         return
       }
       let unknown = Query<Account>(sortedBy: .ascending(\.name.count))
-      guard case .invalidValue("Account", _, _) = storeError({ try store.count(unknown) }) else {
+      guard case .invalidQuery("Account", _, _) = storeError({ try store.count(unknown) }) else {
         Issue.record("what is not stored is sorted by")
         return
       }

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What is sorted in memory, and how much of that there may be.
 @Suite struct SortedKeysTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record with fields of every type, in and out of the key, optional and not, and in composites.
 struct AnyRecord {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 // What plans do by the type's own `encode(to:)` and `init(from:)`.
 

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Whatever happens to the bytes of keys and rows, reading them throws, or gives values that there are.
 @Suite struct DamagedRecordTests {

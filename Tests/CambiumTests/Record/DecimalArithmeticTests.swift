@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct DecimalArithmeticTests {
   private static func parts(_ text: String) throws -> DecimalParts {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct DecimalPartsTests {
   @Test func `this toolchain lays decimals out as is known`() {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct DynamicRecordTests {
   @Test func `records of every type come back as they were`() throws {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Writes a record through its plan, and reads what was written.
 func passed<Subject: Record>(_ record: Subject, through plan: RecordPlan) throws(StoreError)

@@ -37,6 +37,8 @@ private final class Shared {
     #expect(Reflection.storedProperties(of: Shared.self).isEmpty)
     #expect(Reflection.storedProperties(of: Optional<Int>.self).isEmpty)
     #expect(Reflection.storedProperties(of: Nothing.self).isEmpty)
+    #expect(Reflection.storedProperties(of: (any Sendable).self).isEmpty)
+    #expect(Reflection.storedProperties(of: (Int, Int).self).isEmpty)
   }
 
   @Test func `an optional says what it wraps`() {

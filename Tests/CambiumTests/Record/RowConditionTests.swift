@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Conditions on bytes hold where they hold for the values.
 @Suite struct RowConditionTests {
@@ -113,7 +114,7 @@ import Testing
     let error = #expect(throws: StoreError.self) {
       try RowCondition(.comparison(field: field, .equal, value), in: sample.layout)
     }
-    guard case .invalidValue("Item", field, _) = error else {
+    guard case .invalidQuery("Item", field, _) = error else {
       Issue.record("\(error.map { "\($0)" } ?? "nothing")")
       return
     }

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What two descriptions of a version differ in, and what became of one version in another, in words.
 @Suite struct DifferenceTests {

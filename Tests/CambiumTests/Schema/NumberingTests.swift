@@ -80,6 +80,29 @@ import Testing
     #expect(atOnce.records[0].numbers == numbers[3], "four versions at once are their steps")
   }
 
+  @Test func `the same renaming may come again, and one that stays stated acts once`() throws {
+    let describe: Describing = { version in
+      description {
+        Self.id
+        switch version {
+        case 1, 3: Self.string("a", was: version == 3 ? "b" : nil)
+        // Stated in two versions, one after the other.
+        case 2, 4, 5: Self.string("b", was: "a")
+        // And the name that it had is another field's now.
+        default:
+          Self.string("b", was: "a")
+          Self.string("a")
+        }
+      }
+    }
+    let first = try schema { describe($0) }
+    for version in 2...6 {
+      let numbers = try schema(version: version, after: first) { describe($0) }.records[0].numbers
+      #expect(numbers[version == 3 ? "a" : "b"] == first.records[0].numbers["a"], "\(version)")
+      if version == 6 { #expect(numbers["a"] == 3) }
+    }
+  }
+
   @Test func `numbers of what is gone are not used again`() throws {
     let describe: Describing = { version in
       description {

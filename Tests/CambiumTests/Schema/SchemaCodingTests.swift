@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct SchemaCodingTests {
   @Test func `I8 A12: a schema reads as it was written`() throws {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What `FORMAT.md` says of schemas is what the code writes.
 @Suite struct SchemaFormatTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The text that says which versions were released.
 @Suite struct SchemaLockTests {

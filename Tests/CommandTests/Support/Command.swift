@@ -72,10 +72,16 @@ struct ChildProcess {
 
   /// Its status, or 128 and the signal that ended it.
   func wait() -> Int32 {
+    measuredWait().status
+  }
+
+  /// Its status, and the most memory that it had, in bytes.
+  func measuredWait() -> (status: Int32, memory: Int) {
     var status: Int32 = 0
-    while unsafe waitpid(number, &status, 0) < 0, errno == EINTR {}
+    var usage = rusage()
+    while unsafe wait4(number, &status, 0, &usage) < 0, errno == EINTR {}
     let signal = status & 0x7f
-    return signal == 0 ? status >> 8 & 0xff : 128 + signal
+    return (signal == 0 ? status >> 8 & 0xff : 128 + signal, usage.ru_maxrss * 1024)
   }
 
   struct NotStarted: Error {

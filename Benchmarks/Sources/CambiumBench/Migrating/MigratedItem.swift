@@ -89,7 +89,7 @@ extension MigrateWorkload {
       [
         Step(to: 2) {
           UpdateRecord("item") {
-            UpdateField("level", by: { old in 2 * (old.as(Int32.self) ?? 0) + 1 })
+            UpdateField("level", by: { old in try 2 * (old.as(Int32.self) ?? 0) + 1 })
           }
         }
       ]

@@ -112,9 +112,9 @@ extension Engine {
 
   private func addFlushWaiter(_ waiter: FlushWaiter) {
     lock.lock()
-    precondition(background.areRunning, "tasks wait for the engine's threads")
     let outcome = outcome(for: waiter.sequence)
     if outcome == nil {
+      precondition(background.areRunning, "tasks wait for the engine's threads")
       flushWaiters.append(waiter)
       background.wakeFlusher()
     }
@@ -125,8 +125,8 @@ extension Engine {
   /// What became of all commits up to `sequence`, if that is known. With the lock.
   private func outcome(for sequence: UInt64) -> Result<Void, StoreError>? {
     if commits.flushedSequence >= sequence { return .success(()) }
-    if case .poisoned(let cause) = phase { return .failure(outcome(of: sequence, cause)) }
-    return nil
+    if let cause = life.failure { return .failure(outcome(of: sequence, cause)) }
+    return life.refusal(of: .finishing, at: medium.path).map { .failure($0) }
   }
 
   /// Resumes the tasks whose commits were flushed, or never will be. On the engine's thread, with the lock,
@@ -150,7 +150,7 @@ extension Engine {
   /// lock.
   func flushForWaiters() {
     resumeFlushWaiters()
-    if case .poisoned = phase { return }
+    guard life.permits(.finishing) else { return }
     if commits.flushedSequence == commits.lastSequence { return }
     if hasLogTurn {
       // Whoever has it wakes this thread when it is done.
@@ -218,7 +218,7 @@ extension Engine {
     lock.lock()
     defer { lock.unlock() }
     if let writer, writer.isCurrent { throw .reentrant(path: medium.path) }
-    try checkWritable()
+    try check(.starting)
     if writer != nil { return nil }
     if isFull {
       if let foldFailure { throw foldFailure }
@@ -231,7 +231,7 @@ extension Engine {
   private func addTurnWaiter(_ continuation: CheckedContinuation<Void, Never>) {
     lock.lock()
     defer { lock.unlock() }
-    if case .open = phase, writer != nil || isFull {
+    if life.permits(.starting), writer != nil || isFull {
       turnWaiters.append(continuation)
     } else {
       continuation.resume()

@@ -15,7 +15,8 @@ extension Engine {
   /// The same, with the lock.
   func waitForFlush(through sequence: UInt64) throws(StoreError) {
     while commits.flushedSequence < sequence {
-      if case .poisoned(let cause) = phase { throw outcome(of: sequence, cause) }
+      if let cause = life.failure { throw outcome(of: sequence, cause) }
+      try check(.finishing)
       if hasLogTurn {
         progressed.wait()
       } else {
@@ -30,11 +31,9 @@ extension Engine {
   func flush() throws(StoreError) {
     try checkProcess()
     lock.lock()
-    let last = commits.lastSequence
-    let isOver = if case .closed = phase { true } else { false }
-    lock.unlock()
-    if isOver { throw .closed(path: medium.path) }
-    try waitUntilFlushed(through: last)
+    defer { lock.unlock() }
+    try check(.reading)
+    try waitForFlush(through: commits.lastSequence)
   }
 
   /// What to say of a commit that `cause` kept from the medium.
@@ -50,6 +49,8 @@ extension Engine {
   func writeGathered(flushing: Bool) {
     hasLogTurn = true
     if flushing { gatherOthers() }
+    // Pages may have failed while others were let in: their commits, which were not taken yet, were refused.
+    guard life.permits(.finishing) else { return leaveLogTurn(.success(nil)) }
     let state = working
     let result = flushTaken(state) { (group, buffer) throws(StoreError) in
       try self.write(group, buffer, or: state, flushing: flushing)
@@ -63,7 +64,7 @@ extension Engine {
   /// Who commits alone waits for nobody.
   private func gatherOthers() {
     var patience = 4 * lastGroupCount
-    while commits.gatheredCount < lastGroupCount, patience > 0 {
+    while commits.gatheredCount < lastGroupCount, patience > 0, life.permits(.finishing) {
       lock.yield()
       patience -= 1
     }
@@ -98,12 +99,10 @@ extension Engine {
 extension Engine {
   /// Waits for the turn. With the lock.
   ///
-  /// - Throws: `.poisoned`.
+  /// - Throws: `.poisoned`, `.closed`.
   func takeLogTurn() throws(StoreError) {
-    while hasLogTurn { progressed.wait() }
-    if case .poisoned(let cause) = phase {
-      throw .poisoned(path: medium.path, reason: "\(cause)")
-    }
+    try wait(for: progressed, to: .finishing, until: !hasLogTurn)
+    try check(.finishing)
     hasLogTurn = true
   }
 

@@ -44,9 +44,9 @@ extension Engine {
     background.wakeFolder()
     repeat {
       try waitForFold()
-      while hasFoldTurn { progressed.wait() }
+      try wait(for: progressed, to: .finishing, until: !hasFoldTurn)
     } while working.frozen != nil
-    try checkWritable()
+    try check(.finishing)
     hasFoldTurn = true
   }
 

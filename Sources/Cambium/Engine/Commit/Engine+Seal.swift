@@ -4,7 +4,7 @@
 extension Engine {
   /// Whether the last frames have nobody to say that they were flushed. With the lock.
   var needsSeal: Bool {
-    guard !hasLogTurn, case .open = phase else { return false }
+    guard !hasLogTurn, life.permits(.finishing) else { return false }
     return log.needsSeal && !commits.hasGathered && commits.flushedSequence == commits.lastSequence
   }
 
@@ -32,11 +32,9 @@ extension Engine {
     try flush()
     lock.lock()
     defer { lock.unlock() }
-    while hasLogTurn { progressed.wait() }
+    try wait(for: progressed, to: .finishing, until: !hasLogTurn)
     sealIfNeeded()
-    if case .poisoned(let cause) = phase {
-      throw .poisoned(path: medium.path, reason: "\(cause)")
-    }
+    try check(.finishing)
   }
 
   /// Puts everything that was committed before into the trees.
@@ -53,6 +51,7 @@ extension Engine {
 
   /// With the lock and the writer's turn.
   private func foldAll() throws(StoreError) {
+    try check(.finishing)
     if working.frozen != nil {
       background.wakeFolder()
       try waitForFold()
@@ -65,31 +64,32 @@ extension Engine {
 
   /// Puts everything into the trees, seals the log, cuts it to its first size, and takes no more transactions.
   ///
-  /// Snapshots that are held stay as they are. Other writers may open the store when this returns, however it
-  /// does.
+  /// Transactions that have begun end first; those that wait for their turn are refused. Snapshots that are held
+  /// stay as they are. Other writers may open the store when this returns, however it does, unless it throws
+  /// `.reentrant` or `.forked`: then nothing has changed. An engine that is closed stays so, and if another thread
+  /// is closing it, this waits for that.
   ///
-  /// - Throws: `.full`, `.io`, `.poisoned`: then the log still holds what the trees do not, and the next open
-  ///   goes on from there. `.closed` if it was closed before, `.reentrant`, `.forked`.
+  /// - Throws: `.full`, `.io`, `.poisoned`, `.outcomeUnknown`: then the log still holds what the trees do not, and
+  ///   the next open goes on from there. `.reentrant`, `.forked`.
   func close() throws(StoreError) {
     try checkProcess()
     lock.lock()
     defer { lock.unlock() }
     if let writer, writer.isCurrent { throw .reentrant(path: medium.path) }
-    while writer != nil { writerLeft.wait() }
-    if case .closed = phase { throw .closed(path: medium.path) }
-    writer = .current
-    defer { endWriting() }
-    try checkWritable()
+    guard beginClosing() else { return }
+    let failure: StoreError?
     do throws(StoreError) {
       try foldAll()
+      failure = nil
     } catch {
-      takeFoldTurnForGood()
-      // What could not be folded is in the log, if that is well.
-      try flushAndSeal()
-      throw error
+      failure = error
     }
     takeFoldTurnForGood()
+    defer { endClosing() }
+    try check(.finishing)
+    // What could not be folded is in the log, if that is well.
     try flushAndSeal()
+    if let failure { throw failure }
     try shrinkLog()
   }
 
@@ -122,13 +122,11 @@ extension Engine {
     do throws(StoreError) { try checkProcess() } catch { return }
     lock.lock()
     defer { lock.unlock() }
-    if case .closed = phase { return }
-    while writer != nil { writerLeft.wait() }
-    writer = .current
+    guard beginClosing() else { return }
     takeFoldTurnForGood()
     // What cannot be flushed was not acknowledged as durable, or its writer was told.
     try? flushAndSeal()
-    endWriting()
+    endClosing()
   }
 
   /// With the lock.
@@ -136,15 +134,5 @@ extension Engine {
     lock.unlock()
     defer { lock.lock() }
     try seal()
-  }
-
-  /// With the lock.
-  private func endWriting() {
-    phase = .closed
-    hasFoldTurn = false
-    writerLock = nil
-    giveWriterTurn()
-    resumeAllWriters()
-    progress()
   }
 }

@@ -83,7 +83,7 @@ extension Engine {
   ) throws(StoreError) -> UInt64 {
     defer { leaveWriterTurn(transaction) }
     do throws(StoreError) {
-      try checkWritable()
+      try check(.finishing)
       try makeLogHold(transaction)
     } catch {
       transaction.abort()
@@ -113,7 +113,7 @@ extension Engine {
   /// Keeps what relaxed commits leave in the log's buffer within bounds. With the lock.
   private func writeBuffered() {
     while gathered.payloadCount >= Self.bufferSize {
-      if case .poisoned = phase { return }
+      guard life.permits(.finishing) else { return }
       if !hasLogTurn {
         writeGathered(flushing: false)
       } else if gathered.payloadCount >= 8 * Self.bufferSize {
@@ -133,15 +133,12 @@ extension Engine {
 extension Engine {
   /// Waits for the writer's turn, and until there is room for what a transaction may do. With the lock.
   ///
-  /// - Throws: `.reentrant` if this thread has the turn, what `checkWritable` does, and where a fold has to
+  /// - Throws: `.reentrant` if this thread has the turn, what `check` does, and where a fold has to
   ///   make room, what `waitForFold` does.
   func takeWriterTurn() throws(StoreError) {
     if let writer, writer.isCurrent { throw .reentrant(path: medium.path) }
-    try checkWritable()
-    while writer != nil {
-      writerLeft.wait()
-      try checkWritable()
-    }
+    try wait(for: writerLeft, to: .starting, until: writer == nil)
+    try check(.starting)
     writer = .current
     do throws(StoreError) {
       try makeRoom()

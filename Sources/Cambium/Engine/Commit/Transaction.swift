@@ -97,6 +97,8 @@ extension Transaction {
   ) throws(StoreError) {
     try Self.check(key.byteCount, .keyLength)
     try Self.check(value.byteCount, .valueLength)
+    // More trees could never be published, and no log that has them is replayed.
+    try Self.check((Int(tree.number) + 1) * Footer.treeSizeMin + Footer.fixedSize, .footerSize)
     if let spill {
       try spill.put(key, value, schemaVersion: schemaVersion, in: tree)
       return

@@ -2,16 +2,27 @@
 ///
 /// It begins late and ends later: so a store whose garbage comes and goes is not rewritten all the time.
 public struct AutomaticCompaction: Hashable, Sendable {
-  /// The share of the pages' files from which on it begins, where that is garbage; from 0 to 1.
+  /// The share of the pages' files from which on it begins, where that is garbage: from 0.01 to 1. What is less or
+  /// more counts as these.
   public var beginsAt = 0.5
-  /// The share at which it ends.
+  /// The share at which it ends: from 0.01 to 1.
   public var endsAt = 0.25
   /// The bytes of garbage that make it worth the while.
   public var leastGain = 64 << 20
-  /// The bytes that are moved at once: folds wait for as long as that takes.
+  /// The bytes that are moved at once, at least 64 KiB: folds wait for as long as that takes.
   public var sliceBytes = 8 << 20
 
   public init() {}
+
+  /// The same with every number within its bounds. A share that is not a number counts as the least.
+  var bounded: AutomaticCompaction {
+    var bounded = self
+    bounded.beginsAt = beginsAt >= 0.01 ? min(beginsAt, 1) : 0.01
+    bounded.endsAt = endsAt >= 0.01 ? min(endsAt, 1) : 0.01
+    // A slice of nothing would be followed by the next for ever.
+    bounded.sliceBytes = max(sliceBytes, 64 << 10)
+    return bounded
+  }
 }
 
 /// How far an engine is with that.
@@ -51,7 +62,7 @@ extension Engine {
   private func takeFoldTurnToCompact(_ automatic: AutomaticCompaction) -> Bool {
     lock.lock()
     defer { lock.unlock() }
-    guard case .open = phase, !background.isEnding, !hasFoldTurn, working.frozen == nil,
+    guard life.permits(.starting), !background.isEnding, !hasFoldTurn, working.frozen == nil,
       isCompactionDue(automatic)
     else { return false }
     hasFoldTurn = true

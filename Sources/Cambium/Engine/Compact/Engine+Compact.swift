@@ -14,7 +14,7 @@ extension Engine {
   private func newestBase() throws(StoreError) -> Base<Medium> {
     lock.lock()
     defer { lock.unlock() }
-    if case .closed = phase { throw .closed(path: medium.path) }
+    try check(.reading)
     return working.base
   }
 
@@ -102,7 +102,7 @@ extension Engine {
     lock.lock()
     defer { lock.unlock() }
     // A footer that names them may be on the medium, if the log failed.
-    guard case .open = phase, number < appender.nextNumber else { return }
+    guard life.permits(.finishing), number < appender.nextNumber else { return }
     let names = (number..<appender.nextNumber).compactMap { UInt32(exactly: $0) }
       .map { FileName.pages($0) }
     lock.unlock()
@@ -123,7 +123,7 @@ extension Engine {
     lock.lock()
     defer { lock.unlock() }
     while true {
-      try checkWritable()
+      try check(.starting)
       if hasFoldTurn {
         progressed.wait()
       } else if fold == nil, working.frozen == nil || foldFailure != nil {

@@ -9,12 +9,13 @@ struct SpaceUsage: Hashable, Sendable {
   }
 
   /// - Parameter droppingKept: Whether states that are kept count as gone.
-  /// - Complexity: O(segments); no page is read but the footers of kept states.
+  /// - Complexity: O(segments); no page is read but the footers of kept states, and branches of pending work that this
+  ///   version does not know.
   /// - Throws: `.corrupt`, `.io`.
   init<Medium: FileSystem>(
     of file: PageFile<Medium>, droppingKept: Bool = false
   ) throws(StoreError) {
-    var kept: Set<UInt32> = []
+    var kept = try file.segmentNumbers(of: file.footer.pendingWork)
     if !droppingKept {
       for state in file.footer.keptStates {
         kept.formUnion(try file.segmentNumbers(of: state.footer))
@@ -55,7 +56,7 @@ struct SegmentUsage: Hashable, Sendable {
   let number: UInt32
   let size: UInt64
   let liveBytes: UInt64
-  /// Whether a kept state is in it, so that it stays whatever is moved out of it.
+  /// Whether a kept state or pending work is in it, so that it stays whatever is moved out of it.
   let isKept: Bool
 
   /// - Parameter blocks: More than a segment has count as those, whatever a footer says.

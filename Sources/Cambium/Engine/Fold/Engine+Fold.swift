@@ -40,7 +40,7 @@ extension Engine {
   private func takeFoldTurn() -> Bool {
     lock.lock()
     defer { lock.unlock() }
-    guard !hasFoldTurn, case .open = phase else { return false }
+    guard !hasFoldTurn, life.permits(.finishing) else { return false }
     if fold == nil {
       guard let frozen = working.frozen else { return false }
       let layers = FoldLayers<Medium>([frozen.overlay])

@@ -14,11 +14,11 @@ extension Engine {
 
   /// Sees to it that the fresh overlay takes another transaction. With the lock, and the writer's turn.
   ///
-  /// - Throws: what `waitForFold` and `checkWritable` do.
+  /// - Throws: what `waitForFold` and `check` do.
   func makeRoom() throws(StoreError) {
     if isFull {
       try waitForFold()
-      try checkWritable()
+      try check(.starting)
     }
     if working.fresh.byteCount >= options.foldThreshold { freeze() }
   }
@@ -42,10 +42,7 @@ extension Engine {
   /// Waits until `isDone`, which a fold makes true. With the lock, which it gives up meanwhile.
   func waitForFold(until isDone: () -> Bool) throws(StoreError) {
     while !isDone() {
-      if case .poisoned(let cause) = phase {
-        throw .poisoned(path: medium.path, reason: "\(cause)")
-      }
-      if case .closed = phase { throw .closed(path: medium.path) }
+      try check(.finishing)
       if !background.areRunning {
         try foldHere()
       } else if let foldFailure {

@@ -9,16 +9,16 @@ extension Engine {
   /// Makes the log's spare file larger, if it is to be.
   ///
   /// - Returns: whether there was anything to do.
-  /// - Throws: `.poisoned`. A spare that cannot grow stays as it is.
+  /// - Throws: `.poisoned`, `.closed`. A spare that cannot grow stays as it is.
   func growLog() throws(StoreError) -> Bool {
     lock.lock()
     defer { lock.unlock() }
-    guard case .open = phase, spareSize < logTarget else { return false }
+    guard life.permits(.starting), spareSize < logTarget else { return false }
     let before = spareSize
     do throws(StoreError) {
       try growSpare(to: min(logTarget, spareSize + Self.piece))
     } catch {
-      if case .poisoned = phase { throw error }
+      if !life.permits(.finishing) { throw error }
       logTarget = before
     }
     return true
@@ -34,7 +34,7 @@ extension Engine {
   func makeLogHold(_ transaction: Transaction<Medium>) throws(StoreError) {
     if mustFold(before: transaction) {
       try waitForFold()
-      try checkWritable()
+      try check(.finishing)
     }
     let size = spareSize(for: transaction)
     if size > spareSize { try growSpare(to: size) }
@@ -62,10 +62,6 @@ extension Engine {
 
   private func growSpare(to size: Int) throws(StoreError) {
     try takeLogTurn()
-    guard case .open = phase else {
-      leaveLogTurn(.success(nil))
-      throw .closed(path: medium.path)
-    }
     lock.unlock()
     let grown: Result<Void, StoreError>
     do throws(StoreError) {

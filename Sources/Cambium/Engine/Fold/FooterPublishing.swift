@@ -16,7 +16,7 @@ struct FooterPublishing<Medium: FileSystem> {
   let present: PageFile<Medium>
   let appender: PageAppender<Medium>
 
-  /// Publishes a footer; its segment table and the one before it are filled in here.
+  /// Publishes a footer; its segment table, the footer before it and the log's use are filled in here.
   ///
   /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`.
   func publish(_ trees: Footer) throws(StoreError) -> PublishedFooter<Medium> {
@@ -24,6 +24,7 @@ struct FooterPublishing<Medium: FileSystem> {
     try appender.sync()
     var footer = trees
     footer.previous = base.reference
+    footer.logUse = appender.logUse
     footer.segments = try segments(of: footer)
     let appended = appender.extents
     let reference = try appender.publish(footer)
@@ -32,7 +33,7 @@ struct FooterPublishing<Medium: FileSystem> {
   }
 
   /// The segment table: of each segment how far it goes and what is live in it. Page segments without
-  /// anything live are left out, unless a kept state needs them.
+  /// anything live are left out, unless a kept state or pending work needs them.
   ///
   /// - Complexity: O(branches).
   private func segments(of footer: Footer) throws(StoreError) -> [SegmentExtent] {
@@ -56,7 +57,9 @@ struct FooterPublishing<Medium: FileSystem> {
     placed.segments = ends.sorted { $0.key < $1.key }.map {
       SegmentExtent(kind: .pages, number: $0.key, end: $0.value, liveBytes: 0)
     }
-    let pages = try PageFile(after: base, base.reference, placed).pages
+    let file = try PageFile(after: base, base.reference, placed)
+    let pages = file.pages
+    kept.formUnion(try file.segmentNumbers(of: footer.pendingWork))
     var live: [UInt32: UInt64] = [:]
     for tree in footer.trees {
       try Tree(pages: pages, root: tree.root).addLiveBytes(to: &live)
@@ -100,6 +103,20 @@ extension PageFile {
     let footer = try Self.footer(state, from: pages).0
     return Set(footer.segments.lazy.filter { $0.kind == .pages }.map(\.number))
       .union([state.position.segment])
+  }
+
+  /// The page segments that the trees of pending work are in. No work that this version knows has any.
+  ///
+  /// - Complexity: O(branches) of these trees.
+  /// - Throws: `.corrupt`, `.io`.
+  func segmentNumbers(of works: [PendingWork]) throws(StoreError) -> Set<UInt32> {
+    var live: [UInt32: UInt64] = [:]
+    for work in works {
+      for tree in work.trees {
+        try Tree(pages: pages, root: tree.root).addLiveBytes(to: &live)
+      }
+    }
+    return Set(live.keys)
   }
 
   /// The page segments that the state is in, that of the footer itself included.

@@ -98,7 +98,12 @@ extension FollowedReading {
       // Frames that were overwritten look like the end.
       if try isSuperseded(files) { return nil }
       try showWithoutWriter(&log)
+      let isFirst = base == nil
       let base = try self.base(of: &log, after: base)
+      // A writer has looked when it opened the store, and now goes on behind what this reader sees.
+      if isFirst, try !WriterLock.isHeld(in: medium) {
+        try LogAge.check(files.header, newest: log.footer, in: medium)
+      }
       guard let state = try replay(log, over: base, notes) else { return nil }
       return FollowedState(log: log, state: state)
     } catch {

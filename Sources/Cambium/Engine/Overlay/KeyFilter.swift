@@ -11,10 +11,13 @@ internal import Synchronization
   private let words: UnsafeMutablePointer<Atomic<UInt64>>
   private let mask: UInt64
 
-  /// - Parameter wordCount: How many words of 64 bits there are at least. One for four keys spares 97 of 100
-  ///   searches; with more keys the filter only spares less.
+  /// As many as 64 million keys want: 128 MiB.
+  private static var wordCountMax: Int { 1 << 24 }
+
+  /// - Parameter wordCount: How many words of 64 bits there are at least, up to 2^24. One for four keys spares 97 of
+  ///   100 searches; with more keys the filter only spares less.
   init(wordCount: Int) {
-    let wordCount = max(64, wordCount).roundedUpToPowerOfTwo
+    let wordCount = min(max(64, wordCount), Self.wordCountMax).roundedUpToPowerOfTwo
     mask = UInt64(wordCount - 1)
     // The system's zeros: words that are never touched take up no memory.
     guard let zeros = unsafe calloc(wordCount, 8) else { fatalError("out of memory") }

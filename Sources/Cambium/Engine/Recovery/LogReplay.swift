@@ -7,6 +7,8 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
   /// The commits whose changes the trees did not hold. Those in an overlay are counted by their sequences.
   private(set) var commitCount = 0
   private let notes: ReplayNotes?
+  /// The trees that frames named.
+  private var named: Set<TreeSlot> = []
 
   init(
     over base: Base<Medium>, capacity: Int, names: TreeNames, notes: ReplayNotes? = nil
@@ -81,7 +83,7 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
     var tree: TreeSlot?
     while let operation = try reader.next() {
       if operation.kind == .tree {
-        tree = try names.slot(of: String(decoding: operation.key.array(), as: UTF8.self))
+        tree = try slot(of: operation, at: place)
       } else if let tree {
         guard carryOut(operation, in: tree) else {
           throw .corrupt(
@@ -91,6 +93,22 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
         notes?.note(operation, in: tree)
       }
     }
+  }
+
+  /// The tree that an operation names. Each takes memory, so there must not be more than could ever be published.
+  private mutating func slot(
+    of operation: borrowing LogOperation, at place: StoreError.CorruptPlace
+  ) throws(StoreError) -> TreeSlot {
+    let slot = try names.slot(of: String(decoding: operation.key.array(), as: UTF8.self))
+    guard named.insert(slot).inserted, named.count > 2 * Footer.treeCountMax else { return slot }
+    // Of some nothing may be left. As half of them at least are forgotten, the others are counted seldom enough.
+    named = Set(editor.present.trees)
+    if named.count > Footer.treeCountMax {
+      throw .corrupt(
+        place, invariant: .logOperations,
+        reason: "there are more trees than the \(Footer.treeCountMax) that a footer has room for")
+    }
+    return slot
   }
 
   /// False if it cannot be what was done: the key is there already, or is not there.

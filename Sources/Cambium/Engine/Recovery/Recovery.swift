@@ -73,6 +73,7 @@ struct Recovery<Medium: FileSystem> {
       throw .newerFormat(path: medium.path, reason: "it has features this program cannot write")
     }
     if let fault = page.healedCopy { report.healed.append(fault) }
+    try LogAge.check(files.header, newest: content.footer, in: medium)
     let base = try Base(page, names: names)
     let state = try replay(content, over: base, from: files)
     try check?.check(Snapshot(state), names)
@@ -80,11 +81,12 @@ struct Recovery<Medium: FileSystem> {
     let log = try Log(
       recovering: files, opening: state.opening(names), footer: content.footer, salt: makeSalt())
     let highest = try removeOrphans(of: page)
+    let appender = try PageAppender(
+      to: medium, of: files.identity, behind: content.footer, from: highest, output: .direct,
+      segmentBlocks: options.segmentBlocks)
+    appender.logUse = UInt32(clamping: log.header.use)
     return Recovered(
-      medium: medium, writerLock: writerLock, names: names, log: log,
-      appender: try PageAppender(
-        to: medium, of: files.identity, behind: content.footer, from: highest, output: .direct,
-        segmentBlocks: options.segmentBlocks),
+      medium: medium, writerLock: writerLock, names: names, log: log, appender: appender,
       state: state, report: report, makeSalt: makeSalt)
   }
 }

@@ -32,3 +32,19 @@ struct EngineOptions: Hashable, Sendable {
   /// room for what comes after.
   func openingMax(ofFile size: Int) -> Int { size / 8 * 7 }
 }
+
+extension EngineOptions.Bounds {
+  /// Returns the bytes by which the log's two files may grow while entries are written.
+  ///
+  /// A file is doubled when the next use of it could not begin with all that memory holds, and when the other was
+  /// more than half full at its end: so it is at most four times as long as what was written, then doubled up.
+  ///
+  /// - Parameters:
+  ///   - size: The bytes of both files now.
+  ///   - byteCount: The bytes of the entries.
+  func growth(of size: Int, writing byteCount: Int) -> Int {
+    var file = initial
+    while file < max, file / 4 < byteCount { file *= 2 }
+    return Swift.max(0, 2 * Swift.min(file, max) - size)
+  }
+}

@@ -23,7 +23,7 @@ extension Engine {
     try checkProcess()
     lock.lock()
     defer { lock.unlock() }
-    if case .closed = phase { throw .closed(path: medium.path) }
+    try check(.reading)
     return newestSnapshot()
   }
 

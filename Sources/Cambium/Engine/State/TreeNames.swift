@@ -24,6 +24,13 @@ final class TreeNames: @unchecked Sendable {
     return slot
   }
 
+  /// All names that were mentioned.
+  var all: [String] {
+    lock.lock()
+    defer { lock.unlock() }
+    return names
+  }
+
   func name(of slot: TreeSlot) -> String {
     lock.lock()
     defer { lock.unlock() }

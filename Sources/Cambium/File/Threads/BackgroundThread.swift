@@ -11,7 +11,7 @@ internal import Glibc
   private let thread: pthread_t
   private let forks = ForkGuard()
   private let state = ThreadLock()
-  /// Touched only while holding `state`.
+  /// Touched only while holding `state`, which is kept while joining.
   private var isJoined = false
 
   /// Starts a thread that runs `body`.
@@ -31,22 +31,17 @@ internal import Glibc
     self.thread = thread
   }
 
-  /// Waits until the thread has ended. May be called again, but not on the thread itself, and by one
-  /// thread at a time. In a forked child, where the thread is not, it returns at once.
+  /// Waits until the thread has ended. Any number of threads may call this, as often as they like, but not the
+  /// thread itself. In a forked child, where the thread is not, it returns at once.
   package func join() {
-    precondition(!isCurrent, "a thread cannot wait for its own end")
-    if !forks.isForked, takeJoin() { _ = pthread_join(thread, nil) }
-  }
-
-  /// Whether the caller runs on this thread.
-  package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
-
-  private func takeJoin() -> Bool {
+    if forks.isForked { return }
     state.lock()
     defer { state.unlock() }
-    if isJoined { return false }
+    // The system gives the identity of a thread that was joined to a new one, which may be the caller.
+    if isJoined { return }
+    precondition(pthread_equal(thread, pthread_self()) == 0, "a thread cannot wait for its own end")
+    _ = pthread_join(thread, nil)
     isJoined = true
-    return true
   }
 
   deinit {

@@ -8,14 +8,14 @@ extension Condition {
   /// arithmetic, `??`, `== nil`, `count` and `isEmpty`, ranges, `contains` of lists, arrays and texts, and
   /// `starts(with:)`.
   ///
-  /// - Throws: `.invalidValue`, with what is not understood.
+  /// - Throws: `.invalidQuery`, with what is not understood.
   public init(_ predicate: Predicate<Subject>) throws(StoreError) {
     var context = PredicateContext(root: Subject.self)
     context.parts[predicate.variable.key] = .record
     do throws(UntranslatedPart) {
       self.init(try context.condition(predicate.expression))
     } catch {
-      throw .invalidValue(
+      throw .invalidQuery(
         record: "\(Subject.self)", field: nil,
         reason: "a condition cannot be made of a predicate with \(error.text)")
     }

@@ -74,7 +74,7 @@ extension Condition {
 extension Condition {
   /// The condition on the fields that the properties are stored in.
   ///
-  /// - Throws: `.invalidValue`, naming the record, the field, and what is wrong with it, where a property is not
+  /// - Throws: `.invalidQuery`, naming the record, the field, and what is wrong with it, where a property is not
   ///   stored, or cannot be asked so.
   func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
     let condition = try fields(in: type)
@@ -85,16 +85,10 @@ extension Condition {
   /// The same without finding out whether the fields can be asked so.
   func fields(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
     let layout = type.trees.layout
-    let properties = type.properties
     return try tree.condition { property throws(StoreError) in
-      guard let field = properties.field(of: property) else {
-        throw .invalidValue(
-          record: layout.record.name, field: properties.path(of: property),
-          reason: "no field is stored of the property")
-      }
-      return field
+      try type.field(of: property)
     } tooDeep: {
-      .invalidValue(
+      .invalidQuery(
         record: layout.record.name, field: nil, reason: "the condition is nested too deep")
     }
   }

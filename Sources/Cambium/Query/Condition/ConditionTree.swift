@@ -34,40 +34,55 @@ indirect enum ExpressionTree: Hashable, Sendable {
 
 extension ConditionTree {
   private static var depthMax: Int { 100 }
-  /// How deep terms are put together before they are gathered in a list, so that a thousand of them do
+  /// How deep terms are put together in pairs before they are gathered in a list, so that a thousand of them do
   /// not nest a thousand deep.
   private static var pairDepthMax: Int { 50 }
+  /// How long a list may be to be copied into another; a longer one becomes one element of it.
+  private static var copiedCountMax: Int { 4_096 }
 
   @usableFromInline
   static func both(
     _ one: consuming ConditionTree, _ other: consuming ConditionTree
   ) -> ConditionTree {
-    if case .all(_, let depth) = one, other.depth < depth { return one.appending(other) }
     let depth = max(one.depth, other.depth) + 1
     if depth <= pairDepthMax { return .both(one, other, depth: depth) }
-    return .all(one.conjuncts + other.conjuncts)
+    var gathered = GatheredTrees { trees in .all(trees) }
+    one.gatherConjuncts(in: &gathered)
+    other.gatherConjuncts(in: &gathered)
+    return gathered.finish()
   }
 
   @usableFromInline
   static func either(
     _ one: consuming ConditionTree, _ other: consuming ConditionTree
   ) -> ConditionTree {
-    if case .any(_, let depth) = one, other.depth < depth { return one.appending(other) }
     let depth = max(one.depth, other.depth) + 1
     if depth <= pairDepthMax { return .either(one, other, depth: depth) }
-    return .any(one.disjuncts + other.disjuncts)
+    var gathered = GatheredTrees { trees in .any(trees) }
+    one.gatherDisjuncts(in: &gathered)
+    other.gatherDisjuncts(in: &gathered)
+    return gathered.finish()
   }
 
-  /// A list with one more; it is not copied where nobody else has it.
-  private consuming func appending(_ tree: consuming ConditionTree) -> ConditionTree {
-    switch consume self {
-    case .all(var trees, let depth):
-      trees.append(tree)
-      return .all(trees, depth: depth)
-    case .any(var trees, let depth):
-      trees.append(tree)
-      return .any(trees, depth: depth)
-    case let other: return other
+  /// Gathers what all has to hold.
+  private func gatherConjuncts(in gathered: inout GatheredTrees) {
+    switch self {
+    case .both(let one, let other, _):
+      one.gatherConjuncts(in: &gathered)
+      other.gatherConjuncts(in: &gathered)
+    case .all(let trees, _) where trees.count <= Self.copiedCountMax: gathered.add(list: trees)
+    default: gathered.add(self)
+    }
+  }
+
+  /// Gathers that of which one has to hold.
+  private func gatherDisjuncts(in gathered: inout GatheredTrees) {
+    switch self {
+    case .either(let one, let other, _):
+      one.gatherDisjuncts(in: &gathered)
+      other.gatherDisjuncts(in: &gathered)
+    case .any(let trees, _) where trees.count <= Self.copiedCountMax: gathered.add(list: trees)
+    default: gathered.add(self)
     }
   }
 
@@ -97,22 +112,36 @@ extension ConditionTree {
     case .tooDeep: Self.depthMax
     }
   }
+}
 
-  /// What all has to hold.
-  private var conjuncts: [ConditionTree] {
-    switch self {
-    case .both(let one, let other, _): one.conjuncts + other.conjuncts
-    case .all(let trees, _): trees
-    default: [self]
-    }
+/// A list in the making of trees that were joined by twos: fifty of them are one element of it, so that joining a
+/// hundred thousand, one after the other, copies few.
+private struct GatheredTrees {
+  let makeList: ([ConditionTree]) -> ConditionTree
+  private var elements: [ConditionTree] = []
+  /// What comes behind them.
+  private var last: [ConditionTree] = []
+
+  init(_ makeList: @escaping ([ConditionTree]) -> ConditionTree) {
+    self.makeList = makeList
   }
 
-  private var disjuncts: [ConditionTree] {
-    switch self {
-    case .either(let one, let other, _): one.disjuncts + other.disjuncts
-    case .any(let trees, _): trees
-    default: [self]
-    }
+  mutating func add(_ tree: ConditionTree) { last.append(tree) }
+
+  mutating func add(list: [ConditionTree]) {
+    endLast()
+    elements += list
+  }
+
+  private mutating func endLast() {
+    if last.isEmpty { return }
+    elements.append(last.count == 1 ? last[0] : makeList(last))
+    last = []
+  }
+
+  mutating func finish() -> ConditionTree {
+    endLast()
+    return makeList(elements)
   }
 }
 

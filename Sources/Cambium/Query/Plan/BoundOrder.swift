@@ -14,7 +14,7 @@ struct BoundOrder: Sendable {
   private init() {}
 
   /// - Parameter isAfter: Whether records are to come after one that may not meet the condition.
-  /// - Throws: `.invalidValue` where there is no such field, or its values have no order.
+  /// - Throws: `.invalidQuery` where there is no such field, or its values have no order.
   init(
     _ order: [FieldOrder], _ condition: Conjunction, isAfter: Bool, in layout: RowLayout
   ) throws(StoreError) {
@@ -52,17 +52,17 @@ struct BoundOrder: Sendable {
     of field: FieldOrder, in layout: RowLayout
   ) throws(StoreError) -> KeyColumn {
     guard let index = layout.index(named: field.field) else {
-      throw .invalidValue(
+      throw .invalidQuery(
         record: layout.record.name, field: field.field, reason: "there is no such field")
     }
     let column = layout.columns[index]
     guard column.field.type.canBeKey, let type = column.field.type.scalar else {
-      throw .invalidValue(
+      throw .invalidQuery(
         record: layout.record.name, field: field.field,
         reason: "values of \(column.field.type) have no order")
     }
     guard !field.isCaseInsensitive || type == .string else {
-      throw .invalidValue(
+      throw .invalidQuery(
         record: layout.record.name, field: field.field,
         reason: "values of \(column.field.type) have no case")
     }

@@ -62,7 +62,7 @@ struct KeyRangeBuilder {
     wholeParts = index.schema.isUnique ? index.wholeParts : nil
   }
 
-  /// - Throws: `.invalidValue`, where a value cannot be in a key.
+  /// - Throws: `.invalidQuery`, where a value cannot be in a key.
   mutating func build() throws(StoreError) -> KeyRanges {
     let first = parts.columns[0]
     if !terms.contains(where: { suits($0, first) }) { return .all }

@@ -99,7 +99,7 @@ extension QueryRunner {
     switch plan.given.extent {
     case .all: .none
     case .groups: .groups
-    case .nothing: query.limit.map { .first($0 + query.offset) } ?? .all
+    case .nothing: query.foundCount.map { .first($0) } ?? .all
     }
   }
 

@@ -14,7 +14,7 @@ struct QueryPlanner {
   }
 
   /// - Parameter forced: The place of a candidate, to be taken whatever it costs.
-  /// - Throws: `.invalidValue` where the condition or the order cannot be for the record; `.corrupt`, `.io`.
+  /// - Throws: `.invalidQuery` where the condition or the order cannot be for the record; `.corrupt`, `.io`.
   func plan(
     _ query: FieldQuery, for need: QueryNeed, forced: Int? = nil
   ) throws(StoreError) -> QueryPlan {

@@ -53,10 +53,10 @@ enum FieldAggregate {
   case extreme(KeyColumn, isHighest: Bool, bytes: [UInt8], value: FieldValue)
   case count(ColumnPlace, Int)
 
-  /// - Throws: `.invalidValue` where the field's values have no sum, or no order.
+  /// - Throws: `.invalidQuery` where the field's values have no sum, or no order.
   init(_ kind: AggregateKind, _ field: String, in layout: RowLayout) throws(StoreError) {
     guard let column = layout.column(named: field) else {
-      throw .invalidValue(
+      throw .invalidQuery(
         record: layout.record.name, field: field, reason: "there is no such field")
     }
     switch kind {
@@ -94,7 +94,7 @@ enum FieldAggregate {
     }
   }
 
-  /// - Throws: `.invalidValue` for a sum of integers beyond 64 bits.
+  /// - Throws: `.invalidQuery` for a sum of integers beyond 64 bits.
   func result(in record: RecordTrees) throws(StoreError) -> FieldValue {
     switch self {
     case .sum(let sum):
@@ -111,6 +111,6 @@ enum FieldAggregate {
 
 extension RecordTrees {
   var sumTooLarge: StoreError {
-    .invalidValue(record: record.name, field: nil, reason: "a sum of integers is beyond 64 bits")
+    .invalidQuery(record: record.name, field: nil, reason: "a sum of integers is beyond 64 bits")
   }
 }

@@ -11,11 +11,11 @@ public struct FieldSum: Sendable {
   private let place: ColumnPlace
   private let type: ScalarType
 
-  /// - Throws: `.invalidValue` where the field's values are no numbers.
+  /// - Throws: `.invalidQuery` where the field's values are no numbers.
   init(of column: Column, in layout: RowLayout) throws(StoreError) {
     place = column.place
     guard let type = column.field.type.scalar, type.isNumber else {
-      throw .invalidValue(
+      throw .invalidQuery(
         record: layout.record.name, field: column.field.name,
         reason: "values of \(column.field.type) have no sum")
     }

@@ -1,11 +1,11 @@
 extension FoundRecords {
   /// The sum of a field over the records that are left.
   ///
-  /// - Throws: as `next`; `.invalidValue` where the field's values are no numbers.
+  /// - Throws: as `next`; `.invalidQuery` where the field's values are no numbers.
   func sum(of field: String) throws(StoreError) -> FieldSum {
     let layout = layout
     guard let column = layout.column(named: field) else {
-      throw .invalidValue(
+      throw .invalidQuery(
         record: layout.record.name, field: field, reason: "there is no such field")
     }
     var sum = try FieldSum(of: column, in: layout)
@@ -18,7 +18,7 @@ extension FoundRecords {
 
   /// The record that comes first in an order, of those that are left and meet a condition.
   ///
-  /// - Throws: as `next`; `.invalidValue` where there is no such order.
+  /// - Throws: as `next`; `.invalidQuery` where there is no such order.
   func first(
     by order: FieldOrder, among condition: FieldCondition
   ) throws(StoreError) -> (key: [UInt8], row: [UInt8])? {

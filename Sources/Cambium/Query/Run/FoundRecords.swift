@@ -40,14 +40,14 @@ final class FoundRecords {
     let order = RecordOrder(plan.order, of: record, encoder)
     if let after = query.after { try order.begin(after: after, in: trees) }
     self.order = order
-    unsafe left = query.limit.map { max(0, $0) }
-    unsafe offset = max(0, query.offset)
+    unsafe left = query.limit
+    unsafe offset = query.offset
     var opening = SourceOpening(
       plan: plan, order: order, record: record, trees: trees,
       wantedCount: plan.wantedCount(query))
     switch plan.given.extent {
     case .all:
-      let skipped = order.hasStart ? 0 : max(0, query.offset)
+      let skipped = order.hasStart ? 0 : query.offset
       unsafe source = try opening.open(skipping: skipped)
       if opening.hasSkipped {
         unsafe skippedCount = unsafe offset
@@ -60,8 +60,7 @@ final class FoundRecords {
     case .nothing:
       let opened = try opening.open(skipping: 0)
       unsafe source = opened
-      let limit = query.limit.map { $0 <= .max - query.offset ? $0 + query.offset : .max }
-      unsafe source = try sorted(opened, limit: limit)
+      unsafe source = try sorted(opened, limit: query.foundCount)
     }
   }
 
@@ -212,9 +211,7 @@ extension QueryPlan {
     switch given.extent {
     case .all:
       if !needsRows, residual == nil { return 0 }
-      guard let limit = query.limit, query.after == nil else { return .max }
-      let (count, isTooMuch) = max(0, limit).addingReportingOverflow(max(0, query.offset))
-      return isTooMuch ? .max : count
+      return query.after == nil ? query.foundCount ?? .max : .max
     // What is in order already within groups need not be looked at to be sorted.
     case .groups: return residual == nil && given.isByKeyInGroups ? 0 : .max
     case .nothing: return residual == nil && order.columns.isEmpty ? 0 : .max

@@ -5,7 +5,7 @@ struct QueryRunner {
 
   /// The records of a query.
   ///
-  /// - Throws: `.invalidValue` where the query cannot be for the record, `.noSuchRecord` where the one to come
+  /// - Throws: `.invalidQuery` where the query cannot be for the record, `.noSuchRecord` where the one to come
   ///   after is not there, `.corrupt`, `.io`, `.sortTooLarge`.
   func find(
     _ query: FieldQuery, for need: QueryNeed = .records, forced: Int? = nil
@@ -15,25 +15,26 @@ struct QueryRunner {
     return try FoundRecords(plan, query, of: record, in: trees, encoder)
   }
 
-  /// How many records a query has.
+  /// How many records a query has; with `most`, those beyond are not looked for.
   ///
   /// - Complexity: O(log records) where ranges of keys say all of the condition; otherwise linear in the
   ///   entries that are read.
   /// - Throws: as `find`.
-  func count(_ query: FieldQuery, forced: Int? = nil) throws(StoreError) -> Int {
-    var query = query
-    // How they are sorted makes no difference, unless it says which come behind another.
-    if query.after == nil { query.order = [] }
+  func count(
+    _ query: FieldQuery, upTo most: Int = .max, forced: Int? = nil
+  ) throws(StoreError) -> Int {
+    var wanted = query
+    wanted.limit = min(query.limit ?? most, most)
     let plan = try QueryPlanner(record, in: trees).plan(
-      query, for: .keysInAnyOrder, forced: forced)
+      query.uncounted, for: .keysInAnyOrder, forced: forced)
     if plan.isExact, query.after == nil, let count = try count(of: plan.access) {
-      let left = max(0, count - max(0, query.offset))
-      return min(left, query.limit.map { max(0, $0) } ?? left)
+      return min(max(0, count - query.offset), wanted.limit ?? .max)
     }
-    let found = try FoundRecords(plan, query, of: record, in: trees)
+    let found = try FoundRecords(plan, query.uncounted, of: record, in: trees)
+    let end = wanted.foundCount ?? .max
     var count = 0
-    while try found.next() { count += 1 }
-    return count
+    while count < end, try found.next() { count += 1 }
+    return max(0, count - query.offset)
   }
 
   /// Nil for what has to be found to be counted.

@@ -10,7 +10,7 @@ struct RecordGrouping {
   private var aggregates: [[FieldAggregate]] = []
   private var key: [UInt8] = []
 
-  /// - Throws: `.invalidValue` where values have no order, or no sum.
+  /// - Throws: `.invalidQuery` where values have no order, or no sum.
   init(
     _ record: RecordTrees, by fields: [String],
     _ aggregates: [(kind: AggregateKind, field: String)]
@@ -57,7 +57,7 @@ struct RecordGrouping {
 
   func count(_ place: Int) -> Int { counts[place] }
 
-  /// - Throws: `.invalidValue` for a sum of integers beyond 64 bits.
+  /// - Throws: `.invalidQuery` for a sum of integers beyond 64 bits.
   func values(_ place: Int) throws(StoreError) -> [FieldValue] {
     var values: [FieldValue] = []
     for aggregate in aggregates[place] { values.append(try aggregate.result(in: record)) }

@@ -61,7 +61,7 @@ extension RecordOrder {
 extension RecordOrder {
   /// Lets the first record be the one behind a place.
   ///
-  /// - Throws: `.noSuchRecord` where the order asks for a record that is not there; `.invalidValue` where its
+  /// - Throws: `.noSuchRecord` where the order asks for a record that is not there; `.invalidQuery` where its
   ///   key is of other types; `.corrupt`, `.io`.
   func begin(after place: FieldQuery.Place, in trees: TreeAccess) throws(StoreError) {
     hasStart = true
@@ -85,18 +85,8 @@ extension RecordOrder {
   }
 
   private func primaryKey(_ parts: [FieldValue]) throws(StoreError) -> [UInt8] {
-    let layout = record.layout
-    guard parts.count == layout.key.columns.count else {
-      throw .invalidValue(
-        record: layout.record.name, field: nil,
-        reason: "the primary key has \(layout.key.columns.count) parts, not \(parts.count)")
-    }
     let encoder = encoder
-    encoder.begin()
-    for (part, column) in zip(parts, layout.key.columns) {
-      let type = layout.columns[Int(column.column)].field.type
-      try encoder.append(part.converted(to: type) ?? part, column, of: layout)
-    }
+    try encoder.encode(primaryKey: parts, of: record)
     return encoder.key.array()
   }
 
@@ -110,7 +100,7 @@ extension RecordOrder {
   /// The bytes that the first parts of a tree's keys have where the start is. Nil where it would be elsewhere,
   /// since a part can have only another value.
   ///
-  /// - Throws: `.corrupt`, `.invalidValue`.
+  /// - Throws: `.corrupt`, `.invalidQuery`.
   func startPrefix(
     _ parts: [KeyColumn], fixed: [FieldValue?]
   ) throws(StoreError) -> [UInt8]? {

@@ -68,7 +68,9 @@ struct SourceOpening {
   ) throws(StoreError) -> [KeyRange] {
     guard order.hasStart, plan.given.extent != .nothing, !ranges.isEmpty else { return ranges }
     let prefix: [UInt8]?
-    if case .rows = plan.access, order.columns.columns.isEmpty {
+    if order.columns.columns.isEmpty {
+      // The start is a primary key, whose row need not be there: it says nothing of an index.
+      guard case .rows = plan.access else { return ranges }
       prefix = unsafe order.startKey
     } else {
       prefix = try order.startPrefix(boundParts(of: parts), fixed: plan.fixed)

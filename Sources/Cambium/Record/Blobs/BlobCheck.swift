@@ -3,11 +3,13 @@ struct BlobCheck {
   private let trees: TreeAccess
   private let blobs: BlobTrees
   private let records: [RecordTrees]
-  private let segments: any BlobLocating
+  /// Nil where the store was opened without a header of blobs.
+  private let segments: (any BlobLocating)?
   private(set) var faults: [StoreError] = []
 
   init(
-    _ records: [RecordTrees], _ blobs: BlobTrees, in trees: TreeAccess, _ segments: any BlobLocating
+    _ records: [RecordTrees], _ blobs: BlobTrees, in trees: TreeAccess,
+    _ segments: (any BlobLocating)?
   ) {
     self.trees = trees
     self.blobs = blobs
@@ -20,7 +22,48 @@ struct BlobCheck {
   /// - Throws: `.io`. Damage is a fault.
   mutating func run(deep: Bool) throws(StoreError) {
     do throws(StoreError) { try checkRows() } catch { try note(error) }
-    do throws(StoreError) { try checkMap(deep: deep) } catch { try note(error) }
+    do throws(StoreError) {
+      if let segments, try blobs.header(in: trees) != nil {
+        try checkMap(segments, deep: deep)
+        try checkContents()
+      } else {
+        try checkNothingThere()
+      }
+    } catch { try note(error) }
+  }
+
+  /// Checks that a store without a header of blobs has none.
+  private mutating func checkNothingThere() throws(StoreError) {
+    let named = [
+      (BlobTrees.mapName, blobs.map), (BlobTrees.placesName, blobs.places),
+      (BlobTrees.contentsName, blobs.contents), (BlobTrees.segmentsName, blobs.segments),
+    ]
+    for (name, tree) in named where try trees.count(in: tree) > 0 {
+      try note(
+        .corrupt(
+          .entry(tree: name, key: []), invariant: .blobAccounts,
+          reason: "there are entries, and the header of all blobs is not there"))
+    }
+  }
+
+  /// Checks that every content leads to a blob with its hash; that every hash leads to its blob was seen with the map.
+  private mutating func checkContents() throws(StoreError) {
+    let cursor = try trees.cursor(in: blobs.contents)
+    var isOn = try cursor.first()
+    while isOn {
+      let key = cursor.key.array()
+      let identity = BlobIdentity(key: try cursor.value())
+      let hash = try identity.flatMap { identity throws(StoreError) in
+        try blobs.entry(of: identity, in: trees)?.hash
+      }
+      if hash?.key != key {
+        try note(
+          .corrupt(
+            .entry(tree: BlobTrees.contentsName, key: key), invariant: .blobMap,
+            reason: "it does not lead to a blob with this hash"))
+      }
+      isOn = try cursor.next()
+    }
   }
 
   private mutating func note(_ fault: StoreError) throws(StoreError) {
@@ -47,11 +90,13 @@ struct BlobCheck {
     for fault in found { try note(fault) }
   }
 
-  private mutating func checkMap(deep: Bool) throws(StoreError) {
+  private mutating func checkMap(
+    _ segments: any BlobLocating, deep: Bool
+  ) throws(StoreError) {
     let isCountDue = try blobs.header(in: trees)?.isCountDue ?? true
     var live: [UInt32: SegmentAccount] = [:]
     var found: [StoreError] = []
-    let (blobs, trees, segments) = (blobs, trees, segments)
+    let (blobs, trees) = (blobs, trees)
     try BlobCount(records, in: trees).compare(with: blobs) {
       identity, entry, count throws(StoreError) in
       if !isCountDue, entry.references != count {
@@ -63,6 +108,13 @@ struct BlobCheck {
       let isPlaced = try trees.copyValue(of: entry.place.key.rawSpan, in: blobs.places, to: &place)
       if !isPlaced || place != identity.key {
         found.append(identity.fault("its place is not among the places"))
+      }
+      if let hash = entry.hash {
+        var sharing: [UInt8] = []
+        let isShared = try trees.copyValue(of: hash.key.rawSpan, in: blobs.contents, to: &sharing)
+        if !isShared || sharing != identity.key {
+          found.append(identity.fault("its hash is not among the contents"))
+        }
       }
       live[entry.place.segment, default: SegmentAccount()].live &+= entry.place.size
       do throws(StoreError) {

@@ -28,6 +28,9 @@ final class BlobKeeper<Medium: FileSystem>: BlobKeeping {
     return files.makeStream(identity, compression, isHashed: isHashed)
   }
 
+  func checkOpen() throws(StoreError) { try files.gate.check() }
+  func close() { files.gate.close() }
+
   func sync(_ places: [BlobPlace]) throws(StoreError) { try files.sync(places) }
 
   func copy(_ identity: BlobIdentity, from place: BlobPlace) throws(StoreError) -> BlobContent {

@@ -8,6 +8,11 @@ protocol BlobKeeping: AnyObject, Sendable {
   /// How many segments were removed, or begun to be.
   var removalCount: Int { get }
 
+  /// Throws `.closed` or `.forked` if no more blobs may be written.
+  func checkOpen() throws(StoreError)
+  /// Refuses all further writes, waits for those under way, and releases the store's lock.
+  func close()
+
   /// Begins a blob with an identity of its own.
   func makeStream(_ compression: BlobCompression, isHashed: Bool) -> any BlobWriting
   func sync(_ places: [BlobPlace]) throws(StoreError)

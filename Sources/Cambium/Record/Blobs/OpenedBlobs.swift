@@ -19,6 +19,24 @@ final class OpenedBlobs: Sendable {
     isOpen.store(true, ordering: .releasing)
   }
 
+  /// Closes the engine by `closeEngine`, and ends all writing of blobs with it, unless the store stays open.
+  ///
+  /// The files of blobs keep the directory locked until the last write has ended.
+  ///
+  /// - Throws: what `closeEngine` does.
+  func close(with closeEngine: () throws(StoreError) -> Void) throws(StoreError) {
+    do throws(StoreError) {
+      try closeEngine()
+    } catch {
+      if case .reentrant = error { throw error }
+      close()
+      throw error
+    }
+    close()
+  }
+
+  func close() { keeper?.close() }
+
   /// What a transaction does with files of blobs.
   func session() -> BlobSession? {
     keeper.map { BlobSession($0, bin) }

@@ -14,7 +14,7 @@ private struct Operand {
 
 extension ComputedTerms {
   /// - Returns: the place of the comparison.
-  /// - Throws: `.invalidValue` where the record has no such field, or the values cannot be computed or
+  /// - Throws: `.invalidQuery` where the record has no such field, or the values cannot be computed or
   ///   compared so.
   mutating func add(
     _ one: FieldExpression, _ comparison: FieldCondition.Comparison, _ other: FieldExpression,
@@ -39,7 +39,7 @@ private struct ComputedBuilder {
   let layout: RowLayout
 
   func refusal(_ field: String?, _ reason: String) -> StoreError {
-    .invalidValue(record: layout.record.name, field: field, reason: reason)
+    .invalidQuery(record: layout.record.name, field: field, reason: reason)
   }
 
   mutating func add(
@@ -89,7 +89,7 @@ private struct ComputedBuilder {
   private mutating func field(_ name: String) throws(StoreError) -> Operand {
     let column = try column(name)
     guard let type = column.field.type.scalar else {
-      throw layout.refusal(column, "nothing can be computed of \(column.field.type)")
+      throw layout.queryRefusal(column, "nothing can be computed of \(column.field.type)")
     }
     return Operand(
       step: terms.append(ComputedStep(.field, type: type, at: column.place)),

@@ -10,7 +10,7 @@ final class RowCondition: Sendable {
   /// What most rows can be rejected by; nil where each has to be looked at.
   let quick: QuickTerm?
 
-  /// - Throws: `.invalidValue` where the record has no such field, or the field's values cannot be asked
+  /// - Throws: `.invalidQuery` where the record has no such field, or the field's values cannot be asked
   ///   so, or not with the value.
   init(_ condition: FieldCondition, in layout: RowLayout) throws(StoreError) {
     var builder = RowConditionBuilder(layout)

@@ -7,7 +7,7 @@ extension RowConditionBuilder {
     _ column: Column, _ values: [FieldValue]
   ) throws(StoreError) -> RowTerm? {
     guard column.field.type != .composite || values.allSatisfy({ $0 == .null }) else {
-      throw layout.refusal(column, "composites have no values to be in a list")
+      throw layout.queryRefusal(column, "composites have no values to be in a list")
     }
     var orders: RowTerm.Orders = []
     var found: [FieldValue] = []
@@ -71,7 +71,7 @@ extension RowConditionBuilder {
       return try element(column, .string(match.text))
     }
     guard let type = column.field.type.scalar, type == .string || type == .url else {
-      throw layout.refusal(column, "\(column.field.type) has no text to be matched")
+      throw layout.queryRefusal(column, "\(column.field.type) has no text to be matched")
     }
     if match.options.isEmpty, column.place.kind == .variable {
       let bytes = Array(match.text.utf8)
@@ -97,11 +97,11 @@ extension RowConditionBuilder {
     _ column: Column, _ value: FieldValue
   ) throws(StoreError) -> RowTerm? {
     guard case .array(let elementType) = column.field.type, let type = elementType.scalar else {
-      throw layout.refusal(column, "\(column.field.type) has no elements")
+      throw layout.queryRefusal(column, "\(column.field.type) has no elements")
     }
     if value == .null { return nil }
     guard let value = value.compared(as: elementType), let term = ElementTerm(value, of: type)
-    else { throw layout.refusal(column, "its elements cannot be compared with \(value)") }
+    else { throw layout.queryRefusal(column, "its elements cannot be compared with \(value)") }
     operands.elements.append(term)
     return RowTerm(
       .element, .same, at: column.place, operand: UInt64(operands.elements.count - 1))

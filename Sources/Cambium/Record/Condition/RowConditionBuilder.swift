@@ -19,7 +19,7 @@ struct RowConditionBuilder {
     _ condition: FieldCondition, onTrue: UInt32, onFalse: UInt32, depth: Int = depthMax
   ) throws(StoreError) -> UInt32 {
     guard depth > 0 else {
-      throw .invalidValue(
+      throw .invalidQuery(
         record: layout.record.name, field: nil,
         reason: "a condition is nested over \(Self.depthMax) deep")
     }
@@ -82,7 +82,7 @@ struct RowConditionBuilder {
 
 extension RowLayout {
   func noSuchField(_ name: String) -> StoreError {
-    .invalidValue(record: record.name, field: name, reason: "there is no such field")
+    .invalidQuery(record: record.name, field: name, reason: "there is no such field")
   }
 }
 
@@ -96,7 +96,7 @@ extension RowConditionBuilder {
     let orders = RowTerm.Orders(comparison)
     guard let type = column.field.type.scalar else {
       guard comparison.isOfEquality else {
-        throw layout.refusal(column, "values of \(column.field.type) have no order")
+        throw layout.queryRefusal(column, "values of \(column.field.type) have no order")
       }
       return RowTerm(
         .bytes, orders, at: column.place,
@@ -125,7 +125,7 @@ extension RowConditionBuilder {
       operands.decimals.append(DecimalParts(value))
       return UInt64(operands.decimals.count - 1)
     default:
-      guard let bytes = value.rowBytes(of: type) else { throw layout.refusal(column, value) }
+      guard let bytes = value.rowBytes(of: type) else { throw layout.queryRefusal(column, value) }
       return keep(bytes)
     }
   }
@@ -147,13 +147,13 @@ extension RowConditionBuilder {
     _ value: FieldValue, _ column: Column
   ) throws(StoreError) -> FieldValue {
     if column.field.type.isExternal {
-      throw layout.refusal(column, "what lies outside of rows is only compared with nil")
+      throw layout.queryRefusal(column, "what lies outside of rows is only compared with nil")
     }
     guard let converted = value.compared(as: column.field.type) else {
-      throw layout.refusal(column, "it cannot be compared with \(value)")
+      throw layout.queryRefusal(column, "it cannot be compared with \(value)")
     }
     if case .decimal(let decimal) = converted, decimal.isNaN {
-      throw layout.refusal(column, "it cannot be compared with \(value)")
+      throw layout.queryRefusal(column, "it cannot be compared with \(value)")
     }
     return converted
   }

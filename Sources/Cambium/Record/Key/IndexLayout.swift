@@ -12,7 +12,7 @@ final class IndexLayout: Sendable {
   /// How long primary keys are, where that is always the same and they end all keys that were not cut; else 0.
   let keyLength: Int
 
-  /// - Throws: `.invalidValue` where the condition cannot be.
+  /// - Throws: `.invalidQuery` where the condition cannot be.
   fileprivate init(_ index: IndexSchema, place: Int, in layout: RowLayout) throws(StoreError) {
     var condition: RowCondition?
     if let term = index.condition { condition = try RowCondition(term, in: layout) }
@@ -36,7 +36,7 @@ enum IndexEntryValue: Sendable {
 extension RowLayout {
   /// The layouts of the record's indexes, in their order.
   ///
-  /// - Throws: `.invalidValue` where a condition cannot be.
+  /// - Throws: `.invalidQuery` where a condition cannot be.
   func indexLayouts() throws(StoreError) -> [IndexLayout] {
     var layouts: [IndexLayout] = []
     for index in record.indexes {
@@ -55,7 +55,7 @@ extension IndexLayout {
   /// Puts the key of a record's entry together.
   ///
   /// - Returns: what its value is; nil where the record is not in the index.
-  /// - Throws: `.invalidValue` for a value that is not a number, `.corrupt` for a damaged record.
+  /// - Throws: `.invalidQuery` for a value that is not a number, `.corrupt` for a damaged record.
   func encode(_ record: RowReader, to key: KeyEncoder) throws(StoreError) -> IndexEntryValue? {
     if let condition, try !condition.holds(for: record) { return nil }
     let isWhole = schema.isUnique && !parts.columns.contains { record.isNull($0.place) }

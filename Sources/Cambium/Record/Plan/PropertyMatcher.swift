@@ -33,6 +33,12 @@ struct PropertyMatcher {
       let transient = described.transient
       let name = composite.map { "\($0).\(transient.property)" } ?? transient.property
       let property = try properties.take(transient.property, for: name)
+      guard !Reflection.isClosure(property.type) else {
+        throw refusal(
+          name,
+          "the property is a closure, which is not filled in place. Put it into a struct or class of its own"
+        )
+      }
       guard let filler = Accesses.filler(of: property.type, with: transient.value) else {
         throw refusal(
           name, "the property is \(aOrAn(property.type)), but is set to \(aOrAn(transient.type))")
@@ -142,6 +148,12 @@ private struct UnmatchedProperties {
         isHidden
           ? "the property “\(name)” of \(type) is wrapped or lazy, so it is not stored itself"
           : "\(type) has no stored property “\(name)”")
+    }
+    guard property.isStrong else {
+      throw matcher.refusal(
+        field,
+        "the property “\(name)” of \(type) is weak or unowned, and only those that own their values are filled in"
+          + " place. Let the record's coding be `.codable`")
     }
     taken.insert(name)
     return property

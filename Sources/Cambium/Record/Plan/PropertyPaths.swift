@@ -1,38 +1,61 @@
 /// The stored properties of a record's struct and of the structs in it, by their places and by the
 /// names that lead to them.
 final class PropertyPaths: Sendable {
-  /// `address.street`.
-  private let paths: [PropertyReference: String]
-  private let references: [String: PropertyReference]
+  /// `address.street`. Nil for what shares its place and its type with another: both take no room.
+  private let paths: [PropertyReference: String?]
+  private let places: [String: Place]
+
+  private struct Place: Sendable {
+    let reference: PropertyReference
+    let type: any Any.Type
+  }
 
   /// How deep structs are looked into.
   private static var depthMax: Int { 8 }
 
   init(of type: any Any.Type) {
-    var paths: [PropertyReference: String] = [:]
-    Self.add(type, at: 0, "", depth: Self.depthMax, to: &paths)
+    var paths: [PropertyReference: String?] = [:]
+    var places: [String: Place] = [:]
+    Self.add(type, at: 0, "", depth: Self.depthMax, to: &paths, &places)
     self.paths = paths
-    references = Dictionary(paths.map { ($0.value, $0.key) }) { first, _ in first }
+    self.places = places
   }
 
-  func path(of property: PropertyReference) -> String? { property.path ?? paths[property] }
+  func path(of property: PropertyReference) -> String? { property.path ?? paths[property] ?? nil }
 
-  func reference(to path: String) -> PropertyReference? { references[path] }
+  /// Nil where there is no such property, or its place is not its alone.
+  func reference(to path: String) -> PropertyReference? {
+    guard let reference = places[path]?.reference else { return nil }
+    return paths[reference] == path ? reference : nil
+  }
+
+  /// The property that a key path of values of `type` names: behind `?` or `!` it may be an optional of them, or
+  /// what they are optionals of. One that is of another type is none of the record's.
+  func reference(to path: String, as type: any Any.Type) -> PropertyReference {
+    guard let place = places[path] else { return PropertyReference(path: path) }
+    let isFitting =
+      place.type == type || Reflection.wrapped(type) == place.type
+      || Reflection.wrapped(place.type) == type
+    return isFitting ? place.reference : PropertyReference(path: "\\.\(path)")
+  }
+
+  /// Whether it stands for several properties.
+  func isShared(_ property: PropertyReference) -> Bool { paths[property] == .some(nil) }
 
   private static func add(
     _ type: any Any.Type, at offset: Int, _ outer: String, depth: Int,
-    to paths: inout [PropertyReference: String]
+    to paths: inout [PropertyReference: String?], _ places: inout [String: Place]
   ) {
     for property in Reflection.storedProperties(of: type) {
       let path = outer + property.name
       let place = offset + property.offset
       let reference = PropertyReference(offset: place, type: ObjectIdentifier(property.type))
-      guard paths[reference] == nil else { continue }
-      paths[reference] = path
+      paths[reference] = .some(paths[reference] == nil ? path : nil)
+      places[path] = Place(reference: reference, type: property.type)
       let inner = Reflection.wrapped(property.type) ?? property.type
       // What is a value itself has no fields in it.
       if depth > 1, !(inner is any FieldValueConvertible.Type), !Reflection.isClass(inner) {
-        add(inner, at: place, path + ".", depth: depth - 1, to: &paths)
+        add(inner, at: place, path + ".", depth: depth - 1, to: &paths, &places)
       }
     }
   }
@@ -59,6 +82,7 @@ struct PropertyFields: Sendable {
   /// By their places; of what is at one place, in any order.
   private let fields: [(property: PropertyReference, name: String)]
   private let fieldsByPath: [String: String]
+  private let pathsByField: [String: String]
   private let paths: PropertyPaths
 
   init(_ record: CheckedRecord) {
@@ -77,6 +101,7 @@ struct PropertyFields: Sendable {
     }
     self.fields = fields.sorted { $0.property.offset < $1.property.offset }
     self.fieldsByPath = fieldsByPath
+    self.pathsByField = pathsByField
   }
 
   /// The stored name; nil for a property that no field is stored of.
@@ -99,8 +124,29 @@ struct PropertyFields: Sendable {
     return nil
   }
 
+  /// The property of a field, by its stored name.
+  func property(ofField field: String) -> PropertyReference? {
+    pathsByField[field].map { paths.reference(to: $0) ?? PropertyReference(path: $0) }
+  }
+
   /// For errors.
   func path(of property: PropertyReference) -> String {
     paths.path(of: property) ?? "a property that is not there"
+  }
+
+  /// Why no field is found of a property.
+  func reasonForNone(of property: PropertyReference) -> String {
+    if paths.isShared(property) {
+      return
+        "another property of its type is at the same place, since they take no room, and a key path does"
+        + " not tell them apart. Make the condition of text, with the property's name"
+    }
+    guard let path = property.path, path.contains(where: { ".<".contains($0) }) else {
+      return "no field is stored of the property"
+    }
+    return
+      "no field is stored of the property: a key path leads to one only through stored properties of"
+      + " structs, not through what is computed, has observers (didSet, willSet), or is of a class. If a field is"
+      + " stored of it, make the condition of text, with the property's name"
   }
 }

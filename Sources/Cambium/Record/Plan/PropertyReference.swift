@@ -1,7 +1,8 @@
 /// A property of a record's struct, or of a composite in it, as a key path names it.
 ///
 /// A stored property is known by where it is and by its type: two properties at one place are one within the
-/// other, so their types differ. That takes no lookup, and of a literal key path no code at all.
+/// other, so their types differ, unless they take no room. That takes no lookup, and of a literal key path no
+/// code at all.
 @usableFromInline
 struct PropertyReference: Hashable, Sendable {
   /// In bytes, from the start of the record's struct; −1 for what is not stored in place.
@@ -29,23 +30,24 @@ struct PropertyReference: Hashable, Sendable {
     if let offset = MemoryLayout<Root>.offset(of: keyPath) {
       self.init(offset: offset, type: ObjectIdentifier(Value.self))
     } else {
-      self.init(unplaced: keyPath, of: Root.self, type: ObjectIdentifier(Value.self))
+      self.init(unplaced: keyPath, of: Root.self, type: Value.self)
     }
   }
 
-  /// A property behind optionals, of a class, or one that is computed.
+  /// A property behind optionals, which has a place nevertheless; or one of a class, one with observers, or one
+  /// that is computed, which has none, and is refused when the field is looked for.
   @usableFromInline
-  init(unplaced keyPath: AnyKeyPath, of root: any Any.Type, type: ObjectIdentifier) {
-    // `\Person.address?.street`, in which the type's name may have dots too.
-    let names = keyPath.debugDescription.dropFirst().filter { $0 != "?" && $0 != "!" }
-      .split(separator: ".")
-    let paths = PropertyPaths.of(root)
-    for start in 1..<max(names.count, 1) {
-      if let reference = paths.reference(to: names[start...].joined(separator: ".")) {
-        self = reference
-        return
-      }
+  init(unplaced keyPath: AnyKeyPath, of root: any Any.Type, type: any Any.Type) {
+    let text = keyPath.debugDescription
+    let prefix = "\\\(String(describing: root))"
+    guard text.utf8.starts(with: prefix.utf8) else {
+      self = PropertyReference(path: text)
+      return
     }
-    self = PropertyReference(path: names.dropFirst().joined(separator: "."))
+    // `.address?.street`: all of it, since what ends with the name of a field may be quite another property.
+    let path = String(
+      String(decoding: text.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+        .filter { $0 != "?" && $0 != "!" }.dropFirst())
+    self = PropertyPaths.of(root).reference(to: path, as: type)
   }
 }

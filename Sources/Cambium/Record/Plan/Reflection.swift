@@ -8,6 +8,8 @@ struct StoredProperty {
   /// In bytes, from the start of the struct.
   let offset: Int
   let type: any Any.Type
+  /// Whether it is neither weak nor unowned: whose memory nobody but the runtime may fill.
+  let isStrong: Bool
 }
 
 enum Reflection {
@@ -21,13 +23,65 @@ enum Reflection {
   /// None for a struct without any and for what is no struct, and none too where the module that declares
   /// it was compiled without reflection metadata.
   static func storedProperties(of type: any Any.Type) -> [StoredProperty] {
+    // To ask an existential ends the process.
+    guard kind(of: type) == .struct else { return [] }
     var properties: [StoredProperty] = []
-    unsafe _forEachField(of: type, options: []) { name, offset, type, _ in
+    var strong: Set<String>?
+    unsafe _forEachField(of: type, options: []) { name, offset, property, kind in
+      let name = unsafe String(cString: name)
+      var isStrong = true
+      if mayBeWeak(kind) {
+        let known = strong ?? namesOfStrong(in: type)
+        strong = known
+        isStrong = known.contains(name)
+      }
       properties.append(
-        unsafe StoredProperty(name: String(cString: name), offset: offset, type: type))
+        StoredProperty(name: name, offset: offset, type: property, isStrong: isStrong))
       return true
     }
     return properties
+  }
+
+  private static func kind<Value>(of type: Value.Type) -> _MetadataKind? {
+    var kind: _MetadataKind?
+    unsafe _forEachField(of: Held<Value>.self, options: []) { _, _, _, found in
+      kind = found
+      return true
+    }
+    return kind
+  }
+
+  /// Whether values of `type` are closures, or optionals of such. A property has them in another form than a value of
+  /// any type, so they cannot be filled in place.
+  static func isClosure(_ type: any Any.Type) -> Bool {
+    let inner = wrapped(type) ?? type
+    return kind(of: inner) == .function
+  }
+
+  /// A property of any type, which says of what kind that is.
+  private struct Held<Value> {
+    let value: Value
+  }
+
+  /// Whether properties of a kind of type can be weak or unowned: references, and optionals of them.
+  private static func mayBeWeak(_ kind: _MetadataKind) -> Bool {
+    switch kind {
+    case .class, .existential, .optional: true
+    default: false
+    }
+  }
+
+  /// The names of those properties that there can be key paths to: of the kinds that may be weak, all but those
+  /// that are.
+  private static func namesOfStrong<Subject>(in type: Subject.Type) -> Set<String> {
+    var names: Set<String> = []
+    // `ignoreUnknown`, which is a variable there.
+    let leavesOthersOut = _EachFieldOptions(rawValue: 1 << 1)
+    unsafe _forEachFieldWithKeyPath(of: type, options: leavesOthersOut) { name, _ in
+      names.insert(unsafe String(cString: name))
+      return true
+    }
+    return names
   }
 }
 

@@ -14,6 +14,10 @@ struct RowLayoutBuilder {
   private var bits: [Int: Int] = [:]
   /// The place of the composite that each field is a part of.
   private var composites: [Int?] = []
+  /// The places of the parts of each composite.
+  private var parts: [Int: [Int]] = [:]
+  /// The bits of each optional field and of all in it, ascending.
+  private var bitsBelow: [Int: [Int]] = [:]
 
   init(_ record: RecordSchema, version: UInt32) {
     self.record = record
@@ -24,7 +28,11 @@ struct RowLayoutBuilder {
     try findFields()
     try findComposites()
     for (index, field) in record.fields.enumerated() where field.isOptional {
-      bits[index] = bits.count
+      let bit = bits.count
+      bits[index] = bit
+      for place in outwards(from: index) where record.fields[place].isOptional {
+        bitsBelow[place, default: []].append(bit)
+      }
     }
     try findKeyParts()
     fixedEnd = RowLayout.nullsOffset + nullByteCount
@@ -77,8 +85,7 @@ extension RowLayoutBuilder {
     }
     return Column(
       field: field, place: place(field, nullBit: nullBit(of: index)),
-      nullBits: nullBits(below: index),
-      parts: record.fields.indices.filter { composites[$0] == index })
+      nullBits: bitsBelow[index] ?? [], parts: parts[index] ?? [])
   }
 
   private mutating func place(_ field: FieldSchema, nullBit: Int?) -> ColumnPlace {
@@ -102,7 +109,7 @@ extension RowLayoutBuilder {
 extension RowLayoutBuilder {
   /// Finds the composite that has each field as a part.
   private mutating func findComposites() throws(StoreError) {
-    for field in record.fields {
+    for (place, field) in record.fields.enumerated() {
       guard let number = field.composite else {
         composites.append(nil)
         continue
@@ -111,19 +118,32 @@ extension RowLayoutBuilder {
         throw refusal(field.name, "it is a part of what is no composite")
       }
       composites.append(index)
+      parts[index, default: []].append(place)
     }
+    try checkEnds()
+  }
+
+  /// Throws where a field is a part of itself, by whatever way.
+  private func checkEnds() throws(StoreError) {
+    var isWithinOutermost = composites.map { $0 == nil }
     for index in record.fields.indices {
-      guard outwards(from: index).count <= record.fields.count else {
-        throw refusal(record.fields[index].name, "it is a part of itself")
+      var way: Set<Int> = []
+      var next = index
+      while !isWithinOutermost[next] {
+        guard way.insert(next).inserted, let outer = composites[next] else {
+          throw refusal(record.fields[index].name, "it is a part of itself")
+        }
+        next = outer
       }
+      for place in way { isWithinOutermost[place] = true }
     }
   }
 
-  /// The field and all that it is in; one too many where that has no end.
+  /// The field and all that it is in. There are not many: the names of composites are in those of their parts.
   private func outwards(from index: Int) -> [Int] {
     var found: [Int] = []
     var next: Int? = index
-    while let place = next, found.count <= record.fields.count {
+    while let place = next {
       found.append(place)
       next = composites[place]
     }
@@ -133,12 +153,6 @@ extension RowLayoutBuilder {
   /// The bit of the nearest that is optional: the field, or a composite that it is in.
   private func nullBit(of index: Int) -> Int? {
     outwards(from: index).lazy.compactMap { bits[$0] }.first
-  }
-
-  /// The bits of an optional field and of all in it.
-  private func nullBits(below index: Int) -> [Int] {
-    guard bits[index] != nil else { return [] }
-    return bits.filter { outwards(from: $0.key).contains(index) }.values.sorted()
   }
 
   private func refusal(_ field: String?, _ reason: String) -> StoreError {

@@ -63,6 +63,9 @@ extension FieldValue {
     case (.uint16, .unsigned(let value)): UInt16(exactly: value).map { UInt128($0) }
     case (.uint32, .unsigned(let value)): UInt32(exactly: value).map { UInt128($0) }
     case (.uint64, .unsigned(let value)): UInt128(value)
+    case (.int8, .unsigned), (.int16, .unsigned), (.int32, .unsigned), (.int64, .unsigned),
+      (.uint8, .integer), (.uint16, .integer), (.uint32, .integer), (.uint64, .integer):
+      converted(to: type.columnType)?.bits(of: type)
     case (.float, .float(let value)): UInt128(value.bitPattern)
     case (.double, .double(let value)): UInt128(value.bitPattern)
     case (.date, .date(let value)): UInt128(value.timeIntervalSinceReferenceDate.bitPattern)
@@ -127,6 +130,14 @@ extension ArrayWriter {
 extension RowLayout {
   func refusal(_ column: Column, _ value: FieldValue) -> StoreError {
     refusal(column, "\(value) is not \(column.field.type), or out of its range")
+  }
+
+  func queryRefusal(_ column: Column, _ value: FieldValue) -> StoreError {
+    queryRefusal(column, "\(value) is not \(column.field.type), or out of its range")
+  }
+
+  func queryRefusal(_ column: Column, _ reason: String) -> StoreError {
+    .invalidQuery(record: record.name, field: column.field.name, reason: reason)
   }
 
   func refusal(_ column: Column, _ reason: String) -> StoreError {

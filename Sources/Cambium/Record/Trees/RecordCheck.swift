@@ -1,8 +1,13 @@
 /// Compares every record with the rules for rows and keys, and every index with its records.
 ///
+/// Every record's entry is looked up in each index, and the entries of the index are counted one by one. Entries of
+/// two records differ, so an index with the entries of all records and no more entries than that has nothing else.
+///
 /// - Complexity: reads everything, with a lookup for each index entry. Memory for a few entries.
 struct RecordCheck {
   private let trees: TreeAccess
+  /// Whether strings that lie in blobs are read.
+  private let readsBlobs: Bool
   private let key = KeyEncoder()
   private var row: [UInt8] = []
   /// What was found, as far as `faultsMax`.
@@ -15,19 +20,23 @@ struct RecordCheck {
   /// One damaged page makes thousands of faults; the first say enough.
   static var faultsMax: Int { 100 }
 
-  private init(_ trees: TreeAccess) {
+  private init(_ trees: TreeAccess, readsBlobs: Bool) {
     self.trees = trees
+    self.readsBlobs = readsBlobs
   }
 
   /// The faults of all records of a state. None: every record can be read, every index entry has its record
   /// and every record its entries.
   ///
-  /// - Parameter watch: Told of every record that is looked at.
+  /// - Parameters:
+  ///   - readingBlobs: Whether strings that lie in blobs are read.
+  ///   - watch: Told of every record that is looked at.
   /// - Throws: `.io`. Damage to pages is a fault, too.
   static func faults(
-    of types: [RecordTrees], in trees: TreeAccess, watch: (() -> Void)? = nil
+    of types: [RecordTrees], in trees: TreeAccess, readingBlobs: Bool = false,
+    watch: (() -> Void)? = nil
   ) throws(StoreError) -> [StoreError] {
-    var check = RecordCheck(trees)
+    var check = RecordCheck(trees, readsBlobs: readingBlobs)
     check.watch = watch
     for type in types {
       do throws(StoreError) { try check.check(type) } catch { try check.note(error) }
@@ -37,7 +46,7 @@ struct RecordCheck {
 
   private mutating func note(_ fault: StoreError) throws(StoreError) {
     switch fault {
-    case .corrupt, .newerFormat:
+    case .corrupt, .newerFormat, .missing:
       if faults.count < Self.faultsMax { faults.append(fault) }
     default: throw fault
     }
@@ -47,6 +56,8 @@ struct RecordCheck {
 extension RecordCheck {
   private mutating func check(_ record: RecordTrees) throws(StoreError) {
     var entryCounts = [Int](repeating: 0, count: record.indexes.count)
+    let faultsBefore = faults.count
+    var rowCount = 0
     let cursor = try trees.cursor(in: record.rows)
     var isOn = try cursor.first()
     while isOn {
@@ -55,18 +66,57 @@ extension RecordCheck {
       } catch {
         try note(error)
       }
+      rowCount += 1
       count += 1
       watch?()
       isOn = try cursor.next()
     }
+    try checkCount(
+      in: record.rows, named: RecordTrees.name(ofRows: record.record.number), found: rowCount)
+    let isWhole = faults.count == faultsBefore
     for (index, expected) in zip(record.indexes, entryCounts) {
-      guard try trees.isWhole(index.slot) else {
-        try checkEntries(of: index, record)
-        continue
+      do throws(StoreError) {
+        try check(index, of: record, expected: isWhole ? expected : nil)
+      } catch {
+        try note(error)
       }
-      // Every record has its entries, so only where there are more is one without a record.
-      if try trees.count(in: index.slot) != expected { try checkEntries(of: index, record) }
     }
+  }
+
+  /// Checks that an index has no other entries than those of records.
+  ///
+  /// - Parameter expected: How many entries the records have, where all of them are there.
+  private mutating func check(
+    _ index: RecordTrees.IndexTree, of record: RecordTrees, expected: Int?
+  ) throws(StoreError) {
+    let found = try entryCount(in: index.slot)
+    try checkCount(
+      in: index.slot, named: RecordTrees.name(ofIndex: index.layout.schema.number), found: found)
+    if found == expected, try trees.isWhole(index.slot) { return }
+    try checkEntries(of: index, record)
+  }
+
+  private func entryCount(in tree: TreeSlot) throws(StoreError) -> Int {
+    let cursor = try trees.cursor(in: tree)
+    var count = 0
+    var isOn = try cursor.first()
+    while isOn {
+      count += 1
+      isOn = try cursor.next()
+    }
+    return count
+  }
+
+  /// Compares the number of a tree's entries, which the log's operations change, with the entries.
+  private mutating func checkCount(
+    in tree: TreeSlot, named name: String, found: Int
+  ) throws(StoreError) {
+    let counted = try trees.count(in: tree)
+    if counted == found { return }
+    try note(
+      .corrupt(
+        .entry(tree: name, key: []), invariant: .logOperations,
+        reason: "\(counted) entries are counted, and there are \(found)"))
   }
 
   /// Reads every column of a record, and looks for its entry in every index.
@@ -74,16 +124,10 @@ extension RecordCheck {
     _ primaryKey: RawSpan, _ row: RawSpan, of record: RecordTrees, _ entryCounts: inout [Int]
   ) throws(StoreError) {
     let (layout, key) = (record.layout, key)
-    let reader = try RowReader(key: primaryKey, row: row, layout: layout)
-    for index in layout.columns.indices {
-      let column = layout.columns[index]
-      // What lies outside of the row is looked at with the map of blobs.
-      if column.field.type.isExternal {
-        if !reader.isNull(column.place) { try reader.checkExternal(column.place.index) }
-      } else {
-        _ = try reader.value(index)
-      }
-    }
+    let blobs = readsBlobs ? trees.blobFinder(of: record) : nil
+    let reader = try RowReader(key: primaryKey, row: row, layout: layout, blobs: blobs)
+    // Whether the blobs are there is seen with the map of blobs.
+    try reader.check()
     for (place, index) in record.indexes.enumerated() {
       guard let value = try encode(index, reader) else { continue }
       entryCounts[place] += 1

@@ -63,6 +63,13 @@ final class RecordTrees: Sendable {
   /// The tree of index `number`.
   static func name(ofIndex number: UInt32) -> String { "i\(number)" }
 
+  /// Whether rows or index entries are in trees of this name.
+  static func isName(_ name: String) -> Bool {
+    guard let first = name.utf8.first, first == UInt8(ascii: "r") || first == UInt8(ascii: "i")
+    else { return false }
+    return UInt32(name.dropFirst()) != nil
+  }
+
   /// The schema version of index entries, which say nothing that a version could change: a leaf holds entries
   /// of one version, and one that does not change with the records' divides no leaves.
   static var indexVersion: UInt32 { 0 }
@@ -71,6 +78,15 @@ final class RecordTrees: Sendable {
 extension RecordTrees {
   /// A primary key as people read it, for errors.
   func text(ofKey key: RawSpan) -> String { layout.text(ofKey: key) }
+
+  /// The error of a record that a type cannot be made of, with its key.
+  @usableFromInline
+  @inline(never)
+  func unreadable(_ error: StoreError, key: RawSpan) -> StoreError {
+    guard case .invalidValue(let record, let field, let reason) = error else { return error }
+    return .unreadableRecord(
+      record: record, key: text(ofKey: key), field: field, reason: reason)
+  }
 }
 
 extension RowLayout {

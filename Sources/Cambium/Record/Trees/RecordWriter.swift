@@ -65,7 +65,8 @@ extension RecordWriter {
   /// - Complexity: a change in memory; with indexes, or a presence other than `.any`, a lookup, and for each
   ///   index that the record changes a lookup and two changes.
   /// - Throws: `.duplicateKey`, `.noSuchRecord`, `.uniqueConflict`, `.invalidValue`, `.limitExceeded`: then
-  ///   nothing has changed. `.corrupt`, `.full`, `.io`.
+  ///   nothing has changed. `.corrupt`, `.full`, `.io`: then the transaction is over, if others that are in the
+  ///   way were deleted already.
   func write(
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob] = [], of record: RecordTrees,
     presence: Presence, onConflict policy: ConflictPolicy
@@ -86,12 +87,14 @@ extension RecordWriter {
       others = try conflicts(of: key, row, of: record, policy: policy)
     }
     let settled = try settled(key, row, waiting, over: isThere ? oldRow : [], of: record)
-    for other in others { _ = try delete(other.rawSpan, of: record) }
-    // The deletion of others has read their rows there.
-    if !others.isEmpty { _ = try trees.copyValue(of: key, in: record.rows, to: &oldRow) }
-    note(key, isThere ? oldRow : nil, of: record)
-    let old = isThere ? oldRow : []
     try change { writer throws(StoreError) in
+      for other in others { _ = try writer.delete(other.rawSpan, of: record) }
+      // The deletion of others has read their rows there.
+      if !others.isEmpty {
+        _ = try writer.trees.copyValue(of: key, in: record.rows, to: &writer.oldRow)
+      }
+      let old = isThere ? writer.oldRow : []
+      writer.note(key, isThere ? old : nil, of: record)
       try writer.updateIndexes(of: record, key, from: old, to: row)
       guard record.blobs != nil else { return try writer.put(key, row, of: record) }
       let stored = settled ?? row.array()

@@ -96,6 +96,7 @@ extension TransactionTrees {
 
 extension TransactionTrees {
   var sequence: UInt64 { transaction.base.sequence + 1 }
+  var identity: StoreIdentity { transaction.base.base.file.pages.identity }
   var isEmpty: Bool { transaction.isEmpty }
 
   func put(

@@ -183,6 +183,7 @@ extension TreeChanges {
   }
 
   var sequence: UInt64 { writing.sequence }
+  var identity: StoreIdentity { writing.identity }
   var blobSession: BlobSession? { writing.blobSession }
   var keepsStates: Bool { writing.keepsStates }
   var isEmpty: Bool { writing.isEmpty }

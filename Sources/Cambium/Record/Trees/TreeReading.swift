@@ -70,6 +70,8 @@ protocol StateTrees: TreeReading, Sendable {
 protocol TreeWriting: TreeReading {
   /// The number that the commit will have, if there is one.
   var sequence: UInt64 { get }
+  /// Which store it is.
+  var identity: StoreIdentity { get }
 
   /// What the transaction does with files of blobs, where the store was opened for blobs.
   var blobSession: BlobSession? { get }

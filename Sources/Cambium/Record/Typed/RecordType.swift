@@ -55,15 +55,25 @@ extension RecordType {
   /// Makes a record of its key and row.
   ///
   /// - Parameter blobs: What finds its blobs; of the state that the row is of.
-  /// - Throws: `.corrupt`; `.invalidValue` where the type has no such value; what the hook after loading does.
+  /// - Throws: `.corrupt`; `.unreadableRecord` if the type has no such value; what the hook after loading does.
   @inlinable
   func load(key: RawSpan, row: RawSpan, blobs: BlobFinder? = nil) throws -> Subject {
     guard let afterLoad = hooks.afterLoad else {
-      return try plan.read(Subject.self, key: key, row: row, blobs: blobs)
+      return try read(key: key, row: row, blobs: blobs)
     }
-    var record = try plan.read(Subject.self, key: key, row: row, blobs: blobs)
+    var record = try read(key: key, row: row, blobs: blobs)
     try afterLoad(&record)
     return record
+  }
+
+  @inlinable
+  @inline(__always)
+  func read(key: RawSpan, row: RawSpan, blobs: BlobFinder?) throws(StoreError) -> Subject {
+    do throws(StoreError) {
+      return try plan.read(Subject.self, key: key, row: row, blobs: blobs)
+    } catch {
+      throw trees.unreadable(error, key: key)
+    }
   }
 }
 

@@ -7,6 +7,8 @@ final class RecordTypes: Sendable {
   /// By stored name; also those that no Swift type describes.
   private let byName: [String: RecordTrees]
   private let byNumber: [UInt32: RecordTrees]
+  /// By stored names of records: what is in fields that a record without a type does not name.
+  private let defaults: [String: [Int: FieldValue]]
   /// The tree of values under names.
   let metadata: TreeSlot
   /// The tree of the history.
@@ -43,12 +45,15 @@ final class RecordTypes: Sendable {
       byName[record.name] = trees
       byNumber[record.number] = trees
     }
+    var defaults: [String: [Int: FieldValue]] = [:]
     var byType: [ObjectIdentifier: any OpenedRecordType] = [:]
     for checked in model?.records ?? [] {
       guard let trees = byName[checked.schema.name] else { continue }
+      defaults[checked.schema.name] = checked.defaults(in: trees.layout)
       byType[ObjectIdentifier(checked.type)] = try Self.open(
         checked.type, checked, trees, runsHooks: places == nil)
     }
+    self.defaults = defaults
     self.byName = byName
     self.byNumber = byNumber
     self.byType = byType
@@ -79,5 +84,23 @@ final class RecordTypes: Sendable {
     return trees
   }
 
+  /// The defaults of a record's fields, by their places among the columns. None where the store was opened without
+  /// a model, since only that has them.
+  func defaults(of record: RecordTrees) -> [Int: FieldValue] {
+    defaults[record.record.name] ?? [:]
+  }
+
   func trees(number: UInt32) -> RecordTrees? { byNumber[number] }
+}
+
+extension CheckedRecord {
+  fileprivate func defaults(in layout: RowLayout) -> [Int: FieldValue] {
+    var defaults: [Int: FieldValue] = [:]
+    for field in fields {
+      if let value = field.defaultValue, let place = layout.index(named: field.name) {
+        defaults[place] = value
+      }
+    }
+    return defaults
+  }
 }

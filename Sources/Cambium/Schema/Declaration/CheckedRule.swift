@@ -26,6 +26,12 @@ struct CheckedRule: Sendable {
       guard let compiled = Pattern(pattern) else {
         throw DescriptionFault("the pattern \(pattern) is no regular expression")
       }
+      if PatternRepetitions(pattern).hasNested {
+        throw DescriptionFault(
+          "the pattern \(pattern) repeats a group in which something is repeated, which can take for ever to try;"
+            + " repeat only one of them, let the group be atomic, (?>…), or each of its repetitions begin or end"
+            + " with a mark that nothing else in it matches")
+      }
       text = "matches \(pattern)"
       test = { value in
         guard case .string(let text) = value else { return false }

@@ -4,8 +4,6 @@ struct DescribedVersion: Sendable {
   let records: [DescribedRecord]
   /// By the records' names.
   private(set) var lineages: [String: Lineage] = [:]
-  /// Every pair of a record's name and `renamingID` so far.
-  private var renamed: Set<Renaming> = []
 
   /// What a record and its fields were in the version before.
   struct Lineage: Sendable {
@@ -13,13 +11,6 @@ struct DescribedVersion: Sendable {
     var ancestor: String?
     /// The full names of fields that were there, to the names they had.
     var fields: [String: String] = [:]
-    /// Every pair of a field's name and `renamingID` so far.
-    fileprivate var renamed: Set<Renaming> = []
-  }
-
-  struct Renaming: Hashable, Sendable {
-    var name: String
-    var old: String
   }
 
   /// - Throws: `.invalidDescription` for a name that is there twice, or a renaming of what is not there.
@@ -28,7 +19,6 @@ struct DescribedVersion: Sendable {
   ) throws(StoreError) {
     self.version = version
     self.records = records
-    renamed = previous?.renamed ?? []
     var names: Set<String> = []
     for record in records where !names.insert(record.name).inserted {
       throw fault(record.name, nil, "another record is stored as \(record.name) too")
@@ -49,7 +39,8 @@ struct DescribedVersion: Sendable {
 }
 
 extension DescribedVersion {
-  /// What each record was: by its `renamingID` where that is new, else by its name.
+  /// Returns the name that each record had: its `renamingID` if the version before does not state the same one,
+  /// else its own.
   private mutating func ancestors(
     in previous: DescribedVersion?
   ) throws(StoreError) -> [String: String] {
@@ -57,7 +48,7 @@ extension DescribedVersion {
     var taken: Set<String> = []
     for record in records {
       guard let old = record.renamingID,
-        renamed.insert(Renaming(name: record.name, old: old)).inserted
+        previous?.record(named: record.name)?.renamingID != old
       else { continue }
       guard previous?.record(named: old) != nil else {
         throw fault(record.name, nil, "its renamingID names \(old), which was not there before")
@@ -80,34 +71,35 @@ extension DescribedVersion {
   ) throws(StoreError) -> Lineage {
     let old = ancestor.flatMap { previous?.record(named: $0) }
     var lineage = Lineage(ancestor: old?.name)
-    lineage.renamed = ancestor.flatMap { previous?.lineages[$0]?.renamed } ?? []
-    let oldNames = Set(old?.fields.map(\.name) ?? [])
+    let oldFields = Dictionary(
+      (old?.fields ?? []).map { ($0.name, $0) }, uniquingKeysWith: { one, _ in one })
     // A composite comes before its parts, so what it was is known when theirs is looked for.
     let composites = [nil] + record.fields.filter { $0.type == .composite }.map { $0.name }
     for composite in composites {
-      try trace(record, partsOf: composite, among: oldNames, into: &lineage)
+      try trace(record, partsOf: composite, among: oldFields, into: &lineage)
     }
     return lineage
   }
 
-  /// Finds what the fields of one level were: by a `renamingID` that is new, else by their names.
+  /// Finds the names that the fields of one level had: a `renamingID` if the version before does not state the
+  /// same one for a field of that name, else their own.
   private func trace(
-    _ record: DescribedRecord, partsOf composite: String?, among oldNames: Set<String>,
-    into lineage: inout Lineage
+    _ record: DescribedRecord, partsOf composite: String?,
+    among oldFields: [String: DescribedField], into lineage: inout Lineage
   ) throws(StoreError) {
     let fields = record.fields.filter { $0.composite == composite }
     let old = composite.map { lineage.fields[$0] }
     func oldName(_ last: String) -> String? {
       switch old {
-      case nil: oldNames.contains(last) ? last : nil
+      case nil: oldFields[last] == nil ? nil : last
       case .some(let composite):
-        composite.map { $0 + "." + last }.flatMap { oldNames.contains($0) ? $0 : nil }
+        composite.map { $0 + "." + last }.flatMap { oldFields[$0] == nil ? nil : $0 }
       }
     }
     var taken: Set<String> = []
     for field in fields {
       guard let last = field.renamingID,
-        lineage.renamed.insert(Renaming(name: field.name, old: last)).inserted
+        oldFields[field.name]?.renamingID != last
       else { continue }
       guard let name = oldName(last) else {
         throw fault(

@@ -53,6 +53,11 @@ extension FieldRule {
   }
 
   /// A regular expression that matches somewhere in a string; all of it between `^` and `$`.
+  ///
+  /// It is matched by trying. A repeated group in which something is repeated, as `(a+)+`, is refused, since that
+  /// can take time exponential in the string's length; so can alternatives in a repeated group that match the same,
+  /// and several repetitions one after the other take powers of it. A rule of length that is given before
+  /// bounds that.
   public static func pattern(_ pattern: String) -> FieldRule {
     FieldRule(kind: .pattern(pattern))
   }

@@ -7,6 +7,8 @@ extension FieldType {
     case .column(let type): return (type, nil)
     case .transformable(let codec): return (.transformable(codec: codec.identifier), codec)
     case .composite: return (.composite, nil)
+    case .tooDeep:
+      throw DescriptionFault("composites are nested more than \(Self.depthMax) deep")
     case .array(let element):
       guard case .column(let type) = element.kind else {
         throw DescriptionFault("an array has no arrays, composites or transformables in it")

@@ -1,12 +1,30 @@
 /// What a field is declared to be stored as.
 public struct FieldType: Sendable {
   let kind: Kind
+  /// How many types are one in the other.
+  fileprivate let depth: Int
 
   indirect enum Kind: Sendable {
     case column(ColumnType)
     case transformable(any FieldCodec)
     case array(FieldType)
     case composite(RecordDescription)
+    /// Nested so deep that looking at it could exhaust the stack: it is refused when it is checked.
+    case tooDeep
+  }
+
+  /// How deep composites may be in composites.
+  static var depthMax: Int { 100 }
+
+  init(kind: Kind) {
+    let inner: Int
+    switch kind {
+    case .column, .transformable, .tooDeep: inner = 0
+    case .array(let element): inner = element.depth
+    case .composite(let parts): inner = parts.elements.lazy.map(\.depth).max() ?? 0
+    }
+    self.kind = inner < Self.depthMax ? kind : .tooDeep
+    depth = min(inner + 1, Self.depthMax)
   }
 }
 
@@ -46,7 +64,8 @@ extension FieldType {
     FieldType(kind: .array(element))
   }
 
-  /// A struct whose properties are fields of the record: `address.street` can be asked for and indexed.
+  /// A struct whose properties are fields of the record: `address.street` can be asked for and indexed. Composites
+  /// nest at most 100 deep.
   ///
   /// - Parameter parts: `Field`s, and `Transient`s for what is not stored.
   public static func composite(
@@ -56,6 +75,12 @@ extension FieldType {
   }
 
   private init(_ type: ColumnType) {
-    kind = .column(type)
+    self.init(kind: .column(type))
+  }
+}
+
+extension RecordDescription.Element {
+  fileprivate var depth: Int {
+    if case .field(let field) = kind { field.type.depth } else { 0 }
   }
 }

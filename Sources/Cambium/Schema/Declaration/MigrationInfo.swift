@@ -1,7 +1,8 @@
 /// What to do about a field when a store comes from the version before.
 ///
-/// A default acts where the field is new or no longer optional, a `renamingID` in the step in which the
-/// field first has it; afterwards both are ignored.
+/// A default acts in the step in which the field is new or no longer optional. A `renamingID` acts in each version
+/// that states it if the version before does not state the same one for a field of that name: so it may be left in
+/// place in later versions, and the same renaming may come again (a to b, to a, to b).
 public struct MigrationInfo: Sendable {
   let defaultValue: FieldDefault?
   let renamingID: String?

@@ -5,8 +5,8 @@ public struct RecordName: Sendable {
 
   /// - Parameters:
   ///   - name: Without a dot.
-  ///   - renamingID: What the version before calls the record. Acts in the step in which the record first
-  ///     has it, and is ignored afterwards.
+  ///   - renamingID: The name that the version before has for the record. It acts in each version that states
+  ///     it if the version before does not state the same one for a record of that name.
   public init(_ name: String, renamingID: String? = nil) {
     self.name = name
     self.renamingID = renamingID

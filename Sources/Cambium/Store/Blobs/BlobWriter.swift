@@ -37,13 +37,13 @@ public final class BlobWriter {
 
   /// Appends a piece.
   ///
-  /// - Precondition: The blob is not finished.
-  /// - Throws: `StoreError.full`, `.io`: then the writer is of no more use.
+  /// - Throws: `StoreError.full`, `.io`, `.closed`, `.forked`: then the writer is of no more use. `.invalidValue` if
+  ///   the blob is finished.
   public func append(_ piece: Data) throws(StoreError) { try append(piece.bytes) }
 
   /// The same of any bytes.
   public func append(_ piece: RawSpan) throws(StoreError) {
-    precondition(!isOver, "the blob is finished")
+    try checkOpen()
     count += piece.byteCount
     if let stream { return try stream.append(piece) }
     if short.count + piece.byteCount <= ExternalValue.inlineMax {
@@ -58,15 +58,19 @@ public final class BlobWriter {
 
   /// The blob, to be put into a record of the same store. It can be read at once.
   ///
-  /// - Precondition: The blob is not finished.
   /// - Throws: as `append`.
   public func finish() throws(StoreError) -> Blob {
-    precondition(!isOver, "the blob is finished")
+    try checkOpen()
     isOver = true
     guard let stream else { return Blob(short) }
     let content = try stream.finish()
     self.stream = nil
     return Blob(try WrittenBlob(content, by: keeper))
+  }
+
+  private func checkOpen() throws(StoreError) {
+    if isOver { throw .blobIsFinished }
+    try keeper.checkOpen()
   }
 }
 

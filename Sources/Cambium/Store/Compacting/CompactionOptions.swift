@@ -40,7 +40,7 @@ extension CompactionOptions {
     case .segments(let leastGarbage):
       request.scope = .segments
       // Of a segment that is full there is nothing to gain.
-      request.leastGarbage = max(leastGarbage, 0.01)
+      request.leastGarbage = leastGarbage >= 0.01 ? leastGarbage : 0.01
     }
     // So that a rate is kept by many short pauses.
     let bytes = min(sliceBytes, bytesPerSecond.map { $0 / 4 } ?? .max)

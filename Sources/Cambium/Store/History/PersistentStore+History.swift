@@ -41,9 +41,14 @@ extension WriteTransaction {
 
   /// Takes commits out of the history up to a place.
   ///
-  /// - Throws: as `purgeHistory(before:)`.
+  /// - Throws: as `purgeHistory(before:)`; `StoreError.historyExpired` if the place is of another store, or of a later
+  ///   state of this one. Nothing has changed then.
   public mutating func purgeHistory(through cursor: HistoryCursor) throws(StoreError) {
     let last = cursor.sequence
+    guard cursor.isOf(writer.trees.identity), last < writer.trees.sequence else {
+      let floor = try HistoryFloor.find(.changing(writer.trees), types.history)
+      throw .historyExpired(since: last, kept: floor ?? writer.trees.sequence - 1)
+    }
     try purgeHistory { sequence, _ in sequence <= last }
   }
 

@@ -85,7 +85,11 @@ struct CheckRun {
 extension CheckRun {
   /// What it says of its versions and, in a deep check, every record.
   private mutating func checkRecords(_ backend: ReadingBackend) throws(StoreError) {
-    guard let schema = try StoredSchemas(backend).all().last else { return }
+    let file = backend.pages
+    _ = try CompactionPlace(in: file.footer, at: file.reference.position)
+    guard let schema = try StoredSchemas(backend).all().last else {
+      return try checkUndescribed(backend)
+    }
     try DeferredOpening(backend).usePending()
     try BlobOpening(backend).open(for: schema)
     let types = try RecordTypes(schema, model: nil, names: backend.names)
@@ -100,6 +104,17 @@ extension CheckRun {
     }
     // A damaged page was named when pages were looked at.
     for fault in found where !faults.contains(fault) { faults.append(fault) }
+  }
+
+  /// Checks that a store without a schema has no records.
+  private mutating func checkUndescribed(_ backend: ReadingBackend) throws(StoreError) {
+    for name in backend.names.all.sorted() where RecordTrees.isName(name) {
+      if try backend.trees().count(in: backend.names.slot(of: name)) == 0 { continue }
+      try note(
+        .corrupt(
+          .entry(tree: name, key: []), invariant: .schemaContents,
+          reason: "there are records, and no schema describes them"))
+    }
   }
 
   private mutating func checkKept(_ file: PageFile<PosixFileSystem>, _ medium: PosixFileSystem) {
@@ -128,9 +143,6 @@ extension StoreError {
 extension Footer {
   /// The bytes of the pages that its trees reach.
   fileprivate var pageBytes: Int {
-    trees.reduce(0) { sum, tree in
-      let bytes = Int(clamping: tree.root?.reference.liveBytes ?? 0)
-      return bytes > .max - sum ? .max : sum + bytes
-    }
+    trees.reduce(0) { $0 + Int(clamping: $1.root?.reference.liveBytes ?? 0) }
   }
 }

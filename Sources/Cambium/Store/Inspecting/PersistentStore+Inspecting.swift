@@ -57,10 +57,8 @@ extension StoreInspection {
     let files = try SegmentUse.blobs(blobs, in: state.trees, by: backend.blobs.keeper)
     segments = footer.segments.map { SegmentUse($0) } + files
     log = backend.logUse
-    // What a file says cannot overflow a sum of numbers that are clamped.
-    livePageBytes = footer.trees.reduce(0) { sum, tree in
-      let bytes = Int(clamping: tree.root?.reference.liveBytes ?? 0)
-      return bytes > .max - sum ? .max : sum + bytes
+    livePageBytes = footer.trees.reduce(0) {
+      $0 + Int(clamping: $1.root?.reference.liveBytes ?? 0)
     }
   }
 }
@@ -70,7 +68,7 @@ extension SegmentUse {
     kind = extent.kind == .pages ? .pages : .blobs
     number = extent.number
     let unit = extent.kind == .pages ? Layout.blockSize : 1
-    size = Int(clamping: min(extent.end, UInt64(UInt32.max) << 12)) * unit
+    size = Int(clamping: extent.end) * unit
     liveBytes = Int(clamping: extent.liveBytes)
   }
 
@@ -83,10 +81,12 @@ extension SegmentUse {
     guard let keeper else { return [] }
     var uses: [SegmentUse] = []
     for (number, account) in try blobs.accounts(in: trees) {
+      // The account is compared with the blobs by a check alone.
+      let size = try keeper.size(of: number)
       uses.append(
         SegmentUse(
-          kind: .blobs, number: number, size: Int(clamping: try keeper.size(of: number)),
-          liveBytes: Int(clamping: account.live)))
+          kind: .blobs, number: number, size: Int(clamping: size),
+          liveBytes: Int(clamping: min(account.live, size))))
     }
     return uses
   }

@@ -64,7 +64,8 @@ extension PersistentStore {
 
 extension StoreSnapshot {
   /// Reads every record and every index entry, and says what is wrong: what cannot be read, a record without
-  /// its index entries, an entry without its record; the first fault of the history.
+  /// its index entries, an entry without its record; blobs that the map, rows and files disagree about; metadata that
+  /// is no JSON; the first fault of the history.
   ///
   /// - Parameters:
   ///   - readingBlobs: Whether the contents of blobs are read, too; else it is looked whether all are there.
@@ -78,18 +79,23 @@ extension StoreSnapshot {
   ) throws(StoreError) -> [StoreError] {
     var all: [RecordTrees] = []
     for record in types.schema.records { all.append(try types.trees(named: record.name)) }
-    var faults = try RecordCheck.faults(of: all, in: trees, watch: watch)
+    var faults = try RecordCheck.faults(
+      of: all, in: trees, readingBlobs: readingBlobs, watch: watch)
+    func note(_ found: [StoreError]) {
+      for fault in found where !faults.contains(fault) { faults.append(fault) }
+    }
     do throws(StoreError) {
-      try RecordCheck.checkHistory(in: trees, types.history)
+      let schemas = try StoredSchemas(trees, types.schemas, path: "").all()
+      try RecordCheck.checkHistory(
+        in: trees, types.history, through: sequence, describedBy: schemas)
     } catch {
       guard case .corrupt = error else { throw error }
-      faults.append(error)
+      note([error])
     }
-    if let segments = trees.blobs {
-      var check = BlobCheck(all, types.blobs, in: trees, segments)
-      try check.run(deep: readingBlobs)
-      faults += check.faults
-    }
+    note(try MetadataCheck.faults(in: trees, types.metadata))
+    var check = BlobCheck(all, types.blobs, in: trees, trees.blobs)
+    try check.run(deep: readingBlobs)
+    note(check.faults)
     return faults
   }
 }

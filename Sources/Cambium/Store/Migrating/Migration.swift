@@ -40,7 +40,10 @@ extension Migration {
   @discardableResult
   public func rehearse() throws(StoreError) -> MigrationReport { try perform(isRehearsal: true) }
 
-  /// Makes the store one of the model's version. What an earlier run did that was broken off is gone on with.
+  /// Makes the store one of the model's version. A run that was interrupted is resumed if versions, steps, defaults,
+  /// conversions and the steps' revisions are the same; else the migration begins again from the old version, and
+  /// ``MigrationReport/startedOver`` says so. Closures cannot be compared: raise ``Step/revision`` when you change
+  /// one.
   ///
   /// The calling thread does the work, which may take minutes; from tasks, call it on a thread of its own.
   ///
@@ -51,8 +54,9 @@ extension Migration {
   @discardableResult
   public func run() throws(StoreError) -> MigrationReport { try perform(isRehearsal: false) }
 
-  /// Ends a run that is under way, after the slice that it is at; it throws `.migrationCancelled`. The next run
-  /// goes on there; a program of the old version that opens the store throws away what was done.
+  /// Ends a run or rehearsal that is under way, after the slice that it is at; it throws `.migrationCancelled`. Does
+  /// nothing while none is. The next run, of this object or another, goes on there; a program of the old version that
+  /// opens the store throws away what was done.
   public func cancel() { monitor.cancel() }
 
   /// How far a run or a rehearsal is: at most ten times a second, and at its end. Begin to listen before it
@@ -60,7 +64,11 @@ extension Migration {
   public var progress: AsyncStream<MigrationProgress> { watchers.stream() }
 
   private func perform(isRehearsal: Bool) throws(StoreError) -> MigrationReport {
-    defer { watchers.end() }
+    monitor.beginRun()
+    defer {
+      monitor.endRun()
+      watchers.end()
+    }
     let start = ContinuousClock.now
     var options = options
     options.access = .writingExisting
@@ -77,6 +85,7 @@ extension Migration {
         try RouteRun(backend, options.migration, monitor).run(route, isRehearsal: isRehearsal)
       }
       report.records = monitor.progress.recordsDone
+      report.startedOver = monitor.progress.startedOver
       report.blobBytesWritten = Int(clamping: backend.blobs.bin.bytesWritten)
       try backend.close()
       report.elapsed = .now - start
@@ -97,6 +106,9 @@ public struct MigrationReport: Hashable, Sendable {
   /// Bytes of blobs that were written: none where no step makes values, or takes some out of rows.
   public internal(set) var blobBytesWritten = 0
   public internal(set) var elapsed = Duration.zero
+  /// Whether an interrupted run was discarded, because its steps, defaults, conversions or revisions of closures
+  /// differ.
+  public internal(set) var startedOver = false
 
   init(from: Int, to: Int) {
     self.from = from
@@ -107,5 +119,6 @@ public struct MigrationReport: Hashable, Sendable {
 extension MigrationReport: CustomStringConvertible {
   public var description: String {
     "version \(from) → \(to), \(records) records looked at, \(blobBytesWritten) bytes of blobs written, \(elapsed)"
+      + (startedOver ? ", begun again since an interrupted run had other definitions" : "")
   }
 }

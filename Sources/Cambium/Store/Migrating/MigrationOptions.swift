@@ -6,7 +6,7 @@ public struct MigrationOptions: Hashable, Sendable {
   public var allowsSeveralSteps = true
   /// Runs every step by itself, instead of taking rows through consecutive steps in one pass.
   public var stepwise = false
-  /// How many records a slice has: what a crash or a cancellation loses at most of the work.
+  /// How many records a slice has, at least one: what a crash or a cancellation loses at most of the work.
   public var sliceCount = 200_000
 
   public init() {}

@@ -20,6 +20,8 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
   /// Bytes of values that go out of rows, before they are compressed: 0 where no step moves any. What closures make
   /// is not known before.
   public let blobBytesToWrite: Int
+  /// Bytes by which the log's files may grow meanwhile. They stay so long.
+  public let logBytesToGrow: Int
   /// Bytes free on the medium; nil where that is not known.
   public let bytesFree: Int?
 
@@ -72,6 +74,7 @@ extension MigrationPlan: CustomStringConvertible {
       "  \(records) records to look at, about \(bytesToRead.megabytes) to read and"
         + " \(bytesToWrite.megabytes) to write"
         + (blobBytesToWrite > 0 ? ", and \(blobBytesToWrite.megabytes) of blobs," : "")
+        + (logBytesToGrow > 0 ? ", and \(logBytesToGrow.megabytes) by which the log may grow," : "")
         + (bytesFree.map { " of \($0.megabytes) free" } ?? ""))
     if !faults.isEmpty {
       lines.append("it cannot be done:")
@@ -93,7 +96,7 @@ extension Int {
 extension MigrationPlan {
   /// - Throws: as `PersistentStore.migration`.
   init(
-    of backend: any StoreBackend, to model: StoreModel, _ steps: [Step], _ options: MigrationOptions
+    of backend: ReadingBackend, to model: StoreModel, _ steps: [Step], _ options: MigrationOptions
   ) throws(StoreError) {
     // Rows of older versions are read through what is pending.
     try DeferredOpening(backend).usePending()
@@ -107,7 +110,7 @@ extension MigrationPlan {
     bytesFree = try? Syscall.bytesFree(at: backend.path).get()
     guard from != to else {
       (self.steps, faults, work) = ([], [], [])
-      (records, bytesToRead, bytesToWrite, blobBytesToWrite) = (0, 0, 0, 0)
+      (records, bytesToRead, bytesToWrite, blobBytesToWrite, logBytesToGrow) = (0, 0, 0, 0, 0)
       return
     }
     let route = try MigrationRoute(
@@ -116,7 +119,7 @@ extension MigrationPlan {
     guard route.faults.isEmpty else {
       faults = route.faults.map(\.description)
       work = []
-      (records, bytesToRead, bytesToWrite, blobBytesToWrite) = (0, 0, 0, 0)
+      (records, bytesToRead, bytesToWrite, blobBytesToWrite, logBytesToGrow) = (0, 0, 0, 0, 0)
       return
     }
     let tasks = try MigrationTasks(route, stepwise: options.stepwise)
@@ -126,8 +129,13 @@ extension MigrationPlan {
     bytesToRead = measure.bytesRead
     bytesToWrite = measure.bytesWritten
     blobBytesToWrite = try MovedValues(by: route, in: backend).bytes
+    let log = EngineOptions().logSize
+    logBytesToGrow = log.growth(of: backend.logUse.size, writing: measure.bytesLogged)
     var faults = try RecordCounting.faults(of: route, in: backend)
-    let bytesNeeded = bytesToWrite + blobBytesToWrite
+    // Pages that are made are not filled as those that are read, and rows may grow: an eighth, say.
+    let bytesNeeded =
+      bytesToWrite + bytesToWrite / 8 + blobBytesToWrite + logBytesToGrow
+      + measure.commits(of: options.sliceCount) * WorkMeasure.bytesPerCommit
     if let bytesFree, bytesFree < bytesNeeded {
       faults.append(
         "it needs about \(bytesNeeded.megabytes) on the medium, where \(bytesFree.megabytes) are free"
@@ -143,6 +151,16 @@ private struct WorkMeasure {
   private(set) var records = 0
   private(set) var bytesRead = 0
   private(set) var bytesWritten = 0
+  /// Bytes of entries that pass through the log. Rows that are converted in their places do not.
+  private(set) var bytesLogged = 0
+
+  /// What the log has of an entry beside its key and value, at most.
+  private static var entryOverhead: Int { 32 }
+  /// The pages that each commit writes beside entries: branches, the catalog, a footer.
+  static var bytesPerCommit: Int { 64 << 10 }
+
+  /// About how many commits there are, the switch among them.
+  func commits(of sliceCount: Int) -> Int { work.count + records / max(1, sliceCount) + 3 }
 
   init(_ tasks: MigrationTasks, in backend: any StoreBackend) throws(StoreError) {
     let trees = try backend.trees()
@@ -169,7 +187,9 @@ private struct WorkMeasure {
         records += count
         bytesRead += bytes
         // An index is a part of its rows; a third, say.
-        if case .build = task { bytesWritten += bytes / 3 } else { bytesWritten += bytes }
+        let made = if case .build = task { bytes / 3 } else { bytes }
+        bytesWritten += made
+        if case .convert = task {} else { bytesLogged += made + count * Self.entryOverhead }
         line += ", \(count) records"
       }
       work.append(line)

@@ -12,6 +12,9 @@ public struct MigrationProgress: Hashable, Sendable {
   /// About how many there are to look at.
   public internal(set) var records = 0
   public internal(set) var elapsed = Duration.zero
+  /// Whether an interrupted run was discarded, because its steps, defaults, conversions or revisions of closures
+  /// differ; the migration has begun again from the old version.
+  public internal(set) var startedOver = false
 
   /// From 0 to 1.
   public var fraction: Double {

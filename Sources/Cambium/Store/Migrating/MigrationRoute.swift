@@ -56,12 +56,7 @@ extension MigrationRoute {
     var finding = RouteFinding(stored, model, try model.describedVersions(), options)
     finding.look(at: steps)
     if Int(stored.version) > model.version {
-      guard
-        let step = steps.first(where: {
-          $0.kind == .direct && $0.from == stored.number...stored.number && $0.to == model.version
-        })
-      else { throw .newerSchema(found: Int(stored.version), supported: model.version) }
-      try finding.goBack(by: step, history)
+      try finding.goBack(by: steps, history)
     } else {
       try finding.checkStored()
       try finding.goUp(by: steps)
@@ -145,43 +140,41 @@ private struct RouteFinding {
         "stores below version \(options.oldestVersion) are no longer migrated; use a release of the"
           + " program that takes them there first")
     }
-    if let direct = steps.first(where: {
-      $0.kind == .direct && $0.from.contains(stored.number) && $0.to == model.version
-    }) {
-      return try go(to: model.version, by: direct)
-    }
-    if let squashed = steps.first(where: {
-      $0.kind == .squashed && $0.from.contains(stored.number) && $0.to <= model.version
-    }) {
-      try go(to: squashed.to, by: squashed)
-    }
     while schema.number < model.version {
-      let next = schema.number + 1
-      try go(to: next, by: steps.first { $0.kind == .next && $0.to == next })
+      let old = schema.number
+      // The step that leads farthest, but not past the program's version.
+      let usable = steps.filter { $0.from.contains(old) && $0.to > old && $0.to <= model.version }
+      let step = usable.max { $0.to < $1.to || $0.to == $1.to && $0.kind.rank < $1.kind.rank }
+      try go(to: step?.to ?? old + 1, by: step)
     }
     if hops.count > 1, !options.allowsSeveralSteps {
       refuse("it takes \(hops.count) steps, and only one at a time is allowed")
     }
   }
 
+  /// Adds a step; what it does not state follows from the descriptions of the versions between.
   private mutating func go(to version: Int, by step: Step?) throws(StoreError) {
     let old = schema
-    var described = versions[version - 1]
-    if version != old.number + 1 {
-      described = try DescribedVersion(
-        version: version, records: described.records, after: versions[old.number - 1])
+    var between: [SchemaChange] = []
+    var new = old
+    for described in versions[old.number..<version] {
+      let before = new
+      var numbering = Numbering(described, after: before)
+      new = try numbering.schema(label: described.version == model.version ? model.label : nil)
+      if version > old.number + 1 {
+        between.append(try SchemaChange(from: before, to: new, described: described))
+      }
     }
-    var numbering = Numbering(described, after: old)
-    let new = try numbering.schema(label: version == model.version ? model.label : nil)
-    try add(old, new, described, step)
+    try add(old, new, versions[version - 1], step, between)
   }
 
   private mutating func add(
-    _ old: Schema, _ new: Schema, _ described: DescribedVersion, _ step: Step?
+    _ old: Schema, _ new: Schema, _ described: DescribedVersion, _ step: Step?,
+    _ between: [SchemaChange] = []
   ) throws(StoreError) {
     let change = try SchemaChange(
       from: old, to: new, described: described,
-      given: step?.changes(from: old.number) ?? .none)
+      given: step?.changes(from: old.number) ?? .none, between: between)
     faults += change.faults
     if let step { look(at: step, old, new) }
     hops.append(MigrationRoute.Hop(change: change, described: described, step: step))
@@ -189,21 +182,57 @@ private struct RouteFinding {
 
   // MARK: Back
 
-  /// By a step that leads back: to what the store itself says that its version was.
-  mutating func goBack(by step: Step, _ history: [Schema]) throws(StoreError) {
-    guard let old = history.first(where: { $0.number == model.version }) else {
-      return refuse(
-        "the store has never had version \(model.version), so there is no way back to it")
+  /// Adds the steps that lead back, to what the store itself says that each version was.
+  ///
+  /// - Throws: `.newerSchema` if no steps lead to the model's version; `.schemaMismatch`.
+  mutating func goBack(by steps: [Step], _ history: [Schema]) throws(StoreError) {
+    let known = Dictionary(
+      history.map { ($0.number, $0) }, uniquingKeysWith: { one, _ in one })
+    guard
+      let path = stepsBack(steps.filter { known[$0.to] != nil }) ?? stepsBack(steps)
+    else { throw .newerSchema(found: stored.number, supported: model.version) }
+    for step in path {
+      guard let old = known[step.to] else {
+        return refuse("the store has never had version \(step.to), so there is no way back to it")
+      }
+      // Numbers that were given since stay given.
+      let back = Schema(
+        version: old.version, label: old.label, records: old.records,
+        nextNumber: max(old.nextNumber, schema.nextNumber))
+      try add(schema, back, try described(old), step)
+    }
+  }
+
+  /// Finds the steps back from the store's version to the model's: at each version the one that leads farthest,
+  /// of those from which others lead on.
+  private func stepsBack(_ steps: [Step]) -> [Step]? {
+    let back = steps.filter { $0.kind == .direct && $0.to < $0.from.lowerBound }
+    var open: Set = [model.version]
+    for step in back.sorted(by: { $0.from.lowerBound < $1.from.lowerBound })
+    where open.contains(step.to) {
+      open.insert(step.from.lowerBound)
+    }
+    var path: [Step] = []
+    var version = stored.number
+    while version > model.version {
+      let usable = back.filter { $0.from.lowerBound == version && open.contains($0.to) }
+      guard let step = usable.min(by: { $0.to < $1.to }) else { return nil }
+      path.append(step)
+      version = step.to
+    }
+    return path
+  }
+
+  /// Returns what the program describes of an older version. It has no descriptions of those above its own.
+  private func described(_ old: Schema) throws(StoreError) -> DescribedVersion {
+    guard old.number == model.version else {
+      return try DescribedVersion(version: old.number, records: [], after: nil)
     }
     let fresh = try model.checked(after: old).schema
     guard fresh.fingerprint == old.fingerprint else {
       throw .schemaMismatch(version: model.version, differences: old.differences(to: fresh))
     }
-    // Numbers that were given since stay given.
-    let back = Schema(
-      version: old.version, label: old.label, records: old.records,
-      nextNumber: max(old.nextNumber, stored.nextNumber))
-    try add(stored, back, versions[model.version - 1], step)
+    return versions[model.version - 1]
   }
 
   // MARK: What steps name
@@ -247,5 +276,16 @@ extension Step {
   var text: String {
     let old = from.count == 1 ? "\(from.lowerBound)" : "\(from.lowerBound)–\(from.upperBound)"
     return "step \(old) → \(to)" + (label.map { " “\($0)”" } ?? "")
+  }
+}
+
+extension Step.Kind {
+  /// Of two steps that lead equally far, the one that is more particular is taken.
+  fileprivate var rank: Int {
+    switch self {
+    case .next: 0
+    case .squashed: 1
+    case .direct: 2
+    }
   }
 }

@@ -1,8 +1,8 @@
 /// Counts the records that a migration would refuse: values that are missing or do not convert, keys and unique
 /// values that would be there twice.
 ///
-/// It takes them through the steps as the migration does, as far as no closure is needed; what closures make is
-/// known to a rehearsal only.
+/// It takes them through the steps as the migration does. Closures are not called: a field that one makes has a value that
+/// is never refused, and is in no constraint that is counted. What closures make is known to a rehearsal only.
 struct RecordCounting {
   private let links: [Link]
   private let layout: RowLayout
@@ -37,7 +37,7 @@ struct RecordCounting {
     return faults
   }
 
-  /// - Returns: nil where nothing can be refused, or only a closure would tell.
+  /// - Returns: nil if nothing can be refused, or if only a closure would tell.
   private init?(
     _ record: RecordSchema, _ route: MigrationRoute, in backend: any StoreBackend
   ) throws(StoreError) {
@@ -45,12 +45,14 @@ struct RecordCounting {
     var isRisky = false
     var hasNewKeys = false
     var last: RecordChange?
+    var computed: Set<UInt32> = []
     for hop in route.hops {
       // What comes before or behind a closure is not known.
       guard hop.step?.before.isEmpty ?? true, hop.step?.after.isEmpty ?? true else { return nil }
-      guard let change = hop.change.records.first(where: { $0.old.number == record.number }),
-        change.sources.values.allSatisfy({ !$0.isClosure })
+      guard let given = hop.change.records.first(where: { $0.old.number == record.number })
       else { return nil }
+      computed = given.computed(after: computed)
+      let change = given.standingIn(for: computed)
       let layouts = (
         try RowLayout(change.old, version: hop.change.from.version),
         try RowLayout(change.new, version: hop.change.to.version)
@@ -63,7 +65,7 @@ struct RecordCounting {
         hasNewKeys = hasNewKeys || change.old.primaryKey != change.new.primaryKey
         isRisky = true
       }
-      isRisky = isRisky || change.canRefuse
+      isRisky = isRisky || change.canRefuse(except: computed)
       last = change
     }
     guard let new = last?.new else { return nil }
@@ -71,10 +73,15 @@ struct RecordCounting {
     let newLayout = try RowLayout(new, version: route.to.version)
     var constraints: [(name: String, layout: IndexLayout?)] = []
     for layout in try newLayout.indexLayouts()
-    where layout.schema.isUnique && !known.contains(layout.schema.number) {
+    where layout.schema.isUnique && !known.contains(layout.schema.number)
+      && (computed.isEmpty || layout.schema.condition == nil)
+      && layout.schema.parts.allSatisfy({ !computed.contains($0.field) })
+    {
       constraints.append((layout.schema.name, layout))
     }
-    if hasNewKeys { constraints.append(("primary key", nil)) }
+    if hasNewKeys, new.primaryKey.allSatisfy({ !computed.contains($0.field) }) {
+      constraints.append(("primary key", nil))
+    }
     guard isRisky || !constraints.isEmpty else { return nil }
     self.links = links
     self.constraints = constraints
@@ -91,19 +98,11 @@ struct RecordCounting {
   private let newLayout: RowLayout
 }
 
-extension FieldSource {
-  fileprivate var isClosure: Bool {
-    switch self {
-    case .value, .record: true
-    case .field, .conversion: false
-    }
-  }
-}
-
 extension RecordChange {
-  /// Whether a record of it may be refused.
-  fileprivate var canRefuse: Bool {
+  /// Whether a record of it may be refused for a field that no closure makes.
+  fileprivate func canRefuse(except computed: Set<UInt32>) -> Bool {
     fields.contains { field in
+      if computed.contains(field.new.number) { return false }
       if case .conversion(.refuse) = sources[field.new.number] { return true }
       guard let before = field.old else { return false }
       return old.canBeNull(before) && !new.canBeNull(field.new) && field.missing == .null

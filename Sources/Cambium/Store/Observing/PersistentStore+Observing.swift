@@ -23,13 +23,14 @@ extension PersistentStore {
   ///
   /// - Complexity: O(1). A commit then pays for a lookup for each key that it changes, however many keys are
   ///   observed.
-  /// - Throws: as `changes(of:)`; `StoreError.invalidValue` where the key is of other types.
+  /// - Throws: as `changes(of:)`; `StoreError.invalidQuery` where the key is of other types.
   public func changes<Subject: Record>(
-    of type: Subject.Type, key parts: any FieldValueConvertible...
+    of type: Subject.Type, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
   ) throws(StoreError) -> KeyObservation<Subject> {
     let type = try types.type(type)
     let key = KeyEncoder()
-    try key.encode(primaryKey: parts, of: type.trees)
+    try key.encode(primaryKey: keyParts(part, others), of: type.trees)
     return KeyObservation(type, try observe(type.trees, key: key.key.array()))
   }
 
@@ -37,7 +38,7 @@ extension PersistentStore {
   /// ceases to as deleted.
   ///
   /// - Complexity: as `changes(of:)`; the condition is decided where changes are asked for.
-  /// - Throws: as `changes(of:)`; `StoreError.invalidValue` where the condition cannot be for the record.
+  /// - Throws: as `changes(of:)`; `StoreError.invalidQuery` where the condition cannot be for the record.
   public func changes<Subject: Record>(
     of type: Subject.Type, where condition: Condition<Subject>
   ) throws(StoreError) -> RecordObservation<Subject> {
@@ -64,7 +65,7 @@ extension PersistentStore {
   /// ```
   ///
   /// - Complexity: as `changes(of:)`; the query is asked where its results are asked for.
-  /// - Throws: as `changes(of:)`; `StoreError.invalidValue` where the query cannot be for the record,
+  /// - Throws: as `changes(of:)`; `StoreError.invalidQuery` where the query cannot be for the record,
   ///   `.noSuchRecord` where the record to come after is not there, `.corrupt`, `.io`.
   public func results<Subject: Record>(
     of query: Query<Subject>

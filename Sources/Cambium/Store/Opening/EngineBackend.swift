@@ -112,7 +112,8 @@ extension EngineBackend {
 
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping {
     let files = BlobFiles(
-      in: engine.medium, seed: seed, from: number, segmentSize: engine.options.blobSegmentSize)
+      in: engine.medium, seed: seed, from: number, segmentSize: engine.options.blobSegmentSize,
+      gate: engine.makeBlobGate())
     return BlobKeeper(files) {
       var generator = SystemRandomNumberGenerator()
       return generator.next()
@@ -139,14 +140,14 @@ extension EngineBackend {
   }
 
   func close() throws(StoreError) {
-    defer { threads.end() }
-    try engine.close()
+    try blobs.close { () throws(StoreError) in try threads.close() }
   }
 
   /// Ends it without putting everything into the trees.
   fileprivate func abandon() {
     threads.end()
     engine.abandon()
+    blobs.close()
   }
 }
 

@@ -18,7 +18,10 @@ final class MediumBackend<Medium: FileSystem>: StoreBackend {
     engine = Engine(recovered, options: options.engine)
   }
 
-  deinit { engine.abandon() }
+  deinit {
+    engine.abandon()
+    blobs.close()
+  }
 
   var path: String { engine.medium.path }
   var isReadOnly: Bool { false }
@@ -71,7 +74,7 @@ final class MediumBackend<Medium: FileSystem>: StoreBackend {
     // Buffers are small, so that what is longer than a few of them goes to the medium while it is made.
     let files = BlobFiles(
       in: engine.medium, seed: seed, from: number, segmentSize: engine.options.blobSegmentSize,
-      bufferSize: 64 << 10, crew: BlobCrew(size: 0))
+      bufferSize: 64 << 10, crew: BlobCrew(size: 0), gate: engine.makeBlobGate())
     return BlobKeeper(files) { randoms.next() }
   }
 
@@ -91,7 +94,9 @@ final class MediumBackend<Medium: FileSystem>: StoreBackend {
     try engine.compact(request)
   }
 
-  func close() throws(StoreError) { try engine.close() }
+  func close() throws(StoreError) {
+    try blobs.close { () throws(StoreError) in try engine.close() }
+  }
 }
 
 /// Numbers that are other each time, and the same for the same seed.

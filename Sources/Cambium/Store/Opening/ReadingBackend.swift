@@ -123,7 +123,6 @@ final class ReadingBackend: StoreBackend {
   }
 
   func close() throws(StoreError) {
-    try checkOpen()
     closing.lock()
     defer { closing.unlock() }
     unsafe isClosed = true

@@ -8,9 +8,11 @@ public struct StoreOptions: Sendable {
   public var durability = Durability.durable
   /// How pages are read.
   public var readMode = ReadMode.mapped
-  /// The bytes of changes that one transaction keeps in memory; more goes to a temporary file.
+  /// The bytes of changes that one transaction keeps in memory; more goes to a temporary file. From 512 bytes to
+  /// 16 GiB: what is less or more counts as these.
   public var transactionBudget = EngineOptions().transactionBudget
-  /// The bytes of committed changes in memory from which on they are folded into the trees.
+  /// The bytes of committed changes in memory from which on they are folded into the trees. From 1 byte to 1 GiB:
+  /// what is less or more counts as these. They are folded sooner if the log has no space for more.
   public var foldThreshold = EngineOptions().foldThreshold
   /// Which commits the store's history keeps; nil to keep none. Of a store that is only read, what its
   /// writer keeps can be read all the same.
@@ -49,10 +51,10 @@ public struct StoreOptions: Sendable {
   var engine: EngineOptions {
     var engine = EngineOptions()
     engine.readMode = readMode
-    engine.transactionBudget = transactionBudget
-    engine.foldThreshold = foldThreshold
+    engine.transactionBudget = min(max(transactionBudget, 512), 16 << 30)
+    engine.foldThreshold = min(max(foldThreshold, 1), 1 << 30)
     engine.blobSegmentSize = blobSegmentSize
-    engine.automaticCompaction = automaticCompaction
+    engine.automaticCompaction = automaticCompaction?.bounded
     return engine
   }
 }

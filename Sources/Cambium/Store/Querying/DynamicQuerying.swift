@@ -7,7 +7,7 @@ extension RecordReading where Self: ~Copyable {
   ///   - condition: On fields by their stored names; nil for all records.
   ///   - order: What they are sorted by; behind that by primary key.
   ///   - fields: The stored names of the fields that are wanted; nil for all.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidValue` where the query cannot be asked of the record,
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` where the query cannot be asked of the record,
   ///   `.sortTooLarge`, `.corrupt`, `.io`, `.closed`.
   public func fetch(
     record name: String, where condition: FieldCondition?, sortedBy order: [FieldOrder] = [],
@@ -106,7 +106,7 @@ extension RowLayout {
     var places: [Int] = []
     for field in fields {
       guard let place = index(named: field) else {
-        throw .invalidValue(record: record.name, field: field, reason: "there is no such field")
+        throw .invalidQuery(record: record.name, field: field, reason: "there is no such field")
       }
       places.append(place)
     }

@@ -4,12 +4,17 @@
 extension RecordReading where Self: ~Copyable {
   /// The query that was kept as `name`; nil if there is none.
   ///
-  /// - Throws: `StoreError.corrupt`, `.io`, `.closed`; what decoding throws where it is of another type.
+  /// - Throws: `StoreError.invalidValue` where it asks for a field that there is not any more; `.corrupt`, `.io`,
+  ///   `.closed`; what decoding throws where it is of another type.
   public func query<Subject: Record>(
     _ type: Subject.Type, named name: String
   ) throws -> Query<Subject>? {
     let types = try recordReader().types
-    return try metadata(Query<Subject>.self, for: try types.name(ofQuery: name, type))
+    switch try metadata(KeptQuery<Subject>.self, for: try types.name(ofQuery: name, type)) {
+    case nil: return nil
+    case .ofProperties(let query): return query
+    case .ofFields(let fields): return try fields.query(in: try types.type(type))
+    }
   }
 
   /// The names of the queries that were kept of a type.
@@ -17,27 +22,36 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`.
   public func queryNames<Subject: Record>(_ type: Subject.Type) throws -> [String] {
     let start = try recordReader().types.name(ofQuery: "", type)
-    return try metadataNames().filter { $0.utf8.starts(with: start.utf8) }
-      .map { String($0.dropFirst(start.count)) }
+    // By bytes: a name may begin with what joins the letter before it.
+    return try allMetadataNames().filter { $0.utf8.starts(with: start.utf8) }
+      .map { String(decoding: $0.utf8.dropFirst(start.utf8.count), as: UTF8.self) }
   }
 }
 
 extension WriteTransaction {
-  /// Keeps a query as `name`, instead of the one that was; nil takes it out.
+  /// Keeps a query as `name`, instead of the one that was; nil takes it out. What it asks for is kept by the stored
+  /// names of fields, whatever the properties are called later.
   ///
-  /// - Throws: as `setMetadata(_:for:)`.
+  /// - Throws: `StoreError.invalidValue` where a property is not stored; as `setMetadata(_:for:)`.
   public mutating func setQuery<Subject: Record>(
     _ query: Query<Subject>?, named name: String
   ) throws {
-    try setMetadata(query, for: try types.name(ofQuery: name, Subject.self))
+    let type = try types.type(Subject.self)
+    let kept = try query.map { query throws(StoreError) in
+      KeptQuery<Subject>.ofFields(try KeptFieldQuery(query, in: type))
+    }
+    try setMetadata(kept, for: try types.name(ofQuery: name, Subject.self))
   }
 }
 
 extension RecordTypes {
+  /// What the names of queries begin with among those of metadata.
+  static var queryPrefix: String { "cambium.query." }
+
   /// Under which name metadata has a query: one of its own for each record.
-  fileprivate func name<Subject: Record>(
+  func name<Subject: Record>(
     ofQuery name: String, _ type: Subject.Type
   ) throws(StoreError) -> String {
-    "cambium.query.\(try self.type(type).trees.record.number).\(name)"
+    Self.queryPrefix + "\(try self.type(type).trees.record.number).\(name)"
   }
 }

@@ -24,13 +24,12 @@ public final class QueryCursor<Subject: Record> {
     return try type.load(key: found.key, row: try found.row(), blobs: found.blobs)
   }
 
-  /// The next records, as many at most.
+  /// The next records, as many at most, but one at least: none means that there is none left.
   ///
-  /// - Precondition: `count` is above 0.
   /// - Throws: as `next()`.
   @inlinable
   public func next(_ count: Int) throws -> [Subject] {
-    precondition(count > 0, "a batch has one record at least")
+    let count = max(1, count)
     var batch: [Subject] = []
     batch.reserveCapacity(min(count, 1 << 12))
     while batch.count < count, let record = try next() { batch.append(record) }

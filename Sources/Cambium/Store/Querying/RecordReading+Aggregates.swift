@@ -4,7 +4,7 @@ extension RecordReading where Self: ~Copyable {
   /// The sum of a property; 0 of nothing.
   ///
   /// - Complexity: linear in the records; no record is made.
-  /// - Throws: as `count(_:)`; `StoreError.invalidValue` for a sum of integers that is beyond an `Int`.
+  /// - Throws: as `count(_:)`; `StoreError.invalidQuery` for a sum of integers that is beyond an `Int`.
   public func sum<Subject: Record, Value: SummedValue>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws(StoreError) -> Value.Total {
@@ -46,7 +46,7 @@ extension RecordReading where Self: ~Copyable {
   /// The lowest value of a property, in the order that records are sorted in; nil where there is none.
   ///
   /// - Complexity: O(log records) where an index has them in that order; otherwise linear.
-  /// - Throws: as `fetch(_:after:)`; `StoreError.invalidValue` where values have no order.
+  /// - Throws: as `fetch(_:after:)`; `StoreError.invalidQuery` where values have no order.
   public func minimum<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws -> Value? {

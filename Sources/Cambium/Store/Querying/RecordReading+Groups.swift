@@ -23,7 +23,7 @@ extension RecordReading where Self: ~Copyable {
   ///   - aggregates: What is computed of each group besides its count.
   ///   - having: Whether a group is wanted.
   /// - Complexity: linear in the query's records; memory for each group.
-  /// - Throws: as `fetch(_:after:)`; `StoreError.invalidValue` where values have no order, or no sum, or the sum
+  /// - Throws: as `fetch(_:after:)`; `StoreError.invalidQuery` where values have no order, or no sum, or the sum
   ///   of integers is beyond 64 bits; what `having` throws.
   public func group<Subject: Record, One>(
     _ query: Query<Subject>, by one: KeyPath<Subject, One>,

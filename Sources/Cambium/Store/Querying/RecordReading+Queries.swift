@@ -5,7 +5,7 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Parameter record: Where the page before ended: only records behind it come. It need not be there any more.
   /// - Complexity: that of the plan: see `explain(_:)`.
-  /// - Throws: `StoreError.unknownRecord`; `.invalidValue` where the query cannot be asked of the record;
+  /// - Throws: `StoreError.unknownRecord`; `.invalidQuery` where the query cannot be asked of the record;
   ///   `.noSuchRecord` where the one with the key to come after is not there; `.sortTooLarge`, `.corrupt`, `.io`,
   ///   `.closed`; what the type's hook after loading throws.
   @inlinable
@@ -115,7 +115,7 @@ extension RecordReading where Self: ~Copyable {
     try forEach(Query(where: condition), body)
   }
 
-  /// Calls `body` with all records of a query, so many at a time.
+  /// Calls `body` with all records of a query, so many at a time; at least one.
   ///
   /// - Throws: as `forEach(_:_:)`.
   @inlinable
@@ -170,14 +170,8 @@ extension RecordReading where Self: ~Copyable {
   public func exists<Subject: Record>(_ query: Query<Subject>) throws(StoreError) -> Bool {
     let reader = try recordReader()
     let type = try reader.types.type(Subject.self)
-    var query = query
-    // Which one is first makes no difference, unless some are left out.
-    if query.limit == nil, query.offset == 0 {
-      query.order = []
-      return try reader.find(query, of: type, for: .keysInAnyOrder).next()
-    }
-    query.limit = min(query.limit ?? 1, 1)
-    return try reader.find(query, of: type, for: .keys).next()
+    return try QueryRunner(record: type.trees, trees: reader.trees)
+      .count(try query.resolved(in: type), upTo: 1) > 0
   }
 
   /// Whether any record meets a condition.

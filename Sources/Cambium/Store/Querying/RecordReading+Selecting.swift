@@ -19,7 +19,7 @@ extension RecordReading where Self: ~Copyable {
   /// The different values of properties among a query's records, sorted as by those properties.
   ///
   /// - Complexity: linear in the query's records; memory for each value once.
-  /// - Throws: as `fetch(_:after:)`; `StoreError.invalidValue` where values have no order.
+  /// - Throws: as `fetch(_:after:)`; `StoreError.invalidQuery` where values have no order.
   public func distinct<Subject: Record, each Value>(
     _ fields: repeat KeyPath<Subject, each Value>, from query: Query<Subject>
   ) throws -> [(repeat each Value)] {

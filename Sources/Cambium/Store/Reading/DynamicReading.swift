@@ -3,15 +3,16 @@
 extension RecordReading where Self: ~Copyable {
   /// The record of the type stored as `name` with a primary key, as its fields' values; nil if there is none.
   ///
-  /// - Throws: `StoreError.unknownRecord`, `.invalidValue` where the key is of other types, `.corrupt`, `.io`,
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the key is of other types, `.corrupt`, `.io`,
   ///   `.closed`.
   public func fetch(
-    record name: String, key parts: any FieldValueConvertible...
+    record name: String, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
   ) throws(StoreError) -> DynamicRecord? {
     let reader = try recordReader()
     let trees = try reader.types.trees(named: name)
     let key = KeyEncoder()
-    try key.encode(primaryKey: parts, of: trees)
+    try key.encode(primaryKey: keyParts(part, others), of: trees)
     var row: [UInt8] = []
     guard try reader.trees.copyValue(of: key.key, in: trees.rows, to: &row) else { return nil }
     let layout = trees.layout
@@ -48,8 +49,8 @@ extension RecordReading where Self: ~Copyable {
 }
 
 extension WriteTransaction {
-  /// Writes a record: adds it, or replaces the one with its primary key. Neither validation nor hooks of a
-  /// Swift type run.
+  /// Writes a record: adds it, or replaces the one with its primary key. A field that it does not name gets the
+  /// default that the model describes. Neither validation nor hooks of a Swift type run.
   ///
   /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.limitExceeded`: then nothing
   ///   has changed. `.corrupt`, `.full`, `.io`.
@@ -58,7 +59,8 @@ extension WriteTransaction {
   ) throws(StoreError) {
     let trees = try types.trees(named: record.name)
     let (key, row) = (buffers.key, buffers.row)
-    try record.encode(to: row, key: key, layout: trees.layout)
+    try record.encode(
+      to: row, key: key, layout: trees.layout, defaults: types.defaults(of: trees))
     try writer.write(
       key.key, row.row, row.waiting, of: trees, presence: .any, onConflict: policy)
   }
@@ -68,11 +70,12 @@ extension WriteTransaction {
   /// - Throws: as `save`.
   @discardableResult
   public mutating func delete(
-    record name: String, key parts: any FieldValueConvertible...
+    record name: String, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
   ) throws(StoreError) -> Bool {
     let trees = try types.trees(named: name)
     let key = buffers.key
-    try key.encode(primaryKey: parts, of: trees)
+    try key.encode(primaryKey: keyParts(part, others), of: trees)
     return try writer.delete(key.key, of: trees)
   }
 }

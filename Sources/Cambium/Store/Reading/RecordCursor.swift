@@ -25,13 +25,12 @@ public final class RecordCursor<Subject: Record> {
     return try type.load(key: rows.key, row: try rows.value(), blobs: blobs)
   }
 
-  /// The next records, as many at most.
+  /// The next records, as many at most, but one at least: none means that there is none left.
   ///
-  /// - Precondition: `count` is above 0.
   /// - Throws: as `next()`.
   @inlinable
   public func next(_ count: Int) throws -> [Subject] {
-    precondition(count > 0, "a batch has one record at least")
+    let count = max(1, count)
     var batch: [Subject] = []
     batch.reserveCapacity(min(count, 1 << 12))
     while batch.count < count, let record = try next() { batch.append(record) }
@@ -40,7 +39,7 @@ public final class RecordCursor<Subject: Record> {
 
   /// Goes to where the record with a primary key is or would be; it, or the first behind, comes next.
   ///
-  /// - Throws: `StoreError.invalidValue` where the key is of other types, `.corrupt`, `.io`.
+  /// - Throws: `StoreError.invalidQuery` where the key is of other types, `.corrupt`, `.io`.
   public func seek(to parts: any FieldValueConvertible...) throws(StoreError) {
     let key = KeyEncoder()
     try key.encode(primaryKey: parts, of: type.trees)

@@ -41,23 +41,10 @@ extension RecordReader {
   }
 }
 
-extension KeyEncoder {
-  /// Puts a primary key together from values that programs give.
-  ///
-  /// - Throws: `.invalidValue` for a wrong number of parts, or a value of another type than its field's.
-  func encode(primaryKey parts: [any FieldValueConvertible], of trees: RecordTrees)
-    throws(StoreError)
-  {
-    let layout = trees.layout
-    guard parts.count == layout.key.columns.count else {
-      throw .invalidValue(
-        record: layout.record.name, field: nil,
-        reason: "the primary key has \(layout.key.columns.count) parts, not \(parts.count)")
-    }
-    begin()
-    for (part, column) in zip(parts, layout.key.columns) {
-      try append(part.fieldValue, column, of: layout)
-    }
-    try finishPrimaryKey(of: layout)
-  }
+/// The parts of a primary key: one at least.
+@inlinable
+func keyParts(
+  _ first: any FieldValueConvertible, _ others: [any FieldValueConvertible]
+) -> [any FieldValueConvertible] {
+  others.isEmpty ? [first] : [first] + others
 }

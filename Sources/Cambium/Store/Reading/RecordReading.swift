@@ -13,13 +13,14 @@ extension RecordReading where Self: ~Copyable {
   /// The record with a primary key; nil if there is none. Parts of a compound key are in its order.
   ///
   /// - Complexity: O(log records): a lookup in memory, and in pages that are mostly in memory too.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidValue` where the key is of other types, `.corrupt`, `.io`,
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` where the key is of other types, `.corrupt`, `.io`,
   ///   `.closed`; what the type's hook after loading throws.
   @inlinable
   public func fetch<Subject: Record>(
-    _ type: Subject.Type, key parts: any FieldValueConvertible...
+    _ type: Subject.Type, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
   ) throws -> Subject? {
-    try recordReader().fetch(type, key: parts)
+    try recordReader().fetch(type, key: keyParts(part, others))
   }
 
   /// The record with an identifier; nil if there is none. The primary key is what `id` is.
@@ -51,12 +52,13 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Throws: as `fetch(_:key:)`.
   public func contains<Subject: Record>(
-    _ type: Subject.Type, key parts: any FieldValueConvertible...
+    _ type: Subject.Type, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
   ) throws(StoreError) -> Bool {
     let reader = try recordReader()
     let trees = try reader.types.type(type).trees
     let key = KeyEncoder()
-    try key.encode(primaryKey: parts, of: trees)
+    try key.encode(primaryKey: keyParts(part, others), of: trees)
     return try reader.trees.contains(key.key, in: trees.rows)
   }
 }
@@ -107,7 +109,7 @@ extension RecordReading where Self: ~Copyable {
     while let record = try cursor.next() { try body(record) }
   }
 
-  /// Calls `body` with all records of a type, by primary key, so many at a time.
+  /// Calls `body` with all records of a type, by primary key, so many at a time; at least one.
   ///
   /// - Throws: as `forEach(_:_:)`.
   @inlinable

@@ -14,12 +14,12 @@ extension StoreModel {
         record: "SchemaLock", field: nil, version: 0, reason: "there is no version in it")
     }
     var versions: [Int: [String: RecordDescription]] = [:]
-    let first = lock.versions.first
+    var old = lock.versions.first.map { Set($0.renamings) } ?? []
     for version in lock.versions {
+      old.formIntersection(version.renamings)
       var records: [String: RecordDescription] = [:]
       for record in version.records {
-        let known = version.number == first?.number ? record : first?[record.name]
-        records[record.name] = try record.description(in: version.number, forgetting: known)
+        records[record.name] = try record.description(in: version.number, forgetting: old)
       }
       versions[version.number] = records
     }
@@ -53,16 +53,37 @@ extension StoreModel {
 
 // MARK: - From locked records to descriptions
 
+/// A `renamingID` that a locked version states.
+private struct LockedRenaming: Hashable {
+  let record: String
+  /// Nil if it is the record's own.
+  let field: String?
+  let old: String
+}
+
+extension LockedVersion {
+  fileprivate var renamings: [LockedRenaming] { records.flatMap(\.renamings) }
+}
+
 extension LockedRecord {
-  /// - Parameter first: The same record in the lock's first version: what it says was renamed was so before.
+  fileprivate var renamings: [LockedRenaming] {
+    let own = renamingID.map { LockedRenaming(record: name, field: nil, old: $0) }
+    let others = fields.compactMap { field in
+      field.renamingID.map { LockedRenaming(record: name, field: field.name, old: $0) }
+    }
+    return [own].compactMap(\.self) + others
+  }
+
+  /// - Parameter old: Renamings that every version states from the lock's first on: they acted before it.
   fileprivate func description(
-    in version: Int, forgetting first: LockedRecord?
+    in version: Int, forgetting old: Set<LockedRenaming>
   ) throws(StoreError) -> RecordDescription {
     var elements: [RecordDescription.Element] = []
-    let old = renamingID == first?.renamingID ? nil : renamingID
-    elements.append(.init(kind: .name(RecordName(name, renamingID: old))))
+    let kept = Set(renamings).subtracting(old)
+    let renamingID = kept.first { $0.field == nil }?.old
+    elements.append(.init(kind: .name(RecordName(name, renamingID: renamingID))))
     if let modifier { elements.append(.init(kind: .modifier(RecordModifier(modifier)))) }
-    elements += try fields(of: nil, in: version, forgetting: first)
+    elements += try self.fields(of: nil, in: version, kept)
     elements.append(.init(kind: .primaryKey(PrimaryKey(fields: key.map(\.keyField)))))
     for index in indexes {
       elements.append(.init(kind: .index(try index.index(of: name, in: version))))
@@ -71,16 +92,16 @@ extension LockedRecord {
   }
 
   private func fields(
-    of composite: String?, in version: Int, forgetting first: LockedRecord?
+    of composite: String?, in version: Int, _ renamings: Set<LockedRenaming>
   ) throws(StoreError) -> [RecordDescription.Element] {
     var elements: [RecordDescription.Element] = []
     for field in fields where field.composite == composite {
       let parts =
         field.type.name == "composite"
-        ? RecordDescription(try fields(of: field.name, in: version, forgetting: first)) : nil
-      let known = first?.fields.first { $0.name == field.name }?.renamingID
+        ? RecordDescription(try self.fields(of: field.name, in: version, renamings)) : nil
+      let old = renamings.first { $0.field == field.name }?.old
       do throws(ConditionSyntaxError) {
-        elements.append(.init(kind: .field(try field.field(parts, forgetting: known))))
+        elements.append(.init(kind: .field(try field.field(parts, renamingID: old))))
       } catch {
         throw .invalidDescription(
           record: name, field: field.name, version: version, reason: "its default, \(error)")
@@ -92,14 +113,13 @@ extension LockedRecord {
 
 extension LockedField {
   fileprivate func field(
-    _ parts: RecordDescription?, forgetting known: String?
+    _ parts: RecordDescription?, renamingID: String?
   ) throws(ConditionSyntaxError) -> Field {
     let stored = try value(defaultValue)
     let migrated = try value(migrationDefault)
-    let old = renamingID == known ? nil : renamingID
     var migration: MigrationInfo?
-    if migrated != nil || old != nil {
-      migration = MigrationInfo(defaultValue: migrated, renamingID: old)
+    if migrated != nil || renamingID != nil {
+      migration = MigrationInfo(defaultValue: migrated, renamingID: renamingID)
     }
     return Field(
       name: lastName, type: type.fieldType(parts), storage: FieldStorage(options: type.options),

@@ -28,14 +28,17 @@ extension WriteTransaction {
   /// What has changed of a record type since `keepChanges()`: a record that was changed twice is there once,
   /// one that was added and deleted again not at all.
   ///
-  /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`; what the type's hook after loading throws.
+  /// - Throws: `StoreError.changesNotKept` without `keepChanges()`; `.unknownRecord`, `.corrupt`, `.io`; what the type's hook after loading throws.
   public func changes<Subject: Record>(
     of type: Subject.Type
   ) throws -> RecordChanges<Subject> {
     let type = try types.type(type)
     var changes = RecordChanges<Subject>()
     var row: [UInt8] = []
-    let before = writer.changes?.before[type.trees.record.number] ?? [:]
+    guard let kept = writer.changes else {
+      throw StoreError.changesNotKept(record: type.trees.record.name)
+    }
+    let before = kept.before[type.trees.record.number] ?? [:]
     let blobs = blobs(of: type.trees)
     for key in before.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
       let isThere = try writer.trees.copyValue(of: key.rawSpan, in: type.trees.rows, to: &row)

@@ -89,10 +89,11 @@ extension WriteTransaction {
   /// - Throws: as `delete(_:)`, and `StoreError.invalidValue` where the key is of other types.
   @discardableResult
   public mutating func delete<Subject: Record>(
-    _ type: Subject.Type, key parts: any FieldValueConvertible...
+    _ type: Subject.Type, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
   ) throws -> Bool {
     let type = try types.type(type)
-    try buffers.key.encode(primaryKey: parts, of: type.trees)
+    try buffers.key.encode(primaryKey: keyParts(part, others), of: type.trees)
     return try delete(type)
   }
 

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What conditions cost: printed, since a busy machine is no reason to fail.
 @Suite struct ConditionSpeedTests {

@@ -103,7 +103,7 @@ import Testing
   @Test func `what is not stored is refused when it is checked`() throws {
     for condition: Condition<Member> in [\.doubled == 4, \.name.first.count == 3] {
       let error = #expect(throws: StoreError.self) { try condition.resolved(in: opened.type) }
-      guard case .invalidValue("Member", .some, _) = error else {
+      guard case .invalidQuery("Member", .some, _) = error else {
         Issue.record("\(error.map { "\($0)" } ?? "nothing")")
         return
       }
@@ -180,7 +180,7 @@ extension ConditionTests {
       let error = #expect(throws: StoreError.self) {
         try Condition<Member>(condition).resolved(in: opened.type)
       }
-      guard case .invalidValue("Member", field, _) = error else {
+      guard case .invalidQuery("Member", field, _) = error else {
         Issue.record("\(condition): \(error.map { "\($0)" } ?? "nothing")")
         continue
       }
@@ -242,7 +242,7 @@ extension ConditionTests {
     let error = #expect(throws: StoreError.self) {
       try Condition(#Predicate<Member> { $0.tags.allSatisfy { $0 == "x" } })
     }
-    guard case .invalidValue("Member", nil, let reason) = error else {
+    guard case .invalidQuery("Member", nil, let reason) = error else {
       Issue.record("\(error.map { "\($0)" } ?? "nothing")")
       return
     }

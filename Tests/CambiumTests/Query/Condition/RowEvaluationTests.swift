@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Rows are asked on their bytes what values would be asked.
 @Suite struct RowEvaluationTests {
@@ -77,7 +78,7 @@ import Testing
       do throws(StoreError) {
         _ = try RowCondition(condition, in: sample.layout).holds(for: read)
       } catch {
-        guard case .invalidValue("Item", _, _) = error else { throw error }
+        guard case .invalidQuery("Item", _, _) = error else { throw error }
       }
     }
   }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The bytes of keys sort as the values do, and are the values again when they are read.
 @Suite struct KeyOrderTests {

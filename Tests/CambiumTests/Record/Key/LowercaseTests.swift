@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct LowercaseTests {
   @Test func `every scalar of Unicode 17 is mapped as Unicode says`() {

@@ -1,6 +1,7 @@
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A key of parts that a test chooses, all of them fields of one record.
 struct SampleKey {

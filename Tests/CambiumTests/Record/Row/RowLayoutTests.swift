@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct RowLayoutTests {
   @Test func `a layout follows the fields' numbers`() throws {

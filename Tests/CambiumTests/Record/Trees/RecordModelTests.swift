@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Random transactions on records, with conflicts, savepoints, spilling, folds and long keys, against a
 /// dictionary.

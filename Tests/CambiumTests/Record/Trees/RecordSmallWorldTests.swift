@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Every short sequence of things done to two records, with the few values in which they can meet.
 @Suite struct RecordSmallWorldTests {

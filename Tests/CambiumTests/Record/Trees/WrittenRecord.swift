@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record with every kind of index that writing has to keep in step.
 struct WrittenRecord: Record, Hashable {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A map, accounts and rows that say what is not so: found by a check, and no trap.
 @Suite struct BlobDamageTests {
@@ -50,17 +51,15 @@ import Testing
     let blobs = store.types.blobs
     #expect(try store.faults() == [])
     var count = 0
-    for tree in [blobs.map, blobs.places, blobs.segments] {
+    for tree in [blobs.map, blobs.places, blobs.contents, blobs.segments] {
       for (key, value) in try entries(of: tree) where !key.isEmpty {
         for place in stride(from: 0, to: value.count, by: 3) {
           var changed = value
           changed[place] ^= 0xff
           try put(key, changed, in: tree)
           let faults = try store.faults()
-          // The end of a segment is what nobody depends on until it is written to again, and a content's hash only
-          // helps to find what is compared before it is shared.
-          let isHint = tree == blobs.segments ? place < 8 : tree == blobs.map && place >= 40
-          if !isHint {
+          // Nobody depends on the end of a segment until it is written to again.
+          if tree != blobs.segments || place >= 8 {
             #expect(!faults.isEmpty, "byte \(place) of \(value.count)")
           }
           count += 1
@@ -70,6 +69,65 @@ import Testing
     }
     #expect(try store.faults() == [])
     #expect(count > 80)
+  }
+
+  @Test func `a hash that leads nowhere, or a content without a blob, is found`() throws {
+    let blobs = store.types.blobs
+    let (hash, identity) = try #require(try entries(of: blobs.contents).first)
+    try put(hash, nil, in: blobs.contents)
+    #expect(try store.faults().contains { $0.breaks(.blobMap) })
+    try put(hash, identity, in: blobs.contents)
+    try put(hash.reversed(), identity, in: blobs.contents)
+    #expect(try store.faults().contains { $0.breaks(.blobMap) })
+    try put(hash.reversed(), nil, in: blobs.contents)
+    #expect(try store.faults() == [])
+  }
+
+  @Test func `a missing header of blobs is found, and so are rows without a map`() throws {
+    let blobs = store.types.blobs
+    try put([], nil, in: blobs.segments)
+    #expect(try store.faults().contains { $0.breaks(.blobAccounts) })
+    for tree in [blobs.map, blobs.places, blobs.contents, blobs.segments] {
+      for (key, _) in try entries(of: tree) { try put(key, nil, in: tree) }
+    }
+    let faults = try store.faults()
+    #expect(!faults.isEmpty && faults.allSatisfy { $0.breaks(.rowExternal) })
+  }
+
+  @Test func `an external string that is not UTF-8 is found, in a row and in a blob`() throws {
+    let rows = try store.types.trees(named: "Photo").rows
+    try store.save(Photo(9, image: 30_000, notes: 10))
+    let short = try #require(try entries(of: rows).last)
+    let text = Bytes("abcdefghij".utf8)
+    let start = try #require(short.value.firstRange(of: text)).lowerBound
+    var row = short.value
+    row[start + 4] = 0xff
+    try put(short.key, row, in: rows)
+    #expect(try store.faults().map { $0.breaks(.rowValues) } == [true])
+
+    try store.save(Photo(9, image: 30_000, notes: 400))
+    let long = try #require(try entries(of: rows).last)
+    let references = try self.references(in: long)
+    let places = try references.map {
+      try #require(long.value.firstRange(of: $0.key)).lowerBound
+    }
+    // The notes refer to the image.
+    row = long.value
+    let (image, notes) = (places[0], places[1])
+    row.replaceSubrange(
+      notes..<notes + BlobReference.size, with: row[image..<image + BlobReference.size])
+    try put(long.key, row, in: rows)
+    #expect(try store.faults().contains { $0.breaks(.rowValues) })
+  }
+
+  /// The identities that a row refers to, in the order of its columns.
+  private func references(in entry: (key: Bytes, value: Bytes)) throws -> [BlobIdentity] {
+    var found: [BlobIdentity] = []
+    let layout = try store.types.trees(named: "Photo").layout
+    try layout.forEachReference(key: entry.key.rawSpan, row: entry.value.rawSpan) {
+      found.append($0.identity)
+    }
+    return found
   }
 
   @Test func `what reads and collects does not trap on any of them`() throws {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// One record in versions that store its content differently.
 private enum Docs {
@@ -331,7 +332,7 @@ private enum Docs {
     try make()
     let step = Step(to: 3) {
       TransformRecords("Doc") { old, emit in
-        guard let id = old["id"].as(Int.self) else { return }
+        let id = try old["id", as: Int.self]
         try emit(DynamicRecord(name: "Doc", fields: ["id": old["id"], "content": old["body"]]))
         try emit(
           DynamicRecord(

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Records with blobs against a dictionary, with everything that can be done to them in a random order.
 @Suite struct BlobModelTests {

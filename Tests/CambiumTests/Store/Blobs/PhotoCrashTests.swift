@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The power goes before every call of a life of records with blobs, and every call fails: what is found has every
 /// acknowledged commit, whole blobs, and nothing that nobody refers to.

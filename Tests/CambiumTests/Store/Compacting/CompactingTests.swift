@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Giving room back, and copying, as a program asks for it.
 @Suite struct CompactingTests {
@@ -215,6 +216,19 @@ import Testing
     let copy = try PersistentStore(at: target, model: .samples, options: Self.options)
     #expect(try accounts(copy) == Self.remaining(9_000) && report.entries > 4500)
     try copy.close()
+    try store.close()
+  }
+
+  @Test func `a backup whose task is cancelled says so, and leaves nothing`() async throws {
+    let store = try store(9_000)
+    let target = directory.path + "/copy"
+    let task = Task {
+      try await store.backUp(to: target)
+    }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(unsafe access(target, F_OK) != 0)
+    #expect(unsafe access(target + ".backup", F_OK) != 0)
     try store.close()
   }
 

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct HistoryTests {
   private func options(_ history: HistoryOptions?) -> StoreOptions {
@@ -143,6 +144,34 @@ import Testing
     }
   }
 
+  @Test func `a history is not purged by a place in another store, or in the future`() throws {
+    try withStore(.samples, options(.keptForever)) { other in
+      try withStore(.samples, options(.keptForever)) { store in
+        for number in 0..<9 {
+          try store.save(Note(key: "\(number)"))
+          try other.save(Note(key: "\(number)"))
+        }
+        let commits = try all(store)
+        try other.save(Note(key: "x"))
+        for cursor in [try all(other)[4].cursor, try other.snapshot().historyCursor] {
+          let error = storeError { try store.write { try $0.purgeHistory(through: cursor) } }
+          #expect(error == storeError { try store.history(since: cursor) })
+        }
+        let sequence = try store.snapshot().sequence + 5
+        let future = HistoryCursor(sequence, of: try store.snapshot().identity)
+        guard
+          case .historyExpired(sequence, _) = storeError({
+            try store.write { try $0.purgeHistory(through: future) }
+          })
+        else {
+          Issue.record("it was purged")
+          return
+        }
+        #expect(try all(store) == commits)
+      }
+    }
+  }
+
   @Test func `who keeps no history leaves a gap that is noticed`() throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/s"
@@ -209,6 +238,41 @@ import Testing
       #expect(Set(commits[1].changes.map(\.key)).count == count)
       let entries = try store.snapshot().trees.count(in: store.types.history)
       #expect(entries >= 4)
+    }
+  }
+
+  @Test func `a history that lacks a commit, or names what the store never had, is found`() throws {
+    try withStore(.samples, options(.keptForever)) { store in
+      for number in 0..<4 { try store.save(Note(key: "\(number)")) }
+      let (history, last) = (store.types.history, try store.snapshot().sequence)
+      let note = try store.types.trees(named: "Note")
+      func put(_ key: HistoryKey, _ value: [UInt8]?) throws -> [StoreError] {
+        try store.backend.commit { trees throws(StoreError) in
+          if let value {
+            try trees.put(key.bytes.rawSpan, value.rawSpan, schemaVersion: 0, in: history)
+          } else {
+            _ = try trees.remove(key.bytes.rawSpan, in: history)
+          }
+        }
+        return try store.snapshot().check()
+      }
+      func part(_ record: UInt32, _ version: UInt32) -> [UInt8] {
+        var part = HistoryPart(date: 0, author: nil)
+        part.append(.inserted, record: record, version: version, key: [1], old: nil)
+        return part.bytes
+      }
+      let key = HistoryKey(sequence: last - 1, part: 0)
+      var value: [UInt8] = []
+      #expect(
+        try store.snapshot().trees.copyValue(of: key.bytes.rawSpan, in: history, to: &value))
+      let (record, version) = (note.record.number, note.layout.version)
+      for wrong in [nil, part(record + 100, version), part(record, version + 1)] {
+        #expect(try put(key, wrong).map { $0.breaks(.history) } == [true])
+      }
+      #expect(try put(key, value) == [])
+      let later = HistoryKey(sequence: last + 100, part: 0)
+      #expect(try put(later, part(record, version)).map { $0.breaks(.history) } == [true])
+      #expect(try put(later, nil) == [])
     }
   }
 

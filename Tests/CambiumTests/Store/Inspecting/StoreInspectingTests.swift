@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What a store says of itself, the check of all of it, and the map of its blocks.
 @Suite struct StoreInspectingTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Stores without Swift types: opened as they describe themselves, and made of locks.
 @Suite struct UntypedStoreTests {

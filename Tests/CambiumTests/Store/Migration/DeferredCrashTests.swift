@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The power goes before every call of a deferred migration, of writes on top of it and of its end, and again while
 /// the next open goes on.

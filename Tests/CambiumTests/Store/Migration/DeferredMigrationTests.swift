@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record in four versions, of which the step to the third cannot be deferred.
 private enum Postponed {

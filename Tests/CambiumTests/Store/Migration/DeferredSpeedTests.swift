@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What deferring costs. Figures are printed; what is asserted is wide of them.
 @Suite(.serialized) struct DeferredSpeedTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A note, as it was and as it is.
 private enum Notes {
@@ -50,7 +51,7 @@ private enum Notes {
 
   /// The notes of version 2 that a closure makes.
   private func migrated(
-    by body: @escaping @Sendable (DynamicRecord, RecordEmitter) throws -> Void
+    by body: @escaping @Sendable (OldRecord, RecordEmitter) throws -> Void
   ) throws -> [Notes.Second] {
     let step = Step(to: 2) { TransformRecords("Note", by: body) }
     let model = StoreModel(version: 2, records: [Notes.Second.self])
@@ -60,8 +61,8 @@ private enum Notes {
     return notes
   }
 
-  private static func note(_ old: DynamicRecord) -> DynamicRecord {
-    DynamicRecord(name: "Note", fields: ["id": old["id"], "body": old["text"]])
+  private static func note(_ old: OldRecord) throws -> DynamicRecord {
+    try DynamicRecord(name: "Note", fields: ["id": old["id"], "body": old["text"]])
   }
 
   private static func expected(hint: String?) -> [Notes.Second] {
@@ -75,14 +76,14 @@ private enum Notes {
   @Test func `so has one of a record that is merged`() throws {
     let notes = try migrated { old, emit in
       try emit.upsert(Self.note(old))
-      try emit.upsert(Self.note(old)) { _, new in Self.note(old) }
+      try emit.upsert(Self.note(old)) { _, new in try Self.note(old) }
     }
     #expect(notes == Self.expected(hint: "none"))
   }
 
   @Test func `null is no value where there has to be one, and one where there has not`() throws {
     let notes = try migrated { old, emit in
-      var note = Self.note(old)
+      var note = try Self.note(old)
       for field in ["state", "size", "hint"] { note[field] = .null }
       try emit(note)
     }
@@ -91,7 +92,7 @@ private enum Notes {
 
   @Test func `an old name is refused, with the new ones`() throws {
     let error = storeError { try migrated { old, emit in try emit(old) } }
-    guard case .invalidValue("Note", "text", let reason) = error else {
+    guard case .stepFailed(2, "Note.text of Note 0", let reason) = error else {
       return #expect(Bool(false), "\(String(describing: error))")
     }
     #expect(reason.contains("body, hint, id, size, state"), "\(reason)")

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The power goes before every call of a migration: what is found is one version or the other, whole, and opened
 /// anew it is migrated in the end.

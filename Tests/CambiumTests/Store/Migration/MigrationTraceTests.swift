@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 private struct Traced: Record {
   var id: Int
@@ -27,7 +28,7 @@ private struct TracedFirst: Record {
 }
 
 /// Keeps what is logged.
-private struct KeptLog: LogHandler {
+struct KeptLog: LogHandler {
   final class Lines: Sendable {
     let all = Mutex<[String]>([])
   }

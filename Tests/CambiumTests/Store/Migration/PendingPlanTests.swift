@@ -65,7 +65,7 @@ private struct PlannedSecond: Record {
     #expect(inferred.plan.faults[0].contains("Planned.note: 10 of 100 records"))
     let steps = [
       Step(to: 3) {
-        UpdateRecord("Planned") { UpdateField("note", by: { $0.as(String.self) ?? "-" }) }
+        UpdateRecord("Planned") { UpdateField("note", by: { try $0.as(String.self) ?? "-" }) }
       }
     ]
     let migration = try PersistentStore.migration(at: path, to: model, steps: steps)

@@ -26,8 +26,10 @@ struct RandomChain {
     var renamingID: String?
     var fields: [FieldState]
     var hasPair = false
-    /// Every name with the name before that a field ever had: a `renamingID` acts once.
-    var renamed: Set<[String]> = []
+    /// Names that fields had, which may come again.
+    var formerNames: [String] = []
+    /// Each field's name with its `renamingID`, as the version before states them: there they do not act again.
+    var stated: Set<[String]> = []
     /// The fields that the step leading here has added.
     fileprivate var added: Set<Int> = []
   }
@@ -93,6 +95,8 @@ extension RandomChain {
     for index in records.indices {
       records[index].renamingID = nil
       records[index].added = []
+      records[index].stated = Set(
+        old[index].fields.compactMap { field in field.renamingID.map { [field.name, $0] } })
       for place in records[index].fields.indices {
         records[index].fields[place].renamingID = nil
         records[index].fields[place].migrationDefault = nil
@@ -139,19 +143,23 @@ extension RandomChain {
 
   private mutating func renameField(_ place: Int, of record: inout RecordState) {
     guard !record.isNew(place), record.fields[place].renamingID == nil else { return }
-    let name = "f\(identity())"
-    record.fields[place].renamingID = record.fields[place].name
-    record.fields[place].name = name
-    record.renamed.insert([name, record.fields[place].renamingID ?? ""])
+    let old = record.fields[place].name
+    let former = record.formerNames.filter { name in
+      !record.stated.contains([name, old]) && !record.fields.contains { $0.name == name }
+    }
+    let name =
+      random.next() % 2 == 0 ? former.randomElement(using: &random) : nil
+    record.fields[place].renamingID = old
+    record.fields[place].name = name ?? "f\(identity())"
+    record.formerNames.append(old)
   }
 
   private mutating func exchange(_ one: Int, _ other: Int, of record: inout RecordState) {
     let names = (record.fields[one].name, record.fields[other].name)
     guard one != other, !record.isNew(one), !record.isNew(other),
       record.fields[one].renamingID == nil, record.fields[other].renamingID == nil,
-      !record.renamed.contains([names.0, names.1]), !record.renamed.contains([names.1, names.0])
+      !record.stated.contains([names.0, names.1]), !record.stated.contains([names.1, names.0])
     else { return }
-    record.renamed.formUnion([[names.0, names.1], [names.1, names.0]])
     (record.fields[one].name, record.fields[one].renamingID) = (names.1, names.0)
     (record.fields[other].name, record.fields[other].renamingID) = (names.0, names.1)
   }

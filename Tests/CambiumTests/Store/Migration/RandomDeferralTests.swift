@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A store that is read through deferred steps answers everything as one that was migrated whole, whatever the steps.
 @Suite struct RandomDeferralTests {

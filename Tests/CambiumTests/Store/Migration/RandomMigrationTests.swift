@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Random models of five versions, and random records: whatever path a store takes, it ends with what each record
 /// must have become (X15).
@@ -24,6 +25,14 @@ import Testing
         try check.everyPath(of: image)
         let store = try check.migrated(image, .direct, from: 1)
         #expect(try Self.records(of: store) == expected, "seed \(seed)")
+        for shortcuts in Self.shortcuts(seed) {
+          let check = MigrationCheck(chain.model, steps: shortcuts, seed: seed)
+          for path in [MigrationPath.direct, .deferred] {
+            let store = try check.migrated(image, path, from: 1)
+            let taken = shortcuts.map(\.text)
+            #expect(try Self.records(of: store) == expected, "seed \(seed), \(taken), \(path)")
+          }
+        }
         steps += 4
         paths += MigrationPath.all(from: 1, to: 5).count
       } catch {
@@ -32,6 +41,18 @@ import Testing
     }
     print(
       "X15: \(steps.grouped) random steps, \(paths.grouped) paths, seeds \(Self.seeds)")
+  }
+
+  /// Steps over several versions, which say nothing of their own.
+  private static func shortcuts(_ seed: UInt64) -> [[Step]] {
+    var random = SplitMix64(seed: seed)
+    let first = Int.random(in: 1...3, using: &random)
+    let last = Int.random(in: (first + 2)...5, using: &random)
+    return [
+      [Step(from: 1, to: 5)], [Step(squashing: 1...4, to: 5)],
+      [Step(from: 1, to: 3), Step(from: 3, to: 5)], [Step(from: first, to: last)],
+      [Step(squashing: first...(last - 1), to: last)],
+    ]
   }
 
   private static func records(of store: PersistentStore) throws -> Set<DynamicRecord> {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Stores that a program is not for are left as they are; or are put aside, where that is asked for.
 @Suite struct RefusalTests {

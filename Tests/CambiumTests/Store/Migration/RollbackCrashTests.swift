@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The power goes before every call of a rolling back: what is found is the version that was left, with all that was
 /// committed to it, or the version that was gone back to, whole.

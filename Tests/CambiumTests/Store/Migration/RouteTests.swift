@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// One record that says in which version it is.
 private struct Stepping: Record {
@@ -83,13 +84,19 @@ private struct SteppingOther: Record {
     #expect(path(of: try route(from: 2, to: 4, steps)) == "2→3b 3→4")
   }
 
-  @Test func `a direct way is taken exactly where both ends match, else the chain, K1 L4 M1 M2`()
-    throws
-  {
+  @Test func `at each version the step is taken that leads farthest, K1 L4 M1 M2`() throws {
     let steps = [Step(from: 1, to: 4, label: "direct"), Step(to: 3, label: "b")]
     #expect(path(of: try route(from: 1, to: 4, steps)) == "1→4direct")
     #expect(path(of: try route(from: 2, to: 4, steps)) == "2→3b 3→4")
-    #expect(path(of: try route(from: 1, to: 5, steps)) == "1→2 2→3b 3→4 4→5")
+    #expect(path(of: try route(from: 1, to: 5, steps)) == "1→4direct 4→5")
+    #expect(path(of: try route(from: 1, to: 3, steps)) == "1→2 2→3b")
+    let tree = [
+      Step(from: 1, to: 3, label: "a"), Step(from: 2, to: 4, label: "b"), Step(to: 4, label: "c"),
+    ]
+    #expect(path(of: try route(from: 1, to: 4, tree)) == "1→3a 3→4c")
+    #expect(path(of: try route(from: 2, to: 4, tree)) == "2→4b")
+    let shortcuts = [Step(from: 3, to: 5, label: "b"), Step(squashing: 1...2, to: 3, label: "a")]
+    #expect(path(of: try route(from: 1, to: 5, shortcuts)) == "1→3a 3→5b")
   }
 
   @Test func `a squashed step stands for several, and the chain goes on behind it`() throws {
@@ -151,7 +158,7 @@ private struct SteppingOther: Record {
       storeError { try PersistentStore(at: path, model: model) }
         == .newerSchema(found: 2, supported: 1))
     let back = Step(from: 2, to: 1) {
-      UpdateRecord("Item") { UpdateField("v1", from: { $0["v2", as: Int.self] ?? 0 }) }
+      UpdateRecord("Item") { UpdateField("v1", from: { try $0["v2", as: Int.self] }) }
     }
     let older = try PersistentStore(at: path, model: model, steps: [back])
     #expect(try older.fetch(SteppingFirst.self).map(\.v1) == [10, 20])

@@ -1,6 +1,7 @@
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A store on a medium that may fail, without threads of its own.
 final class SimulatedBackend: StoreBackend {

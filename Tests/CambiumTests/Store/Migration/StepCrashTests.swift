@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The power goes, or calls fail, in the middle of steps that programs have written: hooks, closures, new keys.
 @Suite struct StepCrashTests {
@@ -17,14 +18,14 @@ import Testing
           DynamicRecord(name: "Tag", fields: ["name": old["tag"], "count": 1])
         ) { existing, _ in
           var merged = existing
-          merged["count"] = .integer((existing["count", as: Int64.self] ?? 0) + 1)
+          merged["count"] = .integer(try existing["count", as: Int64.self] + 1)
           return merged
         }
       }
     },
     Step(to: 3) {
       UpdateRecord("Thing") {
-        UpdateField("size", by: { old in "\(old.as(Int.self) ?? 0)" })
+        UpdateField("size", by: { old in try old.as(Int.self).map { "\($0)" } })
       }
       After { transaction in
         try transaction.save(DynamicRecord(name: "Tag", fields: ["name": "last", "count": 0]))

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A shop in several versions. Its types are kept per version.
 private enum V1 {
@@ -115,11 +116,12 @@ private enum Shop {
     let store = try open([
       Step(to: 2) {
         UpdateRecord("Item") {
-          UpdateField("price", by: { old in Int(old.as(String.self) ?? "") ?? -1 })
+          UpdateField("price", by: { old in try Int(old.as(String.self) ?? "") ?? -1 })
           UpdateField(
             "title",
             from: { old in
-              "\(old["name", as: String.self] ?? "") in \(old["street", as: String.self] ?? "nowhere")"
+              try old["name", as: String.self] + " in "
+                + (old["street", as: String?.self] ?? "nowhere")
             })
         }
       }
@@ -156,9 +158,10 @@ private enum Shop {
       try store.close()
     case .setAside:
       // What is set aside leaves no value, and there has to be one.
-      guard case .invalidValue("Item", "price", _) = storeError({ try open(steps) }) else {
+      guard case .stepFailed(2, let source, _) = storeError({ try open(steps) }) else {
         return #expect(Bool(false), "it is migrated")
       }
+      #expect(source.hasPrefix("Item.price of "), "\(source)")
       try expectUntouched()
     case .refuse:
       #expect(!plan.canRun)
@@ -166,9 +169,10 @@ private enum Shop {
       #expect(
         plan.faults.contains { $0.contains("Item.price: \(refused) of \(Self.count) records") },
         "\(plan)")
-      guard case .invalidValue("Item", "price", let reason) = storeError({ try open(steps) }) else {
+      guard case .stepFailed(2, let source, let reason) = storeError({ try open(steps) }) else {
         return #expect(Bool(false), "it is migrated")
       }
+      #expect(source.hasPrefix("Item.price of "), "\(source)")
       #expect(reason.contains("“dear”") || reason.contains("dear"), "\(reason)")
       try expectUntouched()
     }
@@ -202,17 +206,17 @@ private enum Shop {
   private static let split = Step(to: 2, label: "split") {
     TransformRecords("Item", into: "Item", "Place") { old, emit in
       // Dear ones are dropped.
-      guard let price = Int(old["price", as: String.self] ?? "") else { return }
+      guard let price = Int(try old["price", as: String.self]) else { return }
       try emit(
         DynamicRecord(
           name: "Item",
           fields: ["id": old["id"], "title": old["name"], "price": .integer(Int64(price))]))
-      guard let street = old["street", as: String.self] else { return }
+      guard let street = try old["street", as: String?.self] else { return }
       try emit.upsert(
         DynamicRecord(name: "Place", fields: ["street": .string(street), "count": 1])
       ) { existing, _ in
         var merged = existing
-        merged["count"] = .integer((existing["count", as: Int64.self] ?? 0) + 1)
+        merged["count"] = .integer(try existing["count", as: Int64.self] + 1)
         return merged
       }
     }
@@ -250,7 +254,7 @@ private enum Shop {
               DynamicRecord(name: "Place", fields: ["street": .string(street), "count": 1])
             ) { existing, _ in
               var merged = existing
-              merged["count"] = .integer((existing["count", as: Int64.self] ?? 0) + 1)
+              merged["count"] = .integer(try existing["count", as: Int64.self] + 1)
               return merged
             }
           }
@@ -266,7 +270,7 @@ private enum Shop {
     let steps = [
       Step(to: 2) {
         TransformRecords("Item") { old, emit in
-          let id = old["id", as: Int.self] ?? 0
+          let id = try old["id", as: Int.self]
           try emit(
             DynamicRecord(
               name: "Item",
@@ -286,17 +290,17 @@ private enum Shop {
     let steps = [
       Step(to: 2) {
         TransformRecords("Item", into: "Place") { old, emit in
-          let id = old["id", as: Int64.self] ?? 0
+          let id = try old["id", as: Int64.self]
           try emit(
             DynamicRecord(
               name: "Place", fields: ["street": .string("\(id)"), "count": .integer(9 - id)]))
         }
       }
     ]
-    guard case .invalidValue("Place", "count", let reason) = storeError({ try open(steps) }) else {
+    guard case .stepFailed(2, let source, _) = storeError({ try open(steps) }) else {
       return #expect(Bool(false), "it is migrated")
     }
-    #expect(reason.contains("Item 10"), "\(reason)")
+    #expect(source == "Place.count of Item 10", "\(source)")
     try expectUntouched()
   }
 
@@ -413,7 +417,7 @@ private enum Shop {
     ]
     let migration = try PersistentStore.migration(at: path, to: Shop.second, steps: steps)
     let rehearsed = storeError { try migration.rehearse() }
-    guard case .invalidValue("Item", "price", _) = rehearsed else {
+    guard case .stepFailed(2, _, _) = rehearsed else {
       return #expect(Bool(false), "\(String(describing: rehearsed))")
     }
     #expect(storeError { try migration.run() } == rehearsed)

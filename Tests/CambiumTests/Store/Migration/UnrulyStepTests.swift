@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Steps whose closures do what they should not, and programs that read meanwhile.
 @Suite struct UnrulyStepTests {
@@ -49,8 +50,8 @@ import Testing
     [
       Step(to: 2) {
         TransformRecords("Thing") { old, emit in
-          let id = old["id", as: Int.self] ?? 0
-          var new = old
+          let id = try old["id", as: Int.self]
+          var new = old.record
           new["code"] = .integer(Int64(code(id)))
           try emit(new)
         }
@@ -69,7 +70,7 @@ import Testing
   {
     try make()
     let error = storeError { try open(steps { $0 == 250 ? 17 : $0 }) }
-    guard case .uniqueConflict("Thing", "code", _) = error else {
+    guard case .stepFailed(2, "Thing", _) = error else {
       return #expect(Bool(false), "\(String(describing: error))")
     }
     let old = try PersistentStore(at: path, model: StoreModel(records: [Old.self]))

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Observers of a store that is only read, while another writes to it.
 @Suite(.timeLimit(.minutes(5))) struct FollowedObservationTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// An iterator that can be asked within an expectation.
 final class Told<Changes: AsyncSequence> {

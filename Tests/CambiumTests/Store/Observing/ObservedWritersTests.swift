@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What an observer makes of the changes that it is told of.
 struct FollowedNotes {

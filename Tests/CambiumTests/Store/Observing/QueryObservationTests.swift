@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct QueryObservationTests {
   /// The results of a query, asked anew.

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @_spi(Raw) @testable import Cambium
+@testable import InternalTestSupport
 
 /// A process that commits is killed, on real files, again and again (X8).
 @Suite("Killed processes")

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @_spi(Raw) @testable import Cambium
+@testable import InternalTestSupport
 
 /// Several processes and one store (X13). Each runs in a process of its own, and its children are forks of
 /// that.

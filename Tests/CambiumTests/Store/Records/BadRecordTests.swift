@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record that can be given values that no store takes.
 private struct Reading: Record, Equatable {
@@ -57,6 +58,16 @@ struct BadRecordTests {
     return true
   }
 
+  private func isInvalidQuery(_ error: StoreError?, field: String?) -> Bool {
+    guard case .invalidQuery(_, field, _) = error else { return false }
+    return true
+  }
+
+  private func isUnreadable(_ error: StoreError?, field: String?) -> Bool {
+    guard case .unreadableRecord(_, _, field, _) = error else { return false }
+    return true
+  }
+
   @Test func `what is not a number is refused as a key and in an index`() throws {
     let key = try refusal { try $0.save(Reading(sensor: .nan, value: 1)) }
     #expect(isInvalid(key, field: "sensor"))
@@ -65,9 +76,9 @@ struct BadRecordTests {
     let update = try refusal { try $0.update(Reading(sensor: 1, value: .nan)) }
     #expect(isInvalid(update, field: "value"))
     let fetched = try refusal { _ = try $0.fetch(Reading.self, key: Double.nan) }
-    #expect(isInvalid(fetched, field: "sensor"))
+    #expect(isInvalidQuery(fetched, field: "sensor"))
     let deleted = try refusal { try $0.delete(Reading.self, key: Double.nan) }
-    #expect(isInvalid(deleted, field: "sensor"))
+    #expect(isInvalidQuery(deleted, field: "sensor"))
     try withStore(StoreModel(records: [Reading.self])) { store in
       try store.save(Reading(sensor: .infinity, value: -.infinity, extra: .nan))
       #expect(try store.fetch(Reading.self, key: Double.infinity)?.extra.isNaN == true)
@@ -119,10 +130,13 @@ struct BadRecordTests {
   }
 
   @Test func `keys of other types are refused`() throws {
-    #expect(isInvalid(try refusal { _ = try $0.fetch(Reading.self, key: "1") }, field: "sensor"))
-    #expect(isInvalid(try refusal { _ = try $0.fetch(Reading.self, key: 1.0, 2.0) }, field: nil))
     #expect(
-      isInvalid(try refusal { _ = try $0.fetch(Note.self, key: FieldValue.null) }, field: "key"))
+      isInvalidQuery(try refusal { _ = try $0.fetch(Reading.self, key: "1") }, field: "sensor"))
+    #expect(
+      isInvalidQuery(try refusal { _ = try $0.fetch(Reading.self, key: 1.0, 2.0) }, field: nil))
+    #expect(
+      isInvalidQuery(
+        try refusal { _ = try $0.fetch(Note.self, key: FieldValue.null) }, field: "key"))
   }
 
   @Test func `values that the Swift type does not have throw when read, and only they`() throws {
@@ -136,7 +150,7 @@ struct BadRecordTests {
           try transaction.save(record)
         }
         let error = storeError { try store.fetch(Reading.self, key: 1.0) }
-        #expect(isInvalid(error, field: field), "\(String(describing: error))")
+        #expect(isUnreadable(error, field: field), "\(String(describing: error))")
         #expect(try store.fetch(Reading.self, key: 2.0) != nil)
         #expect(try store.fetch(record: "Reading", key: 1.0)?[field] == value)
         // It can be replaced and deleted all the same.
@@ -204,6 +218,32 @@ struct BadRecordTests {
     }
     #expect(try store.count(Account.self) == 2)
     #expect(try store.fetch(Account.self, key: accounts[0].id) == accounts[0])
+  }
+
+  @Test func `two records are both replaced, or neither is`() throws {
+    let store = try PersistentStore(inMemory: .samples)
+    let accounts = Account.some(3)
+    let trees = try store.types.type(Account.self).trees
+    let key = KeyEncoder()
+    try key.encode(primaryKey: [accounts[1].id], of: trees)
+    try store.write { transaction in
+      try transaction.save(contentsOf: accounts)
+      try transaction.put([0xff], for: key.key.array(), in: trees.rows)
+    }
+    // It has the address of one, and name and city of the other, which cannot be read.
+    let new = Account(id: 10, name: "N1", email: "0@example.org", city: "Bonn")
+    let error = storeError {
+      try store.write { transaction in try? transaction.save(new, onConflict: .replaceOther) }
+    }
+    guard case .corrupt(.entry, _, _) = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
+    try store.write { transaction in
+      try? transaction.savepoint { try $0.save(new, onConflict: .replaceOther) }
+    }
+    #expect(try store.fetch(Account.self, key: accounts[0].id) == accounts[0])
+    #expect(try !store.contains(Account.self, key: new.id))
+    #expect(try store.count(Account.self) == 3)
   }
 
   @Test func `an entry without its record, and a record without its entry, are found`() throws {

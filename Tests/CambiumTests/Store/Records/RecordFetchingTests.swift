@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite("Fetching records")
 struct RecordFetchingTests {
@@ -34,7 +35,7 @@ struct RecordFetchingTests {
         ])
       for parts: [any FieldValueConvertible] in [["A"], [1, "A"], ["A", 1.0], ["A", 1, 1]] {
         let error = storeError { try store.snapshot().recordReader().fetch(Seat.self, key: parts) }
-        guard case .invalidValue("Seat", _, _) = error else {
+        guard case .invalidQuery("Seat", _, _) = error else {
           Issue.record("\(parts): \(String(describing: error))")
           continue
         }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record with a validation of each kind and every hook. What hooks saw is kept in a list.
 private struct Post: Record, Equatable {

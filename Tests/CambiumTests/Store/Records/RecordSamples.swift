@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record with every kind of index.
 struct Account: Record, Identifiable, Equatable {
@@ -104,15 +105,5 @@ extension PersistentStore {
       isOn = try cursor.next()
     }
     return keys
-  }
-}
-
-/// The store's error that `body` throws; nil if it throws none.
-func storeError<Result>(_ body: () throws -> Result) -> StoreError? {
-  do {
-    _ = try body()
-    return nil
-  } catch {
-    return error as? StoreError
   }
 }

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The declarations that the programming model was first described with, with dates for dates.
 private enum Dated {

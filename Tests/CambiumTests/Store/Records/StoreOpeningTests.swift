@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @_spi(Raw) @testable import Cambium
+@testable import InternalTestSupport
 
 /// One record as several programs describe it.
 private enum Described {
@@ -352,5 +353,26 @@ struct StoreOpeningTests {
     #expect(fresh.report.isNew)
     #expect(try fresh.count(Described.First.Item.self) == 0)
     try fresh.close()
+  }
+
+  @Test func `a directory that never was a store is not deleted`() throws {
+    _ = try PosixFileSystem(at: path, creating: true)
+    for _ in 0..<2 {
+      #expect(storeError { try PersistentStore.delete(at: path) } == .missing(path: path))
+    }
+    #expect(try PosixFileSystem(at: path).list(at: .test).isEmpty)
+    // What only has a lock's file was none either.
+    _ = try WriterLock(in: try PosixFileSystem(at: path))
+    #expect(storeError { try PersistentStore.delete(at: path) } == .missing(path: path))
+    #expect(try PosixFileSystem(at: path).list(at: .test) == [.lock])
+  }
+
+  @Test func `a directory with other files is refused and stays as it is`() throws {
+    let medium = try PosixFileSystem(at: path, creating: true)
+    try Data([1]).write(to: URL(filePath: path + "/letter.txt"))
+    guard case .io(.directoryNotEmpty, _, _) = storeError({ try PersistentStore.delete(at: path) })
+    else { return #expect(Bool(false), "it was deleted") }
+    #expect(try medium.list(at: .test).isEmpty)
+    #expect(try Data(contentsOf: URL(filePath: path + "/letter.txt")) == Data([1]))
   }
 }

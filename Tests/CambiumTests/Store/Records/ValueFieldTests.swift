@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record whose key is of one type.
 private struct Keyed<Key: Codable & Sendable & Hashable & FieldValueConvertible & KeyKind>: Record {

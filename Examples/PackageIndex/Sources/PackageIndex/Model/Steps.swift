@@ -17,8 +17,8 @@ enum Model {
   /// One record becomes two, and the second is one with that of every other package of the same maintainer.
   private static let maintainersAreRecords = Step(to: 3, label: "maintainers are records") {
     TransformRecords("Package", into: "Package", "Maintainer") { old, emit in
-      let maintainer = Maintainer(parsing: old["maintainer", as: String.self] ?? "")
-      var new = old
+      let maintainer = Maintainer(parsing: try old["maintainer", as: String.self])
+      var new = old.record
       new["maintainer"] = .string(maintainer.address)
       try emit(new)
       try emit.upsert(

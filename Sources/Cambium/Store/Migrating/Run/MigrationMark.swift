@@ -3,7 +3,7 @@
 /// It is in a tree of its own, from the first commit of the migration to the switch, and is changed by the
 /// same commits that do the work.
 struct MigrationMark: Hashable {
-  /// Of the migration: equal exactly for the same versions, steps and tasks.
+  /// Of the migration: equal for the same versions, steps, revisions of closures, defaults, conversions and tasks.
   let identity: SipHash128
   /// The task under way.
   var task: UInt32 = 0
@@ -104,21 +104,5 @@ extension MigrationMark {
     }
     self.made = made
     guard reader.remaining == 0 else { throw reader.fault("\(reader.remaining) bytes follow it") }
-  }
-}
-
-extension MigrationTasks {
-  /// Of the versions and all that is to be done, as far as it is not in closures.
-  fileprivate var identity: SipHash128 {
-    var bytes: [UInt8] = []
-    bytes.append(route.from.fingerprint.hash)
-    for hop in route.hops {
-      bytes.append(integer: hop.change.to.version)
-      bytes.append(hop.change.to.fingerprint.hash)
-      bytes.append(text: hop.step?.text ?? "")
-    }
-    for task in tasks { bytes.append(text: task.text) }
-    for name in made { bytes.append(text: name) }
-    return SipHash128(of: bytes.rawSpan)
   }
 }

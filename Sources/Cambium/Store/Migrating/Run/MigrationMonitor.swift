@@ -14,6 +14,8 @@ final class MigrationMonitor: Sendable {
     var count = 0
     var versions = (from: 0, to: 0)
     var taskStarted: ContinuousClock.Instant = .now
+    /// How many runs are under way: of two at once, one finds the store locked.
+    var runs = 0
   }
 
   private let state = Mutex(State())
@@ -29,6 +31,17 @@ final class MigrationMonitor: Sendable {
     self.report = report
   }
 
+  /// Begins a run, which a cancellation of an earlier one does not end.
+  func beginRun() {
+    state.withLock { state in
+      state.runs += 1
+      if state.runs == 1 { isCancelled.store(false, ordering: .relaxed) }
+    }
+  }
+
+  func endRun() { state.withLock { $0.runs -= 1 } }
+
+  /// Ends the run that is under way, if there is one.
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
   /// How far it is.
@@ -40,12 +53,16 @@ final class MigrationMonitor: Sendable {
 extension MigrationMonitor {
   private static var stepsPerLook: Int { 1024 }
 
-  func begin(_ tasks: MigrationTasks, in backend: any StoreBackend) {
+  /// - Parameter startedOver: Whether the work of a run with other definitions was discarded.
+  func begin(_ tasks: MigrationTasks, in backend: any StoreBackend, startedOver: Bool) {
+    state.withLock { $0.progress.startedOver = startedOver }
+    if startedOver { trace.startOver() }
     start(tasks, skipping: 0, in: backend)
   }
 
   /// Begins in the middle: what was done before counts as done.
   func resume(_ tasks: MigrationTasks, at task: Int, in backend: any StoreBackend) {
+    state.withLock { $0.progress.startedOver = false }
     start(tasks, skipping: task, in: backend)
   }
 

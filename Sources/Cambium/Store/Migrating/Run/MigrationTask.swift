@@ -53,6 +53,8 @@ enum MigrationTask: Sendable {
   /// A closure that changes a whole version.
   struct HookRun: Sendable {
     let name: String
+    /// That the step leads to.
+    let version: Int
     let types: [any Record.Type]
     let world: World
     let body: @Sendable (inout WriteTransaction) throws -> Void

@@ -66,7 +66,9 @@ extension MigrationTasks {
   private mutating func add(_ hops: [MigrationRoute.Hop]) throws(StoreError) {
     guard let first = hops.first, let last = hops.last else { return }
     for hook in first.step?.before ?? [] {
-      addHook("running what comes before version \(last.change.to.version)", hook.types, hook.body)
+      addHook(
+        "running what comes before version \(last.change.to.version)", last.change.to.version,
+        hook.types, hook.body)
     }
     let old = world
     var changes = Changes(places: places)
@@ -92,7 +94,8 @@ extension MigrationTasks {
     }
     for transform in transforms { try addTransform(transform, old, last) }
     for hook in last.step?.after ?? [] {
-      addHook("running what comes after version \(schema.version)", hook.types, hook.body)
+      addHook(
+        "running what comes after version \(schema.version)", schema.version, hook.types, hook.body)
     }
     for check in last.step?.checks ?? [] {
       tasks.append(.check(MigrationTask.StepCheck(check: check, world: world)))
@@ -257,7 +260,7 @@ extension IndexSchema {
 extension MigrationTasks {
   /// Before a closure changes a version, all of it is the migration's own, and its indexes are whole.
   private mutating func addHook(
-    _ name: String, _ types: [any Record.Type],
+    _ name: String, _ version: UInt32, _ types: [any Record.Type],
     _ body: @escaping @Sendable (inout WriteTransaction) throws -> Void
   ) {
     buildMissingIndexes()
@@ -276,7 +279,10 @@ extension MigrationTasks {
     }
     places.metadata = owned(places.metadata, &self)
     if !arrangement.isEmpty { tasks.append(.arrange(arrangement)) }
-    tasks.append(.run(MigrationTask.HookRun(name: name, types: types, world: world, body: body)))
+    tasks.append(
+      .run(
+        MigrationTask.HookRun(
+          name: name, version: Int(version), types: types, world: world, body: body)))
   }
 
   private mutating func buildMissingIndexes() {

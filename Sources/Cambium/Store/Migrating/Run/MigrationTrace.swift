@@ -21,6 +21,12 @@ struct MigrationTrace: Sendable {
     }
   }
 
+  func startOver() {
+    logger?.warning(
+      "An interrupted migration had other steps, defaults, conversions or revisions of closures; it begins again"
+    )
+  }
+
   func end(_ task: MigrationTask, records: Int, _ elapsed: Duration) {
     logger?.debug(
       "Done: \(task.text)", metadata: ["records": "\(records)", "elapsed": "\(elapsed)"])

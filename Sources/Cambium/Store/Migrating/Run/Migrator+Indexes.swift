@@ -25,19 +25,21 @@ extension Migrator {
       }
     }
     guard try backend.trees().count(in: index.slot) == count else {
-      throw try conflict(in: record, index)
+      throw try conflict(in: record, index, of: build.world.schema.version)
     }
   }
 
-  /// Two records with the same values: one of them has the entry, the other has none.
+  /// Counts the records that have the same values as another: one of them has the entry, the others have none.
   private func conflict(
-    in record: RecordTrees, _ index: RecordTrees.IndexTree
+    in record: RecordTrees, _ index: RecordTrees.IndexTree, of version: UInt32
   ) throws(StoreError) -> StoreError {
     let trees = try backend.trees()
     let layout = record.layout
     let key = KeyEncoder()
     let cursor = try trees.cursor(in: record.rows)
-    var holder: [UInt8] = []
+    var (holder, other): ([UInt8], [UInt8]) = ([], [])
+    var count = 0
+    var first: (key: [UInt8], other: [UInt8])?
     var isOn = try cursor.first()
     while isOn {
       let reader = try RowReader(key: cursor.key, row: try cursor.value(), layout: layout)
@@ -45,12 +47,20 @@ extension Migrator {
         try trees.copyValue(of: key.key, in: index.slot, to: &holder),
         holder.rawSpan.compare(cursor.key) != 0
       {
-        break
+        count += 1
+        other.assign(cursor.key)
+        if first == nil { first = (holder, other) }
       }
       isOn = try cursor.next()
     }
-    return .uniqueConflict(
-      record: record.record.name, constraint: index.layout.schema.name,
-      key: record.text(ofKey: holder.rawSpan))
+    let name = record.record.name
+    let pair = first.map {
+      ": \(record.text(ofKey: $0.other.rawSpan)) as \(record.text(ofKey: $0.key.rawSpan)), for one"
+    }
+    return .stepFailed(
+      version: Int(version), source: name,
+      reason:
+        "\(count) record\(count == 1 ? " has" : "s have") the same \(index.layout.schema.name) as another, which has to be"
+        + " unique\(pair ?? ""). Change or delete all but one of each in a `Before` of the step")
   }
 }

@@ -4,8 +4,8 @@
 ///                                                         takes the places of what was, the schema is the new
 ///
 /// Until the switch the store is one of the old version, whole, for every program; the old state is kept then.
-/// What a run that was broken off has done is found by its mark, and gone on with; a program of the old version
-/// that opens the store for writing throws it away.
+/// A run that was interrupted is found by its mark, and resumed if its definitions are the same; else it is discarded,
+/// as it is by a program of the old version that opens the store for writing.
 struct Migrator {
   let backend: any StoreBackend
   let tasks: MigrationTasks
@@ -20,7 +20,7 @@ struct Migrator {
     self.backend = backend
     self.tasks = tasks
     self.monitor = monitor
-    self.sliceCount = max(1, sliceCount)
+    self.sliceCount = min(max(1, sliceCount), 1 << 40)
   }
 
   /// - Parameter isRehearsal: Does everything but the switch, and throws away what was made.
@@ -50,7 +50,8 @@ struct Migrator {
   /// Finds what was done already, or begins anew.
   private func begin() throws(StoreError) -> MigrationMark {
     let mark = MigrationMark(tasks)
-    if let standing = try MigrationMark.standing(in: backend) {
+    let standing = try MigrationMark.standing(in: backend)
+    if let standing {
       if standing.identity == mark.identity, standing.task <= tasks.tasks.count {
         monitor.resume(tasks, at: Int(standing.task), in: backend)
         return standing
@@ -58,7 +59,7 @@ struct Migrator {
       try MigrationMark.discard(in: backend)
     }
     try backend.commit { trees throws(StoreError) in try mark.put(into: trees, backend.names) }
-    monitor.begin(tasks, in: backend)
+    monitor.begin(tasks, in: backend, startedOver: standing != nil)
     return mark
   }
 
@@ -133,8 +134,7 @@ extension Migrator {
           _ = try trees.remove(Schema.key(of: version).rawSpan, in: schemas)
         }
       }
-      for hop in tasks.route.hops {
-        let schema = hop.change.to
+      for schema in tasks.route.hops.map(\.change.to) where schema.version <= to.version {
         try trees.put(
           Schema.key(of: schema.version).rawSpan, schema.encoded().rawSpan,
           schemaVersion: RecordTypes.systemVersion, in: schemas)
@@ -190,11 +190,16 @@ extension Migrator {
         try writer.checkUsable()
         try next.put(into: trees, backend.names)
       }
-    } catch let error as StoreError {
-      throw error
-    } catch {
+    } catch StoreError.unknownRecord(let name) {
       throw .stepFailed(
-        version: Int(hook.world.schema.version), source: hook.name, reason: "\(error)")
+        version: hook.version, source: hook.name,
+        reason:
+          "\(name) is not among its types, or not in that version; name the type in parentheses, as in"
+          + " Before(\(name).self) { … }")
+    } catch let error as StoreError {
+      throw error.naming(hook.name, inStepTo: hook.version)
+    } catch {
+      throw .stepFailed(version: hook.version, source: hook.name, reason: "\(error)")
     }
   }
 

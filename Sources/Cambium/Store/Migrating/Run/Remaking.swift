@@ -73,7 +73,8 @@ final class Remaking {
         try transform.body.run(key: oldKey, row: oldRow, blobs, old, emit)
       }
     } catch let error as StoreError {
-      throw error.naming("\(source.record.name) \(source.text(ofKey: oldKey))")
+      throw error.naming(
+        "\(source.record.name) \(source.text(ofKey: oldKey))", inStepTo: Int(version))
     } catch {
       throw .stepFailed(
         version: Int(version), source: "\(source.record.name) \(source.text(ofKey: oldKey))",

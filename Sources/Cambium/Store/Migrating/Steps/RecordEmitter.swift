@@ -25,7 +25,7 @@ public final class RecordEmitter {
   /// Adds a record. One with the same key, from whichever old record, ends the migration. Its fields have the names of
   /// the new version; one that it does not name has its default.
   ///
-  /// - Throws: `StoreError.unknownRecord` for a record that the closure was not to make, `.invalidValue`,
+  /// - Throws: `StoreError.stepFailed` for a record that the step does not make, `.invalidValue`,
   ///   `.limitExceeded`; `.full`, `.io`.
   public func callAsFunction(_ record: DynamicRecord) throws(StoreError) {
     let trees = try target(record.name)
@@ -34,6 +34,9 @@ public final class RecordEmitter {
     try rules[record.name]?.check(row, key, trees.layout)
     try sink.add(key.key, row.row, row.waiting, to: trees)
   }
+
+  /// Adds a record with the fields of an old one.
+  public func callAsFunction(_ record: OldRecord) throws(StoreError) { try self(record.record) }
 
   /// The same with a Swift type kept for the new version.
   public func callAsFunction<Subject: Record>(_ record: Subject) throws(StoreError) {
@@ -86,7 +89,11 @@ public final class RecordEmitter {
   }
 
   private func target(_ name: String) throws(StoreError) -> RecordTrees {
-    guard targets.contains(name) else { throw .unknownRecord(name: name) }
+    guard targets.contains(name) else {
+      throw .stepFailed(
+        version: Int(types.schema.version), source: "emitting \(name)",
+        reason: "the step does not say that it makes \(name); add it to `into:`")
+    }
     return try types.trees(named: name)
   }
 }

@@ -4,7 +4,7 @@
 /// Step(to: 3) {
 ///   UpdateRecord("Item") {
 ///     UpdateField("price", converting: .replace(0))
-///     UpdateField("title", from: { old in old["name", as: String.self] ?? "untitled" })
+///     UpdateField("title", from: { old in try old["name", as: String?.self] ?? "untitled" })
 ///   }
 ///   TransformRecords("Person", into: "Person", "Address") { old, emit in … }
 /// }
@@ -20,53 +20,70 @@ public struct Step: Sendable {
   public let to: Int
   /// What it is called in plans, traces and errors.
   public let label: String?
+  /// The revision of its closures, which cannot be compared. Raise it when you change what one of them does: a
+  /// migration that was interrupted with other closures then begins again from the old version, instead of
+  /// resuming behind records that those have made.
+  public let revision: Int
   let kind: Kind
   let parts: [Part]
 
   enum Kind: Hashable, Sendable {
     /// One version up, in its place in the chain.
     case next
-    /// Done where exactly these two versions are the store's and the program's.
+    /// From one version to another that is not the next.
     case direct
-    /// Done where the store has one of its versions; then the chain goes on.
+    /// From each of several versions to one above them all.
     case squashed
   }
 
   /// The step from the version before.
+  ///
+  /// - Parameters:
+  ///   - label: What it is called in plans, traces and errors.
+  ///   - revision: The revision of its closures.
   public init(
-    to version: Int, label: String? = nil, @Builder _ parts: () -> [Part] = { [] }
+    to version: Int, label: String? = nil, revision: Int = 0,
+    @Builder _ parts: () -> [Part] = { [] }
   ) {
     let old = max(version, 1) - 1
-    self.init(old...old, version, .next, label, parts())
+    self.init(old...old, version, .next, label, revision, parts())
   }
 
-  /// A way from one version straight to another: taken exactly where the store has the one and the program
-  /// the other, instead of the steps between. Backwards, it is what an older program needs to open the store
-  /// again.
+  /// A step from one version straight to another, taken instead of the steps between.
+  ///
+  /// At each version the step is taken that leads farthest without leading past the program's version, so steps
+  /// may follow one another: 1 → 3, then 3 → 5. What the step does not state follows from the descriptions of the
+  /// versions between as it does step by step: renamings and defaults that only those have are followed. What
+  /// steps between state is not done.
+  ///
+  /// Backwards, such steps are what an older program needs to open the store again. They follow one another too,
+  /// over versions that the store has had.
   public init(
-    from old: Int, to version: Int, label: String? = nil,
+    from old: Int, to version: Int, label: String? = nil, revision: Int = 0,
     @Builder _ parts: () -> [Part] = { [] }
   ) {
     let isNext = version > 0 && old == version - 1
-    self.init(old...old, version, isNext ? .next : .direct, label, parts())
+    self.init(old...old, version, isNext ? .next : .direct, label, revision, parts())
   }
 
-  /// One step in place of several old ones: it leads from each of some versions to one above them all, and the
-  /// chain goes on from there.
+  /// One step in place of several old ones: it leads from each of some versions to one above them all, as
+  /// `init(from:to:label:revision:_:)` does from one.
   public init(
-    squashing old: ClosedRange<Int>, to version: Int, label: String? = nil,
+    squashing old: ClosedRange<Int>, to version: Int, label: String? = nil, revision: Int = 0,
     @Builder _ parts: () -> [Part] = { [] }
   ) {
-    self.init(old, version, .squashed, label, parts())
+    self.init(old, version, .squashed, label, revision, parts())
   }
 
   private init(
-    _ from: ClosedRange<Int>, _ to: Int, _ kind: Kind, _ label: String?, _ parts: [Part]
+    _ from: ClosedRange<Int>, _ to: Int, _ kind: Kind, _ label: String?, _ revision: Int,
+    _ parts: [Part]
   ) {
     self.from = from
     self.to = to
     self.kind = kind
     self.label = label
+    self.revision = revision
     self.parts = parts
   }
 }

@@ -28,7 +28,7 @@ public struct TransformRecords: Sendable {
   ///   - targets: The names of all records that it makes, in the new version; without any, `name`.
   public init(
     _ name: String, into targets: String...,
-    by body: @escaping @Sendable (_ old: DynamicRecord, _ emit: RecordEmitter) throws -> Void
+    by body: @escaping @Sendable (_ old: OldRecord, _ emit: RecordEmitter) throws -> Void
   ) {
     source = .name(name)
     self.targets = targets.isEmpty ? [.name(name)] : targets.map { .name($0) }
@@ -82,14 +82,14 @@ protocol RecordTransform: Sendable {
 
 private struct DynamicTransform: RecordTransform {
   let name: String
-  let body: @Sendable (DynamicRecord, RecordEmitter) throws -> Void
+  let body: @Sendable (OldRecord, RecordEmitter) throws -> Void
 
   func run(
     key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ types: RecordTypes, _ emit: RecordEmitter
   ) throws {
     let layout = try types.trees(named: name).layout
     try body(
-      try DynamicRecord(try RowReader(key: key, row: row, layout: layout, blobs: blobs)), emit)
+      try OldRecord(try RowReader(key: key, row: row, layout: layout, blobs: blobs)), emit)
   }
 }
 

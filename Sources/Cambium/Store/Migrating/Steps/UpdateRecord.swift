@@ -26,14 +26,19 @@ public struct UpdateRecord: Sendable {
 
 /// Where the value of one field comes from in a step.
 ///
-/// A part of a composite is named with the composite's name and a dot before it. Null stands for no value: then
-/// the field has its default, if it has one. Closures may be called for a record more than once, on any thread,
+/// A part of a composite is named with the composite's name and a dot before it. If the composite may be null, a
+/// new record has it if the old one had it, or if one of its parts is given a value here; a default alone does not
+/// make it. Null stands for no value: then the field has its default, if it has one. Closures may be called for a record more than once, on any thread,
 /// and must give the same each time.
 public struct UpdateField: Sendable {
   let name: String
   let source: FieldSource
 
-  /// Through a function of its old value, which is null where it had none.
+  /// Through a function of its old value, which is null if it had none.
+  ///
+  /// ```swift
+  /// UpdateField("name", by: { old in try old.as(String.self)?.uppercased() })
+  /// ```
   public init<Value: FieldValueConvertible>(
     _ name: String, by transform: @escaping @Sendable (FieldValue) throws -> Value
   ) {
@@ -41,9 +46,14 @@ public struct UpdateField: Sendable {
     source = .value { value in try transform(value).fieldValue }
   }
 
-  /// Computed from the whole old record.
+  /// Computed from the whole old record. Reading a field that the old version does not have, or as a type that it is
+  /// not, fails the migration.
+  ///
+  /// ```swift
+  /// UpdateField("title", from: { old in try old["nick", as: String?.self] ?? old["name", as: String.self] })
+  /// ```
   public init<Value: FieldValueConvertible>(
-    _ name: String, from compute: @escaping @Sendable (DynamicRecord) throws -> Value
+    _ name: String, from compute: @escaping @Sendable (OldRecord) throws -> Value
   ) {
     self.name = name
     source = .record { record in try compute(record).fieldValue }

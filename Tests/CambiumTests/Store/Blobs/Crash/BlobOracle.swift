@@ -1,6 +1,7 @@
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Opens what a crash left of a store with blobs, and says what is wrong with it.
 struct BlobOracle {
@@ -68,7 +69,7 @@ extension PersistentStore {
     _ version: Int, among states: ArraySlice<BlobScenarioRun.State>
   ) throws -> BlobScenarioRun.State {
     var records: [Int: DynamicRecord] = [:]
-    try forEach(record: Doc.name) { record in records[record["id"].as(Int.self) ?? -1] = record }
+    try forEach(record: Doc.name) { record in records[try record["id", as: Int.self]] = record }
     var first: (any Error)?
     // A later one first: of two that are the same it says more.
     for state in states.reversed() where Set(state.keys) == Set(records.keys) {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What is done to a store with blobs. Crashes (X1, X2) and faults (X4) go through all of them.
 enum BlobScenario: String, CaseIterable, Sendable {

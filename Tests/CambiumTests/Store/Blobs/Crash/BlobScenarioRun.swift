@@ -2,6 +2,7 @@ import FoundationEssentials
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Does what a scenario says to a store with blobs, and keeps account of what is promised.
 final class BlobScenarioRun {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Crashes and faults in everything that is done to blobs: what is found has every acknowledged commit, whole blobs,
 /// and nothing that nobody refers to.

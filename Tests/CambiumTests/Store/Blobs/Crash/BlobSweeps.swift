@@ -1,6 +1,7 @@
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// X1: the power goes before every call of a scenario, and after the last, each time in several ways.
 struct BlobCrashSweep {

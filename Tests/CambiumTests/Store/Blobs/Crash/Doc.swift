@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A document, the same in all versions, however they store it.
 struct Doc: Hashable, Sendable {

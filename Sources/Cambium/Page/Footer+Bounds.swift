@@ -1,0 +1,56 @@
+extension Footer {
+  /// Throws where what it says of trees and segments cannot be, by the bytes that it publishes. Afterwards no sum of
+  /// its numbers overflows, and no walk over a tree is longer than what was published allows.
+  ///
+  /// - Parameter position: Its own.
+  /// - Throws: `.corrupt`.
+  func checkBounds(at position: PagePosition) throws(StoreError) {
+    func fault(_ invariant: Invariant, _ reason: String) -> StoreError {
+      .corrupt(.page(position), invariant: invariant, reason: reason)
+    }
+    var published: UInt64 = 0
+    for extent in segments {
+      let size = extent.size
+      guard size <= SegmentExtent.sizeMax, extent.liveBytes <= size else {
+        throw fault(
+          .footerSections,
+          "\(extent.liveBytes) bytes are said to live in segment \(extent.number) of \(size)")
+      }
+      if extent.kind == .pages { published += size }
+    }
+    for tree in trees + pendingWork.flatMap(\.trees) {
+      guard let root = tree.root?.reference else { continue }
+      guard root.liveBytes <= published, root.count <= root.liveBytes / PageReference.entrySizeMin
+      else {
+        throw fault(
+          .referenceBounds,
+          "the tree \(tree.name) is said to have \(root.count) entries in \(root.liveBytes) bytes, of"
+            + " \(published) published")
+      }
+    }
+  }
+}
+
+extension Footer {
+  /// What a tree takes in the catalog at least: the length of its name, a byte of it, a level and a root.
+  static let treeSizeMin = 3 + PageReference.size
+  /// How many trees a footer has room for at most.
+  static let treeCountMax = (StoreError.Limit.footerSize.bound - fixedSize) / treeSizeMin
+}
+
+extension SegmentExtent {
+  /// What a footer can say of the size of a segment at most: little enough that those of a footer can be added.
+  fileprivate static let sizeMax: UInt64 = 1 << 44
+
+  /// The bytes up to where it is published.
+  fileprivate var size: UInt64 {
+    guard kind == .pages else { return end }
+    let (size, overflows) = end.multipliedReportingOverflow(by: UInt64(Layout.blockSize))
+    return overflows ? .max : size
+  }
+}
+
+extension PageReference {
+  /// What an entry takes in its leaf at least: the head of its key.
+  fileprivate static let entrySizeMin: UInt64 = 8
+}

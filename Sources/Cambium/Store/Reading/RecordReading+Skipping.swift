@@ -1,0 +1,112 @@
+// Reading on past records that cannot be read.
+
+/// A record that could not be read, and was skipped.
+public struct SkippedRecord: Hashable, Sendable {
+  /// The stored name of its type.
+  public let record: String
+  /// Its primary key as people read it; nil if the page that holds the key cannot be read either.
+  public let key: String?
+  /// The number of records before it, by primary key.
+  public let offset: Int
+  public let error: StoreError
+}
+
+extension SkippedRecord: CustomStringConvertible {
+  public var description: String {
+    "\(record) \(key ?? "number \(offset + 1)"): \(error)"
+  }
+}
+
+extension RecordReading where Self: ~Copyable {
+  /// All records of a type that can be read, by primary key, and what was skipped.
+  ///
+  /// - Complexity: as `fetch(_:)`; O(log records) for each record that is skipped.
+  /// - Throws: as `forEach(_:skipping:_:)`.
+  public func fetchReadable<Subject: Record>(
+    _ type: Subject.Type
+  ) throws -> (records: [Subject], skipped: [SkippedRecord]) {
+    var (records, skipped): ([Subject], [SkippedRecord]) = ([], [])
+    try forEach(type, skipping: { skipped.append($0) }, { records.append($0) })
+    return (records, skipped)
+  }
+
+  /// Calls `body` with each record of a type that can be read, by primary key, in constant memory.
+  ///
+  /// ```swift
+  /// try store.forEach(Item.self, skipping: { print($0) }) { item in names.append(item.name) }
+  /// ```
+  ///
+  /// - Parameter skip: Called with each record that cannot be read: its bytes are damaged, or the type has no such value.
+  /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; what the type's hook after loading, `skip` and `body` throw.
+  public func forEach<Subject: Record>(
+    _ type: Subject.Type, skipping skip: (SkippedRecord) throws -> Void,
+    _ body: (Subject) throws -> Void
+  ) throws {
+    let reader = try recordReader()
+    let type = try reader.types.type(type)
+    let blobs = reader.blobs(of: type.trees)
+    try reader.forEach(of: type.trees, skipping: skip) { key, row in
+      try type.load(key: key, row: row, blobs: blobs)
+    } with: {
+      try body($0)
+    }
+  }
+
+  /// Calls `body` with each record of the type stored as `name` that can be read, as `forEach(_:skipping:_:)` does.
+  ///
+  /// - Parameter skip: Called with each record whose bytes are damaged.
+  /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; what `skip` and `body` throw.
+  public func forEach(
+    record name: String, skipping skip: (SkippedRecord) throws -> Void,
+    _ body: (DynamicRecord) throws -> Void
+  ) throws {
+    let reader = try recordReader()
+    let trees = try reader.types.trees(named: name)
+    let (layout, blobs) = (trees.layout, reader.blobs(of: trees))
+    try reader.forEach(of: trees, skipping: skip) { key, row in
+      try DynamicRecord(try RowReader(key: key, row: row, layout: layout, blobs: blobs))
+    } with: {
+      try body($0)
+    }
+  }
+}
+
+extension RecordReader {
+  /// Goes from record to record. Behind one on a page that cannot be read, it looks for the next by the counts that
+  /// the pages above it have.
+  fileprivate func forEach<Made>(
+    of record: RecordTrees, skipping skip: (SkippedRecord) throws -> Void,
+    _ make: (_ key: RawSpan, _ row: RawSpan) throws -> Made, with body: (Made) throws -> Void
+  ) throws {
+    let cursor = try trees.cursor(in: record.rows)
+    let count = try trees.count(in: record.rows)
+    var isOn = false
+    for offset in 0..<count {
+      let made: Made
+      do {
+        if !isOn { isOn = try cursor.seek(toOffset: offset) }
+        guard isOn else { return }
+        made = try make(cursor.key, try cursor.value())
+      } catch let error as StoreError where error.isOfOneRecord {
+        let key = isOn ? record.text(ofKey: cursor.key) : nil
+        try skip(
+          SkippedRecord(record: record.record.name, key: key, offset: offset, error: error))
+        isOn = false
+        continue
+      }
+      try body(made)
+      // A move that fails is tried again from the counts, and reported there.
+      isOn = (try? cursor.next()) ?? false
+    }
+  }
+}
+
+extension StoreError {
+  /// Whether other records may be read all the same.
+  fileprivate var isOfOneRecord: Bool {
+    switch self {
+    case .corrupt, .unreadableRecord: true
+    default: false
+    }
+  }
+}

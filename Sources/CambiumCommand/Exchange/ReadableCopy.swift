@@ -1,0 +1,59 @@
+import Cambium
+
+/// A copy of the records of a store that can be read, in a new one of the same schema.
+struct ReadableCopy {
+  private(set) var count = 0
+  private(set) var skippedCount = 0
+
+  /// - Throws: what reading on past a damaged record does, and what making the new store does.
+  init(of snapshot: StoreSnapshot, to path: String, _ options: StoreOptions, _ bar: ProgressBar)
+    throws
+  {
+    var options = options
+    options.access = .writing
+    let model = try StoreModel(SchemaLock([snapshot.schema]))
+    let store = try PersistentStore(at: path, model: model, options: options)
+    var (count, skippedCount, total) = (0, 0, 0)
+    for type in snapshot.schema.records { total += try snapshot.count(record: type.name) }
+    do {
+      try store.write { transaction in
+        for type in snapshot.schema.records {
+          try snapshot.forEach(
+            record: type.name,
+            skipping: { skipped in
+              StandardError.write("cambium: left out \(skipped)\n")
+              skippedCount += 1
+            }
+          ) { record in
+            try Interruption.check("The backup was interrupted; nothing of it is there.")
+            try transaction.save(record)
+            count += 1
+            bar.show(Double(count) / Double(max(1, total)), "\(Figures.count(count)) records")
+          }
+        }
+        for name in try snapshot.metadataNames() {
+          let value = try snapshot.metadata(JSONValue.self, for: name) ?? .null
+          try transaction.setMetadata(value, for: name)
+        }
+      }
+      try store.close()
+    } catch {
+      try? store.close()
+      throw error
+    }
+    self.count = count
+    self.skippedCount = skippedCount
+  }
+
+  /// Throws if records were left out.
+  func checkWhole() throws { try Self.check(skippedCount) }
+
+  /// Throws if `count` records were left out.
+  static func check(_ count: Int) throws {
+    if count == 0 { return }
+    throw CommandFailure(
+      .fault,
+      "\(Figures.count(count, "record")) could not be read and \(count == 1 ? "was" : "were") left out."
+    )
+  }
+}

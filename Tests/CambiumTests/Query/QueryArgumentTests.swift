@@ -1,0 +1,163 @@
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+private struct Row: Record, Equatable {
+  var id: Int
+  var name: String
+  var count: Int
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "name", type: .string)
+    Field(name: "count", type: .integer)
+    Index("name", "count")
+  }
+}
+
+private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
+  try withStore(StoreModel(records: [Row.self])) { store in
+    let rows = (1...200).map { Row(id: $0, name: "n\($0 % 10)", count: -$0 % 7) }
+    try store.write { transaction in try transaction.insert(contentsOf: rows) }
+    try body(store, rows)
+  }
+}
+
+@Suite struct QueryArgumentTests {
+  @Test func `count, existence, the first and all records agree for every query`() throws {
+    try withRows { store, rows in
+      let conditions: [Condition<Row>] = [
+        .always, .never, \.name == "n3", \.name == "n3" && \.count == -5, \.count < -3,
+      ]
+      let orders: [[Order<Row>]] = [
+        [], [.ascending(\.count)], [.descending(\.name), .ascending(\.count)], [.descending(\.id)],
+      ]
+      for condition in conditions {
+        for order in orders {
+          for after in [nil, 1, 3, 100, 200] {
+            for (limit, offset) in [(nil, 0), (0, 0), (1, 2), (3, 300), (-1, -1), (.max, .max)] {
+              let query = Query<Row>(
+                where: condition, sortedBy: order, limit: limit, offset: offset,
+                after: after.map { [.integer(Int64($0))] })
+              let found = try store.fetch(query)
+              let (count, exists, first) = (
+                try store.count(query), try store.exists(query), try store.first(query)
+              )
+              #expect(count == found.count, "\(query)")
+              #expect(exists == !found.isEmpty, "\(query)")
+              #expect(first == found.first, "\(query)")
+            }
+          }
+        }
+      }
+      #expect(rows.count == 200)
+    }
+  }
+
+  @Test func `what comes after a record that is not there is refused by all of them`() throws {
+    try withRows { store, _ in
+      let query = Query<Row>(sortedBy: .ascending(\.count), after: [1_000])
+      let errors = [
+        storeError { try store.fetch(query) }, storeError { try store.count(query) },
+        storeError { try store.exists(query) }, storeError { try store.first(query) },
+      ]
+      for error in errors {
+        guard case .noSuchRecord = error else {
+          Issue.record("\(String(describing: error))")
+          continue
+        }
+      }
+    }
+  }
+
+  @Test
+  func `an equality of all fields of an index goes on after a key, whether it is there or not`()
+    throws
+  {
+    try withRows { store, rows in
+      let expected = rows.filter { $0.name == "n3" && $0.count == -5 }
+      var query = Query<Row>(where: \.name == "n3" && \.count == -5)
+      for key in 0...200 {
+        query.after = [.integer(Int64(key))]
+        let found = try store.fetch(query)
+        #expect(found == expected.filter { $0.id > key })
+      }
+    }
+  }
+
+  @Test func `extreme limits, offsets and batches give right answers`() throws {
+    try withRows { store, rows in
+      let extremes = [Int.min, -1, 0, 1, 3, .max]
+      let order = [FieldOrder(field: "count")]
+      for offset in extremes {
+        for limit in extremes {
+          let expected =
+            rows.count == 0 ? 0 : min(max(0, limit), offset >= 200 ? 0 : 200 - max(0, offset))
+          for order in [[], order] {
+            let found = try store.fetch(
+              record: "Row", where: nil, sortedBy: order, limit: limit, offset: offset)
+            #expect(found.count == expected)
+            var count = 0
+            try store.forEach(
+              record: "Row", where: nil, sortedBy: order, limit: limit, offset: offset
+            ) { _ in count += 1 }
+            #expect(count == expected)
+            let explained = try store.explain(
+              record: "Row", where: nil, sortedBy: order, limit: limit, offset: offset,
+              running: true)
+            #expect(explained.actual?.resultCount == expected)
+          }
+          let typed = Query<Row>(sortedBy: .ascending(\.count), limit: limit, offset: offset)
+          #expect(try store.explain(typed, running: true).actual?.resultCount == expected)
+        }
+      }
+      for size in extremes {
+        var (typed, all) = (0, 0)
+        try store.forEachBatch(Query<Row>(where: \.id <= 5), of: size) { typed += $0.count }
+        try store.forEachBatch(Row.self, of: size) { all += $0.count }
+        #expect(typed == 5)
+        #expect(all == 200)
+        let count = size == 3 ? 3 : size == .max ? 200 : 1
+        #expect(try store.cursor(Query<Row>()).next(size).count == count)
+        #expect(try store.cursor(Row.self).next(size).count == count)
+      }
+    }
+  }
+
+  @Test func `a hundred thousand terms are joined, printed and forgotten in no time`() throws {
+    let joins: [(Condition<Row>, Condition<Row>) -> Condition<Row>] = [
+      { $0 || $1 }, { $0 && $1 }, { $1 || $0 }, { $1 && $0 },
+    ]
+    for (place, join) in joins.enumerated() {
+      let clock = ContinuousClock()
+      let time = clock.measure {
+        var condition: Condition<Row> = \.id == 0
+        for id in 1..<100_000 { condition = join(condition, \.id == id) }
+        let text = condition.description
+        let ids = place < 2 ? Array(0..<100_000) : Array((0..<100_000).reversed())
+        let word = place % 2 == 0 ? " || " : " && "
+        let expected = "(" + ids.map { "id == \($0)" }.joined(separator: word) + ")"
+        #expect(text == expected)
+      }
+      #expect(time < .seconds(scaled(2, debug: 20)))
+    }
+  }
+
+  @Test func `joined conditions mean what their terms do, whatever they are joined of`() throws {
+    try withRows { store, rows in
+      var long: Condition<Row> = .never
+      for id in stride(from: 1, to: 2_000, by: 2) { long = long || \.id == id }
+      var narrow: Condition<Row> = .always
+      for count in 0..<200 { narrow = narrow && \.count != count - 5 }
+      let both = long && narrow
+      let either = !long || (both || \.id == 2)
+      func isLeft(_ row: Row) -> Bool { !(-5..<195).contains(row.count) }
+      let (foundBoth, foundEither) = (
+        try store.fetch(Row.self, where: both), try store.fetch(Row.self, where: either)
+      )
+      #expect(foundBoth == rows.filter { $0.id % 2 == 1 && isLeft($0) })
+      #expect(foundEither == rows.filter { $0.id % 2 == 0 || isLeft($0) })
+    }
+  }
+}

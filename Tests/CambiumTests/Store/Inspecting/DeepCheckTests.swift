@@ -1,0 +1,201 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// Stores whose pages are whole, and whose entries say what cannot be: the deep check finds them.
+@Suite struct DeepCheckTests {
+  private struct Item: Record {
+    var id: Int
+    var name: String?
+    var size: Int?
+    var city = "Ulm"
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "name", type: .string, optional: true)
+      Field(name: "size", type: .integer, optional: true)
+      Field(name: "city", type: .string, indexed: true)
+    }
+  }
+
+  private static let model = StoreModel(records: [Item.self])
+  private let store: PersistentStore
+
+  init() throws {
+    store = try PersistentStore(inMemory: Self.model)
+    for id in 0..<3 { try store.save(Item(id: id, name: "n\(id)", size: 7)) }
+  }
+
+  private func put(_ key: Bytes, _ value: Bytes?, in tree: TreeSlot) throws {
+    try store.backend.commit { trees throws(StoreError) in
+      if let value {
+        try trees.put(key.rawSpan, value.rawSpan, schemaVersion: 1, in: tree)
+      } else {
+        _ = try trees.remove(key.rawSpan, in: tree)
+      }
+    }
+  }
+
+  private func first(in tree: TreeSlot) throws -> (key: Bytes, value: Bytes) {
+    let cursor = try store.backend.trees().cursor(in: tree)
+    #expect(try cursor.first())
+    return (cursor.key.array(), try cursor.value().array())
+  }
+
+  @Test func `a null bit over a value is found`() throws {
+    let rows = try store.types.trees(named: "Item").rows
+    let (key, row) = try first(in: rows)
+    for bit in 0..<2 {
+      var changed = row
+      changed[RowLayout.nullsOffset] |= 1 << UInt8(bit)
+      try put(key, changed, in: rows)
+      #expect(try store.faults().map { $0.breaks(.rowNulls) } == [true], "bit \(bit)")
+    }
+    try put(key, row, in: rows)
+    #expect(try store.faults() == [])
+  }
+
+  @Test func `a stale index entry is found though as many are counted as there are records`()
+    throws
+  {
+    let item = try store.types.trees(named: "Item")
+    let index = item.indexes[0].slot
+    let (key, value) = try first(in: index)
+    var stale = key
+    stale[0] ^= 1
+    try put(stale, value, in: index)
+    guard case .memory(let trees) = try store.snapshot().trees else {
+      Issue.record("the store is not in memory")
+      return
+    }
+    let lying = MiscountedTrees(trees, index)
+    let faults = try RecordCheck.faults(of: [item], in: .other(lying))
+    #expect(faults.contains { $0.breaks(.indexEntries) })
+    #expect(faults.contains { $0.breaks(.logOperations) })
+  }
+
+  @Test func `metadata that is not JSON, or under a name that is not UTF-8, is found`() throws {
+    let metadata = store.types.metadata
+    let good = #"{"a":[1,2.5,"x",null,true],"b":{}}"#
+    try put(Bytes("good".utf8), Bytes(good.utf8), in: metadata)
+    #expect(try store.faults() == [])
+    for bad in ["", "{", "[1 2]", "nul", "\"a", String(repeating: "[", count: 100_000)] {
+      try put(Bytes("bad".utf8), Bytes(bad.utf8), in: metadata)
+      #expect(try store.faults().map { $0.breaks(.metadata) } == [true], "\(bad.prefix(10))")
+    }
+    try put(Bytes("bad".utf8), nil, in: metadata)
+    try put([0xff], Bytes("1".utf8), in: metadata)
+    #expect(try store.faults().map { $0.breaks(.metadata) } == [true])
+  }
+
+  @Test func `records without a schema are found`() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    let store = try PersistentStore(at: path, model: Self.model)
+    try store.save(Item(id: 1))
+    try store.backend.commit { trees throws(StoreError) in
+      trees.removeAll(in: store.types.schemas)
+    }
+    try store.close()
+    let check = try PersistentStore.check(at: path, .deep)
+    #expect(check.faults.contains { $0.breaks(.schemaContents) })
+  }
+
+  @Test func `a place of a compaction that cannot be is found`() throws {
+    let directory = try TemporaryDirectory()
+    let medium = try PosixFileSystem(at: directory.path, creating: true, allowingNetwork: true)
+    let engine = try Engine.open(medium)
+    try engine.put([1], [2])
+    try engine.foldEverything()
+    try engine.plant(PendingWork(kind: CompactionPlace.kind, cursor: [9], trees: []))
+    try engine.put([2], [2])
+    try engine.close()
+    let check = try PersistentStore.check(at: directory.path)
+    #expect(check.faults.map { $0.breaks(.compactionCursor) } == [true])
+  }
+
+  @Test func `a boolean of a condition that is neither 0 nor 1 is damage`() throws {
+    // An index of accounts has a condition.
+    let schema = try PersistentStore(inMemory: .samples).types.schema
+    let bytes = schema.encoded()
+    #expect(try Schema(decoding: bytes.rawSpan, version: 1, path: "") == schema)
+    let reasons = bytes.indices.compactMap { place -> String? in
+      var changed = bytes
+      changed[place] = 2
+      let error = storeError { try Schema(decoding: changed.rawSpan, version: 1, path: "") }
+      guard case .corrupt(_, .schemaLayout, let reason) = error else { return nil }
+      return reason
+    }
+    #expect(reasons.contains("a boolean is 2"))
+  }
+}
+
+extension StoreError {
+  /// Whether it is damage that breaks a rule.
+  func breaks(_ invariant: Invariant) -> Bool {
+    if case .corrupt(_, invariant, _) = self { true } else { false }
+  }
+}
+
+extension Engine {
+  /// Makes the next footer have pending work.
+  func plant(_ work: PendingWork) throws {
+    let file = working.base.file
+    var footer = file.footer
+    footer.pendingWork.append(work)
+    working.base = try Base(PageFile(after: file, file.reference, footer), names: names)
+  }
+}
+
+/// The trees of a state, of which one is said to have an entry less than it has.
+private final class MiscountedTrees: TreeReading {
+  private let trees: SnapshotTrees<InMemoryFileSystem>
+  private let miscounted: TreeSlot
+
+  init(_ trees: SnapshotTrees<InMemoryFileSystem>, _ miscounted: TreeSlot) {
+    self.trees = trees
+    self.miscounted = miscounted
+  }
+
+  func copyValue(
+    of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
+  ) throws(StoreError) -> Bool {
+    try trees.copyValue(of: key, in: tree, to: &value)
+  }
+
+  func contains(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
+    try trees.contains(key, in: tree)
+  }
+
+  func count(in tree: TreeSlot) throws(StoreError) -> Int {
+    trees.count(in: tree) - (tree == miscounted ? 1 : 0)
+  }
+
+  func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
+    try trees.rank(of: key, in: tree)
+  }
+
+  func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int { try count(in: tree) }
+
+  func estimatedCount(
+    from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
+  ) throws(StoreError) -> Int {
+    try trees.estimatedCount(from: low, upTo: high, in: tree)
+  }
+
+  func liveBytes(in tree: TreeSlot) -> UInt64 { trees.liveBytes(in: tree) }
+  func lowestVersion(in tree: TreeSlot) -> UInt32? { trees.lowestVersion(in: tree) }
+
+  func count(below version: UInt32, in tree: TreeSlot) throws(StoreError) -> Int {
+    try trees.count(below: version, in: tree)
+  }
+
+  var upgrades: TreeUpgrades? { trees.upgrades }
+  var blobs: (any BlobLocating)? { trees.blobs }
+
+  func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor {
+    try trees.cursor(in: tree)
+  }
+}

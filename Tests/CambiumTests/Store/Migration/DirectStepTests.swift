@@ -1,0 +1,202 @@
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// Steps that lead over several versions end with the records that the steps one by one end with.
+@Suite struct DirectStepTests {
+  /// A history of one record: its names and that of its field, from version 1 on.
+  struct History: CustomTestStringConvertible, Sendable {
+    let name: String
+    /// The name of the field, with the `renamingID` that the version states.
+    let fields: [(name: String, was: String?)]
+    var records: [(name: String, was: String?)] = []
+
+    var testDescription: String { name }
+  }
+
+  static let histories = [
+    History(
+      name: "a renaming that only a version between states",
+      fields: [("a", nil), ("b", "a"), ("b", nil)]),
+    History(name: "a, b, c", fields: [("a", nil), ("b", "a"), ("c", "b")]),
+    History(
+      name: "a pair that comes again", fields: [("a", nil), ("b", "a"), ("a", "b"), ("b", "a")]),
+    History(
+      name: "a renaming that stays stated",
+      fields: [("a", nil), ("b", "a"), ("b", "a"), ("c", "b"), ("c", "b")]),
+    History(
+      name: "records A, B, C", fields: [("a", nil), ("a", nil), ("a", nil)],
+      records: [("A", nil), ("B", "A"), ("C", "B")]),
+    History(
+      name: "records A, B, A, B, and a field in them",
+      fields: [("a", nil), ("b", "a"), ("b", "a"), ("a", "b")],
+      records: [("A", nil), ("B", "A"), ("A", "B"), ("B", "A")]),
+  ]
+
+  private func store(_ history: History, isOptional: Bool) throws -> DescribedStore {
+    let first = history.records.first?.name ?? "R"
+    return try DescribedStore(
+      versions: history.fields.count,
+      holding: [DynamicRecord(name: first, fields: ["id": 1, "a": "kept"])]
+    ) { version in
+      if !history.records.isEmpty {
+        RecordName(
+          history.records[version - 1].name, renamingID: history.records[version - 1].was)
+      }
+      Field(primaryKey: true, name: "id", type: .integer)
+      let field = history.fields[version - 1]
+      Field(
+        name: field.name, type: .string, optional: isOptional,
+        migrationInfo: field.was.map { MigrationInfo(renamingID: $0) })
+    }
+  }
+
+  @Test(arguments: histories, [true, false])
+  func `every renaming between is followed, at once, one by one, directly and squashed`(
+    history: History, isOptional: Bool
+  ) throws {
+    let last = history.fields.count
+    let store = try store(history, isOptional: isOptional)
+    let expected = [
+      DynamicRecord(
+        name: history.records.last?.name ?? "R",
+        fields: ["id": 1, history.fields[last - 1].name: "kept"])
+    ]
+    #expect(try store.records(through: last) == expected)
+    #expect(try store.records(through: last, migration: .deferred) == expected)
+    let steps: [[Step]] = [
+      [Step(from: 1, to: last)], [Step(squashing: 1...(last - 1), to: last)],
+      [Step(squashing: 1...2, to: 3)], [Step(from: 1, to: last - 1)], [Step(from: 2, to: last)],
+    ]
+    for steps in steps {
+      #expect(try store.records(through: last, steps: steps) == expected, "\(steps)")
+      #expect(
+        try store.records(through: last, steps: steps, migration: .deferred) == expected)
+    }
+    #expect(try store.records(through: 2, last) == expected)
+    if last == 4 { #expect(try store.records(through: 2, 3, 4) == expected) }
+  }
+
+  @Test func `defaults and widenings between act as they do one by one`() throws {
+    let rows = [["v": 1], ["v": nil]] as [[String: FieldValue]]
+    let store = try DescribedStore(
+      versions: 4,
+      holding: rows.enumerated().map { index, fields in
+        DynamicRecord(
+          name: "R", fields: fields.merging(["id": .integer(Int64(index))]) { one, _ in one })
+      }
+    ) { version in
+      Field(primaryKey: true, name: "id", type: .integer)
+      // Required for a while, and wider.
+      Field(
+        name: "v", type: version < 3 ? .int16 : .int32, optional: version != 2,
+        migrationInfo: version == 2 ? .init(default: 9) : nil)
+      // New with a default that later versions do not state.
+      if version > 1 {
+        Field(
+          name: "n", type: version < 4 ? .float : .double,
+          migrationInfo: version == 2 ? .init(default: 0.5) : nil)
+      }
+    }
+    let expected = [
+      DynamicRecord(name: "R", fields: ["id": 0, "v": 1, "n": 0.5]),
+      DynamicRecord(name: "R", fields: ["id": 1, "v": 9, "n": 0.5]),
+    ]
+    #expect(try store.records(through: 2, 3, 4) == expected)
+    for steps in [
+      [], [Step(from: 1, to: 4)], [Step(squashing: 1...3, to: 4)], [Step(from: 1, to: 3)],
+    ] {
+      #expect(try store.records(through: 4, steps: steps) == expected, "\(steps)")
+      #expect(try store.records(through: 4, steps: steps, migration: .deferred) == expected)
+    }
+  }
+
+  @Test func `a field that was gone for a version is new, directly too`() throws {
+    let store = try DescribedStore(
+      versions: 3, holding: [DynamicRecord(name: "R", fields: ["id": 1, "a": "old"])]
+    ) { version in
+      Field(primaryKey: true, name: "id", type: .integer)
+      if version != 2 { Field(name: "a", type: .string, optional: true) }
+    }
+    for steps in [[], [Step(from: 1, to: 3)]] {
+      #expect(
+        try store.records(through: 3, steps: steps)
+          == [DynamicRecord(name: "R", fields: ["id": 1, "a": nil])])
+    }
+  }
+
+  @Test func `a lock follows a renaming that comes again, and forgets older ones`() throws {
+    let describe: @Sendable (Int) -> RecordDescription = { version in
+      description {
+        Field(primaryKey: true, name: "id", type: .integer)
+        switch version {
+        case 2, 3, 5: Field(name: "b", type: .string, migrationInfo: .init(renamingID: "a"))
+        case 4: Field(name: "a", type: .string, migrationInfo: .init(renamingID: "b"))
+        default: Field(name: "a", type: .string)
+        }
+      }
+    }
+    let model = StoreModel(version: 5, untyped: [RemovedRecord("R", description: describe)])
+    for first in 1...5 {
+      let lock = try SchemaLock(model).filter { $0.number >= first }
+      let schemas = try StoreModel(lock).schemas().suffix(6 - first)
+      #expect(Set(schemas.map { $0.records[0].fields.map(\.number) }).count == 1, "\(first)")
+    }
+  }
+
+  // MARK: Several of them
+
+  private static func copy(_ old: Int, _ new: Int) -> Step {
+    Step(from: old, to: new) {
+      UpdateRecord("R") { UpdateField("v\(new)", from: { old in old.values + ",\(new)" }) }
+    }
+  }
+
+  /// A record whose one field is called after its version.
+  private func versioned(from first: Int = 1) throws -> DescribedStore {
+    try DescribedStore(
+      versions: 5, from: first,
+      holding: [DynamicRecord(name: "R", fields: ["id": 1, "v\(first)": .string("\(first)")])]
+    ) { version in
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "v\(version)", type: .string, migrationInfo: .init(default: "new"))
+    }
+  }
+
+  @Test func `shortcuts follow one another`() throws {
+    let store = try versioned()
+    let shortcuts = [Self.copy(1, 3), Self.copy(3, 5)]
+    #expect(try store.records(through: 5, steps: shortcuts).map(\.values) == ["1,3,5"])
+    let tree = [Self.copy(1, 3), Self.copy(2, 4), Self.copy(3, 4)]
+    #expect(try store.records(through: 4, steps: tree).map(\.values) == ["1,3,4"])
+    #expect(
+      try versioned(from: 2).records(through: 4, steps: tree).map(\.values) == ["2,4"])
+    let all = tree + [Self.copy(1, 2), Self.copy(4, 5)]
+    #expect(try store.records(through: 5, steps: all).map(\.values) == ["1,3,4,5"])
+    #expect(try store.records(through: 2, 4, 5, steps: all).map(\.values) == ["1,2,4,5"])
+  }
+
+  @Test func `steps back follow one another, over versions that the store has had`() throws {
+    let store = try versioned()
+    let back = [Self.copy(5, 4), Self.copy(4, 2), Self.copy(4, 3), Self.copy(3, 1)]
+    #expect(try store.records(through: 5, 1, steps: back).map(\.values) == ["new,4,3,1"])
+    #expect(try store.records(through: 5, 2, steps: back).map(\.values) == ["new,4,2"])
+    #expect(
+      storeError { try store.records(through: 5, 1, steps: Array(back.dropLast())) }
+        == .newerSchema(found: 5, supported: 1))
+    guard
+      case .cannotMigrate(5, 1, let reasons) = storeError({
+        try versioned(from: 5).records(through: 1, steps: back)
+      })
+    else { return #expect(Bool(false), "it goes back") }
+    #expect(reasons.contains { $0.contains("never had version 4") }, "\(reasons)")
+  }
+}
+
+extension DynamicRecord {
+  /// The value of the one field that is no key.
+  fileprivate var values: String {
+    fields.first { $0.key != "id" }?.value.as(String.self) ?? ""
+  }
+}

@@ -1,0 +1,76 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// A price that becomes a number.
+enum Priced {
+  enum V1 {
+    struct Item: Record {
+      var id: Int
+      var price: String
+      static func recordDescription(for version: Int) -> RecordDescription {
+        Field(primaryKey: true, name: "id", type: .integer)
+        Field(name: "price", type: .string)
+      }
+    }
+  }
+
+  enum V2 {
+    struct Item: Record {
+      var id: Int
+      var price: Int
+      static func recordDescription(for version: Int) -> RecordDescription {
+        Field(primaryKey: true, name: "id", type: .integer)
+        Field(name: "price", type: version < 2 ? .string : .integer)
+      }
+    }
+  }
+
+  static let first = StoreModel(version: 1, records: [V1.Item.self])
+  static let second = StoreModel(version: 2, records: [V2.Item.self])
+
+  /// Makes a store of the first version.
+  static func make(at path: String, count: Int) throws {
+    let store = try PersistentStore(at: path, model: first)
+    try store.write { transaction in
+      for id in 0..<count { try transaction.insert(V1.Item(id: id, price: "\(id)")) }
+    }
+    try store.close()
+  }
+}
+
+@Suite struct MigrationCancellingTests {
+  @Test func `a run that was cancelled does not end the next one of the same migration`() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    try Priced.make(at: path, count: 400)
+    let box = Mutex<Migration?>(nil)
+    let steps = [
+      Step(to: 2) {
+        UpdateRecord("Item") {
+          UpdateField(
+            "price",
+            by: { _ in
+              box.withLock { $0 }?.cancel()
+              return 1
+            })
+        }
+      }
+    ]
+    var options = StoreOptions()
+    options.migration.sliceCount = 10
+    let migration = try PersistentStore.migration(
+      at: path, to: Priced.second, steps: steps, options: options)
+    box.withLock { $0 = migration }
+    let error = storeError { try migration.run() }
+    #expect(error == .migrationCancelled(from: 1, to: 2), "\(String(describing: error))")
+    box.withLock { $0 = nil }
+    // While none is under way there is nothing to cancel.
+    migration.cancel()
+    try migration.rehearse()
+    #expect(try migration.run().to == 2)
+    try PersistentStore(at: path, model: Priced.second).close()
+  }
+}

@@ -1,0 +1,196 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Cambium
+@testable import InternalTestSupport
+
+@Suite("The engine's threads")
+struct EngineThreadsTests {
+  private typealias Medium = InterposedFileSystem<InMemoryFileSystem>
+
+  /// Runs `body` on a thread, and says whether it came to an end in time.
+  private func ends(within limit: Duration = .seconds(20), _ body: @escaping @Sendable () -> Void)
+    throws -> Bool
+  {
+    let done = Signal()
+    _ = try BackgroundThread(name: "test") {
+      body()
+      done.set()
+    }
+    return done.wait(atMost: limit)
+  }
+
+  @Test func `a delay that runs out while another flushes keeps nobody from the lock`() throws {
+    let medium = Medium(InMemoryFileSystem())
+    let engine = try Engine.open(medium)
+    let threads = try EngineThreads(for: engine)
+    medium.beforeCalls { site in
+      if site == .logFrameSync { usleep(30_000) }
+    }
+    let ended = try ends {
+      for index in 0..<5 as Range<UInt8> {
+        try? engine.put([index], [1], .relaxed(maxDelay: .limited(.milliseconds(5))))
+        try? engine.put([index], [2])
+      }
+    }
+    try #require(ended)
+    medium.beforeCalls(nil)
+    threads.end()
+  }
+
+  @Test func `a store that is idle is sealed`() throws {
+    let medium = InMemoryFileSystem()
+    let engine = try Engine.open(medium)
+    let threads = try EngineThreads(for: engine)
+    let follower = try Follower(medium, options: .small())
+    for round in 1...3 as ClosedRange<UInt64> {
+      try engine.put([1], [2])
+      let isSealed = try ends {
+        while follower.snapshot().state.sequence < round {
+          _ = try? follower.refresh()
+          usleep(1000)
+        }
+      }
+      try #require(isSealed)
+    }
+    threads.end()
+  }
+
+  // MARK: Tasks
+
+  /// As many tasks as the pool has threads, and more, wait for the writer's turn; then for a flush.
+  @Test(.timeLimit(.minutes(1)))
+  func `tasks that write do not hold the pool's threads while they wait`() async throws {
+    let medium = Medium(InMemoryFileSystem())
+    let engine = try Engine.open(medium)
+    let threads = try EngineThreads(for: engine)
+    let (entered, leave) = (Signal(), Signal())
+    _ = try BackgroundThread(name: "writer") {
+      try? engine.write(.relaxed(maxDelay: .infinite)) { _ in
+        entered.set()
+        leave.wait()
+      }
+    }
+    entered.wait()
+    let flushing = Signal()
+    let mayFlush = Signal()
+    medium.beforeCalls { site in
+      guard site == .logFrameSync else { return }
+      flushing.set()
+      mayFlush.wait()
+    }
+    let tasks = (0..<4 * sysconf(Int32(_SC_NPROCESSORS_ONLN))).map { index in
+      Task.detached {
+        let slot = try engine.names.slot(of: "t")
+        try await engine.write(.durable) { transaction in
+          let key: Bytes = [UInt8(truncatingIfNeeded: index)]
+          try transaction.put(key.rawSpan, key.rawSpan, schemaVersion: 1, in: slot)
+        }
+      }
+    }
+    // Another task runs while all of these wait for their turn, however often it gives way,
+    for _ in 0..<100 { await Task.detached { await Task.yield() }.value }
+    leave.set()
+    // and while they wait for the flush.
+    await Task.detached { while !flushing.isSet { await Task.yield() } }.value
+    for _ in 0..<100 { await Task.detached { await Task.yield() }.value }
+    mayFlush.set()
+    for task in tasks { try await task.value }
+    #expect(try engine.snapshot().tree(engine.names.slot(of: "t")).count == tasks.count)
+    medium.beforeCalls(nil)
+    threads.end()
+  }
+
+  /// Commits of every size: in the log, with an overlay that its files must grow for, by a footer.
+  @Test(.timeLimit(.minutes(1)))
+  func `only the engine's threads write and flush for tasks`() async throws {
+    let medium = Medium(InMemoryFileSystem())
+    let engine = try Engine.open(medium, options: .small(foldThreshold: 64 << 10))
+    let threads = try EngineThreads(for: engine)
+    let slot = try engine.names.slot(of: "t")
+    let calls = CallsByThread()
+    medium.beforeCalls { site in calls.note(site) }
+    for (round, size) in [10, 1000, 60_000, 100, 150_000, 10, 60_000, 60_000].enumerated() {
+      for durability in [Durability.durable, .relaxed(maxDelay: .infinite)] {
+        try await Task.detached {
+          try await engine.write(durability) { transaction in
+            for part in 0..<max(1, size / 1000) {
+              let key: Bytes = [UInt8(round), UInt8(truncatingIfNeeded: part)]
+              let value = Bytes(repeating: 1, count: min(size, 1000))
+              try transaction.put(key.rawSpan, value.rawSpan, schemaVersion: 1, in: slot)
+            }
+          }
+        }.value
+      }
+    }
+    medium.beforeCalls(nil)
+    threads.end()
+    #expect(calls.names(at: .logFrameWrite).contains("cambium-flush"))
+    #expect(calls.names(at: .pageSync).contains("cambium-commit"))
+    #expect(calls.all.allSatisfy { $0.hasPrefix("cambium-") }, "\(calls.all)")
+  }
+}
+
+/// Which threads made which calls, but for reads, which a transaction makes where it runs.
+private final class CallsByThread: @unchecked Sendable {
+  private let lock = ThreadLock()
+  private var sites: [String: Set<Site>] = [:]
+
+  func note(_ site: Site) {
+    if [.pageRead, .pageAdvise].contains(site) { return }
+    var name = [UInt8](repeating: 0, count: 16)
+    let file = unsafe open("/proc/thread-self/comm", O_RDONLY)
+    let length = unsafe max(0, read(file, &name, name.count))
+    close(file)
+    let text = String(decoding: name.prefix(length), as: UTF8.self).filter { $0 != "\n" }
+    lock.lock()
+    sites[text, default: []].insert(site)
+    lock.unlock()
+  }
+
+  var all: Set<String> { Set(sites.keys) }
+
+  func names(at site: Site) -> Set<String> {
+    Set(sites.filter { $0.value.contains(site) }.keys)
+  }
+}
+
+/// Something that happens once, for threads to wait for.
+final class Signal: @unchecked Sendable {
+  private let lock = ThreadLock()
+  private let condition: ThreadCondition
+  private var happened = false
+
+  init() { condition = ThreadCondition(lock) }
+
+  var isSet: Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    return happened
+  }
+
+  func set() {
+    lock.lock()
+    defer { lock.unlock() }
+    happened = true
+    condition.broadcast()
+  }
+
+  func wait() {
+    lock.lock()
+    defer { lock.unlock() }
+    while !happened { condition.wait() }
+  }
+
+  /// False if the time ran out.
+  func wait(atMost limit: Duration) -> Bool {
+    let deadline = ContinuousClock.now + limit
+    lock.lock()
+    defer { lock.unlock() }
+    while !happened {
+      if !condition.wait(atMost: deadline - .now), ContinuousClock.now >= deadline { break }
+    }
+    return happened
+  }
+}

@@ -1,0 +1,175 @@
+import TestSupport
+
+@testable import Cambium
+@testable import InternalTestSupport
+
+extension EngineOptions {
+  /// Options with which a transaction spills after a few puts, and merges runs soon.
+  static func spilling(budget: Int = 400) -> EngineOptions {
+    var options = EngineOptions.small()
+    options.transactionBudget = budget
+    options.runsMax = 3
+    return options
+  }
+}
+
+/// Transactions at random, larger than their budget, beside a dictionary.
+struct SpillHistory {
+  private struct Abort: Error {}
+
+  let medium = SimulatedFileSystem()
+  let engine: SimulatedEngine
+  private(set) var content = Content()
+  private var random: SplitMix64
+  private let lengths: [Int]
+  /// How often everything is read: once in so many steps.
+  private let reading: Int
+  private var stamp = 0
+  private(set) var spilled = 0
+
+  init(seed: UInt64) throws {
+    random = SplitMix64(seed: seed)
+    let budget = [150, 400, 1_000][Int(random.next() % 3)]
+    engine = try SimulatedEngine.open(medium, options: .spilling(budget: budget))
+    lengths = [[0, 5, 40], [0, 60, 300], [10, 700, 5_000]][Int(random.next() % 3)]
+    reading = [1, 4, 25, 400][Int(random.next() % 4)]
+  }
+
+  mutating func run(transactions: Int, steps: Int) throws {
+    for _ in 0..<transactions {
+      try transaction(steps: steps)
+      try engine.checkHolds(content)
+      if random.next() % 2 == 0 { _ = try engine.step(budget: Int(random.next() % 3)) }
+    }
+    let faults = engine.working.base.file.check(sizes: engine.options.nodeSizes)
+    try agree(faults.isEmpty, "\(faults)")
+    try engine.close()
+    let again = try SimulatedEngine.open(medium.crashed(.none), options: .spilling())
+    try again.checkHolds(content)
+  }
+
+  private mutating func transaction(steps: Int) throws {
+    let before = content
+    let isAborted = random.next() % 5 == 0
+    var run = self
+    do {
+      try engine.write(.durable) { transaction in
+        try run.perform(steps: Int(run.random.next() % UInt64(steps)), transaction)
+        if isAborted { throw Abort() }
+      }
+      self = run
+    } catch is Abort {
+      self = run
+      content = before
+    }
+  }
+
+  private mutating func perform(
+    steps: Int, _ transaction: Transaction<SimulatedFileSystem>
+  ) throws {
+    var savepoints: [(Transaction<SimulatedFileSystem>.Savepoint, Content)] = []
+    for _ in 0..<steps {
+      stamp += 1
+      switch random.next() % 100 {
+      case 0..<5: savepoints.append((try transaction.savepoint(), content))
+      case 5..<8:
+        guard !savepoints.isEmpty else { continue }
+        let index = Int(random.next() % UInt64(savepoints.count))
+        savepoints.removeLast(savepoints.count - index - 1)
+        transaction.rollBack(to: savepoints[index].0)
+        content = savepoints[index].1
+      case 8..<11: if let last = savepoints.popLast() { transaction.release(last.0) }
+      case 11: try change(.clear(tree: tree()), transaction)
+      case 12..<30: try change(.remove(tree: tree(), key: key()), transaction)
+      default: try change(put(), transaction)
+      }
+      if random.next() % UInt64(reading) == 0 { try verify(transaction) }
+    }
+    if transaction.spill != nil { spilled += 1 }
+    try verify(transaction)
+  }
+
+  private mutating func tree() -> Int { [0, 1, 1, 1, 2][Int(random.next() % 5)] }
+  private mutating func key() -> Int { Int(random.next() % 60) }
+
+  private mutating func put() -> Change {
+    .put(tree: tree(), key: key(), length: Int(random.next() % UInt64(length() + 1)))
+  }
+
+  private mutating func length() -> Int { lengths[Int(random.next() % 3)] }
+
+  private mutating func change(
+    _ change: Change, _ transaction: Transaction<SimulatedFileSystem>
+  ) throws {
+    let isOne = content.apply(change, stamp: stamp)
+    if case .remove(let tree, let key) = change {
+      let isDone = try transaction.remove(
+        Content.key(key).rawSpan, in: engine.names.slot(of: Content.treeNames[tree]))
+      try agree(isDone == isOne, "\(key) of \(tree) was there: \(isDone)")
+    } else {
+      try transaction.perform([change], engine.names, stamp: stamp)
+    }
+  }
+}
+
+// MARK: - Reading
+
+extension SpillHistory {
+  private mutating func verify(_ transaction: Transaction<SimulatedFileSystem>) throws {
+    for (number, expected) in content.trees.enumerated() {
+      let tree = try transaction.tree(engine.names.slot(of: Content.treeNames[number]))
+      let count = try tree.count()
+      try agree(count == expected.count, "\(count), not \(expected.count)")
+      var value: Bytes = []
+      for key in 0..<60 {
+        let isFound = try tree.copyValue(for: Content.key(key).rawSpan, to: &value)
+        try agree(isFound == (expected[key] != nil), "\(key) in \(number) is there: \(isFound)")
+        if isFound { try agree(value == expected[key], "\(key) in \(number) is \(value)") }
+        let isThere = try tree.contains(Content.key(key).rawSpan)
+        try agree(isThere == isFound, "\(key) in \(number) is contained: \(isThere)")
+      }
+      try verify(tree.cursor(), expected)
+    }
+  }
+
+  /// Goes over everything in both directions, and to and fro.
+  private mutating func verify(
+    _ cursor: TransactionCursor<SimulatedFileSystem>, _ expected: [Int: Bytes]
+  ) throws {
+    let keys = expected.keys.sorted()
+    var isOn = try cursor.first()
+    for key in keys {
+      try verify(cursor, isOn, key, expected)
+      isOn = try cursor.next()
+    }
+    try agree(!isOn, "an entry behind the last")
+    isOn = try cursor.last()
+    for key in keys.reversed() {
+      try verify(cursor, isOn, key, expected)
+      isOn = try cursor.previous()
+    }
+    try agree(!isOn, "an entry before the first")
+    let sought = key()
+    isOn = try cursor.seek(to: Content.key(sought).rawSpan)
+    var place = keys.firstIndex { $0 >= sought } ?? keys.count
+    for _ in 0..<12 {
+      try agree(isOn == keys.indices.contains(place), "from \(sought): \(isOn)")
+      if !isOn { return }
+      try verify(cursor, isOn, keys[place], expected)
+      let isForward = random.next() % 2 == 0
+      isOn = isForward ? try cursor.next() : try cursor.previous()
+      place += isForward ? 1 : -1
+    }
+  }
+
+  private func verify(
+    _ cursor: TransactionCursor<SimulatedFileSystem>, _ isOn: Bool, _ key: Int,
+    _ expected: [Int: Bytes]
+  ) throws {
+    try agree(isOn, "no entry \(key)")
+    try agree(cursor.key.array() == Content.key(key), "\(cursor.key.array()), not \(key)")
+    var value: Bytes = []
+    try cursor.appendValue(to: &value)
+    try agree(value == expected[key], "\(key) has another value")
+  }
+}

@@ -1,0 +1,45 @@
+import Cambium
+import Testing
+
+/// What errors say: what failed, on what, and what to do.
+@Suite struct ErrorTextTests {
+  private static let texts: [(StoreError, String)] = [
+    (
+      .invalidValue(record: "Item", field: "price", reason: "must be at least 0"),
+      "Item.price is not valid: must be at least 0. The record was not saved."
+    ),
+    (
+      .invalidQuery(record: "Trip", field: "nam", reason: "there is no such field"),
+      "Trip.nam cannot be queried: there is no such field. Correct the query."
+    ),
+    (
+      .stepFailed(version: 2, source: "Step", reason: "One. Two."),
+      "The step to version 2 failed at Step: One. Two. Nothing was changed. Correct the record or the step, and"
+        + " migrate again."
+    ),
+    (
+      .limitExceeded(.valueLength, found: 104_857_678),
+      "valueLength is 104857678, more than the 16777216 allowed. Store large fields outside of the record, with"
+        + " `storage: .external()`."
+    ),
+  ]
+
+  @Test func `errors say what failed, on what, and what to do`() {
+    for (error, text) in Self.texts { #expect("\(error)" == text) }
+  }
+
+  @Test func `no text ends in two stops`() {
+    let errors: [StoreError] = [
+      .cannotMigrate(from: 1, to: 2, reasons: ["It is so.", "so it is"]),
+      .invalidDescription(record: "R", field: nil, version: 1, reason: "It is so."),
+      .stepFailed(version: 1, source: "R", reason: "It is so."),
+      .invalidValue(record: "R", field: nil, reason: "It is so."),
+      .invalidQuery(record: "R", field: nil, reason: "It is so."),
+      .unreadableRecord(record: "R", key: "1", field: nil, reason: "It is so."),
+    ]
+    for error in errors { #expect(!"\(error)".contains(".."), "\(error)") }
+    #expect(
+      "\(StoreError.schemaMismatch(version: 2, differences: ["E is not described"]))".contains(
+        "RemovedRecord"))
+  }
+}

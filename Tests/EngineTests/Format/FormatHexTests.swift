@@ -1,0 +1,50 @@
+import Testing
+
+@testable import Cambium
+@testable import InternalTestSupport
+
+/// The hexadecimal in `FORMAT.md` is the fixture's, and shows all of it.
+@Suite struct FormatHexTests {
+  /// Blocks shown as "the same as the block before them", and the byte from which on they are.
+  private static let copies: [FileName: (block: Int, from: Int)] = [
+    .pages(1): (7, 4), .pages(2): (4, 4), .log(0): (1, 0), .log(1): (1, 0),
+  ]
+
+  @Test(arguments: FormatFixture.names)
+  func `every byte shown is there, and all others are zero`(name: FileName) throws {
+    let file = try #require(try FormatFixture.files()[name])
+    var shown = Bytes(repeating: 0, count: file.count)
+    var last = -1
+    for line in try FormatDocument().hex("\(name)") {
+      let end = line.offset + line.bytes.count
+      try #require(line.offset > last && end <= file.count, "\(line)")
+      last = end - 1
+      shown.replaceSubrange(line.offset..<end, with: line.bytes)
+    }
+    let (block, from) = try #require(Self.copies[name])
+    let copy = block * Layout.blockSize
+    shown.replaceSubrange(
+      copy + from..<copy + Layout.blockSize, with: shown[copy - Layout.blockSize + from..<copy])
+    let difference = zip(shown, file).enumerated().first { $1.0 != $1.1 }
+    #expect(difference == nil, "\(difference.map { String($0.offset, radix: 16) } ?? "")")
+  }
+
+  @Test func `the worked checksums are right`() throws {
+    let document = try FormatDocument()
+    let page = try #require(try FormatFixture.files()[.pages(2)])[4096..<8192]
+    let covered: [Bytes] = [
+      Bytes("123456789".utf8), Bytes(0..<16), Bytes(0..<16) + [2, 0, 0, 0, 1, 0, 0, 0],
+      Bytes(0..<16) + [2, 0, 0, 0, 1, 0, 0, 0] + page.dropFirst(4),
+    ]
+    let stated = try document.column("is", of: "Checksum, worked")
+    let computed = covered.map { bytes in
+      var checksum = Checksum()
+      checksum.update(bytes.rawSpan)
+      return "\(checksum)"
+    }
+    #expect(stated == computed)
+    #expect(covered.map { String(IndependentReader.crc($0), radix: 16) } == computed)
+    let last = try #require(UInt32(computed[3], radix: 16))
+    #expect((0..<4).map { UInt8(truncatingIfNeeded: last >> (8 * $0)) } == Bytes(page.prefix(4)))
+  }
+}

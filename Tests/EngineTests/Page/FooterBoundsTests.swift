@@ -1,0 +1,90 @@
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// What a footer may say of trees and segments, by the bytes that it publishes.
+@Suite struct FooterBoundsTests {
+  /// Ten blocks are published, of segment 1.
+  private static let published: UInt64 = 10 * 4_096
+
+  private static func fault(
+    of segments: [SegmentExtent], root: (count: UInt64, liveBytes: UInt64)? = nil,
+    isPending: Bool = false
+  ) -> Invariant? {
+    var footer = Footer(identity: FooterFixtures.identity)
+    footer.segments = segments
+    if let root {
+      let reference = PageReference(
+        position: PagePosition(segment: 1, block: 1), blocks: 1, checksum: Checksum(),
+        lowestVersion: 1, count: root.count, liveBytes: root.liveBytes)
+      let tree = NamedTree(name: "t", root: TreeRoot(reference: reference, level: 0))
+      if isPending {
+        footer.pendingWork = [PendingWork(kind: 9, cursor: [], trees: [tree])]
+      } else {
+        footer.trees = [tree]
+      }
+    }
+    return storeError { () throws(StoreError) in
+      try footer.checkBounds(at: FooterFixtures.position)
+    }?.invariant
+  }
+
+  private static func pages(_ end: UInt64, live: UInt64 = 0) -> SegmentExtent {
+    SegmentExtent(kind: .pages, number: 1, end: end, liveBytes: live)
+  }
+
+  private static func blobs(_ end: UInt64, live: UInt64) -> SegmentExtent {
+    SegmentExtent(kind: .blobs, number: 1, end: end, liveBytes: live)
+  }
+
+  @Test(
+    arguments: [
+      (pages(10, live: published), nil),
+      (pages(10, live: published + 1), .footerSections),
+      (pages(0, live: 1), .footerSections),
+      (pages(10, live: .max), .footerSections),
+      (pages(.max), .footerSections),
+      (blobs(100, live: 100), nil),
+      (blobs(100, live: 101), .footerSections),
+      (blobs(1 << 44, live: 1 << 44), nil),
+      (blobs(1 << 44 + 1, live: 0), .footerSections),
+      (blobs(.max, live: .max), .footerSections),
+    ] as [(SegmentExtent, Invariant?)])
+  func `no more lives in a segment than it has`(segment: SegmentExtent, invariant: Invariant?) {
+    #expect(Self.fault(of: [segment]) == invariant)
+  }
+
+  @Test(
+    arguments: [
+      (1, 4_096, nil),
+      (512, 4_096, nil),
+      (513, 4_096, .referenceBounds),
+      (1, published, nil),
+      (1, published + 1, .referenceBounds),
+      (published / 8, published, nil),
+      (1 << 62, published, .referenceBounds),
+      (1 << 62, 1 << 62, .referenceBounds),
+    ] as [(UInt64, UInt64, Invariant?)])
+  func `no tree has more than is published`(
+    count: UInt64, liveBytes: UInt64, invariant: Invariant?
+  ) {
+    for isPending in [false, true] {
+      let found = Self.fault(
+        of: [Self.pages(10), Self.blobs(1 << 40, live: 0)], root: (count, liveBytes),
+        isPending: isPending)
+      #expect(found == invariant)
+    }
+  }
+
+  @Test func `a footer that says more than can be does not open`() throws {
+    let store = FooterStore()
+    var footer = Footer(identity: FooterFixtures.identity)
+    footer.segments = [Self.blobs(1, live: 2)]
+    let reference = try store.publish(footer)
+    let fault = storeError { () throws(StoreError) in _ = try store.open(reference) }
+    #expect(fault?.invariant == .footerSections)
+    let faults = PageFile.check(reference, of: footer.identity, in: store.medium)
+    #expect(faults.map(\.invariant) == [.footerSections, .footerSections])
+  }
+}

@@ -1,0 +1,57 @@
+import TestSupport
+import Testing
+
+@testable import Cambium
+
+/// The order in which a spilled transaction's puts are merged.
+@Suite struct KeySorterTests {
+  private func sorted(_ keys: [[UInt8]]) -> [(key: [UInt8], place: Int)] {
+    var entries = UnsortedEntries()
+    for (index, key) in keys.enumerated() {
+      let value = (0..<8).map { UInt8(truncatingIfNeeded: index >> (8 * $0)) }
+      entries.append(key.rawSpan, value.rawSpan)
+    }
+    var sorter = KeySorter(prefixLength: entries.prefixLength)
+    var result: [(key: [UInt8], place: Int)] = []
+    entries.reorder { entries, places in
+      sorter.sort(&places, of: entries)
+      for place in places {
+        result.append(
+          (entries.key(place).array(), Int(entries.value(place).load(0, as: UInt64.self))))
+      }
+    }
+    return result
+  }
+
+  /// More than are sorted at once. Each division of them takes tens of milliseconds here, so one for every byte that
+  /// a key could have would take minutes.
+  @Test(.timeLimit(.minutes(1)), arguments: [3, 1000])
+  func `a key that comes often stays in the order it came`(_ length: Int) {
+    let often = [UInt8](repeating: 7, count: length)
+    let count = 1 << 17 + 500
+    var keys = [[UInt8]](repeating: often, count: count)
+    keys[100] = [7]
+    keys[200] = often + [1]
+    keys[300] = [8, 1]
+    keys[400] = often + [0]
+    let result = sorted(keys)
+    #expect(result.first?.place == 100)
+    #expect(result.suffix(3).map(\.place) == [400, 200, 300])
+    let same = result.dropFirst().dropLast(3).map(\.place)
+    #expect(same == (0..<count).filter { ![100, 200, 300, 400].contains($0) })
+  }
+
+  @Test func `keys with long beginnings in common are sorted`() {
+    var random = SplitMix64(seed: 5)
+    let keys = (0..<(1 << 17 + 1000)).map { _ in
+      [UInt8](repeating: 1, count: Int.random(in: 20...24, using: &random))
+        + [UInt8.random(in: 0...3, using: &random)]
+    }
+    let result = sorted(keys)
+    let isSorted = zip(result, result.dropFirst()).allSatisfy { one, next in
+      let order = one.key.rawSpan.compare(next.key.rawSpan)
+      return order < 0 || order == 0 && one.place < next.place
+    }
+    #expect(isSorted)
+  }
+}

@@ -1,0 +1,85 @@
+import TestSupport
+import Testing
+
+@testable import Cambium
+@testable import InternalTestSupport
+
+@Suite struct ManySegmentsTests {
+  private static func changes(_ round: UInt64) -> [Bytes: Bytes?] {
+    var random = SplitMix64(seed: round)
+    var changes: [Bytes: Bytes?] = [:]
+    for _ in 0..<120 {
+      let number = random.next() % 2_000
+      changes[key(number, length: 8)] = Bytes(repeating: UInt8(round), count: 3_000)
+    }
+    return changes
+  }
+
+  @Test(arguments: TreeReadingTests.modes, [1, 0x7fff_fffe, UInt32.max - 200])
+  func `trees over many full segments agree with a dictionary`(
+    mode: ReadMode, first: UInt32
+  ) throws {
+    var world = TreeWorld(on: InMemoryFileSystem(), sizes: tinyNodes, reading: mode)
+    world.segmentBlocks = 130
+    world.nextSegment = first
+    for round in 0..<6 as Range<UInt64> { try world.merge(Self.changes(round)) }
+    #expect(world.nextSegment - first > 6)
+    #expect(world.file?.footer.segments.count ?? 0 > 6)
+    try world.verify(every: 7)
+    try world.merge([:], adoption: .outside(segment: first))
+    try world.verify(every: 40)
+  }
+
+  @Test func `the last segment number is used, and none is after it`() throws {
+    var world = TreeWorld(on: InMemoryFileSystem(), sizes: tinyNodes)
+    world.segmentBlocks = 130
+    world.nextSegment = .max - 1
+    try world.merge([[1]: [1]])
+    world.nextSegment = .max
+    try world.merge([[2]: [2]])
+    try world.verify()
+    #expect(world.root?.reference.position.segment == .max)
+    var overflowing = TreeWorld(on: InMemoryFileSystem(), sizes: tinyNodes)
+    overflowing.segmentBlocks = 130
+    overflowing.nextSegment = .max
+    #expect(throws: StoreError.limitExceeded(.segmentNumber, found: 1 << 32)) {
+      try overflowing.merge(
+        Self.changes(1).merging(Self.changes(2)) { $1 })
+    }
+  }
+
+  @Test(arguments: TreeReadingTests.modes)
+  func `leaves at the end of full-sized segments are read`(mode: ReadMode) throws {
+    let identity = TreeWorld<InMemoryFileSystem>.identity
+    let pages = CraftedPages(from: 8)
+    var children: [(separator: Bytes, reference: PageReference)] = []
+    for number in 1...7 as ClosedRange<UInt32> {
+      let start = Int(number) * 100
+      var node = BuiltNode(CraftedPages.entries(start..<start + 100))
+      node.seal(
+        at: PagePosition(segment: number, block: UInt32(Layout.segmentBlocksMax) - 2), in: identity)
+      var header = AlignedBuffer(count: Layout.blockSize)
+      var span = header.mutableBytes(0..<Layout.blockSize)
+      SegmentHeader(identity: identity, number: number).encode(to: &span)
+      // The gigabyte between the two is a hole.
+      let file = try pages.medium.create(.pages(number), header.bytes.array())
+      try pages.medium.write(
+        node.bytes, to: file, from: Int(node.reference.position.block) * Layout.blockSize)
+      children.append(([UInt8(start >> 8), UInt8(start & 0xff)], node.reference))
+    }
+    let root = try pages.append(branch: children)
+    let full = (1...7 as ClosedRange<UInt32>).map {
+      SegmentExtent(
+        kind: .pages, number: $0, end: UInt64(Layout.segmentBlocksMax), liveBytes: 0)
+    }
+    let tree = try pages.tree(root, level: 1, reading: mode, below: full)
+    #expect(TreeCheck.run(tree).faults.isEmpty)
+    for start in 100..<800 {
+      let key = [UInt8(start >> 8), UInt8(start & 0xff)]
+      let rank = try tree.rank(of: key.rawSpan)
+      #expect(rank == start - 100)
+      let entry = try tree.entry(for: key.rawSpan)
+      #expect(entry != nil)
+    }
+  }
+}

@@ -1,0 +1,1 @@
+typealias Bytes = [UInt8]
