@@ -10,7 +10,6 @@ public struct Report {
       ThroughputPlot.plots(of: results)
       + [MigrationPlot(results: results).plot].compactMap { $0 }
       + LatencyPlot.plots(of: results)
-      + [MemoryPlot(results: results).plot].compactMap { $0 }
   }
 
   /// Whether every step ran, and to its end.

@@ -2,12 +2,28 @@ import Foundation
 import FoundationXML
 import Testing
 
+@testable import BenchmarkReport
+
 /// An element of a drawing, as a reader of XML finds it.
 struct DrawnElement {
   let name: String
   let attributes: [String: String]
+  /// What stands in it.
+  var text = ""
 
   func number(_ attribute: String) -> Double { attributes[attribute].flatMap(Double.init) ?? .nan }
+
+  /// From where to where a text reaches, about.
+  var extent: (start: Double, end: Double) {
+    let length = SVGDrawing.width(
+      of: text, size: number("font-size"), isBold: attributes["font-weight"] == "bold")
+    let x = number("x")
+    return switch attributes["text-anchor"] {
+    case "end": (x - length, x)
+    case "middle": (x - length / 2, x + length / 2)
+    default: (x, x + length)
+    }
+  }
 }
 
 /// Reads a drawing.
@@ -38,6 +54,11 @@ private final class ElementCollector: NSObject, XMLParserDelegate {
     _ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?
   ) {
     openCount -= 1
+  }
+
+  func parser(_ parser: XMLParser, foundCharacters string: String) {
+    guard !elements.isEmpty else { return }
+    elements[elements.count - 1].text += string.trimmingCharacters(in: .newlines)
   }
 
   func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {

@@ -16,6 +16,8 @@ struct LinePlot {
   }
 
   let title: String
+  /// A second line, fainter.
+  var subtitle = ""
   let horizontal: Horizontal
   /// The vertical axis, which is logarithmic.
   let verticalLabel: String
@@ -26,15 +28,16 @@ struct LinePlot {
   private static let width = 900.0
   private static let left = 90.0
   private static let right = 870.0
-  private static let top = 78.0
-  private static let bottom = 440.0
+  private static let top = 92.0
+  private static let bottom = 454.0
 
   var drawing: SVGDrawing {
     let height = Self.bottom + 54 + Double(caption.count) * 16
-    var drawing = SVGDrawing(width: Self.width, height: height, title: title)
+    var drawing = SVGDrawing(width: Self.width, height: height, title: "\(title): \(subtitle)")
     drawing.text(title, at: (16, 26), size: 17, isBold: true)
+    drawing.text(subtitle, at: (16, 44), size: 12, color: Palette.faint)
     Legend(engines: lines.map(\.engine), limits: Set(lines.filter(\.isLimit).map(\.engine)))
-      .draw(in: &drawing, at: (16, 50), width: Self.width - 32)
+      .draw(in: &drawing, at: (16, 66), width: Self.width - 32)
     let x = Scale(horizontal.kind, horizontal.range, from: Self.left, to: Self.right)
     let y = Scale(
       .logarithmic, .around(lines.flatMap { $0.points.map(\.y) }, margin: 1.5),

@@ -27,9 +27,24 @@ enum Palette {
     "zstd in memory": "#1b1b1b",
     "disk": "#1b1b1b",
     "raw flush": "#1b1b1b",
-    "all in one process": "#9aa0a6",
   ]
 
   /// Of an engine's own; one for all that are not known.
   static func color(of engine: String) -> String { engines[engine] ?? "#4b5563" }
+
+  /// If all engines but Cambium are grey.
+  static func emphasis(of engine: String) -> String {
+    engine.hasPrefix("cambium") ? color(of: engine) : "#aab1ba"
+  }
+
+  private static let names = [
+    "cambium": "Cambium", "lmdb": "LMDB", "sqlite": "SQLite", "rocksdb": "RocksDB", "grdb": "GRDB",
+  ]
+
+  /// An engine's name as its makers write it, and the way that it was used: `SQLite, copy`.
+  static func name(of engine: String) -> String {
+    let words = engine.split(separator: "-", maxSplits: 1).map(String.init)
+    let first = words.first.map { names[$0] ?? $0 } ?? engine
+    return ([first] + words.dropFirst()).joined(separator: ", ")
+  }
 }

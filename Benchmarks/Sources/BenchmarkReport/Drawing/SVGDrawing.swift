@@ -12,6 +12,11 @@ struct SVGDrawing {
     self.title = title
   }
 
+  /// About what a text takes, in a wide font: an SVG has no say in which one a reader has.
+  static func width(of text: String, size: Double, isBold: Bool = false) -> Double {
+    Double(text.count) * size * (isBold ? 0.72 : 0.61)
+  }
+
   /// Where a text's position is: at its start, its middle or its end.
   enum Anchor: String {
     case start, middle, end

@@ -9,15 +9,16 @@ struct LatencyPlot {
     let key = comparison.key
     let lines = comparison.lines.compactMap(line)
     guard !lines.isEmpty else { return nil }
-    let title = "Latency of a \(key.workload), \(key.durability): \(key.setting)"
+    let title = "Latency of a \(key.workload), \(key.durability)"
     let plot = LinePlot(
-      title: title, horizontal: Self.axis, verticalLabel: "µs (logarithmic)",
+      title: title, subtitle: key.setting, horizontal: Self.axis, verticalLabel: "µs (logarithmic)",
       caption: [
         "Durability class: \(key.durability). p99: 99 of 100 took no longer. Medians of the rounds.",
         source,
       ], lines: lines)
     return Plot(
-      ["latency", key.workload, key.setting, key.durability], title: title, drawing: plot.drawing)
+      ["latency", key.workload, key.setting, key.durability],
+      title: "\(title): \(key.setting)", drawing: plot.drawing)
   }
 
   private static var axis: LinePlot.Horizontal {

@@ -15,14 +15,14 @@ struct MigrationPlot {
   var plot: Plot? {
     let comparisons = comparisons
     guard let key = comparisons.first?.key else { return nil }
-    let title = "Migration (\(key.workload)): records a second, by size"
+    let title = "Migration (\(key.workload)): records a second"
     let plot = LinePlot(
-      title: title, horizontal: axis(comparisons.map(\.size)),
+      title: title, subtitle: "by the number of records in the store",
+      horizontal: axis(comparisons.map(\.size)),
       verticalLabel: "records a second (logarithmic)",
       caption: [
-        "Every record rewritten; durability class: \(key.durability), debts paid before the clock stops.",
-        "disk: writing as many bytes as Cambium's store has, front to back, past the page cache, and flushing"
-          + " them; measured beside each size.",
+        "Every record is rewritten; durability class: \(key.durability), debts paid before the clock stops.",
+        "disk: writing as many bytes as Cambium's store has, in order, directly, and flushing them.",
         results.plotSource,
       ], lines: lines(comparisons))
     return Plot(["migration"], title: title, drawing: plot.drawing)

@@ -1,71 +1,97 @@
-/// How fast each engine is, in Cambium's speed: bars to the left of the line are slower, to the right faster.
+/// How fast each engine is, in figures: a group of bars for each workload.
 struct ThroughputPlot {
-  let comparisons: [Comparison]
   let title: String
   let caption: [String]
-  /// Whether parts and durability classes are mixed, so that each group has to say its own.
-  var isMixed = false
+  /// Without the panels that have nothing to show.
+  let panels: [SpeedPlot.Panel]
 
-  /// Nil where there is nobody to compare with.
-  var drawing: SVGDrawing? {
-    let groups = comparisons.compactMap(group)
-    guard !groups.isEmpty else { return nil }
-    let values = groups.flatMap { $0.bars.map(\.value) }
-    return BarPlot(
-      title: title, axisLabel: "speed, Cambium's = 1 (logarithmic)", caption: caption,
-      kind: .logarithmic, range: .around(values + [0.5, 2], margin: 2.5),
-      baseline: (1, "Cambium", Palette.color(of: "cambium")), groups: groups,
-      limits: Set(comparisons.flatMap(\.lines).filter { $0.role == .limit }.map(\.engine))
-    ).drawing
+  init(title: String, caption: [String], panels: [SpeedPlot.Panel]) {
+    self.title = title
+    self.caption =
+      caption + [
+        "Longer is faster. The bars of a workload are to scale; each workload has its own."
+      ]
+    self.panels = panels.filter { !$0.groups.isEmpty }
   }
 
-  private func group(_ comparison: Comparison) -> BarPlot.Group? {
-    let bars = comparison.lines.compactMap { line -> BarPlot.Bar? in
-      guard let ratio = comparison.ratio(to: line) else { return nil }
-      return BarPlot.Bar(
-        engine: line.engine, value: 1 / ratio, label: "\(Figures.short(1 / ratio)) ×")
-    }
-    guard !bars.isEmpty else { return nil }
-    let key = comparison.key
-    return BarPlot.Group(
-      label: isMixed ? "\(key.part): \(key.workload)" : key.workload,
-      detail: isMixed ? "\(key.setting); \(key.durability)" : key.setting, bars: bars)
+  /// `nil` if there is no peer to compare with.
+  func plot(named words: [String]) -> Plot? {
+    guard !panels.isEmpty else { return nil }
+    let drawing = SpeedPlot(title: title, caption: caption, panels: panels).drawing
+    return Plot(words, title: title, drawing: drawing)
+  }
+}
+
+extension SpeedPlot.Group {
+  /// `nil` if nothing is compared, or the figures are not speeds.
+  init?(_ lines: [ResultLine], label: String, detail: String) {
+    let own = lines.first { $0.role == .own }
+    let bars = lines.filter { $0.unit.prefersMore && $0.unit == own?.unit }
+    guard bars.contains(where: { $0.role != .own }) else { return nil }
+    self.init(
+      label: label, detail: detail,
+      bars: bars.map {
+        SpeedPlot.Bar(engine: $0.engine, role: $0.role, value: $0.figure, label: $0.figureText)
+      })
   }
 }
 
 extension ThroughputPlot {
-  /// One of the workloads that stand for the others, and one for each part and durability class.
+  /// The overview, and a plot for each part and durability class.
   static func plots(of results: MeasuredResults) -> [Plot] {
-    let source = results.plotSource
-    let headlines = ThroughputPlot(
-      comparisons: Headline.comparisons(in: results),
-      title: "Speed by workload and engine, at a glance",
-      caption: [
-        "Each workload in one setting, with its durability class behind it. Medians, measured side by side.",
-        source,
-      ], isMixed: true)
-    let all = results.parts.flatMap { part in
+    let parts = results.parts.flatMap { part in
       let comparisons = results.comparisons(of: part)
       return comparisons.map(\.key.durability).withoutRepetition.map { durability in
-        plot(part, durability, comparisons.filter { $0.key.durability == durability }, source)
+        plot(
+          part, durability, comparisons.filter { $0.key.durability == durability },
+          results.plotSource)
       }
     }
-    let first = headlines.drawing.map {
-      Plot(["throughput"], title: headlines.title, drawing: $0)
-    }
-    return ([first] + all).compactMap { $0 }
+    return ([overview(of: results)] + parts).compactMap { $0 }
   }
 
+  private static func overview(of results: MeasuredResults) -> Plot? {
+    ThroughputPlot(
+      title: "Speed by workload and engine",
+      caption: [
+        "The durability class is named last in each second line. Medians, measured side by side.",
+        results.plotSource,
+      ],
+      panels: Overview.panels.map { panel in
+        SpeedPlot.Panel(
+          title: panel.title,
+          groups: panel.workloads.compactMap { workload in
+            workload.comparison(in: results).flatMap {
+              SpeedPlot.Group(
+                $0.withoutLimits, label: workload.label,
+                detail: "\($0.key.setting); \($0.key.durability)")
+            }
+          })
+      }
+    ).plot(named: ["throughput"])
+  }
+
+  /// In two columns if there are many workloads.
   private static func plot(
     _ part: String, _ durability: String, _ comparisons: [Comparison], _ source: String
   ) -> Plot? {
-    let plot = ThroughputPlot(
-      comparisons: comparisons, title: "\(part): speed by workload and engine, \(durability)",
-      caption: ["Durability class: \(durability). Medians, measured side by side.", source])
-    return plot.drawing.map {
-      Plot(["throughput", part, durability], title: plot.title, drawing: $0)
+    let groups = comparisons.compactMap {
+      SpeedPlot.Group($0.lines, label: $0.key.workload, detail: $0.key.setting)
     }
+    let middle = groups.count > 3 ? (groups.count + 1) / 2 : groups.count
+    return ThroughputPlot(
+      title: "\(part): speed by workload and engine, \(durability)",
+      caption: ["Durability class: \(durability). Medians, measured side by side.", source],
+      panels: [groups[..<middle], groups[middle...]].map {
+        SpeedPlot.Panel(title: "", groups: Array($0))
+      }
+    ).plot(named: ["throughput", part, durability])
   }
+}
+
+extension Comparison {
+  /// The disk is so much faster than any engine that beside it these look alike.
+  fileprivate var withoutLimits: [ResultLine] { lines.filter { $0.role != .limit } }
 }
 
 extension MeasuredResults {
