@@ -138,17 +138,18 @@ extension ExtremeCalls {
         }
       }
     },
-    "Step.init(to:label:_:)": { _ in
+    "Step.init(to:label:revision:_:)": { _ in
       for version in Extremes.integers { Extremes.migrate(Step(to: version)) }
       for label in Extremes.strings { Extremes.migrate(Step(to: 2, label: label)) }
+      for revision in Extremes.integers { Extremes.migrate(Step(to: 2, revision: revision)) }
     },
-    "Step.init(from:to:label:_:)": { _ in
+    "Step.init(from:to:label:revision:_:)": { _ in
       for version in Extremes.integers {
         Extremes.migrate(Step(from: version, to: 2))
         Extremes.migrate(Step(from: 1, to: version))
       }
     },
-    "Step.init(squashing:to:label:_:)": { _ in
+    "Step.init(squashing:to:label:revision:_:)": { _ in
       for version in Extremes.integers {
         Extremes.migrate(Step(squashing: version...version, to: 2))
         Extremes.migrate(Step(squashing: 1...1, to: version))
@@ -178,6 +179,20 @@ extension ExtremeCalls {
       for name in Extremes.strings {
         Extremes.migrate(Step(to: 2) { TransformRecords(name) { _, _ in } })
         Extremes.migrate(Step(to: 2) { TransformRecords("Extreme", into: name) { _, _ in } })
+      }
+    },
+    "OldRecord.subscript(field:)": { _ in
+      for name in Extremes.strings {
+        Extremes.migrate(
+          Step(to: 2) { UpdateRecord("Extreme") { UpdateField("text", from: { try $0[name] }) } })
+      }
+    },
+    "OldRecord.subscript(field:as:)": { _ in
+      for name in Extremes.strings {
+        Extremes.migrate(
+          Step(to: 2) {
+            UpdateRecord("Extreme") { UpdateField("text", from: { try $0[name, as: String.self] }) }
+          })
       }
     },
     "RecordEmitter.callAsFunction(_:)": { _ in

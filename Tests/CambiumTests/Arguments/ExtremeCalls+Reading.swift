@@ -105,19 +105,26 @@ enum ExtremeCalls {
         Extremes.attempt { try extremes.store.forEach(record: name) { _ in } }
       }
     },
-    "RecordReading.fetch(record:key:)": { extremes in
+    "RecordReading.forEach(record:skipping:_:)": { extremes in
+      for name in Extremes.strings {
+        Extremes.attempt {
+          try extremes.store.forEach(record: name, skipping: { _ in }) { _ in }
+        }
+      }
+    },
+    "RecordReading.fetch(record:key:_:)": { extremes in
       for value in Extremes.values {
         Extremes.attempt { _ = try extremes.store.fetch(record: "Photo", key: value) }
         Extremes.attempt { _ = try extremes.store.fetch(record: "Photo", key: value, value) }
       }
     },
-    "RecordReading.fetch(_:key:)": { extremes in
+    "RecordReading.fetch(_:key:_:)": { extremes in
       for value in Extremes.values {
         Extremes.attempt { _ = try extremes.store.fetch(Photo.self, key: value) }
         Extremes.attempt { _ = try extremes.store.fetch(Photo.self, key: value, value) }
       }
     },
-    "RecordReading.contains(_:key:)": { extremes in
+    "RecordReading.contains(_:key:_:)": { extremes in
       for value in Extremes.values {
         Extremes.attempt { _ = try extremes.store.contains(Photo.self, key: value) }
       }
@@ -153,7 +160,7 @@ enum ExtremeCalls {
         Extremes.attempt { _ = try extremes.store.query(Photo.self, named: name) }
       }
     },
-    "PersistentStore.changes(of:key:)": { extremes in
+    "PersistentStore.changes(of:key:_:)": { extremes in
       for value in Extremes.values {
         Extremes.attempt { _ = try extremes.store.changes(of: Photo.self, key: value) }
       }

@@ -34,12 +34,12 @@ extension ExtremeCalls {
         extremes.write { try $0.save(DynamicRecord(name: name, fields: [name: 1])) }
       }
     },
-    "WriteTransaction.delete(_:key:)": { extremes in
+    "WriteTransaction.delete(_:key:_:)": { extremes in
       for value in Extremes.values where value != .integer(1) {
         extremes.write { _ = try $0.delete(Photo.self, key: value) }
       }
     },
-    "WriteTransaction.delete(record:key:)": { extremes in
+    "WriteTransaction.delete(record:key:_:)": { extremes in
       for value in Extremes.values where value != .integer(1) {
         extremes.write { _ = try $0.delete(record: "Photo", key: value) }
       }

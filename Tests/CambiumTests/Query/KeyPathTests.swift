@@ -99,14 +99,14 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
           },
         ]
         for error in errors {
-          guard case .invalidValue("Document", _, _) = error else {
+          guard case .invalidQuery("Document", _, _) = error else {
             Issue.record("\(condition): \(String(describing: error))")
             continue
           }
         }
       }
       let order = Query<Document>(sortedBy: .ascending(\.owner.name))
-      guard case .invalidValue = storeError({ try store.fetch(order) }) else {
+      guard case .invalidQuery = storeError({ try store.fetch(order) }) else {
         Issue.record("the name of the owner is sorted by")
         return
       }

@@ -101,8 +101,8 @@ import Testing
 
   @Test func `values of another type or out of range are refused`() throws {
     let values: [(ScalarType, FieldValue)] = [
-      (.int8, .integer(128)), (.int8, .unsigned(1)), (.uint8, .unsigned(256)), (.string, .null),
-      (.uint64, .integer(1)), (.double, .float(1)), (.date, .double(1)), (.string, .data(Data())),
+      (.int8, .integer(128)), (.int8, .unsigned(128)), (.uint8, .unsigned(256)), (.string, .null),
+      (.uint64, .integer(-1)), (.double, .float(1)), (.date, .double(1)), (.string, .data(Data())),
       (.boolean, .integer(1)), (.uuid, .string("")), (.decimal, .double(1)), (.url, .string("a:b")),
     ]
     for (type, value) in values {

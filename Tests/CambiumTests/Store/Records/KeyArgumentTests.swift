@@ -53,7 +53,7 @@ extension UUID: KeyTyped { fileprivate static var keyFieldType: FieldType { .uui
         #expect(try store.fetch(Query<Keyed<Key>>(after: [literal.fieldValue])).isEmpty)
       }
       for literal in others {
-        guard case .invalidValue = storeError({ try store.fetch(Keyed<Key>.self, key: literal) })
+        guard case .invalidQuery = storeError({ try store.fetch(Keyed<Key>.self, key: literal) })
         else {
           Issue.record("\(literal) is a key of \(Key.self)")
           continue
@@ -81,7 +81,7 @@ extension UUID: KeyTyped { fileprivate static var keyFieldType: FieldType { .uui
       try store.save(Seat(row: "A", number: 1))
       #expect(try store.fetch(Seat.self, key: "A", 1) != nil)
       #expect(try store.contains(Seat.self, key: "A", 1))
-      guard case .invalidValue = storeError({ try store.fetch(Seat.self, key: "A") }) else {
+      guard case .invalidQuery = storeError({ try store.fetch(Seat.self, key: "A") }) else {
         Issue.record("a part of a key is one")
         return
       }
