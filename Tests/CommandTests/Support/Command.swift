@@ -46,8 +46,12 @@ struct Command {
 struct ChildProcess {
   let number: pid_t
 
-  /// - Parameter files: What it has as its input, output and error output.
-  init(_ arguments: [String], files: [String], environment: [String] = []) throws {
+  /// - Parameters:
+  ///   - files: What it has as its input, output and error output.
+  ///   - addressSpace: The most memory that it may ask for, in bytes.
+  init(
+    _ arguments: [String], files: [String], environment: [String] = [], addressSpace: Int? = nil
+  ) throws {
     var actions = unsafe posix_spawn_file_actions_t()
     _ = unsafe posix_spawn_file_actions_init(&actions)
     defer { _ = unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -55,7 +59,12 @@ struct ChildProcess {
       let flags = descriptor == 0 ? O_RDONLY : O_RDWR | O_CREAT | O_TRUNC | O_NOCTTY
       _ = unsafe posix_spawn_file_actions_addopen(&actions, Int32(descriptor), path, flags, 0o600)
     }
-    let words = unsafe ([Command.path] + arguments).map { unsafe strdup($0) } + [nil]
+    var command = [Command.path] + arguments
+    if let addressSpace {
+      let script = "ulimit -v \(addressSpace >> 10); exec \"$0\" \"$@\""
+      command = ["/bin/sh", "-c", script] + command
+    }
+    let words = unsafe command.map { unsafe strdup($0) } + [nil]
     let variables =
       unsafe (["PATH=/usr/bin:/bin", "TERM=xterm"] + environment).map {
         unsafe strdup($0)
@@ -65,23 +74,17 @@ struct ChildProcess {
       for index in unsafe all.indices { unsafe free(all[index]) }
     }
     var child: pid_t = 0
-    let result = unsafe posix_spawn(&child, Command.path, &actions, nil, words, variables)
+    let result = unsafe posix_spawn(&child, command[0], &actions, nil, words, variables)
     guard result == 0 else { throw NotStarted(errno: result) }
     number = child
   }
 
   /// Its status, or 128 and the signal that ended it.
   func wait() -> Int32 {
-    measuredWait().status
-  }
-
-  /// Its status, and the most memory that it had, in bytes.
-  func measuredWait() -> (status: Int32, memory: Int) {
     var status: Int32 = 0
-    var usage = rusage()
-    while unsafe wait4(number, &status, 0, &usage) < 0, errno == EINTR {}
+    while unsafe waitpid(number, &status, 0) < 0, errno == EINTR {}
     let signal = status & 0x7f
-    return (signal == 0 ? status >> 8 & 0xff : 128 + signal, usage.ru_maxrss * 1024)
+    return signal == 0 ? status >> 8 & 0xff : 128 + signal
   }
 
   struct NotStarted: Error {

@@ -274,7 +274,9 @@ private struct RouteFinding {
 extension Step {
   /// How plans, traces and errors call it.
   var text: String {
-    let old = from.lowerBound == from.upperBound ? "\(from.lowerBound)" : "\(from.lowerBound)–\(from.upperBound)"
+    let old =
+      from.lowerBound == from.upperBound
+      ? "\(from.lowerBound)" : "\(from.lowerBound)–\(from.upperBound)"
     return "step \(old) → \(to)" + (label.map { " “\($0)”" } ?? "")
   }
 }
