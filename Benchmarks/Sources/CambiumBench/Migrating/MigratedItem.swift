@@ -97,11 +97,12 @@ extension MigrateWorkload {
       [
         Step(to: 2) {
           TransformRecords("item", into: "item", "place") { old, emit in
-            var item = old
+            var item = old.record
             item.fields["city"] = nil
             try emit(item)
             try emit(
-              DynamicRecord(name: "place", fields: ["id": old["id"], "city": old["city"]]))
+              DynamicRecord(
+                name: "place", fields: ["id": try old["id"], "city": try old["city"]]))
           }
         }
       ]
