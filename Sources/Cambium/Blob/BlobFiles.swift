@@ -7,7 +7,7 @@ final class BlobFiles<Medium: FileSystem>: @unchecked Sendable {
   let seed: BlobSeed
   let crew: BlobCrew
   let spares: BlobSpares
-  /// What every write passes.
+  /// The gate that every write passes.
   let gate: BlobGate
   private let segmentSize: UInt64
   let lock = ThreadLock()

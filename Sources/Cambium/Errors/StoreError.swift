@@ -252,7 +252,7 @@ extension StoreError {
 }
 
 extension StoreError.Limit {
-  /// What to do about it.
+  /// The sentence that says what to do now.
   fileprivate var advice: String {
     switch self {
     case .keyLength: "Use a shorter key."

@@ -12,9 +12,9 @@ struct RecordConversion: Sendable {
   private struct Origin: Sendable {
     /// The place in the old columns of what it was.
     let place: Int?
-    /// What the step gives.
+    /// The source that the step names; nil if it names none.
     let given: FieldSource?
-    /// Whether it comes with a composite that the step gives as a whole.
+    /// True if the field is a part of a composite that the step gives as a whole.
     let isWithinGiven: Bool
     /// The places of the composites that it is a part of.
     let composites: [Int]

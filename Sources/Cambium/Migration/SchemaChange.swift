@@ -215,7 +215,7 @@ extension FieldChange {
     return nil
   }
 
-  /// What to write if no value of the old type converts to the new one; nil if some do.
+  /// Advice for a field whose old type has no value that converts to the new one; nil if some values do.
   private func adviceWithoutConversion(from old: FieldSchema) -> String? {
     let canConvert =
       switch (old.type, new.type) {

@@ -32,14 +32,14 @@ extension Footer {
 }
 
 extension Footer {
-  /// What a tree takes in the catalog at least: the length of its name, a byte of it, a level and a root.
+  /// The least size of a tree in the catalog: the length of its name, a byte of it, a level and a root.
   static let treeSizeMin = 3 + PageReference.size
   /// How many trees a footer has room for at most.
   static let treeCountMax = (StoreError.Limit.footerSize.bound - fixedSize) / treeSizeMin
 }
 
 extension SegmentExtent {
-  /// What a footer can say of the size of a segment at most: little enough that those of a footer can be added.
+  /// The largest size of a segment that a footer may state, so that the sum over all segments cannot overflow.
   fileprivate static let sizeMax: UInt64 = 1 << 44
 
   /// The bytes up to where it is published.

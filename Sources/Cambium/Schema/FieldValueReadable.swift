@@ -20,7 +20,7 @@ extension FieldValue {
     throw FieldMismatch(reason: "its value is \(kind), which is not \(type)")
   }
 
-  /// What it is, for errors.
+  /// The name of the case, for errors.
   private var kind: String {
     switch self {
     case .null: "null"

@@ -119,7 +119,7 @@ extension ConditionTree {
 private struct GatheredTrees {
   let makeList: ([ConditionTree]) -> ConditionTree
   private var elements: [ConditionTree] = []
-  /// What comes behind them.
+  /// The terms after them.
   private var last: [ConditionTree] = []
 
   init(_ makeList: @escaping ([ConditionTree]) -> ConditionTree) {

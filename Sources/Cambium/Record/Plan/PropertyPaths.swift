@@ -39,7 +39,7 @@ final class PropertyPaths: Sendable {
     return isFitting ? place.reference : PropertyReference(path: "\\.\(path)")
   }
 
-  /// Whether it stands for several properties.
+  /// Returns true if a reference stands for several properties.
   func isShared(_ property: PropertyReference) -> Bool { paths[property] == .some(nil) }
 
   private static func add(

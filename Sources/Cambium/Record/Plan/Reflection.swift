@@ -8,7 +8,7 @@ struct StoredProperty {
   /// In bytes, from the start of the struct.
   let offset: Int
   let type: any Any.Type
-  /// Whether it is neither weak nor unowned: whose memory nobody but the runtime may fill.
+  /// False for weak and unowned properties, whose memory only the runtime may fill.
   let isStrong: Bool
 }
 

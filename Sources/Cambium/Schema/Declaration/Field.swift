@@ -22,7 +22,7 @@ public struct Field: Sendable {
   ///   - property: The Swift property, where that has another name.
   ///   - unique: Whether no two records have the same value. Any number of them may have nil.
   ///   - indexed: Whether an index helps to find records by it. What is unique is indexed.
-  ///   - default: For whoever makes a record without the type, and does not name the field.
+  ///   - default: The value of records that are saved without the Swift type and do not name the field.
   ///   - validation: What a value has to meet to be stored; nil always does.
   ///   - modifier: Anything; where it changes, so does the fingerprint.
   ///   - migrationInfo: What to do about it when a store comes from the version before.

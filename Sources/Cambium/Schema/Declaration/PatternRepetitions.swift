@@ -8,12 +8,12 @@ struct PatternRepetitions {
   private var groups: [Group] = [Group()]
   private(set) var hasNested = false
 
-  /// What is known of a group that was begun.
+  /// The state of a group that is open.
   private struct Group {
     /// Whether anything in it is repeated, and may be so again in another way.
     var hasRepetition = false
     var hasAlternatives = false
-    /// Whether it is matched once and for all: atomic, or looking ahead or behind.
+    /// True for groups that never backtrack: atomic ones, lookahead and lookbehind.
     var isAtomic = false
     var items: [Item] = []
 
@@ -27,11 +27,11 @@ struct PatternRepetitions {
     }
   }
 
-  /// What matches a character, or a group.
+  /// One element of a pattern: something that matches a character, or a group.
   private struct Item {
     /// If it is one character, and there is no way around it.
     var mark: Unicode.Scalar?
-    /// Whether it can match a mark.
+    /// Returns true if the element can match a mark.
     var matches: @Sendable (Unicode.Scalar) -> Bool
   }
 
@@ -189,7 +189,7 @@ struct PatternRepetitions {
 }
 
 extension Unicode.Scalar {
-  /// Whether it is neither of a word nor a space.
+  /// True for punctuation: neither part of a word nor a space.
   fileprivate var isMark: Bool {
     isASCII && !properties.isAlphabetic && properties.numericType == nil && self != "_"
       && !properties.isWhitespace

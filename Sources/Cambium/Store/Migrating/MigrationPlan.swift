@@ -132,7 +132,7 @@ extension MigrationPlan {
     let log = EngineOptions().logSize
     logBytesToGrow = log.growth(of: backend.logUse.size, writing: measure.bytesLogged)
     var faults = try RecordCounting.faults(of: route, in: backend)
-    // Pages that are made are not filled as those that are read, and rows may grow: an eighth, say.
+    // New pages may be less full than those that are read, and rows may grow: allow an eighth.
     let bytesNeeded =
       bytesToWrite + bytesToWrite / 8 + blobBytesToWrite + logBytesToGrow
       + measure.commits(of: options.sliceCount) * WorkMeasure.bytesPerCommit
@@ -154,7 +154,7 @@ private struct WorkMeasure {
   /// Bytes of entries that pass through the log. Rows that are converted in their places do not.
   private(set) var bytesLogged = 0
 
-  /// What the log has of an entry beside its key and value, at most.
+  /// The most bytes that the log adds to the key and value of an entry.
   private static var entryOverhead: Int { 32 }
   /// The pages that each commit writes beside entries: branches, the catalog, a footer.
   static var bytesPerCommit: Int { 64 << 10 }

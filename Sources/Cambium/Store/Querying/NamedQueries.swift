@@ -45,7 +45,7 @@ extension WriteTransaction {
 }
 
 extension RecordTypes {
-  /// What the names of queries begin with among those of metadata.
+  /// The prefix of queries among the names of metadata.
   static var queryPrefix: String { "cambium.query." }
 
   /// Under which name metadata has a query: one of its own for each record.

@@ -44,7 +44,7 @@ extension FieldSource {
 }
 
 extension MigrationRoute.Hop {
-  /// What the records have to hold that closures emit, and what they have without a value.
+  /// The rules and defaults of the records that closures emit.
   fileprivate var emitted: [String] {
     var lines: [String] = []
     for target in (step?.transforms ?? []).flatMap(\.targets) {
