@@ -32,8 +32,7 @@ public final class PersistentStore: RecordReading, Sendable {
   /// - Throws: `StoreError.invalidDescription` where the model is wrong; `.schemaMismatch` where the store
   ///   describes the model's version otherwise, `.cannotMigrate` where it has an older one that cannot become
   ///   the model's, `.needsMigration` where it is not to, `.rolledBack` where it was before, `.newerSchema` where
-  ///   it has a newer one; while it is migrated, `.invalidValue` for a record without a value that it must have,
-  ///   `.uniqueConflict` and `.stepFailed`; `.locked`
+  ///   it has a newer one; while it is migrated, `.stepFailed` for the record that cannot be stored; `.locked`
   ///   where it is open for writing; `.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.full`, `.io`.
   ///   Nothing has changed then that was in the store.
   public convenience init(

@@ -48,8 +48,7 @@ extension Migration {
   /// The calling thread does the work, which may take minutes; from tasks, call it on a thread of its own.
   ///
   /// - Throws: `StoreError.cannotMigrate` where the plan has faults; `.locked` where the store is open for
-  ///   writing; `.invalidValue`, `.uniqueConflict`, `.stepFailed` for the record at which it failed: then the
-  ///   store is as it was. `.migrationCancelled`, `.full`, `.io`: then the next run goes on. `.corrupt`,
+  ///   writing; `.stepFailed` for the record at which it failed: then the store is as it was. `.migrationCancelled`, `.full`, `.io`: then the next run goes on. `.corrupt`,
   ///   `.schemaMismatch` where the store has changed since the plan was made.
   @discardableResult
   public func run() throws(StoreError) -> MigrationReport { try perform(isRehearsal: false) }

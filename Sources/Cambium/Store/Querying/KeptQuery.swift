@@ -44,7 +44,7 @@ struct KeptFieldQuery: Codable {
     let isCaseInsensitive: Bool?
   }
 
-  /// - Throws: `.invalidValue` where a property is not stored.
+  /// - Throws: `.invalidQuery` if a property is not stored.
   init<Subject: Record>(
     _ query: Query<Subject>, in type: RecordType<Subject>
   ) throws(StoreError) {
@@ -61,7 +61,7 @@ struct KeptFieldQuery: Codable {
     after = query.after?.map { CodedValue($0) }
   }
 
-  /// - Throws: `StoreError.invalidValue` where a field is not there any more; what parsing the condition throws.
+  /// - Throws: `StoreError.invalidQuery` if a field no longer exists; what parsing the condition throws.
   func query<Subject: Record>(in type: RecordType<Subject>) throws -> Query<Subject> {
     let properties = type.properties
     var unknown: String?
@@ -80,7 +80,7 @@ struct KeptFieldQuery: Codable {
         isCaseInsensitive: order.isCaseInsensitive ?? false)
     }
     guard let unknown else { return query }
-    throw StoreError.invalidValue(
+    throw StoreError.invalidQuery(
       record: type.trees.record.name, field: unknown,
       reason: "the query was kept when there was such a field, and now there is none")
   }

@@ -4,7 +4,7 @@
 extension RecordReading where Self: ~Copyable {
   /// The query that was kept as `name`; nil if there is none.
   ///
-  /// - Throws: `StoreError.invalidValue` where it asks for a field that there is not any more; `.corrupt`, `.io`,
+  /// - Throws: `StoreError.invalidQuery` if it names a field that no longer exists; `.corrupt`, `.io`,
   ///   `.closed`; what decoding throws where it is of another type.
   public func query<Subject: Record>(
     _ type: Subject.Type, named name: String
@@ -32,7 +32,7 @@ extension WriteTransaction {
   /// Keeps a query as `name`, instead of the one that was; nil takes it out. What it asks for is kept by the stored
   /// names of fields, whatever the properties are called later.
   ///
-  /// - Throws: `StoreError.invalidValue` where a property is not stored; as `setMetadata(_:for:)`.
+  /// - Throws: `StoreError.invalidQuery` if a property is not stored; as `setMetadata(_:for:)`.
   public mutating func setQuery<Subject: Record>(
     _ query: Query<Subject>?, named name: String
   ) throws {

@@ -108,7 +108,7 @@ private struct OtherNames: Record {
           kept, for: transaction.types.name(ofQuery: "q", Account.self))
       }
       guard
-        case .invalidValue("Account", "gone", _) = storeError({
+        case .invalidQuery("Account", "gone", _) = storeError({
           try store.query(Account.self, named: "q")
         })
       else {
