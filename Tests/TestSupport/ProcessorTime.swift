@@ -13,6 +13,13 @@ package func nanoseconds(each count: Int, _ body: () throws -> Void) rethrows ->
   return Double(best) / Double(count)
 }
 
+/// Returns the processor time that `body` takes on the calling thread.
+package func threadTime(_ body: () throws -> Void) rethrows -> Duration {
+  let start = processorTime()
+  try body()
+  return .nanoseconds(processorTime() - start)
+}
+
 /// What the calling thread has run, in nanoseconds: what else the machine does is not in it.
 private func processorTime() -> Int {
   var time = timespec()

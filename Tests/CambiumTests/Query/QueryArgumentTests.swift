@@ -131,8 +131,7 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
       { $0 || $1 }, { $0 && $1 }, { $1 || $0 }, { $1 && $0 },
     ]
     for (place, join) in joins.enumerated() {
-      let clock = ContinuousClock()
-      let time = clock.measure {
+      let time = threadTime {
         var condition: Condition<Row> = \.id == 0
         for id in 1..<100_000 { condition = join(condition, \.id == id) }
         let text = condition.description
