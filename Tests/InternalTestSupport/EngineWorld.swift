@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import Cambium
 
-typealias SimulatedEngine = Engine<SimulatedFileSystem>
+typealias SimulatedEngine = Engine
 
 /// Options with which little data makes every step of the engine happen.
 extension EngineOptions {
@@ -25,7 +25,8 @@ extension NodeSizes {
 extension Engine {
   /// Opens the store in `medium`, with salts that a seed picks.
   static func open(
-    _ medium: Medium, options: EngineOptions = .small(), seed: UInt64 = 1, creating: Bool = true
+    _ medium: any FileSystem, options: EngineOptions = .small(), seed: UInt64 = 1,
+    creating: Bool = true
   ) throws(StoreError) -> Engine {
     let salts = Salts(seed: seed)
     let recovered = try Recovery.run(in: medium, options: options, creating: creating) {

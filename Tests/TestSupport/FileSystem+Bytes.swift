@@ -2,30 +2,32 @@ package import Cambium
 
 /// The calls as tests like to write them: with arrays, and at the tests' own site.
 extension FileSystem {
-  package func create(_ name: FileName, _ bytes: [UInt8] = []) throws(StoreError) -> File {
+  package func create(_ name: FileName, _ bytes: [UInt8] = []) throws(StoreError) -> any File {
     let file = try open(name, .create, at: .test)
-    try write(bytes, to: file, from: 0)
+    try file.write(bytes, from: 0)
     return file
   }
 
-  package func write(_ bytes: [UInt8], to file: File, from offset: Int) throws(StoreError) {
-    try unsafe write(bytes.span.bytes, to: file, from: offset, at: .test)
+  package func contents(of name: FileName) throws(StoreError) -> [UInt8] {
+    try open(name, .read, at: .test).contents()
+  }
+}
+
+extension File {
+  package func write(_ bytes: [UInt8], from offset: Int) throws(StoreError) {
+    try unsafe write(bytes.span.bytes, from: offset, at: .test)
   }
 
-  package func read(_ file: File, _ range: Range<Int>) throws(StoreError) -> [UInt8] {
+  package func read(_ range: Range<Int>) throws(StoreError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0xEE, count: range.count)
     var span = bytes.mutableSpan
     var buffer = unsafe span.mutableBytes
-    let count = try read(file, into: &buffer, from: range.lowerBound, at: .test)
+    let count = try read(into: &buffer, from: range.lowerBound, at: .test)
     return Array(bytes.prefix(count))
   }
 
-  package func contents(of file: File) throws(StoreError) -> [UInt8] {
-    try read(file, 0..<size(of: file, at: .test))
-  }
-
-  package func contents(of name: FileName) throws(StoreError) -> [UInt8] {
-    try contents(of: open(name, .read, at: .test))
+  package func contents() throws(StoreError) -> [UInt8] {
+    try read(0..<size(at: .test))
   }
 }
 

@@ -2,15 +2,13 @@ package import Cambium
 
 /// Another file system, and something that happens before each call on it: what other threads and processes
 /// may do there. Its writes and flushes can be made to fail.
-package final class InterposedFileSystem<Inner: FileSystem>: FileSystem, @unchecked Sendable {
-  package typealias File = Inner.File
-
-  package let inner: Inner
+package final class InterposedFileSystem: FileSystem, @unchecked Sendable {
+  package let inner: any FileSystem
   private let guardian = ThreadLock()
   private var body: ((Site) -> Void)?
   private var failure: ((Site) -> Errno?)?
 
-  package init(_ inner: Inner) {
+  package init(_ inner: any FileSystem) {
     self.inner = inner
   }
 
@@ -30,14 +28,14 @@ package final class InterposedFileSystem<Inner: FileSystem>: FileSystem, @unchec
     self.failure = failure
   }
 
-  private func failIfDue(_ operation: String, at site: Site) throws(StoreError) {
+  fileprivate func failIfDue(_ operation: String, at site: Site) throws(StoreError) {
     guardian.lock()
     let errno = failure?(site)
     guardian.unlock()
     if let errno { throw .failed(operation, errno, path: path) }
   }
 
-  private func before(_ site: Site) {
+  fileprivate func before(_ site: Site) {
     guardian.lock()
     let body = self.body
     self.body = nil
@@ -47,50 +45,16 @@ package final class InterposedFileSystem<Inner: FileSystem>: FileSystem, @unchec
     beforeCalls(body)
   }
 
-  package func open(_ name: FileName, _ mode: OpenMode, at site: Site) throws(StoreError) -> File {
+  package func open(
+    _ name: FileName, _ mode: OpenMode, at site: Site
+  ) throws(StoreError) -> any File {
     before(site)
-    return try inner.open(name, mode, at: site)
-  }
-
-  package func size(of file: File, at site: Site) throws(StoreError) -> Int {
-    before(site)
-    return try inner.size(of: file, at: site)
-  }
-
-  package func read(
-    _ file: File, into buffer: inout MutableRawSpan, from offset: Int, at site: Site
-  ) throws(StoreError) -> Int {
-    before(site)
-    return try inner.read(file, into: &buffer, from: offset, at: site)
-  }
-
-  package func write(
-    _ bytes: RawSpan, to file: File, from offset: Int, at site: Site
-  ) throws(StoreError) {
-    before(site)
-    try failIfDue("write", at: site)
-    try inner.write(bytes, to: file, from: offset, at: site)
-  }
-
-  package func sync(_ file: File, at site: Site) throws(StoreError) {
-    before(site)
-    try failIfDue("sync", at: site)
-    try inner.sync(file, at: site)
+    return InterposedFile(try inner.open(name, mode, at: site), in: self)
   }
 
   package func syncDirectory(at site: Site) throws(StoreError) {
     before(site)
     try inner.syncDirectory(at: site)
-  }
-
-  package func truncate(_ file: File, to size: Int, at site: Site) throws(StoreError) {
-    before(site)
-    try inner.truncate(file, to: size, at: site)
-  }
-
-  package func preallocate(_ file: File, size: Int, at site: Site) throws(StoreError) {
-    before(site)
-    try inner.preallocate(file, size: size, at: site)
   }
 
   package func rename(_ name: FileName, to newName: FileName, at site: Site) throws(StoreError) {
@@ -108,33 +72,79 @@ package final class InterposedFileSystem<Inner: FileSystem>: FileSystem, @unchec
     return try inner.list(at: site)
   }
 
-  package func lock(_ file: File, at site: Site) throws(StoreError) {
+  package func lockDirectory(at site: Site) throws(StoreError) -> (any File)? {
     before(site)
-    try inner.lock(file, at: site)
+    guard let file = try inner.lockDirectory(at: site) else { return nil }
+    return InterposedFile(file, in: self)
+  }
+}
+
+/// A file of an `InterposedFileSystem`.
+private final class InterposedFile: File {
+  private let inner: any File
+  private let fileSystem: InterposedFileSystem
+
+  init(_ inner: any File, in fileSystem: InterposedFileSystem) {
+    self.inner = inner
+    self.fileSystem = fileSystem
   }
 
-  package func isLocked(_ file: File, at site: Site) throws(StoreError) -> Bool {
-    before(site)
-    return try inner.isLocked(file, at: site)
+  func size(at site: Site) throws(StoreError) -> Int {
+    fileSystem.before(site)
+    return try inner.size(at: site)
   }
 
-  package func lockDirectory(at site: Site) throws(StoreError) -> File? {
-    before(site)
-    return try inner.lockDirectory(at: site)
+  func read(
+    into buffer: inout MutableRawSpan, from offset: Int, at site: Site
+  ) throws(StoreError) -> Int {
+    fileSystem.before(site)
+    return try inner.read(into: &buffer, from: offset, at: site)
   }
 
-  package func leads(_ name: FileName, to file: File, at site: Site) throws(StoreError) -> Bool {
-    before(site)
-    return try inner.leads(name, to: file, at: site)
+  func write(_ bytes: RawSpan, from offset: Int, at site: Site) throws(StoreError) {
+    fileSystem.before(site)
+    try fileSystem.failIfDue("write", at: site)
+    try inner.write(bytes, from: offset, at: site)
   }
 
-  package func map(_ file: File, capacity: Int, at site: Site) throws(StoreError) -> FileMapping {
-    before(site)
-    return try inner.map(file, capacity: capacity, at: site)
+  func sync(at site: Site) throws(StoreError) {
+    fileSystem.before(site)
+    try fileSystem.failIfDue("sync", at: site)
+    try inner.sync(at: site)
   }
 
-  package func advise(_ file: File, _ range: Range<Int>, _ advice: Advice, at site: Site) {
-    before(site)
-    inner.advise(file, range, advice, at: site)
+  func truncate(to size: Int, at site: Site) throws(StoreError) {
+    fileSystem.before(site)
+    try inner.truncate(to: size, at: site)
+  }
+
+  func preallocate(size: Int, at site: Site) throws(StoreError) {
+    fileSystem.before(site)
+    try inner.preallocate(size: size, at: site)
+  }
+
+  func lock(at site: Site) throws(StoreError) {
+    fileSystem.before(site)
+    try inner.lock(at: site)
+  }
+
+  func isLocked(at site: Site) throws(StoreError) -> Bool {
+    fileSystem.before(site)
+    return try inner.isLocked(at: site)
+  }
+
+  func isNamed(_ name: FileName, at site: Site) throws(StoreError) -> Bool {
+    fileSystem.before(site)
+    return try inner.isNamed(name, at: site)
+  }
+
+  func map(capacity: Int, at site: Site) throws(StoreError) -> FileMapping {
+    fileSystem.before(site)
+    return try inner.map(capacity: capacity, at: site)
+  }
+
+  func advise(_ range: Range<Int>, _ advice: Advice, at site: Site) {
+    fileSystem.before(site)
+    inner.advise(range, advice, at: site)
   }
 }

@@ -1,7 +1,7 @@
 /// A segment that blobs are appended to, by one stream at a time, and synced in, by anybody.
-final class BlobAppender<Medium: FileSystem>: @unchecked Sendable {
-  let segment: BlobSegment<Medium>
-  private let medium: Medium
+final class BlobAppender: @unchecked Sendable {
+  let segment: BlobSegment
+  private let medium: any FileSystem
   private let gate: BlobGate
   private let lock = ThreadLock()
   /// Held while the file is synced. The system tells of a failure once: of two syncs at the same time the second
@@ -14,10 +14,10 @@ final class BlobAppender<Medium: FileSystem>: @unchecked Sendable {
   /// Whether no stream writes to it any more.
   private var hasEnded = false
   /// The file once more, for output past the page cache. Used by the stream alone that has the segment.
-  private var direct: Medium.File?
+  private var direct: (any File)?
 
   /// - Parameter end: Where the next blob begins. What is before is on the medium.
-  init(_ segment: BlobSegment<Medium>, in medium: Medium, end: UInt64, through gate: BlobGate) {
+  init(_ segment: BlobSegment, in medium: any FileSystem, end: UInt64, through gate: BlobGate) {
     self.segment = segment
     self.medium = medium
     self.gate = gate
@@ -47,7 +47,7 @@ final class BlobAppender<Medium: FileSystem>: @unchecked Sendable {
   func write(_ bytes: RawSpan, at offset: UInt64) throws(StoreError) {
     try gate.enter()
     defer { gate.leave() }
-    try medium.write(bytes, to: segment.file, from: Int(offset), at: .blobWrite)
+    try segment.file.write(bytes, from: Int(offset), at: .blobWrite)
   }
 
   /// Writes past the page cache: whole blocks at a block's beginning, none of which has a byte written otherwise.
@@ -60,7 +60,7 @@ final class BlobAppender<Medium: FileSystem>: @unchecked Sendable {
       direct = try medium.open(.blobs(number), .readWriteDirect, at: .blobSegmentOpen)
     }
     guard let direct else { return }
-    try medium.write(bytes, to: direct, from: Int(offset), at: .blobWrite)
+    try direct.write(bytes, from: Int(offset), at: .blobWrite)
   }
 
   /// Closes what only streams need, as there will be none any more.
@@ -84,7 +84,7 @@ final class BlobAppender<Medium: FileSystem>: @unchecked Sendable {
   func cut(to end: UInt64) throws(StoreError) {
     try gate.enter()
     defer { gate.leave() }
-    try medium.truncate(segment.file, to: Int(end), at: .blobTruncate)
+    try segment.file.truncate(to: Int(end), at: .blobTruncate)
   }
 
   /// Forces what was written up to `end`, by streams that have finished, to the medium.
@@ -96,7 +96,7 @@ final class BlobAppender<Medium: FileSystem>: @unchecked Sendable {
     defer { syncLock.unlock() }
     guard let written = try unsynced(through: end) else { return }
     do throws(StoreError) {
-      try medium.sync(segment.file, at: .blobSync)
+      try segment.file.sync(at: .blobSync)
     } catch {
       noteFailure()
       throw error

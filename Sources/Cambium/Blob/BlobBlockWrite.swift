@@ -1,13 +1,13 @@
 /// Writes a full buffer past the page cache, on whichever thread, while the stream fills another.
-final class BlobBlockWrite<Medium: FileSystem>: CrewTask, @unchecked Sendable {
+final class BlobBlockWrite: CrewTask, @unchecked Sendable {
   let buffer: BlobMemory
-  private let appender: BlobAppender<Medium>
+  private let appender: BlobAppender
   private let offset: UInt64
   /// What went wrong.
   private(set) var failure: StoreError?
 
   /// - Parameter offset: Of the buffer's first byte in the file, a block's beginning.
-  init(_ buffer: BlobMemory, by appender: BlobAppender<Medium>, at offset: UInt64) {
+  init(_ buffer: BlobMemory, by appender: BlobAppender, at offset: UInt64) {
     self.buffer = buffer
     self.appender = appender
     self.offset = offset

@@ -12,7 +12,7 @@ extension BlobFiles {
   /// later: a reader of one of them is made from here on for as long.
   ///
   /// - Complexity: O(1).
-  var openSegments: [BlobSegment<Medium>] {
+  var openSegments: [BlobSegment] {
     lock.lock()
     defer { lock.unlock() }
     return segments
@@ -23,7 +23,7 @@ extension BlobFiles {
   /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
   func reader(
     of identity: BlobIdentity, at place: BlobPlace
-  ) throws(StoreError) -> BlobFrameReader<Medium> {
+  ) throws(StoreError) -> BlobFrameReader {
     BlobFrameReader(
       identity, at: place, in: try segment(place.segment), of: medium, seed: seed, crew: crew)
   }
@@ -39,7 +39,7 @@ extension BlobFiles {
     }
   }
 
-  private func segment(_ number: UInt32) throws(StoreError) -> BlobSegment<Medium> {
+  private func segment(_ number: UInt32) throws(StoreError) -> BlobSegment {
     if let segment = known(number) { return segment }
     let opened = try BlobSegment(opening: number, seed: seed, in: medium)
     lock.lock()
@@ -47,7 +47,7 @@ extension BlobFiles {
     return insert(opened)
   }
 
-  private func known(_ number: UInt32) -> BlobSegment<Medium>? {
+  private func known(_ number: UInt32) -> BlobSegment? {
     lock.lock()
     defer { lock.unlock() }
     let index = index(of: number)
@@ -57,7 +57,7 @@ extension BlobFiles {
 
   /// Keeps a segment, or returns the one that somebody else has opened meanwhile. Under `lock`.
   @discardableResult
-  func insert(_ segment: BlobSegment<Medium>) -> BlobSegment<Medium> {
+  func insert(_ segment: BlobSegment) -> BlobSegment {
     let index = index(of: segment.number)
     if index < segments.count, segments[index].number == segment.number { return segments[index] }
     segments.insert(segment, at: index)
@@ -76,7 +76,7 @@ extension BlobFiles {
   }
 
   /// Keeps a segment no longer, but knows it as long as others do. Under `lock`.
-  private func forget(_ segment: BlobSegment<Medium>) {
+  private func forget(_ segment: BlobSegment) {
     segments.removeAll { $0 === segment }
     removed = removed.filter { $0.value.segment != nil }
     removed[segment.number] = RemovedSegment(segment: segment)
@@ -130,6 +130,6 @@ extension BlobFiles {
   /// - Throws: `.missing`, `.io`.
   func size(of number: UInt32) throws(StoreError) -> UInt64 {
     let segment = try segment(number)
-    return UInt64(try medium.size(of: segment.file, at: .blobSegmentOpen))
+    return UInt64(try segment.file.size(at: .blobSegmentOpen))
   }
 }

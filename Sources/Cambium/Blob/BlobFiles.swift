@@ -2,8 +2,8 @@
 ///
 /// May be used by many threads at once. It knows nothing of which blobs are alive: whoever keeps the map says
 /// which segments there are, and which may go.
-final class BlobFiles<Medium: FileSystem>: @unchecked Sendable {
-  let medium: Medium
+final class BlobFiles: @unchecked Sendable {
+  let medium: any FileSystem
   let seed: BlobSeed
   let crew: BlobCrew
   let spares: BlobSpares
@@ -15,13 +15,13 @@ final class BlobFiles<Medium: FileSystem>: @unchecked Sendable {
   // Under `lock`:
 
   /// Those that are open, ascending by number.
-  var segments: [BlobSegment<Medium>] = []
+  var segments: [BlobSegment] = []
   /// Those that were removed, as long as somebody has them.
-  var removed: [UInt32: RemovedSegment<Medium>] = [:]
+  var removed: [UInt32: RemovedSegment] = [:]
   /// Those that are written to, by number, also full ones that are not synced yet.
-  var appenders: [UInt32: BlobAppender<Medium>] = [:]
+  var appenders: [UInt32: BlobAppender] = [:]
   /// Those of them in which the next stream may go on; the last one does.
-  var free: [BlobAppender<Medium>] = []
+  var free: [BlobAppender] = []
   /// How many open streams and blobs that are not let go of are in a segment.
   var pins: [UInt32: Int] = [:]
   private var nextNumber: UInt64
@@ -34,7 +34,7 @@ final class BlobFiles<Medium: FileSystem>: @unchecked Sendable {
   ///   - crew: Who compresses and decompresses.
   ///   - gate: What ends all writing with the store; nil for one of their own.
   init(
-    in medium: Medium, seed: BlobSeed, from number: UInt32,
+    in medium: any FileSystem, seed: BlobSeed, from number: UInt32,
     segmentSize: Int = BlobLayout.segmentSize, bufferSize: Int = 1 << 20,
     crew: BlobCrew = BlobCrew(), gate: BlobGate? = nil
   ) {
@@ -52,8 +52,8 @@ final class BlobFiles<Medium: FileSystem>: @unchecked Sendable {
 }
 
 /// A segment that was removed and may be open.
-struct RemovedSegment<Medium: FileSystem> {
-  weak var segment: BlobSegment<Medium>?
+struct RemovedSegment {
+  weak var segment: BlobSegment?
 }
 
 // MARK: - Writing
@@ -64,7 +64,7 @@ extension BlobFiles {
   /// - Parameter isHashed: Whether the content's hash is wanted, for deduplication.
   func makeStream(
     _ identity: BlobIdentity, _ compression: BlobCompression, isHashed: Bool = false
-  ) -> BlobStream<Medium> {
+  ) -> BlobStream {
     BlobStream(identity, compression, isHashed: isHashed, to: self)
   }
 
@@ -108,7 +108,7 @@ extension BlobFiles {
   /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
   func goOn(in number: UInt32, end: UInt64) throws(StoreError) {
     let segment = try BlobSegment(opening: number, .readWrite, seed: seed, in: medium)
-    let size = try medium.size(of: segment.file, at: .blobSegmentOpen)
+    let size = try segment.file.size(at: .blobSegmentOpen)
     lock.lock()
     defer { lock.unlock() }
     insert(segment)
@@ -125,7 +125,7 @@ extension BlobFiles {
   /// A segment to write to, and what keeps it from being collected.
   ///
   /// - Throws: `.io`, `.full`, `.limitExceeded`.
-  func takeAppender() throws(StoreError) -> (BlobAppender<Medium>, BlobPin) {
+  func takeAppender() throws(StoreError) -> (BlobAppender, BlobPin) {
     if let appender = popFree() { return (appender, makePin(appender.number)) }
     let appender = try makeAppender()
     lock.lock()
@@ -141,7 +141,7 @@ extension BlobFiles {
   /// - Parameters:
   ///   - end: Where the last blob in it ends.
   ///   - isWhole: Whether others may go on behind that.
-  func giveBack(_ appender: BlobAppender<Medium>, end: UInt64, isWhole: Bool) {
+  func giveBack(_ appender: BlobAppender, end: UInt64, isWhole: Bool) {
     appender.note(end: end)
     guard isWhole, end < segmentSize, !appender.isBroken else {
       appender.endOutput()
@@ -152,7 +152,7 @@ extension BlobFiles {
     free.append(appender)
   }
 
-  private func popFree() -> BlobAppender<Medium>? {
+  private func popFree() -> BlobAppender? {
     lock.lock()
     defer { lock.unlock() }
     guard let appender = free.popLast() else { return nil }
@@ -172,28 +172,28 @@ extension BlobFiles {
     pins[number] = count > 0 ? count : nil
   }
 
-  private func appender(_ number: UInt32) -> BlobAppender<Medium>? {
+  private func appender(_ number: UInt32) -> BlobAppender? {
     lock.lock()
     defer { lock.unlock() }
     return appenders[number]
   }
 
   /// Has nobody go on there.
-  private func leave(_ appender: BlobAppender<Medium>) {
+  private func leave(_ appender: BlobAppender) {
     lock.lock()
     defer { lock.unlock() }
     free.removeAll { $0 === appender }
   }
 
   /// Drops an appender that takes no further blob, when all that was written to it is on the disk.
-  private func dropIfDone(_ appender: BlobAppender<Medium>) {
+  private func dropIfDone(_ appender: BlobAppender) {
     lock.lock()
     defer { lock.unlock() }
     if appender.isDone { appenders[appender.number] = nil }
   }
 
   /// Makes the next segment. It gets its name once its header is on the medium.
-  private func makeAppender() throws(StoreError) -> BlobAppender<Medium> {
+  private func makeAppender() throws(StoreError) -> BlobAppender {
     try gate.enter()
     defer { gate.leave() }
     let number = try takeNumber()
@@ -202,8 +202,8 @@ extension BlobFiles {
     let block = try BlobMemory(count: Layout.blockSize)
     var span = block.mutableBytes(0..<Layout.blockSize)
     BlobSegmentHeader(seed: seed, number: number).encode(to: &span)
-    try medium.write(block.bytes(0..<block.count), to: file, from: 0, at: .blobHeaderWrite)
-    try medium.sync(file, at: .blobHeaderSync)
+    try file.write(block.bytes(0..<block.count), from: 0, at: .blobHeaderWrite)
+    try file.sync(at: .blobHeaderSync)
     try medium.rename(name.temporary, to: name, at: .blobSegmentRename)
     try medium.syncDirectory(at: .blobDirectorySync)
     return BlobAppender(

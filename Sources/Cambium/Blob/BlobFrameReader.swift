@@ -2,12 +2,12 @@
 ///
 /// Making one reads nothing; the blob's tail is read with the first frame, and kept. May be used by many threads
 /// at once.
-final class BlobFrameReader<Medium: FileSystem>: BlobReading, @unchecked Sendable {
+final class BlobFrameReader: BlobReading, @unchecked Sendable {
   let identity: BlobIdentity
   let place: BlobPlace
   let crew: BlobCrew
-  private let segment: BlobSegment<Medium>
-  private let medium: Medium
+  private let segment: BlobSegment
+  private let medium: any FileSystem
   private let seed: BlobSeed
   private let lock = ThreadLock()
   /// Under `lock`; nil until the tail was read.
@@ -22,8 +22,8 @@ final class BlobFrameReader<Medium: FileSystem>: BlobReading, @unchecked Sendabl
   private static var batchSize: Int { 1 << 20 }
 
   init(
-    _ identity: BlobIdentity, at place: BlobPlace, in segment: BlobSegment<Medium>,
-    of medium: Medium, seed: BlobSeed, crew: BlobCrew
+    _ identity: BlobIdentity, at place: BlobPlace, in segment: BlobSegment,
+    of medium: any FileSystem, seed: BlobSeed, crew: BlobCrew
   ) {
     self.identity = identity
     self.place = place
@@ -113,13 +113,13 @@ extension BlobFrameReader {
   }
 
   private func checkPlace() throws(StoreError) {
-    try place.check(fileSize: UInt64(medium.size(of: segment.file, at: .blobRead)))
+    try place.check(fileSize: UInt64(segment.file.size(at: .blobRead)))
   }
 
   /// Copies all bytes of the blob, of which all checksums are checked.
   ///
   /// - Throws: `.corrupt`, `.io`, `.full`.
-  func copy(to output: BlobOutput<Medium>) throws(StoreError) {
+  func copy(to output: BlobOutput) throws(StoreError) {
     let frames = try readFrames()
     var index = 0
     while index < frames.count {
@@ -138,8 +138,8 @@ extension BlobFrameReader {
     let indices = frames.batch(from: first, through: last, size: Self.batchSize)
     let range = frames.bytes(of: indices)
     let start = Int(place.offset)
-    medium.advise(
-      segment.file, start + range.lowerBound..<start + range.upperBound, .willNeed,
+    segment.file.advise(
+      start + range.lowerBound..<start + range.upperBound, .willNeed,
       at: .blobAdvise)
   }
 
@@ -149,8 +149,8 @@ extension BlobFrameReader {
   private func read(_ range: Range<Int>) throws(StoreError) -> BlobMemory {
     let memory = try BlobMemory(count: range.count)
     var bytes = memory.mutableBytes(0..<range.count)
-    let count = try medium.read(
-      segment.file, into: &bytes, from: Int(place.offset) + range.lowerBound, at: .blobRead)
+    let count = try segment.file.read(
+      into: &bytes, from: Int(place.offset) + range.lowerBound, at: .blobRead)
     guard count == range.count else {
       throw .corrupt(
         place.corruptPlace, invariant: .blobExists, reason: "its file ends within it")

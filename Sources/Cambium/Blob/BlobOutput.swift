@@ -11,10 +11,10 @@
 ///
 /// The segment is taken when there is something to write, so that many open streams of small blobs need but one.
 /// Belongs to one thread at a time.
-final class BlobOutput<Medium: FileSystem> {
+final class BlobOutput {
   /// A segment, as long as no other stream may write to it.
   private struct Place {
-    let appender: BlobAppender<Medium>
+    let appender: BlobAppender
     let pin: BlobPin
     let start: UInt64
     /// Where the buffer's first byte goes.
@@ -23,16 +23,16 @@ final class BlobOutput<Medium: FileSystem> {
     var isDirect = false
   }
 
-  private let files: BlobFiles<Medium>
+  private let files: BlobFiles
   private var place: Place?
   /// Whether a write has failed, so that nobody goes on in the segment.
   private var hasFailed = false
   private var buffer: BlobMemory?
   private var filled = 0
   /// The buffer before, on its way.
-  private var underWay: BlobBlockWrite<Medium>?
+  private var underWay: BlobBlockWrite?
 
-  init(to files: BlobFiles<Medium>) {
+  init(to files: BlobFiles) {
     self.files = files
   }
 

@@ -7,8 +7,8 @@ extension BlobSegment {
   ///
   /// - Parameter monitor: Is told after each piece how many bytes it had, and ends the copy by throwing.
   /// - Throws: `.corrupt` where the file is shorter, `.full`, `.io`, and what the monitor does.
-  func copy<Target: FileSystem>(
-    through end: UInt64, in medium: Medium, to target: Target,
+  func copy(
+    through end: UInt64, in medium: any FileSystem, to target: any FileSystem,
     _ monitor: BackupMonitor
   ) throws(StoreError) {
     let copy = try target.open(.blobs(number), .create, at: .blobSegmentCreate)
@@ -18,15 +18,15 @@ extension BlobSegment {
     while offset < end {
       let count = min(piece.count, end - offset)
       var span = piece.mutableBytes(0..<count)
-      guard try medium.read(file, into: &span, from: offset, at: .blobRead) == count else {
+      guard try file.read(into: &span, from: offset, at: .blobRead) == count else {
         throw .corrupt(
           .blobSegment(number), invariant: .blobExists,
           reason: "there are blobs up to byte \(end), and the file ends before")
       }
-      try target.write(piece.bytes(0..<count), to: copy, from: offset, at: .blobWrite)
+      try copy.write(piece.bytes(0..<count), from: offset, at: .blobWrite)
       offset += count
       try monitor.stepBlob(count)
     }
-    try target.sync(copy, at: .blobSync)
+    try copy.sync(at: .blobSync)
   }
 }

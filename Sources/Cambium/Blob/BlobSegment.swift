@@ -1,11 +1,11 @@
 /// One file of blobs, open for reading. It closes when nobody reads or writes it any more, and keeps its bytes
 /// until then, also without its name.
-final class BlobSegment<Medium: FileSystem>: Sendable {
+final class BlobSegment: Sendable {
   let number: UInt32
-  let file: Medium.File
+  let file: any File
 
   /// Takes an open file whose header is known to be right.
-  init(number: UInt32, file: Medium.File) {
+  init(number: UInt32, file: any File) {
     self.number = number
     self.file = file
   }
@@ -14,12 +14,12 @@ final class BlobSegment<Medium: FileSystem>: Sendable {
   ///
   /// - Throws: `.missing`, `.newerFormat`, `.corrupt`, `.io`.
   convenience init(
-    opening number: UInt32, _ mode: OpenMode = .read, seed: BlobSeed, in medium: Medium
+    opening number: UInt32, _ mode: OpenMode = .read, seed: BlobSeed, in medium: any FileSystem
   ) throws(StoreError) {
     let file = try medium.open(.blobs(number), mode, at: .blobSegmentOpen)
     let block = try BlobMemory(count: Layout.blockSize)
     var span = block.mutableBytes(0..<Layout.blockSize)
-    let count = try medium.read(file, into: &span, from: 0, at: .blobHeaderRead)
+    let count = try file.read(into: &span, from: 0, at: .blobHeaderRead)
     let header = try BlobSegmentHeader(
       decoding: block.bytes(0..<count), number: number, path: medium.path)
     guard header.seed == seed else {

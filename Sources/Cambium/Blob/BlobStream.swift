@@ -5,11 +5,11 @@
 ///
 /// Nothing refers to what it writes until somebody commits the place that `finish` returns, and that has to be
 /// synced first. Belongs to one thread at a time; one that is dropped unfinished is abandoned.
-final class BlobStream<Medium: FileSystem> {
+final class BlobStream {
   let identity: BlobIdentity
-  private let files: BlobFiles<Medium>
+  private let files: BlobFiles
   private let compression: BlobCompression
-  private let output: BlobOutput<Medium>
+  private let output: BlobOutput
   private var tail = BlobTail()
   private var length = 0
   private var hasher: SipHash128.Stream?
@@ -24,7 +24,7 @@ final class BlobStream<Medium: FileSystem> {
 
   init(
     _ identity: BlobIdentity, _ compression: BlobCompression, isHashed: Bool,
-    to files: BlobFiles<Medium>
+    to files: BlobFiles
   ) {
     self.identity = identity
     self.compression = compression

@@ -15,8 +15,8 @@
 /// There are three turns, each held by one thread at a time. Who holds one touches what it guards without
 /// the lock: the writer's turn guards the overlay's editor, the fold's turn the appender, the log's turn the
 /// log. Who holds one may wait for those after it in this order, never for one before.
-final class Engine<Medium: FileSystem>: @unchecked Sendable {
-  let medium: Medium
+final class Engine: @unchecked Sendable {
+  let medium: any FileSystem
   let options: EngineOptions
   let names: TreeNames
   let runNumbers = RunNumbers()
@@ -34,11 +34,11 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
 
   // Under `lock`:
   /// Keeps other writers out until the store is closed.
-  var writerLock: WriterLock<Medium>?
+  var writerLock: WriterLock?
   var life = EngineLife()
-  var commits: GroupCommit<StoreState<Medium>>
+  var commits: GroupCommit<StoreState>
   /// The newest state that was enqueued: what the next writer begins with.
-  var working: StoreState<Medium>
+  var working: StoreState
   /// The commits that the next group will have, as bytes.
   var gathered = FrameBuffer()
   /// The number of commits that shared the last flush.
@@ -62,7 +62,7 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   var flushWaiters: [FlushWaiter] = []
   var turnWaiters: [CheckedContinuation<Void, Never>] = []
   /// The snapshot of what is published, if one was taken of it.
-  var snapshotOfPublished: Snapshot<Medium>?
+  var snapshotOfPublished: Snapshot?
   /// The buffers of a transaction that is over.
   var spareOperations: FrameBuffer?
   /// What makes entries of older versions new; nil where there are none.
@@ -73,18 +73,18 @@ final class Engine<Medium: FileSystem>: @unchecked Sendable {
   var automatic = AutomaticCompactionState()
 
   // With the log's turn:
-  let log: Log<Medium>
+  let log: Log
   let makeSalt: @Sendable () -> UInt64
 
   // With the fold's turn:
-  var fold: Fold<Medium>?
-  var appender: PageAppender<Medium>
+  var fold: Fold?
+  var appender: PageAppender
   /// I/O errors in a row.
   var failedFolds = 0
   /// Whether commits come while segments are emptied; nil before the first time.
   var commitWatch: CommitWatch?
 
-  init(_ recovered: Recovered<Medium>, options: EngineOptions) {
+  init(_ recovered: Recovered, options: EngineOptions) {
     medium = recovered.medium
     names = recovered.names
     report = recovered.report

@@ -2,8 +2,8 @@
 ///
 /// They wait where a task must not, as the threads of Swift's cooperative pool are few: the flusher flushes for
 /// tasks. A task is resumed by whichever thread ends what it waits for.
-final class EngineThreads<Medium: FileSystem>: Sendable {
-  private let engine: Engine<Medium>
+final class EngineThreads: Sendable {
+  private let engine: Engine
   private let flusher: BackgroundThread
   private let folder: BackgroundThread
 
@@ -13,7 +13,7 @@ final class EngineThreads<Medium: FileSystem>: Sendable {
   private static var retry: Duration { .milliseconds(500) }
 
   /// - Throws: `.io` if the system has no more threads.
-  init(for engine: Engine<Medium>) throws(StoreError) {
+  init(for engine: Engine) throws(StoreError) {
     self.engine = engine
     flusher = try BackgroundThread(name: "cambium-flush") { Self.flush(engine) }
     do throws(StoreError) {
@@ -68,7 +68,7 @@ extension Engine {
 extension EngineThreads {
   /// Flushes for those who wait without a thread of their own, keeps the delay of relaxed commits, and
   /// seals the log when nothing happens.
-  private static func flush(_ engine: Engine<Medium>) {
+  private static func flush(_ engine: Engine) {
     let signals = engine.background
     engine.lock.lock()
     defer { engine.lock.unlock() }
@@ -88,7 +88,7 @@ extension EngineThreads {
   }
 
   /// Flushes after `delay`, or sooner if somebody asks.
-  private static func keep(_ delay: Duration, of engine: Engine<Medium>) {
+  private static func keep(_ delay: Duration, of engine: Engine) {
     let signals = engine.background
     let deadline = ContinuousClock.now + delay
     while !signals.isEnding, !signals.wantsFlush, let now = signals.relaxedDelay {
@@ -102,7 +102,7 @@ extension EngineThreads {
     engine.flushForWaiters()
   }
 
-  private static func sealWhenIdle(_ engine: Engine<Medium>) {
+  private static func sealWhenIdle(_ engine: Engine) {
     let signals = engine.background
     let before = signals.activity
     _ = signals.flusher.wait(atMost: idle)
@@ -116,7 +116,7 @@ extension EngineThreads {
 // MARK: - Folding
 
 extension EngineThreads {
-  private static func fold(_ engine: Engine<Medium>) {
+  private static func fold(_ engine: Engine) {
     let signals = engine.background
     while true {
       engine.lock.lock()
@@ -134,7 +134,7 @@ extension EngineThreads {
   }
 
   /// What failed for want of room is tried again; a store that is poisoned has nothing to try.
-  private static func waitBeforeRetry(_ engine: Engine<Medium>) {
+  private static func waitBeforeRetry(_ engine: Engine) {
     engine.lock.lock()
     defer { engine.lock.unlock() }
     guard engine.life.permits(.finishing), !engine.background.isEnding else { return }

@@ -1,51 +1,20 @@
-/// The seam between the engine and the medium: one directory, and the calls the engine makes on it.
+/// The seam between the engine and the medium: one directory.
 ///
 /// Production uses `PosixFileSystem`, scratch stores `InMemoryFileSystem`, and tests a simulated one
-/// that loses, tears, reorders and refuses on demand. Every call is positional, explicit in its size,
-/// and carries the site it is made from, so that a test can name the call it wants to fail.
+/// that loses, tears, reorders and refuses on demand. Every call is one of the operating system's, beside which a
+/// call through a protocol costs nothing: so nothing above has a type parameter for it.
 ///
-/// Nothing here retries a failed `sync`: after one, what reached the medium is unknown for good.
-package protocol FileSystem: Sendable {
-  /// An open file. It closes when the last reference to it goes.
-  associatedtype File: AnyObject, Sendable
-
+/// Every call carries the site it is made from, so that a test can name the call it wants to fail.
+package protocol FileSystem: AnyObject, Sendable {
   /// The directory, for messages.
   var path: String { get }
 
   /// Opens or creates a file.
   /// - Throws: `.missing` if it must exist and does not, `.io(.fileExists, …)` if it must not and does.
-  func open(_ name: FileName, _ mode: OpenMode, at site: Site) throws(StoreError) -> File
-
-  /// The file's present size in bytes.
-  func size(of file: File, at site: Site) throws(StoreError) -> Int
-
-  /// Fills `buffer` from `offset` on and returns how many bytes there were.
-  ///
-  /// Fewer than asked for means that the file ends there, never that a read was cut short.
-  func read(
-    _ file: File, into buffer: inout MutableRawSpan, from offset: Int, at site: Site
-  ) throws(StoreError) -> Int
-
-  /// Writes all of `bytes` at `offset`, or throws with any part of them written.
-  ///
-  /// On a file opened for direct output `bytes` begins at an address, and `offset` and the size are,
-  /// multiples of 4096.
-  func write(
-    _ bytes: RawSpan, to file: File, from offset: Int, at site: Site
-  ) throws(StoreError)
-
-  /// Forces the file's bytes, and the size needed to read them, to the medium (`fdatasync`).
-  func sync(_ file: File, at site: Site) throws(StoreError)
+  func open(_ name: FileName, _ mode: OpenMode, at site: Site) throws(StoreError) -> any File
 
   /// Forces names that were created, renamed or unlinked to the medium.
   func syncDirectory(at site: Site) throws(StoreError)
-
-  /// Cuts the file to `size` bytes, or grows it with zeros.
-  func truncate(_ file: File, to size: Int, at site: Site) throws(StoreError)
-
-  /// Reserves room for `size` bytes and grows the file to that size. Where the medium cannot
-  /// reserve, only the size changes.
-  func preallocate(_ file: File, size: Int, at site: Site) throws(StoreError)
 
   /// Gives a file a new name, which no other file has.
   ///
@@ -59,30 +28,62 @@ package protocol FileSystem: Sendable {
   /// The files of a store in the directory, in no order. Names that no store computes are left out.
   func list(at site: Site) throws(StoreError) -> [FileName]
 
-  /// Locks the file for this open file, for as long as the process that locked it has it open. That
-  /// a forked child has it too changes nothing, unless the parent is killed: then the child keeps it.
-  /// - Throws: `.locked`, with the holder's process where it can be known.
-  func lock(_ file: File, at site: Site) throws(StoreError)
-
-  /// Whether another open file has the lock. This one may be open for reading only.
-  func isLocked(_ file: File, at site: Site) throws(StoreError) -> Bool
-
-  /// Opens the directory itself and locks it, in the same way. That lock and those of files have
+  /// Opens the directory itself and locks it as `File.lock` does. That lock and those of files have
   /// nothing to do with each other.
   /// - Returns: nil where the medium knows no such locks.
   /// - Throws: `.locked`.
-  func lockDirectory(at site: Site) throws(StoreError) -> File?
+  func lockDirectory(at site: Site) throws(StoreError) -> (any File)?
+}
+
+/// An open file of a `FileSystem`. It closes when the last reference to it goes.
+///
+/// Every call is positional, explicit in its size, and carries the site it is made from. Nothing here retries a
+/// failed `sync`: after one, what reached the medium is unknown for good.
+package protocol File: AnyObject, Sendable {
+  /// The present size in bytes.
+  func size(at site: Site) throws(StoreError) -> Int
+
+  /// Fills `buffer` from `offset` on and returns how many bytes there were.
+  ///
+  /// Fewer than asked for means that the file ends there, never that a read was cut short.
+  func read(
+    into buffer: inout MutableRawSpan, from offset: Int, at site: Site
+  ) throws(StoreError) -> Int
+
+  /// Writes all of `bytes` from `offset` on, or throws with any part of them written.
+  ///
+  /// On a file opened for direct output `bytes` begins at an address, and `offset` and the size are,
+  /// multiples of 4096.
+  func write(_ bytes: RawSpan, from offset: Int, at site: Site) throws(StoreError)
+
+  /// Forces the bytes, and the size needed to read them, to the medium (`fdatasync`).
+  func sync(at site: Site) throws(StoreError)
+
+  /// Cuts the file to `size` bytes, or grows it with zeros.
+  func truncate(to size: Int, at site: Site) throws(StoreError)
+
+  /// Reserves room for `size` bytes and grows the file to that size. Where the medium cannot
+  /// reserve, only the size changes.
+  func preallocate(size: Int, at site: Site) throws(StoreError)
+
+  /// Locks the file for this open file, for as long as the process that locked it has it open. That
+  /// a forked child has it too changes nothing, unless the parent is killed: then the child keeps it.
+  /// - Throws: `.locked`, with the holder's process where it can be known.
+  func lock(at site: Site) throws(StoreError)
+
+  /// Whether another open file has the lock. This one may be open for reading only.
+  func isLocked(at site: Site) throws(StoreError) -> Bool
 
   /// Whether the name leads to this open file, and not to another that took its place.
-  func leads(_ name: FileName, to file: File, at site: Site) throws(StoreError) -> Bool
+  func isNamed(_ name: FileName, at site: Site) throws(StoreError) -> Bool
 
   /// Maps the first `capacity` bytes of the file for reading. The address never moves.
   ///
   /// The file may be shorter and grow later; the caller reads no further than it knows to be written.
-  func map(_ file: File, capacity: Int, at site: Site) throws(StoreError) -> FileMapping
+  func map(capacity: Int, at site: Site) throws(StoreError) -> FileMapping
 
   /// Says what will be done with a part of the file. A hint: nothing fails if it is not taken.
-  func advise(_ file: File, _ range: Range<Int>, _ advice: Advice, at site: Site)
+  func advise(_ range: Range<Int>, _ advice: Advice, at site: Site)
 }
 
 /// How a file is opened.

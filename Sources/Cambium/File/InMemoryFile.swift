@@ -1,11 +1,17 @@
+internal import Glibc
+
 /// An open file of an `InMemoryFileSystem`.
-package final class InMemoryFile: Sendable {
+package final class InMemoryFile: File {
   let content: InMemoryContent
   /// For messages; a rename does not change it.
   let path: String
   let isWritable: Bool
+  private let fileSystem: InMemoryFileSystem
 
-  init(_ content: InMemoryContent, path: String, isWritable: Bool) {
+  init(
+    _ content: InMemoryContent, path: String, isWritable: Bool, in fileSystem: InMemoryFileSystem
+  ) {
+    self.fileSystem = fileSystem
     self.content = content
     self.path = path
     self.isWritable = isWritable
@@ -13,6 +19,81 @@ package final class InMemoryFile: Sendable {
 
   deinit {
     content.unlock(from: ObjectIdentifier(self))
+  }
+}
+
+// MARK: - Bytes
+
+extension InMemoryFile {
+  package func size(at site: Site) throws(StoreError) -> Int {
+    content.size
+  }
+
+  package func read(
+    into buffer: inout MutableRawSpan, from offset: Int, at site: Site
+  ) throws(StoreError) -> Int {
+    guard offset >= 0 else { throw .failed("read", .invalidArgument, path: path) }
+    return content.read(into: &buffer, from: offset)
+  }
+
+  package func write(
+    _ bytes: RawSpan, from offset: Int, at site: Site
+  ) throws(StoreError) {
+    let (end, overflow) = offset.addingReportingOverflow(bytes.byteCount)
+    try check("write", from: offset, to: overflow ? .max : end)
+    if bytes.byteCount > 0 { content.write(bytes, from: offset) }
+  }
+
+  package func sync(at site: Site) throws(StoreError) {}
+
+  package func truncate(to size: Int, at site: Site) throws(StoreError) {
+    try check("truncate", from: size, to: size)
+    content.resize(to: size)
+  }
+
+  package func preallocate(size: Int, at site: Site) throws(StoreError) {
+    try check("preallocate", from: size, to: size)
+    content.grow(to: size)
+  }
+
+  package func advise(_ range: Range<Int>, _ advice: Advice, at site: Site) {}
+}
+
+extension InMemoryFile {
+  /// Refuses what the operating system would.
+  fileprivate func check(_ operation: String, from offset: Int, to end: Int) throws(StoreError) {
+    if !isWritable { throw .failed(operation, .badDescriptor, path: path) }
+    if offset < 0 { throw .failed(operation, .invalidArgument, path: path) }
+    if end > content.capacity { throw .failed(operation, .fileTooLarge, path: path) }
+  }
+}
+
+// MARK: - Lock and map
+
+extension InMemoryFile {
+  package func lock(at site: Site) throws(StoreError) {
+    guard isWritable else { throw .failed("lock", .badDescriptor, path: path) }
+    guard content.lock(for: ObjectIdentifier(self)) else {
+      throw .locked(path: path, holder: getpid())
+    }
+  }
+
+  package func isLocked(at site: Site) throws(StoreError) -> Bool {
+    content.isLocked(besides: ObjectIdentifier(self))
+  }
+
+  package func isNamed(_ name: FileName, at site: Site) throws(StoreError) -> Bool {
+    fileSystem.leads(name, to: content)
+  }
+
+  package func map(
+    capacity: Int, at site: Site
+  ) throws(StoreError) -> FileMapping {
+    guard capacity > 0 else { throw .failed("map", .invalidArgument, path: path) }
+    guard capacity <= content.capacity else {
+      throw .failed("map", .outOfMemory, path: path)
+    }
+    return content.mapping(capacity: capacity)
   }
 }
 

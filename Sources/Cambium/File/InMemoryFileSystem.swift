@@ -26,10 +26,10 @@ package final class InMemoryFileSystem: FileSystem, @unchecked Sendable {
 
 extension InMemoryFileSystem {
   package func open(_ name: FileName, _ mode: OpenMode, at site: Site) throws(StoreError)
-    -> InMemoryFile
+    -> any File
   {
     let content = mode.creates ? try create(name) : try find(name)
-    return InMemoryFile(content, path: path(of: name), isWritable: mode != .read)
+    return InMemoryFile(content, path: path(of: name), isWritable: mode != .read, in: self)
   }
 
   private func create(_ name: FileName) throws(StoreError) -> InMemoryContent {
@@ -80,69 +80,12 @@ extension InMemoryFileSystem {
   }
 }
 
-// MARK: - Bytes
+// MARK: - Lock
 
 extension InMemoryFileSystem {
-  package func size(of file: InMemoryFile, at site: Site) throws(StoreError) -> Int {
-    file.content.size
-  }
-
-  package func read(
-    _ file: InMemoryFile, into buffer: inout MutableRawSpan, from offset: Int, at site: Site
-  ) throws(StoreError) -> Int {
-    guard offset >= 0 else { throw .failed("read", .invalidArgument, path: file.path) }
-    return file.content.read(into: &buffer, from: offset)
-  }
-
-  package func write(
-    _ bytes: RawSpan, to file: InMemoryFile, from offset: Int, at site: Site
-  ) throws(StoreError) {
-    let (end, overflow) = offset.addingReportingOverflow(bytes.byteCount)
-    try file.check("write", from: offset, to: overflow ? .max : end)
-    if bytes.byteCount > 0 { file.content.write(bytes, from: offset) }
-  }
-
-  package func sync(_ file: InMemoryFile, at site: Site) throws(StoreError) {}
-
-  package func truncate(_ file: InMemoryFile, to size: Int, at site: Site) throws(StoreError) {
-    try file.check("truncate", from: size, to: size)
-    file.content.resize(to: size)
-  }
-
-  package func preallocate(_ file: InMemoryFile, size: Int, at site: Site) throws(StoreError) {
-    try file.check("preallocate", from: size, to: size)
-    file.content.grow(to: size)
-  }
-
-  package func advise(_ file: InMemoryFile, _ range: Range<Int>, _ advice: Advice, at site: Site) {}
-}
-
-extension InMemoryFile {
-  /// Refuses what the operating system would.
-  fileprivate func check(_ operation: String, from offset: Int, to end: Int) throws(StoreError) {
-    if !isWritable { throw .failed(operation, .badDescriptor, path: path) }
-    if offset < 0 { throw .failed(operation, .invalidArgument, path: path) }
-    if end > content.capacity { throw .failed(operation, .fileTooLarge, path: path) }
-  }
-}
-
-// MARK: - Lock and map
-
-extension InMemoryFileSystem {
-  package func lock(_ file: InMemoryFile, at site: Site) throws(StoreError) {
-    guard file.isWritable else { throw .failed("lock", .badDescriptor, path: file.path) }
-    guard file.content.lock(for: ObjectIdentifier(file)) else {
-      throw .locked(path: file.path, holder: getpid())
-    }
-  }
-
-  package func isLocked(_ file: InMemoryFile, at site: Site) throws(StoreError) -> Bool {
-    file.content.isLocked(besides: ObjectIdentifier(file))
-  }
-
-  package func lockDirectory(at site: Site) throws(StoreError) -> InMemoryFile? {
-    let file = InMemoryFile(try directoryContent(), path: path, isWritable: true)
-    try lock(file, at: site)
+  package func lockDirectory(at site: Site) throws(StoreError) -> (any File)? {
+    let file = InMemoryFile(try directoryContent(), path: path, isWritable: true, in: self)
+    try file.lock(at: site)
     return file
   }
 
@@ -156,21 +99,9 @@ extension InMemoryFileSystem {
     return content
   }
 
-  package func leads(
-    _ name: FileName, to file: InMemoryFile, at site: Site
-  ) throws(StoreError) -> Bool {
+  func leads(_ name: FileName, to content: InMemoryContent) -> Bool {
     guardian.lock()
     defer { guardian.unlock() }
-    return contents[name] === file.content
-  }
-
-  package func map(
-    _ file: InMemoryFile, capacity: Int, at site: Site
-  ) throws(StoreError) -> FileMapping {
-    guard capacity > 0 else { throw .failed("map", .invalidArgument, path: file.path) }
-    guard capacity <= file.content.capacity else {
-      throw .failed("map", .outOfMemory, path: file.path)
-    }
-    return file.content.mapping(capacity: capacity)
+    return contents[name] === content
   }
 }

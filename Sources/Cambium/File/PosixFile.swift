@@ -1,20 +1,25 @@
+internal import Glibc
 internal import Synchronization
 
-/// An open file of the operating system.
-package final class PosixFile: Sendable {
+/// An open file of the operating system. `site` is ignored throughout.
+package final class PosixFile: File {
   let descriptor: Syscall.Descriptor
   /// For messages; a rename does not change it.
   let path: String
   /// Asked to write past the page cache. Whether it still does, the kernel knows.
   let isDirect: Bool
+  private let fileSystem: PosixFileSystem
   private let forks = ForkGuard()
   private let hasLock = Atomic(false)
 
   /// Takes over the descriptor.
-  init(_ descriptor: Syscall.Descriptor, path: String, isDirect: Bool) {
+  init(
+    _ descriptor: Syscall.Descriptor, path: String, isDirect: Bool, in fileSystem: PosixFileSystem
+  ) {
     self.descriptor = descriptor
     self.path = path
     self.isDirect = isDirect
+    self.fileSystem = fileSystem
   }
 
   /// Remembers that a lock was taken.
@@ -30,5 +35,131 @@ package final class PosixFile: Sendable {
       Syscall.unlockDirectory(descriptor)
     }
     Syscall.close(descriptor)
+  }
+}
+
+// MARK: - Bytes
+
+extension PosixFile {
+  package func size(at site: Site) throws(StoreError) -> Int {
+    try Syscall.status(descriptor).get("size", path: path).st_size
+  }
+
+  package func read(
+    into buffer: inout MutableRawSpan, from offset: Int, at site: Site
+  ) throws(StoreError) -> Int {
+    let result = unsafe buffer.withUnsafeMutableBytes { bytes in
+      transferAll(bytes.count) { done in
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
+        return bufferedIfRefused {
+          unsafe Syscall.read(descriptor, into: rest, from: offset + done)
+        }
+      }
+    }
+    return try result.get("read", path: path)
+  }
+
+  package func write(
+    _ bytes: RawSpan, from offset: Int, at site: Site
+  ) throws(StoreError) {
+    fileSystem.noteWriting(bytes.byteCount)
+    let result = unsafe bytes.withUnsafeBytes { bytes in
+      transferWhole(bytes.count) { done in
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+        return bufferedIfRefused {
+          unsafe Syscall.write(rest, to: descriptor, from: offset + done)
+        }
+      }
+    }
+    try result.get("write", path: path)
+  }
+
+  package func sync(at site: Site) throws(StoreError) {
+    try Syscall.syncBytes(descriptor).get("sync", path: path)
+  }
+
+  package func truncate(to size: Int, at site: Site) throws(StoreError) {
+    try Syscall.truncate(descriptor, to: size).get("truncate", path: path)
+  }
+
+  package func preallocate(size: Int, at site: Site) throws(StoreError) {
+    if size == 0 { return }
+    if try reserve(size: size) { return }
+    // Growing the file by hand must not cut one that is longer.
+    if try self.size(at: site) < size { try truncate(to: size, at: site) }
+  }
+
+  /// Returns false where the medium knows no such thing.
+  private func reserve(size: Int) throws(StoreError) -> Bool {
+    let reserved = Syscall.preallocate(descriptor, size: size)
+    if case .failure(.notSupported) = reserved { return false }
+    try reserved.get("preallocate", path: path)
+    return true
+  }
+
+  /// The least that a device's readahead commonly is.
+  private static var readAhead: Int { 128 << 10 }
+
+  package func advise(_ range: Range<Int>, _ advice: Advice, at site: Site) {
+    switch advice {
+    case .willNeed:
+      // Linux reads no more for one call than the device's readahead, whatever the range.
+      for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.readAhead) {
+        Syscall.advise(
+          descriptor, start..<min(start + Self.readAhead, range.upperBound),
+          POSIX_FADV_WILLNEED)
+      }
+    case .dontNeed: Syscall.advise(descriptor, range, POSIX_FADV_DONTNEED)
+    }
+  }
+}
+
+extension PosixFile {
+  /// Makes the call again through the page cache if it was refused on a file opened for direct output.
+  ///
+  /// Some media say only then that they cannot, or ask for a larger alignment than 4096; and what is
+  /// left after a short write begins wherever it ended.
+  fileprivate func bufferedIfRefused(_ call: () -> Result<Int, Errno>) -> Result<Int, Errno> {
+    let result = call()
+    guard isDirect, case .failure(.invalidArgument) = result else { return result }
+    return Syscall.setDirect(descriptor, false).flatMap(call)
+  }
+}
+
+// MARK: - Lock and map
+
+extension PosixFile {
+  package func lock(at site: Site) throws(StoreError) {
+    let result = Syscall.lock(descriptor)
+    switch result {
+    case .failure(.wouldBlock), .failure(.permissionDenied):
+      throw .locked(path: path, holder: Syscall.lockHolder(descriptor))
+    default: try result.get("lock", path: path)
+    }
+    noteLock()
+  }
+
+  package func isLocked(at site: Site) throws(StoreError) -> Bool {
+    try Syscall.isLocked(descriptor).get("look for a lock", path: path)
+  }
+
+  package func isNamed(
+    _ name: FileName, at site: Site
+  ) throws(StoreError) -> Bool {
+    let named = try Syscall.status(name.description, in: fileSystem.directory)
+      .get("compare", path: fileSystem.path(of: name))
+    let open = try Syscall.status(descriptor).get("compare", path: path)
+    guard let named else { return false }
+    return named.st_ino == open.st_ino && named.st_dev == open.st_dev
+  }
+
+  package func map(
+    capacity: Int, at site: Site
+  ) throws(StoreError) -> FileMapping {
+    let base = try unsafe Syscall.map(descriptor, capacity: capacity)
+      .get("map", path: path)
+    return unsafe FileMapping(base: UnsafeRawPointer(base), capacity: capacity) { base, capacity in
+      unsafe Syscall.unmap(UnsafeMutableRawPointer(mutating: base), capacity: capacity)
+    }
   }
 }

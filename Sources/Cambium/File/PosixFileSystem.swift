@@ -33,7 +33,11 @@ package final class PosixFileSystem: FileSystem {
   /// The bytes that were to be written by all calls so far.
   package var bytesWritten: Int { written.load(ordering: .relaxed) }
 
-  private func path(of name: FileName) -> String { "\(path)/\(name)" }
+  func noteWriting(_ count: Int) {
+    written.wrappingAdd(count, ordering: .relaxed)
+  }
+
+  func path(of name: FileName) -> String { "\(path)/\(name)" }
 }
 
 // MARK: - The directory
@@ -105,14 +109,14 @@ extension PosixFileSystem {
 
 extension PosixFileSystem {
   package func open(_ name: FileName, _ mode: OpenMode, at site: Site) throws(StoreError)
-    -> PosixFile
+    -> any File
   {
     let path = path(of: name)
     let descriptor = try Syscall.open(
       name.description, in: directory, mode.flags, mode: S_IRUSR | S_IWUSR
     ).get(mode.creates ? "create" : "open", path: path)
     let isDirect = mode.isDirect && PosixFileSystem.goDirect(descriptor)
-    let file = PosixFile(descriptor, path: path, isDirect: isDirect)
+    let file = PosixFile(descriptor, path: path, isDirect: isDirect, in: self)
     try PosixFileSystem.checkOrdinary(file)
     return file
   }
@@ -151,116 +155,14 @@ extension OpenMode {
   }
 }
 
-// MARK: - Bytes
+// MARK: - Lock
 
 extension PosixFileSystem {
-  package func size(of file: PosixFile, at site: Site) throws(StoreError) -> Int {
-    try Syscall.status(file.descriptor).get("size", path: file.path).st_size
-  }
-
-  package func read(
-    _ file: PosixFile, into buffer: inout MutableRawSpan, from offset: Int, at site: Site
-  ) throws(StoreError) -> Int {
-    let result = unsafe buffer.withUnsafeMutableBytes { bytes in
-      transferAll(bytes.count) { done in
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
-        return file.bufferedIfRefused {
-          unsafe Syscall.read(file.descriptor, into: rest, from: offset + done)
-        }
-      }
-    }
-    return try result.get("read", path: file.path)
-  }
-
-  package func write(
-    _ bytes: RawSpan, to file: PosixFile, from offset: Int, at site: Site
-  ) throws(StoreError) {
-    written.wrappingAdd(bytes.byteCount, ordering: .relaxed)
-    let result = unsafe bytes.withUnsafeBytes { bytes in
-      transferWhole(bytes.count) { done in
-        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
-        return file.bufferedIfRefused {
-          unsafe Syscall.write(rest, to: file.descriptor, from: offset + done)
-        }
-      }
-    }
-    try result.get("write", path: file.path)
-  }
-
-  package func sync(_ file: PosixFile, at site: Site) throws(StoreError) {
-    try Syscall.syncBytes(file.descriptor).get("sync", path: file.path)
-  }
-
-  package func truncate(_ file: PosixFile, to size: Int, at site: Site) throws(StoreError) {
-    try Syscall.truncate(file.descriptor, to: size).get("truncate", path: file.path)
-  }
-
-  package func preallocate(_ file: PosixFile, size: Int, at site: Site) throws(StoreError) {
-    if size == 0 { return }
-    if try reserve(file, size: size) { return }
-    // Growing the file by hand must not cut one that is longer.
-    if try self.size(of: file, at: site) < size { try truncate(file, to: size, at: site) }
-  }
-
-  /// Returns false where the medium knows no such thing.
-  private func reserve(_ file: PosixFile, size: Int) throws(StoreError) -> Bool {
-    let reserved = Syscall.preallocate(file.descriptor, size: size)
-    if case .failure(.notSupported) = reserved { return false }
-    try reserved.get("preallocate", path: file.path)
-    return true
-  }
-
-  /// The least that a device's readahead commonly is.
-  private static var readAhead: Int { 128 << 10 }
-
-  package func advise(_ file: PosixFile, _ range: Range<Int>, _ advice: Advice, at site: Site) {
-    switch advice {
-    case .willNeed:
-      // Linux reads no more for one call than the device's readahead, whatever the range.
-      for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.readAhead) {
-        Syscall.advise(
-          file.descriptor, start..<min(start + Self.readAhead, range.upperBound),
-          POSIX_FADV_WILLNEED)
-      }
-    case .dontNeed: Syscall.advise(file.descriptor, range, POSIX_FADV_DONTNEED)
-    }
-  }
-}
-
-extension PosixFile {
-  /// Makes the call again through the page cache if it was refused on a file opened for direct output.
-  ///
-  /// Some media say only then that they cannot, or ask for a larger alignment than 4096; and what is
-  /// left after a short write begins wherever it ended.
-  fileprivate func bufferedIfRefused(_ call: () -> Result<Int, Errno>) -> Result<Int, Errno> {
-    let result = call()
-    guard isDirect, case .failure(.invalidArgument) = result else { return result }
-    return Syscall.setDirect(descriptor, false).flatMap(call)
-  }
-}
-
-// MARK: - Lock and map
-
-extension PosixFileSystem {
-  package func lock(_ file: PosixFile, at site: Site) throws(StoreError) {
-    let result = Syscall.lock(file.descriptor)
-    switch result {
-    case .failure(.wouldBlock), .failure(.permissionDenied):
-      throw .locked(path: file.path, holder: Syscall.lockHolder(file.descriptor))
-    default: try result.get("lock", path: file.path)
-    }
-    file.noteLock()
-  }
-
-  package func isLocked(_ file: PosixFile, at site: Site) throws(StoreError) -> Bool {
-    try Syscall.isLocked(file.descriptor).get("look for a lock", path: file.path)
-  }
-
   /// By a description of its own, as the lock belongs to the description.
-  package func lockDirectory(at site: Site) throws(StoreError) -> PosixFile? {
+  package func lockDirectory(at site: Site) throws(StoreError) -> (any File)? {
     let descriptor = try Syscall.open(".", in: directory, O_RDONLY | O_DIRECTORY)
       .get("open", path: path)
-    let file = PosixFile(descriptor, path: path, isDirect: false)
+    let file = PosixFile(descriptor, path: path, isDirect: false, in: self)
     let result = Syscall.lockDirectory(descriptor)
     switch result {
     case .failure(.wouldBlock): throw .locked(path: path, holder: nil)
@@ -275,24 +177,4 @@ extension PosixFileSystem {
   private static let saysUnknown: Set<Errno> = [
     .badDescriptor, .invalidArgument, .noLocks, .notSupported, .notImplemented,
   ]
-
-  package func leads(
-    _ name: FileName, to file: PosixFile, at site: Site
-  ) throws(StoreError) -> Bool {
-    let path = path(of: name)
-    let named = try Syscall.status(name.description, in: directory).get("compare", path: path)
-    let open = try Syscall.status(file.descriptor).get("compare", path: path)
-    guard let named else { return false }
-    return named.st_ino == open.st_ino && named.st_dev == open.st_dev
-  }
-
-  package func map(
-    _ file: PosixFile, capacity: Int, at site: Site
-  ) throws(StoreError) -> FileMapping {
-    let base = try unsafe Syscall.map(file.descriptor, capacity: capacity)
-      .get("map", path: file.path)
-    return unsafe FileMapping(base: UnsafeRawPointer(base), capacity: capacity) { base, capacity in
-      unsafe Syscall.unmap(UnsafeMutableRawPointer(mutating: base), capacity: capacity)
-    }
-  }
 }

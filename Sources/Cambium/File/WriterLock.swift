@@ -14,15 +14,15 @@
 ///
 /// Not kept apart are writers on a medium without locks on directories, after somebody removed `LOCK`.
 /// And readers in other processes do not see a writer whose `LOCK` was removed.
-package final class WriterLock<Medium: FileSystem>: Sendable {
-  private let file: Medium.File
-  private let directory: Medium.File?
+package final class WriterLock: Sendable {
+  private let file: any File
+  private let directory: (any File)?
   private let forks = ForkGuard()
 
   /// Takes the locks, and creates `LOCK` if it is not there.
   ///
   /// - Throws: `.locked`, with the holder's process where it can be known; `.io`, `.full`.
-  package init(in medium: Medium) throws(StoreError) {
+  package init(in medium: any FileSystem) throws(StoreError) {
     do throws(StoreError) {
       directory = try medium.lockDirectory(at: .lockDirectory)
       file = try Self.lockFile(in: medium)
@@ -30,7 +30,7 @@ package final class WriterLock<Medium: FileSystem>: Sendable {
       guard case .locked(_, let holder) = error else { throw error }
       throw .locked(path: medium.path, holder: holder ?? Self.holder(in: medium))
     }
-    try Self.write(Syscall.processNumber, to: file, in: medium)
+    try Self.write(Syscall.processNumber, to: file)
   }
 
   /// Whether this is a forked child of the process that took the lock.
@@ -39,9 +39,9 @@ package final class WriterLock<Medium: FileSystem>: Sendable {
   /// Whether any process, this one too, has the store open for writing.
   ///
   /// - Throws: `.io`.
-  package static func isHeld(in medium: Medium) throws(StoreError) -> Bool {
+  package static func isHeld(in medium: any FileSystem) throws(StoreError) -> Bool {
     do throws(StoreError) {
-      return try medium.isLocked(medium.open(.lock, .read, at: .lockOpen), at: .lockTake)
+      return try medium.open(.lock, .read, at: .lockOpen).isLocked(at: .lockTake)
     } catch {
       if case .missing = error { return false }
       throw error
@@ -52,17 +52,17 @@ package final class WriterLock<Medium: FileSystem>: Sendable {
 extension WriterLock {
   /// Somebody may remove the file between opening and locking it: then the name leads to another, or
   /// to none, and it is done again.
-  private static func lockFile(in medium: Medium) throws(StoreError) -> Medium.File {
+  private static func lockFile(in medium: any FileSystem) throws(StoreError) -> any File {
     for _ in 0..<8 {
       guard let file = try openOrCreate(in: medium) else { continue }
-      try medium.lock(file, at: .lockTake)
-      if try medium.leads(.lock, to: file, at: .lockCompare) { return file }
+      try file.lock(at: .lockTake)
+      if try file.isNamed(.lock, at: .lockCompare) { return file }
     }
     throw .missing(path: "\(medium.path)/\(FileName.lock)")
   }
 
   /// Nil if another was created or removed meanwhile.
-  private static func openOrCreate(in medium: Medium) throws(StoreError) -> Medium.File? {
+  private static func openOrCreate(in medium: any FileSystem) throws(StoreError) -> (any File)? {
     do throws(StoreError) {
       return try medium.open(.lock, .readWrite, at: .lockOpen)
     } catch {
@@ -82,25 +82,23 @@ extension WriterLock {
 extension WriterLock {
   /// First there is no number, so that nobody takes the one before for ours. A full disk is no reason
   /// not to open a store.
-  private static func write(
-    _ process: Int32, to file: Medium.File, in medium: Medium
-  ) throws(StoreError) {
+  private static func write(_ process: Int32, to file: any File) throws(StoreError) {
     let text = Array("\(process)\n".utf8)
-    try medium.truncate(file, to: 0, at: .lockWrite)
+    try file.truncate(to: 0, at: .lockWrite)
     do throws(StoreError) {
-      try medium.write(text.rawSpan, to: file, from: 0, at: .lockWrite)
+      try file.write(text.rawSpan, from: 0, at: .lockWrite)
     } catch {
       guard case .full = error else { throw error }
     }
   }
 
   /// The process that the file names; nil if it names none, or there is no file.
-  private static func holder(in medium: Medium) -> Int32? {
+  private static func holder(in medium: any FileSystem) -> Int32? {
     var bytes = [UInt8](repeating: 0, count: 16)
     guard let file = try? medium.open(.lock, .read, at: .lockOpen) else { return nil }
     var span = bytes.mutableSpan
     var buffer = unsafe span.mutableBytes
-    guard let count = try? medium.read(file, into: &buffer, from: 0, at: .lockRead),
+    guard let count = try? file.read(into: &buffer, from: 0, at: .lockRead),
       count > 0, let end = bytes[..<count].firstIndex(of: UInt8(ascii: "\n")),
       let process = Int32(String(decoding: bytes[..<end], as: UTF8.self)), process > 0
     else { return nil }

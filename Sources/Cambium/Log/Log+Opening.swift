@@ -7,7 +7,7 @@ extension Log {
   /// - Parameter salt: Random.
   /// - Throws: `.full`, `.io`; there is no store then, or a whole one.
   static func create(
-    in medium: Medium, of identity: StoreIdentity, footer: FooterReference,
+    in medium: any FileSystem, of identity: StoreIdentity, footer: FooterReference,
     features: Features = Features(), salt: UInt64
   ) throws(StoreError) -> Log {
     for name in [FileName.log(1), FileName.log(1).temporary, FileName.log(0).temporary] {
@@ -40,7 +40,7 @@ extension Log {
   /// - Throws: `.limitExceeded`, `.full`, `.io`; what was promised is still there. `.corrupt` if numbers
   ///   in the log are so high that what is written next could not be read.
   convenience init(
-    recovering files: LogFiles<Medium>, opening: [Opening], footer: FooterReference, salt: UInt64
+    recovering files: LogFiles, opening: [Opening], footer: FooterReference, salt: UInt64
   ) throws(StoreError) {
     let medium = files.medium
     let last = opening.last?.sequences.upperBound ?? footer.coveredSequence
@@ -75,8 +75,8 @@ extension LogFiles {
   }
 
   private func write(_ file: OpenFile, copy: Int) throws(StoreError) {
-    try medium.write(file.header, copy: copy, to: file.file, at: .logMendWrite)
-    try medium.sync(file.file, at: .logMendSync)
+    try file.file.write(file.header, copy: copy, at: .logMendWrite)
+    try file.file.sync(at: .logMendSync)
   }
 }
 
@@ -90,15 +90,14 @@ extension FileSystem {
   }
 
   /// Makes a file of the log. It gets its name when its header is on the medium.
-  fileprivate func createLog(_ header: LogHeader) throws(StoreError) -> File {
+  fileprivate func createLog(_ header: LogHeader) throws(StoreError) -> any File {
     let name = FileName.log(header.number)
     let file = try open(name.temporary, .create, at: .logCreate)
     for copy in 0..<LogLayout.headerBlocks {
-      try write(header, copy: copy, to: file, at: .logHeaderWrite)
+      try file.write(header, copy: copy, at: .logHeaderWrite)
     }
-    try writeZeros(
-      UInt32(LogLayout.headerBlocks)..<header.blocks, to: file, at: .logGrowWrite)
-    try sync(file, at: .logHeaderSync)
+    try file.writeZeros(UInt32(LogLayout.headerBlocks)..<header.blocks, at: .logGrowWrite)
+    try file.sync(at: .logHeaderSync)
     try rename(name.temporary, to: name, at: .logRename)
     do throws(StoreError) {
       try syncDirectory(at: .logDirectorySync)

@@ -7,9 +7,9 @@
 /// After a write or flush that failed nothing is known of what the medium holds, so the log takes nothing
 /// more: every call throws `.poisoned`, and only who opens the store anew, by other descriptors, may go
 /// on. It has one owner, and no locks, clocks, randomness or threads; salts come from the caller.
-final class Log<Medium: FileSystem> {
-  let medium: Medium
-  let files: [Medium.File]
+final class Log {
+  let medium: any FileSystem
+  let files: [any File]
   /// What each file is known to have, in blocks.
   private(set) var sizes: [UInt32]
   /// Of the use that frames are appended to.
@@ -23,7 +23,7 @@ final class Log<Medium: FileSystem> {
 
   /// Takes files of which `header` is the one in use, at the end of its opening.
   init(
-    _ files: [Medium.File], sizes: [UInt32], header: LogHeader, in medium: Medium
+    _ files: [any File], sizes: [UInt32], header: LogHeader, in medium: any FileSystem
   ) {
     self.medium = medium
     self.files = files
@@ -150,8 +150,8 @@ extension Log {
       salt: header.salt, block: tail.endBlock, flushedThrough: tail.flushedThrough)
     let checksum = buffer.seal(frame, in: identity)
     isPoisoned = true
-    try medium.write(
-      buffer.frame, to: files[inUse], from: Int(tail.endBlock) * Layout.blockSize,
+    try files[inUse].write(
+      buffer.frame, from: Int(tail.endBlock) * Layout.blockSize,
       at: .logFrameWrite)
     isPoisoned = false
     tail.endBlock += frame.blockCount
@@ -169,7 +169,7 @@ extension Log {
     try refuseIfPoisoned()
     if isFlushed { return }
     isPoisoned = true
-    try medium.sync(files[inUse], at: .logFrameSync)
+    try files[inUse].sync(at: .logFrameSync)
     isPoisoned = false
     tail.flushedThrough = tail.endBlock
   }
@@ -215,11 +215,11 @@ extension Log {
     isPoisoned = true
     let last = try write(opening, of: next)
     let file = files[spare]
-    try medium.sync(file, at: .logOpeningSync)
-    try medium.write(next, copy: 0, to: file, at: .logHeaderWrite)
-    try medium.sync(file, at: .logHeaderSync)
-    try medium.write(next, copy: 1, to: file, at: .logHeaderWrite)
-    try medium.sync(file, at: .logHeaderCopySync)
+    try file.sync(at: .logOpeningSync)
+    try file.write(next, copy: 0, at: .logHeaderWrite)
+    try file.sync(at: .logHeaderSync)
+    try file.write(next, copy: 1, at: .logHeaderWrite)
+    try file.sync(at: .logHeaderCopySync)
     isPoisoned = false
     header = next
     tail = LogTail(next, previous: last)
@@ -247,15 +247,15 @@ extension Log {
         previous: previous, salt: next.salt, block: block,
         flushedThrough: UInt32(LogLayout.headerBlocks))
       previous = overlay.operations.seal(frame, in: identity)
-      try medium.write(
-        overlay.operations.frame, to: files[spare], from: Int(block) * Layout.blockSize,
+      try files[spare].write(
+        overlay.operations.frame, from: Int(block) * Layout.blockSize,
         at: .logOpeningWrite)
       block += frame.blockCount
     }
     // The header says how long the file is. It may look longer than it is, where its growth was not
     // flushed, or by another process.
     if block < next.blocks {
-      try medium.writeZeros(next.blocks - 1..<next.blocks, to: files[spare], at: .logOpeningWrite)
+      try files[spare].writeZeros(next.blocks - 1..<next.blocks, at: .logOpeningWrite)
     }
     return previous
   }
@@ -283,8 +283,7 @@ extension Log {
 
   private func cutSpare() throws(StoreError) {
     guard sizes[spare] > LogLayout.blocksMin else { return }
-    try medium.truncate(
-      files[spare], to: LogLayout.blocksMin * Layout.blockSize, at: .logCutTruncate)
+    try files[spare].truncate(to: LogLayout.blocksMin * Layout.blockSize, at: .logCutTruncate)
     sizes[spare] = UInt32(LogLayout.blocksMin)
   }
 }
@@ -300,17 +299,17 @@ extension Log {
   /// spare has been begun, and the file that was in use has grown in its turn.
   ///
   /// - Returns: nil if the spare has `blocks`, or as many as it may.
-  func startGrowth(to blocks: Int) -> LogGrowth<Medium>? {
+  func startGrowth(to blocks: Int) -> LogGrowth? {
     precondition(!isGrowing, "the spare is growing")
     let end = UInt32(min(blocks, LogLayout.blocksMax))
     guard end > sizes[spare] else { return nil }
     isGrowing = true
     return LogGrowth(
-      medium: medium, file: files[spare], number: spare, blocks: sizes[spare]..<end)
+      file: files[spare], number: spare, blocks: sizes[spare]..<end)
   }
 
   /// Takes in what became of a growth.
-  func endGrowth(_ growth: LogGrowth<Medium>, isGrown: Bool) {
+  func endGrowth(_ growth: LogGrowth, isGrown: Bool) {
     precondition(isGrowing && growth.number == spare, "there is no such growth")
     isGrowing = false
     if isGrown { sizes[growth.number] = growth.blocks.upperBound }

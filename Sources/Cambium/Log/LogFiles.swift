@@ -2,16 +2,16 @@
 ///
 /// A use becomes true by its header, so the file in use is the one whose header has the higher use. The
 /// other is the spare: what it holds no longer counts.
-struct LogFiles<Medium: FileSystem>: Sendable {
+struct LogFiles: Sendable {
   struct OpenFile: Sendable {
-    let file: Medium.File
+    let file: any File
     /// What the file has, but no more than a use may take.
     let blocks: UInt32
     let copies: LogHeaderCopies
     let header: LogHeader
   }
 
-  let medium: Medium
+  let medium: any FileSystem
   /// By number.
   let files: [OpenFile]
   /// The number of the file in use.
@@ -35,9 +35,9 @@ struct LogFiles<Medium: FileSystem>: Sendable {
   /// - Throws: `.missing` without a `log-0`, and so without a store, or without a `log-1`;
   ///   `.newerFormat`, `.corrupt`, `.io`.
   init(
-    opening medium: Medium, writing: Bool, of identity: StoreIdentity? = nil
+    opening medium: any FileSystem, writing: Bool, of identity: StoreIdentity? = nil
   ) throws(StoreError) {
-    var handles: [Medium.File] = []
+    var handles: [any File] = []
     for number in LogLayout.fileNumbers {
       handles.append(try medium.open(.log(number), writing ? .readWrite : .read, at: .logOpen))
     }
@@ -50,7 +50,7 @@ struct LogFiles<Medium: FileSystem>: Sendable {
 
   /// The headers, read until they are whole or look damaged in the same way twice.
   private static func reading(
-    _ handles: [Medium.File], of identity: StoreIdentity?, in medium: Medium
+    _ handles: [any File], of identity: StoreIdentity?, in medium: any FileSystem
   ) throws(StoreError) -> LogFiles {
     var last: StoreError?
     while true {
@@ -64,7 +64,7 @@ struct LogFiles<Medium: FileSystem>: Sendable {
   }
 
   private init(
-    reading handles: [Medium.File], of identity: StoreIdentity?, in medium: Medium
+    reading handles: [any File], of identity: StoreIdentity?, in medium: any FileSystem
   ) throws(StoreError) {
     var files: [OpenFile] = []
     for (number, file) in zip(LogLayout.fileNumbers, handles) {
@@ -84,21 +84,20 @@ struct LogFiles<Medium: FileSystem>: Sendable {
     }
   }
 
-  private init(_ files: [OpenFile], inUse: Int, in medium: Medium) {
+  private init(_ files: [OpenFile], inUse: Int, in medium: any FileSystem) {
     self.medium = medium
     self.files = files
     self.inUse = inUse
   }
 
   private static func read(
-    _ file: Medium.File, number: UInt32, in medium: Medium
+    _ file: any File, number: UInt32, in medium: any FileSystem
   ) throws(StoreError) -> OpenFile {
     var copies: [Result<LogHeader, StoreError>] = []
     var block = AlignedBuffer(count: Layout.blockSize)
     for copy in 0..<UInt32(LogLayout.headerBlocks) {
       var span = block.mutableBytes(0..<Layout.blockSize)
-      let count = try medium.read(
-        file, into: &span, from: Int(copy) * Layout.blockSize, at: .logRead)
+      let count = try file.read(into: &span, from: Int(copy) * Layout.blockSize, at: .logRead)
       do throws(StoreError) {
         copies.append(
           .success(
@@ -109,7 +108,7 @@ struct LogFiles<Medium: FileSystem>: Sendable {
       }
     }
     let found = LogHeaderCopies(copies: copies)
-    let size = try medium.size(of: file, at: .logOpen)
+    let size = try file.size(at: .logOpen)
     return OpenFile(
       file: file, blocks: UInt32(min(size / Layout.blockSize, LogLayout.blocksMax)), copies: found,
       header: try found.newest())

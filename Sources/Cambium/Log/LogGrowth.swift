@@ -1,8 +1,7 @@
 /// Zeros to be written behind the end of a log's spare file, so that later flushes there need not touch
 /// the file's metadata. It knows nothing of the log, and can run on another thread.
-struct LogGrowth<Medium: FileSystem>: Sendable {
-  let medium: Medium
-  let file: Medium.File
+struct LogGrowth: Sendable {
+  let file: any File
   /// The file's number.
   let number: Int
   /// The blocks to be written.
@@ -12,7 +11,7 @@ struct LogGrowth<Medium: FileSystem>: Sendable {
   ///
   /// - Throws: `.full`, `.io`. What was written is of no use, and does no harm.
   func run() throws(StoreError) {
-    try medium.writeZeros(blocks, to: file, at: .logGrowWrite)
-    try medium.sync(file, at: .logGrowSync)
+    try file.writeZeros(blocks, at: .logGrowWrite)
+    try file.sync(at: .logGrowSync)
   }
 }

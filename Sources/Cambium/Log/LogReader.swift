@@ -59,9 +59,9 @@ enum LogEnd: Hashable, Sendable {
 /// at the end and when something looks damaged: the file may have been begun anew under its eyes.
 ///
 /// - Complexity: linear in the bytes of the frames; at a torn end also in what is left of the file.
-struct LogReader<Medium: FileSystem>: ~Copyable {
+struct LogReader: ~Copyable {
   private let header: LogHeader
-  private var window: LogWindow<Medium>
+  private var window: LogWindow
   private(set) var position: LogPosition
   /// Set when `next` has returned nil.
   private(set) var end: LogEnd?
@@ -69,10 +69,10 @@ struct LogReader<Medium: FileSystem>: ~Copyable {
   private var held: (block: UInt32, length: Int)?
 
   /// - Parameter position: Where to go on, in the use that `files` are in; the beginning where nil.
-  init(_ files: LogFiles<Medium>, from position: LogPosition? = nil) {
+  init(_ files: LogFiles, from position: LogPosition? = nil) {
     header = files.header
     window = LogWindow(
-      files.files[files.inUse].file, blocks: files.header.blocks, in: files.medium)
+      files.files[files.inUse].file, blocks: files.header.blocks)
     self.position = position ?? LogPosition(files.header)
     precondition(self.position.use == files.header.use, "the position is of another use")
   }

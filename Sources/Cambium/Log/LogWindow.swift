@@ -1,7 +1,6 @@
 /// Blocks of a log file in memory, a run of them at a time.
-struct LogWindow<Medium: FileSystem>: ~Copyable {
-  private let medium: Medium
-  private let file: Medium.File
+struct LogWindow: ~Copyable {
+  private let file: any File
   /// The block behind the last one that may be read.
   private let endBlock: UInt32
   private var buffer: AlignedBuffer
@@ -10,8 +9,7 @@ struct LogWindow<Medium: FileSystem>: ~Copyable {
   /// What is read at once, if the file has it.
   private static var readBlocks: UInt32 { 16 }
 
-  init(_ file: Medium.File, blocks: UInt32, in medium: Medium) {
-    self.medium = medium
+  init(_ file: any File, blocks: UInt32) {
     self.file = file
     endBlock = blocks
     buffer = AlignedBuffer(count: Int(Self.readBlocks) * Layout.blockSize)
@@ -25,9 +23,9 @@ struct LogWindow<Medium: FileSystem>: ~Copyable {
     let end = min(max(blocks.upperBound, blocks.lowerBound + Self.readBlocks), endBlock)
     let size = Int(end - blocks.lowerBound) * Layout.blockSize
     if size > buffer.count { buffer = AlignedBuffer(count: size) }
-    let (medium, file) = (medium, file)
+    let file = file
     var span = buffer.mutableBytes(0..<size)
-    try medium.readOrZero(file, into: &span, from: Int(blocks.lowerBound) * Layout.blockSize)
+    try file.readOrZero(into: &span, from: Int(blocks.lowerBound) * Layout.blockSize)
     held = blocks.lowerBound..<end
   }
 
@@ -43,13 +41,13 @@ struct LogWindow<Medium: FileSystem>: ~Copyable {
   }
 }
 
-extension FileSystem {
+extension File {
   /// Fills `buffer`, with zeros from where the file ends: it may have been cut since it was opened, and
   /// zeros are no frame.
   fileprivate func readOrZero(
-    _ file: File, into buffer: inout MutableRawSpan, from offset: Int
+    into buffer: inout MutableRawSpan, from offset: Int
   ) throws(StoreError) {
-    let count = try read(file, into: &buffer, from: offset, at: .logRead)
+    let count = try read(into: &buffer, from: offset, at: .logRead)
     buffer.zero(count..<buffer.byteCount)
   }
 }

@@ -7,7 +7,7 @@
 /// After a failed call of the medium the appender is of no more use, and says so (`.poisoned`): what
 /// it did not publish is abandoned, and whoever wants it written starts again with its `successor`, in a
 /// new segment.
-final class PageAppender<Medium: FileSystem> {
+final class PageAppender {
   /// How appended pages reach the medium.
   enum Output: Hashable, Sendable {
     /// Past the page cache: for bulk. What was written is read from the medium at first.
@@ -27,7 +27,7 @@ final class PageAppender<Medium: FileSystem> {
 
   private struct Open {
     let number: UInt32
-    let file: Medium.File
+    let file: any File
     /// The first block that is not published.
     var firstBlock: UInt32
     /// The block behind the last one written or waiting in the buffer.
@@ -35,7 +35,7 @@ final class PageAppender<Medium: FileSystem> {
     var isSynced: Bool
   }
 
-  private let medium: Medium
+  private let medium: any FileSystem
   private let identity: StoreIdentity
   private let output: Output
   private let lifetime: Lifetime
@@ -58,14 +58,14 @@ final class PageAppender<Medium: FileSystem> {
   /// one by one they took a third of a fold's time.
   private var draft = AlignedBuffer(count: 1)
   /// Writes out on another thread, as long as somebody asks for that.
-  private var behind: WriteBehind<Medium>?
+  private var behind: WriteBehind?
 
   /// - Parameters:
   ///   - number: The first segment to make, above all that there are. One that has the number already
   ///     is not replaced: appending then throws `.io(.fileExists, …)`.
   ///   - segmentBlocks: The size a segment may reach, at most 1 GiB in blocks of 4 KiB.
   init(
-    to medium: Medium, of identity: StoreIdentity, from number: UInt32, output: Output,
+    to medium: any FileSystem, of identity: StoreIdentity, from number: UInt32, output: Output,
     lifetime: Lifetime = .permanent, segmentBlocks: Int = Layout.segmentBlocksMax,
     bufferSize: Int = 1 << 20
   ) {
@@ -92,7 +92,7 @@ final class PageAppender<Medium: FileSystem> {
   ///   the highest of all that are in use.
   /// - Throws: `.missing`, `.corrupt` if the file is no segment of this store, `.newerFormat`, `.io`.
   convenience init(
-    to medium: Medium, of identity: StoreIdentity, behind reference: FooterReference,
+    to medium: any FileSystem, of identity: StoreIdentity, behind reference: FooterReference,
     from number: UInt32, output: Output, segmentBlocks: Int = Layout.segmentBlocksMax,
     bufferSize: Int = 1 << 20
   ) throws(StoreError) {
@@ -163,10 +163,10 @@ final class PageAppender<Medium: FileSystem> {
   /// Writes out what waits, and returns all that was appended, to be read by the files it is in.
   ///
   /// - Precondition: The segments are temporary.
-  func readable() throws(StoreError) -> SegmentTable<Medium> {
+  func readable() throws(StoreError) -> SegmentTable {
     precondition(lifetime == .temporary, "what can be published is read when it is")
     try writeOut()
-    var entries: [SegmentTable<Medium>.Entry] = []
+    var entries: [SegmentTable.Entry] = []
     for segment in open {
       let readable = try PageSegment(
         number: segment.number, file: segment.file, in: medium, mapped: false)
@@ -181,7 +181,7 @@ final class PageAppender<Medium: FileSystem> {
     try finishWriting()
     for index in open.indices where !open[index].isSynced {
       isBroken = true
-      try medium.sync(open[index].file, at: .pageSync)
+      try open[index].file.sync(at: .pageSync)
       isBroken = false
       open[index].isSynced = true
     }
@@ -221,7 +221,7 @@ extension PageAppender {
   /// - Parameter isShared: Whether others wait for the medium meanwhile; is asked on that thread.
   func beginWritingBehind(isShared: @escaping @Sendable () -> Bool) {
     if behind == nil {
-      behind = WriteBehind(to: medium, bufferSize: bufferSize, isShared: isShared)
+      behind = WriteBehind(bufferSize: bufferSize, isShared: isShared)
     }
   }
 
@@ -259,7 +259,7 @@ extension PageAppender {
     if let behind {
       try behind.write(&buffer, count: waiting, to: last.file, from: offset)
     } else {
-      try medium.write(buffer, 0..<waiting, to: last.file, from: offset)
+      try last.file.write(buffer, 0..<waiting, from: offset)
     }
     isBroken = false
     waiting = 0
@@ -283,7 +283,7 @@ extension PageAppender {
     let end = reference.position.block + 2 * UInt32(reference.blocks)
     let file = try medium.open(
       .pages(number), output == .direct ? .readWriteDirect : .readWrite, at: .segmentOpen)
-    guard try medium.size(of: file, at: .segmentOpen) == Int(end) * Layout.blockSize else { return }
+    guard try file.size(at: .segmentOpen) == Int(end) * Layout.blockSize else { return }
     _ = try PageSegment.identity(of: file, number: number, expected: identity, in: medium)
     open = [Open(number: number, file: file, firstBlock: end, endBlock: end, isSynced: true)]
   }
@@ -304,8 +304,8 @@ extension PageAppender {
     var block = AlignedBuffer(count: Layout.blockSize)
     var span = block.mutableBytes(0..<Layout.blockSize)
     SegmentHeader(identity: identity, number: number).encode(to: &span)
-    try medium.write(block.bytes, to: file, from: 0, at: .segmentHeaderWrite)
-    try medium.sync(file, at: .segmentHeaderSync)
+    try file.write(block.bytes, from: 0, at: .segmentHeaderWrite)
+    try file.sync(at: .segmentHeaderSync)
     try medium.rename(name.temporary, to: name, at: .segmentRename)
     try medium.syncDirectory(at: .segmentDirectorySync)
     isBroken = false

@@ -1,8 +1,8 @@
 /// A store's pages as one footer publishes them.
-struct PageFile<Medium: FileSystem>: Sendable {
+struct PageFile: Sendable {
   let reference: FooterReference
   let footer: Footer
-  let pages: PageReader<Medium>
+  let pages: PageReader
   /// Why the first copy of the footer could not be read, so that the second was taken; nil where the
   /// first is whole. Then the second was not looked at.
   let healedCopy: StoreError?
@@ -15,7 +15,8 @@ struct PageFile<Medium: FileSystem>: Sendable {
   /// - Throws: `.missing` if a segment is not there, `.corrupt` if both copies of the footer or a
   ///   segment's header are damaged, `.newerFormat`, `.io`.
   init(
-    opening reference: FooterReference, of identity: StoreIdentity? = nil, in medium: Medium,
+    opening reference: FooterReference, of identity: StoreIdentity? = nil,
+    in medium: any FileSystem,
     reading mode: ReadMode
   ) throws(StoreError) {
     let number = reference.position.segment
@@ -54,7 +55,7 @@ struct PageFile<Medium: FileSystem>: Sendable {
   init(after previous: PageFile, opening reference: FooterReference) throws(StoreError) {
     let (medium, identity) = (previous.pages.medium, previous.pages.identity)
     let number = reference.position.segment
-    let segment: PageSegment<Medium>
+    let segment: PageSegment
     if let shared = previous.pages.segments.entry(number) {
       segment = shared.segment
     } else {
@@ -69,10 +70,10 @@ struct PageFile<Medium: FileSystem>: Sendable {
   /// Reads the footer from its segment, as far as that goes: the table that says how far it may be
   /// read is in the footer.
   private static func footer(
-    _ reference: FooterReference, of identity: StoreIdentity, in segment: PageSegment<Medium>,
-    of medium: Medium
+    _ reference: FooterReference, of identity: StoreIdentity, in segment: PageSegment,
+    of medium: any FileSystem
   ) throws(StoreError) -> (Footer, fault: StoreError?) {
-    let size = try medium.size(of: segment.file, at: .segmentOpen)
+    let size = try segment.file.size(at: .segmentOpen)
     let end = UInt32(clamping: min(size / Layout.blockSize, Layout.segmentBlocksMax))
     let bootstrap = PageReader(
       medium: medium, identity: identity,
@@ -83,7 +84,7 @@ struct PageFile<Medium: FileSystem>: Sendable {
 
   /// The first copy of the footer that can be read, and what was wrong with the one before it.
   static func footer(
-    _ reference: FooterReference, from pages: PageReader<Medium>
+    _ reference: FooterReference, from pages: PageReader
   ) throws(StoreError) -> (Footer, fault: StoreError?) {
     let copies = reference.copies
     do {
@@ -97,7 +98,7 @@ struct PageFile<Medium: FileSystem>: Sendable {
 
   /// Reads one copy of the footer.
   static func footer(
-    at copy: PageReference, of reference: FooterReference, from pages: PageReader<Medium>
+    at copy: PageReference, of reference: FooterReference, from pages: PageReader
   ) throws(StoreError) -> Footer {
     let page = try pages.load(copy, level: 0, as: FooterPage.self)
     let footer = try Footer(
@@ -131,14 +132,15 @@ extension PageReader {
 extension SegmentTable {
   /// The page segments that `footer` names: those of `other`, and what it has not, opened.
   fileprivate convenience init(
-    of footer: Footer, _ identity: StoreIdentity, sharing other: SegmentTable, in medium: Medium,
+    of footer: Footer, _ identity: StoreIdentity, sharing other: SegmentTable,
+    in medium: any FileSystem,
     mapped: Bool
   ) throws(StoreError) {
     var entries: [Entry] = []
     entries.reserveCapacity(footer.segments.count)
     for extent in footer.segments where extent.kind == .pages {
       let end = UInt32(clamping: extent.end)
-      let segment: PageSegment<Medium>
+      let segment: PageSegment
       if let shared = other.entry(extent.number) {
         segment = shared.segment
         if end > shared.endBlock { try segment.check(holds: end, in: medium) }

@@ -3,8 +3,8 @@
 /// Opening stops at the first fault and does not look at what it does not need, such as the copy of a
 /// footer that is whole. Here a segment whose header is damaged is read nevertheless: its pages have
 /// checksums of their own.
-struct PageFileInspection<Medium: FileSystem> {
-  private let medium: Medium
+struct PageFileInspection {
+  private let medium: any FileSystem
   /// Nil until a header has said it.
   private var identity: StoreIdentity?
   /// Everything wrong with the footer's copies and the segments, each once.
@@ -12,16 +12,16 @@ struct PageFileInspection<Medium: FileSystem> {
   /// The first copy of the footer that can be read; nil if none can.
   private(set) var footer: Footer?
   /// Reads what the footer refers to, as far as it is there; nil without a footer.
-  private(set) var pages: PageReader<Medium>?
+  private(set) var pages: PageReader?
 
   /// Looks at what `reference` publishes. Without `identity` the headers say which store it is.
-  init(of reference: FooterReference, of identity: StoreIdentity?, in medium: Medium) {
+  init(of reference: FooterReference, of identity: StoreIdentity?, in medium: any FileSystem) {
     self.medium = medium
     self.identity = identity
     guard let segment = inspect(reference.position.segment, blocks: 0) else { return }
     readFooter(reference, from: [segment])
     guard let footer else { return }
-    var entries: [SegmentTable<Medium>.Entry] = []
+    var entries: [SegmentTable.Entry] = []
     for extent in footer.segments where extent.kind == .pages {
       if var entry = inspect(extent.number, blocks: UInt32(clamping: extent.end)) {
         entry.endBlock = min(entry.endBlock, UInt32(clamping: extent.end))
@@ -35,7 +35,7 @@ struct PageFileInspection<Medium: FileSystem> {
     if !faults.contains(fault) { faults.append(fault) }
   }
 
-  private func reader(of entries: [SegmentTable<Medium>.Entry]) -> PageReader<Medium>? {
+  private func reader(of entries: [SegmentTable.Entry]) -> PageReader? {
     identity.map {
       PageReader(
         medium: medium, identity: $0, segments: SegmentTable(entries),
@@ -48,7 +48,7 @@ struct PageFileInspection<Medium: FileSystem> {
 
 extension PageFileInspection {
   private mutating func readFooter(
-    _ reference: FooterReference, from entries: [SegmentTable<Medium>.Entry]
+    _ reference: FooterReference, from entries: [SegmentTable.Entry]
   ) {
     guard let reader = reader(of: entries) else { return }
     for copy in reference.copies {
@@ -73,13 +73,13 @@ extension PageFileInspection {
   /// All that is there of a segment, of which `blocks` should be; nil if nothing can be read.
   private mutating func inspect(
     _ number: UInt32, blocks: UInt32
-  ) -> SegmentTable<Medium>.Entry? {
+  ) -> SegmentTable.Entry? {
     do throws(StoreError) {
       let file = try medium.open(.pages(number), .read, at: .segmentOpen)
       try inspectHeader(of: file, number: number)
-      let size = try medium.size(of: file, at: .segmentOpen)
+      let size = try file.size(at: .segmentOpen)
       do throws(StoreError) {
-        try PageSegment<Medium>.check(size: size, holds: blocks, number: number)
+        try PageSegment.check(size: size, holds: blocks, number: number)
       } catch {
         note(error)
       }
@@ -94,7 +94,7 @@ extension PageFileInspection {
 
   /// Notes what is wrong with a header; throws only if the pages cannot be understood.
   private mutating func inspectHeader(
-    of file: Medium.File, number: UInt32
+    of file: any File, number: UInt32
   ) throws(StoreError) {
     do throws(StoreError) {
       identity = try PageSegment.identity(

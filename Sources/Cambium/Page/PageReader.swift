@@ -11,15 +11,15 @@ public enum ReadMode: Hashable, Sendable {
 }
 
 /// Reads the pages of one published state. Any number of threads may use it at once.
-final class PageReader<Medium: FileSystem>: Sendable {
-  let medium: Medium
+final class PageReader: Sendable {
+  let medium: any FileSystem
   let identity: StoreIdentity
-  let segments: SegmentTable<Medium>
+  let segments: SegmentTable
   /// Nil where pages are mapped.
   let cache: PageCache?
 
   init(
-    medium: Medium, identity: StoreIdentity, segments: SegmentTable<Medium>, cache: PageCache?
+    medium: any FileSystem, identity: StoreIdentity, segments: SegmentTable, cache: PageCache?
   ) {
     self.medium = medium
     self.identity = identity
@@ -67,7 +67,7 @@ final class PageReader<Medium: FileSystem>: Sendable {
 
   /// The segment `reference` lies in, if it lies within what is published of it.
   private func published(_ reference: PageReference) throws(StoreError)
-    -> SegmentTable<Medium>.Entry
+    -> SegmentTable.Entry
   {
     guard let entry = segments.entry(reference.position.segment), reference.blocks > 0,
       reference.position.block > 0,
@@ -83,7 +83,7 @@ final class PageReader<Medium: FileSystem>: Sendable {
   /// Reads the page past the mapping, so that an error of the medium is an error and not a signal.
   private func verify<Content: PageContent>(
     _ reference: PageReference, level: UInt8, as content: Content.Type,
-    in segment: PageSegment<Medium>
+    in segment: PageSegment
   ) throws(StoreError) {
     _ = try load(reference, level: level, as: content, from: segment)
     segment.verified.insert(reference.position.block)
@@ -115,7 +115,7 @@ final class PageReader<Medium: FileSystem>: Sendable {
 
   private func load<Content: PageContent>(
     _ reference: PageReference, level: UInt8, as content: Content.Type,
-    from segment: PageSegment<Medium>
+    from segment: PageSegment
   ) throws(StoreError) -> PageBuffer {
     let buffer = try segment.read(
       at: reference.position.block, size: reference.size, in: medium)
@@ -136,8 +136,7 @@ final class PageReader<Medium: FileSystem>: Sendable {
   /// Asks the medium to read blocks ahead that are published.
   func willNeed(_ blocks: Range<UInt32>, of segment: UInt32) {
     guard let entry = segments.entry(segment), blocks.upperBound <= entry.endBlock else { return }
-    medium.advise(
-      entry.segment.file,
+    entry.segment.file.advise(
       Int(blocks.lowerBound) * Layout.blockSize..<Int(blocks.upperBound) * Layout.blockSize,
       .willNeed, at: .pageAdvise)
   }
@@ -194,11 +193,11 @@ final class PageReader<Medium: FileSystem>: Sendable {
 
 extension PageSegment {
   /// Reads whole blocks from the medium into a buffer of their own.
-  func read(at block: UInt32, size: Int, in medium: Medium) throws(StoreError) -> PageBuffer {
+  func read(at block: UInt32, size: Int, in medium: any FileSystem) throws(StoreError) -> PageBuffer
+  {
     let buffer = PageBuffer(count: size)
     var span = buffer.mutableBytes
-    let count = try medium.read(
-      file, into: &span, from: Int(block) * Layout.blockSize, at: .pageRead)
+    let count = try file.read(into: &span, from: Int(block) * Layout.blockSize, at: .pageRead)
     guard count == size else {
       throw .corrupt(
         .page(PagePosition(segment: number, block: block)), invariant: .segmentEnd,

@@ -3,9 +3,9 @@
 /// Its published bytes never change, so readers share it without locks, also those of states that know
 /// different ends of it: each asks only for what its own table publishes. It closes when the last state
 /// that names it goes.
-final class PageSegment<Medium: FileSystem>: Sendable {
+final class PageSegment: Sendable {
   let number: UInt32
-  let file: Medium.File
+  let file: any File
   /// The file in memory; nil where pages are read into a cache.
   let mapping: FileMapping?
   /// The pages of the mapping that this process has verified; empty where there is none.
@@ -15,32 +15,31 @@ final class PageSegment<Medium: FileSystem>: Sendable {
   ///
   /// - Throws: `.missing`, `.newerFormat`, `.corrupt`, `.io`.
   convenience init(
-    opening number: UInt32, blocks: UInt32, of identity: StoreIdentity?, in medium: Medium,
+    opening number: UInt32, blocks: UInt32, of identity: StoreIdentity?, in medium: any FileSystem,
     mapped: Bool
   ) throws(StoreError) {
     let file = try medium.open(.pages(number), .read, at: .segmentOpen)
-    let size = try medium.size(of: file, at: .segmentOpen)
+    let size = try file.size(at: .segmentOpen)
     try Self.check(size: size, holds: blocks, number: number)
     _ = try Self.identity(of: file, number: number, expected: identity, in: medium)
     try self.init(number: number, file: file, in: medium, mapped: mapped)
   }
 
   /// Takes an open file whose header the caller has looked at.
-  init(number: UInt32, file: Medium.File, in medium: Medium, mapped: Bool) throws(StoreError) {
+  init(number: UInt32, file: any File, in medium: any FileSystem, mapped: Bool) throws(StoreError) {
     self.number = number
     self.file = file
     verified = BlockSet(blocks: mapped ? Layout.segmentBlocksMax : 0)
     mapping =
       mapped
-      ? try medium.map(
-        file, capacity: Layout.segmentBlocksMax * Layout.blockSize, at: .segmentMap)
+      ? try file.map(capacity: Layout.segmentBlocksMax * Layout.blockSize, at: .segmentMap)
       : nil
   }
 
   /// Throws unless all blocks that were published are there now.
-  func check(holds blocks: UInt32, in medium: Medium) throws(StoreError) {
+  func check(holds blocks: UInt32, in medium: any FileSystem) throws(StoreError) {
     try Self.check(
-      size: try medium.size(of: file, at: .segmentOpen), holds: blocks, number: number)
+      size: try file.size(at: .segmentOpen), holds: blocks, number: number)
   }
 
   /// Throws unless a file of `size` bytes has all blocks that were published.
@@ -57,7 +56,7 @@ final class PageSegment<Medium: FileSystem>: Sendable {
   /// - Parameter expected: The store that it must belong to, if that is known.
   /// - Throws: `.newerFormat`, `.corrupt`, `.io`.
   static func identity(
-    of file: Medium.File, number: UInt32, expected: StoreIdentity?, in medium: Medium
+    of file: any File, number: UInt32, expected: StoreIdentity?, in medium: any FileSystem
   ) throws(StoreError) -> StoreIdentity {
     let identity = try header(of: file, number: number, in: medium).identity
     guard expected == nil || identity == expected else {
@@ -68,11 +67,11 @@ final class PageSegment<Medium: FileSystem>: Sendable {
   }
 
   private static func header(
-    of file: Medium.File, number: UInt32, in medium: Medium
+    of file: any File, number: UInt32, in medium: any FileSystem
   ) throws(StoreError) -> SegmentHeader {
     var block = AlignedBuffer(count: Layout.blockSize)
     var span = block.mutableBytes(0..<Layout.blockSize)
-    let count = try medium.read(file, into: &span, from: 0, at: .segmentHeaderRead)
+    let count = try file.read(into: &span, from: 0, at: .segmentHeaderRead)
     return try SegmentHeader(
       decoding: block.bytes.part(0, count), number: number, path: medium.path)
   }

@@ -4,9 +4,9 @@ internal import Synchronization
 ///
 /// Immutable: publishing makes a new table that shares the segments. What is verified is noted by
 /// segment, for all tables: a page that one of them may reach is the same page for all.
-@safe final class SegmentTable<Medium: FileSystem>: @unchecked Sendable {
+@safe final class SegmentTable: @unchecked Sendable {
   struct Entry: Sendable {
-    let segment: PageSegment<Medium>
+    let segment: PageSegment
     /// The block behind the last published one.
     var endBlock: UInt32
   }
@@ -77,7 +77,7 @@ internal import Synchronization
   private let base: UnsafeRawPointer?
   private let verified: Unmanaged<BlockSet>
 
-  init<Medium>(_ entry: SegmentTable<Medium>.Entry) {
+  init(_ entry: SegmentTable.Entry) {
     unsafe number = entry.segment.number
     unsafe endBlock = entry.endBlock
     unsafe base = entry.segment.mapping?.pointer(at: 0)

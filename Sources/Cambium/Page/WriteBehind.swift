@@ -5,9 +5,9 @@
 ///
 /// While others wait for the medium, a buffer is written in parts: a commit's flush that came behind a MiB took ten
 /// times as long as one that did not.
-final class WriteBehind<Medium: FileSystem>: @unchecked Sendable {
+final class WriteBehind: @unchecked Sendable {
   private struct Write {
-    let file: Medium.File
+    let file: any File
     let count: Int
     let offset: Int
   }
@@ -15,7 +15,6 @@ final class WriteBehind<Medium: FileSystem>: @unchecked Sendable {
   /// What is written at once while others wait for the medium.
   private static var partSize: Int { 128 << 10 }
 
-  private let medium: Medium
   /// Whether somebody else is waiting for the medium, or will be soon.
   private let isShared: @Sendable () -> Bool
   private let lock = ThreadLock()
@@ -30,8 +29,7 @@ final class WriteBehind<Medium: FileSystem>: @unchecked Sendable {
   private var thread: BackgroundThread?
 
   /// - Parameter isShared: Is asked for each buffer, on the thread that writes.
-  init(to medium: Medium, bufferSize: Int, isShared: @escaping @Sendable () -> Bool) {
-    self.medium = medium
+  init(bufferSize: Int, isShared: @escaping @Sendable () -> Bool) {
     self.isShared = isShared
     changed = ThreadCondition(lock)
     buffer = AlignedBuffer(count: bufferSize)
@@ -41,7 +39,7 @@ final class WriteBehind<Medium: FileSystem>: @unchecked Sendable {
   ///
   /// - Throws: what a write before this one failed with.
   func write(
-    _ full: inout AlignedBuffer, count: Int, to file: Medium.File, from offset: Int
+    _ full: inout AlignedBuffer, count: Int, to file: any File, from offset: Int
   ) throws(StoreError) {
     if thread == nil { thread = try BackgroundThread(name: "cambium-write") { self.work() } }
     lock.lock()
@@ -97,7 +95,7 @@ final class WriteBehind<Medium: FileSystem>: @unchecked Sendable {
     do throws(StoreError) {
       for start in stride(from: 0, to: write.count, by: size) {
         let part = start..<min(start + size, write.count)
-        try medium.write(buffer, part, to: write.file, from: write.offset + start)
+        try write.file.write(buffer, part, from: write.offset + start)
       }
       return nil
     } catch {
@@ -106,12 +104,12 @@ final class WriteBehind<Medium: FileSystem>: @unchecked Sendable {
   }
 }
 
-extension FileSystem {
+extension File {
   /// Writes a part of a buffer of pages.
   func write(
-    _ buffer: borrowing AlignedBuffer, _ part: Range<Int>, to file: File, from offset: Int
+    _ buffer: borrowing AlignedBuffer, _ part: Range<Int>, from offset: Int
   ) throws(StoreError) {
     try write(
-      buffer.bytes.part(part.lowerBound, part.count), to: file, from: offset, at: .pageWrite)
+      buffer.bytes.part(part.lowerBound, part.count), from: offset, at: .pageWrite)
   }
 }

@@ -51,7 +51,7 @@ public final class PersistentStore: RecordReading, Sendable {
     inMemory model: StoreModel, options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
     let opening = try StoreOpening(model, .refuse, options)
-    self.init(try opening.open(try MemoryBackend(options)), options)
+    self.init(try opening.open(try EngineBackend(inMemory: options)), options)
   }
 
   init(_ opened: StoreOpening.Opened, _ options: StoreOptions) {
@@ -88,7 +88,7 @@ public final class PersistentStore: RecordReading, Sendable {
 
 extension PersistentStore {
   public func recordReader() throws(StoreError) -> RecordReader {
-    RecordReader(types: types, trees: try backend.snapshot().trees)
+    RecordReader(types: types, trees: try backend.trees())
   }
 
   /// The newest committed state, which stays as it is for as long as it is held.
@@ -163,7 +163,7 @@ extension PersistentStore {
   }
 
   private func lend<Result: ~Copyable>(
-    _ trees: TreeChanges, _ author: String?, _ body: (inout WriteTransaction) throws -> Result
+    _ trees: TransactionTrees, _ author: String?, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     let notes = hub.notes()
     let writer = RecordWriter(
@@ -183,7 +183,7 @@ extension PersistentStore {
   }
 
   /// A durable commit of the library's own, which changes no record.
-  func commit(_ body: (TreeChanges) throws(StoreError) -> Void) throws(StoreError) {
+  func commit(_ body: (TransactionTrees) throws(StoreError) -> Void) throws(StoreError) {
     try backend.commit { trees throws(StoreError) in
       let notes = hub.notes()
       try body(trees)

@@ -4,7 +4,7 @@
 /// It shows what is known to be on the medium. Of a process that writes, the last commits come into sight
 /// when more follow, or when it has been idle for a moment.
 @_spi(Raw) public final class RawReader: Sendable {
-  private let follower: Follower<PosixFileSystem>
+  private let follower: Follower
 
   /// Opens the store in the directory at `path`.
   ///

@@ -61,7 +61,7 @@
     if report.chosen == nil { return report }
     var options = StoreOptions()
     options.access = .writingExisting
-    let backend = try WritingBackend(at: target.path, options)
+    let backend = try EngineBackend(at: target.path, options)
     do throws(StoreError) {
       report.damagedBlobs = try BlobSalvage(from: source, to: target, backend).run()
     } catch {

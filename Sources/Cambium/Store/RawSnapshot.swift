@@ -1,8 +1,8 @@
 /// One committed state of a raw store. Any number of threads may read it.
 @_spi(Raw) public final class RawSnapshot: Sendable {
-  private let snapshot: Snapshot<PosixFileSystem>
+  private let snapshot: Snapshot
 
-  init(_ snapshot: Snapshot<PosixFileSystem>) {
+  init(_ snapshot: Snapshot) {
     self.snapshot = snapshot
   }
 
@@ -17,10 +17,10 @@
 
 /// A tree of a snapshot.
 @_spi(Raw) public final class RawSnapshotTree: Sendable {
-  private let snapshot: Snapshot<PosixFileSystem>
-  private let tree: LayeredTree<PosixFileSystem>
+  private let snapshot: Snapshot
+  private let tree: LayeredTree
 
-  init(_ snapshot: Snapshot<PosixFileSystem>, _ tree: LayeredTree<PosixFileSystem>) {
+  init(_ snapshot: Snapshot, _ tree: LayeredTree) {
     self.snapshot = snapshot
     self.tree = tree
   }
@@ -52,11 +52,11 @@
 
 /// A place in a tree of a snapshot. It keeps the snapshot.
 @_spi(Raw) public final class RawSnapshotCursor {
-  private let snapshot: Snapshot<PosixFileSystem>
+  private let snapshot: Snapshot
   // One owner on one thread uses it, so accesses cannot overlap.
-  @exclusivity(unchecked) private var cursor: LayeredCursor<PosixFileSystem>
+  @exclusivity(unchecked) private var cursor: LayeredCursor
 
-  init(_ snapshot: Snapshot<PosixFileSystem>, _ cursor: consuming LayeredCursor<PosixFileSystem>) {
+  init(_ snapshot: Snapshot, _ cursor: consuming LayeredCursor) {
     self.snapshot = snapshot
     unsafe self.cursor = cursor
   }

@@ -3,15 +3,16 @@
 /// The engine as it is, open to benchmarks and tools through `@_spi(Raw)`. It promises nothing to stay as it
 /// is; programs use a store of records.
 @_spi(Raw) public final class RawStore: Sendable {
-  private let engine: Engine<PosixFileSystem>
-  private let threads: EngineThreads<PosixFileSystem>
+  private let medium: PosixFileSystem
+  private let engine: Engine
+  private let threads: EngineThreads
 
   /// Opens the store in the directory at `path`, or makes it.
   ///
   /// - Throws: `.locked` if it is open for writing anywhere; `.missing`, `.corrupt`, `.newerFormat`,
   ///   `.networkFileSystem`, `.full`, `.io`.
   public init(at path: String, options: RawStoreOptions = RawStoreOptions()) throws(StoreError) {
-    let medium = try PosixFileSystem(
+    medium = try PosixFileSystem(
       at: path, creating: true, allowingNetwork: options.allowsNetworkFileSystems)
     let recovered = try Recovery.run(in: medium, options: options.engine, creating: true) {
       var random = SystemRandomNumberGenerator()
@@ -22,7 +23,7 @@
   }
 
   /// The bytes written to files since the store was opened: pages, log and headers.
-  public var bytesWritten: Int { engine.medium.bytesWritten }
+  public var bytesWritten: Int { medium.bytesWritten }
 
   /// What opening found.
   public var report: OpenReport { engine.report }
@@ -41,7 +42,6 @@
   public func write<Value: ~Copyable>(
     _ durability: Durability = .durable, _ body: (inout RawTransaction) throws -> Value
   ) throws -> Value {
-    // The engine's part is not generic, or it would not be compiled for the one medium there is.
     var value: Value?
     try engine.write(durability) { transaction in
       var lent = RawTransaction(transaction)
@@ -82,7 +82,7 @@
     _ options: CompactionOptions = CompactionOptions(),
     progress: (CompactionProgress) throws -> Void = { _ in }
   ) throws -> CompactionReport {
-    try CompactionRun.run(self, options, Pause(), progress)
+    try CompactionRun.run(engine, options, Pause(), progress)
   }
 
   /// As `PersistentStore.compactionStep`.
@@ -91,7 +91,7 @@
     _ options: CompactionOptions = CompactionOptions(scope: .segments),
     budget: WorkBudget = .bytes(32 << 20)
   ) throws(StoreError) -> Bool {
-    try CompactionRun.run(self, options, within: budget)
+    try CompactionRun.run(engine, options, within: budget)
   }
 
   /// As `PersistentStore.predictedGain`.
@@ -117,17 +117,6 @@
   ///   closed. `.reentrant` inside a write, `.forked`: it stays open. Closing again does nothing.
   public func close() throws(StoreError) {
     try threads.close()
-  }
-}
-
-/// By way of a type that is not generic, so that all of it is compiled for the medium.
-extension RawStore: CompactedStore {
-  func spaceUsage(droppingKept: Bool) throws(StoreError) -> SpaceUsage {
-    try engine.spaceUsage(droppingKept: droppingKept)
-  }
-
-  func compact(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
-    try engine.compact(request)
   }
 }
 

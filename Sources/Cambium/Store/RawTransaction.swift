@@ -1,9 +1,9 @@
 /// A write transaction, lent to a closure for as long as that runs. It cannot be kept: it is neither copied
 /// nor taken out of the closure.
 @_spi(Raw) public struct RawTransaction: ~Copyable {
-  private let transaction: Transaction<PosixFileSystem>
+  private let transaction: Transaction
 
-  init(_ transaction: Transaction<PosixFileSystem>) {
+  init(_ transaction: Transaction) {
     self.transaction = transaction
   }
 

@@ -3,7 +3,7 @@
 /// The ground floor of the library, open to benchmarks and tools through `@_spi(Raw)`. It promises
 /// nothing to stay as it is; programs use a store.
 @_spi(Raw) public final class RawTree: Sendable {
-  private let tree: Tree<PosixFileSystem>
+  private let tree: Tree
 
   /// Opens what `RawTreeWriter.finish` returned a reference to.
   ///
@@ -55,9 +55,9 @@
 /// every call, which doubled the time of a scan.
 @_spi(Raw) public final class RawCursor {
   // One owner on one thread uses it, so accesses cannot overlap.
-  @exclusivity(unchecked) private var cursor: Cursor<PosixFileSystem>
+  @exclusivity(unchecked) private var cursor: Cursor
 
-  init(_ cursor: consuming Cursor<PosixFileSystem>) {
+  init(_ cursor: consuming Cursor) {
     unsafe self.cursor = cursor
   }
 
@@ -85,12 +85,12 @@
 
 /// Keys to look up at once, and what was found.
 @_spi(Raw) public final class RawBatch {
-  private let tree: Tree<PosixFileSystem>
+  private let tree: Tree
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) private var keys = KeyBatch()
   @exclusivity(unchecked) private var entries: [LeafEntry?] = []
 
-  init(_ tree: Tree<PosixFileSystem>) {
+  init(_ tree: Tree) {
     self.tree = tree
   }
 

@@ -1,9 +1,9 @@
 /// Writes a raw tree from entries that come in ascending order.
 @_spi(Raw) public final class RawTreeWriter {
-  private let appender: PageAppender<PosixFileSystem>
+  private let appender: PageAppender
   private let identity: StoreIdentity
   // One owner on one thread uses it, so accesses cannot overlap.
-  @exclusivity(unchecked) private var builder: TreeBuilder<PosixFileSystem>
+  @exclusivity(unchecked) private var builder: TreeBuilder
 
   /// Begins a tree in a new directory at `path`.
   ///
@@ -32,7 +32,7 @@
   }
 
   private static func append(
-    _ input: borrowing SortedEntries, to builder: inout TreeBuilder<PosixFileSystem>
+    _ input: borrowing SortedEntries, to builder: inout TreeBuilder
   ) throws(StoreError) {
     try builder.append(input.key, input.value, schemaVersion: 1)
   }

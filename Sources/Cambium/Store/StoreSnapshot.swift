@@ -3,16 +3,10 @@
 /// It keeps its segments on disk and what is in no tree yet in memory. Any number of threads may read it.
 public final class StoreSnapshot: RecordReading, Sendable {
   let types: RecordTypes
-  private let state: StoreState
+  /// The trees of the state.
+  let state: SnapshotTrees
 
-  enum StoreState: Sendable {
-    case posix(SnapshotTrees<PosixFileSystem>)
-    case memory(SnapshotTrees<InMemoryFileSystem>)
-    /// On a medium of the tests.
-    case other(any StateTrees)
-  }
-
-  init(_ types: RecordTypes, _ state: StoreState) {
+  init(_ types: RecordTypes, _ state: SnapshotTrees) {
     self.types = types
     self.state = state
   }
@@ -21,39 +15,20 @@ public final class StoreSnapshot: RecordReading, Sendable {
     RecordReader(types: types, trees: trees)
   }
 
-  var trees: TreeAccess { state.trees }
+  var trees: TreeAccess { .state(state) }
 
   /// What finds the blobs of rows of the past, as far as they are still there.
   func oldBlobFinder() throws(StoreError) -> BlobFinder? { trees.oldBlobFinder(types.blobs) }
 
   /// The number of the last commit that is in it. Commits are numbered from 1.
-  public var sequence: UInt64 { state.any.sequence }
+  public var sequence: UInt64 { state.sequence }
 
   /// Of the store that it is of.
-  var identity: StoreIdentity { state.any.identity }
+  var identity: StoreIdentity { state.identity }
 
   /// Of the trees that it reads.
-  var footer: Footer { state.any.footer }
+  var footer: Footer { state.footer }
 
   /// How the store's records are described, in the version that the snapshot has.
   public var schema: Schema { types.schema }
-}
-
-extension StoreSnapshot.StoreState {
-  @inline(__always)
-  var trees: TreeAccess {
-    switch self {
-    case .posix(let trees): .posix(trees)
-    case .memory(let trees): .memory(trees)
-    case .other(let trees): .other(trees)
-    }
-  }
-
-  var any: any StateTrees {
-    switch self {
-    case .posix(let trees): trees
-    case .memory(let trees): trees
-    case .other(let trees): trees
-    }
-  }
 }

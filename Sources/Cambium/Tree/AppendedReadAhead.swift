@@ -3,18 +3,18 @@
 ///
 /// So the medium is at work while pages are looked at, and what others ask of it meanwhile waits for little: a
 /// commit that came behind a whole slice's pages waited for all of them.
-struct AppendedReadAhead<Medium: FileSystem> {
+struct AppendedReadAhead {
   /// How far ahead is asked; half of it at a time.
   private static var window: UInt32 { UInt32((512 << 10) / Layout.blockSize) }
 
-  private let pages: PageReader<Medium>
+  private let pages: PageReader
   private let appended: [AppendedBlocks]
   /// The part that was read last.
   private var place = 0
   /// Up to where was asked there.
   private var asked: UInt32 = 0
 
-  init(of appended: [AppendedBlocks], in pages: PageReader<Medium>) {
+  init(of appended: [AppendedBlocks], in pages: PageReader) {
     self.appended = appended
     self.pages = pages
     asked = appended.first?.blocks.lowerBound ?? 0

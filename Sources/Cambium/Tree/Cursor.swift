@@ -2,7 +2,7 @@
 ///
 /// It keeps the path to its leaf, so nothing in the file has to point sideways. A cursor stands on an
 /// entry or nowhere; it begins nowhere, and a move that finds none leaves it nowhere.
-struct Cursor<Medium: FileSystem>: ~Copyable {
+struct Cursor: ~Copyable {
   /// A branch on the path, and the child the path goes on with.
   private struct Step {
     let reference: PageReference
@@ -11,7 +11,7 @@ struct Cursor<Medium: FileSystem>: ~Copyable {
     let childCount: Int
   }
 
-  private let tree: Tree<Medium>
+  private let tree: Tree
   private var path: [Step] = []
   /// The leaf of the entry, and its layout; of no meaning while the cursor stands nowhere.
   private var leaf = Page.none
@@ -22,7 +22,7 @@ struct Cursor<Medium: FileSystem>: ~Copyable {
   private var slot = -1
   private let keyBuffer = KeyBuffer()
 
-  init(_ tree: Tree<Medium>) {
+  init(_ tree: Tree) {
     self.tree = tree
   }
 

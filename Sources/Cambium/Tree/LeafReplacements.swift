@@ -53,7 +53,7 @@ struct RewrittenLeaf {
   }
 
   mutating func write(
-    to appender: PageAppender<some FileSystem>
+    to appender: PageAppender
   ) throws(StoreError) -> PageReference {
     let bytes = page
     let blocks = (bytes.count + Layout.blockSize - 1) / Layout.blockSize

@@ -11,7 +11,7 @@ extension PageFile {
   ///   - sizes: The sizes that nodes were built with, which say what is too empty.
   /// - Complexity: O(bytes of the state's pages).
   static func check(
-    _ reference: FooterReference, of identity: StoreIdentity? = nil, in medium: Medium,
+    _ reference: FooterReference, of identity: StoreIdentity? = nil, in medium: any FileSystem,
     sizes: NodeSizes = .standard
   ) -> [StoreError] {
     report(reference, of: identity, in: medium, sizes: sizes).faults
@@ -21,7 +21,7 @@ extension PageFile {
   ///
   /// - Parameter watch: Told of the bytes of every page that is looked at.
   static func report(
-    _ reference: FooterReference, of identity: StoreIdentity? = nil, in medium: Medium,
+    _ reference: FooterReference, of identity: StoreIdentity? = nil, in medium: any FileSystem,
     sizes: NodeSizes = .standard, watch: ((Int) -> Void)? = nil
   ) -> PageFileReport {
     let inspection = PageFileInspection(of: reference, of: identity, in: medium)

@@ -1,8 +1,8 @@
 /// The entries of leaves that were replaced, in the order of their keys: what was written is held against them.
 ///
 /// A run of entries is compared at once where both leaves keep it in the same way, as they mostly do.
-struct ReplacedEntries<Medium: FileSystem>: ~Copyable {
-  private let pages: PageReader<Medium>
+struct ReplacedEntries: ~Copyable {
+  private let pages: PageReader
   private let tree: String
   private let leaves: [PageReference]
   /// The leaf in which the next entry is, or behind the last.
@@ -10,7 +10,7 @@ struct ReplacedEntries<Medium: FileSystem>: ~Copyable {
   private var slot = 0
   private let keys = EntryKeys()
 
-  init(of leaves: [PageReference], in pages: PageReader<Medium>, tree: String) {
+  init(of leaves: [PageReference], in pages: PageReader, tree: String) {
     self.leaves = leaves
     self.pages = pages
     self.tree = tree
@@ -19,7 +19,7 @@ struct ReplacedEntries<Medium: FileSystem>: ~Copyable {
   /// Goes on behind the entries of a leaf that was written and that `newPages` reads: they must be the next.
   ///
   /// - Throws: `.corrupt`, `.io`.
-  mutating func match(_ written: Page, of newPages: PageReader<Medium>) throws(StoreError) {
+  mutating func match(_ written: Page, of newPages: PageReader) throws(StoreError) {
     let node = Node(written.bytes)
     var newSlot = 0
     while newSlot < node.count {
@@ -55,7 +55,7 @@ struct ReplacedEntries<Medium: FileSystem>: ~Copyable {
 
 extension ReplacedEntries {
   private mutating func matchEach(
-    _ new: EntryPlace<Medium>, _ old: EntryPlace<Medium>, count: Int
+    _ new: EntryPlace, _ old: EntryPlace, count: Int
   ) throws(StoreError) {
     for index in 0..<count {
       let (newEntry, oldEntry) = (new.moved(by: index), old.moved(by: index))
@@ -73,11 +73,11 @@ extension ReplacedEntries {
 }
 
 /// An entry in a leaf, and who reads what it refers to.
-private struct EntryPlace<Medium: FileSystem> {
+private struct EntryPlace {
   let entry: LeafEntry
-  let pages: PageReader<Medium>
+  let pages: PageReader
 
-  init(_ entry: LeafEntry, _ pages: PageReader<Medium>) {
+  init(_ entry: LeafEntry, _ pages: PageReader) {
     self.entry = entry
     self.pages = pages
   }

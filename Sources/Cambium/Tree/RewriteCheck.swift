@@ -3,13 +3,13 @@
 /// It knows nothing of how the merge went. In the new tree, what was not appended is what was adopted: so the rest
 /// of the old tree is what was replaced, and what was appended is what was written. The leaves of both must hold
 /// the same entries in the same order, byte by byte, and the nodes that were written must be in order.
-struct RewriteCheck<Medium: FileSystem> {
-  private let old: Tree<Medium>
-  private let new: Tree<Medium>
+struct RewriteCheck {
+  private let old: Tree
+  private let new: Tree
   private let appended: [AppendedBlocks]
 
   /// - Parameter new: Can be read: what was appended is published, if not yet true.
-  init(from old: Tree<Medium>, to new: Tree<Medium>, by appended: [AppendedBlocks]) {
+  init(from old: Tree, to new: Tree, by appended: [AppendedBlocks]) {
     self.old = old
     self.new = new
     self.appended = appended
@@ -48,8 +48,8 @@ extension [AppendedBlocks] {
 // MARK: - What was taken over
 
 /// Where the subtrees are that were taken over. No leaf is read to know.
-private struct AdoptedSubtrees<Medium: FileSystem> {
-  let pages: PageReader<Medium>
+private struct AdoptedSubtrees {
+  let pages: PageReader
   let appended: [AppendedBlocks]
   private(set) var positions: Set<PagePosition> = []
 
@@ -67,8 +67,8 @@ private struct AdoptedSubtrees<Medium: FileSystem> {
 // MARK: - The leaves that were replaced
 
 /// Which leaves were not taken over, in the order of their keys. None is read to know.
-private struct ReplacedLeaves<Medium: FileSystem> {
-  let pages: PageReader<Medium>
+private struct ReplacedLeaves {
+  let pages: PageReader
   let adopted: Set<PagePosition>
   private(set) var leaves: [PageReference] = []
 
@@ -83,16 +83,16 @@ private struct ReplacedLeaves<Medium: FileSystem> {
 
 // MARK: - The leaves that were written
 
-private struct WrittenPart<Medium: FileSystem>: ~Copyable {
-  let pages: PageReader<Medium>
+private struct WrittenPart: ~Copyable {
+  let pages: PageReader
   let appended: [AppendedBlocks]
-  var replaced: ReplacedEntries<Medium>
+  var replaced: ReplacedEntries
   private(set) var entryCount = 0
-  private var ahead: AppendedReadAhead<Medium>
+  private var ahead: AppendedReadAhead
 
   init(
-    pages: PageReader<Medium>, appended: [AppendedBlocks],
-    replaced: consuming ReplacedEntries<Medium>
+    pages: PageReader, appended: [AppendedBlocks],
+    replaced: consuming ReplacedEntries
   ) {
     self.pages = pages
     self.appended = appended

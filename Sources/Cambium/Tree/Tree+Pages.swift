@@ -16,8 +16,8 @@ extension Tree {
 
 /// Goes over a tree, no further than its live bytes allow: a file whose pages have many parents could be walked
 /// for ever.
-private struct PageWalk<Medium: FileSystem> {
-  let pages: PageReader<Medium>
+private struct PageWalk {
+  let pages: PageReader
   /// The live bytes that were not come by yet.
   var rest: UInt64
 

@@ -24,8 +24,8 @@ extension Tree {
 
 /// Goes over a tree, no further than its live bytes allow: a file whose pages have many parents could
 /// be walked for ever.
-private struct LiveBytesWalk<Medium: FileSystem> {
-  let pages: PageReader<Medium>
+private struct LiveBytesWalk {
+  let pages: PageReader
   /// The live bytes that were not come by yet.
   private(set) var rest: UInt64
   private(set) var liveBytes: [UInt32: UInt64]

@@ -1,6 +1,6 @@
 /// An ordered map from keys to values, as one published state has it. It never changes.
-struct Tree<Medium: FileSystem>: Sendable {
-  let pages: PageReader<Medium>
+struct Tree: Sendable {
+  let pages: PageReader
   /// Nil for a tree without entries.
   let root: TreeRoot?
 

@@ -9,11 +9,11 @@
 /// got a few entries more, it is divided together with its neighbour, two into three as in a B*-tree
 /// (Knuth, "Sorting and Searching", 6.2.4), once. Without the rule, random inserts of one percent each
 /// leave nodes 7 % full after sixty merges; without the last part, 70 %.
-struct TreeBuilder<Medium: FileSystem>: ~Copyable {
-  let appender: PageAppender<Medium>
+struct TreeBuilder: ~Copyable {
+  let appender: PageAppender
   let sizes: NodeSizes
   /// Where adopted subtrees are read, should their entries be needed after all.
-  let base: PageReader<Medium>?
+  let base: PageReader?
   /// The open entries of each level: 0 those of leaves, 1 the leaves above them, and so on.
   private(set) var levels: [OpenEntries]
   /// A key above all before the first open entry of level 0, and not above that entry.
@@ -28,7 +28,7 @@ struct TreeBuilder<Medium: FileSystem>: ~Copyable {
   private(set) var rewritten = RewrittenLeaf()
 
   init(
-    appendingTo appender: PageAppender<Medium>, base: PageReader<Medium>?,
+    appendingTo appender: PageAppender, base: PageReader?,
     sizes: NodeSizes = .standard
   ) {
     self.appender = appender
@@ -296,7 +296,7 @@ extension TreeBuilder {
 
   /// The entries of a node of the base.
   private func entries(
-    of reference: PageReference, level: Int, separator: [UInt8], from base: PageReader<Medium>
+    of reference: PageReference, level: Int, separator: [UInt8], from base: PageReader
   ) throws(StoreError) -> OpenEntries {
     var entries = OpenEntries(isBranch: level > 0, capacity: levels[level].capacity)
     if rewritten.reference == reference {

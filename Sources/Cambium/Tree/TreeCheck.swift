@@ -20,8 +20,8 @@ struct TreeReport: Hashable, Sendable {
 /// It goes on after a fault, with what is beside the damaged page, so that a report names all of them.
 /// Pages are read from the medium anew, whatever was verified before. Memory is a bit for each block of
 /// the segments looked at.
-struct TreeCheck<Medium: FileSystem>: ~Copyable {
-  private let pages: PageReader<Medium>
+struct TreeCheck: ~Copyable {
+  private let pages: PageReader
   private let sizes: NodeSizes
   private var report = TreeReport()
   private var visited: [UInt32: BlockSet] = [:]
@@ -41,7 +41,7 @@ struct TreeCheck<Medium: FileSystem>: ~Copyable {
 
   /// - Parameter watch: Told of the bytes of every page that is looked at.
   static func run(
-    _ tree: Tree<Medium>, sizes: NodeSizes = .standard, watch: ((Int) -> Void)? = nil
+    _ tree: Tree, sizes: NodeSizes = .standard, watch: ((Int) -> Void)? = nil
   ) -> TreeReport {
     var check = TreeCheck(pages: tree.pages, sizes: sizes, watch: watch)
     guard let root = tree.root else { return check.report }
@@ -51,7 +51,7 @@ struct TreeCheck<Medium: FileSystem>: ~Copyable {
     return check.report
   }
 
-  private init(pages: PageReader<Medium>, sizes: NodeSizes, watch: ((Int) -> Void)?) {
+  private init(pages: PageReader, sizes: NodeSizes, watch: ((Int) -> Void)?) {
     self.pages = pages
     self.sizes = sizes
     self.watch = watch

@@ -6,10 +6,10 @@
 ///
 /// - Complexity: O(operations + entries of the leaves they fall into + branches above those) with
 ///   everything else adopted. Memory for a few nodes a level.
-struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: EntryTransform>:
+struct TreeMerge<Input: SortedInput & ~Copyable, Transform: EntryTransform>:
   ~Copyable
 {
-  let base: PageReader<Medium>?
+  let base: PageReader?
   var input: Input
   var inputHasOperation = false
   var transform: Transform
@@ -18,7 +18,7 @@ struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: 
   let adoption: Adoption
   /// Where `adoption` holds; nil for everywhere.
   let range: MergeRange?
-  var builder: TreeBuilder<Medium>
+  var builder: TreeBuilder
   /// What the leaf at hand gets, as long as it gets nothing but values of the old lengths.
   var replacements = LeafReplacements()
   /// What the transform makes of the value at hand.
@@ -36,10 +36,10 @@ struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: 
   /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`. Nothing is
   ///   published, so nothing is lost.
   static func run(
-    _ input: consuming Input, into root: TreeRoot?, of base: PageReader<Medium>?,
+    _ input: consuming Input, into root: TreeRoot?, of base: PageReader?,
     transform: Transform, scope: TransformScope = .everything, adoption: Adoption = .all,
     within range: MergeRange? = nil, sizes: NodeSizes = .standard,
-    appendingTo appender: PageAppender<Medium>
+    appendingTo appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
     precondition(root == nil || base != nil, "a tree is read by its reader")
     var merge = TreeMerge(
@@ -55,8 +55,8 @@ struct TreeMerge<Medium: FileSystem, Input: SortedInput & ~Copyable, Transform: 
   }
 
   private init(
-    base: PageReader<Medium>?, input: consuming Input, transform: Transform, scope: TransformScope,
-    adoption: Adoption, range: MergeRange?, builder: consuming TreeBuilder<Medium>
+    base: PageReader?, input: consuming Input, transform: Transform, scope: TransformScope,
+    adoption: Adoption, range: MergeRange?, builder: consuming TreeBuilder
   ) {
     self.base = base
     self.input = input
@@ -174,7 +174,7 @@ extension TreeMerge where Input: ~Copyable {
   }
 
   private static func append(
-    _ input: borrowing Input, to builder: inout TreeBuilder<Medium>
+    _ input: borrowing Input, to builder: inout TreeBuilder
   ) throws(StoreError) {
     try builder.append(input.key, input.value, schemaVersion: input.schemaVersion)
   }

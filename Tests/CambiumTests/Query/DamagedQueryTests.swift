@@ -32,7 +32,7 @@ private struct DamagedQueries {
           for tree in [record.rows] + record.indexes.map(\.slot) {
             try copy.damage(tree, transaction.writer.trees)
           }
-          let trees = TreeAccess.changing(transaction.writer.trees)
+          let trees = TreeAccess.transaction(transaction.writer.trees)
           for _ in 0..<40 { try copy.ask(record, trees, oracle) }
           throw Undo()
         }
@@ -41,9 +41,9 @@ private struct DamagedQueries {
   }
 
   /// Changes, adds and takes out some entries.
-  private mutating func damage(_ tree: TreeSlot, _ trees: TreeChanges) throws {
+  private mutating func damage(_ tree: TreeSlot, _ trees: TransactionTrees) throws {
     var entries: [(key: Bytes, value: Bytes)] = []
-    let cursor = try TreeAccess.changing(trees).cursor(in: tree)
+    let cursor = try TreeAccess.transaction(trees).cursor(in: tree)
     var isOn = try cursor.first()
     while isOn {
       entries.append((cursor.key.array(), try cursor.value().array()))

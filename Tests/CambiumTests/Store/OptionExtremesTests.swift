@@ -119,7 +119,8 @@ import Testing
       }
     }
     try store.flush()
-    let medium = try #require(store.backend as? WritingBackend).engine.medium
+    let backend = try #require(store.backend as? EngineBackend)
+    let medium = try #require(backend.engine.medium as? PosixFileSystem)
     var written = -1
     for _ in 0..<60 where written != medium.bytesWritten {
       written = medium.bytesWritten

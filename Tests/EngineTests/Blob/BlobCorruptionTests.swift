@@ -12,7 +12,7 @@ import Testing
     .text(1500), .noise(300), Bytes(repeating: 7, count: 300_000), Bytes(),
   ]
 
-  private func error(of blob: BlobContent, in world: BlobWorld<InMemoryFileSystem>) -> StoreError? {
+  private func error(of blob: BlobContent, in world: BlobWorld) -> StoreError? {
     storeError { () throws(StoreError) in
       // Streams check as well as whole reads.
       let reader = try world.files.reader(of: blob.identity, at: blob.place)
@@ -21,7 +21,7 @@ import Testing
   }
 
   private func readError(
-    of blob: BlobContent, in world: BlobWorld<InMemoryFileSystem>
+    of blob: BlobContent, in world: BlobWorld
   ) -> StoreError? {
     storeError { () throws(StoreError) in _ = try world.read(blob) }
   }
@@ -35,13 +35,13 @@ import Testing
       let tailStart = bytes.count - blob.place.tailSize
       for bit in 0..<8 * bytes.count {
         let offset = Int(blob.place.offset) + bit / 8
-        try world.medium.write([bytes[bit / 8] ^ 1 << (bit % 8)], to: file, from: offset)
+        try file.write([bytes[bit / 8] ^ 1 << (bit % 8)], from: offset)
         let expected: Invariant = bit / 8 < tailStart ? .blobFrameChecksum : .blobTail
         #expect(error(of: blob, in: world)?.invariant == expected, "bit \(bit)")
         if !content.isEmpty {
           #expect(readError(of: blob, in: world)?.invariant == expected, "bit \(bit)")
         }
-        try world.medium.write([bytes[bit / 8]], to: file, from: offset)
+        try file.write([bytes[bit / 8]], from: offset)
         count += 1
       }
       #expect(try world.read(blob) == content)
@@ -52,12 +52,12 @@ import Testing
   @Test func `every flipped bit of the header is found when the segment is opened`() throws {
     let blob = try world.write(contents[0])
     let file = try world.medium.open(.blobs(1), .readWrite, at: .test)
-    let header = try world.medium.read(file, 0..<Layout.blockSize)
+    let header = try file.read(0..<Layout.blockSize)
     for bit in 0..<8 * Layout.blockSize {
-      try world.medium.write([header[bit / 8] ^ 1 << (bit % 8)], to: file, from: bit / 8)
+      try file.write([header[bit / 8] ^ 1 << (bit % 8)], from: bit / 8)
       let error = readError(of: blob, in: BlobWorld(world.medium, from: 2))
       #expect(error?.invariant == .blobSegmentHeader, "bit \(bit)")
-      try world.medium.write([header[bit / 8]], to: file, from: bit / 8)
+      try file.write([header[bit / 8]], from: bit / 8)
     }
     #expect(readError(of: blob, in: BlobWorld(world.medium, from: 2)) == nil)
   }
@@ -88,7 +88,7 @@ import Testing
       let blob = try world.write(content)
       let file = try world.medium.open(.blobs(1), .readWrite, at: .test)
       for size in (Layout.blockSize..<Int(blob.place.end)).reversed() {
-        try world.medium.truncate(file, to: size, at: .test)
+        try file.truncate(to: size, at: .test)
         #expect(error(of: blob, in: world)?.invariant == .blobExists, "\(size)")
       }
     }
@@ -115,9 +115,9 @@ import Testing
     let size = (bytes.count - blob.place.tailSize) / 2
     let file = try world.medium.open(.blobs(1), .readWrite, at: .test)
     let start = Int(blob.place.offset)
-    try world.medium.write(Bytes(bytes[size..<2 * size] + bytes[..<size]), to: file, from: start)
+    try file.write(Bytes(bytes[size..<2 * size] + bytes[..<size]), from: start)
     #expect(readError(of: blob, in: world)?.invariant == .blobFrameChecksum)
-    try world.medium.write(Bytes(bytes[..<size] + bytes[..<size]), to: file, from: start)
+    try file.write(Bytes(bytes[..<size] + bytes[..<size]), from: start)
     #expect(try world.blob(blob).data(in: 0..<1000) == Data(content[..<1000]))
     #expect(readError(of: blob, in: world)?.invariant == .blobFrameChecksum)
   }
@@ -126,7 +126,7 @@ import Testing
     let content = Bytes.text(900_000)
     let blob = try world.write(content)
     let file = try world.medium.open(.blobs(1), .readWrite, at: .test)
-    try world.medium.write([0xff, 0xff], to: file, from: Int(blob.place.offset) + 100)
+    try file.write([0xff, 0xff], from: Int(blob.place.offset) + 100)
     let damaged = try world.blob(blob)
     #expect(throws: StoreError.self) { try damaged.data(in: 0..<1) }
     #expect(throws: StoreError.self) { try damaged.data() }

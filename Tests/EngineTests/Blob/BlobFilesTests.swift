@@ -152,9 +152,9 @@ import Testing
 
   /// What a snapshot does.
   private final class Held {
-    var segments: [BlobSegment<SimulatedFileSystem>]
+    var segments: [BlobSegment]
 
-    init(segments: [BlobSegment<SimulatedFileSystem>]) {
+    init(segments: [BlobSegment]) {
       self.segments = segments
     }
   }

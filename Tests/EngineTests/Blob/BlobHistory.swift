@@ -14,7 +14,7 @@ final class BlobHistory {
     let content: Bytes
   }
 
-  static let seed = BlobWorld<SimulatedFileSystem>.seed
+  static let seed = BlobWorld.seed
 
   let medium: SimulatedFileSystem
   private(set) var acknowledged: [Acknowledged] = []
@@ -31,7 +31,7 @@ final class BlobHistory {
   static let framed = Bytes.text(270_000, seed: 3)
 
   /// Small buffers and segments, so that little writes much.
-  func world(from number: UInt32 = 1) -> BlobWorld<SimulatedFileSystem> {
+  func world(from number: UInt32 = 1) -> BlobWorld {
     BlobWorld(medium, from: number, segmentSize: 60_000, bufferSize: 8192)
   }
 
@@ -79,7 +79,7 @@ final class BlobHistory {
 
   /// Two streams that take turns.
   private func writeTwo(
-    _ content: Bytes, _ number: UInt64, in world: BlobWorld<SimulatedFileSystem>
+    _ content: Bytes, _ number: UInt64, in world: BlobWorld
   ) throws(StoreError) {
     let identities = [BlobIdentity.numbered(number), .numbered(100 + number)]
     let streams = identities.map { world.files.makeStream($0, .none) }
@@ -90,14 +90,14 @@ final class BlobHistory {
   }
 
   private func write(
-    _ content: Bytes, _ number: UInt64, in world: BlobWorld<SimulatedFileSystem>
+    _ content: Bytes, _ number: UInt64, in world: BlobWorld
   ) throws(StoreError) -> Acknowledged {
     let written = try world.write(content, as: number)
     return note(written, content)
   }
 
   private func copy(
-    _ blob: Acknowledged, in world: BlobWorld<SimulatedFileSystem>
+    _ blob: Acknowledged, in world: BlobWorld
   ) throws(StoreError) -> Acknowledged {
     let copied = try world.files.copy(blob.identity, from: blob.place)
     return note(copied, blob.content)
@@ -112,7 +112,7 @@ final class BlobHistory {
   }
 
   private func abandon(
-    _ content: Bytes, _ number: UInt64, in world: BlobWorld<SimulatedFileSystem>
+    _ content: Bytes, _ number: UInt64, in world: BlobWorld
   ) throws(StoreError) {
     let stream = world.files.makeStream(.numbered(number), .standard)
     try stream.append(content.rawSpan)
@@ -120,7 +120,7 @@ final class BlobHistory {
   }
 
   private func sync(
-    _ blobs: [Acknowledged], in world: BlobWorld<SimulatedFileSystem>
+    _ blobs: [Acknowledged], in world: BlobWorld
   ) throws(StoreError) {
     try world.files.sync(blobs.map(\.place))
     acknowledged += blobs
@@ -129,7 +129,7 @@ final class BlobHistory {
 
   /// As the store does when no map that counts leads to the segment any more.
   private func remove(
-    _ number: UInt32, in world: BlobWorld<SimulatedFileSystem>
+    _ number: UInt32, in world: BlobWorld
   ) throws(StoreError) {
     pins.removeAll { $0.segment == number }
     guard world.files.retire(number) else { return }
@@ -154,11 +154,11 @@ extension BlobHistory {
         return "\(blob.identity.low) is wrong"
       }
     }
-    return goingOn ? faultOfNext(in: world) : nil
+    return goingOn ? faultOfNext(in: world, on: image) : nil
   }
 
   private func fault(
-    of blob: Acknowledged, in world: BlobWorld<SimulatedFileSystem>
+    of blob: Acknowledged, in world: BlobWorld
   ) -> String? {
     do throws(StoreError) {
       let found = try world.blob(blob.identity, at: blob.place).data()
@@ -169,13 +169,13 @@ extension BlobHistory {
   }
 
   /// After whatever happened, a new segment takes a blob that then is there.
-  private func faultOfNext(in world: BlobWorld<SimulatedFileSystem>) -> String? {
+  private func faultOfNext(in world: BlobWorld, on image: SimulatedFileSystem) -> String? {
     do throws(StoreError) {
       let next = try world.write(Self.small, as: 99)
       try world.files.sync([next.place])
       let blob = Acknowledged(
         identity: next.identity, place: next.place, content: Self.small)
-      return fault(of: blob, in: BlobWorld(world.medium.crashed(.none)))
+      return fault(of: blob, in: BlobWorld(image.crashed(.none)))
     } catch {
       return "next: \(error)"
     }

@@ -16,7 +16,7 @@ import Testing
   ) throws -> BlobPlace {
     _ = try world.write(Bytes([1]))
     let identity = BlobIdentity.numbered(1)
-    let seed = BlobWorld<InMemoryFileSystem>.seed
+    let seed = BlobWorld.seed
     var tail = BlobTail()
     for (index, frame) in frames.enumerated() {
       let checksum = Checksum.ofFrame(frame.rawSpan, index: index, of: identity, seed: seed)
@@ -28,9 +28,9 @@ import Testing
     change(&bytes)
     let checksum = Checksum.ofTail(bytes.rawSpan, of: identity, seed: seed)
     let file = try world.medium.open(.blobs(1), .readWrite, at: .test)
-    let end = try world.medium.size(of: file, at: .test)
+    let end = try file.size(at: .test)
     let all = frames.flatMap { $0 } + bytes
-    try world.medium.write(all, to: file, from: end)
+    try file.write(all, from: end)
     return BlobPlace(
       segment: 1, offset: UInt64(end), size: UInt64(all.count), length: UInt64(length),
       checksum: checksum)
@@ -165,11 +165,11 @@ import Testing
     _ = try world.write(content)
     let file = try world.medium.open(.blobs(1), .readWrite, at: .test)
     for (version, isNewer) in [(0, false), (2, true)] as [(UInt32, Bool)] {
-      var header = try world.medium.read(file, 0..<24)
+      var header = try file.read(0..<24)
       header.replaceSubrange(8..<12, with: little(UInt64(version), 4))
       var checksum = Checksum()
       checksum.update(header.rawSpan)
-      try world.medium.write(header + little(UInt64(checksum.rawValue), 4), to: file, from: 0)
+      try file.write(header + little(UInt64(checksum.rawValue), 4), from: 0)
       let error = storeError { () throws(StoreError) in
         try BlobWorld(world.medium, from: 2).files.open([1])
       }

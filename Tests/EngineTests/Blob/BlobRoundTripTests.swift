@@ -170,7 +170,7 @@ import Testing
   @Test func `the hash is that of the content, however it came`() throws {
     let world = BlobWorld()
     let content = Bytes.text(300_001)
-    let key = BlobWorld<InMemoryFileSystem>.seed.hashKey
+    let key = BlobWorld.seed.hashKey
     let stream = world.files.makeStream(.numbered(1), .standard, isHashed: true)
     var start = 0
     for length in [1, 3, 8, 11, 5, 100_000, 0, 7] {

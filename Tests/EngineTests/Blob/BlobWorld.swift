@@ -5,15 +5,15 @@ import TestSupport
 @testable import InternalTestSupport
 
 /// Blobs on a medium, written and read without a store.
-struct BlobWorld<Medium: FileSystem> {
+struct BlobWorld {
   static var seed: BlobSeed { BlobSeed(rawValue: 0x5eed_5eed_1234) }
 
-  let medium: Medium
-  let files: BlobFiles<Medium>
+  let medium: any FileSystem
+  let files: BlobFiles
 
   /// - Parameter crewSize: 0 for a world in which only the caller does something.
   init(
-    _ medium: Medium, from number: UInt32 = 1, segmentSize: Int = BlobLayout.segmentSize,
+    _ medium: any FileSystem, from number: UInt32 = 1, segmentSize: Int = BlobLayout.segmentSize,
     bufferSize: Int = 1 << 20, crewSize: Int = 0
   ) {
     self.medium = medium
@@ -44,7 +44,7 @@ struct BlobWorld<Medium: FileSystem> {
   }
 }
 
-extension BlobWorld where Medium == InMemoryFileSystem {
+extension BlobWorld {
   init(crewSize: Int = 0) {
     self.init(InMemoryFileSystem(), crewSize: crewSize)
   }

@@ -19,7 +19,7 @@ struct ConcurrencyTests {
     try run(on: InMemoryFileSystem(), as: "memory")
   }
 
-  private func run<Medium: FileSystem>(on medium: Medium, as name: String) throws {
+  private func run(on medium: any FileSystem, as name: String) throws {
     let world = try ConcurrentWorld(medium)
     let limit = Duration.milliseconds(scaled(14_000, debug: 1_500) * Soak.factor)
     let deadline = ContinuousClock.now + limit
@@ -45,10 +45,10 @@ struct ConcurrencyTests {
 
 /// A store whose every commit changes the same group of keys to the same value, and one counter: a state in
 /// which they differ was never committed.
-private final class ConcurrentWorld<Medium: FileSystem>: @unchecked Sendable {
-  private let engine: Engine<Medium>
-  private let threads: EngineThreads<Medium>
-  private let medium: Medium
+private final class ConcurrentWorld: @unchecked Sendable {
+  private let engine: Engine
+  private let threads: EngineThreads
+  private let medium: any FileSystem
   private let lock = ThreadLock()
   // Under `lock`:
   private var found: [String] = []
@@ -64,7 +64,7 @@ private final class ConcurrentWorld<Medium: FileSystem>: @unchecked Sendable {
     return options
   }
 
-  init(_ medium: Medium) throws {
+  init(_ medium: any FileSystem) throws {
     self.medium = medium
     engine = try Engine.open(medium, options: Self.options)
     threads = try EngineThreads(for: engine)
@@ -120,7 +120,7 @@ private final class ConcurrentWorld<Medium: FileSystem>: @unchecked Sendable {
   }
 
   private func change(
-    _ transaction: Transaction<Medium>, _ slot: TreeSlot, _ generator: inout SplitMix64
+    _ transaction: Transaction, _ slot: TreeSlot, _ generator: inout SplitMix64
   ) throws {
     let sequence = transaction.base.sequence + 1
     // Now and then one that is committed by a footer.
@@ -148,7 +148,7 @@ private final class ConcurrentWorld<Medium: FileSystem>: @unchecked Sendable {
   // MARK: Reading
 
   /// A hash of all that is in a snapshot; throws if it was never committed.
-  private func hash(_ snapshot: Snapshot<Medium>, _ names: TreeNames) throws -> UInt64 {
+  private func hash(_ snapshot: Snapshot, _ names: TreeNames) throws -> UInt64 {
     let tree = snapshot.tree(try names.slot(of: "t"))
     let sequence = snapshot.state.sequence
     if sequence == 0 {
@@ -198,9 +198,9 @@ private final class ConcurrentWorld<Medium: FileSystem>: @unchecked Sendable {
   /// Takes snapshots, and hashes each again after others were taken.
   private func keep(
     _ reader: Int, _ names: TreeNames, until deadline: ContinuousClock.Instant,
-    _ next: () throws -> Snapshot<Medium>
+    _ next: () throws -> Snapshot
   ) {
-    var kept: [(snapshot: Snapshot<Medium>, hash: UInt64)] = []
+    var kept: [(snapshot: Snapshot, hash: UInt64)] = []
     var last: UInt64 = 0
     do {
       while ContinuousClock.now < deadline, failures.isEmpty {

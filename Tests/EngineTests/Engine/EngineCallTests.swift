@@ -8,7 +8,7 @@ import Testing
 /// Every call on an engine, with its threads, in every state of its life.
 @Suite("Calls in every state of an engine", .serialized)
 struct EngineCallTests {
-  private typealias MemoryEngine = Engine<InMemoryFileSystem>
+  private typealias MemoryEngine = Engine
 
   enum State: CaseIterable {
     case open
@@ -74,7 +74,7 @@ struct EngineCallTests {
   }
 
   private func bring(
-    _ engine: MemoryEngine, _ threads: EngineThreads<InMemoryFileSystem>, to state: State,
+    _ engine: MemoryEngine, _ threads: EngineThreads, to state: State,
     _ others: Crew, until mayEnd: Signal
   ) async throws {
     if state == .failed || state == .failedAndClosed {
@@ -98,7 +98,7 @@ struct EngineCallTests {
   }
 
   private static func make(
-    _ call: Call, on engine: MemoryEngine, _ threads: EngineThreads<InMemoryFileSystem>,
+    _ call: Call, on engine: MemoryEngine, _ threads: EngineThreads,
     _ number: UInt64
   ) async throws {
     switch call {

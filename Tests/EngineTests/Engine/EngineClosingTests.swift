@@ -8,7 +8,7 @@ import Testing
 /// An engine that is closed while threads and tasks are at work with it, and while writing fails.
 @Suite("An engine that is closed", .serialized)
 struct EngineClosingTests {
-  private typealias Medium = InterposedFileSystem<InMemoryFileSystem>
+  private typealias Medium = InterposedFileSystem
 
   // MARK: The writer's turn
 
@@ -76,7 +76,8 @@ struct EngineClosingTests {
     async throws
   {
     for _ in 0..<10 {
-      let medium = Medium(InMemoryFileSystem())
+      let inner = InMemoryFileSystem()
+      let medium = Medium(inner)
       let engine = try Engine.open(medium)
       let threads = try EngineThreads(for: engine)
       let crew = Crew()
@@ -110,7 +111,7 @@ struct EngineClosingTests {
       medium.failWriting { $0 == .logFrameSync ? .ioError : nil }
       try #require(await crew.ends())
       #expect(engine.isClosed)
-      try Self.expect(answers.withLock { $0 }, in: medium.inner)
+      try Self.expect(answers.withLock { $0 }, in: inner)
     }
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The engine's threads")
 struct EngineThreadsTests {
-  private typealias Medium = InterposedFileSystem<InMemoryFileSystem>
+  private typealias Medium = InterposedFileSystem
 
   /// Runs `body` on a thread, and says whether it came to an end in time.
   private func ends(within limit: Duration = .seconds(20), _ body: @escaping @Sendable () -> Void)

@@ -4,20 +4,20 @@ import Testing
 
 struct FileSystemContractTests {
   @Test func `the operating system's file system keeps the contract`() throws {
-    for (name, clause) in FileSystemContract.clauses(PosixFileSystem.self) {
+    for (name, clause) in FileSystemContract.clauses() {
       let directory = try TemporaryDirectory()
       try holding(name) { try clause(PosixFileSystem(at: directory.path)) }
     }
   }
 
   @Test func `the file system in memory keeps the contract`() throws {
-    for (name, clause) in FileSystemContract.clauses(InMemoryFileSystem.self) {
+    for (name, clause) in FileSystemContract.clauses() {
       try holding(name) { try clause(InMemoryFileSystem()) }
     }
   }
 
   @Test func `the simulated file system keeps the contract`() throws {
-    for (name, clause) in FileSystemContract.clauses(SimulatedFileSystem.self) {
+    for (name, clause) in FileSystemContract.clauses() {
       try holding(name) { try clause(SimulatedFileSystem()) }
     }
   }

@@ -7,13 +7,13 @@ struct InMemoryFileSystemTests {
     let fileSystem = InMemoryFileSystem(path: "scratch", capacity: 8192)
     let file = try fileSystem.create(.pages(1), [1])
     let full = StoreError.full(path: "scratch/pages-0000000001")
-    #expect(throws: full) { try fileSystem.write([1, 2], to: file, from: 8191) }
-    #expect(throws: full) { try fileSystem.truncate(file, to: 8193, at: .test) }
-    #expect(throws: full) { try fileSystem.preallocate(file, size: 8193, at: .test) }
-    #expect(throws: StoreError.self) { _ = try fileSystem.map(file, capacity: 8193, at: .test) }
-    #expect(try fileSystem.contents(of: file) == [1])
-    try fileSystem.write([2], to: file, from: 8191)
-    #expect(try fileSystem.size(of: file, at: .test) == 8192)
+    #expect(throws: full) { try file.write([1, 2], from: 8191) }
+    #expect(throws: full) { try file.truncate(to: 8193, at: .test) }
+    #expect(throws: full) { try file.preallocate(size: 8193, at: .test) }
+    #expect(throws: StoreError.self) { _ = try file.map(capacity: 8193, at: .test) }
+    #expect(try file.contents() == [1])
+    try file.write([2], from: 8191)
+    #expect(try file.size(at: .test) == 8192)
   }
 
   @Test func `a map outlives the file and its file system`() throws {
@@ -25,19 +25,19 @@ struct InMemoryFileSystemTests {
     let fileSystem = InMemoryFileSystem()
     let file = try fileSystem.create(.pages(1), [7, 8, 9])
     try fileSystem.unlink(.pages(1), at: .test)
-    return try fileSystem.map(file, capacity: 4096, at: .test)
+    return try file.map(capacity: 4096, at: .test)
   }
 
   @Test func `cutting a file gives its memory back as zeros`() throws {
     let fileSystem = InMemoryFileSystem()
     for size in [0, 1, 4095, 4096, 4097, 12_288] {
       let file = try fileSystem.create(.log(UInt32(size)), [UInt8](repeating: 3, count: 20_000))
-      let mapping = try fileSystem.map(file, capacity: 32_768, at: .test)
-      try fileSystem.truncate(file, to: size, at: .test)
-      try fileSystem.truncate(file, to: 20_000, at: .test)
+      let mapping = try file.map(capacity: 32_768, at: .test)
+      try file.truncate(to: size, at: .test)
+      try file.truncate(to: 20_000, at: .test)
       let expected =
         [UInt8](repeating: 3, count: size) + [UInt8](repeating: 0, count: 20_000 - size)
-      #expect(try fileSystem.contents(of: file) == expected)
+      #expect(try file.contents() == expected)
       #expect(mapping.array(0..<20_000) == expected)
     }
   }

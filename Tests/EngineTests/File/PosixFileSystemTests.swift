@@ -138,7 +138,7 @@ struct PosixFileSystemTests {
 
   @Test func `descriptors are closed on exec and when the file goes`() throws {
     let fileSystem = try PosixFileSystem(at: path, creating: true)
-    var file: PosixFile? = try fileSystem.create(.lock)
+    var file = try fileSystem.create(.lock) as? PosixFile
     let descriptor = try #require(file?.descriptor)
     #expect(fcntl(descriptor, F_GETFD) == FD_CLOEXEC)
     #expect(descriptor > STDERR_FILENO)
@@ -151,7 +151,7 @@ struct PosixFileSystemTests {
     await #expect(processExitsWith: .success) { [path = path as String] in
       for descriptor in 0...2 { close(Int32(descriptor)) }
       let fileSystem = try PosixFileSystem(at: path, creating: true)
-      let file = try fileSystem.create(.lock)
+      guard let file = try fileSystem.create(.lock) as? PosixFile else { exit(2) }
       let store = try Set(
         ["", "/LOCK"].map { name in
           try Syscall.open(path + name, O_RDONLY).flatMap(Syscall.status).get().st_ino
@@ -175,7 +175,7 @@ struct PosixFileSystemTests {
         _ = try fileSystem.list(at: .test)
         _ = try? PosixFileSystem(at: path + "/LOCK")
       }
-      var files: [PosixFile] = []
+      var files: [any File] = []
       do {
         while files.count < 100 { files.append(try fileSystem.open(.lock, .read, at: .test)) }
       } catch StoreError.io(.tooManyOpenFiles, "open", _) {
@@ -199,11 +199,11 @@ struct PosixFileSystemTests {
       let full = StoreError.full(path: path + "/pages-0000000001")
       // The first part of the write fits: the kernel cuts it short, and refuses the rest.
       #expect(throws: full) {
-        try fileSystem.write([UInt8](repeating: 5, count: 10_000), to: file, from: 0)
+        try file.write([UInt8](repeating: 5, count: 10_000), from: 0)
       }
-      guard try fileSystem.size(of: file, at: .test) == 8192 else { exit(2) }
-      #expect(throws: full) { try fileSystem.preallocate(file, size: 10_000, at: .test) }
-      #expect(throws: full) { try fileSystem.truncate(file, to: 10_000, at: .test) }
+      guard try file.size(at: .test) == 8192 else { exit(2) }
+      #expect(throws: full) { try file.preallocate(size: 10_000, at: .test) }
+      #expect(throws: full) { try file.truncate(to: 10_000, at: .test) }
       exit(0)
     }
   }
@@ -212,19 +212,19 @@ struct PosixFileSystemTests {
     let fileSystem = try PosixFileSystem(at: path, creating: true)
     let file = try fileSystem.open(.pages(1), .createDirect, at: .test)
     let bytes = (0..<10_001).map { UInt8(truncatingIfNeeded: $0) }
-    try fileSystem.write(bytes, to: file, from: 3)
-    #expect(try fileSystem.contents(of: file) == [0, 0, 0] + bytes)
+    try file.write(bytes, from: 3)
+    #expect(try file.contents() == [0, 0, 0] + bytes)
     #expect(try fileSystem.contents(of: .pages(1)) == [0, 0, 0] + bytes)
   }
 
   @Test func `preallocated room is taken from the disk`() throws {
     let fileSystem = try PosixFileSystem(at: path, creating: true)
-    let file = try fileSystem.create(.log(1))
-    try fileSystem.preallocate(file, size: 1 << 20, at: .test)
+    let file = try #require(try fileSystem.create(.log(1)) as? PosixFile)
+    try file.preallocate(size: 1 << 20, at: .test)
     let blocks = try Syscall.status(file.descriptor).get().st_blocks
     // Where the medium cannot reserve, only the size is promised.
     #expect(blocks == 0 || blocks * 512 >= 1 << 20)
-    #expect(try fileSystem.size(of: file, at: .test) == 1 << 20)
+    #expect(try file.size(at: .test) == 1 << 20)
   }
 
   // MARK: Locks
@@ -239,14 +239,14 @@ struct PosixFileSystemTests {
     whole.l_type = Int16(F_WRLCK)
     #expect(unsafe fcntl(other, F_SETLK, &whole) == 0)
     #expect(throws: StoreError.locked(path: path + "/LOCK", holder: getpid())) {
-      try fileSystem.lock(file, at: .test)
+      try file.lock(at: .test)
     }
     whole.l_type = Int16(F_UNLCK)
     #expect(unsafe fcntl(other, F_SETLK, &whole) == 0)
-    try fileSystem.lock(file, at: .test)
+    try file.lock(at: .test)
     let second = try fileSystem.open(.lock, .readWrite, at: .test)
     #expect(throws: StoreError.locked(path: path + "/LOCK", holder: nil)) {
-      try fileSystem.lock(second, at: .test)
+      try second.lock(at: .test)
     }
   }
 

@@ -209,9 +209,9 @@ struct WriterLockTests {
   }
 
   private final class Box: @unchecked Sendable {
-    var lock: WriterLock<PosixFileSystem>?
+    var lock: WriterLock?
 
-    init(_ lock: WriterLock<PosixFileSystem>) {
+    init(_ lock: WriterLock) {
       self.lock = lock
     }
   }

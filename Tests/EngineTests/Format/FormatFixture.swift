@@ -104,7 +104,7 @@ extension FormatFixture {
     buffer.endCommit(mark)
   }
 
-  private static func writeOld<Medium: FileSystem>(to medium: Medium) throws -> FooterReference {
+  private static func writeOld(to medium: any FileSystem) throws -> FooterReference {
     let appender = PageAppender(to: medium, of: identity, from: 1, output: .buffered)
     var builder = TreeBuilder(appendingTo: appender, base: nil, sizes: sizes)
     for entry in entries {
@@ -120,8 +120,8 @@ extension FormatFixture {
     return try appender.publish(footer)
   }
 
-  private static func writeNew<Medium: FileSystem>(
-    over old: FooterReference, to medium: Medium
+  private static func writeNew(
+    over old: FooterReference, to medium: any FileSystem
   ) throws -> FooterReference {
     let base = try PageFile(opening: old, in: medium, reading: .mapped)
     let appender = PageAppender(to: medium, of: identity, from: 2, output: .buffered)

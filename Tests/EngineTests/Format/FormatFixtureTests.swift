@@ -90,7 +90,7 @@ import Testing
 
   private func open(
     _ bytes: Bytes, reading mode: ReadMode = .mapped
-  ) throws -> PageFile<PosixFileSystem> {
+  ) throws -> PageFile {
     try PageFile(
       opening: reference(bytes), in: PosixFileSystem(at: FormatFixture.path), reading: mode)
   }
@@ -100,7 +100,7 @@ import Testing
     return try FooterReference(reading: &reader)
   }
 
-  private func entries(of tree: Tree<PosixFileSystem>) throws -> [Bytes: Bytes] {
+  private func entries(of tree: Tree) throws -> [Bytes: Bytes] {
     var entries: [Bytes: Bytes] = [:]
     var cursor = Cursor(tree)
     var isOn = try cursor.first()
@@ -113,7 +113,7 @@ import Testing
     return entries
   }
 
-  private func entries(of tree: LayeredTree<PosixFileSystem>) throws -> [Bytes: Bytes] {
+  private func entries(of tree: LayeredTree) throws -> [Bytes: Bytes] {
     var entries: [Bytes: Bytes] = [:]
     var cursor = LayeredCursor(tree)
     var isOn = try cursor.first()

@@ -7,7 +7,7 @@ import TestSupport
 struct CraftedLog {
   let medium = InMemoryFileSystem()
   let header: LogHeader
-  private let file: InMemoryFile
+  private let file: any File
 
   init() throws {
     _ = try Log.create(in: medium, of: LogWorld.identity, footer: LogWorld.footer(0), salt: 77)
@@ -37,7 +37,7 @@ struct CraftedLog {
     let checksum = buffer.seal(frame, in: LogWorld.identity)
     var bytes = buffer.frame.array()
     damage(&bytes)
-    try medium.write(bytes, to: file, from: Int(place ?? frame.block) * Layout.blockSize)
+    try file.write(bytes, from: Int(place ?? frame.block) * Layout.blockSize)
     return checksum
   }
 

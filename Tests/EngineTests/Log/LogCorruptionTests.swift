@@ -11,8 +11,8 @@ import Testing
   /// A log in its second use: an opening of two overlays, then every kind of frame.
   private struct Fixture {
     let medium = InMemoryFileSystem()
-    let file: InMemoryFile
-    let other: InMemoryFile
+    let file: any File
+    let other: any File
     let whole: LogContents
     /// Of the frames that no later one states to be flushed.
     var unstated: [LogFrame] = []
@@ -66,10 +66,10 @@ import Testing
       }
     }
 
-    func flip(_ bit: Int, of file: InMemoryFile) throws {
-      var byte = try medium.read(file, bit / 8..<bit / 8 + 1)
+    func flip(_ bit: Int, of file: any File) throws {
+      var byte = try file.read(bit / 8..<bit / 8 + 1)
       byte[0] ^= 1 << UInt8(bit % 8)
-      try medium.write(byte, to: file, from: bit / 8)
+      try file.write(byte, from: bit / 8)
     }
   }
 
@@ -129,21 +129,21 @@ import Testing
     let fixture = try Fixture(isSealed: true)
     let stranger = try Fixture(isSealed: false)
     let size = 16 * 4096
-    let whole = try fixture.medium.read(fixture.file, 0..<size)
+    let whole = try fixture.file.read(0..<size)
     let sources =
-      [whole, try fixture.medium.read(fixture.other, 0..<size)]
-      + [try stranger.medium.read(stranger.other, 0..<size)]
+      [whole, try fixture.other.read(0..<size)]
+      + [try stranger.other.read(0..<size)]
     var blocks = [Bytes(repeating: 0, count: 4096), Bytes(repeating: 0xff, count: 4096)]
     for source in sources {
       for block in 0..<16 { blocks.append(Bytes(source[block * 4096..<(block + 1) * 4096])) }
     }
     for target in stride(from: 2, to: 16, by: scaled(1, debug: 3)) {
       for (number, block) in blocks.enumerated() {
-        try fixture.medium.write(block, to: fixture.file, from: target * 4096)
+        try fixture.file.write(block, from: target * 4096)
         try fixture.verify(UInt32(target), "block \(target) is \(number)")
       }
-      try fixture.medium.write(
-        Bytes(whole[target * 4096..<(target + 1) * 4096]), to: fixture.file, from: target * 4096)
+      try fixture.file.write(
+        Bytes(whole[target * 4096..<(target + 1) * 4096]), from: target * 4096)
     }
   }
 }

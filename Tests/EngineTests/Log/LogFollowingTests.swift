@@ -10,8 +10,8 @@ import Testing
 /// where there is none.
 @Suite struct LogFollowingTests {
   /// Reads what is new, as far as it is known to be flushed.
-  private struct Follower<Medium: FileSystem> {
-    let medium: Medium
+  private struct Follower {
+    let medium: any FileSystem
     var position: LogPosition?
     /// The last sequence that may be served.
     var last: UInt64 = 0
@@ -28,7 +28,7 @@ import Testing
       return try !files.isSuperseded()
     }
 
-    private mutating func read(_ files: LogFiles<Medium>) throws(StoreError) {
+    private mutating func read(_ files: LogFiles) throws(StoreError) {
       let start = position?.use == files.header.use ? position : nil
       // Later frames say how far the earlier ones are flushed.
       var ahead = LogReader(files, from: start)

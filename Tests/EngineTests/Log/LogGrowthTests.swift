@@ -6,12 +6,12 @@ import Testing
 
 /// Room: how much there is, how it is made, and what becomes of it when making it fails.
 @Suite struct LogGrowthTests {
-  private func created(in medium: some FileSystem) throws -> Log<some FileSystem> {
+  private func created(in medium: some FileSystem) throws -> Log {
     try Log.create(in: medium, of: LogWorld.identity, footer: LogWorld.footer(0), salt: 1)
   }
 
   /// Puts a frame of `count` bytes in the log, which stands for one sequence.
-  private func append(_ count: Int, to log: Log<some FileSystem>) throws {
+  private func append(_ count: Int, to log: Log) throws {
     let buffer = FrameBuffer()
     let mark = buffer.beginCommit()
     buffer.appendTree(Bytes("t".utf8).rawSpan)

@@ -137,7 +137,7 @@ import Testing
 
   @Test func `of two files the one of the higher use is in use, and uses differ by one`() throws {
     func inUse(_ one: UInt64, _ two: UInt64) -> Int? {
-      try? LogFiles<InMemoryFileSystem>.inUse([
+      try? LogFiles.inUse([
         Self.header(use: one, number: 0), Self.header(use: two, number: 1),
       ])
     }

@@ -7,7 +7,7 @@ import TestSupport
 final class LogHistory {
   let medium: SimulatedFileSystem
   private let attempt: UInt8
-  private var log: Log<SimulatedFileSystem>?
+  private var log: Log?
   private var salt: UInt64
   /// Who made each commit that may be there.
   private var attempts: [UInt64: UInt8]
@@ -40,7 +40,7 @@ final class LogHistory {
   }
 
   /// The log that is being written.
-  func open() throws -> Log<SimulatedFileSystem> {
+  func open() throws -> Log {
     guard let log else { throw NotOpen() }
     return log
   }

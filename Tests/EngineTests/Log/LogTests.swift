@@ -84,7 +84,7 @@ import Testing
         identity: LogWorld.identity, number: number, blocks: 16, use: use - UInt64(number), salt: 3,
         openingSequence: sequence, footer: footer)
       let file = try medium.open(.log(number), .readWrite, at: .test)
-      for copy in 0...1 { try medium.write(header, copy: copy, to: file, at: .test) }
+      for copy in 0...1 { try file.write(header, copy: copy, at: .test) }
     }
     let files = try LogFiles(opening: medium, writing: true)
     var reader = LogReader(files)

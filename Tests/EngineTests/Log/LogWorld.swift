@@ -84,7 +84,7 @@ struct LogContents: Equatable {
   let isSealed: Bool
   let faults: [StoreError]
 
-  init<Medium: FileSystem>(reading files: LogFiles<Medium>) throws {
+  init(reading files: LogFiles) throws {
     var reader = LogReader(files)
     while let frame = try reader.next() {
       frames.append(frame)
@@ -155,7 +155,7 @@ extension FileSystem {
   }
 
   /// Recovers the log as an engine would.
-  func recoverLog(salt: UInt64) throws -> Log<Self> {
+  func recoverLog(salt: UInt64) throws -> Log {
     let files = try LogFiles(opening: self, writing: true)
     let found = try LogContents(reading: files)
     return try Log(

@@ -149,15 +149,15 @@ import Testing
     }
     if generator.next() % 4 == 0 {
       let file = try log.medium.open(.log(0), .readWrite, at: .test)
-      var header = try log.medium.read(file, 0..<4096)
+      var header = try file.read(0..<4096)
       for _ in 0...1 {
         header[Int.random(in: 32..<116, using: &generator)] = .random(
           in: 0...255, using: &generator)
       }
       header.mendHeader()
-      for copy in 0...1 { try log.medium.write(header, to: file, from: copy * 4096) }
+      for copy in 0...1 { try file.write(header, from: copy * 4096) }
     }
-    func lastSequence(in medium: InMemoryFileSystem) -> UInt64? {
+    func lastSequence(in medium: any FileSystem) -> UInt64? {
       guard let files = try? LogFiles(opening: medium, writing: true) else { return nil }
       var reader = LogReader(files)
       do {

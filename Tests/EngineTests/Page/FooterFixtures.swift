@@ -119,7 +119,7 @@ struct FooterStore {
     return try appender.publish(footer)
   }
 
-  func open(_ reference: FooterReference) throws(StoreError) -> PageFile<InMemoryFileSystem> {
+  func open(_ reference: FooterReference) throws(StoreError) -> PageFile {
     try PageFile(opening: reference, in: medium, reading: .buffered(cacheSize: 0))
   }
 
@@ -132,13 +132,13 @@ struct FooterStore {
     let file = try medium.open(.pages(reference.position.segment), .readWrite, at: .test)
     let checksums = try reference.copies.map { copy in
       let start = Int(copy.position.block) * Layout.blockSize
-      var page = try medium.read(file, start..<start + copy.size)
+      var page = try file.read(start..<start + copy.size)
       change(&page)
       let checksum = Checksum.ofPage(page.rawSpan, at: copy.position, in: identity)
       for index in 0..<4 {
         page[index] = UInt8(truncatingIfNeeded: checksum.rawValue >> (8 * UInt32(index)))
       }
-      try medium.write(page, to: file, from: start)
+      try file.write(page, from: start)
       return checksum
     }
     return FooterReference(
@@ -149,6 +149,6 @@ struct FooterStore {
   /// Damages one byte of a copy, the checksum staying as it is.
   func damage(_ copy: PageReference) throws {
     let file = try medium.open(.pages(copy.position.segment), .readWrite, at: .test)
-    try medium.write([0xee], to: file, from: Int(copy.position.block) * Layout.blockSize + 70)
+    try file.write([0xee], from: Int(copy.position.block) * Layout.blockSize + 70)
   }
 }

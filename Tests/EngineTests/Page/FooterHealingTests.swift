@@ -66,7 +66,7 @@ import Testing
     _ = try strangers.publish(foreign)
     let bytes = try strangers.medium.contents(of: .pages(1))
     let file = try store.medium.open(.pages(1), .readWrite, at: .test)
-    try store.medium.write(bytes, to: file, from: 0)
+    try file.write(bytes, from: 0)
     let error = storeError { () throws(StoreError) in
       _ = try PageFile(
         opening: reference, of: footer.identity, in: store.medium, reading: .mapped)

@@ -175,30 +175,31 @@ import Testing
   }
 }
 
-private typealias PageAppenderOutput = PageAppender<InMemoryFileSystem>.Output
+private typealias PageAppenderOutput = PageAppender.Output
 
 extension LongAppenderTests {
-  private static func appender<Medium: FileSystem>(to medium: Medium) -> PageAppender<Medium> {
+  private static func appender(to medium: any FileSystem) -> PageAppender {
     PageAppender(
       to: medium, of: identity, from: 1, output: .direct, segmentBlocks: segmentBlocks)
   }
 
-  private static func appender<Medium: FileSystem>(
-    to medium: Medium, behind reference: FooterReference, output: PageAppenderOutput = .direct
-  ) throws(StoreError) -> PageAppender<Medium> {
+  private static func appender(
+    to medium: any FileSystem, behind reference: FooterReference,
+    output: PageAppenderOutput = .direct
+  ) throws(StoreError) -> PageAppender {
     try PageAppender(
       to: medium, of: identity, behind: reference, from: 2,
       output: output == .direct ? .direct : .buffered, segmentBlocks: segmentBlocks)
   }
 
   private static func append(
-    _ blocks: Int, to appender: PageAppender<some FileSystem>
+    _ blocks: Int, to appender: PageAppender
   ) throws(StoreError) -> PageReference {
     try appender.append(.value, blocks: blocks) { _ in 0 }
   }
 
   private static func publish(
-    _ footer: inout Footer, _ sizes: [Int], by appender: PageAppender<some FileSystem>
+    _ footer: inout Footer, _ sizes: [Int], by appender: PageAppender
   ) throws(StoreError) -> FooterReference {
     for blocks in sizes { _ = try append(blocks, to: appender) }
     footer.extend(by: appender.extents)

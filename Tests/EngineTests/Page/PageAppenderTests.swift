@@ -133,14 +133,14 @@ import Testing
   }
 
   /// Value pages of given sizes, and what is in them.
-  private struct AppendedPages<Medium: FileSystem> {
-    let medium: Medium
+  private struct AppendedPages {
+    let medium: any FileSystem
     let sizes: [Int]
     private(set) var references: [PageReference] = []
     private(set) var extents: [AppendedBlocks] = []
 
     init(
-      _ medium: Medium, sizes: [Int], output: PageAppender<Medium>.Output
+      _ medium: any FileSystem, sizes: [Int], output: PageAppender.Output
     ) throws {
       self.medium = medium
       self.sizes = sizes
@@ -163,7 +163,7 @@ import Testing
     /// Reads every page, with its checksum, through a reader that knows exactly what was appended.
     func readAll() throws {
       let entries = try extents.map {
-        SegmentTable<Medium>.Entry(
+        SegmentTable.Entry(
           segment: try PageSegment(
             opening: $0.number, blocks: $0.endBlock, of: identity, in: medium, mapped: false),
           endBlock: $0.endBlock)

@@ -44,12 +44,12 @@ import Testing
 
   @Test func `a state of a newer format is not looked into`() throws {
     let file = try fixture.medium.open(.pages(2), .readWrite, at: .test)
-    var header = try fixture.medium.read(file, 0..<36)
+    var header = try file.read(0..<36)
     header[8] = 2
     var checksum = Checksum()
     checksum.update(header.rawSpan)
     header.append(integer: checksum.rawValue)
-    try fixture.medium.write(header, to: file, from: 0)
+    try file.write(header, from: 0)
     let faults = check(fixture.new, of: .ofFixtures)
     #expect(faults.count == 1)
     guard case .newerFormat = faults.first else {
@@ -85,7 +85,7 @@ import Testing
   private func damage(_ position: PagePosition) throws {
     let file = try fixture.medium.open(.pages(position.segment), .readWrite, at: .test)
     let offset = Int(position.block) * Layout.blockSize + 50
-    let byte = try fixture.medium.read(file, offset..<offset + 1)
-    try fixture.medium.write([byte[0] ^ 4], to: file, from: offset)
+    let byte = try file.read(offset..<offset + 1)
+    try file.write([byte[0] ^ 4], from: offset)
   }
 }

@@ -79,7 +79,7 @@ struct PublishingWorld {
   /// The smallest buffer: pages reach the medium in more than one write.
   private static func appender(
     to medium: SimulatedFileSystem, from number: UInt32
-  ) -> PageAppender<SimulatedFileSystem> {
+  ) -> PageAppender {
     PageAppender(
       to: medium, of: identity, from: number, output: .direct, segmentBlocks: 129,
       bufferSize: 128 * Layout.blockSize)
@@ -87,9 +87,9 @@ struct PublishingWorld {
 
   private func publish(
     _ changes: [Bytes: Bytes?], over base: FooterReference?, sequence: UInt64,
-    by appender: PageAppender<SimulatedFileSystem>
+    by appender: PageAppender
   ) throws(StoreError) -> FooterReference {
-    var file: PageFile<SimulatedFileSystem>?
+    var file: PageFile?
     if let base {
       file = try PageFile(opening: base, in: medium, reading: .buffered(cacheSize: 1 << 16))
     }
@@ -107,13 +107,13 @@ struct PublishingWorld {
 
   /// The appender of the first state, and those that took over where one failed.
   private final class Appenders {
-    private(set) var last: PageAppender<SimulatedFileSystem>
+    private(set) var last: PageAppender
 
-    init(_ first: PageAppender<SimulatedFileSystem>) {
+    init(_ first: PageAppender) {
       last = first
     }
 
-    func next(_ hasFailed: Bool) -> PageAppender<SimulatedFileSystem> {
+    func next(_ hasFailed: Bool) -> PageAppender {
       if hasFailed { last = last.successor() }
       return last
     }

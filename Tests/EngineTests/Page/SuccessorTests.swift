@@ -12,7 +12,7 @@ import Testing
   /// Pages in as many segments as there are `sizes`, and the states that publish them one by one.
   private final class World {
     let medium = SimulatedFileSystem()
-    let appender: PageAppender<SimulatedFileSystem>
+    let appender: PageAppender
     private(set) var footer = Footer(identity: identity)
     private(set) var pages: [PageReference] = []
 
@@ -32,7 +32,7 @@ import Testing
     }
 
     /// The byte that page `index` is filled with.
-    func read(_ index: Int, in file: PageFile<SimulatedFileSystem>) throws(StoreError) -> UInt8 {
+    func read(_ index: Int, in file: PageFile) throws(StoreError) -> UInt8 {
       var value: Bytes = []
       try file.pages.appendLargeValue(pages[index], to: &value)
       #expect(value.allSatisfy { $0 == value[0] })
@@ -170,7 +170,7 @@ import Testing
     let medium = try PosixFileSystem(at: directory.path)
     var world = TreeWorld(on: medium, sizes: NodeSizes(leaf: 512, branch: 512))
     world.goesOn = true
-    var states: [(tree: Tree<PosixFileSystem>, model: [Bytes: Bytes])] = []
+    var states: [(tree: Tree, model: [Bytes: Bytes])] = []
     for round in 0..<12 as Range<UInt64> {
       var changes: [Bytes: Bytes?] = [:]
       for index in 0..<60 as Range<UInt64> {
@@ -188,7 +188,7 @@ import Testing
   }
 
   private static func countWrong(
-    _ tree: Tree<PosixFileSystem>, _ model: [Bytes: Bytes]
+    _ tree: Tree, _ model: [Bytes: Bytes]
   ) throws(StoreError) -> Int {
     var wrong = tree.count - model.count
     var value: Bytes = []

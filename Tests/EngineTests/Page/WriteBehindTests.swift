@@ -8,16 +8,16 @@ import Testing
 @Suite struct WriteBehindTests {
   private static let identity = FooterFixtures.identity
 
-  private static func appender<Medium: FileSystem>(
-    _ medium: Medium, from number: UInt32 = 1
-  ) -> PageAppender<Medium> {
+  private static func appender(
+    _ medium: any FileSystem, from number: UInt32 = 1
+  ) -> PageAppender {
     PageAppender(
       to: medium, of: identity, from: number, output: .buffered,
       segmentBlocks: 3 * Layout.pageBlocksMax, bufferSize: 2 * 64 * Layout.blockSize)
   }
 
-  private static func append<Medium: FileSystem>(
-    _ count: Int, to appender: PageAppender<Medium>
+  private static func append(
+    _ count: Int, to appender: PageAppender
   ) throws(StoreError) {
     for number in 0..<count {
       _ = try appender.append(.value, blocks: 1 + number % 30) { page in

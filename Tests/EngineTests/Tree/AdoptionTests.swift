@@ -8,7 +8,7 @@ import Testing
   /// A tree of several segments, with values of all kinds.
   private static func world(
     sizes: NodeSizes, seed: UInt64 = 1
-  ) throws -> TreeWorld<InMemoryFileSystem> {
+  ) throws -> TreeWorld {
     var world = TreeWorld(on: InMemoryFileSystem(), sizes: sizes)
     var random = SplitMix64(seed: seed)
     for _ in 0..<5 {

@@ -6,7 +6,7 @@ import Testing
 
 /// The cases that a merge tells apart, one by one.
 @Suite struct BuilderCaseTests {
-  private typealias World = TreeWorld<InMemoryFileSystem>
+  private typealias World = TreeWorld
 
   private static func world(
     _ count: Int, sizes: NodeSizes = tinyNodes, valueLength: Int = 5

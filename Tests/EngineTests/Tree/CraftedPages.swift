@@ -6,11 +6,11 @@ import TestSupport
 /// A page file whose pages are made by hand: wrong in any way but for their checksums.
 struct CraftedPages {
   let medium = InMemoryFileSystem()
-  let appender: PageAppender<InMemoryFileSystem>
+  let appender: PageAppender
 
   init(from segment: UInt32 = 1) {
     appender = PageAppender(
-      to: medium, of: TreeWorld<InMemoryFileSystem>.identity, from: segment, output: .buffered)
+      to: medium, of: TreeWorld.identity, from: segment, output: .buffered)
   }
 
   /// Appends a leaf or a branch of these entries, with right aggregates.
@@ -58,9 +58,9 @@ struct CraftedPages {
   func tree(
     _ root: PageReference, level: UInt8, reading mode: ReadMode = .mapped,
     below segments: [SegmentExtent] = []
-  ) throws -> Tree<InMemoryFileSystem> {
+  ) throws -> Tree {
     try appender.sync()
-    var footer = Footer(identity: TreeWorld<InMemoryFileSystem>.identity)
+    var footer = Footer(identity: TreeWorld.identity)
     footer.segments = segments
     if let end = appender.end {
       footer.segments.append(
@@ -80,7 +80,7 @@ struct CraftedPages {
   }
 }
 
-extension Tree<InMemoryFileSystem> {
+extension Tree {
   /// Uses the tree in every way, but reads no more than `limit` entries of it.
   ///
   /// - Returns: what was thrown, all of it `StoreError` by the types.

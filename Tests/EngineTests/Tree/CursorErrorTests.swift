@@ -22,8 +22,8 @@ import Testing
       var cursor = Cursor(tree)
       var isOn = forwards ? try cursor.first() : try cursor.last()
       let offset = Int(damaged) * Layout.blockSize + 100
-      let byte = try world.medium.read(file, offset..<offset + 1)
-      try world.medium.write([byte[0] ^ 1], to: file, from: offset)
+      let byte = try file.read(offset..<offset + 1)
+      try file.write([byte[0] ^ 1], from: offset)
       var number = forwards ? 0 : 149
       do throws(StoreError) {
         while isOn {
@@ -35,7 +35,7 @@ import Testing
         let isOnEntry = cursor.isOnEntry
         #expect(!isOnEntry)
       }
-      try world.medium.write(byte, to: file, from: offset)
+      try file.write(byte, from: offset)
       let isAgain = forwards ? try cursor.next() : try cursor.previous()
       #expect(!isAgain, "after an error at \(number)")
     }

@@ -36,7 +36,7 @@ import Testing
     #expect(Footer(identity: FooterFixtures.identity).garbageShare == 0)
   }
 
-  private func compareWithWalk(_ world: TreeWorld<InMemoryFileSystem>) throws {
+  private func compareWithWalk(_ world: TreeWorld) throws {
     let file = try #require(world.file)
     let tree = try world.tree()
     let report = TreeCheck.run(tree, sizes: world.sizes)

@@ -41,7 +41,7 @@ import Testing
   }
 
   private func exercise(
-    _ tree: Tree<InMemoryFileSystem>, _ entries: [BuiltNode.Entry]
+    _ tree: Tree, _ entries: [BuiltNode.Entry]
   ) throws {
     let keys = [[], [255]] + entries.prefix(4).map(\.key) + entries.suffix(2).map { $0.key + [0] }
     _ = tree.exercise(keys, limit: 300)

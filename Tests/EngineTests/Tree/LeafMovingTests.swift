@@ -6,7 +6,7 @@ import Testing
 
 /// Leaves that are only moved: full ones are copied whole, the others packed.
 @Suite struct LeafMovingTests {
-  private typealias World = TreeWorld<InMemoryFileSystem>
+  private typealias World = TreeWorld
   typealias Shape = LeafReplacementTests.Shape
 
   private static func world(_ shape: Shape, _ count: Int, sizes: NodeSizes) throws -> World {

@@ -6,7 +6,7 @@ import Testing
 
 /// Leaves that get nothing but other values of the old lengths, which are copied whole.
 @Suite struct LeafReplacementTests {
-  private typealias World = TreeWorld<InMemoryFileSystem>
+  private typealias World = TreeWorld
 
   /// What the entries of a tree look like.
   enum Shape: CaseIterable {

@@ -50,7 +50,7 @@ import Testing
 
   @Test(arguments: TreeReadingTests.modes)
   func `leaves at the end of full-sized segments are read`(mode: ReadMode) throws {
-    let identity = TreeWorld<InMemoryFileSystem>.identity
+    let identity = TreeWorld.identity
     let pages = CraftedPages(from: 8)
     var children: [(separator: Bytes, reference: PageReference)] = []
     for number in 1...7 as ClosedRange<UInt32> {
@@ -63,8 +63,8 @@ import Testing
       SegmentHeader(identity: identity, number: number).encode(to: &span)
       // The gigabyte between the two is a hole.
       let file = try pages.medium.create(.pages(number), header.bytes.array())
-      try pages.medium.write(
-        node.bytes, to: file, from: Int(node.reference.position.block) * Layout.blockSize)
+      try file.write(
+        node.bytes, from: Int(node.reference.position.block) * Layout.blockSize)
       children.append(([UInt8(start >> 8), UInt8(start & 0xff)], node.reference))
     }
     let root = try pages.append(branch: children)

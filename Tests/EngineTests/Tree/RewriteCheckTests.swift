@@ -6,7 +6,7 @@ import Testing
 
 /// What moves entries to other pages is looked at by somebody who does not know how it went.
 @Suite struct RewriteCheckTests {
-  private typealias World = TreeWorld<InMemoryFileSystem>
+  private typealias World = TreeWorld
 
   /// A tree with values of all kinds, in one segment.
   private static func world(_ sizes: NodeSizes) throws -> World {

@@ -32,7 +32,7 @@ private struct Step: EntryTransform {
 }
 
 @Suite struct SchemaVersionTests {
-  private typealias World = TreeWorld<InMemoryFileSystem>
+  private typealias World = TreeWorld
 
   private static func changes(_ range: Range<UInt64>, length: Int = 6) -> [Bytes: Bytes?] {
     var changes: [Bytes: Bytes?] = [:]

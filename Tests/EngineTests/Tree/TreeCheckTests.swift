@@ -10,7 +10,7 @@ import Testing
   /// Leaves of so many entries of 55 bytes each, below one branch.
   private static func tree(
     _ counts: [Int], versions: [UInt32] = []
-  ) throws -> Tree<InMemoryFileSystem> {
+  ) throws -> Tree {
     let pages = CraftedPages()
     var children: [(separator: Bytes, reference: PageReference)] = []
     var start = 0
@@ -71,11 +71,11 @@ import Testing
     let end = try #require(tree.root).reference.endBlock
     for block in 1..<Int(end) {
       let offset = block * 4096 + block * 61 % 4096
-      let byte = try world.medium.read(file, offset..<offset + 1)
-      try world.medium.write([byte[0] ^ 0x10], to: file, from: offset)
+      let byte = try file.read(offset..<offset + 1)
+      try file.write([byte[0] ^ 0x10], from: offset)
       let faults = TreeCheck.run(tree, sizes: tinyNodes).faults
       #expect(faults.contains { $0.invariant == .pageChecksum })
-      try world.medium.write(byte, to: file, from: offset)
+      try file.write(byte, from: offset)
     }
     #expect(TreeCheck.run(tree, sizes: tinyNodes).faults.isEmpty)
   }

@@ -49,7 +49,7 @@ struct TreeHistory {
   }
 
   private func adoption(
-    using random: inout SplitMix64, in world: TreeWorld<InMemoryFileSystem>
+    using random: inout SplitMix64, in world: TreeWorld
   ) -> Adoption {
     if adoptsAll { return .all }
     switch Int.random(in: 0..<4, using: &random) {

@@ -103,7 +103,7 @@ import Testing
   }
 
   private func verifyRanges(
-    _ world: TreeWorld<InMemoryFileSystem>, _ random: inout SplitMix64
+    _ world: TreeWorld, _ random: inout SplitMix64
   ) throws {
     let keys = SortedModel(world.model).keys
     let tree = try world.tree()

@@ -40,7 +40,7 @@ extension TreeWorld {
   }
 
   /// Checks every page, and the sums in the root.
-  func verifyPages(of tree: Tree<Medium>, _ model: SortedModel) throws {
+  func verifyPages(of tree: Tree, _ model: SortedModel) throws {
     let report = TreeCheck.run(tree, sizes: sizes)
     try agree(report.faults.isEmpty, "\(report.faults.count) faults: \(report.faults.first!)")
     try agree(report.entryCount == model.keys.count, "\(report.entryCount) entries are checked")
@@ -53,7 +53,7 @@ extension TreeWorld {
     try agree((tree.root == nil) == model.keys.isEmpty, "a root without entries, or none with")
   }
 
-  private func verifyScans(of tree: Tree<Medium>, _ model: SortedModel) throws {
+  private func verifyScans(of tree: Tree, _ model: SortedModel) throws {
     var cursor = Cursor(tree)
     var value: Bytes = []
     var slot = 0
@@ -80,7 +80,7 @@ extension TreeWorld {
     try agree(slot == 0, "back, the first entry is \(slot)")
   }
 
-  private func verifyHit(_ slot: Int, of tree: Tree<Medium>, _ model: SortedModel) throws {
+  private func verifyHit(_ slot: Int, of tree: Tree, _ model: SortedModel) throws {
     let key = model.keys[slot]
     var value: Bytes = []
     let isFound = try tree.copyValue(for: key.rawSpan, to: &value)
@@ -93,7 +93,7 @@ extension TreeWorld {
   }
 
   /// Seeks `key`, present or not, and counts what is before it.
-  func verifyPlace(of key: Bytes, in tree: Tree<Medium>, _ model: SortedModel) throws {
+  func verifyPlace(of key: Bytes, in tree: Tree, _ model: SortedModel) throws {
     let slot = model.keys.lowerBound(of: key)
     let isPresent = slot < model.keys.count && model.keys[slot] == key
     let entry = try tree.entry(for: key.rawSpan)
@@ -114,7 +114,7 @@ extension TreeWorld {
 
   /// Looks keys up together, in batches of many sizes, and compares with one lookup each.
   private func verifyBatches(
-    of keys: [Bytes], in tree: Tree<Medium>, _ model: SortedModel
+    of keys: [Bytes], in tree: Tree, _ model: SortedModel
   ) throws {
     var start = 0
     var entries: [LeafEntry?] = []
@@ -139,7 +139,7 @@ extension TreeWorld {
   }
 
   /// Turns a cursor round on entries, after a seek and after steps.
-  private func verifyTurns(of tree: Tree<Medium>, _ model: SortedModel, at slots: [Int]) throws {
+  private func verifyTurns(of tree: Tree, _ model: SortedModel, at slots: [Int]) throws {
     var cursor = Cursor(tree)
     for slot in slots {
       let key = model.keys[slot]

@@ -53,8 +53,8 @@ struct ListInput: SortedInput {
 }
 
 /// A page file with one tree, and the dictionary it must agree with.
-struct TreeWorld<Medium: FileSystem> {
-  let medium: Medium
+struct TreeWorld {
+  let medium: any FileSystem
   /// Of what is built next.
   var sizes: NodeSizes
   let mode: ReadMode
@@ -62,16 +62,16 @@ struct TreeWorld<Medium: FileSystem> {
   /// Whether states follow one another in one segment, and each is opened with what the one before has
   /// open.
   var goesOn = false
-  private var appender: PageAppender<Medium>?
+  private var appender: PageAppender?
   var nextSegment: UInt32 = 1
   private var nextMerge = 0
-  private(set) var file: PageFile<Medium>?
+  private(set) var file: PageFile?
   private(set) var model: [Bytes: Bytes] = [:]
 
   static var identity: StoreIdentity { StoreIdentity(low: 0x0123_4567_89ab_cdef, high: 42) }
 
   init(
-    on medium: Medium, sizes: NodeSizes = .standard, reading mode: ReadMode = .mapped
+    on medium: any FileSystem, sizes: NodeSizes = .standard, reading mode: ReadMode = .mapped
   ) {
     self.medium = medium
     self.sizes = sizes
@@ -80,7 +80,7 @@ struct TreeWorld<Medium: FileSystem> {
 
   var root: TreeRoot? { file?.footer.trees.first?.root }
 
-  func tree() throws -> Tree<Medium> {
+  func tree() throws -> Tree {
     guard let file else { throw StoreError.missing(path: "no tree was published yet") }
     return Tree(pages: file.pages, root: root)
   }
@@ -109,7 +109,7 @@ struct TreeWorld<Medium: FileSystem> {
   }
 
   /// Every third time another one goes on, as if the store had been closed and opened.
-  private mutating func nextAppender() throws -> PageAppender<Medium> {
+  private mutating func nextAppender() throws -> PageAppender {
     if goesOn, let file, appender == nil || nextMerge % 3 == 0 {
       appender = try PageAppender(
         to: medium, of: Self.identity, behind: file.reference, from: nextSegment,
@@ -124,7 +124,7 @@ struct TreeWorld<Medium: FileSystem> {
 
   mutating func setModel(_ model: [Bytes: Bytes]) { self.model = model }
 
-  mutating func publish(_ root: TreeRoot?, from appender: PageAppender<Medium>) throws {
+  mutating func publish(_ root: TreeRoot?, from appender: PageAppender) throws {
     try appender.sync()
     var footer = file?.footer ?? Footer(identity: Self.identity)
     footer.trees = [NamedTree(name: "t", root: root)]
@@ -137,7 +137,7 @@ struct TreeWorld<Medium: FileSystem> {
 
   private func open(
     _ reference: FooterReference, _ footer: Footer
-  ) throws(StoreError) -> PageFile<Medium> {
+  ) throws(StoreError) -> PageFile {
     guard goesOn, let file else {
       return try PageFile(opening: reference, in: medium, reading: mode)
     }

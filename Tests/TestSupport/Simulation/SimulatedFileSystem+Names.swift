@@ -5,7 +5,7 @@ package import Cambium
 extension SimulatedFileSystem {
   package func open(
     _ name: FileName, _ mode: OpenMode, at site: Site
-  ) throws(StoreError) -> SimulatedFile {
+  ) throws(StoreError) -> any File {
     guardian.lock()
     defer { guardian.unlock() }
     let fault = try begin(.open, path(of: name), site)
@@ -64,15 +64,6 @@ extension SimulatedFileSystem {
     try end(.rename, path(of: name), fault)
   }
 
-  package func leads(
-    _ name: FileName, to file: SimulatedFile, at site: Site
-  ) throws(StoreError) -> Bool {
-    guardian.lock()
-    defer { guardian.unlock() }
-    _ = try begin(.leads, path(of: name), site)
-    return directory.live[name] == (try content(of: file, .leads)).number
-  }
-
   package func unlink(_ name: FileName, at site: Site) throws(StoreError) {
     guardian.lock()
     defer { guardian.unlock() }
@@ -99,5 +90,35 @@ extension SimulatedFileSystem {
       throw .failed("sync directory", .ioError, path: path)
     }
     forgetUnreachable()
+  }
+}
+
+// MARK: - Lock and room
+
+extension SimulatedFileSystem {
+  package func lockDirectory(at site: Site) throws(StoreError) -> (any File)? {
+    guardian.lock()
+    defer { guardian.unlock() }
+    _ = try begin(.lockDirectory, path, site)
+    if !locksDirectories { return nil }
+    let directory = contents[SimulatedContent.directory]
+    guard directory?.lockHolder == nil else { throw .locked(path: path, holder: nil) }
+    let content = directory ?? SimulatedContent(SimulatedContent.directory)
+    contents[content.number] = content
+    let file = SimulatedFile(
+      number: number(), content: content.number, path: path, mode: .read, fileSystem: self)
+    content.openFiles.insert(file.number)
+    content.lockHolder = file.number
+    return file
+  }
+
+  func takeRoom(
+    for range: Range<Int>, in content: SimulatedContent, path: String
+  ) throws(StoreError) {
+    if diskBlocks == .max { return }
+    let used = contents.values.reduce(0) { $0 + $1.usedBlocks }
+    guard used + content.neededBlocks(for: range) <= diskBlocks else {
+      throw .failed("write", .noSpace, path: path)
+    }
   }
 }

@@ -5,14 +5,14 @@
 /// Nothing is read but the snapshot, so it may be of a store that another process writes to, or that is in memory. The
 /// copy is the same store at an earlier time: it has the same identity, and its commits go on behind the snapshot's.
 /// Its pages are full, and it has no garbage. Kept states are not copied: their pages would be most of it.
-struct Backup<Source: FileSystem> {
-  private let snapshot: Snapshot<Source>
+struct Backup {
+  private let snapshot: Snapshot
   private let names: TreeNames
   private let monitor: BackupMonitor
   private let sizes: NodeSizes
 
   init(
-    of snapshot: Snapshot<Source>, _ names: TreeNames, _ monitor: BackupMonitor,
+    of snapshot: Snapshot, _ names: TreeNames, _ monitor: BackupMonitor,
     sizes: NodeSizes = .standard
   ) {
     self.snapshot = snapshot
@@ -26,8 +26,8 @@ struct Backup<Source: FileSystem> {
   /// - Parameter salt: Random.
   /// - Throws: `.corrupt` if the source is damaged, `.full`, `.io`; `.closed` where the monitor ends it. Then there is
   ///   no store in the target.
-  func run<Target: FileSystem>(
-    into target: Target, salt: UInt64 = .random(in: 0 ... .max)
+  func run(
+    into target: any FileSystem, salt: UInt64 = .random(in: 0 ... .max)
   ) throws(StoreError) -> BackupContents {
     // It pins what is in no tree yet, which cursors read.
     defer { withExtendedLifetime(snapshot) {} }
@@ -69,8 +69,8 @@ struct Backup<Source: FileSystem> {
     return count
   }
 
-  private func copy<Target: FileSystem>(
-    _ name: String, to appender: PageAppender<Target>
+  private func copy(
+    _ name: String, to appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
     let tree = snapshot.tree(try names.slot(of: name))
     let root = try TreeMerge.run(
@@ -85,8 +85,8 @@ struct Backup<Source: FileSystem> {
   }
 
   /// Reads the nodes that were written back from the medium.
-  private static func check<Target: FileSystem>(
-    _ reference: FooterReference, against footer: Footer, in target: Target
+  private static func check(
+    _ reference: FooterReference, against footer: Footer, in target: any FileSystem
   ) throws(StoreError) {
     let file = try PageFile(opening: reference, of: footer.identity, in: target, reading: .mapped)
     let all = footer.segments.map {

@@ -1,14 +1,14 @@
 /// The entries of one tree of a snapshot, in order, as what a merge adds to an empty tree.
 ///
 /// Whoever has it keeps the snapshot.
-struct SnapshotInput<Medium: FileSystem>: SortedInput, ~Copyable {
-  private var cursor: LayeredCursor<Medium>
+struct SnapshotInput: SortedInput, ~Copyable {
+  private var cursor: LayeredCursor
   private let monitor: BackupMonitor
   private var hasBegun = false
   /// The value of the entry, if it has pages of its own.
   private var largeValue: [UInt8] = []
 
-  init(_ tree: LayeredTree<Medium>, _ monitor: BackupMonitor) {
+  init(_ tree: LayeredTree, _ monitor: BackupMonitor) {
     cursor = LayeredCursor(tree)
     self.monitor = monitor
   }

@@ -9,7 +9,7 @@ extension Engine {
   ///
   /// - Throws: what the synchronous one does.
   nonisolated(nonsending) func write(
-    _ durability: Durability, _ body: (Transaction<Medium>) throws -> Void
+    _ durability: Durability, _ body: (Transaction) throws -> Void
   ) async throws {
     let transaction = try await awaitTransaction()
     do {
@@ -24,7 +24,7 @@ extension Engine {
 
   /// Commits a transaction and ends the writer's turn; returns when its class is met.
   nonisolated(nonsending) private func awaitCommit(
-    of transaction: Transaction<Medium>, _ durability: Durability
+    of transaction: Transaction, _ durability: Durability
   ) async throws(StoreError) {
     if transaction.isEmpty {
       let read = leave(transaction)
@@ -47,7 +47,7 @@ extension Engine {
   /// Enqueues a transaction unless that would have to wait, or to write to files: then nil, and it is as it
   /// was. Else its sequence, and the pause that is due.
   private func enqueueAtOnce(
-    _ transaction: Transaction<Medium>, _ durability: Durability
+    _ transaction: Transaction, _ durability: Durability
   ) throws(StoreError) -> (sequence: UInt64, pause: Duration?)? {
     if isTooLarge(transaction) { return nil }
     lock.lock()
@@ -67,7 +67,7 @@ extension Engine {
 
   /// Commits on a thread that may wait as long as it takes, and suspends meanwhile.
   nonisolated(nonsending) private func commitOnThread(
-    _ transaction: Transaction<Medium>, _ durability: Durability
+    _ transaction: Transaction, _ durability: Durability
   ) async throws(StoreError) {
     handOverWriterTurn()
     // Nobody else has it until the thread is done.
@@ -86,7 +86,7 @@ extension Engine {
   }
 
   private func outcome(
-    ofCommitting transaction: Transaction<Medium>, _ durability: Durability
+    ofCommitting transaction: Transaction, _ durability: Durability
   ) -> Result<Void, StoreError> {
     do throws(StoreError) { return .success(try commit(transaction, durability)) } catch {
       return .failure(error)
@@ -204,7 +204,7 @@ extension Engine {
   ///
   /// - Throws: what `takeWriterTurn` does.
   nonisolated(nonsending) private func awaitTransaction() async throws(StoreError)
-    -> Transaction<Medium>
+    -> Transaction
   {
     while true {
       if let transaction = try beginAtOnce() { return transaction }
@@ -213,7 +213,7 @@ extension Engine {
   }
 
   /// Begins a transaction if nobody has the writer's turn and there is room.
-  private func beginAtOnce() throws(StoreError) -> Transaction<Medium>? {
+  private func beginAtOnce() throws(StoreError) -> Transaction? {
     try checkProcess()
     lock.lock()
     defer { lock.unlock() }

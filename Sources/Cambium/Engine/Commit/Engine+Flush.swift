@@ -78,7 +78,7 @@ extension Engine {
   ///
   /// - Returns: the last sequence on the medium, if it was flushed.
   private func write(
-    _ group: ClosedRange<UInt64>?, _ buffer: FrameBuffer, or state: StoreState<Medium>,
+    _ group: ClosedRange<UInt64>?, _ buffer: FrameBuffer, or state: StoreState,
     flushing: Bool
   ) throws(StoreError) -> UInt64? {
     if let group {
@@ -110,7 +110,7 @@ extension Engine {
   ///
   /// With the log's turn and the lock.
   func flushTaken(
-    _ state: StoreState<Medium>,
+    _ state: StoreState,
     _ body: (ClosedRange<UInt64>?, FrameBuffer) throws(StoreError) -> UInt64?
   ) -> Result<UInt64?, StoreError> {
     let group = commits.take()
@@ -169,7 +169,7 @@ extension Engine {
   /// Goes over to the spare file: writes what the trees do not hold there and lets go of the one in use.
   ///
   /// With the log's turn, without the lock. When this returns, all of `state` is on the medium.
-  func beginUse(with state: StoreState<Medium>) throws(StoreError) {
+  func beginUse(with state: StoreState) throws(StoreError) {
     try log.begin(
       opening: state.opening(names), footer: state.base.file.reference, salt: makeSalt())
   }
@@ -177,8 +177,8 @@ extension Engine {
 
 extension StoreState {
   /// The overlays as frames' payloads, oldest first, with the sequences that each stands for.
-  func opening(_ names: TreeNames) -> [Log<Medium>.Opening] {
-    var opening: [Log<Medium>.Opening] = []
+  func opening(_ names: TreeNames) -> [Log.Opening] {
+    var opening: [Log.Opening] = []
     var first = base.coveredSequence + 1
     // Rows are made new by folds of what is frozen, also where no commit came since the last one.
     if let frozen, frozen.sequence >= first {

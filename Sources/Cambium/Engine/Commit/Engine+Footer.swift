@@ -3,7 +3,7 @@
 
 extension Engine {
   /// Whether a transaction's operations would take too much of the log, or leave an overlay that does.
-  func isTooLarge(_ transaction: Transaction<Medium>) -> Bool {
+  func isTooLarge(_ transaction: Transaction) -> Bool {
     if transaction.spill != nil || !transaction.treeWork.isEmpty { return true }
     if transaction.operations.payloadCount > options.frameMax { return true }
     return transaction.byteCount > options.openingMax(ofFile: options.logSize.max)
@@ -14,7 +14,7 @@ extension Engine {
   /// - Returns: its sequence, which is on the medium.
   /// - Throws: `.full`, `.io`, `.corrupt`, `.limitExceeded`, `.poisoned`: then it is not committed.
   ///   `.outcomeUnknown`.
-  func commitByFooter(_ transaction: Transaction<Medium>) throws(StoreError) -> UInt64 {
+  func commitByFooter(_ transaction: Transaction) throws(StoreError) -> UInt64 {
     do throws(StoreError) {
       try transaction.spill?.checkUsable()
       try waitUntilFlushed(through: transaction.base.sequence)
@@ -50,7 +50,7 @@ extension Engine {
     hasFoldTurn = true
   }
 
-  private func fold(_ transaction: Transaction<Medium>) throws(StoreError) -> UInt64 {
+  private func fold(_ transaction: Transaction) throws(StoreError) -> UInt64 {
     let base = working.base
     let sequence = working.sequence + 1
     let present = transaction.treeWork.keepsPresent ? try foldPresent() : nil
@@ -64,7 +64,7 @@ extension Engine {
     return sequence
   }
 
-  func run(_ fold: consuming Fold<Medium>) throws(StoreError) -> Fold<Medium>.Published {
+  func run(_ fold: consuming Fold) throws(StoreError) -> Fold.Published {
     while true {
       guard let published = try fold.step() else { continue }
       failedFolds = 0
@@ -76,7 +76,7 @@ extension Engine {
   /// yet, it would not be that state. It need not become true for that.
   ///
   /// - Returns: nil where all of it is in the base.
-  private func foldPresent() throws(StoreError) -> PageFile<Medium>? {
+  private func foldPresent() throws(StoreError) -> PageFile? {
     if working.sequence == working.base.coveredSequence { return nil }
     let fold = Fold(
       FoldLayers([working.fresh]), into: working.base, covering: working.sequence, names: names,
@@ -86,7 +86,7 @@ extension Engine {
 
   /// Makes a footer true that holds one commit more than the log.
   func commit(
-    _ published: Fold<Medium>.Published, as sequence: UInt64
+    _ published: Fold.Published, as sequence: UInt64
   ) throws(StoreError) {
     let base = try Base(published.file, names: names)
     let state = StoreState(

@@ -13,7 +13,7 @@ extension Engine {
   /// - Throws: what `body` throws; `.notKept`; `.corrupt` where the kept footer is damaged; what `commitByFooter`
   ///   does. Then nothing has changed, but for `.outcomeUnknown`.
   func restore(
-    _ version: UInt32, keeping kept: [String] = [], _ body: (Transaction<Medium>) throws -> Void
+    _ version: UInt32, keeping kept: [String] = [], _ body: (Transaction) throws -> Void
   ) throws {
     let last = try takeWriterTurnToRestore()
     defer { endRestoring() }
@@ -56,7 +56,7 @@ extension Engine {
   /// The present state with the trees of a kept one.
   private func restored(
     _ version: UInt32, keeping names: [String]
-  ) throws(StoreError) -> Base<Medium> {
+  ) throws(StoreError) -> Base {
     let present = working.base.file
     let states = present.footer.keptStates
     guard let state = states.last(where: { $0.version == version }) else {
@@ -72,7 +72,7 @@ extension Engine {
     return try Base(PageFile(after: present, present.reference, footer), names: self.names)
   }
 
-  private func transaction(on base: Base<Medium>) -> Transaction<Medium> {
+  private func transaction(on base: Base) -> Transaction {
     let state = StoreState(
       sequence: working.sequence, base: base, frozen: nil,
       fresh: Overlay(OverlayArena(capacity: options.foldThreshold)))

@@ -11,7 +11,7 @@ extension Engine {
   ///   open; `.poisoned`, `.full`, `.io`, `.corrupt`, `.limitExceeded`, `.reentrant`, `.closed`, `.forked`,
   ///   after which it is not.
   func write(
-    _ durability: Durability, _ body: (Transaction<Medium>) throws -> Void
+    _ durability: Durability, _ body: (Transaction) throws -> Void
   ) throws {
     let transaction = try begin()
     do {
@@ -27,7 +27,7 @@ extension Engine {
   /// Waits for the writer's turn, and begins a transaction on top of everything enqueued so far.
   ///
   /// - Throws: what `takeWriterTurn` does.
-  private func begin() throws(StoreError) -> Transaction<Medium> {
+  private func begin() throws(StoreError) -> Transaction {
     // Before the lock, which in a child nobody may ever give back.
     try checkProcess()
     lock.lock()
@@ -37,7 +37,7 @@ extension Engine {
   }
 
   /// With the lock and the writer's turn.
-  func makeTransaction() -> Transaction<Medium> {
+  func makeTransaction() -> Transaction {
     let operations = spareOperations ?? FrameBuffer()
     spareOperations = nil
     return Transaction(
@@ -47,7 +47,7 @@ extension Engine {
   /// Ends a transaction that is not to be, and the writer's turn.
   ///
   /// - Returns: the sequence of what it read.
-  func leave(_ transaction: Transaction<Medium>) -> UInt64 {
+  func leave(_ transaction: Transaction) -> UInt64 {
     transaction.abort()
     lock.lock()
     defer { lock.unlock() }
@@ -59,7 +59,7 @@ extension Engine {
   ///
   /// - Throws: `.poisoned`, `.full`, `.io`, `.outcomeUnknown`; what `commitByFooter` does.
   func commit(
-    _ transaction: Transaction<Medium>, _ durability: Durability
+    _ transaction: Transaction, _ durability: Durability
   ) throws(StoreError) {
     if transaction.isEmpty || isTooLarge(transaction) {
       let sequence = transaction.isEmpty ? leave(transaction) : try commitByFooter(transaction)
@@ -79,7 +79,7 @@ extension Engine {
   /// - Returns: its sequence.
   /// - Throws: `.poisoned`; what `makeLogHold` does. Then it is not committed.
   func enqueue(
-    _ transaction: Transaction<Medium>, _ durability: Durability
+    _ transaction: Transaction, _ durability: Durability
   ) throws(StoreError) -> UInt64 {
     defer { leaveWriterTurn(transaction) }
     do throws(StoreError) {
@@ -156,7 +156,7 @@ extension Engine {
   }
 
   /// Ends the turn of a transaction that was committed or aborted, and keeps its buffer. With the lock.
-  func leaveWriterTurn(_ transaction: Transaction<Medium>) {
+  func leaveWriterTurn(_ transaction: Transaction) {
     let operations = transaction.operations
     operations.removeAll()
     spareOperations = operations

@@ -5,15 +5,15 @@
 /// memory budget allows or the log takes, further changes are spilled, and the commit is one by a footer.
 ///
 /// A class of one owner on one thread, so accesses cannot overlap.
-final class Transaction<Medium: FileSystem> {
+final class Transaction {
   /// What it began with.
-  let base: StoreState<Medium>
+  let base: StoreState
   private let names: TreeNames
   private let editor: OverlayEditor
   private let options: EngineOptions
   private let runNumbers: RunNumbers
   @exclusivity(unchecked) private var buffer: FrameBuffer
-  @exclusivity(unchecked) private var spilled: Spill<Medium>?
+  @exclusivity(unchecked) private var spilled: Spill?
   /// How many savepoints were made before that and may be gone back to.
   @exclusivity(unchecked) private var savepointCount = 0
   /// The bytes of the overlay that were there before.
@@ -26,7 +26,7 @@ final class Transaction<Medium: FileSystem> {
   var treeWork = TreeWork()
 
   init(
-    on base: StoreState<Medium>, names: TreeNames, operations: FrameBuffer, options: EngineOptions,
+    on base: StoreState, names: TreeNames, operations: FrameBuffer, options: EngineOptions,
     runNumbers: RunNumbers
   ) {
     self.base = base
@@ -44,7 +44,7 @@ final class Transaction<Medium: FileSystem> {
   /// The changes as bytes for the log; where some were spilled, not all.
   var operations: FrameBuffer { unsafe buffer }
   /// What came after the transaction had become too large; nil before that.
-  var spill: Spill<Medium>? { unsafe spilled }
+  var spill: Spill? { unsafe spilled }
 
   /// Takes all changes back. Then the transaction is over.
   func abort() {
@@ -56,7 +56,7 @@ final class Transaction<Medium: FileSystem> {
   var byteCount: Int { editor.present.byteCount }
 
   /// What the trees would have to take in.
-  var layers: FoldLayers<Medium> { FoldLayers([editor.present], below: spill) }
+  var layers: FoldLayers { FoldLayers([editor.present], below: spill) }
 
   /// Whether there is anything to commit.
   var isEmpty: Bool { spill == nil && operations.payloadCount == 0 && treeWork.isEmpty }
@@ -183,7 +183,7 @@ extension Transaction {
   /// One tree with the changes made so far. Until the next change.
   ///
   /// - Throws: nothing, unless the transaction spills: then `.full`, `.io`, as `put` does.
-  func tree(_ slot: TreeSlot) throws(StoreError) -> TransactionTree<Medium> {
+  func tree(_ slot: TreeSlot) throws(StoreError) -> TransactionTree {
     var state = base
     state.fresh = editor.present
     guard let spill else { return TransactionTree(state.tree(slot)) }
@@ -199,7 +199,7 @@ extension Transaction {
     fileprivate let overlay: OverlayEditor.Savepoint
     fileprivate let operations: Int
     /// Nil before anything was spilled.
-    fileprivate let spill: Spill<Medium>.Savepoint?
+    fileprivate let spill: Spill.Savepoint?
   }
 
   /// The present moment.

@@ -3,11 +3,11 @@
 ///     merge ranges of trees ─▶ sync, footer ─▶ read back what was written, compare ─▶ to be made true
 ///
 /// After an error it is of no more use, and what it appended is nobody's.
-struct CompactionSlice<Medium: FileSystem> {
-  private let base: PageFile<Medium>
+struct CompactionSlice {
+  private let base: PageFile
   private let request: CompactionRequest
   private let sizes: NodeSizes
-  private let appender: PageAppender<Medium>
+  private let appender: PageAppender
   private var place: CompactionPlace
   private var footer: Footer
   /// The trees that got other pages, by their place in the catalog.
@@ -16,8 +16,8 @@ struct CompactionSlice<Medium: FileSystem> {
   private var entries = 0
 
   init(
-    of base: PageFile<Medium>, at place: CompactionPlace, _ request: CompactionRequest,
-    sizes: NodeSizes, appendingTo appender: PageAppender<Medium>
+    of base: PageFile, at place: CompactionPlace, _ request: CompactionRequest,
+    sizes: NodeSizes, appendingTo appender: PageAppender
   ) {
     self.base = base
     self.request = request
@@ -34,7 +34,7 @@ struct CompactionSlice<Medium: FileSystem> {
   ///   `.full`, `.io`.
   mutating func run(
     _ commits: CommitWatch?
-  ) throws(StoreError) -> (PublishedFooter<Medium>, CompactedSlice) {
+  ) throws(StoreError) -> (PublishedFooter, CompactedSlice) {
     if let commits { appender.beginWritingBehind(isShared: { commits.areFrequent() }) }
     defer { appender.endWritingBehind() }
     try moveTrees()
@@ -83,7 +83,7 @@ extension CompactionSlice {
 
 extension CompactionSlice {
   private mutating func check(
-    _ index: Int, _ published: PublishedFooter<Medium>
+    _ index: Int, _ published: PublishedFooter
   ) throws(StoreError) {
     let old = Tree(pages: base.pages, root: base.footer.trees[index].root)
     let new = Tree(pages: published.file.pages, root: footer.trees[index].root)
@@ -91,7 +91,7 @@ extension CompactionSlice {
     entries += try check.run(of: footer.trees[index].name)
   }
 
-  private func report(_ published: PublishedFooter<Medium>) -> CompactedSlice {
+  private func report(_ published: PublishedFooter) -> CompactedSlice {
     let blocks = published.appended.reduce(0) { $0 + $1.blocks.count }
     let released = Set(published.released)
     let releasedBlocks = base.footer.segments.reduce(UInt64(0)) {

@@ -11,7 +11,7 @@ extension Engine {
     return try SpaceUsage(of: try newestBase().file, droppingKept: droppingKept)
   }
 
-  private func newestBase() throws(StoreError) -> Base<Medium> {
+  private func newestBase() throws(StoreError) -> Base {
     lock.lock()
     defer { lock.unlock() }
     try check(.reading)
@@ -88,7 +88,7 @@ extension Engine {
 
   /// Where the next pass begins; nil where there is nothing to gain.
   private func firstPlace(
-    in base: PageFile<Medium>, _ request: CompactionRequest
+    in base: PageFile, _ request: CompactionRequest
   ) throws(StoreError) -> CompactionPlace? {
     let usage = try SpaceUsage(of: base)
     let segments = request.segments(of: usage)
@@ -153,7 +153,7 @@ struct SliceTaken {
 
 extension StoreState {
   /// Replaces the base by one that holds the same in other pages.
-  mutating func move(to base: Base<Medium>) {
+  mutating func move(to base: Base) {
     if self.base.coveredSequence == base.coveredSequence {
       self.base = base
     } else if sequence == base.coveredSequence {

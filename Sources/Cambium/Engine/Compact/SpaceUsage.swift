@@ -12,8 +12,8 @@ struct SpaceUsage: Hashable, Sendable {
   /// - Complexity: O(segments); no page is read but the footers of kept states, and branches of pending work that this
   ///   version does not know.
   /// - Throws: `.corrupt`, `.io`.
-  init<Medium: FileSystem>(
-    of file: PageFile<Medium>, droppingKept: Bool = false
+  init(
+    of file: PageFile, droppingKept: Bool = false
   ) throws(StoreError) {
     var kept = try file.segmentNumbers(of: file.footer.pendingWork)
     if !droppingKept {

@@ -43,7 +43,7 @@ extension Engine {
     guard !hasFoldTurn, life.permits(.finishing) else { return false }
     if fold == nil {
       guard let frozen = working.frozen else { return false }
-      let layers = FoldLayers<Medium>([frozen.overlay])
+      let layers = FoldLayers([frozen.overlay])
       var work = TreeWork()
       work.add(upgrades, of: upgrades == nil ? [] : layers.slots, sought)
       fold = Fold(
@@ -97,8 +97,8 @@ extension Engine {
   /// - Parameter place: Puts a state on the new base.
   /// - Throws: `.poisoned`, and what the log does, which poisons; `.limitExceeded`.
   func makeTrue(
-    _ published: PublishedFooter<Medium>,
-    _ place: (inout StoreState<Medium>, Base<Medium>) -> Void
+    _ published: PublishedFooter,
+    _ place: (inout StoreState, Base) -> Void
   ) throws(StoreError) {
     let base = try Base(published.file, names: names)
     lock.lock()
@@ -128,7 +128,7 @@ extension Engine {
   /// - Returns: the last sequence that is on the medium then.
   func point(
     _ footer: FooterReference, behind group: ClosedRange<UInt64>?, _ buffer: FrameBuffer,
-    or state: StoreState<Medium>
+    or state: StoreState
   ) throws(StoreError) -> UInt64? {
     // What is left to carry over is little now, and the longer it is put off, the more there is.
     if log.usedShare > 0.5 || !log.hasRoomForFooter
@@ -154,7 +154,7 @@ extension Engine {
 
 extension StoreState {
   /// Replaces the base by one that holds what is frozen.
-  mutating func settle(on base: Base<Medium>) {
+  mutating func settle(on base: Base) {
     guard frozen?.sequence == base.coveredSequence else { return }
     self.base = base
     frozen = nil

@@ -31,7 +31,7 @@ extension Engine {
   /// refused any more.
   ///
   /// - Throws: what a fold does, `.full`, `.io`: then nothing has changed.
-  func makeLogHold(_ transaction: Transaction<Medium>) throws(StoreError) {
+  func makeLogHold(_ transaction: Transaction) throws(StoreError) {
     if mustFold(before: transaction) {
       try waitForFold()
       try check(.finishing)
@@ -41,19 +41,19 @@ extension Engine {
   }
 
   /// Whether `makeLogHold` has nothing to do. With the lock.
-  func doesLogHold(_ transaction: Transaction<Medium>) -> Bool {
+  func doesLogHold(_ transaction: Transaction) -> Bool {
     !mustFold(before: transaction) && spareSize(for: transaction) <= spareSize
   }
 
   /// Whether no file of the log would hold what is frozen and what the transaction leaves.
-  private func mustFold(before transaction: Transaction<Medium>) -> Bool {
+  private func mustFold(before transaction: Transaction) -> Bool {
     guard let frozen = working.frozen?.overlay else { return false }
     return frozen.byteCount + transaction.byteCount
       > options.openingMax(ofFile: options.logSize.max)
   }
 
   /// The size that the spare file must have to begin with what is frozen and what the transaction leaves.
-  private func spareSize(for transaction: Transaction<Medium>) -> Int {
+  private func spareSize(for transaction: Transaction) -> Int {
     let byteCount = transaction.byteCount + (working.frozen?.overlay.byteCount ?? 0)
     var size = spareSize
     while byteCount > options.openingMax(ofFile: size), size < options.logSize.max { size *= 2 }

@@ -4,18 +4,18 @@
 ///
 /// Nothing of it is true until a reference to the footer is on the medium; who drives it sees to that.
 /// After an error it is of no more use, and its segments are nobody's.
-struct Fold<Medium: FileSystem> {
-  typealias Published = PublishedFooter<Medium>
+struct Fold {
+  typealias Published = PublishedFooter
 
-  private let base: Base<Medium>
+  private let base: Base
   /// What a state that is kept is: the base, with all that was committed on top of it.
-  private let present: PageFile<Medium>
-  private let layers: FoldLayers<Medium>
+  private let present: PageFile
+  private let layers: FoldLayers
   private let work: TreeWork
   private let sequence: UInt64
   private let names: TreeNames
   private let sizes: NodeSizes
-  private let appender: PageAppender<Medium>
+  private let appender: PageAppender
   /// The trees that something falls into and that were not merged yet.
   private var slots: [TreeSlot]
   private var catalog: [String: TreeRoot] = [:]
@@ -26,9 +26,9 @@ struct Fold<Medium: FileSystem> {
   ///   - work: What is done with whole trees besides.
   ///   - present: The state to keep, where that is asked for; the base if nil.
   init(
-    _ layers: FoldLayers<Medium>, _ work: TreeWork = TreeWork(), into base: Base<Medium>,
-    keeping present: PageFile<Medium>? = nil, covering sequence: UInt64,
-    names: TreeNames, sizes: NodeSizes, appendingTo appender: PageAppender<Medium>
+    _ layers: FoldLayers, _ work: TreeWork = TreeWork(), into base: Base,
+    keeping present: PageFile? = nil, covering sequence: UInt64,
+    names: TreeNames, sizes: NodeSizes, appendingTo appender: PageAppender
   ) {
     self.present = present ?? base.file
     self.layers = layers

@@ -1,10 +1,10 @@
 /// What a fold merges into the trees, newest first: overlays, and the runs of a spilled transaction.
-struct FoldLayers<Medium: FileSystem> {
+struct FoldLayers {
   private let overlays: [Overlay]
   /// What is newer than the overlays. It can be merged once.
-  private let spill: Spill<Medium>?
+  private let spill: Spill?
 
-  init(_ overlays: [Overlay], below spill: Spill<Medium>? = nil) {
+  init(_ overlays: [Overlay], below spill: Spill? = nil) {
     self.overlays = overlays
     self.spill = spill
   }
@@ -21,8 +21,8 @@ struct FoldLayers<Medium: FileSystem> {
   ///
   /// - Returns: its new root.
   func merge(
-    _ slot: TreeSlot, into tree: Tree<Medium>, _ transform: TreeTransform, sizes: NodeSizes,
-    appendingTo appender: PageAppender<Medium>
+    _ slot: TreeSlot, into tree: Tree, _ transform: TreeTransform, sizes: NodeSizes,
+    appendingTo appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
     if let spill {
       return try merge(spill, slot, into: tree, transform, sizes: sizes, appendingTo: appender)
@@ -44,8 +44,8 @@ struct FoldLayers<Medium: FileSystem> {
 
   /// Merges a spilled transaction, in one pass over runs, overlays and base.
   private func merge(
-    _ spill: Spill<Medium>, _ slot: TreeSlot, into tree: Tree<Medium>,
-    _ transform: TreeTransform, sizes: NodeSizes, appendingTo appender: PageAppender<Medium>
+    _ spill: Spill, _ slot: TreeSlot, into tree: Tree,
+    _ transform: TreeTransform, sizes: NodeSizes, appendingTo appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
     var (inputs, hidesBase) = spill.takeInputs(slot)
     for overlay in overlays where !hidesBase {

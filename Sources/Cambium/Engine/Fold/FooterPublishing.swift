@@ -1,6 +1,6 @@
 /// What a footer published, which is not true yet.
-struct PublishedFooter<Medium: FileSystem> {
-  let file: PageFile<Medium>
+struct PublishedFooter {
+  let file: PageFile
   /// Page segments that the footer no longer names.
   let released: [UInt32]
   /// The pages that came with it.
@@ -9,17 +9,17 @@ struct PublishedFooter<Medium: FileSystem> {
 
 /// The way of new trees to a footer on the medium: what was appended is synced, segments are counted, and the
 /// footer is written. Nothing of it is true until a reference to the footer is on the medium.
-struct FooterPublishing<Medium: FileSystem> {
+struct FooterPublishing {
   /// The state that the footer follows.
-  let base: PageFile<Medium>
+  let base: PageFile
   /// What a state that is kept from now on is; mostly the base.
-  let present: PageFile<Medium>
-  let appender: PageAppender<Medium>
+  let present: PageFile
+  let appender: PageAppender
 
   /// Publishes a footer; its segment table, the footer before it and the log's use are filled in here.
   ///
   /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`.
-  func publish(_ trees: Footer) throws(StoreError) -> PublishedFooter<Medium> {
+  func publish(_ trees: Footer) throws(StoreError) -> PublishedFooter {
     // The table says how far segments go, so all pages must be placed before it is made.
     try appender.sync()
     var footer = trees
@@ -73,7 +73,7 @@ struct FooterPublishing<Medium: FileSystem> {
   }
 
   /// The page segments that only states before `file` need.
-  private func released(by file: PageFile<Medium>) -> [UInt32] {
+  private func released(by file: PageFile) -> [UInt32] {
     base.segmentNumbers.subtracting(file.segmentNumbers).sorted()
   }
 }

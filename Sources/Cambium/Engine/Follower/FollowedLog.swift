@@ -2,15 +2,15 @@
 ///
 /// A writer's frame may be read before it was flushed, and then be gone after the next power cut. That it
 /// was flushed, a later frame says, so what is shown stays a little behind what is there.
-struct FollowedLog<Medium: FileSystem>: Sendable {
-  let files: LogFiles<Medium>
+struct FollowedLog: Sendable {
+  let files: LogFiles
   /// Behind the last frame that may be shown.
   private(set) var shown: LogPosition
   /// Behind each whole frame that was read and may not be shown yet.
   private var hidden: [LogPosition] = []
 
   /// The log at the beginning of the use that `files` are in.
-  init(_ files: LogFiles<Medium>) {
+  init(_ files: LogFiles) {
     self.files = files
     shown = LogPosition(files.header)
   }
@@ -84,8 +84,8 @@ extension LogFiles {
     if block >= header.blocks { return false }
     var buffer = AlignedBuffer(count: FrameHeader.size)
     var span = buffer.mutableBytes(0..<FrameHeader.size)
-    let count = try medium.read(
-      files[inUse].file, into: &span, from: Int(block) * Layout.blockSize, at: .logRead)
+    let count = try files[inUse].file.read(
+      into: &span, from: Int(block) * Layout.blockSize, at: .logRead)
     return count == FrameHeader.size && FrameHeader(decoding: buffer.bytes).salt == header.salt
   }
 }

@@ -1,7 +1,7 @@
 /// A state, and the log that leads to it.
-struct FollowedState<Medium: FileSystem>: Sendable {
-  var log: FollowedLog<Medium>
-  var state: StoreState<Medium>
+struct FollowedState: Sendable {
+  var log: FollowedLog
+  var state: StoreState
 }
 
 /// The way from the files of a store to a state, for who only reads.
@@ -9,8 +9,8 @@ struct FollowedState<Medium: FileSystem>: Sendable {
 /// A writer may recycle a file of the log or unlink a segment at any moment. Frames and pages have
 /// checksums, so what is read is right or looks damaged or missing; such a thing is believed when it is
 /// found twice from the beginning, and the log is in the same use as before.
-struct FollowedReading<Medium: FileSystem>: Sendable {
-  let medium: Medium
+struct FollowedReading: Sendable {
+  let medium: any FileSystem
   let options: EngineOptions
   let names: TreeNames
 
@@ -24,8 +24,8 @@ struct FollowedReading<Medium: FileSystem>: Sendable {
   ///   - notes: Gets the keys that the log's frames change.
   /// - Throws: as `Follower.init`.
   func open(
-    after base: Base<Medium>?, notes: ReplayNotes? = nil
-  ) throws(StoreError) -> FollowedState<Medium> {
+    after base: Base?, notes: ReplayNotes? = nil
+  ) throws(StoreError) -> FollowedState {
     var last: StoreError?
     for _ in 0..<Self.attemptsMax {
       do throws(StoreError) {
@@ -43,8 +43,8 @@ struct FollowedReading<Medium: FileSystem>: Sendable {
   /// - Parameter keys: Gets all keys that were changed since, and perhaps others.
   /// - Throws: as `Follower.init`.
   func refresh(
-    _ followed: FollowedState<Medium>, noting keys: KeyNotes? = nil
-  ) throws(StoreError) -> FollowedState<Medium> {
+    _ followed: FollowedState, noting keys: KeyNotes? = nil
+  ) throws(StoreError) -> FollowedState {
     let sequence = followed.state.sequence
     let next = try refresh(
       followed, keys.map { ReplayNotes(keys: $0, sequence: sequence) })
@@ -54,8 +54,8 @@ struct FollowedReading<Medium: FileSystem>: Sendable {
   }
 
   private func refresh(
-    _ followed: FollowedState<Medium>, _ notes: ReplayNotes?
-  ) throws(StoreError) -> FollowedState<Medium> {
+    _ followed: FollowedState, _ notes: ReplayNotes?
+  ) throws(StoreError) -> FollowedState {
     do throws(StoreError) {
       if let next = try goOn(from: followed, notes) { return next }
     } catch {
@@ -88,8 +88,8 @@ extension StoreError {
 extension FollowedReading {
   /// Goes the whole way once; nil if the log went over to another use meanwhile.
   private func attempt(
-    after base: Base<Medium>?, _ notes: ReplayNotes?
-  ) throws(StoreError) -> FollowedState<Medium>? {
+    after base: Base?, _ notes: ReplayNotes?
+  ) throws(StoreError) -> FollowedState? {
     let files = try visible(
       LogFiles(opening: medium, writing: false, of: base?.file.pages.identity))
     do throws(StoreError) {
@@ -114,8 +114,8 @@ extension FollowedReading {
 
   /// Goes on behind the last frame; nil if that is not possible.
   private func goOn(
-    from followed: FollowedState<Medium>, _ notes: ReplayNotes?
-  ) throws(StoreError) -> FollowedState<Medium>? {
+    from followed: FollowedState, _ notes: ReplayNotes?
+  ) throws(StoreError) -> FollowedState? {
     var log = followed.log
     try log.readNew()
     if try isSuperseded(log.files) { return nil }
@@ -138,12 +138,12 @@ extension FollowedReading {
 
 extension FollowedReading {
   /// The use of the log that may be shown: while a writer is beginning one, the one before it.
-  private func visible(_ files: LogFiles<Medium>) throws(StoreError) -> LogFiles<Medium> {
+  private func visible(_ files: LogFiles) throws(StoreError) -> LogFiles {
     if files.isKnownFlushed { return files }
     return try WriterLock.isHeld(in: medium) ? files.useBefore : files
   }
 
-  private func isSuperseded(_ files: LogFiles<Medium>) throws(StoreError) -> Bool {
+  private func isSuperseded(_ files: LogFiles) throws(StoreError) -> Bool {
     let header = try visible(files.again()).header
     // One that has come as far with another salt is of a copy that was put in its place.
     return header.use > files.header.use
@@ -152,7 +152,7 @@ extension FollowedReading {
 
   /// Shows all that was read if there is no writer. It is asked for after the frames were read: a writer
   /// that came since begins with all of them.
-  private func showWithoutWriter(_ log: inout FollowedLog<Medium>) throws(StoreError) {
+  private func showWithoutWriter(_ log: inout FollowedLog) throws(StoreError) {
     if log.isHiding, try !WriterLock.isHeld(in: medium) { log.showAll() }
   }
 }
@@ -162,8 +162,8 @@ extension FollowedReading {
 extension FollowedReading {
   /// The trees of the newest footer that may be shown, or of the next where its segments are gone.
   private func base(
-    of log: inout FollowedLog<Medium>, after previous: Base<Medium>?
-  ) throws(StoreError) -> Base<Medium> {
+    of log: inout FollowedLog, after previous: Base?
+  ) throws(StoreError) -> Base {
     while true {
       do throws(StoreError) {
         return try base(log.footer, of: log.files.identity, after: previous)
@@ -174,8 +174,8 @@ extension FollowedReading {
   }
 
   private func base(
-    _ footer: FooterReference, of identity: StoreIdentity, after previous: Base<Medium>?
-  ) throws(StoreError) -> Base<Medium> {
+    _ footer: FooterReference, of identity: StoreIdentity, after previous: Base?
+  ) throws(StoreError) -> Base {
     guard let previous else {
       return try Base(
         PageFile(
@@ -186,8 +186,8 @@ extension FollowedReading {
   }
 
   private func replay(
-    _ log: FollowedLog<Medium>, over base: Base<Medium>, _ notes: ReplayNotes?
-  ) throws(StoreError) -> StoreState<Medium>? {
+    _ log: FollowedLog, over base: Base, _ notes: ReplayNotes?
+  ) throws(StoreError) -> StoreState? {
     try finish(
       LogReplay(over: base, capacity: options.foldThreshold, names: names, notes: notes),
       LogReader(log.files),
@@ -195,9 +195,9 @@ extension FollowedReading {
   }
 
   private func replay(
-    _ log: FollowedLog<Medium>, from position: LogPosition, behind state: StoreState<Medium>,
+    _ log: FollowedLog, from position: LogPosition, behind state: StoreState,
     _ notes: ReplayNotes?
-  ) throws(StoreError) -> StoreState<Medium>? {
+  ) throws(StoreError) -> StoreState? {
     try finish(
       LogReplay(behind: state, names: names, notes: notes), LogReader(log.files, from: position),
       through: log.shown)
@@ -205,9 +205,9 @@ extension FollowedReading {
 
   /// Carries out all frames up to `end`; nil if they are no longer those that led there.
   private func finish(
-    _ replay: consuming LogReplay<Medium>, _ reader: consuming LogReader<Medium>,
+    _ replay: consuming LogReplay, _ reader: consuming LogReader,
     through end: LogPosition
-  ) throws(StoreError) -> StoreState<Medium>? {
+  ) throws(StoreError) -> StoreState? {
     do throws(StoreError) {
       try replay.run(&reader, before: end.block)
     } catch {

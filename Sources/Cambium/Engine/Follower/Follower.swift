@@ -12,9 +12,9 @@
 /// Whoever removes `LOCK` while a writer runs hides the writer: then what is not flushed yet is shown, too.
 ///
 /// Any thread may call any method. A forked child opens one of its own.
-final class Follower<Medium: FileSystem>: @unchecked Sendable {
+final class Follower: @unchecked Sendable {
   let names: TreeNames
-  private let reading: FollowedReading<Medium>
+  private let reading: FollowedReading
   private let forks = ForkGuard()
 
   /// Held while the log is read, by one thread at a time.
@@ -22,22 +22,22 @@ final class Follower<Medium: FileSystem>: @unchecked Sendable {
   /// For the moment that it takes to look at the state or to replace it. Taken after `turn`.
   private let lock = ThreadLock()
   /// Replaced with both.
-  private var followed: FollowedState<Medium>
+  private var followed: FollowedState
   /// The snapshot of the state, if one was taken of it. Under `lock`.
-  private var snapshotOfState: Snapshot<Medium>?
+  private var snapshotOfState: Snapshot?
 
   /// Opens the store in `medium`.
   ///
   /// - Throws: `.missing` if there is no store or something of it is not there, `.corrupt`, `.newerFormat`,
   ///   `.io`, also where a writer is so fast that the log cannot be read.
-  init(_ medium: Medium, options: EngineOptions = EngineOptions()) throws(StoreError) {
+  init(_ medium: any FileSystem, options: EngineOptions = EngineOptions()) throws(StoreError) {
     names = TreeNames()
     reading = FollowedReading(medium: medium, options: options, names: names)
     followed = try reading.open(after: nil)
   }
 
   /// The state that the last refresh found, which stays as it is for as long as it is held.
-  func snapshot() -> Snapshot<Medium> {
+  func snapshot() -> Snapshot {
     lock.lock()
     defer { lock.unlock() }
     if let snapshotOfState { return snapshotOfState }
@@ -55,7 +55,7 @@ final class Follower<Medium: FileSystem>: @unchecked Sendable {
   }
 
   /// The files of the log, and where its last frame ended, when it was read last.
-  var log: (files: LogFiles<Medium>, end: LogPosition) {
+  var log: (files: LogFiles, end: LogPosition) {
     lock.lock()
     defer { lock.unlock() }
     return (followed.log.files, followed.log.end)

@@ -206,7 +206,7 @@ extension OverlayNode {
   }
 }
 
-// MARK: Other contents
+// MARK: any FileSystem contents
 
 extension OverlayNode {
   /// The memory behind the header, for what is no part of a tree.

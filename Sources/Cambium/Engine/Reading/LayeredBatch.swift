@@ -10,8 +10,8 @@ struct LayeredBatch {
   ///
   /// - Complexity: as many lookups, at about half the time each where leaves are not in the cache.
   /// - Throws: `.corrupt`, `.io`.
-  mutating func find<Medium: FileSystem>(
-    _ keys: borrowing KeyBatch, in tree: LayeredTree<Medium>
+  mutating func find(
+    _ keys: borrowing KeyBatch, in tree: LayeredTree
   ) throws(StoreError) {
     try tree.base.find(keys, to: &leaves)
     changes.removeAll(keepingCapacity: true)
@@ -39,8 +39,8 @@ struct KeptEntry {
   /// Replaces the entry by that of `key`. False if there is none.
   ///
   /// - Throws: `.corrupt`, `.io`.
-  mutating func find<Medium: FileSystem>(
-    _ key: RawSpan, in tree: LayeredTree<Medium>
+  mutating func find(
+    _ key: RawSpan, in tree: LayeredTree
   ) throws(StoreError) -> Bool {
     change = tree.change(of: key)
     if let change { return !change.isRemoval }
@@ -64,8 +64,8 @@ struct KeptEntry {
   /// Appends the value, which has pages of its own.
   ///
   /// - Throws: `.corrupt`, `.io`.
-  func append<Medium: FileSystem>(
-    to value: inout [UInt8], in tree: LayeredTree<Medium>
+  func append(
+    to value: inout [UInt8], in tree: LayeredTree
   ) throws(StoreError) {
     if let leaf { try tree.base.append(leaf, to: &value) }
   }

@@ -6,7 +6,7 @@
 ///
 /// A cursor stands on an entry or nowhere; it begins nowhere, and a move that finds none, or fails,
 /// leaves it nowhere.
-struct LayeredCursor<Medium: FileSystem>: ~Copyable {
+struct LayeredCursor: ~Copyable {
   private enum Place {
     case nowhere
     /// On the base's entry; the changes stand on another key, or are at an end.
@@ -15,8 +15,8 @@ struct LayeredCursor<Medium: FileSystem>: ~Copyable {
     case change
   }
 
-  private let tree: LayeredTree<Medium>
-  private var base: Cursor<Medium>
+  private let tree: LayeredTree
+  private var base: Cursor
   private var changes: ChangesCursor
   private var place = Place.nowhere
   private var isForward = true
@@ -27,7 +27,7 @@ struct LayeredCursor<Medium: FileSystem>: ~Copyable {
   /// On the way back, the first slot of the base's leaf behind the next change.
   private var floor = Int.max
 
-  init(_ tree: LayeredTree<Medium>) {
+  init(_ tree: LayeredTree) {
     self.tree = tree
     base = Cursor(tree.base)
     changes = ChangesCursor(newestFirst: tree.overlays)

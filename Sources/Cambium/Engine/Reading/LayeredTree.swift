@@ -1,17 +1,17 @@
 /// One tree of one state: a tree in pages, and over it what overlays say of it.
 ///
 /// It is read as long as the versions of its overlays may be: while they are pinned, say.
-struct LayeredTree<Medium: FileSystem>: Sendable {
+struct LayeredTree: Sendable {
   /// Newest first; only those that say something, and that nothing newer hides.
   private(set) var overlays: [OverlayTree] = []
   /// Without a root where an overlay hides it.
-  let base: Tree<Medium>
+  let base: Tree
 
   /// - Parameters:
   ///   - newest: What it changes from what lies below it here; so does `older`.
   ///   - older: Below it, if there are two.
   @inline(__always)
-  init(_ newest: OverlayTree, _ older: OverlayTree?, over base: Tree<Medium>) {
+  init(_ newest: OverlayTree, _ older: OverlayTree?, over base: Tree) {
     var hidesBase = false
     if !newest.isEmpty {
       overlays.append(newest)
@@ -25,7 +25,7 @@ struct LayeredTree<Medium: FileSystem>: Sendable {
   }
 
   /// - Parameter overlays: Newest first. Each knows its changes from what lies below it here.
-  init(overlays: [OverlayTree], over base: Tree<Medium>) {
+  init(overlays: [OverlayTree], over base: Tree) {
     var hidesBase = false
     for overlay in overlays where !overlay.isEmpty && !hidesBase {
       self.overlays.append(overlay)

@@ -40,7 +40,7 @@ extension Recovery {
     let file = try medium.open(name, .read, at: .logOpen)
     var block = AlignedBuffer(count: Layout.blockSize)
     var span = block.mutableBytes(0..<Layout.blockSize)
-    guard try medium.read(file, into: &span, from: 0, at: .logRead) == Layout.blockSize else {
+    guard try file.read(into: &span, from: 0, at: .logRead) == Layout.blockSize else {
       return false
     }
     let header = try? LogHeader(decoding: block.bytes, number: 1, copy: 0, path: medium.path)
@@ -48,7 +48,7 @@ extension Recovery {
   }
 
   private func size(of name: FileName) throws(StoreError) -> Int {
-    try medium.size(of: medium.open(name, .read, at: .segmentOpen), at: .segmentOpen)
+    try medium.open(name, .read, at: .segmentOpen).size(at: .segmentOpen)
   }
 
   private func create() throws(StoreError) {

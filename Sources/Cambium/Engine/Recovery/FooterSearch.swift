@@ -11,8 +11,8 @@ struct FoundFooter: Sendable {
 ///
 /// From a block where no whole page begins it goes on to the next block. So what is within a whole page is
 /// not taken for one.
-struct FooterSearch<Medium: FileSystem>: ~Copyable {
-  private let medium: Medium
+struct FooterSearch: ~Copyable {
+  private let medium: any FileSystem
   private var pages: [FoundPage] = []
   private(set) var faults: [StoreError] = []
   /// Newest first: by covered sequence, then by position.
@@ -32,11 +32,11 @@ struct FooterSearch<Medium: FileSystem>: ~Copyable {
 
   private struct Segment {
     let number: UInt32
-    let file: Medium.File
+    let file: any File
     let identity: StoreIdentity?
   }
 
-  init(_ medium: Medium) {
+  init(_ medium: any FileSystem) {
     self.medium = medium
   }
 
@@ -68,7 +68,7 @@ struct FooterSearch<Medium: FileSystem>: ~Copyable {
     return segments.sorted { $0.number < $1.number }
   }
 
-  private mutating func identity(of file: Medium.File, number: UInt32) -> StoreIdentity? {
+  private mutating func identity(of file: any File, number: UInt32) -> StoreIdentity? {
     do throws(StoreError) {
       return try PageSegment.identity(of: file, number: number, expected: nil, in: medium)
     } catch {
@@ -84,7 +84,7 @@ extension FooterSearch {
   private mutating func search(_ segment: Segment, _ identity: StoreIdentity) {
     let size: Int
     do throws(StoreError) {
-      size = try medium.size(of: segment.file, at: .segmentOpen)
+      size = try segment.file.size(at: .segmentOpen)
     } catch {
       faults.append(error)
       return
@@ -134,8 +134,8 @@ extension FooterSearch {
   ) throws(StoreError) -> PageBuffer {
     let buffer = PageBuffer(count: blocks * Layout.blockSize)
     var span = buffer.mutableBytes
-    let count = try medium.read(
-      segment.file, into: &span, from: Int(block) * Layout.blockSize, at: .pageRead)
+    let count = try segment.file.read(
+      into: &span, from: Int(block) * Layout.blockSize, at: .pageRead)
     guard count == buffer.count else {
       throw .corrupt(
         .page(PagePosition(segment: segment.number, block: block)), invariant: .segmentEnd,

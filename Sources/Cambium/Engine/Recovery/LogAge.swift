@@ -15,8 +15,8 @@ enum LogAge {
   /// - Complexity: lists the directory. Segments that only a later state or a writer that was interrupted can have
   ///   written to are opened, and up to 512 KiB of each are read.
   /// - Throws: `.corrupt` (L8), `.io`.
-  static func check<Medium: FileSystem>(
-    _ header: LogHeader, newest: FooterReference, in medium: Medium
+  static func check(
+    _ header: LogHeader, newest: FooterReference, in medium: any FileSystem
   ) throws(StoreError) {
     for name in try medium.list(at: .directoryList) where !name.isTemporary {
       guard case .pages(let number) = name.kind, number >= newest.position.segment else { continue }
@@ -30,18 +30,17 @@ enum LogAge {
     }
   }
 
-  private static func check<Medium: FileSystem>(
-    _ header: LogHeader, _ number: UInt32, from first: UInt32, in medium: Medium
+  private static func check(
+    _ header: LogHeader, _ number: UInt32, from first: UInt32, in medium: any FileSystem
   ) throws(StoreError) {
     let file = try medium.open(.pages(number), .read, at: .segmentOpen)
-    let size = try medium.size(of: file, at: .segmentOpen) / Layout.blockSize
+    let size = try file.size(at: .segmentOpen) / Layout.blockSize
     let end = UInt32(clamping: min(size, Layout.segmentBlocksMax))
     let start = max(first, end - min(end, blockCount))
     if start >= end { return }
     let buffer = PageBuffer(count: Int(end - start) * Layout.blockSize)
     var span = buffer.mutableBytes
-    let count = try medium.read(
-      file, into: &span, from: Int(start) * Layout.blockSize, at: .pageRead)
+    let count = try file.read(into: &span, from: Int(start) * Layout.blockSize, at: .pageRead)
     let known = UInt32(clamping: header.use)
     for index in 0..<count / Layout.blockSize {
       let position = PagePosition(segment: number, block: start + UInt32(index))

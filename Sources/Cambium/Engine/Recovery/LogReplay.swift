@@ -1,6 +1,6 @@
 /// Carries out again what a log's frames say, in memory.
-struct LogReplay<Medium: FileSystem>: ~Copyable {
-  private let base: Base<Medium>
+struct LogReplay: ~Copyable {
+  private let base: Base
   private let names: TreeNames
   private var editor: OverlayEditor
   private(set) var sequence: UInt64
@@ -11,7 +11,7 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
   private var named: Set<TreeSlot> = []
 
   init(
-    over base: Base<Medium>, capacity: Int, names: TreeNames, notes: ReplayNotes? = nil
+    over base: Base, capacity: Int, names: TreeNames, notes: ReplayNotes? = nil
   ) {
     self.base = base
     self.notes = notes
@@ -23,7 +23,7 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
   /// Goes on from a state that was replayed before, and which stays as it is.
   ///
   /// - Precondition: nobody else goes on from it, or from one before it.
-  init(behind state: StoreState<Medium>, names: TreeNames, notes: ReplayNotes? = nil) {
+  init(behind state: StoreState, names: TreeNames, notes: ReplayNotes? = nil) {
     base = state.base
     self.notes = notes
     self.names = names
@@ -35,7 +35,7 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
   ///
   /// - Throws: `.corrupt`, `.io`; then there is nothing to do but to drop it.
   mutating func run(
-    _ reader: inout LogReader<Medium>, before endBlock: UInt32 = .max
+    _ reader: inout LogReader, before endBlock: UInt32 = .max
   ) throws(StoreError) {
     while reader.position.block < endBlock, let frame = try reader.next() {
       switch frame.kind {
@@ -126,7 +126,7 @@ struct LogReplay<Medium: FileSystem>: ~Copyable {
     }
   }
 
-  consuming func finish() -> StoreState<Medium> {
+  consuming func finish() -> StoreState {
     StoreState(sequence: sequence, base: base, frozen: nil, fresh: editor.finish())
   }
 

@@ -1,11 +1,11 @@
 /// What opening a store for writing leaves, for an engine to go on with.
-struct Recovered<Medium: FileSystem> {
-  let medium: Medium
-  let writerLock: WriterLock<Medium>
+struct Recovered {
+  let medium: any FileSystem
+  let writerLock: WriterLock
   let names: TreeNames
-  let log: Log<Medium>
-  let appender: PageAppender<Medium>
-  let state: StoreState<Medium>
+  let log: Log
+  let appender: PageAppender
+  let state: StoreState
   let report: OpenReport
   let makeSalt: @Sendable () -> UInt64
 }
@@ -13,8 +13,8 @@ struct Recovered<Medium: FileSystem> {
 /// Looks at what a store holds before a byte of it is written.
 protocol StateCheck: Sendable {
   /// - Throws: where it is not to be opened. Then it is as it was.
-  func check<Medium: FileSystem>(
-    _ snapshot: Snapshot<Medium>, _ names: TreeNames
+  func check(
+    _ snapshot: Snapshot, _ names: TreeNames
   ) throws(StoreError)
 }
 
@@ -25,8 +25,8 @@ protocol StateCheck: Sendable {
 /// What is read may be in the page cache and not on the medium: a flush that failed in an earlier process
 /// leaves it so. So nothing is served that was not written again, under a fresh salt, and flushed: what was
 /// seen once is there after the next crash, and what was not does not come back.
-struct Recovery<Medium: FileSystem> {
-  let medium: Medium
+struct Recovery {
+  let medium: any FileSystem
   let options: EngineOptions
   let makeSalt: @Sendable () -> UInt64
   private let check: (any StateCheck)?
@@ -42,9 +42,10 @@ struct Recovery<Medium: FileSystem> {
   /// - Throws: what `check` does; `.locked`, `.missing` if there is no store or something of it is not there, `.corrupt`,
   ///   `.newerFormat`, `.limitExceeded`, `.full`, `.io`.
   static func run(
-    in medium: Medium, options: EngineOptions, creating: Bool, check: (any StateCheck)? = nil,
+    in medium: any FileSystem, options: EngineOptions, creating: Bool,
+    check: (any StateCheck)? = nil,
     makeSalt: @escaping @Sendable () -> UInt64
-  ) throws(StoreError) -> Recovered<Medium> {
+  ) throws(StoreError) -> Recovered {
     let lock = try WriterLock(in: medium)
     var recovery = Recovery(medium: medium, options: options, check: check, makeSalt: makeSalt)
     if creating { recovery.report.isNew = try recovery.createIfMissing() }
@@ -52,7 +53,7 @@ struct Recovery<Medium: FileSystem> {
   }
 
   private init(
-    medium: Medium, options: EngineOptions, check: (any StateCheck)?,
+    medium: any FileSystem, options: EngineOptions, check: (any StateCheck)?,
     makeSalt: @escaping @Sendable () -> UInt64
   ) {
     self.medium = medium
@@ -62,8 +63,8 @@ struct Recovery<Medium: FileSystem> {
   }
 
   private mutating func recover(
-    _ writerLock: WriterLock<Medium>
-  ) throws(StoreError) -> Recovered<Medium> {
+    _ writerLock: WriterLock
+  ) throws(StoreError) -> Recovered {
     let files = try LogFiles(opening: medium, writing: true)
     report.healed += files.faults
     let content = try LogContent(files)
@@ -100,7 +101,7 @@ private struct LogContent {
   var footer: FooterReference { position.footer }
 
   /// - Throws: `.corrupt` for damage to what was flushed; `.io`.
-  init<Medium: FileSystem>(_ files: LogFiles<Medium>) throws(StoreError) {
+  init(_ files: LogFiles) throws(StoreError) {
     var reader = LogReader(files)
     while try reader.next() != nil {}
     position = reader.position
@@ -111,8 +112,8 @@ private struct LogContent {
 extension Recovery {
   /// The state that the log leads to, over the trees of its newest footer.
   private mutating func replay(
-    _ content: LogContent, over base: Base<Medium>, from files: LogFiles<Medium>
-  ) throws(StoreError) -> StoreState<Medium> {
+    _ content: LogContent, over base: Base, from files: LogFiles
+  ) throws(StoreError) -> StoreState {
     var replay = LogReplay(over: base, capacity: options.foldThreshold, names: names)
     var reader = LogReader(files)
     try replay.run(&reader)
@@ -132,7 +133,7 @@ extension Recovery {
   ///
   /// - Returns: a number above those of all page segments that were there: what somebody may still know by
   ///   a number does not come back as something else.
-  private mutating func removeOrphans(of file: PageFile<Medium>) throws(StoreError) -> UInt32 {
+  private mutating func removeOrphans(of file: PageFile) throws(StoreError) -> UInt32 {
     let kept = file.segmentNumbers
     var highest: UInt32 = 0
     for name in try medium.list(at: .directoryList) {

@@ -8,14 +8,14 @@
 /// only where the page around them is damaged; still, a person has to look at the report and decide.
 ///
 /// Nothing is ever written to the damaged store.
-enum Salvage<Medium: FileSystem> {
+enum Salvage {
   /// Finds all footers in `medium`, and checks what they lead to: the newest first, until one is whole.
   ///
   /// - Parameter isComplete: Whether the others are checked, too.
   /// - Complexity: O(bytes of the page segments), and those of what is checked.
   /// - Throws: `.io` if the directory cannot be read. Everything else that is wrong is in the report.
   static func search(
-    _ medium: Medium, isComplete: Bool = false
+    _ medium: any FileSystem, isComplete: Bool = false
   ) throws(StoreError) -> SalvageReport {
     try find(medium, isComplete: isComplete).report
   }
@@ -30,8 +30,9 @@ enum Salvage<Medium: FileSystem> {
   ///   written.
   /// - Throws: `.locked` if one of the stores is open for writing; `.io(.fileExists, …)` if `other` is not
   ///   empty; `.full`, `.io`, `.limitExceeded`.
-  static func run<Other: FileSystem>(
-    from medium: Medium, to other: Other, choosing choice: SalvageChoice = .newestWhole,
+  static func run(
+    from medium: any FileSystem, to other: any FileSystem,
+    choosing choice: SalvageChoice = .newestWhole,
     options: EngineOptions = EngineOptions(), makeSalt: @Sendable () -> UInt64
   ) throws(StoreError) -> SalvageReport {
     if try WriterLock.isHeld(in: medium) { throw .locked(path: medium.path, holder: nil) }
@@ -61,11 +62,11 @@ enum Salvage<Medium: FileSystem> {
   /// What a candidate is read by.
   private struct Source {
     let footer: Footer
-    var pages: PageReader<Medium>?
+    var pages: PageReader?
   }
 
   private static func find(
-    _ medium: Medium, isComplete: Bool
+    _ medium: any FileSystem, isComplete: Bool
   ) throws(StoreError) -> (report: SalvageReport, sources: [Source]) {
     var search = FooterSearch(medium)
     try search.run()
@@ -89,7 +90,7 @@ enum Salvage<Medium: FileSystem> {
   }
 
   /// What is wrong with a footer's trees, but for nodes that are emptier than they should be.
-  private static func faults(of footer: Footer, in pages: PageReader<Medium>?) -> [StoreError] {
+  private static func faults(of footer: Footer, in pages: PageReader?) -> [StoreError] {
     guard let pages else { return [] }
     var faults: [StoreError] = []
     for tree in footer.trees {

@@ -1,14 +1,14 @@
 /// Copies what can be read of a footer's trees into a new store.
-struct SalvageCopy<Source: FileSystem, Medium: FileSystem> {
-  private let source: PageReader<Source>
-  private let appender: PageAppender<Medium>
-  private let medium: Medium
+struct SalvageCopy {
+  private let source: PageReader
+  private let appender: PageAppender
+  private let medium: any FileSystem
   private let identity: StoreIdentity
   private let sizes: NodeSizes
   let losses = SalvageLosses()
 
   init(
-    from source: PageReader<Source>, to appender: PageAppender<Medium>, in medium: Medium,
+    from source: PageReader, to appender: PageAppender, in medium: any FileSystem,
     of identity: StoreIdentity, sizes: NodeSizes
   ) {
     self.source = source
@@ -38,14 +38,14 @@ struct SalvageCopy<Source: FileSystem, Medium: FileSystem> {
   }
 
   private func copy(_ tree: NamedTree) throws(StoreError) -> TreeRoot? {
-    try TreeMerge<Medium, SalvagedEntries<Source>, NoTransform>.run(
+    try TreeMerge<SalvagedEntries, NoTransform>.run(
       SalvagedEntries(tree, of: source, losses: losses), into: nil, of: nil,
       transform: NoTransform(), sizes: sizes, appendingTo: appender)
   }
 
   /// The segment table: all that was written, and of that what is live.
   private func segments(of footer: Footer) throws(StoreError) -> [SegmentExtent] {
-    var entries: [SegmentTable<Medium>.Entry] = []
+    var entries: [SegmentTable.Entry] = []
     for extent in appender.extents {
       let end = extent.blocks.upperBound
       entries.append(

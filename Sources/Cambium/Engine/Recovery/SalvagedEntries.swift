@@ -2,7 +2,7 @@
 ///
 /// Keys ascend whatever the pages say: a node whose keys are not between the separators beside it is lost,
 /// too. So no page is come to twice, and the walk ends.
-struct SalvagedEntries<Medium: FileSystem>: SortedInput, ~Copyable {
+struct SalvagedEntries: SortedInput, ~Copyable {
   /// A subtree that is still to be read, with keys from `low` on and below `high`.
   private struct Subtree {
     let reference: PageReference
@@ -12,7 +12,7 @@ struct SalvagedEntries<Medium: FileSystem>: SortedInput, ~Copyable {
   }
 
   private let name: String
-  private let pages: PageReader<Medium>
+  private let pages: PageReader
   private let losses: SalvageLosses
   /// The next is the last.
   private var rest: [Subtree] = []
@@ -22,7 +22,7 @@ struct SalvagedEntries<Medium: FileSystem>: SortedInput, ~Copyable {
   private var currentKey: [UInt8] = []
   private var currentValue: [UInt8] = []
 
-  init(_ tree: NamedTree, of pages: PageReader<Medium>, losses: SalvageLosses) {
+  init(_ tree: NamedTree, of pages: PageReader, losses: SalvageLosses) {
     name = tree.name
     self.pages = pages
     self.losses = losses

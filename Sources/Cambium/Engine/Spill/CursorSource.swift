@@ -1,5 +1,5 @@
 /// A layer of a transaction's tree, with a place in it. It knows the key it stands on.
-class CursorSource<Medium: FileSystem> {
+class CursorSource {
   /// The key of the entry; of no meaning while the source stands nowhere.
   @exclusivity(unchecked) fileprivate final var standing: [UInt8] = []
   final fileprivate(set) var isOnEntry = false
@@ -24,7 +24,7 @@ class CursorSource<Medium: FileSystem> {
 }
 
 /// The changes in a spill's overlay.
-final class ChangesSource<Medium: FileSystem>: CursorSource<Medium> {
+final class ChangesSource: CursorSource {
   @exclusivity(unchecked) private var cursor: OverlayCursor
 
   init(_ tree: OverlayTree) {
@@ -46,12 +46,12 @@ final class ChangesSource<Medium: FileSystem>: CursorSource<Medium> {
   override func appendValue(to value: inout [UInt8]) { unsafe value.append(cursor.value) }
 }
 
-final class RunSource<Medium: FileSystem>: CursorSource<Medium> {
-  private let run: Run<Medium>
-  private let largeValues: PageReader<Medium>?
-  @exclusivity(unchecked) private var cursor: Cursor<Medium>
+final class RunSource: CursorSource {
+  private let run: Run
+  private let largeValues: PageReader?
+  @exclusivity(unchecked) private var cursor: Cursor
 
-  init(_ run: Run<Medium>, largeValues: PageReader<Medium>?) {
+  init(_ run: Run, largeValues: PageReader?) {
     self.run = run
     self.largeValues = largeValues
     unsafe cursor = Cursor(run.tree)
@@ -87,10 +87,10 @@ final class RunSource<Medium: FileSystem>: CursorSource<Medium> {
 }
 
 /// What the transaction began with, and its first changes.
-final class BelowSource<Medium: FileSystem>: CursorSource<Medium> {
-  @exclusivity(unchecked) private var cursor: LayeredCursor<Medium>
+final class BelowSource: CursorSource {
+  @exclusivity(unchecked) private var cursor: LayeredCursor
 
-  init(_ tree: LayeredTree<Medium>) {
+  init(_ tree: LayeredTree) {
     unsafe cursor = LayeredCursor(tree)
   }
 

@@ -2,9 +2,9 @@
 /// to operations.
 ///
 /// It has its segment open; when the last that knows the run goes, so do its bytes.
-struct Run<Medium: FileSystem>: Sendable {
+struct Run: Sendable {
   /// Its values are operations as `RunValue` reads them.
-  let tree: Tree<Medium>
+  let tree: Tree
   /// How often what is in it was merged. Runs of one level are of about one size.
   let level: Int
   let filter: RunFilter
@@ -80,7 +80,7 @@ extension Run {
   ///
   /// - Parameter largeValues: Where those of large puts are read.
   func append(
-    _ entry: LeafEntry, to value: inout [UInt8], largeValues: PageReader<Medium>?
+    _ entry: LeafEntry, to value: inout [UInt8], largeValues: PageReader?
   ) throws(StoreError) {
     if entry.isExternal {
       var bytes: [UInt8] = []

@@ -2,7 +2,7 @@
 ///
 /// Leaves lie in the order of their keys, so a piece holds many of them. Pages are checked by their checksums
 /// and no further: this process wrote them, and nobody else could.
-final class RunInput<Medium: FileSystem> {
+final class RunInput {
   /// A branch on the path, and the child that the path goes on with.
   private struct Step {
     let page: Page
@@ -13,7 +13,7 @@ final class RunInput<Medium: FileSystem> {
   /// Large enough that a read costs little more than its bytes, and small enough for one for each run.
   private static var pieceSize: Int { 512 << 10 }
 
-  private let tree: Tree<Medium>
+  private let tree: Tree
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var path: [Step] = []
   @exclusivity(unchecked) private var hasBegun = false
@@ -26,7 +26,7 @@ final class RunInput<Medium: FileSystem> {
   @exclusivity(unchecked) private var external: [UInt8] = []
   @exclusivity(unchecked) private var isExternal = false
 
-  init(_ run: Run<Medium>) {
+  init(_ run: Run) {
     tree = run.tree
   }
 
@@ -136,8 +136,8 @@ extension RunInput {
     else { throw .corrupt(.page(position), invariant: .pageExists, reason: "no run goes that far") }
     let blocks = min(UInt32(piece.count / Layout.blockSize), entry.endBlock - position.block)
     unsafe pieceBlocks = 0
-    let count = try tree.pages.medium.read(
-      entry.segment.file, into: piece, count: Int(blocks) * Layout.blockSize,
+    let count = try entry.segment.file.read(
+      into: piece, count: Int(blocks) * Layout.blockSize,
       from: Int(position.block) * Layout.blockSize)
     guard count == Int(blocks) * Layout.blockSize else {
       throw .corrupt(
@@ -148,14 +148,14 @@ extension RunInput {
   }
 }
 
-extension FileSystem {
+extension File {
   /// Fills the beginning of a buffer.
   fileprivate func read(
-    _ file: File, into buffer: PageBuffer, count: Int, from offset: Int
+    into buffer: PageBuffer, count: Int, from offset: Int
   ) throws(StoreError) -> Int {
     var bytes = buffer.mutableBytes
     var part = bytes._mutatingExtracting(first: count)
-    return try read(file, into: &part, from: offset, at: .pageRead)
+    return try read(into: &part, from: offset, at: .pageRead)
   }
 }
 

@@ -5,9 +5,9 @@
 /// 5.4.1.)
 ///
 /// - Complexity: O(log inputs) comparisons an operation, most of them of two words.
-struct RunMerge<Medium: FileSystem>: SortedInput {
+struct RunMerge: SortedInput {
   /// Newest first.
-  private let inputs: [SpillInput<Medium>]
+  private let inputs: [SpillInput]
   /// The first bytes of the key that each stands on.
   private var heads: [UInt64]
   private var isActive: [Bool]
@@ -16,14 +16,14 @@ struct RunMerge<Medium: FileSystem>: SortedInput {
   private var hasBegun = false
   /// The key of the present operation, once the input that had it is moved on.
   private var lastKey: [UInt8] = []
-  private let largeValues: PageReader<Medium>?
+  private let largeValues: PageReader?
   private var largeValue: [UInt8] = []
   private var isLarge = false
 
   /// - Parameters:
   ///   - inputs: Newest first, at least one; none was moved yet.
   ///   - largeValues: Where those of large puts are read, for whoever asks for values.
-  init(newestFirst inputs: [SpillInput<Medium>], largeValues: PageReader<Medium>?) {
+  init(newestFirst inputs: [SpillInput], largeValues: PageReader?) {
     self.inputs = inputs
     self.largeValues = largeValues
     heads = inputs.map { _ in 0 }

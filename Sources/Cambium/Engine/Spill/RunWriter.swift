@@ -1,10 +1,10 @@
 /// Writes runs into temporary segments: those of one moment, one for each tree, go to the same.
-struct RunWriter<Medium: FileSystem>: ~Copyable {
-  private let appender: PageAppender<Medium>
-  private let place: RunPlace<Medium>
+struct RunWriter: ~Copyable {
+  private let appender: PageAppender
+  private let place: RunPlace
   private var roots: [(tree: TreeSlot, root: TreeRoot, level: Int, filter: RunFilter)] = []
 
-  init(in place: RunPlace<Medium>) {
+  init(in place: RunPlace) {
     self.place = place
     appender = place.appender()
   }
@@ -13,8 +13,8 @@ struct RunWriter<Medium: FileSystem>: ~Copyable {
   ///
   /// - Throws: `.full`, `.io`, and what reading the input does.
   mutating func write(
-    _ input: RunMerge<Medium>, of tree: TreeSlot, level: Int,
-    largeValues: inout LargeValues<Medium>
+    _ input: RunMerge, of tree: TreeSlot, level: Int,
+    largeValues: inout LargeValues
   ) throws(StoreError) {
     var input = input
     var builder = TreeBuilder(appendingTo: appender, base: nil, sizes: place.sizes)
@@ -38,13 +38,13 @@ struct RunWriter<Medium: FileSystem>: ~Copyable {
   }
 
   private static func append(
-    _ input: borrowing RunMerge<Medium>, to builder: inout TreeBuilder<Medium>
+    _ input: borrowing RunMerge, to builder: inout TreeBuilder
   ) throws(StoreError) {
     try builder.append(input.key, input.stored, schemaVersion: input.schemaVersion)
   }
 
   /// The runs, to be read.
-  consuming func finish() throws(StoreError) -> [(tree: TreeSlot, run: Run<Medium>)] {
+  consuming func finish() throws(StoreError) -> [(tree: TreeSlot, run: Run)] {
     let pages = place.reader(of: try appender.readable())
     return roots.map { root in
       let tree = Tree(pages: pages, root: root.root)
@@ -54,8 +54,8 @@ struct RunWriter<Medium: FileSystem>: ~Copyable {
 }
 
 /// Where runs are put, and how they are read.
-struct RunPlace<Medium: FileSystem> {
-  private let medium: Medium
+struct RunPlace {
+  private let medium: any FileSystem
   private let identity: StoreIdentity
   private let numbers: RunNumbers
   private let segmentBlocks: Int
@@ -65,7 +65,7 @@ struct RunPlace<Medium: FileSystem> {
   /// For all runs of a transaction: lookups read pages one by one.
   private let cache = PageCache(capacity: 4 << 20)
 
-  init(of base: Base<Medium>, _ numbers: RunNumbers, _ options: EngineOptions) {
+  init(of base: Base, _ numbers: RunNumbers, _ options: EngineOptions) {
     medium = base.file.pages.medium
     identity = base.file.pages.identity
     self.numbers = numbers
@@ -74,25 +74,25 @@ struct RunPlace<Medium: FileSystem> {
     filterWords = options.transactionBudget / 8 / MemoryLayout<UInt64>.size
   }
 
-  func appender() -> PageAppender<Medium> {
+  func appender() -> PageAppender {
     PageAppender(
       to: medium, of: identity, from: numbers.take(), output: .direct, lifetime: .temporary,
       segmentBlocks: segmentBlocks)
   }
 
-  func reader(of segments: SegmentTable<Medium>) -> PageReader<Medium> {
+  func reader(of segments: SegmentTable) -> PageReader {
     PageReader(medium: medium, identity: identity, segments: segments, cache: cache)
   }
 }
 
 /// The values of a spilled transaction that are too large to be moved from run to run. They stay until it is
 /// over.
-struct LargeValues<Medium: FileSystem> {
-  private let place: RunPlace<Medium>
-  private var appender: PageAppender<Medium>?
-  private var reader: PageReader<Medium>?
+struct LargeValues {
+  private let place: RunPlace
+  private var appender: PageAppender?
+  private var reader: PageReader?
 
-  init(in place: RunPlace<Medium>) {
+  init(in place: RunPlace) {
     self.place = place
   }
 
@@ -107,7 +107,7 @@ struct LargeValues<Medium: FileSystem> {
   /// Where they are read; nil if there are none.
   ///
   /// - Throws: `.full`, `.io`: the last of them have to be written first.
-  mutating func pages() throws(StoreError) -> PageReader<Medium>? {
+  mutating func pages() throws(StoreError) -> PageReader? {
     if let reader { return reader }
     guard let appender else { return nil }
     reader = place.reader(of: try appender.readable())

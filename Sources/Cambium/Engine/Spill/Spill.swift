@@ -13,18 +13,18 @@
 /// transaction goes back to a savepoint before.
 ///
 /// A class of one owner on one thread, so accesses cannot overlap.
-final class Spill<Medium: FileSystem> {
+final class Spill {
   /// The runs of one tree.
   struct TreeRuns {
     /// Oldest first. Their levels never rise.
-    var runs: [Run<Medium>] = []
+    var runs: [Run] = []
     /// Whether what lies below the runs does not count.
     var hidesOlder = false
   }
 
   typealias Runs = [TreeSlot: TreeRuns]
 
-  private let place: RunPlace<Medium>
+  private let place: RunPlace
   /// The bytes that buffers and overlay may take.
   private let capacity: Int
   private let runsMax: Int
@@ -35,12 +35,12 @@ final class Spill<Medium: FileSystem> {
   @exclusivity(unchecked) private var lastBuffer: (tree: TreeSlot, buffer: RunBuffer)?
   @exclusivity(unchecked) private var bufferSize = 0
   @exclusivity(unchecked) private var editor: OverlayEditor?
-  @exclusivity(unchecked) private var largeValues: LargeValues<Medium>
+  @exclusivity(unchecked) private var largeValues: LargeValues
   @exclusivity(unchecked) private var savepoints: [Savepoint] = []
   /// What made it unusable.
   @exclusivity(unchecked) private var failure: StoreError?
 
-  init(in place: RunPlace<Medium>, capacity: Int, runsMax: Int) {
+  init(in place: RunPlace, capacity: Int, runsMax: Int) {
     self.place = place
     self.capacity = capacity
     pool = ChunkPool(keepingUpTo: capacity / ChunkPool.chunkSize + 1)
@@ -210,7 +210,7 @@ extension Spill {
     if buffers.isEmpty { return }
     var writer = RunWriter(in: place)
     for (tree, buffer) in buffers {
-      let input = SpillInput<Medium>.buffer(buffer.takeSorted())
+      let input = SpillInput.buffer(buffer.takeSorted())
       try unsafe writer.write(
         RunMerge(newestFirst: [input], largeValues: nil), of: tree, level: 0,
         largeValues: &largeValues)
@@ -245,7 +245,7 @@ extension Spill {
     for tree in overlay.trees {
       let changes = overlay[tree]
       if changes.hidesBase { runs[tree] = TreeRuns(hidesOlder: true) }
-      let input = SpillInput<Medium>.overlay(OverlayRunInput(changes))
+      let input = SpillInput.overlay(OverlayRunInput(changes))
       try unsafe writer.write(
         RunMerge(newestFirst: [input], largeValues: nil), of: tree, level: 0,
         largeValues: &largeValues)
@@ -275,7 +275,7 @@ extension Spill {
 
 extension Spill.TreeRuns {
   /// The newest `count` runs, if all are of one level.
-  fileprivate func newestOfOneLevel(_ count: Int) -> [Run<Medium>]? {
+  fileprivate func newestOfOneLevel(_ count: Int) -> [Run]? {
     let newest = runs.suffix(count)
     guard newest.count == count, newest.allSatisfy({ $0.level == runs.last?.level }) else {
       return nil
@@ -291,8 +291,8 @@ extension Spill {
   ///
   /// - Throws: `.full`, `.io`, from then on always: what is in the buffer may have to become a run.
   func tree(
-    _ slot: TreeSlot, over below: LayeredTree<Medium>
-  ) throws(StoreError) -> TransactionTree<Medium> {
+    _ slot: TreeSlot, over below: LayeredTree
+  ) throws(StoreError) -> TransactionTree {
     try emptyBuffer(of: slot)
     let runs = unsafe self.runs[slot] ?? TreeRuns()
     let changes = unsafe editor?.present[slot]
@@ -385,8 +385,8 @@ extension Spill {
   /// All that was done to a tree, newest first. What was in a buffer is only there, then.
   ///
   /// - Returns: also whether it hides what lies below.
-  func takeInputs(_ tree: TreeSlot) -> (inputs: [SpillInput<Medium>], hidesOlder: Bool) {
-    var inputs: [SpillInput<Medium>] = []
+  func takeInputs(_ tree: TreeSlot) -> (inputs: [SpillInput], hidesOlder: Bool) {
+    var inputs: [SpillInput] = []
     if let buffer = unsafe buffers.removeValue(forKey: tree), !buffer.isEmpty {
       inputs.append(.buffer(buffer.takeSorted()))
     }
@@ -401,7 +401,7 @@ extension Spill {
   }
 
   /// Where values of large puts are read.
-  func largeValuePages() throws(StoreError) -> PageReader<Medium>? {
+  func largeValuePages() throws(StoreError) -> PageReader? {
     try unsafe largeValues.pages()
   }
 }

@@ -1,6 +1,6 @@
 /// One of the layers that a spilled transaction is merged from, in the order of its keys.
-enum SpillInput<Medium: FileSystem> {
-  case run(RunInput<Medium>)
+enum SpillInput {
+  case run(RunInput)
   case buffer(BufferInput)
   case overlay(OverlayRunInput)
 

@@ -5,21 +5,21 @@
 /// anew.
 ///
 /// - Complexity: O(layers) comparisons a move.
-final class TransactionCursor<Medium: FileSystem> {
-  private let sources: [CursorSource<Medium>]
+final class TransactionCursor {
+  private let sources: [CursorSource]
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var present: Int?
   @exclusivity(unchecked) private var isForward = true
 
   /// - Parameter sources: Newest first.
-  init(newestFirst sources: [CursorSource<Medium>]) {
+  init(newestFirst sources: [CursorSource]) {
     self.sources = sources
   }
 
   /// Whether the cursor stands on an entry.
   var isOnEntry: Bool { unsafe present != nil }
 
-  private var source: CursorSource<Medium> {
+  private var source: CursorSource {
     guard let present = unsafe present else {
       preconditionFailure("a cursor has an entry while it stands on one")
     }

@@ -3,22 +3,22 @@
 ///     changes   in the overlay of a spilled transaction, if there is one
 ///     runs      of a spilled transaction
 ///     below     everything else; all there is where nothing was spilled
-struct TransactionTree<Medium: FileSystem> {
+struct TransactionTree {
   private let changes: OverlayTree?
   /// Newest first.
-  private let runs: [Run<Medium>]
-  private let below: LayeredTree<Medium>
-  private let largeValues: PageReader<Medium>?
+  private let runs: [Run]
+  private let below: LayeredTree
+  private let largeValues: PageReader?
 
   /// A tree of a transaction that spilled nothing.
-  init(_ tree: LayeredTree<Medium>) {
+  init(_ tree: LayeredTree) {
     self.init(changes: nil, runs: [], below: tree, largeValues: nil)
   }
 
   /// - Parameter below: Without anything where changes or runs hide it.
   init(
-    changes: OverlayTree?, runs: [Run<Medium>], below: LayeredTree<Medium>,
-    largeValues: PageReader<Medium>?
+    changes: OverlayTree?, runs: [Run], below: LayeredTree,
+    largeValues: PageReader?
   ) {
     self.changes = changes
     self.runs = runs
@@ -145,7 +145,7 @@ extension TransactionTree {
   ///
   /// - Complexity: O(log count); O(offset) where the transaction spilled changes of the tree.
   func seek(
-    _ cursor: TransactionCursor<Medium>, toOffset offset: Int
+    _ cursor: TransactionCursor, toOffset offset: Int
   ) throws(StoreError) -> Bool {
     if isPlain {
       guard let key = try below.key(atOffset: offset) else { return false }
@@ -162,8 +162,8 @@ extension TransactionTree {
   }
 
   /// A cursor that stands nowhere yet.
-  func cursor() -> TransactionCursor<Medium> {
-    var sources: [CursorSource<Medium>] = []
+  func cursor() -> TransactionCursor {
+    var sources: [CursorSource] = []
     if let changes, !changes.isEmpty { sources.append(ChangesSource(changes)) }
     for run in runs { sources.append(RunSource(run, largeValues: largeValues)) }
     sources.append(BelowSource(below))

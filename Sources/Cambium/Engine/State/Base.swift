@@ -1,10 +1,10 @@
 /// The trees of one footer, by their numbers in memory.
-final class Base<Medium: FileSystem>: Sendable {
-  let file: PageFile<Medium>
+final class Base: Sendable {
+  let file: PageFile
   private let roots: [TreeRoot?]
 
   /// - Throws: `.limitExceeded` if the catalog has a name that is too long.
-  init(_ file: PageFile<Medium>, names: TreeNames) throws(StoreError) {
+  init(_ file: PageFile, names: TreeNames) throws(StoreError) {
     self.file = file
     var roots: [TreeRoot?] = []
     for tree in file.footer.trees {
@@ -18,7 +18,7 @@ final class Base<Medium: FileSystem>: Sendable {
   /// Every commit up to this one is in the trees.
   var coveredSequence: UInt64 { file.reference.coveredSequence }
 
-  func tree(_ slot: TreeSlot) -> Tree<Medium> {
+  func tree(_ slot: TreeSlot) -> Tree {
     let slot = Int(slot.number)
     return Tree(pages: file.pages, root: slot < roots.count ? roots[slot] : nil)
   }

@@ -1,17 +1,17 @@
 /// One committed state, which stays as it is for as long as it is held.
 ///
 /// It keeps its segments on disk and its overlays in memory. Any number of threads may read it.
-final class Snapshot<Medium: FileSystem>: Sendable {
-  let state: StoreState<Medium>
+final class Snapshot: Sendable {
+  let state: StoreState
   private let pin: OverlayPin
 
   /// - Precondition: `state` is known to be alive, as that which is published is under the engine's lock.
-  init(_ state: StoreState<Medium>) {
+  init(_ state: StoreState) {
     self.state = state
     pin = state.fresh.pin()
   }
 
-  func tree(_ slot: TreeSlot) -> LayeredTree<Medium> { state.tree(slot) }
+  func tree(_ slot: TreeSlot) -> LayeredTree { state.tree(slot) }
 }
 
 extension Engine {
@@ -19,7 +19,7 @@ extension Engine {
   ///
   /// - Complexity: a lock, and a small object if a commit came since the last snapshot.
   /// - Throws: `.forked` in a child process, `.closed`.
-  func snapshot() throws(StoreError) -> Snapshot<Medium> {
+  func snapshot() throws(StoreError) -> Snapshot {
     try checkProcess()
     lock.lock()
     defer { lock.unlock() }
@@ -28,14 +28,14 @@ extension Engine {
   }
 
   /// The newest published state, of a store that was closed the last.
-  func lastSnapshot() -> Snapshot<Medium> {
+  func lastSnapshot() -> Snapshot {
     lock.lock()
     defer { lock.unlock() }
     return newestSnapshot()
   }
 
   /// With the lock.
-  private func newestSnapshot() -> Snapshot<Medium> {
+  private func newestSnapshot() -> Snapshot {
     if let snapshotOfPublished { return snapshotOfPublished }
     let snapshot = Snapshot(commits.published)
     snapshotOfPublished = snapshot

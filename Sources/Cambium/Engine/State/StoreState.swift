@@ -6,10 +6,10 @@
 ///
 /// A value: a state stays as it is whatever is committed, folded or published after it. Each layer says
 /// what it changes relative to those below, so counts are sums.
-struct StoreState<Medium: FileSystem>: Sendable {
+struct StoreState: Sendable {
   /// The last commit that is in it; 0 if there is none.
   var sequence: UInt64
-  var base: Base<Medium>
+  var base: Base
   /// What a fold is writing into new trees.
   var frozen: Frozen?
   var fresh: Overlay
@@ -27,7 +27,7 @@ struct StoreState<Medium: FileSystem>: Sendable {
   }
 
   /// One tree of this state.
-  func tree(_ slot: TreeSlot) -> LayeredTree<Medium> {
+  func tree(_ slot: TreeSlot) -> LayeredTree {
     // Without an array of overlays: this is part of every lookup.
     LayeredTree(fresh[slot], frozen?.overlay[slot], over: base.tree(slot))
   }

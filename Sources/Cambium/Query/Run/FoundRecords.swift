@@ -218,14 +218,3 @@ extension QueryPlan {
     }
   }
 }
-
-extension TreeAccess {
-  /// Whether what it reads may change between two calls.
-  var isChanging: Bool {
-    switch self {
-    case .posix, .memory: false
-    case .changing: true
-    case .other(let trees): trees is any TreeWriting
-    }
-  }
-}

@@ -6,7 +6,7 @@ final class FoundRow {
   private let record: RecordTrees
   private let trees: TreeAccess
   /// Nil outside of snapshots, and where rows may be of older versions.
-  private let snapshot: SnapshotTrees<PosixFileSystem>?
+  private let snapshot: SnapshotTrees?
   // One owner on one thread uses them, so accesses cannot overlap.
   /// What is looked up ahead, once it is.
   @exclusivity(unchecked) private(set) var ahead: RowsAhead?
@@ -22,7 +22,7 @@ final class FoundRow {
   init(of record: RecordTrees, in trees: TreeAccess) {
     self.record = record
     self.trees = trees
-    if case .posix(let snapshot) = trees, snapshot.upgrades?[record.rows] == nil {
+    if case .state(let snapshot) = trees, snapshot.upgrades?[record.rows] == nil {
       self.snapshot = snapshot
     } else {
       snapshot = nil
@@ -67,7 +67,7 @@ final class FoundRow {
   }
 
   private func find(
-    _ key: RawSpan, in tree: LayeredTree<PosixFileSystem>
+    _ key: RawSpan, in tree: LayeredTree
   ) throws(StoreError) -> Bool {
     guard try unsafe entry.find(key, in: tree) else { return false }
     if unsafe entry.isExternal {

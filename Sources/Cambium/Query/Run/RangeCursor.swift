@@ -100,7 +100,7 @@ extension RangeCursor {
   func next(
     meeting condition: RowCondition, _ layout: RowLayout
   ) throws(StoreError) -> Bool? {
-    guard unsafe isInRange, !isBackward, case .posix(let cursor) = cursor else { return nil }
+    guard unsafe isInRange, !isBackward, case .state(let cursor) = cursor else { return nil }
     unsafe isInRange = try cursor.next(
       meeting: condition, layout, before: hasBound ? bound : nil, &count)
     return unsafe isInRange ? true : nil
@@ -111,7 +111,7 @@ extension RangeCursor {
   ///
   /// - Throws: `.corrupt`, `.io`.
   func add(to sum: inout FieldSum, _ layout: RowLayout) throws(StoreError) -> Bool {
-    guard unsafe isInRange, !isBackward, case .posix(let cursor) = cursor else { return false }
+    guard unsafe isInRange, !isBackward, case .state(let cursor) = cursor else { return false }
     unsafe count &-= 1
     unsafe isInRange = false
     try unsafe cursor.add(to: &sum, layout, before: hasBound ? bound : nil, &count)

@@ -2,13 +2,13 @@
 ///
 /// The map has a blob as long as a row refers to it, or while states are kept from before migrations, which may.
 struct BlobAccounts {
-  let trees: TreeChanges
+  let trees: TransactionTrees
   let blobs: BlobTrees
   let session: BlobSession
 
-  private var reading: TreeAccess { .changing(trees) }
+  private var reading: TreeAccess { .transaction(trees) }
 
-  init(_ trees: TreeChanges, _ blobs: BlobTrees, _ session: BlobSession) {
+  init(_ trees: TransactionTrees, _ blobs: BlobTrees, _ session: BlobSession) {
     self.trees = trees
     self.blobs = blobs
     self.session = session
@@ -138,7 +138,7 @@ extension BlobAccounts {
 }
 
 extension BlobHeader {
-  func put(into trees: TreeChanges, _ blobs: BlobTrees) throws(StoreError) {
+  func put(into trees: TransactionTrees, _ blobs: BlobTrees) throws(StoreError) {
     let (key, bytes) = (Self.key, encoded())
     try trees.put(
       key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: blobs.segments)

@@ -4,12 +4,12 @@ struct BlobCheck {
   private let blobs: BlobTrees
   private let records: [RecordTrees]
   /// Nil where the store was opened without a header of blobs.
-  private let segments: (any BlobLocating)?
+  private let segments: LocatedSegments?
   private(set) var faults: [StoreError] = []
 
   init(
     _ records: [RecordTrees], _ blobs: BlobTrees, in trees: TreeAccess,
-    _ segments: (any BlobLocating)?
+    _ segments: LocatedSegments?
   ) {
     self.trees = trees
     self.blobs = blobs
@@ -91,7 +91,7 @@ struct BlobCheck {
   }
 
   private mutating func checkMap(
-    _ segments: any BlobLocating, deep: Bool
+    _ segments: LocatedSegments, deep: Bool
   ) throws(StoreError) {
     let isCountDue = try blobs.header(in: trees)?.isCountDue ?? true
     var live: [UInt32: SegmentAccount] = [:]

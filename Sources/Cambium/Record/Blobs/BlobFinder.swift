@@ -3,7 +3,7 @@
 final class BlobFinder {
   private let trees: TreeAccess?
   private let blobs: BlobTrees?
-  private let segments: (any BlobLocating)?
+  private let segments: LocatedSegments?
   /// Blobs that the state has no more: those that a transaction has let go of.
   private let released: [BlobIdentity: BlobPlace]
   /// Whether a blob that is gone is one that cannot be read, and no fault: old rows may refer to such.
@@ -12,7 +12,7 @@ final class BlobFinder {
   let waiting: [Blob]
 
   init(
-    _ trees: TreeAccess, _ blobs: BlobTrees, _ segments: any BlobLocating,
+    _ trees: TreeAccess, _ blobs: BlobTrees, _ segments: LocatedSegments,
     released: [BlobIdentity: BlobPlace] = [:], isOfOldRows: Bool = false
   ) {
     self.trees = trees

@@ -1,34 +1,42 @@
 internal import Synchronization
 
 /// Keeps the files of a store's blobs, on a medium.
-final class BlobKeeper<Medium: FileSystem>: BlobKeeping {
-  private let files: BlobFiles<Medium>
+final class BlobKeeper: Sendable {
+  private let files: BlobFiles
   private let removals = Atomic(0)
   private let random: @Sendable () -> UInt64
 
   /// - Parameters:
   ///   - number: Of the first segment to be made: above all that there ever were.
   ///   - random: Where identities come from.
-  init(_ files: BlobFiles<Medium>, random: @escaping @Sendable () -> UInt64) {
+  init(_ files: BlobFiles, random: @escaping @Sendable () -> UInt64) {
     self.files = files
     self.random = random
   }
 
   var seed: BlobSeed { files.seed }
+  /// How many segments were removed, or begun to be.
   var removalCount: Int { removals.load(ordering: .acquiring) }
+  /// The segments with something that is not committed yet.
   var pinnedSegments: [UInt32] { files.pinnedSegments }
+  /// All that are open, ascending.
   var openSegments: [UInt32] { files.openSegments.map(\.number) }
 
+  /// Sees to it that nothing is written to a segment any more. False where something in it is not committed yet.
   func retire(_ segment: UInt32) -> Bool { files.retire(segment) }
 
-  func located() -> any BlobLocating { LocatedSegments(files) }
+  /// What reads in the segments that are open now, also when they have been removed.
+  func located() -> LocatedSegments { LocatedSegments(files) }
 
-  func makeStream(_ compression: BlobCompression, isHashed: Bool) -> any BlobWriting {
+  /// Begins a blob with an identity of its own.
+  func makeStream(_ compression: BlobCompression, isHashed: Bool) -> BlobStream {
     let identity = BlobIdentity(low: random(), high: random())
     return files.makeStream(identity, compression, isHashed: isHashed)
   }
 
+  /// Throws `.closed` or `.forked` if no more blobs may be written.
   func checkOpen() throws(StoreError) { try files.gate.check() }
+  /// Refuses all further writes, waits for those under way, and releases the store's lock.
   func close() { files.gate.close() }
 
   func sync(_ places: [BlobPlace]) throws(StoreError) { try files.sync(places) }
@@ -37,14 +45,17 @@ final class BlobKeeper<Medium: FileSystem>: BlobKeeping {
     try files.copy(identity, from: place)
   }
 
+  /// Keeps segments open for whoever reads in them, and no others.
   func open(_ segments: [UInt32]) throws(StoreError) { try files.open(segments) }
   func release(but segments: [UInt32]) { files.release(but: segments) }
   func size(of segment: UInt32) throws(StoreError) -> UInt64 { try files.size(of: segment) }
 
+  /// Lets what is written next go on in a segment that ends where the accounts say.
   func goOn(in segment: UInt32, end: UInt64) throws(StoreError) {
     try files.goOn(in: segment, end: end)
   }
 
+  /// Removes a segment that nothing refers to. False where something in it is not committed yet.
   func remove(_ segment: UInt32) throws(StoreError) -> Bool {
     guard files.retire(segment) else { return false }
     // Said before: who takes a state meanwhile takes it again.
@@ -66,19 +77,19 @@ extension FileSystem {
 }
 
 /// The segments that were open when a state was taken.
-private final class LocatedSegments<Medium: FileSystem>: BlobLocating {
-  private let files: BlobFiles<Medium>
+final class LocatedSegments: Sendable {
+  private let files: BlobFiles
   /// Ascending by number.
-  private let segments: [BlobSegment<Medium>]
+  private let segments: [BlobSegment]
 
-  init(_ files: BlobFiles<Medium>) {
+  fileprivate init(_ files: BlobFiles) {
     self.files = files
     segments = files.openSegments
   }
 
   func reader(
     of identity: BlobIdentity, at place: BlobPlace
-  ) throws(StoreError) -> any CheckedBlobReading {
+  ) throws(StoreError) -> BlobFrameReader {
     if let segment = segment(place.segment) {
       return BlobFrameReader(
         identity, at: place, in: segment, of: files.medium, seed: files.seed, crew: files.crew)
@@ -86,8 +97,11 @@ private final class LocatedSegments<Medium: FileSystem>: BlobLocating {
     return try files.reader(of: identity, at: place)
   }
 
-  func copy<Target: FileSystem>(
-    _ number: UInt32, through end: UInt64, to target: Target,
+  /// Copies the bytes of a segment before `end` into another directory.
+  ///
+  /// - Throws: as `BlobSegment.copy`; `.missing`.
+  func copy(
+    _ number: UInt32, through end: UInt64, to target: any FileSystem,
     _ monitor: BackupMonitor
   ) throws(StoreError) {
     guard let segment = segment(number) else {
@@ -96,7 +110,7 @@ private final class LocatedSegments<Medium: FileSystem>: BlobLocating {
     try segment.copy(through: end, in: files.medium, to: target, monitor)
   }
 
-  private func segment(_ number: UInt32) -> BlobSegment<Medium>? {
+  private func segment(_ number: UInt32) -> BlobSegment? {
     var (low, high) = (0, segments.count)
     while low < high {
       let middle = (low + high) / 2

@@ -3,7 +3,7 @@
 /// It keeps what is written from being collected, has it on the medium before the commit is, and says afterwards
 /// which segments may have become garbage.
 final class BlobSession {
-  let keeper: any BlobKeeping
+  let keeper: BlobKeeper
   /// Blobs that are in no map yet. They stay pinned until the commit is published.
   private(set) var contents: [BlobIdentity: BlobContent] = [:]
   /// In the order in which the map took them in.
@@ -14,7 +14,7 @@ final class BlobSession {
   private(set) var emptied: [UInt32] = []
   private let bin: BlobBin
 
-  init(_ keeper: any BlobKeeping, _ bin: BlobBin) {
+  init(_ keeper: BlobKeeper, _ bin: BlobBin) {
     self.keeper = keeper
     self.bin = bin
   }

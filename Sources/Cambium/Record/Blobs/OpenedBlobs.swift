@@ -4,17 +4,17 @@ internal import Synchronization
 final class OpenedBlobs: Sendable {
   private let isOpen = Atomic(false)
   // Set once, before it is said to be.
-  private nonisolated(unsafe) var opened: (any BlobKeeping)?
+  private nonisolated(unsafe) var opened: BlobKeeper?
   /// Segments that may be garbage.
   let bin = BlobBin()
 
   /// Nil where the store has no blobs and cannot get any.
-  var keeper: (any BlobKeeping)? {
+  var keeper: BlobKeeper? {
     isOpen.load(ordering: .acquiring) ? unsafe opened : nil
   }
 
   /// Once, by whoever opens the store.
-  func open(_ keeper: any BlobKeeping) {
+  func open(_ keeper: BlobKeeper) {
     unsafe opened = keeper
     isOpen.store(true, ordering: .releasing)
   }

@@ -20,7 +20,7 @@ extension RecordWriter {
   func blobFinder(of record: RecordTrees) -> BlobFinder? {
     guard let blobs = record.blobs, let session = trees.blobSession else { return nil }
     return BlobFinder(
-      .changing(trees), blobs, session.keeper.located(), released: session.released)
+      .transaction(trees), blobs, session.keeper.located(), released: session.released)
   }
 
   /// The row as it is to be stored, with every blob written that it refers to.
@@ -65,7 +65,7 @@ extension RecordWriter {
     guard let accounts = try accounts(of: record), record.countsBlobs else { return }
     var changes: [BlobIdentity: Int] = [:]
     let layout = record.layout
-    let cursor = try TreeAccess.changing(trees).cursor(in: record.rows)
+    let cursor = try TreeAccess.transaction(trees).cursor(in: record.rows)
     var isOn = try cursor.first()
     while isOn {
       let row = try cursor.value()

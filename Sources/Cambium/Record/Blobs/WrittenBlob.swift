@@ -1,10 +1,10 @@
 /// A blob that was written and is in no record yet. It is kept from being collected for as long as anybody has it.
 final class WrittenBlob: BlobSource {
   let content: BlobContent
-  private let keeper: any BlobKeeping
+  private let keeper: BlobKeeper
   private let reader: any BlobReading
 
-  init(_ content: BlobContent, by keeper: any BlobKeeping) throws(StoreError) {
+  init(_ content: BlobContent, by keeper: BlobKeeper) throws(StoreError) {
     self.content = content
     self.keeper = keeper
     reader = try keeper.located().reader(of: content.identity, at: content.place)
@@ -15,5 +15,5 @@ final class WrittenBlob: BlobSource {
   func reading() -> any BlobReading { reader }
 
   /// Whether it lies in the files of this keeper.
-  func isOf(_ keeper: any BlobKeeping) -> Bool { self.keeper === keeper }
+  func isOf(_ keeper: BlobKeeper) -> Bool { self.keeper === keeper }
 }

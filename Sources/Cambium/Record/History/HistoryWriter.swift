@@ -3,7 +3,7 @@
 /// Every commit has its entry, also one that changes no record: so it shows where commits were made by whom
 /// keeps no history. The history then begins anew behind them.
 struct HistoryWriter {
-  private let trees: TreeChanges
+  private let trees: TransactionTrees
   private let slot: TreeSlot
   /// The commit that is being made.
   private let sequence: UInt64
@@ -11,7 +11,7 @@ struct HistoryWriter {
   /// How many entries one commit takes out, at most, besides as many as it adds.
   private static var slice: Int { 16 }
 
-  init(_ trees: TreeChanges, in slot: TreeSlot) {
+  init(_ trees: TransactionTrees, in slot: TreeSlot) {
     self.trees = trees
     self.slot = slot
     sequence = trees.sequence
@@ -87,11 +87,11 @@ extension HistoryWriter {
 
   /// Has the history begin behind the commit, where there is one: what came before leads to another state.
   func beginAnew() throws(StoreError) {
-    if try HistoryFloor.find(TreeAccess.changing(trees), slot) != nil { try setFloor(sequence) }
+    if try HistoryFloor.find(TreeAccess.transaction(trees), slot) != nil { try setFloor(sequence) }
   }
 
   private func beginAnewWhereCommitsAreMissing() throws(StoreError) {
-    let cursor = try TreeAccess.changing(trees).cursor(in: slot)
+    let cursor = try TreeAccess.transaction(trees).cursor(in: slot)
     if try cursor.last(), cursor.key.byteCount > 0,
       try HistoryKey(cursor.key).sequence == sequence - 1
     {
@@ -128,10 +128,10 @@ extension HistoryWriter {
   func purge(
     atMost limit: Int = .max, _ isOld: (_ sequence: UInt64, _ date: Double) -> Bool
   ) throws(StoreError) {
-    var floor = try HistoryFloor.read(TreeAccess.changing(trees), slot)
+    var floor = try HistoryFloor.read(TreeAccess.transaction(trees), slot)
     let before = floor
     var keys: [HistoryKey] = []
-    let cursor = try TreeAccess.changing(trees).cursor(in: slot)
+    let cursor = try TreeAccess.transaction(trees).cursor(in: slot)
     var isOn = try cursor.seek(to: HistoryKey(sequence: 1, part: 0).bytes.rawSpan)
     while isOn, keys.count < limit {
       let key = try HistoryKey(cursor.key)

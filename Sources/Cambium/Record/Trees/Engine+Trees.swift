@@ -6,7 +6,7 @@ extension Engine {
   /// - Throws: `.closed`, `.forked`.
   func trees(
     _ upgrades: TreeUpgrades?, _ blobs: OpenedBlobs
-  ) throws(StoreError) -> SnapshotTrees<Medium> {
+  ) throws(StoreError) -> SnapshotTrees {
     guard let keeper = blobs.keeper else { return SnapshotTrees(try snapshot(), upgrades) }
     while true {
       let removalCount = keeper.removalCount
@@ -17,7 +17,7 @@ extension Engine {
   }
 
   /// The same, also of a store that was closed.
-  func lastTrees(_ upgrades: TreeUpgrades?, _ blobs: OpenedBlobs) -> SnapshotTrees<Medium> {
+  func lastTrees(_ upgrades: TreeUpgrades?, _ blobs: OpenedBlobs) -> SnapshotTrees {
     do throws(StoreError) { return try trees(upgrades, blobs) } catch {
       // There is no newer state, and what goes now, this one does not refer to.
       return SnapshotTrees(lastSnapshot(), upgrades, blobs: blobs.keeper?.located())

@@ -9,7 +9,7 @@
 /// because of damage, the transaction can only be rolled back: committing throws the same error again.
 @usableFromInline
 final class RecordWriter {
-  let trees: TreeChanges
+  let trees: TransactionTrees
   /// Why the transaction cannot be committed any more.
   private(set) var failure: StoreError?
   /// How often anything was written.
@@ -34,7 +34,7 @@ final class RecordWriter {
   ///   - notes: Takes down which records are changed.
   ///   - keepsHistory: Whether what was there before is kept from the beginning.
   init(
-    _ trees: TreeChanges, newKey: KeyEncoder = KeyEncoder(), oldKey: KeyEncoder = KeyEncoder(),
+    _ trees: TransactionTrees, newKey: KeyEncoder = KeyEncoder(), oldKey: KeyEncoder = KeyEncoder(),
     notes: KeyNotes? = nil, keepsHistory: Bool = false
   ) {
     self.trees = trees
@@ -300,7 +300,7 @@ extension RecordWriter {
   }
 
   private func noteAll(of record: RecordTrees) throws(StoreError) {
-    let cursor = try TreeAccess.changing(trees).cursor(in: record.rows)
+    let cursor = try TreeAccess.transaction(trees).cursor(in: record.rows)
     var isOn = try cursor.first()
     while isOn {
       note(cursor.key, try cursor.value().array(), of: record)

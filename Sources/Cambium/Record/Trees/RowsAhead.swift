@@ -3,7 +3,7 @@
 /// Mostly a row is waited for: its leaf is in memory, and not near. Looked up together, rows are waited for
 /// together.
 final class RowsAhead {
-  private let trees: SnapshotTrees<PosixFileSystem>
+  private let trees: SnapshotTrees
   private let tree: TreeSlot
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private(set) var keys = KeyBatch()
@@ -15,7 +15,7 @@ final class RowsAhead {
   /// How many are looked up together at most.
   static var countMax: Int { 32 }
 
-  init(_ trees: SnapshotTrees<PosixFileSystem>, _ tree: TreeSlot) {
+  init(_ trees: SnapshotTrees, _ tree: TreeSlot) {
     self.trees = trees
     self.tree = tree
   }

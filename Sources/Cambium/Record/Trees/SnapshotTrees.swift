@@ -1,15 +1,15 @@
 /// The trees of a snapshot. Any number of threads may read them.
-final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
-  private let snapshot: Snapshot<Medium>
+final class SnapshotTrees: Sendable {
+  private let snapshot: Snapshot
   /// What rows of older versions are read through; nil where there are none.
   let upgrades: TreeUpgrades?
 
   /// What finds the state's blobs; nil where the store was not opened for blobs.
-  let blobs: (any BlobLocating)?
+  let blobs: LocatedSegments?
 
   init(
-    _ snapshot: Snapshot<Medium>, _ upgrades: TreeUpgrades? = nil,
-    blobs: (any BlobLocating)? = nil
+    _ snapshot: Snapshot, _ upgrades: TreeUpgrades? = nil,
+    blobs: LocatedSegments? = nil
   ) {
     self.snapshot = snapshot
     self.upgrades = upgrades
@@ -21,10 +21,14 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
 
   var identity: StoreIdentity { snapshot.state.base.file.pages.identity }
 
+  /// The footer of the trees.
   var footer: Footer { snapshot.state.base.file.footer }
 
-  func backUp<Target: FileSystem>(
-    to target: Target, _ names: TreeNames, _ monitor: BackupMonitor
+  /// Makes a store of the trees in an empty directory, or in one that has its blobs already.
+  ///
+  /// - Throws: as `Backup.run`.
+  func backUp(
+    to target: any FileSystem, _ names: TreeNames, _ monitor: BackupMonitor
   ) throws(StoreError) -> BackupContents {
     try Backup(of: snapshot, names, monitor).run(into: target)
   }
@@ -39,7 +43,7 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
     return try upgrade.upgrade(&value, of: key, version)
   }
 
-  func layered(_ tree: TreeSlot) -> LayeredTree<Medium> { snapshot.tree(tree) }
+  func layered(_ tree: TreeSlot) -> LayeredTree { snapshot.tree(tree) }
 
   /// Lends `body` the value of `key`, where it is, if there is one.
   func withValue(
@@ -59,7 +63,7 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
 
   @inline(never)
   private func withUpgraded(
-    _ entry: borrowing LayeredEntry, _ key: RawSpan, in tree: LayeredTree<Medium>,
+    _ entry: borrowing LayeredEntry, _ key: RawSpan, in tree: LayeredTree,
     by upgrade: RowUpgrade, _ body: (RawSpan) throws -> Void
   ) throws {
     let made = UpgradedRow()
@@ -83,19 +87,14 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
     try snapshot.tree(tree).rank(of: key)
   }
 
-  func estimatedCount(in tree: TreeSlot) -> Int { snapshot.tree(tree).count }
-
   func estimatedCount(
     from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
   ) throws(StoreError) -> Int {
     try snapshot.tree(tree).estimatedCount(from: low, upTo: high)
   }
 
-  func liveBytes(in tree: TreeSlot) -> UInt64 { snapshot.state.base.liveBytes(in: tree) }
-
-  func lowestVersion(in tree: TreeSlot) -> UInt32? { snapshot.state.base.lowestVersion(in: tree) }
-
-  func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor { snapshotCursor(in: tree) }
+  /// The trees as pages have them.
+  var base: Base { snapshot.state.base }
 
   /// Calls `body` with every key whose entry may not be the same in an older state, ascending. False where the
   /// states have less in common, and nobody knows without comparing them.
@@ -105,36 +104,22 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
     try snapshot.tree(tree).forEachKeyChanged(since: other.snapshot.tree(tree), body)
   }
 
-  func snapshotCursor(in tree: TreeSlot) -> SnapshotCursor<Medium> {
+  func cursor(in tree: TreeSlot) -> SnapshotCursor {
     SnapshotCursor(snapshot, tree, upgrades?[tree])
   }
-
-  /// How many entries of a tree are of a version below `version`, as far as pages have them.
-  func count(below version: UInt32, in tree: TreeSlot) throws(StoreError) -> Int {
-    try snapshot.state.base.tree(tree).count(below: version)
-  }
-}
-
-extension Base {
-  /// The bytes of the pages of a tree.
-  func liveBytes(in slot: TreeSlot) -> UInt64 { tree(slot).root?.reference.liveBytes ?? 0 }
-}
-
-extension Base {
-  func lowestVersion(in slot: TreeSlot) -> UInt32? { tree(slot).root?.reference.lowestVersion }
 }
 
 /// A place in a tree of a snapshot, which it keeps.
-final class SnapshotCursor<Medium: FileSystem>: EntryCursor {
-  private let snapshot: Snapshot<Medium>
+final class SnapshotCursor {
+  private let snapshot: Snapshot
   // One owner on one thread uses them, so accesses cannot overlap.
-  @exclusivity(unchecked) var cursor: LayeredCursor<Medium>
+  @exclusivity(unchecked) var cursor: LayeredCursor
   @exclusivity(unchecked) private var largeValue: [UInt8] = []
   /// What rows of older versions are read through; nil where there are none.
   private let upgrade: RowUpgrade?
   private let made: UpgradedRow?
 
-  init(_ snapshot: Snapshot<Medium>, _ tree: TreeSlot, _ upgrade: RowUpgrade?) {
+  init(_ snapshot: Snapshot, _ tree: TreeSlot, _ upgrade: RowUpgrade?) {
     self.snapshot = snapshot
     self.upgrade = upgrade
     made = upgrade.map { _ in UpgradedRow() }

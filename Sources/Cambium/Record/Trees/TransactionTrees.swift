@@ -1,7 +1,7 @@
 /// The trees of a transaction. One thread uses them, while the transaction is under way.
-final class TransactionTrees<Medium: FileSystem>: TreeWriting {
-  private let transaction: Transaction<Medium>
-  private var savepoints: [Transaction<Medium>.Savepoint] = []
+final class TransactionTrees {
+  private let transaction: Transaction
+  private var savepoints: [Transaction.Savepoint] = []
   /// How often anything changed: cursors from before have to seek their places anew.
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) fileprivate private(set) var changeCount = 0
@@ -15,7 +15,7 @@ final class TransactionTrees<Medium: FileSystem>: TreeWriting {
   let blobSession: BlobSession?
 
   init(
-    _ transaction: Transaction<Medium>, _ upgrades: TreeUpgrades? = nil,
+    _ transaction: Transaction, _ upgrades: TreeUpgrades? = nil,
     blobs: BlobSession? = nil
   ) {
     self.transaction = transaction
@@ -57,27 +57,19 @@ extension TransactionTrees {
     try transaction.tree(tree).estimatedCount(from: low, upTo: high)
   }
 
-  var blobs: (any BlobLocating)? { blobSession?.keeper.located() }
+  /// Whether states are kept from before migrations.
+  var keepsStates: Bool { !base.file.footer.keptStates.isEmpty }
 
-  var keepsStates: Bool { !transaction.base.base.file.footer.keptStates.isEmpty }
+  /// The trees that the transaction began with, as pages have them.
+  var base: Base { transaction.base.base }
 
-  func liveBytes(in tree: TreeSlot) -> UInt64 { transaction.base.base.liveBytes(in: tree) }
-
-  func lowestVersion(in tree: TreeSlot) -> UInt32? {
-    transaction.base.base.lowestVersion(in: tree)
-  }
-
-  func count(below version: UInt32, in tree: TreeSlot) throws(StoreError) -> Int {
-    try transaction.base.base.tree(tree).count(below: version)
-  }
-
-  func cursor(in tree: TreeSlot) throws(StoreError) -> any EntryCursor {
+  func cursor(in tree: TreeSlot) throws(StoreError) -> ChangedTreeCursor {
     ChangedTreeCursor(try transactionCursor(in: tree), in: tree, of: self)
   }
 
   /// Moves a cursor that is not stale.
   fileprivate func seek(
-    _ cursor: TransactionCursor<Medium>, toOffset offset: Int, in tree: TreeSlot
+    _ cursor: TransactionCursor, toOffset offset: Int, in tree: TreeSlot
   ) throws(StoreError) -> Bool {
     if let ending { throw ending }
     return try transaction.tree(tree).seek(cursor, toOffset: offset)
@@ -86,7 +78,7 @@ extension TransactionTrees {
   /// Until the next change.
   fileprivate func transactionCursor(
     in tree: TreeSlot
-  ) throws(StoreError) -> TransactionCursor<Medium> {
+  ) throws(StoreError) -> TransactionCursor {
     if let ending { throw ending }
     return try transaction.tree(tree).cursor()
   }
@@ -95,10 +87,15 @@ extension TransactionTrees {
 // MARK: Changing
 
 extension TransactionTrees {
+  /// The number that the commit will have, if there is one.
   var sequence: UInt64 { transaction.base.sequence + 1 }
-  var identity: StoreIdentity { transaction.base.base.file.pages.identity }
+  var identity: StoreIdentity { base.file.pages.identity }
+  /// Whether there is nothing to commit.
   var isEmpty: Bool { transaction.isEmpty }
 
+  /// Gives `key` a value, whether or not it has one.
+  ///
+  /// - Throws: what `Transaction.put` does.
   func put(
     _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
   ) throws(StoreError) {
@@ -106,6 +103,7 @@ extension TransactionTrees {
     try transaction.put(key, value, schemaVersion: schemaVersion, in: tree)
   }
 
+  /// Takes `key` out. False if it is not there.
   func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
     unsafe changeCount &+= 1
     return try transaction.remove(key, in: tree)
@@ -116,13 +114,16 @@ extension TransactionTrees {
     transaction.removeAll(in: tree)
   }
 
+  /// Has the commit do something with whole trees.
   func addWork(_ change: (inout TreeWork) -> Void) { change(&transaction.treeWork) }
 
+  /// Makes a moment that can be gone back to: the newest of them.
   func makeSavepoint() throws(StoreError) {
     unsafe changeCount &+= 1
     savepoints.append(try transaction.savepoint())
   }
 
+  /// Undoes everything since the newest savepoint, and takes that out, or takes it out alone.
   func endSavepoint(rollingBack: Bool) {
     unsafe changeCount &+= 1
     guard let savepoint = savepoints.popLast() else { preconditionFailure("there is no savepoint") }
@@ -130,6 +131,7 @@ extension TransactionTrees {
     transaction.release(savepoint)
   }
 
+  /// The transaction is over: cursors in its trees throw `error` from now on.
   func end(_ error: StoreError) {
     unsafe changeCount &+= 1
     ending = error
@@ -138,10 +140,10 @@ extension TransactionTrees {
 
 /// A place in a tree of a transaction. It stays behind its key when the tree changes, and ends with the
 /// transaction.
-private final class ChangedTreeCursor<Medium: FileSystem>: EntryCursor {
-  private let trees: TransactionTrees<Medium>
+final class ChangedTreeCursor {
+  private let trees: TransactionTrees
   private let tree: TreeSlot
-  private var cursor: TransactionCursor<Medium>
+  private var cursor: TransactionCursor
   /// The changes that were made before the cursor sought its place.
   private var changeCount: Int
   /// The key of the entry it stands on; of no meaning while it stands nowhere.
@@ -150,8 +152,8 @@ private final class ChangedTreeCursor<Medium: FileSystem>: EntryCursor {
   private var isOnEntry = false
   @exclusivity(unchecked) private var copy: [UInt8] = []
 
-  init(
-    _ cursor: TransactionCursor<Medium>, in tree: TreeSlot, of trees: TransactionTrees<Medium>
+  fileprivate init(
+    _ cursor: TransactionCursor, in tree: TreeSlot, of trees: TransactionTrees
   ) {
     self.cursor = cursor
     self.tree = tree

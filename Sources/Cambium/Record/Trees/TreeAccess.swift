@@ -1,32 +1,32 @@
-/// The trees of a state, on whichever medium.
+/// The trees of one state of a store: of a snapshot, or of a transaction as it has changed them so far.
 ///
-/// The media that programs use have cases of their own, so that what is compiled for them is reached;
-/// through the protocol alone it would be what is compiled for any medium.
+/// What lies above reads through this, and asks which of the two it is only where a state that never changes can be
+/// read in a quicker way.
 enum TreeAccess {
-  case posix(SnapshotTrees<PosixFileSystem>)
-  case memory(SnapshotTrees<InMemoryFileSystem>)
-  case changing(TreeChanges)
-  case other(any TreeReading)
-}
+  case state(SnapshotTrees)
+  case transaction(TransactionTrees)
 
-/// The trees of a transaction, on whichever medium.
-enum TreeChanges {
-  case posix(TransactionTrees<PosixFileSystem>)
-  case memory(TransactionTrees<InMemoryFileSystem>)
-  case other(any TreeWriting)
+  /// Whether what it reads may change between two calls.
+  var isChanging: Bool {
+    switch self {
+    case .state: false
+    case .transaction: true
+    }
+  }
 }
 
 // MARK: Reading
 
 extension TreeAccess {
+  /// Replaces `value` by that of `key`; false if there is none.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
   func copyValue(
     of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
   ) throws(StoreError) -> Bool {
     switch self {
-    case .posix(let trees): try trees.copyValue(of: key, in: tree, to: &value)
-    case .memory(let trees): try trees.copyValue(of: key, in: tree, to: &value)
-    case .changing(let trees): try trees.copyValue(of: key, in: tree, to: &value)
-    case .other(let trees): try trees.copyValue(of: key, in: tree, to: &value)
+    case .state(let trees): try trees.copyValue(of: key, in: tree, to: &value)
+    case .transaction(let trees): try trees.copyValue(of: key, in: tree, to: &value)
     }
   }
 
@@ -34,17 +34,15 @@ extension TreeAccess {
   func withValue(
     of key: RawSpan, in tree: TreeSlot, _ body: (RawSpan) throws -> Void
   ) throws {
-    if case .posix(let trees) = self { return try trees.withValue(of: key, in: tree, body) }
+    if case .state(let trees) = self { return try trees.withValue(of: key, in: tree, body) }
     var value: [UInt8] = []
     if try copyValue(of: key, in: tree, to: &value) { try body(value.rawSpan) }
   }
 
   func contains(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
     switch self {
-    case .posix(let trees): try trees.contains(key, in: tree)
-    case .memory(let trees): try trees.contains(key, in: tree)
-    case .changing(let trees): try trees.reading.contains(key, in: tree)
-    case .other(let trees): try trees.contains(key, in: tree)
+    case .state(let trees): try trees.contains(key, in: tree)
+    case .transaction(let trees): try trees.contains(key, in: tree)
     }
   }
 
@@ -55,53 +53,67 @@ extension TreeAccess {
   func forEachKeyChanged(
     in tree: TreeSlot, since other: TreeAccess, _ body: (RawSpan) throws -> Void
   ) rethrows -> Bool {
-    switch (self, other) {
-    case (.posix(let trees), .posix(let others)):
-      try trees.forEachKeyChanged(in: tree, since: others, body)
-    case (.memory(let trees), .memory(let others)):
-      try trees.forEachKeyChanged(in: tree, since: others, body)
-    default: false
-    }
+    guard case .state(let trees) = self, case .state(let others) = other else { return false }
+    return try trees.forEachKeyChanged(in: tree, since: others, body)
   }
 
-  /// What is not asked for often enough to be worth a case of its own.
-  private var any: any TreeReading {
-    switch self {
-    case .posix(let trees): trees
-    case .memory(let trees): trees
-    case .changing(let trees): trees.reading
-    case .other(let trees): trees
-    }
-  }
-
+  /// The number of entries. Constant time, but for a transaction that spills.
   func count(in tree: TreeSlot) throws(StoreError) -> Int {
-    if case .posix(let trees) = self { return trees.count(in: tree) }
-    return try any.count(in: tree)
+    switch self {
+    case .state(let trees): trees.count(in: tree)
+    case .transaction(let trees): try trees.count(in: tree)
+    }
   }
 
+  /// The number of entries with keys below `key`.
+  ///
+  /// - Complexity: O(log count); O(count) for what a transaction that spills has changed.
+  /// - Throws: `.corrupt`, `.io`.
   func rank(of key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Int {
-    if case .posix(let trees) = self { return try trees.rank(of: key, in: tree) }
-    return try any.rank(of: key, in: tree)
+    switch self {
+    case .state(let trees): try trees.rank(of: key, in: tree)
+    case .transaction(let trees): try trees.rank(of: key, in: tree)
+    }
   }
 
+  /// About the number of entries, always in constant time.
   func estimatedCount(in tree: TreeSlot) throws(StoreError) -> Int {
-    if case .posix(let trees) = self { return trees.count(in: tree) }
-    return try any.estimatedCount(in: tree)
+    switch self {
+    case .state(let trees): trees.count(in: tree)
+    case .transaction(let trees): try trees.estimatedCount(in: tree)
+    }
   }
 
+  /// About the number of entries with keys from `low` on and below `high`, always in O(log count): what a
+  /// transaction that spills has changed may be missing.
   func estimatedCount(
     from low: RawSpan, upTo high: RawSpan, in tree: TreeSlot
   ) throws(StoreError) -> Int {
-    if case .posix(let trees) = self {
-      return try trees.estimatedCount(from: low, upTo: high, in: tree)
+    switch self {
+    case .state(let trees): try trees.estimatedCount(from: low, upTo: high, in: tree)
+    case .transaction(let trees): try trees.estimatedCount(from: low, upTo: high, in: tree)
     }
-    return try any.estimatedCount(from: low, upTo: high, in: tree)
   }
-  func liveBytes(in tree: TreeSlot) -> UInt64 { any.liveBytes(in: tree) }
-  func lowestVersion(in tree: TreeSlot) -> UInt32? { any.lowestVersion(in: tree) }
 
+  /// The trees as pages have them, without what no fold has taken in yet.
+  private var base: Base {
+    switch self {
+    case .state(let trees): trees.base
+    case .transaction(let trees): trees.base
+    }
+  }
+
+  /// The bytes of the pages that hold the tree.
+  func liveBytes(in tree: TreeSlot) -> UInt64 { base.tree(tree).root?.reference.liveBytes ?? 0 }
+
+  /// The lowest schema version of an entry in the pages that hold the tree; nil where there are none.
+  func lowestVersion(in tree: TreeSlot) -> UInt32? { base.tree(tree).lowestVersion }
+
+  /// How many entries of a tree are of a version below `version`, as far as pages have them.
+  ///
+  /// - Complexity: O(branches above such entries).
   func count(below version: UInt32, in tree: TreeSlot) throws(StoreError) -> Int {
-    try any.count(below: version, in: tree)
+    try base.tree(tree).count(below: version)
   }
 
   /// Whether an index has the entries of all records.
@@ -111,137 +123,85 @@ extension TreeAccess {
     return try !contains(key.rawSpan, in: upgrades.pending)
   }
 
+  /// What rows of older versions are read through; nil where there are none.
   @inline(__always)
   var upgrades: TreeUpgrades? {
-    if case .posix(let trees) = self { return trees.upgrades }
-    return any.upgrades
+    switch self {
+    case .state(let trees): trees.upgrades
+    case .transaction(let trees): trees.upgrades
+    }
   }
 
   /// What finds the blobs that the state has, where the store was opened for blobs.
-  var blobs: (any BlobLocating)? {
-    if case .posix(let trees) = self { return trees.blobs }
-    return any.blobs
+  var blobs: LocatedSegments? {
+    switch self {
+    case .state(let trees): trees.blobs
+    case .transaction(let trees): trees.blobSession?.keeper.located()
+    }
   }
 
+  /// A cursor that stands nowhere yet. It keeps the state.
   func cursor(in tree: TreeSlot) throws(StoreError) -> CursorAccess {
     switch self {
-    case .posix(let trees): .posix(trees.snapshotCursor(in: tree))
-    case .memory(let trees): .other(try trees.cursor(in: tree))
-    case .changing(let trees): .other(try trees.reading.cursor(in: tree))
-    case .other(let trees): .other(try trees.cursor(in: tree))
+    case .state(let trees): .state(trees.cursor(in: tree))
+    case .transaction(let trees): .transaction(try trees.cursor(in: tree))
     }
   }
-}
-
-extension TreeChanges {
-  fileprivate var reading: any TreeReading {
-    switch self {
-    case .posix(let trees): trees
-    case .memory(let trees): trees
-    case .other(let trees): trees
-    }
-  }
-
-  func copyValue(
-    of key: RawSpan, in tree: TreeSlot, to value: inout [UInt8]
-  ) throws(StoreError) -> Bool {
-    switch self {
-    case .posix(let trees): try trees.copyValue(of: key, in: tree, to: &value)
-    case .memory(let trees): try trees.copyValue(of: key, in: tree, to: &value)
-    case .other(let trees): try trees.copyValue(of: key, in: tree, to: &value)
-    }
-  }
-}
-
-// MARK: Changing
-
-extension TreeChanges {
-  func put(
-    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
-  ) throws(StoreError) {
-    switch self {
-    case .posix(let trees): try trees.put(key, value, schemaVersion: schemaVersion, in: tree)
-    case .memory(let trees): try trees.put(key, value, schemaVersion: schemaVersion, in: tree)
-    case .other(let trees): try trees.put(key, value, schemaVersion: schemaVersion, in: tree)
-    }
-  }
-
-  func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
-    switch self {
-    case .posix(let trees): try trees.remove(key, in: tree)
-    case .memory(let trees): try trees.remove(key, in: tree)
-    case .other(let trees): try trees.remove(key, in: tree)
-    }
-  }
-
-  private var writing: any TreeWriting {
-    switch self {
-    case .posix(let trees): trees
-    case .memory(let trees): trees
-    case .other(let trees): trees
-    }
-  }
-
-  var sequence: UInt64 { writing.sequence }
-  var identity: StoreIdentity { writing.identity }
-  var blobSession: BlobSession? { writing.blobSession }
-  var keepsStates: Bool { writing.keepsStates }
-  var isEmpty: Bool { writing.isEmpty }
-  func removeAll(in tree: TreeSlot) { writing.removeAll(in: tree) }
-  func addWork(_ change: (inout TreeWork) -> Void) { writing.addWork(change) }
-  func makeSavepoint() throws(StoreError) { try writing.makeSavepoint() }
-  func endSavepoint(rollingBack: Bool) { writing.endSavepoint(rollingBack: rollingBack) }
-  func end(_ error: StoreError) { writing.end(error) }
 }
 
 // MARK: Cursors
 
-/// A cursor, on whichever medium.
+/// A place in a tree of one state, that moves from entry to entry. It begins nowhere, and a move that finds
+/// none leaves it nowhere.
 enum CursorAccess {
-  case posix(SnapshotCursor<PosixFileSystem>)
-  case other(any EntryCursor)
+  case state(SnapshotCursor)
+  case transaction(ChangedTreeCursor)
 
   func first() throws(StoreError) -> Bool {
     switch self {
-    case .posix(let cursor): try cursor.first()
-    case .other(let cursor): try cursor.first()
+    case .state(let cursor): try cursor.first()
+    case .transaction(let cursor): try cursor.first()
     }
   }
 
   func last() throws(StoreError) -> Bool {
     switch self {
-    case .posix(let cursor): try cursor.last()
-    case .other(let cursor): try cursor.last()
+    case .state(let cursor): try cursor.last()
+    case .transaction(let cursor): try cursor.last()
     }
   }
 
+  /// Goes to the first entry whose key is not below `key`.
   func seek(to key: RawSpan) throws(StoreError) -> Bool {
     switch self {
-    case .posix(let cursor): try cursor.seek(to: key)
-    case .other(let cursor): try cursor.seek(to: key)
+    case .state(let cursor): try cursor.seek(to: key)
+    case .transaction(let cursor): try cursor.seek(to: key)
     }
   }
 
+  /// Goes to the entry with `offset` entries before it.
+  ///
+  /// - Complexity: O(log count); O(offset) for what a transaction that spills has changed.
   func seek(toOffset offset: Int) throws(StoreError) -> Bool {
     switch self {
-    case .posix(let cursor): try cursor.seek(toOffset: offset)
-    case .other(let cursor): try cursor.seek(toOffset: offset)
+    case .state(let cursor): try cursor.seek(toOffset: offset)
+    case .transaction(let cursor): try cursor.seek(toOffset: offset)
     }
   }
 
   @inline(__always)
   func previous() throws(StoreError) -> Bool {
     switch self {
-    case .posix(let cursor): try cursor.previous()
-    case .other(let cursor): try cursor.previous()
+    case .state(let cursor): try cursor.previous()
+    case .transaction(let cursor): try cursor.previous()
     }
   }
 
   @inline(__always)
   func next() throws(StoreError) -> Bool {
     switch self {
-    case .posix(let cursor): try cursor.next()
-    case .other(let cursor): try cursor.next()
+    case .state(let cursor): try cursor.next()
+    case .transaction(let cursor): try cursor.next()
     }
   }
 
@@ -251,19 +211,21 @@ enum CursorAccess {
     @inline(__always)
     get {
       switch self {
-      case .posix(let cursor): unsafe _overrideLifetime(cursor.key, borrowing: self)
-      case .other(let cursor): unsafe _overrideLifetime(cursor.key, borrowing: self)
+      case .state(let cursor): unsafe _overrideLifetime(cursor.key, borrowing: self)
+      case .transaction(let cursor): unsafe _overrideLifetime(cursor.key, borrowing: self)
       }
     }
   }
 
   /// The value of the entry, wherever it is. Until the cursor moves.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
   @_lifetime(borrow self)
   @inline(__always)
   func value() throws(StoreError) -> RawSpan {
     switch self {
-    case .posix(let cursor): unsafe _overrideLifetime(try cursor.value(), borrowing: self)
-    case .other(let cursor): unsafe _overrideLifetime(try cursor.value(), borrowing: self)
+    case .state(let cursor): unsafe _overrideLifetime(try cursor.value(), borrowing: self)
+    case .transaction(let cursor): unsafe _overrideLifetime(try cursor.value(), borrowing: self)
     }
   }
 }

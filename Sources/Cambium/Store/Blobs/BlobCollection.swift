@@ -24,7 +24,7 @@ extension PersistentStore {
 /// One run of collection.
 private struct BlobCollection {
   private let store: PersistentStore
-  private let keeper: any BlobKeeping
+  private let keeper: BlobKeeper
   private let blobs: BlobTrees
   private let garbageShare: Double
   private var bytesLeft: Int
@@ -34,7 +34,7 @@ private struct BlobCollection {
   /// How many bytes are moved in one commit, about.
   private static var sliceSize: UInt64 { 8 << 20 }
 
-  init(_ store: PersistentStore, _ keeper: any BlobKeeping, _ budget: BlobBudget) {
+  init(_ store: PersistentStore, _ keeper: BlobKeeper, _ budget: BlobBudget) {
     self.store = store
     self.keeper = keeper
     blobs = store.types.blobs
@@ -85,7 +85,7 @@ private struct BlobCollection {
     try store.commit { trees throws(StoreError) in
       guard let session = trees.blobSession else { return }
       let accounts = BlobAccounts(trees, blobs, session)
-      let slice = try blobs.slice(of: segment, atMost: limit, in: .changing(trees))
+      let slice = try blobs.slice(of: segment, atMost: limit, in: .transaction(trees))
       for (identity, entry) in slice {
         let content = try keeper.copy(identity, from: entry.place)
         session.add(content)

@@ -12,10 +12,10 @@ struct BlobRecount {
 
   /// Says that the count is due, in a commit that changes rows as wholes.
   static func markDue(
-    in trees: TreeChanges, _ names: TreeNames
+    in trees: TransactionTrees, _ names: TreeNames
   ) throws(StoreError) {
     let blobs = try BlobTrees(names)
-    guard var header = try blobs.header(in: .changing(trees)), !header.isCountDue else { return }
+    guard var header = try blobs.header(in: .transaction(trees)), !header.isCountDue else { return }
     header.isCountDue = true
     try header.put(into: trees, blobs)
   }
@@ -44,7 +44,7 @@ struct BlobRecount {
         identity, entry, count throws(StoreError) in
         try accounts.setReferences(count, of: identity, entry)
       }
-      guard var header = try blobs.header(in: .changing(trees)) else { return }
+      guard var header = try blobs.header(in: .transaction(trees)) else { return }
       header.isCountDue = false
       header.countedIn = trees.sequence
       try header.put(into: trees, blobs)

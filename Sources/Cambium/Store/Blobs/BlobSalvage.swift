@@ -147,7 +147,7 @@ extension BlobEntry {
   }
 }
 
-extension TreeChanges {
+extension TransactionTrees {
   fileprivate func put(
     _ key: [UInt8], _ value: [UInt8], in tree: TreeSlot
   ) throws(StoreError) {

@@ -12,16 +12,16 @@ public import FoundationEssentials
 /// finished leaves nothing but garbage, which collection takes. Belongs to one task or thread at a time.
 public final class BlobWriter {
   private let store: PersistentStore
-  private let keeper: any BlobKeeping
+  private let keeper: BlobKeeper
   private let compression: BlobCompression
   private let isHashed: Bool
   /// As long as there is no stream.
   private var short = Data()
-  private var stream: (any BlobWriting)?
+  private var stream: (BlobStream)?
   private var isOver = false
 
   init(
-    _ store: PersistentStore, _ keeper: any BlobKeeping, _ compression: BlobCompression,
+    _ store: PersistentStore, _ keeper: BlobKeeper, _ compression: BlobCompression,
     isHashed: Bool
   ) {
     self.store = store

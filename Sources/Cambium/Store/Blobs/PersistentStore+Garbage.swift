@@ -34,7 +34,7 @@ extension PersistentStore {
     try commit { trees throws(StoreError) in
       guard !trees.keepsStates, let session = trees.blobSession else { return }
       var unreferenced: [(BlobIdentity, BlobEntry)] = []
-      try blobs.forEach(in: .changing(trees)) { identity, entry in
+      try blobs.forEach(in: .transaction(trees)) { identity, entry in
         if entry.references == 0 { unreferenced.append((identity, entry)) }
         return true
       }

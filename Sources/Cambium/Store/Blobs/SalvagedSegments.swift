@@ -31,7 +31,7 @@ struct SalvagedSegments {
       let file = try source.open(.blobs(number), .read, at: .blobSegmentOpen)
       let block = try BlobMemory(count: Layout.blockSize)
       var span = block.mutableBytes(0..<Layout.blockSize)
-      let count = try source.read(file, into: &span, from: 0, at: .blobHeaderRead)
+      let count = try file.read(into: &span, from: 0, at: .blobHeaderRead)
       return try BlobSegmentHeader(
         decoding: block.bytes(0..<count), number: number, path: source.path
       ).seed
@@ -52,27 +52,27 @@ struct SalvagedSegments {
     let memory = try BlobMemory(count: Self.pieceSize)
     var block = memory.mutableBytes(0..<Layout.blockSize)
     BlobSegmentHeader(seed: seed, number: number).encode(to: &block)
-    try target.write(
-      memory.bytes(0..<Layout.blockSize), to: copy, from: 0, at: .blobHeaderWrite)
+    try copy.write(
+      memory.bytes(0..<Layout.blockSize), from: 0, at: .blobHeaderWrite)
     var offset = BlobLayout.firstOffset
     if let file = try? source.open(.blobs(number), .read, at: .blobSegmentOpen) {
       while true {
         let count = read(file, from: offset, into: memory)
         if count == 0 { break }
-        try target.write(memory.bytes(0..<count), to: copy, from: offset, at: .blobWrite)
+        try copy.write(memory.bytes(0..<count), from: offset, at: .blobWrite)
         offset += count
       }
     }
-    try target.sync(copy, at: .blobSync)
+    try copy.sync(at: .blobSync)
   }
 
   /// How many bytes there are, up to a piece: none at the end, and where the medium gives none.
   private func read(
-    _ file: PosixFileSystem.File, from offset: Int, into memory: BlobMemory
+    _ file: any File, from offset: Int, into memory: BlobMemory
   ) -> Int {
     var span = memory.mutableBytes(0..<memory.count)
     do throws(StoreError) {
-      return try source.read(file, into: &span, from: offset, at: .blobRead)
+      return try file.read(into: &span, from: offset, at: .blobRead)
     } catch { return 0 }
   }
 

@@ -1,6 +1,6 @@
 /// A compaction from its first slice to its last: one that is pending is gone on with.
 struct CompactionRun {
-  private let store: any CompactedStore
+  private let engine: Engine
   private let bytesPerSecond: Int?
   private var request: CompactionRequest
   private let started = ContinuousClock.now
@@ -8,11 +8,11 @@ struct CompactionRun {
   private var report = CompactionReport()
 
   /// - Throws: `.corrupt`, `.io`, `.closed`, `.forked`.
-  init(_ store: any CompactedStore, _ options: CompactionOptions) throws(StoreError) {
-    self.store = store
+  init(_ engine: Engine, _ options: CompactionOptions) throws(StoreError) {
+    self.engine = engine
     bytesPerSecond = options.bytesPerSecond
     request = options.request
-    let usage = try store.spaceUsage(droppingKept: false)
+    let usage = try engine.spaceUsage()
     request.below = usage.nextNumber
     report.sizeBefore = Int(clamping: usage.size)
     let live = request.candidates(of: usage).reduce(0) { $0 + $1.liveBytes }
@@ -24,7 +24,7 @@ struct CompactionRun {
   /// - Returns: false if there is nothing more to do.
   /// - Throws: what `Engine.compact` does.
   mutating func step() throws(StoreError) -> Bool {
-    guard let slice = try store.compact(request) else { return false }
+    guard let slice = try engine.compact(request) else { return false }
     // What was pending was begun before this: what that wrote is as good as what this would.
     if slice.scope == request.scope { request.below = min(request.below, slice.below) }
     report.slices += 1
@@ -46,7 +46,7 @@ struct CompactionRun {
   /// - Throws: as the initializer.
   func end() throws(StoreError) -> CompactionReport {
     var report = report
-    report.sizeAfter = Int(clamping: try store.spaceUsage(droppingKept: false).size)
+    report.sizeAfter = Int(clamping: try engine.spaceUsage().size)
     report.writtenBytes = progress.writtenBytes
     report.elapsed = .now - started
     return report
@@ -58,10 +58,10 @@ extension CompactionRun {
   ///
   /// - Parameter tell: Is told how far it is after each slice, and ends it by throwing.
   static func run(
-    _ store: any CompactedStore, _ options: CompactionOptions, _ pause: Pause,
+    _ engine: Engine, _ options: CompactionOptions, _ pause: Pause,
     _ tell: (CompactionProgress) throws -> Void
   ) throws -> CompactionReport {
-    var run = try CompactionRun(store, options)
+    var run = try CompactionRun(engine, options)
     while try run.step() {
       try tell(run.progress)
       try pause.wait(run.pause)
@@ -73,17 +73,17 @@ extension CompactionRun {
   ///
   /// - Returns: whether there is more to do.
   static func run(
-    _ store: any CompactedStore, _ options: CompactionOptions, within budget: WorkBudget
+    _ engine: Engine, _ options: CompactionOptions, within budget: WorkBudget
   ) throws(StoreError) -> Bool {
     var budget = WorkBudget.Remaining(budget)
     var request = options.request
-    request.below = try store.spaceUsage(droppingKept: false).nextNumber
+    request.below = try engine.spaceUsage().nextNumber
     while !budget.isSpent {
       request.bytes = max(CompactionOptions.sliceMin, budget.part(of: request.bytes))
-      guard let slice = try store.compact(request) else { return false }
+      guard let slice = try engine.compact(request) else { return false }
       budget.take(slice.entries, bytes: slice.writtenBytes)
       if slice.endsPass, slice.scope == request.scope {
-        let usage = try store.spaceUsage(droppingKept: false)
+        let usage = try engine.spaceUsage()
         if request.scope == .whole || request.segments(of: usage).isEmpty { return false }
       }
     }

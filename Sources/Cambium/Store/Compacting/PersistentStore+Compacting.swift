@@ -15,7 +15,7 @@ extension PersistentStore {
     progress: (CompactionProgress) throws -> Void = { _ in }
   ) throws -> CompactionReport {
     if options.droppingOldVersions { try dropKeptVersions() }
-    return try CompactionRun.run(backend, options, Pause(), progress)
+    return try CompactionRun.run(backend.writingEngine(), options, Pause(), progress)
   }
 
   /// The same for tasks: it is done on a thread of its own, and ends after a slice when the task is cancelled.
@@ -30,7 +30,7 @@ extension PersistentStore {
   {
     try await LongWork.run(name: "cambium-compact") { [self] pause in
       if options.droppingOldVersions { try dropKeptVersions() }
-      return try CompactionRun.run(backend, options, pause, progress)
+      return try CompactionRun.run(backend.writingEngine(), options, pause, progress)
     }
   }
 
@@ -44,7 +44,7 @@ extension PersistentStore {
     _ options: CompactionOptions = CompactionOptions(scope: .segments),
     budget: WorkBudget = .bytes(32 << 20)
   ) throws(StoreError) -> Bool {
-    try CompactionRun.run(backend, options, within: budget)
+    try CompactionRun.run(backend.writingEngine(), options, within: budget)
   }
 
   /// What a compaction would gain.

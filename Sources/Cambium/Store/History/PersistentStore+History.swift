@@ -46,7 +46,7 @@ extension WriteTransaction {
   public mutating func purgeHistory(through cursor: HistoryCursor) throws(StoreError) {
     let last = cursor.sequence
     guard cursor.isOf(writer.trees.identity), last < writer.trees.sequence else {
-      let floor = try HistoryFloor.find(.changing(writer.trees), types.history)
+      let floor = try HistoryFloor.find(.transaction(writer.trees), types.history)
       throw .historyExpired(since: last, kept: floor ?? writer.trees.sequence - 1)
     }
     try purgeHistory { sequence, _ in sequence <= last }

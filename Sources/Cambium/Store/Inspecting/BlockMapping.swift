@@ -46,7 +46,7 @@ extension BlockMapping {
   /// Adds the pages of a tree of the present state.
   ///
   /// - Throws: `.io`.
-  mutating func add<Medium: FileSystem>(_ tree: Tree<Medium>, tree number: Int) throws(StoreError) {
+  mutating func add(_ tree: Tree, tree number: Int) throws(StoreError) {
     try fill(tree, onlyGarbage: false) { kind in
       switch kind {
       case .leaf: Self.code(.leaf, tree: number)
@@ -57,7 +57,7 @@ extension BlockMapping {
   }
 
   /// Adds the pages of a tree that is kept, as far as nothing else reaches them.
-  mutating func keep<Medium: FileSystem>(_ tree: Tree<Medium>) throws(StoreError) {
+  mutating func keep(_ tree: Tree) throws(StoreError) {
     try fill(tree, onlyGarbage: true) { _ in Self.kept }
   }
 
@@ -80,8 +80,8 @@ extension BlockMapping {
     for copy in copies { fill(copy, code, onlyGarbage: false) }
   }
 
-  private mutating func fill<Medium: FileSystem>(
-    _ tree: Tree<Medium>, onlyGarbage: Bool, _ code: (PageKind) -> UInt16
+  private mutating func fill(
+    _ tree: Tree, onlyGarbage: Bool, _ code: (PageKind) -> UInt16
   ) throws(StoreError) {
     do throws(StoreError) {
       try tree.forEachPage { reference, kind in

@@ -47,9 +47,7 @@ struct CheckRun {
   }
 
   /// Throws only where there is no store, or one that cannot be looked at.
-  private mutating func openLog(_ medium: PosixFileSystem) throws(StoreError) -> LogFiles<
-    PosixFileSystem
-  >? {
+  private mutating func openLog(_ medium: PosixFileSystem) throws(StoreError) -> LogFiles? {
     // A store exists by its first log file.
     _ = try medium.open(.log(0), .read, at: .logOpen)
     do throws(StoreError) { return try LogFiles(opening: medium, writing: false) } catch {
@@ -117,7 +115,7 @@ extension CheckRun {
     }
   }
 
-  private mutating func checkKept(_ file: PageFile<PosixFileSystem>, _ medium: PosixFileSystem) {
+  private mutating func checkKept(_ file: PageFile, _ medium: PosixFileSystem) {
     for state in file.footer.keptStates {
       let watch = watch(.keptPages, file.footer.pageBytes)
       add(PageFile.report(state.footer, of: file.pages.identity, in: medium, watch: watch))

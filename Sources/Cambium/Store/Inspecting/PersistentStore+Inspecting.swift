@@ -36,25 +36,25 @@ extension PersistentStore {
 
 extension StoreInspection {
   fileprivate init(
-    _ backend: ReadingBackend, _ state: StoreSnapshot.StoreState, _ schemas: [Schema],
+    _ backend: ReadingBackend, _ state: SnapshotTrees, _ schemas: [Schema],
     _ snapshot: StoreSnapshot?, _ commitLimit: Int
   ) throws(StoreError) {
-    let footer = state.any.footer
+    let footer = state.footer
     path = backend.path
-    identity = state.any.identity.text
+    identity = state.identity.text
     format = Int(SegmentHeader.formatVersion)
     isOpenForWriting = try backend.isOpenForWriting()
     self.schemas = schemas
     keptVersions = snapshot?.keptVersions ?? []
     keptBytes = snapshot?.keptBytes ?? 0
     pendingMigration = try snapshot?.pendingMigration()
-    sequence = state.any.sequence
+    sequence = state.sequence
     foldedSequence = footer.coveredSequence
     lastCommits = try snapshot?.lastCommits(commitLimit) ?? []
     statistics = try snapshot?.statistics() ?? StoreStatistics(records: [])
     let blobs = try BlobTrees(backend.names)
-    blobCount = try state.trees.count(in: blobs.map)
-    let files = try SegmentUse.blobs(blobs, in: state.trees, by: backend.blobs.keeper)
+    blobCount = state.count(in: blobs.map)
+    let files = try SegmentUse.blobs(blobs, in: .state(state), by: backend.blobs.keeper)
     segments = footer.segments.map { SegmentUse($0) } + files
     log = backend.logUse
     livePageBytes = footer.trees.reduce(0) {
@@ -76,7 +76,7 @@ extension SegmentUse {
   ///
   /// - Throws: `.corrupt`, `.missing`, `.io`.
   fileprivate static func blobs(
-    _ blobs: BlobTrees, in trees: TreeAccess, by keeper: (any BlobKeeping)?
+    _ blobs: BlobTrees, in trees: TreeAccess, by keeper: BlobKeeper?
   ) throws(StoreError) -> [SegmentUse] {
     guard let keeper else { return [] }
     var uses: [SegmentUse] = []

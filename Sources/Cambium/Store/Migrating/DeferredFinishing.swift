@@ -8,7 +8,8 @@ struct DeferredFinishing {
   private let sliceCount: Int
   private let commit: Commit
 
-  typealias Commit = (_ body: (TreeChanges) throws(StoreError) -> Void) throws(StoreError) -> Void
+  typealias Commit = (_ body: (TransactionTrees) throws(StoreError) -> Void) throws(StoreError) ->
+    Void
 
   /// - Parameter commit: Makes a durable commit.
   init(
@@ -74,7 +75,7 @@ extension DeferredFinishing {
     let limit = budget.slice(atMost: sliceCount, recordSize: 64)
     var count = 0
     try commit { trees throws(StoreError) in
-      let reading = TreeAccess.changing(trees)
+      let reading = TreeAccess.transaction(trees)
       var done: [UInt8] = []
       guard try reading.copyValue(of: pendingKey.rawSpan, in: pending, to: &done) else { return }
       let cursor = try SliceCursor(reading, record.rows, after: done)

@@ -28,7 +28,7 @@ extension PersistentStore {
   ) throws(StoreError) {
     var options = options
     options.access = .writingExisting
-    let backend = try WritingBackend(at: path, options)
+    let backend = try EngineBackend(at: path, options)
     do throws(StoreError) {
       try Rollback(backend: backend, version: UInt32(clamping: version))
         .run(discardingCommits: discardingCommits)

@@ -71,7 +71,7 @@ extension Migration {
     let start = ContinuousClock.now
     var options = options
     options.access = .writingExisting
-    let backend = try WritingBackend(at: path, options)
+    let backend = try EngineBackend(at: path, options)
     do throws(StoreError) {
       guard let stored = try StoredSchemas(backend).newest() else { throw .missing(path: path) }
       var report = MigrationReport(from: Int(stored.version), to: model.version)

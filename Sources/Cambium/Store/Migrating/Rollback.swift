@@ -34,7 +34,7 @@ struct Rollback {
 
   /// The commits behind the one that ended the migration, but for the library's own that counted the references to blobs.
   private func discardedCommits() throws(StoreError) -> Int {
-    let state = try backend.snapshot().any
+    let state = try backend.snapshot()
     let kept = state.footer.keptStates
     guard let target = kept.last(where: { $0.version == version }) else {
       throw .notKept(version: Int(version), kept: kept.map { Int($0.version) })
@@ -45,7 +45,7 @@ struct Rollback {
     return max(0, Int(clamping: state.sequence) - Int(clamping: last) - (hasCounted ? 2 : 1))
   }
 
-  private func restore(_ body: (TreeChanges) throws(StoreError) -> Void) throws(StoreError) {
+  private func restore(_ body: (TransactionTrees) throws(StoreError) -> Void) throws(StoreError) {
     do {
       try backend.restore(version) { trees in try body(trees) }
     } catch let error as StoreError {

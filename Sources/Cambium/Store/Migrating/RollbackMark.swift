@@ -10,7 +10,7 @@ struct RollbackMark: Hashable {
   let from: UInt32
   let to: UInt32
 
-  func put(into trees: TreeChanges, _ names: TreeNames) throws(StoreError) {
+  func put(into trees: TransactionTrees, _ names: TreeNames) throws(StoreError) {
     var value: [UInt8] = []
     value.append(integer: to)
     try trees.put(

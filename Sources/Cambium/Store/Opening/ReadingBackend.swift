@@ -1,6 +1,6 @@
 /// A store that is only read, in a directory.
 final class ReadingBackend: StoreBackend {
-  private let follower: Follower<PosixFileSystem>
+  private let follower: Follower
   let upgrades = OpenedUpgrades()
   let blobs = OpenedBlobs()
   private let medium: PosixFileSystem
@@ -25,28 +25,26 @@ final class ReadingBackend: StoreBackend {
     return report
   }
 
-  func snapshot() throws(StoreError) -> StoreSnapshot.StoreState {
+  func snapshot() throws(StoreError) -> SnapshotTrees {
     try checkOpen()
     let upgrades = upgrades.current
-    return .posix(
-      SnapshotTrees(follower.snapshot(), upgrades, blobs: blobs.keeper?.located()))
+    return SnapshotTrees(follower.snapshot(), upgrades, blobs: blobs.keeper?.located())
   }
 
-  func lastSnapshot() -> StoreSnapshot.StoreState? {
+  func lastSnapshot() -> SnapshotTrees? {
     let upgrades = upgrades.current
-    return .posix(
-      SnapshotTrees(follower.snapshot(), upgrades, blobs: blobs.keeper?.located()))
+    return SnapshotTrees(follower.snapshot(), upgrades, blobs: blobs.keeper?.located())
   }
 
   var progress: CommitProgress { follower.progress }
   var begunSequence: UInt64 { follower.begunSequence }
 
-  func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws {
+  func write(_ durability: Durability, _ body: (TransactionTrees) throws -> Void) throws {
     throw StoreError.readOnly(path: path)
   }
 
   nonisolated(nonsending)
-    func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
+    func write(_ durability: Durability, _ body: (TransactionTrees) throws -> Void) async throws
   {
     throw StoreError.readOnly(path: path)
   }
@@ -66,7 +64,7 @@ final class ReadingBackend: StoreBackend {
 
   func blobSegments() throws(StoreError) -> [UInt32] { try medium.blobSegments() }
 
-  func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping {
+  func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> BlobKeeper {
     BlobKeeper(BlobFiles(in: medium, seed: seed, from: number)) { 0 }
   }
 
@@ -85,7 +83,7 @@ final class ReadingBackend: StoreBackend {
   func isOpenForWriting() throws(StoreError) -> Bool { try follower.isOpenForWriting() }
 
   /// The pages of the newest state, and the names of its trees.
-  var pages: PageFile<PosixFileSystem> { follower.snapshot().state.base.file }
+  var pages: PageFile { follower.snapshot().state.base.file }
 
   /// Refuses to show states of other versions from now on.
   ///
@@ -118,9 +116,7 @@ final class ReadingBackend: StoreBackend {
     return try SpaceUsage(of: follower.snapshot().state.base.file, droppingKept: droppingKept)
   }
 
-  func compact(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
-    throw .readOnly(path: path)
-  }
+  func writingEngine() throws(StoreError) -> Engine { throw .readOnly(path: path) }
 
   func close() throws(StoreError) {
     closing.lock()

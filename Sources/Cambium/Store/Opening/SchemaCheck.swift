@@ -9,10 +9,10 @@ struct SchemaCheck: StateCheck {
   /// Whether a store that was rolled back is migrated again.
   let migratesAgain: Bool
 
-  func check<Medium: FileSystem>(
-    _ snapshot: Snapshot<Medium>, _ names: TreeNames
+  func check(
+    _ snapshot: Snapshot, _ names: TreeNames
   ) throws(StoreError) {
-    let trees = TreeAccess.other(SnapshotTrees(snapshot))
+    let trees = TreeAccess.state(SnapshotTrees(snapshot))
     let schemas = StoredSchemas(trees, try names.slot(of: Schema.treeName), path: "")
     if let stored = try schemas.newest() { try refuse(stored, in: trees, names) }
   }
@@ -48,10 +48,10 @@ struct VersionCheck: StateCheck {
   /// The model's.
   let supported: Int
 
-  func check<Medium: FileSystem>(
-    _ snapshot: Snapshot<Medium>, _ names: TreeNames
+  func check(
+    _ snapshot: Snapshot, _ names: TreeNames
   ) throws(StoreError) {
-    let trees = TreeAccess.other(SnapshotTrees(snapshot))
+    let trees = TreeAccess.state(SnapshotTrees(snapshot))
     let schemas = StoredSchemas(trees, try names.slot(of: Schema.treeName), path: "")
     // Who reads an older store through steps that cannot fail reads it also when they were done.
     guard let newest = try schemas.newest(), newest.version != version,

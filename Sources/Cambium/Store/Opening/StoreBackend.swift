@@ -1,5 +1,5 @@
-/// The engine under a store, whichever medium it is on, and whether it writes.
-protocol StoreBackend: CompactedStore {
+/// What is under a store: an engine that writes, or what follows one in another process.
+protocol StoreBackend: AnyObject, Sendable {
   var path: String { get }
   var names: TreeNames { get }
   var report: OpenReport { get }
@@ -11,7 +11,7 @@ protocol StoreBackend: CompactedStore {
   var blobs: OpenedBlobs { get }
 
   /// What keeps files of blobs on the backend's medium.
-  func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> any BlobKeeping
+  func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> BlobKeeper
 
   /// The blob segments that have files, ascending.
   func blobSegments() throws(StoreError) -> [UInt32]
@@ -23,10 +23,10 @@ protocol StoreBackend: CompactedStore {
   func lookAgain() throws(StoreError)
 
   /// - Throws: `.closed`, `.forked`.
-  func snapshot() throws(StoreError) -> StoreSnapshot.StoreState
+  func snapshot() throws(StoreError) -> SnapshotTrees
 
   /// The newest state, also of a store that was closed; nil in a forked child.
-  func lastSnapshot() -> StoreSnapshot.StoreState?
+  func lastSnapshot() -> SnapshotTrees?
 
   var progress: CommitProgress { get }
 
@@ -34,10 +34,10 @@ protocol StoreBackend: CompactedStore {
   var begunSequence: UInt64 { get }
 
   /// Lends `body` a transaction's trees, and commits when it returns.
-  func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) throws
+  func write(_ durability: Durability, _ body: (TransactionTrees) throws -> Void) throws
 
   nonisolated(nonsending)
-    func write(_ durability: Durability, _ body: (TreeChanges) throws -> Void) async throws
+    func write(_ durability: Durability, _ body: (TransactionTrees) throws -> Void) async throws
 
   /// Takes in what another process committed, and says so to those who observe. False where nothing is new.
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool
@@ -47,6 +47,12 @@ protocol StoreBackend: CompactedStore {
   func fold() throws(StoreError)
   /// Makes the first so many rows of older versions in a tree new, while others commit.
   func upgrade(_ tree: TreeSlot, first count: Int) throws(StoreError)
+  /// What the page segments hold; as if no state were kept, if that is asked for.
+  func spaceUsage(droppingKept: Bool) throws(StoreError) -> SpaceUsage
+  /// The engine, for what a store that is only read cannot do.
+  ///
+  /// - Throws: `.readOnly`.
+  func writingEngine() throws(StoreError) -> Engine
   /// Has every fold make new what it rewrites.
   func foldThrough(_ upgrades: TreeUpgrades)
   func close() throws(StoreError)
@@ -54,7 +60,7 @@ protocol StoreBackend: CompactedStore {
   /// Commits the kept state of a version, with what `body` changes in it.
   ///
   /// - Throws: what `body` throws; `.notKept`, `.corrupt`, and what a commit throws.
-  func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws
+  func restore(_ version: UInt32, _ body: (TransactionTrees) throws -> Void) throws
 }
 
 extension StoreBackend {
@@ -65,15 +71,15 @@ extension StoreBackend {
 
   func lookAgain() throws(StoreError) {}
 
-  func restore(_ version: UInt32, _ body: (TreeChanges) throws -> Void) throws {
+  func restore(_ version: UInt32, _ body: (TransactionTrees) throws -> Void) throws {
     throw StoreError.readOnly(path: path)
   }
 
   /// The trees of the newest state.
-  func trees() throws(StoreError) -> TreeAccess { try snapshot().trees }
+  func trees() throws(StoreError) -> TreeAccess { .state(try snapshot()) }
 
   /// A durable commit of the library's own.
-  func commit(_ body: (TreeChanges) throws(StoreError) -> Void) throws(StoreError) {
+  func commit(_ body: (TransactionTrees) throws(StoreError) -> Void) throws(StoreError) {
     do {
       try write(.durable) { trees in try body(trees) }
     } catch let error as StoreError {

@@ -43,14 +43,14 @@ struct StoreOpening {
       return opened
     }
     do throws(StoreError) {
-      return try open(try WritingBackend(at: path, options, check: check))
+      return try open(try EngineBackend(at: path, options, check: check))
     } catch {
       guard case .schemaMismatch(let version, _) = error, options.access == .writing,
         options.onMismatch.setsAside(version)
       else { throw error }
     }
-    let other = try WritingBackend.setAside(path, options)
-    var opened = try open(try WritingBackend(at: path, options, check: check))
+    let other = try EngineBackend.setAside(path, options)
+    var opened = try open(try EngineBackend(at: path, options, check: check))
     opened.setAside = other
     return opened
   }

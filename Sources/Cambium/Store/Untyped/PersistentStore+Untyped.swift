@@ -26,7 +26,7 @@ private enum UntypedOpening {
     }
     var options = options
     options.access = .writingExisting
-    let backend = try WritingBackend(at: path, options)
+    let backend = try EngineBackend(at: path, options)
     do throws(StoreError) { return try open(backend) } catch {
       try? backend.close()
       throw error

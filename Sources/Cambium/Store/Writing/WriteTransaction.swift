@@ -15,7 +15,7 @@ public struct WriteTransaction: ~Copyable, RecordReading {
 
   public func recordReader() throws(StoreError) -> RecordReader {
     try writer.checkUsable()
-    return RecordReader(types: types, trees: .changing(writer.trees))
+    return RecordReader(types: types, trees: .transaction(writer.trees))
   }
 }
 

@@ -111,7 +111,7 @@ import Testing
   }
 }
 
-// MARK: Other types
+// MARK: any FileSystem types
 
 extension ConditionTests {
   struct Coded: Record {

@@ -36,7 +36,7 @@ private struct RecordHistory {
       case 4: try reopen()
       default: break
       }
-      try compare(.other(SnapshotTrees(try engine.snapshot())), "committed")
+      try compare(.state(SnapshotTrees(try engine.snapshot())), "committed")
     }
   }
 
@@ -54,10 +54,10 @@ private struct RecordHistory {
       var copy = self
       defer { (random, model, count) = (copy.random, copy.model, copy.count) }
       try engine.write(.relaxed(maxDelay: .infinite)) { transaction in
-        let writer = RecordWriter(.other(TransactionTrees(transaction)))
+        let writer = RecordWriter(TransactionTrees(transaction))
         if copy.chance(2) { writer.keepChanges() }
         try copy.change(writer, depth: 0)
-        if copy.chance(3) { try copy.compare(.changing(writer.trees), "at the end") }
+        if copy.chance(3) { try copy.compare(.transaction(writer.trees), "at the end") }
         try copy.compare(writer.changes, since: before)
         if isUndone { throw Undo() }
       }
@@ -88,7 +88,7 @@ private struct RecordHistory {
       }
     } catch is Undo {
       model = before
-      if chance(2) { try compare(.changing(writer.trees), "undone") }
+      if chance(2) { try compare(.transaction(writer.trees), "undone") }
     }
   }
 

@@ -37,10 +37,10 @@ import Testing
     let access: TreeAccess
     var count = 0
 
-    init(_ names: TreeNames, _ trees: TreeChanges) throws {
+    init(_ names: TreeNames, _ trees: TransactionTrees) throws {
       records = try WrittenRecords(names)
       writer = RecordWriter(trees)
-      access = .changing(trees)
+      access = .transaction(trees)
     }
 
     func explore(_ model: RecordModel, after path: [RecordOperation], depth: Int) throws {
@@ -75,7 +75,7 @@ import Testing
     if hasBase {
       // One that was committed before, and is in the trees.
       try engine.write(.durable) { transaction in
-        let world = try World(engine.names, .other(TransactionTrees(transaction)))
+        let world = try World(engine.names, TransactionTrees(transaction))
         try world.records.perform(base, world.writer, &model)
       }
       engine.freezeIfPossible()
@@ -83,7 +83,7 @@ import Testing
     }
     #expect(throws: Undo.self) {
       try engine.write(.durable) { transaction in
-        let world = try World(engine.names, .other(TransactionTrees(transaction)))
+        let world = try World(engine.names, TransactionTrees(transaction))
         defer { count = world.count }
         try world.explore(model, after: [], depth: hasBase ? depth - 1 : depth)
         throw Undo()

@@ -260,7 +260,7 @@ private enum Docs {
       try BlobRecount.markDue(in: trees, names)
       guard let session = trees.blobSession else { return }
       let accounts = BlobAccounts(trees, blobs, session)
-      try blobs.forEach(in: .changing(trees)) { identity, entry throws(StoreError) in
+      try blobs.forEach(in: .transaction(trees)) { identity, entry throws(StoreError) in
         counts[identity] = entry.references
         return true
       }

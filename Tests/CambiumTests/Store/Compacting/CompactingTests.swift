@@ -53,7 +53,7 @@ import Testing
     let medium = try PosixFileSystem(at: path)
     return try medium.list(at: .test).reduce(0) { sum, name in
       guard case .pages = name.kind else { return sum }
-      return try sum + medium.size(of: medium.open(name, .read, at: .test), at: .test)
+      return try sum + medium.open(name, .read, at: .test).size(at: .test)
     }
   }
 

@@ -292,7 +292,7 @@ import Testing
               _ = try transaction.writer.trees.remove(key.rawSpan, in: history)
             }
             do throws(StoreError) {
-              try RecordCheck.checkHistory(in: .changing(transaction.writer.trees), history)
+              try RecordCheck.checkHistory(in: .transaction(transaction.writer.trees), history)
             } catch {
               faults.append(error)
             }

@@ -15,7 +15,7 @@ import Testing
   }
 
   private final class Opened {
-    let backend: SimulatedBackend
+    let backend: EngineBackend
     let types: RecordTypes
 
     /// Opens the store in `medium` as a program of a version does.
@@ -23,7 +23,7 @@ import Testing
       _ medium: SimulatedFileSystem, _ version: Int, _ mode: MigrationMode = .deferred,
       seed: UInt64
     ) throws {
-      backend = try SimulatedBackend(medium, seed: seed)
+      backend = try EngineBackend.simulated(on: medium, seed: seed)
       let model = model(version)
       var options = MigrationOptions()
       options.sliceCount = 7

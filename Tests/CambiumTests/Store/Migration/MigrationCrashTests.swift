@@ -19,8 +19,8 @@ import Testing
   private static func open(
     _ medium: SimulatedFileSystem, _ version: Int, _ mode: MigrationMode = .automatic,
     seed: UInt64
-  ) throws -> (backend: SimulatedBackend, types: RecordTypes) {
-    let backend = try SimulatedBackend(medium, seed: seed)
+  ) throws -> (backend: EngineBackend, types: RecordTypes) {
+    let backend = try EngineBackend.simulated(on: medium, seed: seed)
     let model = model(version)
     var options = MigrationOptions()
     options.sliceCount = 7
@@ -51,7 +51,7 @@ import Testing
   }
 
   private static func snapshot(
-    _ opened: (backend: SimulatedBackend, types: RecordTypes)
+    _ opened: (backend: EngineBackend, types: RecordTypes)
   ) throws -> StoreSnapshot {
     StoreSnapshot(opened.types, try opened.backend.snapshot())
   }

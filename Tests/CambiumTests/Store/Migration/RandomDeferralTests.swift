@@ -8,12 +8,12 @@ import Testing
 @Suite struct RandomDeferralTests {
   /// A store in memory whose schema is set from without.
   fileprivate final class World {
-    let backend: MemoryBackend
+    let backend: EngineBackend
     var schemas: [Schema]
     var types: RecordTypes
 
     init(_ schema: Schema) throws {
-      backend = try MemoryBackend(StoreOptions())
+      backend = try EngineBackend(inMemory: StoreOptions())
       schemas = [schema]
       types = try RecordTypes(schema, model: nil, names: backend.names)
       try backend.commit { trees throws(StoreError) in
@@ -187,7 +187,7 @@ import Testing
       for id in Int64(0)..<20 {
         try key.encode(primaryKey: [id], of: trees)
         var (row, same): ([UInt8], [UInt8]) = ([], [])
-        let isThere = try TreeAccess.changing(changes).copyValue(
+        let isThere = try TreeAccess.transaction(changes).copyValue(
           of: key.key, in: trees.rows, to: &row)
         #expect(
           try other.trees.copyValue(of: key.key, in: try deferred.trees.rows, to: &same) == isThere)
@@ -195,7 +195,7 @@ import Testing
       }
     }
     try deferred.backend.write(.durable) { changes in
-      let reading = TreeAccess.changing(changes)
+      let reading = TreeAccess.transaction(changes)
       let (cursor, same) = (
         try reading.cursor(in: try deferred.trees.rows),
         try one.trees.cursor(in: try eager.trees.rows)

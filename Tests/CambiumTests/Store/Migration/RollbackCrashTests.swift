@@ -17,8 +17,8 @@ import Testing
   /// Opens the store in `medium` as a program of a version does.
   private static func open(
     _ medium: SimulatedFileSystem, _ version: Int, seed: UInt64
-  ) throws -> (backend: SimulatedBackend, types: RecordTypes) {
-    let backend = try SimulatedBackend(medium, seed: seed)
+  ) throws -> (backend: EngineBackend, types: RecordTypes) {
+    let backend = try EngineBackend.simulated(on: medium, seed: seed)
     let model = model(version)
     var options = MigrationOptions()
     options.sliceCount = 11
@@ -29,7 +29,7 @@ import Testing
   }
 
   private static func insert<Subject: Record>(
-    _ records: [Subject], _ opened: (backend: SimulatedBackend, types: RecordTypes)
+    _ records: [Subject], _ opened: (backend: EngineBackend, types: RecordTypes)
   ) throws {
     let type = try opened.types.type(Subject.self)
     let (row, key) = (RowWriter(), KeyEncoder())
@@ -58,7 +58,7 @@ import Testing
   }
 
   private static func rollBack(_ medium: SimulatedFileSystem) throws {
-    let backend = try SimulatedBackend(medium, seed: 3)
+    let backend = try EngineBackend.simulated(on: medium, seed: 3)
     try Rollback(backend: backend, version: 1).run(discardingCommits: true)
     try backend.close()
   }
@@ -98,7 +98,7 @@ import Testing
         try agree(
           found.keptVersions.map(\.version) == [1], "version 1 is kept no more")
       }
-      let backend = try SimulatedBackend(medium.crashed(policy), seed: 8)
+      let backend = try EngineBackend.simulated(on: medium.crashed(policy), seed: 8)
       let pages = backend.engine.working.base.file.check(sizes: .forLongKeys)
       try agree(pages.isEmpty, "\(pages)")
     } catch {

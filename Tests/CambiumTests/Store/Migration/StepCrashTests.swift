@@ -44,12 +44,12 @@ import Testing
       : StoreModel(version: 3, records: [CrashThing3.self, CrashTag.self])
   }
 
-  private typealias Opened = (backend: SimulatedBackend, types: RecordTypes)
+  private typealias Opened = (backend: EngineBackend, types: RecordTypes)
 
   private static func open(
     _ medium: SimulatedFileSystem, _ version: Int, _ mode: MigrationMode = .automatic, seed: UInt64
   ) throws -> Opened {
-    let backend = try SimulatedBackend(medium, seed: seed)
+    let backend = try EngineBackend.simulated(on: medium, seed: seed)
     let model = model(version)
     var options = MigrationOptions()
     options.sliceCount = 9

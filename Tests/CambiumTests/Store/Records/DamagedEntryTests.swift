@@ -18,7 +18,7 @@ struct DamagedEntryTests {
     var count = 0
     var unfound = 0
 
-    private var access: TreeAccess { .changing(writer.trees) }
+    private var access: TreeAccess { .transaction(writer.trees) }
 
     /// Reads everything. Whatever the bytes are, there is no trap, and errors say what they are.
     private func read() throws {

@@ -40,7 +40,7 @@ import Testing
     try medium.names.sorted { "\($0)" < "\($1)" }.reduce(0) { sum, name in
       guard case .pages = name.kind else { return sum }
       let file = try medium.open(name, .read, at: .test)
-      return try sum + UInt64(medium.size(of: file, at: .test))
+      return try sum + UInt64(file.size(at: .test))
     }
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// X12: writers, readers, folds and compactions at once; and what is done in the background.
 @Suite struct CompactionThreadsTests {
-  private typealias MemoryEngine = Engine<InMemoryFileSystem>
+  private typealias MemoryEngine = Engine
 
   private static func write(_ engine: MemoryEngine, round: Int) throws {
     let slot = try engine.names.slot(of: "t")

@@ -36,7 +36,7 @@ struct DamagedStore {
     for fault in engine.report.healed where !isLocated(fault) { return "healed: \(fault)" }
     let snapshot = try engine.snapshot()
     if content.kind == .records {
-      return try violation(of: .other(SnapshotTrees(snapshot)), engine.names, content)
+      return try violation(of: .state(SnapshotTrees(snapshot)), engine.names, content)
     }
     for (number, expected) in content.trees.enumerated() {
       let tree = try snapshot.tree(engine.names.slot(of: Content.treeNames[number]))
@@ -63,7 +63,7 @@ struct DamagedStore {
   }
 
   private func fault(
-    of key: Int, in tree: LayeredTree<SimulatedFileSystem>, not expected: Bytes
+    of key: Int, in tree: LayeredTree, not expected: Bytes
   ) -> String? {
     var value: Bytes = []
     do throws(StoreError) {

@@ -94,7 +94,7 @@ extension Snapshot {
   func checkHolds(_ content: Content, _ names: TreeNames) throws {
     switch content.kind {
     case .entries: try checkHoldsEntries(content, names)
-    case .records: try KeptTypes(names).check(.other(SnapshotTrees(self)), hold: content)
+    case .records: try KeptTypes(names).check(.state(SnapshotTrees(self)), hold: content)
     }
   }
 

@@ -12,8 +12,7 @@ struct RandomHistory {
   private var run: ScenarioRun
   private var lives = 0
   /// Snapshots that are held, and what they must show for as long.
-  private var held:
-    [(snapshot: Snapshot<SimulatedFileSystem>, content: Content, names: TreeNames)] = []
+  private var held: [(snapshot: Snapshot, content: Content, names: TreeNames)] = []
   /// Whether something may go wrong until the store is opened anew.
   private var isFaulty = false
   /// What was done so far, and the last of it, for whoever looks for what went wrong.
@@ -134,7 +133,7 @@ extension RandomHistory {
 
 extension RandomHistory {
   /// What is published, which commits that wait for their flush need not be in yet.
-  private func published() throws -> (Snapshot<SimulatedFileSystem>, Content, TreeNames)? {
+  private func published() throws -> (Snapshot, Content, TreeNames)? {
     guard let engine = run.engine else { return nil }
     let snapshot = try engine.snapshot()
     let sequence = Int(snapshot.state.sequence)
@@ -152,7 +151,7 @@ extension RandomHistory {
     if content.kind == .records {
       do {
         try KeptTypes(names).check(
-          .other(SnapshotTrees(snapshot)), tree, key, is: content.trees[tree][key])
+          .state(SnapshotTrees(snapshot)), tree, key, is: content.trees[tree][key])
       } catch is StoreError where isFaulty {
         // What fails is read again when it does not.
       }

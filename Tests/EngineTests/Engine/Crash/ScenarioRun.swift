@@ -136,7 +136,7 @@ extension ScenarioRun {
 
   private func perform(
     _ changes: [Change], _ undone: [Change], _ then: [Change],
-    _ transaction: Transaction<SimulatedFileSystem>, _ names: TreeNames, stamp: Int
+    _ transaction: Transaction, _ names: TreeNames, stamp: Int
   ) throws {
     switch scenario.kind {
     case .records:

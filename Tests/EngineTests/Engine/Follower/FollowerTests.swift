@@ -7,7 +7,7 @@ import Testing
 @Suite("A follower")
 struct FollowerTests {
   private typealias Simulated = SimulatedFileSystem
-  private typealias Interposed = InterposedFileSystem<SimulatedFileSystem>
+  private typealias Interposed = InterposedFileSystem
 
   @Test func `shows a closed store without a writing call`() throws {
     let medium = SimulatedFileSystem()
@@ -139,7 +139,7 @@ struct FollowerTests {
         count += 1
         let kept = follower.snapshot()
         let notes = KeyNotes(
-          of: ObservedTrees(try WrittenHistory<Interposed>.slots(follower.names)))
+          of: ObservedTrees(try WrittenHistory.slots(follower.names)))
         _ = try follower.refresh(noting: notes)
         let shown = follower.snapshot()
         try writer.verify(notes, from: kept, to: shown, follower.names)
@@ -202,7 +202,7 @@ struct FollowerTests {
         let least = writer.lastSequence
         let follower = try Follower(medium, options: .small())
         try agree(follower.snapshot().state.sequence >= least, "it shows less than was sealed")
-        var kept: [Snapshot<Interposed>] = []
+        var kept: [Snapshot] = []
         var last: UInt64 = 0
         for round in 0..<20 {
           var sealed = last

@@ -4,18 +4,18 @@ import TestSupport
 @testable import InternalTestSupport
 
 /// A writer whose every state is remembered, by its sequence, and which a seed drives.
-final class WrittenHistory<Medium: FileSystem> {
+final class WrittenHistory {
   typealias Content = [String: [Bytes: Bytes]]
 
-  let medium: Medium
-  private(set) var engine: Engine<Medium>?
+  let medium: any FileSystem
+  private(set) var engine: Engine?
   private(set) var contents: [UInt64: Content] = [0: [:]]
   private var generator: SplitMix64
 
   static var trees: [String] { ["a", "b"] }
   static var keys: [Bytes] { (0..<24 as Range<UInt8>).map { [$0, 7] } }
 
-  init(_ medium: Medium, seed: UInt64) throws {
+  init(_ medium: any FileSystem, seed: UInt64) throws {
     self.medium = medium
     generator = SplitMix64(seed: seed)
     try open()
@@ -80,7 +80,7 @@ final class WrittenHistory<Medium: FileSystem> {
 
 extension WrittenHistory {
   /// Throws unless `snapshot` is what was committed up to its sequence.
-  func verify<Other: FileSystem>(_ snapshot: Snapshot<Other>, _ names: TreeNames) throws {
+  func verify(_ snapshot: Snapshot, _ names: TreeNames) throws {
     let sequence = snapshot.state.sequence
     guard let content = contents[sequence] else {
       throw Disagreement(description: "there is no commit \(sequence)")
@@ -102,8 +102,8 @@ extension WrittenHistory {
   }
 
   /// Throws unless all keys are in `notes` that are not the same in two states.
-  func verify<Other: FileSystem>(
-    _ notes: KeyNotes, from old: Snapshot<Other>, to new: Snapshot<Other>, _ names: TreeNames
+  func verify(
+    _ notes: KeyNotes, from old: Snapshot, to new: Snapshot, _ names: TreeNames
   ) throws {
     for name in Self.trees {
       let keys = notes.keys(of: try names.slot(of: name))

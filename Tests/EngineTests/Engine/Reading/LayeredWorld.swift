@@ -7,11 +7,11 @@ import TestSupport
 struct LayeredWorld {
   static let slot = TreeSlot(3)
 
-  private(set) var tree: LayeredTree<InMemoryFileSystem>
+  private(set) var tree: LayeredTree
   private(set) var model: [Bytes: Bytes]
   /// Oldest first.
   private var overlays: [Overlay] = []
-  private let base: Tree<InMemoryFileSystem>
+  private let base: Tree
   private var number: UInt32 = 100
 
   /// - Parameter entries: What the tree below has.
@@ -143,7 +143,7 @@ extension LayeredWorld {
   }
 
   private func verify(
-    _ cursor: borrowing LayeredCursor<InMemoryFileSystem>, is slot: Int, _ sorted: SortedModel
+    _ cursor: borrowing LayeredCursor, is slot: Int, _ sorted: SortedModel
   ) throws {
     let key = sorted.keys[slot]
     try agree(cursor.key.array() == key, "entry \(slot) is \(cursor.key.array()), not \(key)")

@@ -7,12 +7,14 @@ import Testing
 @Suite("Salvage")
 struct SalvageTests {
   /// A store that was closed after several folds, with a writer that knows what was in it when.
-  private func written(seed: UInt64, steps: Int = 60) throws -> WrittenHistory<SimulatedFileSystem>
-  {
-    let writer = try WrittenHistory(SimulatedFileSystem(), seed: seed)
+  private func written(seed: UInt64, steps: Int = 60) throws -> (
+    WrittenHistory, SimulatedFileSystem
+  ) {
+    let medium = SimulatedFileSystem()
+    let writer = try WrittenHistory(medium, seed: seed)
     for _ in 0..<steps { try writer.step() }
     try writer.close()
-    return writer
+    return (writer, medium)
   }
 
   private func loseLog(of medium: SimulatedFileSystem) throws {
@@ -40,12 +42,12 @@ struct SalvageTests {
 
   @Test(arguments: 1...UInt64(scaled(20, debug: 4)))
   func `a store whose log is lost is copied whole`(seed: UInt64) throws {
-    let writer = try written(seed: seed)
-    try loseLog(of: writer.medium)
-    let (start, bytes) = (writer.medium.callCount, writer.medium.bytesWritten)
-    let (other, report) = try salvage(writer.medium)
-    #expect(writer.medium.bytesWritten == bytes)
-    #expect(writer.medium.calls[start...].allSatisfy { $0.operation != .unlink })
+    let (writer, medium) = try written(seed: seed)
+    try loseLog(of: medium)
+    let (start, bytes) = (medium.callCount, medium.bytesWritten)
+    let (other, report) = try salvage(medium)
+    #expect(medium.bytesWritten == bytes)
+    #expect(medium.calls[start...].allSatisfy { $0.operation != .unlink })
     #expect(report.losses.isEmpty && report.faults.isEmpty)
     #expect(report.chosen == 0)
     let engine = try opened(other)
@@ -59,8 +61,7 @@ struct SalvageTests {
 
   @Test(arguments: 1...UInt64(scaled(20, debug: 4)))
   func `of a damaged newest state what is left, or the one before it whole`(seed: UInt64) throws {
-    let writer = try written(seed: seed)
-    let medium = writer.medium
+    let (writer, medium) = try written(seed: seed)
     try loseLog(of: medium)
     let before = try Salvage.search(medium, isComplete: true)
     let newest = try #require(before.candidates.first)
@@ -86,7 +87,7 @@ struct SalvageTests {
 
   /// All keys are there but those that the report says were lost.
   private func verify(
-    _ medium: SimulatedFileSystem, _ writer: WrittenHistory<SimulatedFileSystem>,
+    _ medium: SimulatedFileSystem, _ writer: WrittenHistory,
     losses: [SalvageReport.Loss]
   ) throws {
     let engine = try opened(medium)
@@ -107,12 +108,12 @@ struct SalvageTests {
 
   @Test func `a footer of which one copy is damaged is found by the other`() throws {
     for copy in 0..<2 as Range<UInt32> {
-      let writer = try written(seed: 3)
-      try loseLog(of: writer.medium)
-      let position = try #require(try Salvage.search(writer.medium).candidates.first).position
-      writer.medium.flipBit(
+      let (writer, medium) = try written(seed: 3)
+      try loseLog(of: medium)
+      let position = try #require(try Salvage.search(medium).candidates.first).position
+      medium.flipBit(
         Int(position.block + copy) * Layout.blockSize * 8 + 999, of: .pages(position.segment))
-      let (other, report) = try salvage(writer.medium)
+      let (other, report) = try salvage(medium)
       #expect(report.chosen == 0)
       #expect(report.candidates[0].otherFaults.count == 1)
       let engine = try opened(other)
@@ -121,8 +122,7 @@ struct SalvageTests {
   }
 
   @Test func `a header, a whole segment and all footers may be gone`() throws {
-    let writer = try written(seed: 5, steps: 120)
-    let medium = writer.medium
+    let (writer, medium) = try written(seed: 5, steps: 120)
     try loseLog(of: medium)
     let segments = medium.names.filter { if case .pages = $0.kind { true } else { false } }
     for name in segments {
@@ -140,14 +140,14 @@ struct SalvageTests {
   }
 
   @Test func `a crash on the way leaves no store, or the whole one`() throws {
-    let writer = try written(seed: 7)
-    try loseLog(of: writer.medium)
+    let (writer, medium) = try written(seed: 7)
+    try loseLog(of: medium)
     let whole = SimulatedFileSystem()
-    _ = try salvage(writer.medium, to: whole)
+    _ = try salvage(medium, to: whole)
     for call in stride(from: 0, to: whole.callCount, by: scaled(1, debug: 5)) {
       let other = SimulatedFileSystem()
       other.inject(.stop, at: .call(call))
-      #expect(throws: StoreError.self) { _ = try salvage(writer.medium, to: other) }
+      #expect(throws: StoreError.self) { _ = try salvage(medium, to: other) }
       for policy in [CrashPolicy.none, .all] {
         let image = other.crashed(policy)
         guard image.names.contains(.log(0)) else { continue }
@@ -158,16 +158,17 @@ struct SalvageTests {
   }
 
   @Test func `neither store may be in use, and the new one not be there`() throws {
-    let writer = try WrittenHistory(SimulatedFileSystem(), seed: 9)
+    let medium = SimulatedFileSystem()
+    let writer = try WrittenHistory(medium, seed: 9)
     for _ in 0..<20 { try writer.step() }
     #expect(throws: StoreError.locked(path: "simulated", holder: nil)) {
-      _ = try salvage(writer.medium)
+      _ = try salvage(medium)
     }
     try writer.close()
-    let other = try written(seed: 2)
-    #expect(throws: StoreError.self) { _ = try salvage(writer.medium, to: other.medium) }
+    let (other, otherMedium) = try written(seed: 2)
+    #expect(throws: StoreError.self) { _ = try salvage(medium, to: otherMedium) }
     try other.open()
-    #expect(throws: StoreError.self) { _ = try salvage(writer.medium, to: other.medium) }
+    #expect(throws: StoreError.self) { _ = try salvage(medium, to: otherMedium) }
   }
 
   /// A value that holds a footer, with the right checksum for the place where it comes to lie.

@@ -17,7 +17,7 @@ struct SpillFailureTests {
   }
 
   private func put(
-    _ keys: Range<UInt8>, _ transaction: Transaction<SimulatedFileSystem>
+    _ keys: Range<UInt8>, _ transaction: Transaction
   ) throws(StoreError) {
     for key in keys {
       try transaction.put(

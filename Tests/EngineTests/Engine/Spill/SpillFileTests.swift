@@ -30,7 +30,7 @@ struct SpillFileTests {
     var size = 0
     for name in try files.list(at: .test) {
       guard case .pages = name.kind else { continue }
-      size += try files.size(of: files.open(name, .read, at: .test), at: .test)
+      size += try files.open(name, .read, at: .test).size(at: .test)
     }
     #expect(Double(size) <= 1.10 * Double(count * 116))
     try store.close()

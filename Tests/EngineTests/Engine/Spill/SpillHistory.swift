@@ -65,9 +65,9 @@ struct SpillHistory {
   }
 
   private mutating func perform(
-    steps: Int, _ transaction: Transaction<SimulatedFileSystem>
+    steps: Int, _ transaction: Transaction
   ) throws {
-    var savepoints: [(Transaction<SimulatedFileSystem>.Savepoint, Content)] = []
+    var savepoints: [(Transaction.Savepoint, Content)] = []
     for _ in 0..<steps {
       stamp += 1
       switch random.next() % 100 {
@@ -99,7 +99,7 @@ struct SpillHistory {
   private mutating func length() -> Int { lengths[Int(random.next() % 3)] }
 
   private mutating func change(
-    _ change: Change, _ transaction: Transaction<SimulatedFileSystem>
+    _ change: Change, _ transaction: Transaction
   ) throws {
     let isOne = content.apply(change, stamp: stamp)
     if case .remove(let tree, let key) = change {
@@ -115,7 +115,7 @@ struct SpillHistory {
 // MARK: - Reading
 
 extension SpillHistory {
-  private mutating func verify(_ transaction: Transaction<SimulatedFileSystem>) throws {
+  private mutating func verify(_ transaction: Transaction) throws {
     for (number, expected) in content.trees.enumerated() {
       let tree = try transaction.tree(engine.names.slot(of: Content.treeNames[number]))
       let count = try tree.count()
@@ -134,7 +134,7 @@ extension SpillHistory {
 
   /// Goes over everything in both directions, and to and fro.
   private mutating func verify(
-    _ cursor: TransactionCursor<SimulatedFileSystem>, _ expected: [Int: Bytes]
+    _ cursor: TransactionCursor, _ expected: [Int: Bytes]
   ) throws {
     let keys = expected.keys.sorted()
     var isOn = try cursor.first()
@@ -163,7 +163,7 @@ extension SpillHistory {
   }
 
   private func verify(
-    _ cursor: TransactionCursor<SimulatedFileSystem>, _ isOn: Bool, _ key: Int,
+    _ cursor: TransactionCursor, _ isOn: Bool, _ key: Int,
     _ expected: [Int: Bytes]
   ) throws {
     try agree(isOn, "no entry \(key)")

@@ -7,11 +7,11 @@ enum CrashWorlds {
   static func bytes() throws -> SimulatedFileSystem {
     let fileSystem = SimulatedFileSystem()
     let file = try fileSystem.create(.pages(1), Array("aaaa".utf8))
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     try fileSystem.syncDirectory(at: .test)
-    try fileSystem.write(Array("b".utf8), to: file, from: 0)
-    try fileSystem.write(Array("c".utf8), to: file, from: 1)
-    try fileSystem.write(Array("d".utf8), to: file, from: 5)
+    try file.write(Array("b".utf8), from: 0)
+    try file.write(Array("c".utf8), from: 1)
+    try file.write(Array("d".utf8), from: 5)
     return fileSystem
   }
 
@@ -21,13 +21,13 @@ enum CrashWorlds {
   static func names() throws -> SimulatedFileSystem {
     let fileSystem = SimulatedFileSystem()
     for (name, text) in [(FileName.pages(1), "old"), (.log(1), "log")] {
-      try fileSystem.sync(fileSystem.create(name, Array(text.utf8)), at: .test)
+      try (fileSystem.create(name, Array(text.utf8))).sync(at: .test)
     }
     try fileSystem.syncDirectory(at: .test)
     let new = try fileSystem.create(.pages(2).temporary, Array("new".utf8))
     try fileSystem.rename(.pages(2).temporary, to: .pages(2), at: .test)
     try fileSystem.unlink(.pages(1), at: .test)
-    try fileSystem.truncate(new, to: 1, at: .test)
+    try new.truncate(to: 1, at: .test)
     try fileSystem.unlink(.log(1), at: .test)
     try fileSystem.rename(.pages(2), to: .log(1), at: .test)
     return fileSystem
@@ -39,10 +39,10 @@ enum CrashWorlds {
   ) throws -> SimulatedFileSystem {
     let fileSystem = SimulatedFileSystem()
     let file = try fileSystem.create(.log(1), [UInt8](repeating: x, count: size))
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     try fileSystem.syncDirectory(at: .test)
-    try fileSystem.write(
-      [UInt8](repeating: y, count: range.count), to: file, from: range.lowerBound)
+    try file.write(
+      [UInt8](repeating: y, count: range.count), from: range.lowerBound)
     return fileSystem
   }
 

@@ -6,25 +6,25 @@ struct FaultTests {
   let fileSystem = SimulatedFileSystem()
 
   /// One call of each kind but `advise`, which cannot fail.
-  private func call(_ operation: Operation, _ file: SimulatedFile) throws {
+  private func call(_ operation: Operation, _ file: any File) throws {
     switch operation {
     case .open: _ = try fileSystem.open(.pages(1), .read, at: .test)
-    case .size: _ = try fileSystem.size(of: file, at: .test)
-    case .read: _ = try fileSystem.read(file, 0..<3)
-    case .write: try fileSystem.write([7], to: file, from: 0)
-    case .sync: try fileSystem.sync(file, at: .test)
+    case .size: _ = try file.size(at: .test)
+    case .read: _ = try file.read(0..<3)
+    case .write: try file.write([7], from: 0)
+    case .sync: try file.sync(at: .test)
     case .syncDirectory: try fileSystem.syncDirectory(at: .test)
-    case .truncate: try fileSystem.truncate(file, to: 2, at: .test)
-    case .preallocate: try fileSystem.preallocate(file, size: 9, at: .test)
+    case .truncate: try file.truncate(to: 2, at: .test)
+    case .preallocate: try file.preallocate(size: 9, at: .test)
     case .rename: try fileSystem.rename(.pages(1), to: .pages(2), at: .test)
     case .unlink: try fileSystem.unlink(.pages(1), at: .test)
     case .list: _ = try fileSystem.list(at: .test)
-    case .lock: try fileSystem.lock(file, at: .test)
-    case .isLocked: _ = try fileSystem.isLocked(file, at: .test)
+    case .lock: try file.lock(at: .test)
+    case .isLocked: _ = try file.isLocked(at: .test)
     case .lockDirectory: _ = try fileSystem.lockDirectory(at: .test)
-    case .leads: _ = try fileSystem.leads(.pages(1), to: file, at: .test)
-    case .map: _ = try fileSystem.map(file, capacity: 3, at: .test)
-    case .advise: fileSystem.advise(file, 0..<1, .willNeed, at: .test)
+    case .leads: _ = try file.isNamed(.pages(1), at: .test)
+    case .map: _ = try file.map(capacity: 3, at: .test)
+    case .advise: file.advise(0..<1, .willNeed, at: .test)
     }
   }
 
@@ -76,7 +76,7 @@ struct FaultTests {
     let file = try fileSystem.create(.pages(1), [1, 1, 1])
     fileSystem.inject(.errorAfter(bytes: count, .noSpace), at: .operation(.write, 1))
     #expect(throws: StoreError.full(path: "simulated/pages-0000000001")) {
-      try fileSystem.write([2, 2, 2], to: file, from: 0)
+      try file.write([2, 2, 2], from: 0)
     }
     #expect(fileSystem.bytes(of: .pages(1)) == bytes)
   }
@@ -103,14 +103,14 @@ struct FaultTests {
         do { try call() } catch { failed.append(number) }
       }
       let write = { (site: Site) in
-        unsafe try fileSystem.write([1].span.bytes, to: file, from: 0, at: site)
+        unsafe try file.write([1].span.bytes, from: 0, at: site)
       }
       attempt { try write(.pageWrite) }  // 1
-      attempt { try fileSystem.sync(file, at: .pageSync) }  // 2
+      attempt { try file.sync(at: .pageSync) }  // 2
       attempt { try write(.pageWrite) }  // 3
-      attempt { try fileSystem.sync(file, at: .pageWrite) }  // 4
+      attempt { try file.sync(at: .pageWrite) }  // 4
       attempt { try write(.segmentHeaderWrite) }  // 5
-      attempt { try fileSystem.sync(file, at: .pageSync) }  // 6
+      attempt { try file.sync(at: .pageSync) }  // 6
       attempt { try write(.segmentHeaderWrite) }  // 7
       #expect(failed == failing, "\(moment) \(persistence)")
     }
@@ -125,7 +125,7 @@ struct FaultTests {
       try call(.truncate, file)
     }
     fileSystem.inject(.error(.ioError), at: .call(fileSystem.callCount))
-    fileSystem.advise(file, 0..<1, .dontNeed, at: .pageAdvise)
+    file.advise(0..<1, .dontNeed, at: .pageAdvise)
     #expect(fileSystem.callCount(at: .pageAdvise) == 1)
   }
 
@@ -167,7 +167,7 @@ struct FaultTests {
 
   @Test func `a restarted process finds what was written, and its files closed`() throws {
     let file = try fileSystem.create(.pages(1), [1])
-    try fileSystem.lock(file, at: .test)
+    try file.lock(at: .test)
     fileSystem.inject(.stop, at: .call(fileSystem.callCount))
     #expect(throws: StoreError.self) { try call(.write, file) }
     fileSystem.restart()
@@ -175,8 +175,8 @@ struct FaultTests {
     let closed = StoreError.failed("write", .badDescriptor, path: "simulated/pages-0000000001")
     #expect(throws: closed) { try call(.write, file) }
     let again = try fileSystem.open(.pages(1), .readWrite, at: .test)
-    try fileSystem.lock(again, at: .test)
-    #expect(try fileSystem.contents(of: again) == [1])
+    try again.lock(at: .test)
+    #expect(try again.contents() == [1])
     #expect(fileSystem.openFileCount == 1)
   }
 
@@ -188,8 +188,8 @@ struct FaultTests {
       fileSystem.inject(.bitFlip(bit), at: .operation(.read, fileSystem.callCount(of: .read)))
       var expected: [UInt8] = [0, 0, 0]
       expected[bit / 8] = 1 << (bit % 8)
-      #expect(try fileSystem.read(file, 0..<3) == expected)
-      #expect(try fileSystem.read(file, 0..<3) == [0, 0, 0])
+      #expect(try file.read(0..<3) == expected)
+      #expect(try file.read(0..<3) == [0, 0, 0])
     }
   }
 
@@ -197,16 +197,16 @@ struct FaultTests {
     let file = try fileSystem.create(.pages(1), [UInt8](repeating: 1, count: 4096))
     func stale() throws -> [UInt8] {
       fileSystem.inject(.stale, at: .operation(.read, fileSystem.callCount(of: .read)))
-      return try Array(fileSystem.read(file, 4095..<4098))
+      return try Array(file.read(4095..<4098))
     }
     #expect(try stale() == [0])
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     #expect(try stale() == [0])
-    try fileSystem.write([2, 2], to: file, from: 4095)
+    try file.write([2, 2], from: 4095)
     #expect(try stale() == [1, 0])
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     #expect(try stale() == [1, 0])
-    #expect(try fileSystem.read(file, 4095..<4098) == [2, 2])
+    #expect(try file.read(4095..<4098) == [2, 2])
     #expect(fileSystem.crashed(.none).names.isEmpty)
   }
 
@@ -215,7 +215,7 @@ struct FaultTests {
     for (distance, expected) in [(2, [3, 4]), (-1, [0, 1]), (-9, [0, 1]), (4, [5]), (9, [])] {
       fileSystem.inject(
         .displaced(by: distance), at: .operation(.read, fileSystem.callCount(of: .read)))
-      #expect(try fileSystem.read(file, 1..<3).map(Int.init) == expected)
+      #expect(try file.read(1..<3).map(Int.init) == expected)
     }
   }
 
@@ -226,25 +226,25 @@ struct FaultTests {
     fileSystem.limitDisk(to: 3 * 4096)
     let block = [UInt8](repeating: 2, count: 4096)
     let full = StoreError.full(path: "simulated/pages-0000000001")
-    #expect(throws: full) { try fileSystem.write(block + block + block, to: file, from: 4096) }
-    #expect(throws: full) { try fileSystem.preallocate(file, size: 4 * 4096, at: .test) }
+    #expect(throws: full) { try file.write(block + block + block, from: 4096) }
+    #expect(throws: full) { try file.preallocate(size: 4 * 4096, at: .test) }
     #expect(fileSystem.bytes(of: .pages(1))?.count == 4096)
-    try fileSystem.preallocate(file, size: 2 * 4096, at: .test)
+    try file.preallocate(size: 2 * 4096, at: .test)
     #expect(fileSystem.diskUsage == 2 * 4096)
-    try fileSystem.write(block, to: file, from: 2 * 4096)
-    #expect(throws: full) { try fileSystem.write([1], to: file, from: 9 * 4096) }
+    try file.write(block, from: 2 * 4096)
+    #expect(throws: full) { try file.write([1], from: 9 * 4096) }
     // Into what is there or reserved, writing goes on.
-    try fileSystem.write(block + block + block, to: file, from: 0)
+    try file.write(block + block + block, from: 0)
     #expect(fileSystem.diskUsage == 3 * 4096)
-    try fileSystem.truncate(file, to: 4096, at: .test)
+    try file.truncate(to: 4096, at: .test)
     #expect(fileSystem.diskUsage == 4096)
     fileSystem.limitDisk(to: nil)
-    try fileSystem.write(block, to: file, from: 50 * 4096)
+    try file.write(block, from: 50 * 4096)
   }
 
   @Test func `an unlinked file gives its room back when it is closed and the name is gone`() throws
   {
-    var file: SimulatedFile? = try fileSystem.create(.pages(1), [1])
+    var file: (any File)? = try fileSystem.create(.pages(1), [1])
     #expect(file != nil)
     try fileSystem.unlink(.pages(1), at: .test)
     try fileSystem.syncDirectory(at: .test)
@@ -255,14 +255,14 @@ struct FaultTests {
 
   @Test func `a misaligned direct write is refused`() throws {
     let file = try fileSystem.open(.pages(1), .createDirect, at: .test)
-    #expect(throws: StoreError.self) { try fileSystem.write([1], to: file, from: 0) }
+    #expect(throws: StoreError.self) { try file.write([1], from: 0) }
     let aligned = try AnonymousMemory.reserve(capacity: 8192).get().mapping(capacity: 8192)
     for (start, offset) in [(1, 0), (0, 1)] {
       #expect(throws: StoreError.self) {
-        try fileSystem.write(
-          aligned.bytes(start..<start + 4096), to: file, from: offset, at: .test)
+        try file.write(
+          aligned.bytes(start..<start + 4096), from: offset, at: .test)
       }
     }
-    try fileSystem.write(aligned.bytes(0..<4096), to: file, from: 4096, at: .test)
+    try file.write(aligned.bytes(0..<4096), from: 4096, at: .test)
   }
 }

@@ -51,15 +51,15 @@ struct FlushFailureTests {
     let fileSystem = SimulatedFileSystem()
     let file = try fileSystem.create(.log(1), Array("old".utf8))
     let other = try fileSystem.open(.log(1), .readWrite, at: .test)
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     try fileSystem.syncDirectory(at: .test)
-    let mapping = try fileSystem.map(file, capacity: 3, at: .test)
-    try fileSystem.write(Array("new".utf8), to: file, from: 0)
+    let mapping = try file.map(capacity: 3, at: .test)
+    try file.write(Array("new".utf8), from: 0)
     fileSystem.inject(.flush(failure), at: .operation(.sync, 1))
 
     func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
-    func fails(_ file: SimulatedFile) -> Bool {
-      do { try fileSystem.sync(file, at: .test) } catch { return true }
+    func fails(_ file: any File) -> Bool {
+      do { try file.sync(at: .test) } catch { return true }
       return false
     }
     let throwsAtOnce = fails(file)
@@ -107,14 +107,14 @@ struct FlushFailureTests {
   @Test func `a cache that reverts keeps the size`() throws {
     let fileSystem = SimulatedFileSystem()
     let file = try fileSystem.create(.pages(1), [1])
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     try fileSystem.syncDirectory(at: .test)
-    try fileSystem.write([2, 2], to: file, from: 1)
+    try file.write([2, 2], from: 1)
     fileSystem.inject(.flush(.errorCacheReverts), at: .operation(.sync, 1))
     #expect(throws: StoreError.failed("sync", .ioError, path: "simulated/pages-0000000001")) {
-      try fileSystem.sync(file, at: .test)
+      try file.sync(at: .test)
     }
-    #expect(try fileSystem.contents(of: file) == [1, 0, 0])
+    #expect(try file.contents() == [1, 0, 0])
   }
 
   @Test func `writing again and flushing mends what a failed flush lost`() throws {
@@ -123,10 +123,10 @@ struct FlushFailureTests {
       let file = try fileSystem.create(.log(1), [1])
       try fileSystem.syncDirectory(at: .test)
       fileSystem.inject(.flush(failure), at: .operation(.sync, 0))
-      try? fileSystem.sync(file, at: .test)
-      try? fileSystem.sync(file, at: .test)
-      try fileSystem.write([1], to: file, from: 0)
-      try fileSystem.sync(file, at: .test)
+      try? file.sync(at: .test)
+      try? file.sync(at: .test)
+      try file.write([1], from: 0)
+      try file.sync(at: .test)
       #expect(fileSystem.crashed(.none).bytes(of: .log(1)) == [1], "\(failure)")
     }
   }

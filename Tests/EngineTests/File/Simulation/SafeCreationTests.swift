@@ -11,10 +11,10 @@ struct SafeCreationTests {
     let temporary = FileName.log(1).temporary
     let file = try fileSystem.open(temporary, .create, at: .segmentCreate)
     for start in stride(from: 0, to: 1_300, by: 650) {
-      try fileSystem.write(
-        Array(SafeCreationTests.contents[start..<start + 650]), to: file, from: start)
+      try file.write(
+        Array(SafeCreationTests.contents[start..<start + 650]), from: start)
     }
-    try fileSystem.sync(file, at: .segmentHeaderSync)
+    try file.sync(at: .segmentHeaderSync)
     try fileSystem.rename(temporary, to: .log(1), at: .segmentRename)
     try fileSystem.syncDirectory(at: .segmentDirectorySync)
   }

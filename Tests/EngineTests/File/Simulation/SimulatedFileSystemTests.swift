@@ -8,10 +8,10 @@ struct SimulatedFileSystemTests {
   @Test func `calls are numbered, and counted by site and kind`() throws {
     let file = try fileSystem.open(.pages(1), .create, at: .segmentCreate)
     let bytes = [UInt8](repeating: 1, count: 5)
-    unsafe try fileSystem.write(bytes.span.bytes, to: file, from: 0, at: .pageWrite)
-    unsafe try fileSystem.write(bytes.span.bytes, to: file, from: 3, at: .pageWrite)
-    unsafe try fileSystem.write(bytes.span.bytes, to: file, from: 0, at: .segmentHeaderWrite)
-    try fileSystem.sync(file, at: .pageSync)
+    unsafe try file.write(bytes.span.bytes, from: 0, at: .pageWrite)
+    unsafe try file.write(bytes.span.bytes, from: 3, at: .pageWrite)
+    unsafe try file.write(bytes.span.bytes, from: 0, at: .segmentHeaderWrite)
+    try file.sync(at: .pageSync)
     #expect(
       fileSystem.calls == [
         Call(operation: .open, site: .segmentCreate), Call(operation: .write, site: .pageWrite),
@@ -30,13 +30,13 @@ struct SimulatedFileSystemTests {
   @Test func `damage shows in files, maps and images`() throws {
     let file = try fileSystem.create(.pages(1), [1, 2, 3])
     try fileSystem.syncDirectory(at: .test)
-    let mapping = try fileSystem.map(file, capacity: 3, at: .test)
+    let mapping = try file.map(capacity: 3, at: .test)
     fileSystem.flipBit(9, of: .pages(1))
-    #expect(try fileSystem.contents(of: file) == [1, 0, 3])
+    #expect(try file.contents() == [1, 0, 3])
     #expect(mapping.array(0..<3) == [1, 0, 3])
     #expect(fileSystem.crashed(.none).bytes(of: .pages(1)) == [1, 0, 3])
     fileSystem.replaceBytes(of: .pages(1), with: [4])
-    #expect(try fileSystem.contents(of: file) == [4])
+    #expect(try file.contents() == [4])
     #expect(mapping.array(0..<3) == [4, 0, 0])
     #expect(fileSystem.bytes(of: .pages(2)) == nil)
   }
@@ -57,8 +57,8 @@ struct SimulatedFileSystemTests {
         group.addTask {
           let file = try fileSystem.create(.pages(number))
           for offset in 0..<100 {
-            try fileSystem.write([UInt8(number)], to: file, from: offset)
-            if offset % 10 == 0 { try fileSystem.sync(file, at: .test) }
+            try file.write([UInt8(number)], from: offset)
+            if offset % 10 == 0 { try file.sync(at: .test) }
           }
         }
       }

@@ -9,7 +9,7 @@ struct SimulatedSyncTests {
 
   @Test func `a synced file without a synced name is lost`() throws {
     let file = try fileSystem.create(.pages(1), [1])
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     #expect(fileSystem.crashed(.none).names.isEmpty)
     try fileSystem.syncDirectory(at: .test)
     #expect(fileSystem.crashed(.none).bytes(of: .pages(1)) == [1])
@@ -19,7 +19,7 @@ struct SimulatedSyncTests {
     let file = try fileSystem.create(.pages(1), [1])
     try fileSystem.syncDirectory(at: .test)
     #expect(fileSystem.crashed(.none).bytes(of: .pages(1)) == [])
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     #expect(fileSystem.crashed(.none).bytes(of: .pages(1)) == [1])
   }
 
@@ -27,7 +27,7 @@ struct SimulatedSyncTests {
     let one = try fileSystem.create(.pages(1), [1])
     _ = try fileSystem.create(.pages(2), [2])
     try fileSystem.syncDirectory(at: .test)
-    try fileSystem.sync(one, at: .test)
+    try one.sync(at: .test)
     let crashed = fileSystem.crashed(.none)
     #expect(crashed.bytes(of: .pages(1)) == [1])
     #expect(crashed.bytes(of: .pages(2)) == [])
@@ -35,27 +35,27 @@ struct SimulatedSyncTests {
 
   @Test func `sizes wait for a sync as bytes do`() throws {
     let file = try fileSystem.create(.log(1), [1, 2, 3])
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     try fileSystem.syncDirectory(at: .test)
-    try fileSystem.preallocate(file, size: 5, at: .test)
+    try file.preallocate(size: 5, at: .test)
     #expect(fileSystem.crashed(.none).bytes(of: .log(1)) == [1, 2, 3])
     #expect(fileSystem.crashed(.all).bytes(of: .log(1)) == [1, 2, 3, 0, 0])
-    try fileSystem.truncate(file, to: 1, at: .test)
+    try file.truncate(to: 1, at: .test)
     #expect(fileSystem.crashed(.prefix(1)).bytes(of: .log(1)) == [1, 2, 3, 0, 0])
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     #expect(fileSystem.crashed(.none).bytes(of: .log(1)) == [1])
   }
 
   @Test func `an unlinked file comes back until the directory is synced`() throws {
     let file = try fileSystem.create(.pages(1), [1])
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     try fileSystem.syncDirectory(at: .test)
     try fileSystem.unlink(.pages(1), at: .test)
     #expect(fileSystem.names.isEmpty)
     #expect(fileSystem.crashed(.none).bytes(of: .pages(1)) == [1])
     try fileSystem.syncDirectory(at: .test)
     #expect(fileSystem.crashed(.none).names.isEmpty)
-    #expect(try fileSystem.contents(of: file) == [1])
+    #expect(try file.contents() == [1])
   }
 
   @Test func `what survived a crash is there to stay, and is worked on`() throws {
@@ -64,9 +64,9 @@ struct SimulatedSyncTests {
     var crashed = fileSystem.crashed(.all)
     #expect(crashed.callCount == 0)
     let again = try crashed.open(.pages(1), .readWrite, at: .test)
-    try crashed.write([2], to: again, from: 1)
+    try again.write([2], from: 1)
     _ = try crashed.create(.pages(2), [3])
-    #expect(try fileSystem.contents(of: file) == [1])
+    #expect(try file.contents() == [1])
     crashed = crashed.crashed(.none)
     #expect(crashed.bytes(of: .pages(1)) == [1])
     #expect(crashed.names == [.pages(1)])
@@ -74,22 +74,21 @@ struct SimulatedSyncTests {
 
   @Test func `a crash frees locks and closes files`() throws {
     let file = try fileSystem.create(.lock)
-    try fileSystem.lock(file, at: .test)
+    try file.lock(at: .test)
     let crashed = fileSystem.crashed(.all)
     #expect(crashed.openFileCount == 0)
-    try crashed.lock(crashed.open(.lock, .readWrite, at: .test), at: .test)
+    try crashed.open(.lock, .readWrite, at: .test).lock(at: .test)
     withExtendedLifetime(file) {}
   }
 
   @Test func `a map of a crashed file shows the image, not the file before`() throws {
     let file = try fileSystem.create(.pages(1), [1])
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     try fileSystem.syncDirectory(at: .test)
-    let mapping = try fileSystem.map(file, capacity: 4096, at: .test)
-    try fileSystem.write([2], to: file, from: 0)
+    let mapping = try file.map(capacity: 4096, at: .test)
+    try file.write([2], from: 0)
     let crashed = fileSystem.crashed(.none)
-    let image = try crashed.map(
-      crashed.open(.pages(1), .read, at: .test), capacity: 4096, at: .test)
+    let image = try (crashed.open(.pages(1), .read, at: .test)).map(capacity: 4096, at: .test)
     #expect(mapping.array(0..<1) == [2])
     #expect(image.array(0..<1) == [1])
   }
@@ -98,10 +97,10 @@ struct SimulatedSyncTests {
     let file = try fileSystem.create(.pages(1), [1])
     try fileSystem.syncDirectory(at: .test)
     fileSystem.ignoreSyncs(at: .pageSync)
-    try fileSystem.sync(file, at: .pageSync)
+    try file.sync(at: .pageSync)
     #expect(fileSystem.crashed(.none).bytes(of: .pages(1)) == [])
     #expect(fileSystem.callCount(at: .pageSync) == 1)
-    try fileSystem.sync(file, at: .segmentHeaderSync)
+    try file.sync(at: .segmentHeaderSync)
     #expect(fileSystem.crashed(.none).bytes(of: .pages(1)) == [1])
   }
 
@@ -118,14 +117,14 @@ struct SimulatedSyncTests {
   @Test func `a large file with little in it costs little`() throws {
     let file = try fileSystem.create(.pages(1))
     for offset in [0, 1 << 20, (1 << 30) - 4096] {
-      try fileSystem.write([UInt8](repeating: 1, count: 4096), to: file, from: offset)
+      try file.write([UInt8](repeating: 1, count: 4096), from: offset)
     }
-    try fileSystem.sync(file, at: .test)
+    try file.sync(at: .test)
     try fileSystem.syncDirectory(at: .test)
     #expect(fileSystem.diskUsage == 3 * 4096)
     let crashed = fileSystem.crashed(.none)
     #expect(crashed.diskUsage == 3 * 4096)
     let again = try crashed.open(.pages(1), .read, at: .test)
-    #expect(try crashed.size(of: again, at: .test) == 1 << 30)
+    #expect(try again.size(at: .test) == 1 << 30)
   }
 }

@@ -104,7 +104,7 @@ private struct FixtureBuilder {
   }
 
   private func publish(
-    _ footer: inout Footer, from appender: PageAppender<InMemoryFileSystem>
+    _ footer: inout Footer, from appender: PageAppender
   ) throws -> FooterReference {
     footer.segments += appender.extents.map {
       SegmentExtent(kind: .pages, number: $0.number, end: UInt64($0.endBlock), liveBytes: 0)
@@ -113,7 +113,7 @@ private struct FixtureBuilder {
   }
 
   private mutating func buildDeep(
-    _ appender: PageAppender<InMemoryFileSystem>
+    _ appender: PageAppender
   ) throws -> TreeRoot? {
     var builder = TreeBuilder(
       appendingTo: appender, base: nil, sizes: CorruptionFixture.sizes)
@@ -134,7 +134,7 @@ private struct FixtureBuilder {
   }
 
   private mutating func buildFlat(
-    _ appender: PageAppender<InMemoryFileSystem>
+    _ appender: PageAppender
   ) throws -> TreeRoot? {
     var builder = TreeBuilder(
       appendingTo: appender, base: nil, sizes: CorruptionFixture.sizes)

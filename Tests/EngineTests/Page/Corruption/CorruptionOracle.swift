@@ -90,8 +90,8 @@ extension CorruptionOracle {
   }
 
   /// The state, or nil if it is right that it cannot be opened.
-  private func open(_ mode: ReadMode) throws -> PageFile<InMemoryFileSystem>? {
-    let file: PageFile<InMemoryFileSystem>
+  private func open(_ mode: ReadMode) throws -> PageFile? {
+    let file: PageFile
     do throws(StoreError) {
       file = try PageFile(
         opening: state.reference, of: .ofFixtures, in: fixture.medium, reading: mode)
@@ -143,7 +143,7 @@ extension CorruptionOracle {
   }
 
   private mutating func verify(
-    _ expected: ExpectedTree, _ tree: Tree<InMemoryFileSystem>
+    _ expected: ExpectedTree, _ tree: Tree
   ) throws {
     guard tree.count == expected.entries.count else { throw Violation("count \(tree.count)") }
     var cursor = Cursor(tree)
@@ -167,7 +167,7 @@ extension CorruptionOracle {
 
   /// Goes over the whole tree: every entry must come, up to the first that lies behind damage.
   private func scan(
-    _ entries: some Collection<ExpectedEntry>, _ tree: Tree<InMemoryFileSystem>, forwards: Bool
+    _ entries: some Collection<ExpectedEntry>, _ tree: Tree, forwards: Bool
   ) throws {
     var cursor = Cursor(tree)
     var value: Bytes = []
@@ -199,7 +199,7 @@ extension CorruptionOracle {
 extension CorruptionOracle {
   /// Demands that a check names every damaged page that whole ones lead to, and no other.
   private func verifyCheck(
-    of expected: ExpectedTree, _ tree: Tree<InMemoryFileSystem>
+    of expected: ExpectedTree, _ tree: Tree
   ) throws {
     let report = TreeCheck.run(tree, sizes: CorruptionFixture.sizes)
     var named = PageSet()

@@ -154,14 +154,14 @@ private let bitShards = 4
 private struct CorruptionSweep {
   let fixture: CorruptionFixture
   let blocks: [PagePosition]
-  private let files: [UInt32: InMemoryFile]
+  private let files: [UInt32: any File]
   private let originals: [UInt32: Bytes]
   private var imageCount = 0
 
   init() throws {
     let fixture = try CorruptionFixture()
     self.fixture = fixture
-    var files: [UInt32: InMemoryFile] = [:]
+    var files: [UInt32: any File] = [:]
     var originals: [UInt32: Bytes] = [:]
     for segment in CorruptionFixture.segments {
       files[segment] = try fixture.medium.open(.pages(segment), .readWrite, at: .test)
@@ -195,7 +195,7 @@ private struct CorruptionSweep {
 
   mutating func cut(_ segment: UInt32, to size: Int) throws {
     guard let file = files[segment], let original = originals[segment] else { return }
-    try fixture.medium.truncate(file, to: size, at: .test)
+    try file.truncate(to: size, at: .test)
     var damage = Damage()
     damage.cut = (segment, size)
     for block in blocks where block.segment == segment {
@@ -231,7 +231,7 @@ private struct CorruptionSweep {
 
   private func write(_ bytes: Bytes, to segment: UInt32, from offset: Int) throws {
     guard let file = files[segment] else { return }
-    try fixture.medium.write(bytes, to: file, from: offset)
+    try file.write(bytes, from: offset)
   }
 
   private mutating func verify(
@@ -254,6 +254,6 @@ extension CorruptionFixture {
   fileprivate func bytes(of block: PagePosition) throws -> Bytes {
     let file = try medium.open(.pages(block.segment), .read, at: .test)
     let start = Int(block.block) * Layout.blockSize
-    return try medium.read(file, start..<start + Layout.blockSize)
+    return try file.read(start..<start + Layout.blockSize)
   }
 }

@@ -66,12 +66,12 @@ extension PublishedState {
 
 /// Follows the references from a root down.
 private struct PageWalk {
-  let pages: PageReader<InMemoryFileSystem>
+  let pages: PageReader
   var map: PageMap
   private var found: [(page: Int, ancestors: PageSet)] = []
   private var places: [Bytes: (nodes: PageSet, value: PageSet)] = [:]
 
-  init(pages: PageReader<InMemoryFileSystem>, map: PageMap) {
+  init(pages: PageReader, map: PageMap) {
     self.pages = pages
     self.map = map
   }

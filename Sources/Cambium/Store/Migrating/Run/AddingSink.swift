@@ -1,11 +1,11 @@
 /// Adds what is emitted to the trees of a transaction, without looking whether it is there.
 final class AddingSink: EmitterSink {
-  private let trees: TreeChanges
+  private let trees: TransactionTrees
   private let writer: RecordWriter
   /// How many records are to be more afterwards, by record.
   private(set) var added: [UInt32: Int] = [:]
 
-  init(_ trees: TreeChanges) {
+  init(_ trees: TransactionTrees) {
     self.trees = trees
     writer = RecordWriter(trees)
   }

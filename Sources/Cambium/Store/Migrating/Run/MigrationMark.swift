@@ -26,14 +26,14 @@ struct MigrationMark: Hashable {
 // MARK: In the store
 
 extension MigrationMark {
-  func put(into trees: TreeChanges, _ names: TreeNames) throws(StoreError) {
+  func put(into trees: TransactionTrees, _ names: TreeNames) throws(StoreError) {
     let bytes = try encoded()
     let slot = try names.slot(of: Self.treeName)
     try trees.put(
       Self.key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: slot)
   }
 
-  static func remove(from trees: TreeChanges, _ names: TreeNames) throws(StoreError) {
+  static func remove(from trees: TransactionTrees, _ names: TreeNames) throws(StoreError) {
     _ = try trees.remove(key.rawSpan, in: try names.slot(of: treeName))
   }
 

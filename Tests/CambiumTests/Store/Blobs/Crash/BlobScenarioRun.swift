@@ -152,7 +152,8 @@ extension BlobScenarioRun {
     states.append(state)
     life += 1
     let opening = try StoreOpening(Doc.model(present), .automatic, Self.options)
-    let backend = try MediumBackend(medium, Self.options, opening.check, seed: life)
+    let backend = try EngineBackend(
+      alone: medium, Self.options.engine, creating: true, opening.check, seed: life)
     try Rollback(backend: backend, version: UInt32(version)).run(discardingCommits: true)
     acknowledge()
     try backend.close()

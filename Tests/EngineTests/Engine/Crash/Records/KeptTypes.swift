@@ -32,11 +32,11 @@ extension KeptTypes {
 
   func perform(
     _ changes: [Change], undone: [Change], then: [Change],
-    in transaction: Transaction<SimulatedFileSystem>, stamp: Int
+    in transaction: Transaction, stamp: Int
   ) throws {
     // Who keeps no history now and then leaves gaps in it.
     let keepsHistory = stamp % 5 != 0
-    let trees = TreeChanges.other(TransactionTrees(transaction))
+    let trees = TransactionTrees(transaction)
     let writer = RecordWriter(trees, keepsHistory: keepsHistory)
     for change in changes { try perform(change, writer, stamp) }
     if !undone.isEmpty {

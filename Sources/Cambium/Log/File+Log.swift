@@ -1,24 +1,20 @@
-extension FileSystem {
+extension File {
   /// Writes one copy of a header, 0 or 1.
-  func write(
-    _ header: LogHeader, copy: Int, to file: File, at site: Site
-  ) throws(StoreError) {
+  func write(_ header: LogHeader, copy: Int, at site: Site) throws(StoreError) {
     var block = AlignedBuffer(count: Layout.blockSize)
     var span = block.mutableBytes(0..<Layout.blockSize)
     header.encode(to: &span)
-    try write(block.bytes, to: file, from: copy * Layout.blockSize, at: site)
+    try write(block.bytes, from: copy * Layout.blockSize, at: site)
   }
 
   /// Writes zeros over `blocks`.
-  func writeZeros(
-    _ blocks: Range<UInt32>, to file: File, at site: Site
-  ) throws(StoreError) {
+  func writeZeros(_ blocks: Range<UInt32>, at site: Site) throws(StoreError) {
     let size = blocks.count * Layout.blockSize
     if size == 0 { return }
     let zeros = AlignedBuffer(count: min(size, 1 << 20))
     for start in stride(from: 0, to: size, by: zeros.count) {
       try write(
-        zeros.bytes.part(0, min(zeros.count, size - start)), to: file,
+        zeros.bytes.part(0, min(zeros.count, size - start)),
         from: Int(blocks.lowerBound) * Layout.blockSize + start, at: site)
     }
   }
