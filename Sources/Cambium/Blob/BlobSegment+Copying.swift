@@ -8,7 +8,7 @@ extension BlobSegment {
   /// - Parameter monitor: Is told after each piece how many bytes it had, and ends the copy by throwing.
   /// - Throws: `.corrupt` where the file is shorter, `.full`, `.io`, and what the monitor does.
   func copy(
-    through end: UInt64, in medium: any FileSystem, to target: any FileSystem,
+    through end: UInt64, to target: any FileSystem,
     _ monitor: BackupMonitor
   ) throws(StoreError) {
     let copy = try target.open(.blobs(number), .create, at: .blobSegmentCreate)

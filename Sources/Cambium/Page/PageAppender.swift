@@ -169,7 +169,7 @@ final class PageAppender {
     var entries: [SegmentTable.Entry] = []
     for segment in open {
       let readable = try PageSegment(
-        number: segment.number, file: segment.file, in: medium, mapped: false)
+        number: segment.number, file: segment.file, mapped: false)
       entries.append(.init(segment: readable, endBlock: segment.endBlock))
     }
     return SegmentTable(entries)

@@ -23,7 +23,7 @@ struct PageFile: Sendable {
     let file = try medium.open(.pages(number), .read, at: .segmentOpen)
     let identity = try PageSegment.identity(
       of: file, number: number, expected: identity, in: medium)
-    let segment = try PageSegment(number: number, file: file, in: medium, mapped: false)
+    let segment = try PageSegment(number: number, file: file, mapped: false)
     (footer, healedCopy) = try Self.footer(reference, of: identity, in: segment, of: medium)
     self.reference = reference
     pages = PageReader(
@@ -143,7 +143,7 @@ extension SegmentTable {
       let segment: PageSegment
       if let shared = other.entry(extent.number) {
         segment = shared.segment
-        if end > shared.endBlock { try segment.check(holds: end, in: medium) }
+        if end > shared.endBlock { try segment.check(holds: end) }
       } else {
         segment = try PageSegment(
           opening: extent.number, blocks: end, of: identity, in: medium, mapped: mapped)

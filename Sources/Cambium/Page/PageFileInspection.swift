@@ -84,7 +84,7 @@ extension PageFileInspection {
         note(error)
       }
       return .init(
-        segment: try PageSegment(number: number, file: file, in: medium, mapped: false),
+        segment: try PageSegment(number: number, file: file, mapped: false),
         endBlock: UInt32(min(size / Layout.blockSize, Layout.segmentBlocksMax)))
     } catch {
       note(error)

@@ -118,7 +118,7 @@ final class PageReader: Sendable {
     from segment: PageSegment
   ) throws(StoreError) -> PageBuffer {
     let buffer = try segment.read(
-      at: reference.position.block, size: reference.size, in: medium)
+      at: reference.position.block, size: reference.size)
     let checksum = Checksum.ofPage(buffer.bytes, at: reference.position, in: identity)
     let header = PageHeader(buffer.bytes)
     guard checksum == reference.checksum, checksum == header.checksum else {
@@ -193,8 +193,7 @@ final class PageReader: Sendable {
 
 extension PageSegment {
   /// Reads whole blocks from the medium into a buffer of their own.
-  func read(at block: UInt32, size: Int, in medium: any FileSystem) throws(StoreError) -> PageBuffer
-  {
+  func read(at block: UInt32, size: Int) throws(StoreError) -> PageBuffer {
     let buffer = PageBuffer(count: size)
     var span = buffer.mutableBytes
     let count = try file.read(into: &span, from: Int(block) * Layout.blockSize, at: .pageRead)

@@ -22,11 +22,11 @@ final class PageSegment: Sendable {
     let size = try file.size(at: .segmentOpen)
     try Self.check(size: size, holds: blocks, number: number)
     _ = try Self.identity(of: file, number: number, expected: identity, in: medium)
-    try self.init(number: number, file: file, in: medium, mapped: mapped)
+    try self.init(number: number, file: file, mapped: mapped)
   }
 
   /// Takes an open file whose header the caller has looked at.
-  init(number: UInt32, file: any File, in medium: any FileSystem, mapped: Bool) throws(StoreError) {
+  init(number: UInt32, file: any File, mapped: Bool) throws(StoreError) {
     self.number = number
     self.file = file
     verified = BlockSet(blocks: mapped ? Layout.segmentBlocksMax : 0)
@@ -37,7 +37,7 @@ final class PageSegment: Sendable {
   }
 
   /// Throws unless all blocks that were published are there now.
-  func check(holds blocks: UInt32, in medium: any FileSystem) throws(StoreError) {
+  func check(holds blocks: UInt32) throws(StoreError) {
     try Self.check(
       size: try file.size(at: .segmentOpen), holds: blocks, number: number)
   }

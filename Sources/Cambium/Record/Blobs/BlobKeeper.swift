@@ -107,7 +107,7 @@ final class LocatedSegments: Sendable {
     guard let segment = segment(number) else {
       throw .missing(path: "\(files.medium.path)/\(FileName.blobs(number))")
     }
-    try segment.copy(through: end, in: files.medium, to: target, monitor)
+    try segment.copy(through: end, to: target, monitor)
   }
 
   private func segment(_ number: UInt32) -> BlobSegment? {
