@@ -5,7 +5,7 @@ extension BlobFiles {
   ///
   /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
   func open(_ numbers: [UInt32]) throws(StoreError) {
-    for number in numbers.sorted() { _ = try segment(number) }
+    for number in numbers.sortedRarely() { _ = try segment(number) }
   }
 
   /// All segments that are open, ascending by number. Who keeps this value can read in them whatever is removed
@@ -90,7 +90,7 @@ extension BlobFiles {
   var pinnedSegments: [UInt32] {
     lock.lock()
     defer { lock.unlock() }
-    return pins.keys.sorted()
+    return pins.keys.sortedRarely()
   }
 
   /// Sees to it that no stream begins in the segment any more.

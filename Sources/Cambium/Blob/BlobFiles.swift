@@ -90,7 +90,7 @@ extension BlobFiles {
   func sync(_ places: [BlobPlace]) throws(StoreError) {
     var ends: [UInt32: UInt64] = [:]
     for place in places { ends[place.segment] = max(ends[place.segment] ?? 0, place.end) }
-    for (number, end) in ends.sorted(by: { $0.key < $1.key }) {
+    for (number, end) in ends.sortedRarely(by: { $0.key < $1.key }) {
       guard let appender = appender(number) else { continue }
       do throws(StoreError) {
         try appender.sync(through: end)

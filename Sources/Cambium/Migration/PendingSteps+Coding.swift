@@ -29,7 +29,7 @@ extension PendingSteps {
       key.append(integer: step.record.byteSwapped)
       entries.append((key, try Self.value(of: step, schemas)))
     }
-    for (index, end) in builds.sorted(by: { $0.key < $1.key }) {
+    for (index, end) in builds.sortedRarely(by: { $0.key < $1.key }) {
       entries.append((Self.key(ofIndex: index), end))
     }
     return entries
@@ -38,7 +38,7 @@ extension PendingSteps {
   private static func value(
     of step: PendingStep, _ schemas: [Schema]
   ) throws(StoreError) -> [UInt8] {
-    let numbers = step.defaults.keys.sorted()
+    let numbers = step.defaults.keys.sortedRarely()
     var bytes: [UInt8] = []
     bytes.append(integer: step.from)
     bytes.append(integer: UInt32(numbers.count))

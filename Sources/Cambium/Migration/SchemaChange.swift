@@ -83,14 +83,14 @@ extension SchemaChange {
           between.compactMap { $0.records.first { $0.new.number == new.number } }, &faults))
     }
     let changed = Set(records.map(\.new.name))
-    for name in given.fields.keys.sorted() where !changed.contains(name) {
+    for name in given.fields.keys.sortedRarely() where !changed.contains(name) {
       faults.append(
         MigrationFault(
           record: name, field: nil,
           reason: "the step updates it, but not both versions have it; name it as it is afterwards")
       )
     }
-    for name in given.transformed.sorted() where from.record(named: name) == nil {
+    for name in given.transformed.sortedRarely() where from.record(named: name) == nil {
       faults.append(
         MigrationFault(
           record: name, field: nil,
@@ -157,7 +157,7 @@ extension RecordChange {
     if !given.isEmpty, (old.fields + new.fields).contains(where: \.type.isExternal) {
       isPutTogether = true
     }
-    for name in given.keys.sorted() where new.field(named: name) == nil {
+    for name in given.keys.sortedRarely() where new.field(named: name) == nil {
       faults.append(
         MigrationFault(
           record: new.name, field: name, reason: "the step gives it, but there is no such field"))

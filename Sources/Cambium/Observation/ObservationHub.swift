@@ -153,7 +153,7 @@ extension ObservationHub {
     }
   }
 
-  private func noteTrees() { observed = ObservedTrees(feeds.keys.sorted()) }
+  private func noteTrees() { observed = ObservedTrees(feeds.keys.sortedRarely()) }
 
   /// The newest state, and whether it is the last.
   ///

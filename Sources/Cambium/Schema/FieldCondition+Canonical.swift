@@ -24,7 +24,7 @@ extension FieldCondition {
       }
       return (bytes, operand)
     }
-    return keyed.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+    return keyed.sortedRarely { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
   }
 
   /// 1 for a comparison, one more for each level above; computed values count too.

@@ -29,6 +29,6 @@ extension FieldMismatch {
   static func noField(_ field: String, of record: String, but known: [String]) -> FieldMismatch {
     FieldMismatch(
       record: record, field: field,
-      reason: "there is no such field, but \(known.sorted().joined(separator: ", "))")
+      reason: "there is no such field, but \(known.sortedRarely().joined(separator: ", "))")
   }
 }

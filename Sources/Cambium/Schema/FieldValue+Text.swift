@@ -23,7 +23,7 @@ extension FieldValue {
     case .array(let values): "[\(values.map(\.literal).joined(separator: ", "))]"
     case .composite(let parts):
       "{"
-        + parts.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        + parts.sortedRarely { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         .map { "\($0.key.quoted): \($0.value.literal)" }.joined(separator: ", ") + "}"
     }
   }

@@ -18,7 +18,7 @@ extension Schema {
   /// - Complexity: O(fields).
   public var fingerprint: Fingerprint {
     var bytes: [UInt8] = []
-    for record in records.sorted(by: { $0.name.precedes($1.name) }) {
+    for record in records.sortedRarely(by: { $0.name.precedes($1.name) }) {
       bytes.append(record.fingerprint.hash)
     }
     return Fingerprint(hash: SipHash128(of: bytes.rawSpan))
@@ -37,7 +37,7 @@ extension RecordSchema {
     bytes.append(text: name)
     bytes.append(optionalText: modifier)
     bytes.append(integer: UInt32(fields.count))
-    for field in fields.sorted(by: { $0.name.precedes($1.name) }) {
+    for field in fields.sortedRarely(by: { $0.name.precedes($1.name) }) {
       bytes.append(text: field.name)
       bytes.append(storedType: field.type)
       bytes.append(field.isOptional ? 1 : 0)
@@ -59,7 +59,7 @@ extension RecordSchema {
       }
       return shape
     }
-    for shape in shapes.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+    for shape in shapes.sortedRarely(by: { $0.lexicographicallyPrecedes($1) }) {
       bytes.append(contentsOf: shape)
     }
     return bytes

@@ -37,10 +37,10 @@ extension RecordSchema {
     }
     let indexes = Set(indexes.map(text(of:)))
     let others = Set(other.indexes.map(other.text(of:)))
-    for index in indexes.subtracting(others).sorted() {
+    for index in indexes.subtracting(others).sortedRarely() {
       differences.append("\(name): the \(index) is not described")
     }
-    for index in others.subtracting(indexes).sorted() {
+    for index in others.subtracting(indexes).sortedRarely() {
       differences.append("\(name): the \(index) is new")
     }
     if !same(modifier, other.modifier) {

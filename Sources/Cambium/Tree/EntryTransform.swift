@@ -34,11 +34,32 @@ enum TransformResult: Hashable, Sendable {
   case leave
 }
 
-/// Leaves entries as they are, whatever their version.
-struct NoTransform: EntryTransform {
-  var schemaVersion: UInt32 { 0 }
+/// The transform of a merge, if it has one, and the entries that it is for.
+///
+/// It is erased, so that merges are compiled once for each input.
+struct TreeTransform {
+  let schemaVersion: UInt32
+  private var body: (any EntryTransform)?
+  let scope: TransformScope
+
+  init(_ body: any EntryTransform, _ scope: TransformScope) {
+    self.body = body
+    self.scope = scope
+    schemaVersion = body.schemaVersion
+  }
+
+  private init() {
+    schemaVersion = 0
+    scope = .touchedLeaves
+  }
+
+  /// Leaves entries as they are, whatever their version.
+  static var none: TreeTransform { TreeTransform() }
 
   mutating func transform(
     key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]
-  ) throws(StoreError) -> TransformResult { .keep }
+  ) throws(StoreError) -> TransformResult {
+    try body?.transform(key: key, value: value, schemaVersion: schemaVersion, to: &newValue)
+      ?? .keep
+  }
 }

@@ -4,7 +4,7 @@ struct SegmentSet: Hashable, Sendable {
   let numbers: [UInt32]
 
   init(_ numbers: some Sequence<UInt32>) {
-    self.numbers = Array(Set(numbers)).sorted()
+    self.numbers = Array(Set(numbers)).sortedRarely()
   }
 
   var isEmpty: Bool { numbers.isEmpty }

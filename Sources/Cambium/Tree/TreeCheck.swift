@@ -230,7 +230,7 @@ extension TreeCheck {
   }
 
   private mutating func finishBranches() {
-    for (level, faults) in thinBranches.sorted(by: { $0.key < $1.key }) {
+    for (level, faults) in thinBranches.sortedRarely(by: { $0.key < $1.key }) {
       if branchCounts[level, default: 0] > 1 { report.faults += faults }
     }
   }

@@ -6,13 +6,11 @@
 ///
 /// - Complexity: O(operations + entries of the leaves they fall into + branches above those) with
 ///   everything else adopted. Memory for a few nodes a level.
-struct TreeMerge<Input: SortedInput & ~Copyable, Transform: EntryTransform>:
-  ~Copyable
-{
+struct TreeMerge<Input: SortedInput & ~Copyable>: ~Copyable {
   let base: PageReader?
   var input: Input
   var inputHasOperation = false
-  var transform: Transform
+  var transform: TreeTransform
   /// How many entries are still sought out to be transformed.
   private var soughtCount: Int
   let adoption: Adoption
@@ -29,7 +27,6 @@ struct TreeMerge<Input: SortedInput & ~Copyable, Transform: EntryTransform>:
   /// - Parameters:
   ///   - base: Where `root` is read; nil only if there is no root.
   ///   - transform: Changes entries of an older schema version than its own.
-  ///   - scope: Which of them.
   ///   - adoption: What may be taken over as it is.
   ///   - range: Where that holds; elsewhere everything may be. It is told how far the merge came.
   /// - Returns: the new root, nil if no entry is left. Its pages may still wait in the appender.
@@ -37,13 +34,13 @@ struct TreeMerge<Input: SortedInput & ~Copyable, Transform: EntryTransform>:
   ///   published, so nothing is lost.
   static func run(
     _ input: consuming Input, into root: TreeRoot?, of base: PageReader?,
-    transform: Transform, scope: TransformScope = .everything, adoption: Adoption = .all,
+    transform: TreeTransform = .none, adoption: Adoption = .all,
     within range: MergeRange? = nil, sizes: NodeSizes = .standard,
     appendingTo appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
     precondition(root == nil || base != nil, "a tree is read by its reader")
     var merge = TreeMerge(
-      base: base, input: input, transform: transform, scope: scope, adoption: adoption,
+      base: base, input: input, transform: transform, adoption: adoption,
       range: range, builder: TreeBuilder(appendingTo: appender, base: base, sizes: sizes))
     merge.inputHasOperation = try merge.input.advance()
     if let root {
@@ -55,13 +52,13 @@ struct TreeMerge<Input: SortedInput & ~Copyable, Transform: EntryTransform>:
   }
 
   private init(
-    base: PageReader?, input: consuming Input, transform: Transform, scope: TransformScope,
+    base: PageReader?, input: consuming Input, transform: TreeTransform,
     adoption: Adoption, range: MergeRange?, builder: consuming TreeBuilder
   ) {
     self.base = base
     self.input = input
     self.transform = transform
-    soughtCount = scope.count
+    soughtCount = transform.scope.count
     self.adoption = adoption
     self.range = range
     self.builder = builder

@@ -128,8 +128,7 @@ extension FormatFixture {
     var footer = base.footer
     footer.coveredSequence = 9
     footer.trees[1].root = try TreeMerge.run(
-      ListInput(changes, version: 2), into: footer.trees[1].root, of: base.pages,
-      transform: NoTransform(), sizes: sizes, appendingTo: appender)
+      ListInput(changes, version: 2), into: footer.trees[1].root, of: base.pages, sizes: sizes, appendingTo: appender)
     footer.segments = [
       SegmentExtent(kind: .pages, number: 1, end: 6, liveBytes: 3 << 12),
       SegmentExtent(kind: .pages, number: 2, end: 3, liveBytes: 2 << 12),

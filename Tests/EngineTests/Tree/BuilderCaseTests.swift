@@ -107,7 +107,7 @@ import Testing
         to: world.medium, of: World.identity, from: 900 + UInt32(index), output: .buffered)
       let input = ListInput([Self.key(place): [7, 7]])
       let root = try TreeMerge.run(
-        input, into: world.root, of: try world.tree().pages, transform: NoTransform(),
+        input, into: world.root, of: try world.tree().pages,
         appendingTo: appender)
       let blocks = try #require(appender.extents.first).endBlock - 1
       // A leaf or two of two blocks, and a branch of up to four on each of at most two levels.

@@ -146,7 +146,7 @@ extension Tree {
       to: InMemoryFileSystem(), of: pages.identity, from: 1_000, output: .buffered)
     do throws(StoreError) {
       _ = try TreeMerge.run(
-        ListInput(changes), into: root, of: pages, transform: NoTransform(), adoption: adoption,
+        ListInput(changes), into: root, of: pages, adoption: adoption,
         appendingTo: appender)
       return nil
     } catch {

@@ -138,7 +138,7 @@ import Testing
                 version: UInt32(1 + group % 2)))
           }
         }
-        try world.merge(ListInput(operations), transform: NoTransform())
+        try world.merge(ListInput(operations))
         var model = world.model
         for operation in operations { model[operation.key] = operation.value }
         world.setModel(model)
@@ -155,7 +155,7 @@ import Testing
       to: world.medium, of: World.identity, from: world.nextSegment, output: .buffered)
     let root = try TreeMerge.run(
       ListInput([[1]: .some(Bytes(repeating: 2, count: 900))]), into: world.root,
-      of: world.file?.pages, transform: NoTransform(), sizes: tinyNodes, appendingTo: appender)
+      of: world.file?.pages, sizes: tinyNodes, appendingTo: appender)
     try world.publish(root, from: appender)
     world.setModel([[1]: Bytes(repeating: 2, count: 900), [2]: [1]])
     try world.verifyPages(of: world.tree(), SortedModel(world.model))

@@ -52,7 +52,7 @@ import Testing
         for (key, value) in changes { model[key] = value }
       }
       try world.merge(
-        MergedInputs(newestFirst: inputs.map { ListInput($0) }), transform: NoTransform())
+        MergedInputs(newestFirst: inputs.map { ListInput($0) }))
       world.setModel(model)
       try world.verify(every: 3)
     }

@@ -50,8 +50,7 @@ private struct Step: EntryTransform {
     let asked = Step.Counter()
     let added = Self.changes(3_000..<3_001, length: 60)
     try world.merge(
-      ListInput(added, version: 2), transform: Step(schemaVersion: 2, asked: asked),
-      scope: .touchedLeaves)
+      ListInput(added, version: 2), transform: TreeTransform(Step(schemaVersion: 2, asked: asked), .touchedLeaves))
     let tree = try world.tree()
     #expect(TreeCheck.run(tree).faults.isEmpty)
     #expect(tree.lowestVersion == 1)
@@ -106,13 +105,13 @@ private struct Step: EntryTransform {
       try world.merge(Self.changes(0..<count))
       let asked = Step.Counter()
       try world.merge(
-        ListInput([]), transform: Step(schemaVersion: 2, asked: asked))
+        ListInput([]), transform: TreeTransform(Step(schemaVersion: 2, asked: asked), .everything))
       world.setModel(world.model.compactMapValues(Step.change))
       try world.verify(every: 3)
       #expect(asked.count == Int(count))
       #expect(try world.tree().lowestVersion == (count == 0 ? nil : world.model.isEmpty ? nil : 2))
       let root = world.root
-      try world.merge(ListInput([]), transform: Step(schemaVersion: 2, asked: asked))
+      try world.merge(ListInput([]), transform: TreeTransform(Step(schemaVersion: 2, asked: asked), .everything))
       #expect(world.root == root, "what has the version is adopted untouched")
       #expect(asked.count == Int(count))
     }
@@ -128,7 +127,7 @@ private struct Step: EntryTransform {
       .init(key: key(12), value: [4], version: 3), .init(key: key(13), value: [5], version: 1),
       .init(key: key(14), value: nil, version: 1),
     ])
-    try world.merge(input, transform: Step(schemaVersion: 2, asked: asked))
+    try world.merge(input, transform: TreeTransform(Step(schemaVersion: 2, asked: asked), .everything))
     var model = world.model.compactMapValues(Step.change)
     model[key(10)] = [4, 4]
     model[key(11)] = [4]
@@ -149,7 +148,7 @@ private struct Step: EntryTransform {
     }
     let before = TreeCheck.run(try world.tree())
     #expect(before.leafFill < 0.7)
-    try world.merge(ListInput([]), transform: Step(schemaVersion: 2, asked: .init()))
+    try world.merge(ListInput([]), transform: TreeTransform(Step(schemaVersion: 2, asked: .init()), .everything))
     let after = TreeCheck.run(try world.tree())
     #expect(after.faults.isEmpty)
     #expect(after.leafFill > 0.7)
@@ -177,7 +176,7 @@ private struct Step: EntryTransform {
           }
         }
         try world.merge(
-          ListInput([]), transform: Step(schemaVersion: version, asked: .init()))
+          ListInput([]), transform: TreeTransform(Step(schemaVersion: version, asked: .init()), .everything))
         world.setModel(model)
         try world.verify(every: 9)
       }

@@ -91,19 +91,19 @@ struct TreeWorld {
     within range: MergeRange? = nil
   ) throws {
     try merge(
-      ListInput(changes, version: version), transform: NoTransform(), adoption: adoption,
+      ListInput(changes, version: version), adoption: adoption,
       within: range)
     for (key, value) in changes { model[key] = value }
   }
 
   mutating func merge(
-    _ input: some SortedInput, transform: some EntryTransform,
-    scope: TransformScope = .everything, adoption: Adoption = .all,
+    _ input: some SortedInput, transform: TreeTransform = .none,
+    adoption: Adoption = .all,
     within range: MergeRange? = nil
   ) throws {
     let appender = try nextAppender()
     let root = try TreeMerge.run(
-      input, into: root, of: file?.pages, transform: transform, scope: scope, adoption: adoption,
+      input, into: root, of: file?.pages, transform: transform, adoption: adoption,
       within: range, sizes: sizes, appendingTo: appender)
     try publish(root, from: appender)
   }

@@ -60,7 +60,7 @@ struct Backup {
     for overlay in snapshot.state.overlays {
       for slot in overlay.trees { trees.insert(names.name(of: slot)) }
     }
-    return trees.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    return trees.sortedRarely { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
   private func count(of trees: [String]) throws(StoreError) -> Int {
@@ -74,7 +74,7 @@ struct Backup {
   ) throws(StoreError) -> TreeRoot? {
     let tree = snapshot.tree(try names.slot(of: name))
     let root = try TreeMerge.run(
-      SnapshotInput(tree, monitor), into: nil, of: nil, transform: NoTransform(), sizes: sizes,
+      SnapshotInput(tree, monitor), into: nil, of: nil, sizes: sizes,
       appendingTo: appender)
     guard Int(clamping: root?.reference.count ?? 0) == tree.count else {
       throw .corrupt(

@@ -33,7 +33,7 @@ extension CompactionRequest {
 
   /// The segment in which the least share lives, and others as long as little must be moved.
   private func emptiest(of usage: SpaceUsage) -> SegmentSet {
-    let candidates = candidates(of: usage).sorted {
+    let candidates = candidates(of: usage).sortedRarely {
       ($0.liveShare, $0.number) < ($1.liveShare, $1.number)
     }
     var chosen: [UInt32] = []

@@ -71,7 +71,7 @@ extension CompactionSlice {
   private mutating func moveTree(_ index: Int, _ range: MergeRange) throws(StoreError) {
     guard let root = footer.trees[index].root else { return }
     let newRoot = try TreeMerge.run(
-      NoInput(), into: root, of: base.pages, transform: NoTransform(),
+      NoInput(), into: root, of: base.pages,
       adoption: .outside(place.segments), within: range, sizes: sizes, appendingTo: appender)
     if newRoot == root { return }
     footer.trees[index].root = newRoot

@@ -34,7 +34,7 @@ struct SpaceUsage: Hashable, Sendable {
       segments.append(
         SegmentUsage(number: own, blocks: end, liveBytes: 0, isKept: kept.contains(own)))
     }
-    self.segments = segments.sorted { $0.number < $1.number }
+    self.segments = segments.sortedRarely { $0.number < $1.number }
   }
 
   /// The bytes of all segments.

@@ -38,7 +38,7 @@ struct Fold {
     self.names = names
     self.sizes = sizes
     self.appender = appender
-    slots = Set(layers.slots).union(work.transforms.keys).sorted(by: >)
+    slots = Set(layers.slots).union(work.transforms.keys).sortedRarely(by: >)
     for tree in base.file.footer.trees { catalog[tree.name] = tree.root }
   }
 
@@ -75,7 +75,7 @@ extension Fold {
     var footer = base.file.footer
     footer.coveredSequence = sequence
     footer.trees = catalog.map { NamedTree(name: $0.key, root: $0.value) }
-      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+      .sortedRarely { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     for change in work.keeping { footer.apply(change, to: present.reference) }
     let publishing = FooterPublishing(base: base.file, present: present, appender: appender)
     let published = try publishing.publish(footer)

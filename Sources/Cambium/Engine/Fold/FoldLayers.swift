@@ -14,7 +14,7 @@ struct FoldLayers {
     var slots: Set<TreeSlot> = []
     if let spill { slots = spill.slots }
     for overlay in overlays { slots.formUnion(overlay.trees) }
-    return slots.sorted(by: >)
+    return slots.sortedRarely(by: >)
   }
 
   /// Merges what falls into one tree.
@@ -34,12 +34,11 @@ struct FoldLayers {
     let root = last == nil ? tree.root : nil
     if inputs.count == 1 {
       return try TreeMerge.run(
-        inputs[0], into: root, of: tree.pages, transform: transform, scope: transform.scope,
+        inputs[0], into: root, of: tree.pages, transform: transform,
         sizes: sizes, appendingTo: appender)
     }
     return try TreeMerge.run(
-      MergedInputs(newestFirst: inputs), into: root, of: tree.pages, transform: transform,
-      scope: transform.scope, sizes: sizes, appendingTo: appender)
+      MergedInputs(newestFirst: inputs), into: root, of: tree.pages, transform: transform, sizes: sizes, appendingTo: appender)
   }
 
   /// Merges a spilled transaction, in one pass over runs, overlays and base.
@@ -56,7 +55,6 @@ struct FoldLayers {
     if inputs.isEmpty { return nil }
     return try TreeMerge.run(
       RunMerge(newestFirst: inputs, largeValues: try spill.largeValuePages()),
-      into: hidesBase ? nil : tree.root, of: tree.pages, transform: transform,
-      scope: transform.scope, sizes: sizes, appendingTo: appender)
+      into: hidesBase ? nil : tree.root, of: tree.pages, transform: transform, sizes: sizes, appendingTo: appender)
   }
 }

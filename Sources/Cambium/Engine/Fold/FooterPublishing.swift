@@ -54,7 +54,7 @@ struct FooterPublishing {
       ends[segment] = max(ends[segment] ?? 0, end)
     }
     var placed = footer
-    placed.segments = ends.sorted { $0.key < $1.key }.map {
+    placed.segments = ends.sortedRarely { $0.key < $1.key }.map {
       SegmentExtent(kind: .pages, number: $0.key, end: $0.value, liveBytes: 0)
     }
     let file = try PageFile(after: base, base.reference, placed)
@@ -69,12 +69,12 @@ struct FooterPublishing {
         SegmentExtent(kind: .pages, number: number, end: end, liveBytes: $0)
       }
     }
-    return table.sorted { $0.number < $1.number } + footer.segments.filter { $0.kind != .pages }
+    return table.sortedRarely { $0.number < $1.number } + footer.segments.filter { $0.kind != .pages }
   }
 
   /// The page segments that only states before `file` need.
   private func released(by file: PageFile) -> [UInt32] {
-    base.segmentNumbers.subtracting(file.segmentNumbers).sorted()
+    base.segmentNumbers.subtracting(file.segmentNumbers).sortedRarely()
   }
 }
 

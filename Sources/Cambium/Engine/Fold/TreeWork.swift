@@ -36,32 +36,3 @@ enum KeptStateChange: Hashable, Sendable {
   /// All kept of versions before one.
   case dropBefore(version: UInt32)
 }
-
-/// The transform of a fold: one that a transaction asked for, or none.
-///
-/// It is erased, so that folds are compiled once.
-struct TreeTransform: EntryTransform {
-  let schemaVersion: UInt32
-  private var body: (any EntryTransform)?
-  let scope: TransformScope
-
-  init(_ body: any EntryTransform, _ scope: TransformScope) {
-    self.body = body
-    self.scope = scope
-    schemaVersion = body.schemaVersion
-  }
-
-  private init() {
-    schemaVersion = 0
-    scope = .touchedLeaves
-  }
-
-  static var none: TreeTransform { TreeTransform() }
-
-  mutating func transform(
-    key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]
-  ) throws(StoreError) -> TransformResult {
-    try body?.transform(key: key, value: value, schemaVersion: schemaVersion, to: &newValue)
-      ?? .keep
-  }
-}

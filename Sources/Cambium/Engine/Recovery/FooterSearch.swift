@@ -65,7 +65,7 @@ struct FooterSearch: ~Copyable {
         faults.append(error)
       }
     }
-    return segments.sorted { $0.number < $1.number }
+    return segments.sortedRarely { $0.number < $1.number }
   }
 
   private mutating func identity(of file: any File, number: UInt32) -> StoreIdentity? {

@@ -38,9 +38,8 @@ struct SalvageCopy {
   }
 
   private func copy(_ tree: NamedTree) throws(StoreError) -> TreeRoot? {
-    try TreeMerge<SalvagedEntries, NoTransform>.run(
-      SalvagedEntries(tree, of: source, losses: losses), into: nil, of: nil,
-      transform: NoTransform(), sizes: sizes, appendingTo: appender)
+    try TreeMerge<SalvagedEntries>.run(
+      SalvagedEntries(tree, of: source, losses: losses), into: nil, of: nil, sizes: sizes, appendingTo: appender)
   }
 
   /// The segment table: all that was written, and of that what is live.

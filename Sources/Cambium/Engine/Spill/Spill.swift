@@ -205,7 +205,7 @@ extension Spill {
   }
 
   private func spillBuffers() throws(StoreError) {
-    let buffers = unsafe self.buffers.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }
+    let buffers = unsafe self.buffers.filter { !$0.value.isEmpty }.sortedRarely { $0.key < $1.key }
     dropBuffers()
     if buffers.isEmpty { return }
     var writer = RunWriter(in: place)
@@ -258,7 +258,7 @@ extension Spill {
   ///
   /// What savepoints have stays theirs: they keep their runs, and the present goes on with fewer.
   private func mergeRuns() throws(StoreError) {
-    for tree in unsafe runs.keys.sorted() {
+    for tree in unsafe runs.keys.sortedRarely() {
       while let merged = unsafe runs[tree]?.newestOfOneLevel(runsMax), let last = merged.last {
         var writer = RunWriter(in: place)
         let inputs = merged.reversed().map { SpillInput.run(RunInput($0)) }
@@ -345,7 +345,7 @@ extension Spill {
   /// - Throws: `.full`, `.io`, from then on always.
   func savepoint() throws(StoreError) -> Savepoint {
     try checkUsable()
-    for tree in unsafe buffers.keys.sorted() { try emptyBuffer(of: tree) }
+    for tree in unsafe buffers.keys.sortedRarely() { try emptyBuffer(of: tree) }
     // A savepoint keeps in memory what is there now.
     if unsafe editor.map({ $0.present.byteCount > smallSize }) ?? false { try spill() }
     let savepoint = unsafe Savepoint(runs, editor)

@@ -72,7 +72,7 @@ extension FileSystem {
     for name in try list(at: .directoryList) {
       if case .blobs(let number) = name.kind, !name.isTemporary { numbers.append(number) }
     }
-    return numbers.sorted()
+    return numbers.sortedRarely()
   }
 }
 

@@ -74,7 +74,7 @@ final class BlobBin: @unchecked Sendable {
   func take() -> [UInt32] {
     lock.lock()
     defer { lock.unlock() }
-    let taken = segments.sorted()
+    let taken = segments.sortedRarely()
     segments = []
     return taken
   }

@@ -44,35 +44,39 @@ extension RowDecoding {
   func decodeInteger<Value: FixedWidthInteger & Decodable>(
     _ type: Value.Type, from source: DecodingSource
   ) throws(StoreError) -> Value {
-    if let element = source.element, source.scalar?.integer != nil {
-      if case .integer(let value) = element { return try exactly(value, source) }
-      if case .unsigned(let value) = element { return try exactly(value, source) }
+    guard let stored = try integer(from: source) else {
+      return try decodeOtherwise(type, from: source)
     }
-    return switch source.scalar {
-    case .int64: try exactly(try take(Int64.self, source), source)
-    case .int8: try exactly(try take(Int8.self, source), source)
-    case .int16: try exactly(try take(Int16.self, source), source)
-    case .int32: try exactly(try take(Int32.self, source), source)
-    case .uint8: try exactly(try take(UInt8.self, source), source)
-    case .uint16: try exactly(try take(UInt16.self, source), source)
-    case .uint32: try exactly(try take(UInt32.self, source), source)
-    case .uint64: try exactly(try take(UInt64.self, source), source)
-    default: try decodeOtherwise(type, from: source)
-    }
-  }
-
-  @inline(__always)
-  private func exactly<Stored: FixedWidthInteger, Value: FixedWidthInteger>(
-    _ stored: Stored, _ source: DecodingSource
-  ) throws(StoreError) -> Value {
     guard let value = Value(exactly: stored) else {
       throw refusal(source.slot, "\(stored) does not fit into a \(Value.self)")
     }
     return value
   }
 
+  /// An integer of any width; nil where there is none. The width that is asked for has no part in it, so that it is
+  /// compiled once.
+  @inline(never)
+  private func integer(from source: DecodingSource) throws(StoreError) -> Int128? {
+    if let element = source.element, source.scalar?.integer != nil {
+      if case .integer(let value) = element { return Int128(value) }
+      if case .unsigned(let value) = element { return Int128(value) }
+    }
+    return switch source.scalar {
+    case .int64: Int128(try take(Int64.self, source))
+    case .int8: Int128(try take(Int8.self, source))
+    case .int16: Int128(try take(Int16.self, source))
+    case .int32: Int128(try take(Int32.self, source))
+    case .uint8: Int128(try take(UInt8.self, source))
+    case .uint16: Int128(try take(UInt16.self, source))
+    case .uint32: Int128(try take(UInt32.self, source))
+    case .uint64: Int128(try take(UInt64.self, source))
+    default: nil
+    }
+  }
+
   /// A value whose type no scalar column holds: of a codec, a transient, or the wrong type.
   @inline(never)
+  @_semantics("optimize.sil.specialize.generic.never")
   private func decodeOtherwise<Value: Decodable>(
     _ type: Value.Type, from source: DecodingSource
   ) throws(StoreError) -> Value {

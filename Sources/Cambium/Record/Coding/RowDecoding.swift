@@ -103,7 +103,7 @@ extension RowDecoding {
   ) throws(StoreError) -> Value {
     let layout = layout
     var reader = unsafe KeyReader(RawSpan(_unsafeBytes: key), layout: layout)
-    for index in 0..<part { try reader.skip(layout.key.columns[index]) }
+    try reader.skip(part)
     return try Value.take(from: &reader, as: layout.key.columns[part].form)
   }
 

@@ -41,8 +41,14 @@ extension RowEncoding {
   func encodeInteger<Value: FixedWidthInteger & Encodable>(
     _ value: Value, to target: EncodingTarget
   ) throws(StoreError) {
+    guard target.scalar?.integer != nil else { return try encodeOtherwise(value, to: target) }
+    try encode(integer: Int128(clamping: value), to: target)
+  }
+
+  /// The width that the value had has no part in this, so that it is compiled once.
+  @inline(never)
+  private func encode(integer value: Int128, to target: EncodingTarget) throws(StoreError) {
     switch target.scalar {
-    case .int64: try take(try exactly(value, target, as: Int64.self), target)
     case .int8: try take(try exactly(value, target, as: Int8.self), target)
     case .int16: try take(try exactly(value, target, as: Int16.self), target)
     case .int32: try take(try exactly(value, target, as: Int32.self), target)
@@ -50,13 +56,12 @@ extension RowEncoding {
     case .uint16: try take(try exactly(value, target, as: UInt16.self), target)
     case .uint32: try take(try exactly(value, target, as: UInt32.self), target)
     case .uint64: try take(try exactly(value, target, as: UInt64.self), target)
-    default: try encodeOtherwise(value, to: target)
+    default: try take(try exactly(value, target, as: Int64.self), target)
     }
   }
 
-  @inline(__always)
-  private func exactly<Value: FixedWidthInteger, Stored: FixedWidthInteger>(
-    _ value: Value, _ target: EncodingTarget, as type: Stored.Type
+  private func exactly<Stored: FixedWidthInteger>(
+    _ value: Int128, _ target: EncodingTarget, as type: Stored.Type
   ) throws(StoreError) -> Stored {
     guard let stored = Stored(exactly: value) else {
       throw refusal(target.slot, "\(value) does not fit into the field")
@@ -66,6 +71,7 @@ extension RowEncoding {
 
   /// A value whose type no scalar column holds: of a codec, or of the wrong type.
   @inline(never)
+  @_semantics("optimize.sil.specialize.generic.never")
   private func encodeOtherwise<Value: Encodable>(
     _ value: Value, to target: EncodingTarget
   ) throws(StoreError) {

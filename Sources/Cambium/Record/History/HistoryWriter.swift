@@ -44,10 +44,10 @@ extension HistoryWriter {
     if last != sequence - 1 { try beginAnewWhereCommitsAreMissing() }
     var part = HistoryPart(date: date, author: author)
     var count: UInt32 = 0
-    for number in changes.before.keys.sorted() {
+    for number in changes.before.keys.sortedRarely() {
       guard let record = types.trees(number: number) else { continue }
       let rows = changes.before[number] ?? [:]
-      for key in rows.keys.sorted(by: { $0.rawSpan.compare($1.rawSpan) < 0 }) {
+      for key in rows.keys.sortedRarely(by: { $0.rawSpan.compare($1.rawSpan) < 0 }) {
         let old = rows[key] ?? nil
         guard let kind = try kind(of: key, from: old, in: record) else { continue }
         if part.bytes.count >= HistoryPart.sizeMax {

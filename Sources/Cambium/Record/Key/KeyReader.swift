@@ -179,6 +179,12 @@ extension KeyReader {
     return true
   }
 
+  /// Reads past the first `count` parts of a record's key.
+  @inline(never)
+  mutating func skip(_ count: Int) throws(StoreError) {
+    for index in 0..<count { try skip(unsafe uncountedLayout.key.columns[index]) }
+  }
+
   /// Reads past the next part, which is not null.
   mutating func skipValue(_ column: KeyColumn) throws(StoreError) {
     if let width = column.type.fixedWidth {

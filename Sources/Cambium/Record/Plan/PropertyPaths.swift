@@ -89,7 +89,7 @@ struct PropertyFields: Sendable {
     paths = PropertyPaths.of(record.type)
     var pathsByField: [String: String] = [:]
     // Composites have shorter names than their parts.
-    for field in record.fields.sorted(by: { $0.name.utf8.count < $1.name.utf8.count }) {
+    for field in record.fields.sortedRarely(by: { $0.name.utf8.count < $1.name.utf8.count }) {
       let outer = field.composite.flatMap { pathsByField[$0] }
       pathsByField[field.name] = outer.map { "\($0).\(field.property)" } ?? field.property
     }
@@ -99,7 +99,7 @@ struct PropertyFields: Sendable {
       fieldsByPath[path] = field
       if let property = paths.reference(to: path) { fields.append((property, field)) }
     }
-    self.fields = fields.sorted { $0.property.offset < $1.property.offset }
+    self.fields = fields.sortedRarely { $0.property.offset < $1.property.offset }
     self.fieldsByPath = fieldsByPath
     self.pathsByField = pathsByField
   }

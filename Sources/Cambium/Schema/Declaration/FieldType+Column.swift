@@ -92,7 +92,7 @@ extension FieldValue: CustomStringConvertible {
     case .array(let values): "\(values)"
     case .composite(let parts):
       "["
-        + parts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        + parts.sortedRarely { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         .joined(separator: ", ") + "]"
     }
   }

@@ -20,7 +20,7 @@ struct Numbering {
     let old = described.records.map { oldRecord($0) }
     var numbers: [String: UInt32] = [:]
     for (record, old) in zip(described.records, old) { numbers[record.name] = old?.number }
-    for name in described.records.map(\.name).sorted(by: { $0.precedes($1) })
+    for name in described.records.map(\.name).sortedRarely(by: { $0.precedes($1) })
     where numbers[name] == nil {
       numbers[name] = takeNumber()
     }
@@ -33,7 +33,7 @@ struct Numbering {
     }
     let schema = Schema(
       version: UInt32(described.version), label: label,
-      records: records.sorted { $0.number < $1.number }, nextNumber: nextNumber)
+      records: records.sortedRarely { $0.number < $1.number }, nextNumber: nextNumber)
     do throws(SchemaFault) {
       try schema.validate()
     } catch { throw fault(error) }
@@ -78,7 +78,7 @@ extension Numbering {
       }
       numbers[field.name] = oldField(field, of: record, old)?.number ?? 0
     }
-    for name in numbers.filter({ $0.value == 0 }).keys.sorted(by: { $0.precedes($1) }) {
+    for name in numbers.filter({ $0.value == 0 }).keys.sortedRarely(by: { $0.precedes($1) }) {
       numbers[name] = nextField
       nextField += 1
     }
@@ -89,7 +89,7 @@ extension Numbering {
         modifier: field.modifier)
     }
     let bare = RecordSchema(
-      number: number, name: record.name, fields: fields.sorted { $0.number < $1.number },
+      number: number, name: record.name, fields: fields.sortedRarely { $0.number < $1.number },
       primaryKey: try record.primaryKey.parts(numbers, "the primary key"), indexes: [],
       modifier: record.modifier, nextField: nextField)
     return RecordSchema(
@@ -107,7 +107,7 @@ extension Numbering {
     for index in old?.indexes ?? [] { kept[old?.shape(of: index) ?? []] = index.number }
     var indexes: [IndexSchema] = []
     var shapes: Set<[UInt8]> = []
-    for index in record.indexes.sorted(by: { $0.name.precedes($1.name) }) {
+    for index in record.indexes.sortedRarely(by: { $0.name.precedes($1.name) }) {
       let schema = IndexSchema(
         number: 0, name: index.name,
         parts: try index.fields.parts(numbers, "the index \(index.name)"),
@@ -126,7 +126,7 @@ extension Numbering {
           number: number, name: schema.name, parts: schema.parts, isUnique: schema.isUnique,
           condition: schema.condition))
     }
-    return indexes.sorted { $0.number < $1.number }
+    return indexes.sortedRarely { $0.number < $1.number }
   }
 }
 

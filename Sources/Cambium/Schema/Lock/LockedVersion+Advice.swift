@@ -9,7 +9,7 @@ extension LockedVersion {
         + "  StoreModel(version: \(next), …)\n"
       : "Describe version \(number) as it was. What is new belongs into a version that is not released.\n"
     let names = Set(records.map(\.name)).union(other.records.map(\.name))
-    for name in names.sorted(by: { $0.precedes($1) }) {
+    for name in names.sortedRarely(by: { $0.precedes($1) }) {
       let (locked, now) = (self[name], other[name])
       if let locked, let now, locked.isDescribed(as: now) { continue }
       text += "\n  // \(name)\n"

@@ -86,7 +86,7 @@ extension LockedVersion {
   func differences(to other: LockedVersion) -> [String] {
     var differences: [String] = []
     let names = Set(records.map(\.name)).union(other.records.map(\.name))
-    for name in names.sorted(by: { $0.precedes($1) }) {
+    for name in names.sortedRarely(by: { $0.precedes($1) }) {
       let (locked, now) = (self[name], other[name])
       switch (locked, now) {
       case (_, nil): differences.append("\(name) is no longer described")

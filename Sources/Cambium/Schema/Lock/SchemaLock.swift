@@ -37,7 +37,7 @@ public struct SchemaLock: Hashable, Sendable {
   /// The same lock with those versions of another that it does not have.
   public func completed(by other: SchemaLock) -> SchemaLock {
     let missing = other.versions.filter { !contains(version: $0.number) }
-    return SchemaLock(versions: (versions + missing).sorted { $0.number < $1.number })
+    return SchemaLock(versions: (versions + missing).sortedRarely { $0.number < $1.number })
   }
 
   /// The same lock without the versions that do not meet a condition.
@@ -125,14 +125,14 @@ extension LockedVersion {
     number = Int(schema.version)
     label = schema.label
     fingerprint = "\(schema.fingerprint)"
-    records = schema.records.sorted { $0.name.precedes($1.name) }.map { LockedRecord($0, nil) }
+    records = schema.records.sortedRarely { $0.name.precedes($1.name) }.map { LockedRecord($0, nil) }
   }
 
   init(_ described: DescribedVersion, _ schema: Schema) {
     number = described.version
     label = schema.label
     fingerprint = "\(schema.fingerprint)"
-    records = schema.records.sorted { $0.name.precedes($1.name) }.map { record in
+    records = schema.records.sortedRarely { $0.name.precedes($1.name) }.map { record in
       LockedRecord(record, described.record(named: record.name))
     }
   }
@@ -144,7 +144,7 @@ extension LockedRecord {
     fingerprint = "\(schema.fingerprint)"
     renamingID = described?.renamingID
     modifier = schema.modifier
-    fields = schema.fields.sorted { $0.name.precedes($1.name) }.map { field in
+    fields = schema.fields.sortedRarely { $0.name.precedes($1.name) }.map { field in
       LockedField(field, described?.fields.first { $0.name == field.name })
     }
     key = schema.locked(schema.primaryKey)
@@ -153,12 +153,12 @@ extension LockedRecord {
       return LockedIndex(
         name: index.name == parts.indexName ? nil : index.name, isUnique: index.isUnique,
         parts: parts, condition: index.condition.map { "\($0.canonical)" })
-    }.sorted { $0.line.precedes($1.line) }
+    }.sortedRarely { $0.line.precedes($1.line) }
     let rules = described?.fields.flatMap { field in
       field.rules.map { "\(field.name) \($0.text)" }
     }
     validations =
-      ((rules ?? []) + (described?.validations.map(\.text) ?? [])).sorted { $0.precedes($1) }
+      ((rules ?? []) + (described?.validations.map(\.text) ?? [])).sortedRarely { $0.precedes($1) }
   }
 }
 

@@ -66,7 +66,7 @@ private struct SalvagedMap {
     try BlobCount(records, in: trees).forEachReference { reference in
       found[reference.identity, default: (reference, 0)].count += 1
     }
-    let sorted = found.sorted { $0.key.key.lexicographicallyPrecedes($1.key.key) }
+    let sorted = found.sortedRarely { $0.key.key.lexicographicallyPrecedes($1.key.key) }
     for (identity, row) in sorted {
       if var entry = try Self.entry(of: identity, blobs, in: trees), row.reference.isOf(entry.place)
       {
@@ -102,7 +102,7 @@ private struct SalvagedMap {
   }
 
   /// The segments that entries are in, ascending.
-  var segments: [UInt32] { Set(entries.map(\.entry.place.segment)).sorted() }
+  var segments: [UInt32] { Set(entries.map(\.entry.place.segment)).sortedRarely() }
 
   /// Writes it to a store in the place of what is there.
   func write(
@@ -134,7 +134,7 @@ private struct SalvagedMap {
       accounts[place.segment, default: SegmentAccount()].end = max(
         accounts[place.segment]?.end ?? 0, place.end)
     }
-    return accounts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    return accounts.sortedRarely { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 }
 

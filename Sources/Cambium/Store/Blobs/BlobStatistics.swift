@@ -41,7 +41,7 @@ extension PersistentStore {
     }
     var stored: [UInt32: UInt64] = [:]
     for (segment, account) in try types.blobs.accounts(in: trees) { stored[segment] = account.live }
-    for segment in Set(keeper.openSegments).union(stored.keys).sorted() {
+    for segment in Set(keeper.openSegments).union(stored.keys).sortedRarely() {
       statistics.segments.append(
         BlobStatistics.Segment(
           number: Int(segment), size: Int(clamping: try keeper.size(of: segment)),

@@ -104,7 +104,7 @@ extension BlockMapping {
   }
 
   func map(of trees: [String], _ blobs: BlobMapping) -> StoreMap {
-    let segments = codes.sorted { $0.key < $1.key }.map { number, blocks in
+    let segments = codes.sortedRarely { $0.key < $1.key }.map { number, blocks in
       StoreMap.Segment(
         number: number, blockCount: blocks.count, regions: Self.regions(of: blocks))
     }

@@ -208,7 +208,7 @@ private struct RouteFinding {
   private func stepsBack(_ steps: [Step]) -> [Step]? {
     let back = steps.filter { $0.kind == .direct && $0.to < $0.from.lowerBound }
     var open: Set = [model.version]
-    for step in back.sorted(by: { $0.from.lowerBound < $1.from.lowerBound })
+    for step in back.sortedRarely(by: { $0.from.lowerBound < $1.from.lowerBound })
     where open.contains(step.to) {
       open.insert(step.from.lowerBound)
     }

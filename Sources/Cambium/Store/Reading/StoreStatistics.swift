@@ -34,6 +34,6 @@ extension RecordReading where Self: ~Copyable {
           name: record.name, count: try reader.trees.count(in: trees.rows),
           rowBytes: reader.trees.liveBytes(in: trees.rows), indexBytes: indexBytes))
     }
-    return StoreStatistics(records: records.sorted { $0.name < $1.name })
+    return StoreStatistics(records: records.sortedRarely { $0.name < $1.name })
   }
 }

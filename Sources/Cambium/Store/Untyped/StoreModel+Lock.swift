@@ -24,7 +24,7 @@ extension StoreModel {
       versions[version.number] = records
     }
     let (numbers, described) = (lock.versions.map(\.number), versions)
-    let names = Set(described.values.flatMap(\.keys)).sorted { $0.precedes($1) }
+    let names = Set(described.values.flatMap(\.keys)).sortedRarely { $0.precedes($1) }
     self.init(
       version: newest.number, label: newest.label,
       untyped: names.map { name in

@@ -40,7 +40,7 @@ extension WriteTransaction {
     }
     let before = kept.before[type.trees.record.number] ?? [:]
     let blobs = blobs(of: type.trees)
-    for key in before.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+    for key in before.keys.sortedRarely(by: { $0.lexicographicallyPrecedes($1) }) {
       let isThere = try writer.trees.copyValue(of: key.rawSpan, in: type.trees.rows, to: &row)
       let old = before[key] ?? nil
       switch (old, isThere) {

@@ -93,7 +93,7 @@ private struct FixtureBuilder {
     var footer = base.footer
     footer.coveredSequence = 20
     footer.trees[0].root = try TreeMerge.run(
-      ListInput(changes), into: footer.trees[0].root, of: base.pages, transform: NoTransform(),
+      ListInput(changes), into: footer.trees[0].root, of: base.pages,
       sizes: CorruptionFixture.sizes, appendingTo: appender)
     footer.previous = reference
     footer.keptStates = [KeptState(version: 1, label: "before", footer: reference)]

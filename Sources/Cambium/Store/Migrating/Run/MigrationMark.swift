@@ -71,7 +71,7 @@ extension MigrationMark {
     bytes.append(integer: UInt16(cursor.count))
     bytes.append(contentsOf: cursor)
     bytes.append(integer: UInt32(counts.count))
-    for (number, count) in counts.sorted(by: { $0.key < $1.key }) {
+    for (number, count) in counts.sortedRarely(by: { $0.key < $1.key }) {
       bytes.append(integer: number)
       bytes.append(integer: count)
     }

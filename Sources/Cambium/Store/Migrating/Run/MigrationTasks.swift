@@ -271,10 +271,10 @@ extension MigrationTasks {
       arrangement.copies.append((tree, copy))
       return copy
     }
-    for (number, tree) in places.rows.sorted(by: { $0.key < $1.key }) {
+    for (number, tree) in places.rows.sortedRarely(by: { $0.key < $1.key }) {
       places.rows[number] = owned(tree, &self)
     }
-    for (number, tree) in places.indexes.sorted(by: { $0.key < $1.key }) {
+    for (number, tree) in places.indexes.sortedRarely(by: { $0.key < $1.key }) {
       places.indexes[number] = owned(tree, &self)
     }
     places.metadata = owned(places.metadata, &self)
@@ -302,10 +302,10 @@ extension MigrationTasks {
   var switching: (moves: [(source: String, target: String)], removed: [String]) {
     var moves: [(source: String, target: String)] = []
     let canonical = TreePlaces(of: schema)
-    for (number, tree) in canonical.rows.sorted(by: { $0.key < $1.key }) {
+    for (number, tree) in canonical.rows.sortedRarely(by: { $0.key < $1.key }) {
       if let place = places.rows[number], place != tree { moves.append((place, tree)) }
     }
-    for (number, tree) in canonical.indexes.sorted(by: { $0.key < $1.key }) {
+    for (number, tree) in canonical.indexes.sortedRarely(by: { $0.key < $1.key }) {
       if let place = places.indexes[number], place != tree { moves.append((place, tree)) }
     }
     for (place, name) in [
@@ -317,6 +317,6 @@ extension MigrationTasks {
     let kept = Set(canonical.rows.values).union(canonical.indexes.values)
     let sources = Set(moves.map(\.source))
     let gone = Set(old.rows.values).union(old.indexes.values).subtracting(kept)
-    return (moves, gone.sorted() + made.filter { !sources.contains($0) })
+    return (moves, gone.sortedRarely() + made.filter { !sources.contains($0) })
   }
 }

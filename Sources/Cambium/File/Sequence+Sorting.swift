@@ -1,0 +1,18 @@
+extension Sequence {
+  /// The elements in order, for what is sorted rarely or is small.
+  ///
+  /// The standard library's sort is compiled anew for every type and every order, and seventy of them were a
+  /// twentieth of the library. This one is compiled once, and slower: it asks its arguments for everything.
+  @inline(never)
+  @_semantics("optimize.sil.specialize.generic.never")
+  func sortedRarely(by precedes: (Element, Element) -> Bool) -> [Element] {
+    sorted(by: precedes)
+  }
+}
+
+extension Sequence where Element: Comparable {
+  /// The elements ascending, for what is sorted rarely or is small.
+  @inline(never)
+  @_semantics("optimize.sil.specialize.generic.never")
+  func sortedRarely() -> [Element] { sorted() }
+}
