@@ -10,10 +10,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-int cambium_fallocate(int descriptor, int64_t size) {
-  return fallocate(descriptor, 0, 0, size);
-}
-
 // All zeros but the type: from the beginning, to the end wherever that comes to be, and with the
 // process left at 0, as the kernel demands of OFD locks.
 static struct flock whole_file(void) {

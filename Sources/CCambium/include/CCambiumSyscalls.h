@@ -6,9 +6,6 @@
 // The system calls that Swift's Glibc module does not name. Each returns 0, or -1 with `errno` set,
 // unless it says otherwise, and is left to the caller to repeat after EINTR.
 
-/// Reserves the first `size` bytes of the file and grows it to that size. It never shrinks.
-int cambium_fallocate(int descriptor, int64_t size);
-
 /// Takes the write lock on the whole file for this open file description (OFD), without waiting.
 /// Unlike a POSIX lock it is not lost when another descriptor of the same file is closed.
 int cambium_lock(int descriptor);

@@ -138,9 +138,8 @@ extension BlobFrameReader {
     let indices = frames.batch(from: first, through: last, size: Self.batchSize)
     let range = frames.bytes(of: indices)
     let start = Int(place.offset)
-    segment.file.advise(
-      start + range.lowerBound..<start + range.upperBound, .willNeed,
-      at: .blobAdvise)
+    segment.file.willNeed(
+      start + range.lowerBound..<start + range.upperBound, at: .blobAdvise)
   }
 
   /// Reads bytes from the blob's beginning on.

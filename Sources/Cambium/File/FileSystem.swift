@@ -62,10 +62,6 @@ package protocol File: AnyObject, Sendable {
   /// Cuts the file to `size` bytes, or grows it with zeros.
   func truncate(to size: Int, at site: Site) throws(StoreError)
 
-  /// Reserves room for `size` bytes and grows the file to that size. Where the medium cannot
-  /// reserve, only the size changes.
-  func preallocate(size: Int, at site: Site) throws(StoreError)
-
   /// Locks the file for this open file, for as long as the process that locked it has it open. That
   /// a forked child has it too changes nothing, unless the parent is killed: then the child keeps it.
   /// - Throws: `.locked`, with the holder's process where it can be known.
@@ -82,8 +78,8 @@ package protocol File: AnyObject, Sendable {
   /// The file may be shorter and grow later; the caller reads no further than it knows to be written.
   func map(capacity: Int, at site: Site) throws(StoreError) -> FileMapping
 
-  /// Says what will be done with a part of the file. A hint: nothing fails if it is not taken.
-  func advise(_ range: Range<Int>, _ advice: Advice, at site: Site)
+  /// Says that a part of the file is about to be read. A hint: nothing fails if it is not taken.
+  func willNeed(_ range: Range<Int>, at site: Site)
 }
 
 /// How a file is opened.
@@ -101,12 +97,4 @@ package enum OpenMode: Hashable, Sendable {
 
   package var creates: Bool { self == .create || self == .createDirect }
   package var isDirect: Bool { self == .readWriteDirect || self == .createDirect }
-}
-
-/// What will be done with a part of a file.
-package enum Advice: Hashable, Sendable {
-  /// It is about to be read.
-  case willNeed
-  /// It will not be read soon.
-  case dontNeed
 }

@@ -51,12 +51,7 @@ extension InMemoryFile {
     content.resize(to: size)
   }
 
-  package func preallocate(size: Int, at site: Site) throws(StoreError) {
-    try check("preallocate", from: size, to: size)
-    content.grow(to: size)
-  }
-
-  package func advise(_ range: Range<Int>, _ advice: Advice, at site: Site) {}
+  package func willNeed(_ range: Range<Int>, at site: Site) {}
 }
 
 extension InMemoryFile {
@@ -141,12 +136,6 @@ final class InMemoryContent: @unchecked Sendable {
     defer { guardian.unlock() }
     if size < count { memory.clear(size..<count) }
     count = size
-  }
-
-  func grow(to size: Int) {
-    guardian.lock()
-    defer { guardian.unlock() }
-    count = max(count, size)
   }
 
   /// The memory itself, so that what is written later shows at the same addresses.

@@ -82,34 +82,13 @@ extension PosixFile {
     try Syscall.truncate(descriptor, to: size).get("truncate", path: path)
   }
 
-  package func preallocate(size: Int, at site: Site) throws(StoreError) {
-    if size == 0 { return }
-    if try reserve(size: size) { return }
-    // Growing the file by hand must not cut one that is longer.
-    if try self.size(at: site) < size { try truncate(to: size, at: site) }
-  }
-
-  /// Returns false where the medium knows no such thing.
-  private func reserve(size: Int) throws(StoreError) -> Bool {
-    let reserved = Syscall.preallocate(descriptor, size: size)
-    if case .failure(.notSupported) = reserved { return false }
-    try reserved.get("preallocate", path: path)
-    return true
-  }
-
   /// The least that a device's readahead commonly is.
   private static var readAhead: Int { 128 << 10 }
 
-  package func advise(_ range: Range<Int>, _ advice: Advice, at site: Site) {
-    switch advice {
-    case .willNeed:
-      // Linux reads no more for one call than the device's readahead, whatever the range.
-      for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.readAhead) {
-        Syscall.advise(
-          descriptor, start..<min(start + Self.readAhead, range.upperBound),
-          POSIX_FADV_WILLNEED)
-      }
-    case .dontNeed: Syscall.advise(descriptor, range, POSIX_FADV_DONTNEED)
+  package func willNeed(_ range: Range<Int>, at site: Site) {
+    // Linux reads no more for one call than the device's readahead, whatever the range.
+    for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.readAhead) {
+      Syscall.willNeed(descriptor, start..<min(start + Self.readAhead, range.upperBound))
     }
   }
 }

@@ -105,10 +105,6 @@ extension Syscall {
     nothingOrErrno(retryOnInterrupt: true) { ftruncate(descriptor, size) }
   }
 
-  static func preallocate(_ descriptor: Descriptor, size: Int) -> Result<Void, Errno> {
-    nothingOrErrno(retryOnInterrupt: true) { cambium_fallocate(descriptor, Int64(size)) }
-  }
-
   static func syncBytes(_ descriptor: Descriptor) -> Result<Void, Errno> {
     nothingOrErrno(retryOnInterrupt: false) { fdatasync(descriptor) }
   }
@@ -117,8 +113,8 @@ extension Syscall {
     nothingOrErrno(retryOnInterrupt: false) { fsync(descriptor) }
   }
 
-  static func advise(_ descriptor: Descriptor, _ range: Range<Int>, _ advice: Int32) {
-    _ = posix_fadvise(descriptor, range.lowerBound, range.count, advice)
+  static func willNeed(_ descriptor: Descriptor, _ range: Range<Int>) {
+    _ = posix_fadvise(descriptor, range.lowerBound, range.count, POSIX_FADV_WILLNEED)
   }
 }
 

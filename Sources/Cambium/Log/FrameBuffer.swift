@@ -152,25 +152,6 @@ extension FrameBuffer {
 // MARK: Commits
 
 extension FrameBuffer {
-  /// Begins a commit: the operations up to `endCommit`.
-  ///
-  /// - Returns: what `endCommit` wants, and `truncate` to drop the commit again.
-  func beginCommit() -> Int {
-    let mark = payloadCount
-    var target = unsafe extend(by: 4)
-    target.store(UInt32(0), at: 0)
-    return mark
-  }
-
-  /// Ends the commit that began with `mark`.
-  func endCommit(_ mark: Int) {
-    let count = payloadCount - mark - 4
-    precondition(mark >= 0 && count >= 0, "no commit began there")
-    var target = unsafe MutableRawSpan(
-      _unsafeStart: memory + FrameHeader.size + mark, byteCount: 4)
-    target.store(UInt32(count), at: 0)
-  }
-
   /// Appends a commit whose operations were put together in another buffer.
   func appendCommit(_ operations: RawSpan) {
     var target = unsafe extend(by: 4 + operations.byteCount)

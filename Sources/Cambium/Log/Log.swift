@@ -16,8 +16,6 @@ final class Log {
   private(set) var header: LogHeader
   private var tail: LogTail
   private(set) var isPoisoned = false
-  /// A `LogGrowth` is under way. Until it ends, the spare must not be begun.
-  private(set) var isGrowing = false
   /// For frames that the log makes itself.
   private let small = FrameBuffer(capacity: FooterReference.size)
 
@@ -200,7 +198,6 @@ extension Log {
     opening: [Opening], footer: FooterReference, reserving payload: Int = 0, salt: UInt64
   ) throws(StoreError) {
     try refuseIfPoisoned()
-    precondition(!isGrowing, "the spare is growing")
     var next = header
     next.number = UInt32(spare)
     next.use += 1
@@ -291,43 +288,20 @@ extension Log {
 // MARK: Growing
 
 extension Log {
-  /// Begins to make the spare larger, while frames go on being appended: `LogGrowth.run` may be called
-  /// on another thread, and `endGrowth` takes it in.
+  /// Makes the spare larger, if it has less than `blocks` and may have more.
   ///
   /// Only the spare grows. A flush of zeros that failed on the file in use would take the error that
   /// the next flush of commits has to see, and the commits with it. So there is more room when the
   /// spare has been begun, and the file that was in use has grown in its turn.
   ///
-  /// - Returns: nil if the spare has `blocks`, or as many as it may.
-  func startGrowth(to blocks: Int) -> LogGrowth? {
-    precondition(!isGrowing, "the spare is growing")
-    let end = UInt32(min(blocks, LogLayout.blocksMax))
-    guard end > sizes[spare] else { return nil }
-    isGrowing = true
-    return LogGrowth(
-      file: files[spare], number: spare, blocks: sizes[spare]..<end)
-  }
-
-  /// Takes in what became of a growth.
-  func endGrowth(_ growth: LogGrowth, isGrown: Bool) {
-    precondition(isGrowing && growth.number == spare, "there is no such growth")
-    isGrowing = false
-    if isGrown { sizes[growth.number] = growth.blocks.upperBound }
-  }
-
-  /// Makes the spare larger at once.
-  ///
   /// - Throws: `.full`, `.io`; the log goes on as before.
   func growSpare(to blocks: Int) throws(StoreError) {
     try refuseIfPoisoned()
-    guard let growth = startGrowth(to: blocks) else { return }
-    do throws(StoreError) {
-      try growth.run()
-    } catch {
-      endGrowth(growth, isGrown: false)
-      throw error
-    }
-    endGrowth(growth, isGrown: true)
+    let end = UInt32(min(blocks, LogLayout.blocksMax))
+    guard end > sizes[spare] else { return }
+    try files[spare].writeZeros(sizes[spare]..<end, at: .logGrowWrite)
+    try files[spare].sync(at: .logGrowSync)
+    sizes[spare] = end
   }
 
   /// Sees to it that `blocks` fit in the spare, with room for a footer and a seal behind them, and that

@@ -38,10 +38,6 @@ struct LogPosition: Hashable, Sendable {
     flushedThrough = header.openingEnd
     contentEnd = header.openingEnd
   }
-
-  /// Whether some frame is followed by none that says it was flushed. A log that was closed is sealed:
-  /// there, no damage can pass for the end.
-  var isSealed: Bool { flushedThrough >= contentEnd }
 }
 
 /// How a log ends.

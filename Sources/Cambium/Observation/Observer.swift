@@ -25,7 +25,6 @@ final class Observer: @unchecked Sendable {
   }
 
   var isCatchingUp: Bool { seen < begun }
-  var isWaiting: Bool { !waiters.isEmpty }
 
   func add(_ waiter: CheckedContinuation<Void, Never>) { waiters.append(waiter) }
 

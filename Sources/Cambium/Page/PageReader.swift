@@ -136,9 +136,9 @@ final class PageReader: Sendable {
   /// Asks the medium to read blocks ahead that are published.
   func willNeed(_ blocks: Range<UInt32>, of segment: UInt32) {
     guard let entry = segments.entry(segment), blocks.upperBound <= entry.endBlock else { return }
-    entry.segment.file.advise(
+    entry.segment.file.willNeed(
       Int(blocks.lowerBound) * Layout.blockSize..<Int(blocks.upperBound) * Layout.blockSize,
-      .willNeed, at: .pageAdvise)
+      at: .pageAdvise)
   }
 
   /// Whether a page is published, as far as its reference says, and was not verified yet.

@@ -172,7 +172,9 @@ extension RowLayout {
       places.map { place in
         composite.map { columns[place].shortName(in: $0) } ?? columns[place].field.name
       })
-    guard let unknown = fields.keys.sortedRarely().first(where: { !known.contains($0) }) else { return }
+    guard let unknown = fields.keys.sortedRarely().first(where: { !known.contains($0) }) else {
+      return
+    }
     throw .invalidValue(
       record: record.name, field: composite.map { "\($0.field.name).\(unknown)" } ?? unknown,
       reason: "there is no such field, but \(known.sortedRarely().joined(separator: ", "))")

@@ -2,12 +2,8 @@
 enum Adoption: Hashable, Sendable {
   /// All of them.
   case all
-  /// None: everything is written anew.
-  case none
   /// Those without a page in any of these segments, so that afterwards nothing refers to them.
   case outside(SegmentSet)
-
-  static func outside(segment: UInt32) -> Adoption { .outside(SegmentSet([segment])) }
 }
 
 /// The part of a tree in which a merge looks at what it may not adopt: from a key on, as far as a budget goes.

@@ -10,9 +10,6 @@ struct TreeReport: Hashable, Sendable {
   /// The bytes that leaves use, and what leaves of the standard size could.
   var leafBytesUsed = 0
   var leafCapacity = 0
-
-  /// How full the leaves are on average, from 0 to 1.
-  var leafFill: Double { leafCapacity == 0 ? 1 : Double(leafBytesUsed) / Double(leafCapacity) }
 }
 
 /// Verifies every page of a tree and every invariant of `FORMAT.md` that trees obey.

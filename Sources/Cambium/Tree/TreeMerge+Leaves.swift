@@ -88,7 +88,6 @@ extension TreeMerge where Input: ~Copyable {
   private func mayStay(value pages: PageReference, of key: RawSpan) throws(StoreError) -> Bool {
     switch adoption {
     case .all: return true
-    case .none: return false
     case .outside(let segments):
       guard let base, try base.reaches(segments, value: pages) else { return true }
       return range.map { !$0.covers(key: key.array()) } ?? false

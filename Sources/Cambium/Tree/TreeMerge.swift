@@ -98,7 +98,6 @@ extension TreeMerge where Input: ~Copyable {
   ) throws(StoreError) -> Bool {
     switch adoption {
     case .all: return true
-    case .none: return false
     case .outside(let segments):
       let hasPagesBelow = reference.liveBytes != reference.size
       if segments.isClear(of: reference, hasPagesBelow: hasPagesBelow) { return true }

@@ -11,7 +11,7 @@ enum FileSystemContract {
     [
       ("creating", creating), ("opening what is missing", openingMissing),
       ("bytes", bytes), ("ends of files", endsOfFiles), ("holes", holes),
-      ("truncation", truncation), ("preallocation", preallocation),
+      ("truncation", truncation),
       ("renaming", renaming), ("renaming to taken names", renamingToTakenNames),
       ("unlinking", unlinking), ("listing", listing),
       ("locking", locking), ("looking for locks", lookingForLocks),
@@ -86,15 +86,6 @@ enum FileSystemContract {
     try file.write([1], from: 9_999)
     #expect(
       try file.contents() == [UInt8](repeating: 0, count: 9_999) + [1])
-  }
-
-  static func preallocation(_ fileSystem: any FileSystem) throws {
-    let file = try fileSystem.create(.log(1), [1, 2])
-    try file.preallocate(size: 6_000, at: .test)
-    #expect(try file.contents() == [1, 2] + [UInt8](repeating: 0, count: 5_998))
-    try file.preallocate(size: 10, at: .test)
-    try file.preallocate(size: 0, at: .test)
-    #expect(try file.size(at: .test) == 6_000)
   }
 
   static func renaming(_ fileSystem: any FileSystem) throws {
@@ -238,7 +229,6 @@ enum FileSystemContract {
     let file = try fileSystem.open(.pages(1), .read, at: .test)
     #expect(throws: StoreError.self) { try file.write([2], from: 0) }
     #expect(throws: StoreError.self) { try file.truncate(to: 0, at: .test) }
-    #expect(throws: StoreError.self) { try file.preallocate(size: 10, at: .test) }
     #expect(throws: StoreError.self) { try file.lock(at: .test) }
     #expect(try file.contents() == [1])
     #expect(try file.map(capacity: 1, at: .test).array(0..<1) == [1])
@@ -267,7 +257,6 @@ enum FileSystemContract {
     let file = try fileSystem.create(.pages(1), [1])
     #expect(throws: StoreError.self) { try file.write([1], from: -1) }
     #expect(throws: StoreError.self) { try file.truncate(to: -1, at: .test) }
-    #expect(throws: StoreError.self) { try file.preallocate(size: -1, at: .test) }
     #expect(throws: StoreError.self) { _ = try file.read(-5..<1) }
     #expect(throws: StoreError.self) { try file.write([1], from: .max) }
     #expect(try file.contents() == [1])
@@ -277,8 +266,7 @@ enum FileSystemContract {
     let file = try fileSystem.create(.pages(1), [1, 2, 3])
     try file.sync(at: .test)
     try fileSystem.syncDirectory(at: .test)
-    file.advise(0..<3, .willNeed, at: .test)
-    file.advise(0..<0, .dontNeed, at: .test)
+    file.willNeed(0..<3, at: .test)
     #expect(try file.contents() == [1, 2, 3])
   }
 

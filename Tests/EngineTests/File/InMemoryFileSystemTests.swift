@@ -9,7 +9,6 @@ struct InMemoryFileSystemTests {
     let full = StoreError.full(path: "scratch/pages-0000000001")
     #expect(throws: full) { try file.write([1, 2], from: 8191) }
     #expect(throws: full) { try file.truncate(to: 8193, at: .test) }
-    #expect(throws: full) { try file.preallocate(size: 8193, at: .test) }
     #expect(throws: StoreError.self) { _ = try file.map(capacity: 8193, at: .test) }
     #expect(try file.contents() == [1])
     try file.write([2], from: 8191)

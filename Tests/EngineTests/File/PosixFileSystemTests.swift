@@ -202,7 +202,6 @@ struct PosixFileSystemTests {
         try file.write([UInt8](repeating: 5, count: 10_000), from: 0)
       }
       guard try file.size(at: .test) == 8192 else { exit(2) }
-      #expect(throws: full) { try file.preallocate(size: 10_000, at: .test) }
       #expect(throws: full) { try file.truncate(to: 10_000, at: .test) }
       exit(0)
     }
@@ -215,16 +214,6 @@ struct PosixFileSystemTests {
     try file.write(bytes, from: 3)
     #expect(try file.contents() == [0, 0, 0] + bytes)
     #expect(try fileSystem.contents(of: .pages(1)) == [0, 0, 0] + bytes)
-  }
-
-  @Test func `preallocated room is taken from the disk`() throws {
-    let fileSystem = try PosixFileSystem(at: path, creating: true)
-    let file = try #require(try fileSystem.create(.log(1)) as? PosixFile)
-    try file.preallocate(size: 1 << 20, at: .test)
-    let blocks = try Syscall.status(file.descriptor).get().st_blocks
-    // Where the medium cannot reserve, only the size is promised.
-    #expect(blocks == 0 || blocks * 512 >= 1 << 20)
-    #expect(try file.size(at: .test) == 1 << 20)
   }
 
   // MARK: Locks

@@ -98,10 +98,10 @@ extension FormatFixture {
   private static func commit(
     to buffer: FrameBuffer, _ tree: String, _ operations: (FrameBuffer) -> Void
   ) {
-    let mark = buffer.beginCommit()
-    buffer.appendTree(Bytes(tree.utf8).rawSpan)
-    operations(buffer)
-    buffer.endCommit(mark)
+    buffer.appendCommit { commit in
+      commit.appendTree(Bytes(tree.utf8).rawSpan)
+      operations(commit)
+    }
   }
 
   private static func writeOld(to medium: any FileSystem) throws -> FooterReference {
@@ -128,7 +128,8 @@ extension FormatFixture {
     var footer = base.footer
     footer.coveredSequence = 9
     footer.trees[1].root = try TreeMerge.run(
-      ListInput(changes, version: 2), into: footer.trees[1].root, of: base.pages, sizes: sizes, appendingTo: appender)
+      ListInput(changes, version: 2), into: footer.trees[1].root, of: base.pages, sizes: sizes,
+      appendingTo: appender)
     footer.segments = [
       SegmentExtent(kind: .pages, number: 1, end: 6, liveBytes: 3 << 12),
       SegmentExtent(kind: .pages, number: 2, end: 3, liveBytes: 2 << 12),

@@ -13,11 +13,12 @@ import Testing
   /// Puts a frame of `count` bytes in the log, which stands for one sequence.
   private func append(_ count: Int, to log: Log) throws {
     let buffer = FrameBuffer()
-    let mark = buffer.beginCommit()
-    buffer.appendTree(Bytes("t".utf8).rawSpan)
-    let left = count - buffer.payloadCount - 7
-    buffer.appendAdd(key: RawSpan(), value: Bytes(repeating: 1, count: left).rawSpan)
-    buffer.endCommit(mark)
+    buffer.appendCommit { commit in
+      commit.appendTree(Bytes("t".utf8).rawSpan)
+      // The commit's size takes four bytes, the operation's head seven.
+      let left = count - 4 - commit.payloadCount - 7
+      commit.appendAdd(key: RawSpan(), value: Bytes(repeating: 1, count: left).rawSpan)
+    }
     #expect(buffer.payloadCount == count)
     let next = log.lastSequence + 1
     try log.append(.commits, sequences: next...next, buffer)
@@ -50,12 +51,9 @@ import Testing
     try log.begin(salt: 2)
     #expect(log.header.blocks == 64)
     #expect(log.usableBlocks == 16)
-    let growth = try #require(log.startGrowth(to: 64))
+    try log.growSpare(to: 64)
     try log.commit(1...1)
-    try growth.run()
-    log.endGrowth(growth, isGrown: true)
     #expect(log.usableBlocks == 64)
-    #expect(log.startGrowth(to: 64) == nil)
     try append(log.room, to: log)
     try log.flush()
     try log.begin(
@@ -108,11 +106,9 @@ import Testing
     try history.create()
     try history.commit()
     let log = try history.open()
-    let growth = try #require(log.startGrowth(to: 64))
     history.medium.inject(.flush(failure), at: .site(.logGrowSync, 0))
-    let isGrown = (try? growth.run()) != nil
+    let isGrown = (try? log.growSpare(to: 64)) != nil
     #expect(isGrown == (failure == .errorOneCallLate))
-    log.endGrowth(growth, isGrown: isGrown)
     try history.commit()
     try history.flush()
     #expect(history.violation(in: history.medium.crashed(.none)) == nil)

@@ -61,9 +61,7 @@ import Testing
     }
     if found == .malformed {
       let buffer = FrameBuffer()
-      let mark = buffer.beginCommit()
-      buffer.appendClear()
-      buffer.endCommit(mark)
+      buffer.appendCommit { $0.appendClear() }
       frame.length = UInt32(buffer.payloadCount)
       try log.write(frame, at: 3, buffer)
     } else if found != .nothing {

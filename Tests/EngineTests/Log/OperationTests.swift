@@ -66,17 +66,17 @@ import Testing
       var commits: [[Model]] = []
       for _ in 0..<Int.random(in: 1...5, using: &generator) {
         var version: UInt32 = 0
-        let mark = buffer.beginCommit()
+        let operations = FrameBuffer(capacity: 0)
         var models: [Model] = []
         for number in 0..<Int.random(in: 0...20, using: &generator) {
           models.append(random(&generator, version: &version, isFirst: number == 0))
-          append(models[number], to: buffer)
+          append(models[number], to: operations)
         }
         // A savepoint that is gone back to, and a commit that is dropped.
-        let count = buffer.payloadCount
-        append(random(&generator, version: &version, isFirst: true), to: buffer)
-        buffer.truncate(to: count)
-        buffer.endCommit(mark)
+        let (count, mark) = (operations.payloadCount, buffer.payloadCount)
+        append(random(&generator, version: &version, isFirst: true), to: operations)
+        operations.truncate(to: count)
+        buffer.appendCommit(operations.payload)
         if generator.next() % 4 == 0 { buffer.truncate(to: mark) } else { commits.append(models) }
       }
       if commits.isEmpty { return }

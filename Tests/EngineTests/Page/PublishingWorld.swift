@@ -94,7 +94,8 @@ struct PublishingWorld {
       file = try PageFile(opening: base, in: medium, reading: .buffered(cacheSize: 1 << 16))
     }
     let root = try TreeMerge.run(
-      ListInput(changes), into: file?.footer.trees.first?.root, of: file?.pages, sizes: Self.sizes, appendingTo: appender)
+      ListInput(changes), into: file?.footer.trees.first?.root, of: file?.pages, sizes: Self.sizes,
+      appendingTo: appender)
     try appender.sync()
     var footer = file?.footer ?? Footer(identity: Self.identity)
     footer.coveredSequence = sequence

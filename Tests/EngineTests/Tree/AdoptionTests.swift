@@ -53,7 +53,7 @@ import Testing
   func `adopting nothing writes all anew, with the same entries`(sizes: NodeSizes) throws {
     var world = try Self.world(sizes: sizes)
     let segment = world.nextSegment
-    try world.merge([:], adoption: .none)
+    try world.merge([:], adoption: .nothing)
     var liveBytes: [UInt32: UInt64] = [:]
     try world.tree().addLiveBytes(to: &liveBytes)
     #expect(liveBytes.keys.allSatisfy { $0 >= segment })

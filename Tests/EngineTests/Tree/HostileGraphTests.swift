@@ -114,7 +114,7 @@ import Testing
       _ = try part.entry(for: key.rawSpan)
     }
     _ = tree.exercise([[], [0, 0], [1]])
-    _ = tree.exerciseMerge([[1]], adoption: .none)
+    _ = tree.exerciseMerge([[1]], adoption: .nothing)
   }
 
   @Test func `a check takes no memory for segments that are only named`() throws {

@@ -46,7 +46,7 @@ import Testing
     let keys = [[], [255]] + entries.prefix(4).map(\.key) + entries.suffix(2).map { $0.key + [0] }
     _ = tree.exercise(keys, limit: 300)
     _ = tree.exerciseMerge(keys)
-    _ = tree.exerciseMerge(keys, adoption: .none)
+    _ = tree.exerciseMerge(keys, adoption: .nothing)
     // What a good leaf would get without being divided anew.
     var values: [Bytes: Bytes?] = [:]
     for entry in entries { values[entry.key] = entry.value }

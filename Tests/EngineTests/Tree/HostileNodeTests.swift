@@ -130,7 +130,7 @@ import Testing
     }
     let tree = try pages.tree(node, level: kind == 3 ? 1 : 0, reading: mode)
     _ = tree.exercise(Self.keys)
-    _ = tree.exerciseMerge(Self.keys, adoption: .none)
+    _ = tree.exerciseMerge(Self.keys, adoption: .nothing)
   }
 }
 

@@ -102,7 +102,7 @@ import Testing
       let tree = try pages.tree(root, level: level, reading: mode)
       _ = tree.exercise(Self.keys)
       #expect(TreeCheck.run(tree).faults.isEmpty == (root == right))
-      _ = tree.exerciseMerge(Self.keys, adoption: .none)
+      _ = tree.exerciseMerge(Self.keys, adoption: .nothing)
     }
   }
 

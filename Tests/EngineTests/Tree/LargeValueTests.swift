@@ -35,7 +35,7 @@ import Testing
     try world.verify()
     try world.merge([keys[1]: Self.value(length, salt: 5)])
     try world.verify()
-    try world.merge([:], adoption: .none)
+    try world.merge([:], adoption: .nothing)
     try world.verify()
     try world.merge([keys[1]: nil])
     try world.verify()
@@ -81,7 +81,7 @@ import Testing
       let faults = TreeCheck.run(tree).faults
       #expect(tree.exercise([[1]]).contains { $0.invariant == .valueLength } == !isRight)
       #expect(faults.isEmpty == isRight)
-      #expect((tree.exerciseMerge([[2]], adoption: .none) == nil) == isRight)
+      #expect((tree.exerciseMerge([[2]], adoption: .nothing) == nil) == isRight)
     }
   }
 }

@@ -50,7 +50,8 @@ private struct Step: EntryTransform {
     let asked = Step.Counter()
     let added = Self.changes(3_000..<3_001, length: 60)
     try world.merge(
-      ListInput(added, version: 2), transform: TreeTransform(Step(schemaVersion: 2, asked: asked), .touchedLeaves))
+      ListInput(added, version: 2),
+      transform: TreeTransform(Step(schemaVersion: 2, asked: asked), .touchedLeaves))
     let tree = try world.tree()
     #expect(TreeCheck.run(tree).faults.isEmpty)
     #expect(tree.lowestVersion == 1)
@@ -111,7 +112,8 @@ private struct Step: EntryTransform {
       #expect(asked.count == Int(count))
       #expect(try world.tree().lowestVersion == (count == 0 ? nil : world.model.isEmpty ? nil : 2))
       let root = world.root
-      try world.merge(ListInput([]), transform: TreeTransform(Step(schemaVersion: 2, asked: asked), .everything))
+      try world.merge(
+        ListInput([]), transform: TreeTransform(Step(schemaVersion: 2, asked: asked), .everything))
       #expect(world.root == root, "what has the version is adopted untouched")
       #expect(asked.count == Int(count))
     }
@@ -127,7 +129,8 @@ private struct Step: EntryTransform {
       .init(key: key(12), value: [4], version: 3), .init(key: key(13), value: [5], version: 1),
       .init(key: key(14), value: nil, version: 1),
     ])
-    try world.merge(input, transform: TreeTransform(Step(schemaVersion: 2, asked: asked), .everything))
+    try world.merge(
+      input, transform: TreeTransform(Step(schemaVersion: 2, asked: asked), .everything))
     var model = world.model.compactMapValues(Step.change)
     model[key(10)] = [4, 4]
     model[key(11)] = [4]
@@ -148,7 +151,8 @@ private struct Step: EntryTransform {
     }
     let before = TreeCheck.run(try world.tree())
     #expect(before.leafFill < 0.7)
-    try world.merge(ListInput([]), transform: TreeTransform(Step(schemaVersion: 2, asked: .init()), .everything))
+    try world.merge(
+      ListInput([]), transform: TreeTransform(Step(schemaVersion: 2, asked: .init()), .everything))
     let after = TreeCheck.run(try world.tree())
     #expect(after.faults.isEmpty)
     #expect(after.leafFill > 0.7)
@@ -176,7 +180,8 @@ private struct Step: EntryTransform {
           }
         }
         try world.merge(
-          ListInput([]), transform: TreeTransform(Step(schemaVersion: version, asked: .init()), .everything))
+          ListInput([]),
+          transform: TreeTransform(Step(schemaVersion: version, asked: .init()), .everything))
         world.setModel(model)
         try world.verify(every: 9)
       }

@@ -53,7 +53,7 @@ struct TreeHistory {
   ) -> Adoption {
     if adoptsAll { return .all }
     switch Int.random(in: 0..<4, using: &random) {
-    case 0: return .none
+    case 0: return .nothing
     case 1: return .outside(segment: UInt32.random(in: 1...world.nextSegment, using: &random))
     default: return .all
     }

@@ -2,8 +2,8 @@ package import Cambium
 
 /// A kind of call on the file system.
 package enum Operation: UInt8, Hashable, Sendable, CaseIterable {
-  case open, size, read, write, sync, syncDirectory, truncate, preallocate
-  case rename, unlink, list, lock, isLocked, lockDirectory, leads, map, advise
+  case open, size, read, write, sync, syncDirectory, truncate
+  case rename, unlink, list, lock, isLocked, lockDirectory, isNamed, map, willNeed
 }
 
 /// One call on the file system. Calls are numbered from 0.

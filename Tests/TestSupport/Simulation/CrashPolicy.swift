@@ -21,7 +21,7 @@ package enum CrashPolicy: Hashable, Sendable {
   /// Names and sizes, but no bytes: where files grew is what was on the medium before, old pages of
   /// this very store above all.
   case grownWithGarbage(seed: UInt64)
-  /// All but truncations and preallocations.
+  /// All but changes of size.
   case truncateLost
   /// All but renames.
   case renameLost

@@ -26,7 +26,7 @@ extension Fault {
   package func applies(to operation: Operation) -> Bool {
     switch self {
     case .stop: true
-    case .error: operation != .advise
+    case .error: operation != .willNeed
     case .errorAfterAll: Fault.changing.contains(operation)
     case .errorAfter: operation == .write
     case .flush: operation == .sync || operation == .syncDirectory
@@ -39,7 +39,7 @@ extension Fault {
   }
 
   private static let changing: Set<Operation> = [
-    .open, .write, .truncate, .preallocate, .rename, .unlink,
+    .open, .write, .truncate, .rename, .unlink,
   ]
 }
 

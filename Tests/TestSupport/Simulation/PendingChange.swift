@@ -18,7 +18,7 @@ package struct PendingChange: Sendable {
 package enum ContentChange: Sendable {
   /// Bytes, and the size where they reach beyond it.
   case write([UInt8], from: Int)
-  /// A truncation or preallocation.
+  /// A change of size.
   case resize(to: Int)
   /// Never pending: what is left of writes whose size reached the medium and whose bytes did not.
   /// The file grows to `to` and holds `filling` there, again and again, or zeros.

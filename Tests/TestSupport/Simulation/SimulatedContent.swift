@@ -16,8 +16,6 @@ final class SimulatedContent {
   /// What the medium had in each block before the last write to it that was flushed.
   private(set) var superseded: SparseBytes
 
-  /// The bytes from the beginning that room was reserved for.
-  private var reservedBlocks = 0
   var openFiles: Set<Int> = []
   var lockHolder: Int?
   /// The error of a failed flush is told once to each file that was open then.
@@ -45,14 +43,6 @@ extension SimulatedContent {
     for mirror in mirrors { mirror.apply(change) }
   }
 
-  func reserve(_ size: Int) {
-    reservedBlocks = max(reservedBlocks, SparseBytes.blocks(of: 0..<size).count)
-  }
-
-  func giveBack(beyond size: Int) {
-    reservedBlocks = min(reservedBlocks, SparseBytes.blocks(of: 0..<size).count)
-  }
-
   /// Replaces the bytes everywhere at once, as damage to the medium would.
   func replace(with bytes: [UInt8]) {
     superseded = durable
@@ -69,11 +59,11 @@ extension SimulatedContent {
     remirror()
   }
 
-  var usedBlocks: Int { reservedBlocks + live.blockCount(from: reservedBlocks) }
+  var usedBlocks: Int { live.blockCount }
 
-  /// The blocks that writing or reserving `range` would take from the medium.
+  /// The blocks that writing `range` would take from the medium.
   func neededBlocks(for range: Range<Int>) -> Int {
-    live.missingBlocks(in: range, from: reservedBlocks)
+    live.missingBlocks(in: range)
   }
 }
 

@@ -61,28 +61,13 @@ extension SimulatedFile {
     let content = try fileSystem.content(of: self, .truncate)
     try check(.truncate, size, size: 0)
     content.change(.resize(to: size), order: fileSystem.order())
-    content.giveBack(beyond: size)
     try fileSystem.end(.truncate, path, fault)
   }
 
-  package func preallocate(size: Int, at site: Site) throws(StoreError) {
+  package func willNeed(_ range: Range<Int>, at site: Site) {
     fileSystem.guardian.lock()
     defer { fileSystem.guardian.unlock() }
-    let fault = try fileSystem.begin(.preallocate, path, site)
-    let content = try fileSystem.content(of: self, .preallocate)
-    try check(.preallocate, size, size: 0)
-    try fileSystem.takeRoom(for: 0..<size, in: content, path: path)
-    content.reserve(size)
-    if size > content.live.size { content.change(.resize(to: size), order: fileSystem.order()) }
-    try fileSystem.end(.preallocate, path, fault)
-  }
-
-  package func advise(
-    _ range: Range<Int>, _ advice: Advice, at site: Site
-  ) {
-    fileSystem.guardian.lock()
-    defer { fileSystem.guardian.unlock() }
-    _ = try? fileSystem.begin(.advise, path, site)
+    _ = try? fileSystem.begin(.willNeed, path, site)
   }
 }
 
@@ -148,8 +133,8 @@ extension SimulatedFile {
   package func isNamed(_ name: FileName, at site: Site) throws(StoreError) -> Bool {
     fileSystem.guardian.lock()
     defer { fileSystem.guardian.unlock() }
-    _ = try fileSystem.begin(.leads, fileSystem.path(of: name), site)
-    return fileSystem.directory.live[name] == (try fileSystem.content(of: self, .leads)).number
+    _ = try fileSystem.begin(.isNamed, fileSystem.path(of: name), site)
+    return fileSystem.directory.live[name] == (try fileSystem.content(of: self, .isNamed)).number
   }
 
   package func map(

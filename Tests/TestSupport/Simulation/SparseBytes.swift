@@ -60,13 +60,11 @@ extension SparseBytes {
   }
 
   /// How many blocks from block `first` on take up room.
-  package func blockCount(from first: Int) -> Int {
-    blocks.keys.count { $0 >= first }
-  }
+  package var blockCount: Int { blocks.count }
 
-  /// How many of the blocks that `range` touches, from block `first` on, take up no room yet.
-  package func missingBlocks(in range: Range<Int>, from first: Int) -> Int {
-    SparseBytes.blocks(of: range).count { $0 >= first && blocks[$0] == nil }
+  /// How many of the blocks that `range` touches take up no room yet.
+  package func missingBlocks(in range: Range<Int>) -> Int {
+    SparseBytes.blocks(of: range).count { blocks[$0] == nil }
   }
 
   /// Takes over from `other` the blocks that `range` touches, holes too.

@@ -79,7 +79,7 @@ extension Engine {
   private func foldPresent() throws(StoreError) -> PageFile? {
     if working.sequence == working.base.coveredSequence { return nil }
     let fold = Fold(
-      FoldLayers([working.fresh]), into: working.base, covering: working.sequence, names: names,
+      FoldLayers(working.fresh), into: working.base, covering: working.sequence, names: names,
       sizes: options.nodeSizes, appendingTo: appender)
     return try run(fold).file
   }

@@ -56,7 +56,7 @@ final class Transaction {
   var byteCount: Int { editor.present.byteCount }
 
   /// What the trees would have to take in.
-  var layers: FoldLayers { FoldLayers([editor.present], below: spill) }
+  var layers: FoldLayers { FoldLayers(editor.present, below: spill) }
 
   /// Whether there is anything to commit.
   var isEmpty: Bool { spill == nil && operations.payloadCount == 0 && treeWork.isEmpty }

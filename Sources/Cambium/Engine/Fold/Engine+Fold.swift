@@ -43,7 +43,7 @@ extension Engine {
     guard !hasFoldTurn, life.permits(.finishing) else { return false }
     if fold == nil {
       guard let frozen = working.frozen else { return false }
-      let layers = FoldLayers([frozen.overlay])
+      let layers = FoldLayers(frozen.overlay)
       var work = TreeWork()
       work.add(upgrades, of: upgrades == nil ? [] : layers.slots, sought)
       fold = Fold(

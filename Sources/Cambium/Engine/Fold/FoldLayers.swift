@@ -1,20 +1,17 @@
-/// What a fold merges into the trees, newest first: overlays, and the runs of a spilled transaction.
+/// What a fold merges into the trees: an overlay, and the runs of a spilled transaction.
 struct FoldLayers {
-  private let overlays: [Overlay]
-  /// What is newer than the overlays. It can be merged once.
+  private let overlay: Overlay
+  /// What is newer than the overlay. It can be merged once.
   private let spill: Spill?
 
-  init(_ overlays: [Overlay], below spill: Spill? = nil) {
-    self.overlays = overlays
+  init(_ overlay: Overlay, below spill: Spill? = nil) {
+    self.overlay = overlay
     self.spill = spill
   }
 
   /// The trees that something falls into.
   var slots: [TreeSlot] {
-    var slots: Set<TreeSlot> = []
-    if let spill { slots = spill.slots }
-    for overlay in overlays { slots.formUnion(overlay.trees) }
-    return slots.sortedRarely(by: >)
+    (spill?.slots ?? []).union(overlay.trees).sortedRarely(by: >)
   }
 
   /// Merges what falls into one tree.
@@ -27,27 +24,20 @@ struct FoldLayers {
     if let spill {
       return try merge(spill, slot, into: tree, transform, sizes: sizes, appendingTo: appender)
     }
-    // What is below a layer that hides its base does not count.
-    let trees = overlays.map { $0[slot] }
-    let last = trees.firstIndex(where: \.hidesBase)
-    let inputs = trees[...(last ?? trees.count - 1)].map(OverlayInput.init)
-    let root = last == nil ? tree.root : nil
-    if inputs.count == 1 {
-      return try TreeMerge.run(
-        inputs[0], into: root, of: tree.pages, transform: transform,
-        sizes: sizes, appendingTo: appender)
-    }
+    let changes = overlay[slot]
     return try TreeMerge.run(
-      MergedInputs(newestFirst: inputs), into: root, of: tree.pages, transform: transform, sizes: sizes, appendingTo: appender)
+      OverlayInput(changes), into: changes.hidesBase ? nil : tree.root, of: tree.pages,
+      transform: transform, sizes: sizes, appendingTo: appender)
   }
 
-  /// Merges a spilled transaction, in one pass over runs, overlays and base.
+  /// Merges a spilled transaction, in one pass over runs, overlay and base.
   private func merge(
     _ spill: Spill, _ slot: TreeSlot, into tree: Tree,
     _ transform: TreeTransform, sizes: NodeSizes, appendingTo appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
     var (inputs, hidesBase) = spill.takeInputs(slot)
-    for overlay in overlays where !hidesBase {
+    // What is below a layer that hides its base does not count.
+    if !hidesBase {
       let changes = overlay[slot]
       inputs.append(.overlay(OverlayRunInput(changes)))
       hidesBase = changes.hidesBase
@@ -55,6 +45,7 @@ struct FoldLayers {
     if inputs.isEmpty { return nil }
     return try TreeMerge.run(
       RunMerge(newestFirst: inputs, largeValues: try spill.largeValuePages()),
-      into: hidesBase ? nil : tree.root, of: tree.pages, transform: transform, sizes: sizes, appendingTo: appender)
+      into: hidesBase ? nil : tree.root, of: tree.pages, transform: transform, sizes: sizes,
+      appendingTo: appender)
   }
 }

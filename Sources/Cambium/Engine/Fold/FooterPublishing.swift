@@ -69,7 +69,8 @@ struct FooterPublishing {
         SegmentExtent(kind: .pages, number: number, end: end, liveBytes: $0)
       }
     }
-    return table.sortedRarely { $0.number < $1.number } + footer.segments.filter { $0.kind != .pages }
+    return table.sortedRarely { $0.number < $1.number }
+      + footer.segments.filter { $0.kind != .pages }
   }
 
   /// The page segments that only states before `file` need.

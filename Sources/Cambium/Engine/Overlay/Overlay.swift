@@ -49,15 +49,3 @@ struct Overlay: @unchecked Sendable {
     @inline(__always) get { OverlayTree(arena, tree, directory[tree]) }
   }
 }
-
-extension Overlay {
-  /// What became of `key` in `tree`; nil if nothing did.
-  ///
-  /// - Complexity: O(log entries); mostly one cache miss if there is no such entry.
-  @_lifetime(borrow self)
-  @inline(__always)
-  func entry(for key: RawSpan, in tree: TreeSlot) -> OverlayEntry? {
-    guard let reference = self[tree].reference(for: key) else { return nil }
-    return OverlayEntry(reference, of: self)
-  }
-}

@@ -36,13 +36,6 @@ final class OverlayEditor {
     unsafe Overlay(
       arena, directory, stamp: stamp, entryCount: entryCount, byteCount: arena.byteCount)
   }
-
-  /// What became of `key`, in the transaction or before it. Until the next change.
-  @_lifetime(borrow self)
-  func entry(for key: RawSpan, in tree: TreeSlot) -> OverlayEntry? {
-    guard let reference = present[tree].reference(for: key) else { return nil }
-    return OverlayEntry(reference, of: self)
-  }
 }
 
 // MARK: Changing

@@ -32,13 +32,6 @@ extension OverlayTree {
   /// What became of `key`; nil if nothing did.
   ///
   /// - Complexity: O(log entries); mostly one cache miss if there is no such entry.
-  @_lifetime(borrow self)
-  @inline(__always)
-  func entry(for key: RawSpan) -> OverlayEntry? {
-    guard let reference = reference(for: key) else { return nil }
-    return OverlayEntry(reference, of: self)
-  }
-
   @inline(__always)
   func reference(for key: RawSpan) -> EntryReference? {
     guard let root = state.root else { return nil }
@@ -90,29 +83,5 @@ extension OverlayNode {
     while !node.isLeaf { node = node.child(node.childIndex(for: key)) }
     let result = node.search(key)
     return result.isFound ? node.reference(result.slot) : nil
-  }
-}
-
-/// What an overlay says of a key. Of use while its version is.
-struct OverlayEntry: ~Escapable {
-  private let reference: EntryReference
-
-  @_lifetime(borrow owner)
-  @inline(__always)
-  init<Owner: ~Copyable>(_ reference: EntryReference, of owner: borrowing Owner) {
-    self.reference = reference
-  }
-
-  /// Whether the key is there no more.
-  var isRemoval: Bool { reference.isRemoval }
-  /// By how many the entry changes the count of what lies below the overlay.
-  var change: Int { reference.effect.change }
-  /// The schema version of the value; of no meaning in a removal.
-  var schemaVersion: UInt32 { reference.schemaVersion }
-
-  var value: RawSpan {
-    @_lifetime(copy self)
-    @inline(__always)
-    get { unsafe _overrideLifetime(reference.value, copying: self) }
   }
 }

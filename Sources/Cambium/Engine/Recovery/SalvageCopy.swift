@@ -39,7 +39,8 @@ struct SalvageCopy {
 
   private func copy(_ tree: NamedTree) throws(StoreError) -> TreeRoot? {
     try TreeMerge<SalvagedEntries>.run(
-      SalvagedEntries(tree, of: source, losses: losses), into: nil, of: nil, sizes: sizes, appendingTo: appender)
+      SalvagedEntries(tree, of: source, losses: losses), into: nil, of: nil, sizes: sizes,
+      appendingTo: appender)
   }
 
   /// The segment table: all that was written, and of that what is live.

@@ -71,9 +71,7 @@ extension RowLayout {
 
 /// The bits of a row's first byte.
 enum RowFlags {
-  /// 0, 1 or 2: ends take 1, 2 or 4 bytes.
-  static var endWidthMask: UInt8 { 0b11 }
-  /// The flags of a row that this version knows are at most this.
+  /// The flags of a row that this version knows are at most this: 0, 1 or 2, where ends take 1, 2 or 4 bytes.
   static var endWidthMax: UInt8 { 2 }
   /// The number of a record follows. Nothing writes such rows yet.
   static var recordNumber: UInt8 { 0b100 }

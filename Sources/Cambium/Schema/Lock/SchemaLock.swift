@@ -125,7 +125,9 @@ extension LockedVersion {
     number = Int(schema.version)
     label = schema.label
     fingerprint = "\(schema.fingerprint)"
-    records = schema.records.sortedRarely { $0.name.precedes($1.name) }.map { LockedRecord($0, nil) }
+    records = schema.records.sortedRarely { $0.name.precedes($1.name) }.map {
+      LockedRecord($0, nil)
+    }
   }
 
   init(_ described: DescribedVersion, _ schema: Schema) {

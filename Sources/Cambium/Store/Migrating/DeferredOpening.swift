@@ -94,6 +94,7 @@ extension Schema {
   fileprivate func trees(notIn other: Schema) -> [String] {
     let (own, others) = (TreePlaces(of: self), TreePlaces(of: other))
     let kept = Set(others.rows.values).union(others.indexes.values)
-    return (Array(own.rows.values) + own.indexes.values).filter { !kept.contains($0) }.sortedRarely()
+    return (Array(own.rows.values) + own.indexes.values).filter { !kept.contains($0) }
+      .sortedRarely()
   }
 }

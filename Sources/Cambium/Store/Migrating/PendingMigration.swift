@@ -34,7 +34,8 @@ extension StoreSnapshot {
     }
     if records.isEmpty, indexes.isEmpty, try !isSaid(upgrades) { return nil }
     return PendingMigration(
-      from: Int(upgrades.from), to: Int(schema.version), records: records, indexes: indexes.sortedRarely()
+      from: Int(upgrades.from), to: Int(schema.version), records: records,
+      indexes: indexes.sortedRarely()
     )
   }
 

@@ -23,7 +23,7 @@ struct FollowerTests {
       #expect(follower.snapshot().state.sequence == writer.contents.keys.max())
       #expect(try !follower.refresh())
       let reading: Set<TestSupport.Operation> = [
-        .list, .open, .size, .read, .isLocked, .map, .advise,
+        .list, .open, .size, .read, .isLocked, .map, .willNeed,
       ]
       #expect(medium.calls[start...].allSatisfy { reading.contains($0.operation) })
       #expect(medium.names.subtracting(files).isEmpty)

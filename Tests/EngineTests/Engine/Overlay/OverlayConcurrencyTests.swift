@@ -89,7 +89,7 @@ private struct Bank {
     var cursor = OverlayCursor(tree)
     var isOn = cursor.first()
     while isOn {
-      let found = tree.entry(for: cursor.key)?.value.load(0, as: UInt64.self)
+      let found = tree.reference(for: cursor.key)?.value.load(0, as: UInt64.self)
       let balance = cursor.value.load(0, as: UInt64.self)
       try agree(found == balance, "an account has \(balance), by lookup \(found ?? 0)")
       sum += balance

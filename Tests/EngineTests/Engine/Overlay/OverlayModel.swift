@@ -74,12 +74,12 @@ extension OverlayTreeModel {
   }
 
   private func verifyLookup(of key: Bytes, _ overlay: Overlay, _ tree: TreeSlot) throws {
-    guard let entry = overlay.entry(for: key.rawSpan, in: tree) else {
+    guard let entry = overlay[tree].reference(for: key.rawSpan) else {
       return try agree(changes[key] == nil, "\(key) is not found")
     }
     guard let expected = changes[key] else { throw Disagreement(description: "\(key) is found") }
     try agree(entry.isRemoval == (expected == nil), "\(key) is removed: \(entry.isRemoval)")
-    let change = entry.change
+    let change = entry.effect.change
     try agree(change == self.change(of: key), "\(key) changes the count by \(change)")
     guard let expected else { return }
     let found = Value(bytes: entry.value.array(), version: entry.schemaVersion)

@@ -5,7 +5,7 @@ import Testing
 struct FaultTests {
   let fileSystem = SimulatedFileSystem()
 
-  /// One call of each kind but `advise`, which cannot fail.
+  /// One call of each kind but `willNeed`, which cannot fail.
   private func call(_ operation: Operation, _ file: any File) throws {
     switch operation {
     case .open: _ = try fileSystem.open(.pages(1), .read, at: .test)
@@ -15,20 +15,19 @@ struct FaultTests {
     case .sync: try file.sync(at: .test)
     case .syncDirectory: try fileSystem.syncDirectory(at: .test)
     case .truncate: try file.truncate(to: 2, at: .test)
-    case .preallocate: try file.preallocate(size: 9, at: .test)
     case .rename: try fileSystem.rename(.pages(1), to: .pages(2), at: .test)
     case .unlink: try fileSystem.unlink(.pages(1), at: .test)
     case .list: _ = try fileSystem.list(at: .test)
     case .lock: try file.lock(at: .test)
     case .isLocked: _ = try file.isLocked(at: .test)
     case .lockDirectory: _ = try fileSystem.lockDirectory(at: .test)
-    case .leads: _ = try file.isNamed(.pages(1), at: .test)
+    case .isNamed: _ = try file.isNamed(.pages(1), at: .test)
     case .map: _ = try file.map(capacity: 3, at: .test)
-    case .advise: file.advise(0..<1, .willNeed, at: .test)
+    case .willNeed: file.willNeed(0..<1, at: .test)
     }
   }
 
-  private static let refusable = Operation.allCases.filter { $0 != .advise }
+  private static let refusable = Operation.allCases.filter { $0 != .willNeed }
 
   // MARK: Refused calls
 
@@ -125,7 +124,7 @@ struct FaultTests {
       try call(.truncate, file)
     }
     fileSystem.inject(.error(.ioError), at: .call(fileSystem.callCount))
-    file.advise(0..<1, .dontNeed, at: .pageAdvise)
+    file.willNeed(0..<1, at: .pageAdvise)
     #expect(fileSystem.callCount(at: .pageAdvise) == 1)
   }
 
@@ -146,7 +145,7 @@ struct FaultTests {
     fileSystem.inject(.stop, at: .call(before + moment))
     // `unlink` before `rename`, which needs the name, would fail by itself.
     let operations: [Operation] = [
-      .size, .read, .write, .advise, .sync, .syncDirectory, .truncate, .preallocate, .list, .lock,
+      .size, .read, .write, .willNeed, .sync, .syncDirectory, .truncate, .list, .lock,
       .map, .open, .unlink, .write,
     ]
     var failed = 0
@@ -154,13 +153,13 @@ struct FaultTests {
       #expect(fileSystem.hasStopped == (number > moment))
       do {
         try call(operation, file)
-        #expect(number < moment || operation == .advise)
+        #expect(number < moment || operation == .willNeed)
       } catch StoreError.io(.ioError, _, _) {
         failed += 1
         #expect(number >= moment)
       }
     }
-    #expect(failed == operations[moment...].count { $0 != .advise })
+    #expect(failed == operations[moment...].count { $0 != .willNeed })
     #expect(fileSystem.callCount == before + moment + 1)
     #expect(fileSystem.names == (moment > 12 ? [] : [.pages(1)]))
   }
@@ -227,13 +226,11 @@ struct FaultTests {
     let block = [UInt8](repeating: 2, count: 4096)
     let full = StoreError.full(path: "simulated/pages-0000000001")
     #expect(throws: full) { try file.write(block + block + block, from: 4096) }
-    #expect(throws: full) { try file.preallocate(size: 4 * 4096, at: .test) }
     #expect(fileSystem.bytes(of: .pages(1))?.count == 4096)
-    try file.preallocate(size: 2 * 4096, at: .test)
-    #expect(fileSystem.diskUsage == 2 * 4096)
+    #expect(fileSystem.diskUsage == 4096)
     try file.write(block, from: 2 * 4096)
     #expect(throws: full) { try file.write([1], from: 9 * 4096) }
-    // Into what is there or reserved, writing goes on.
+    // Into what is there, and what room is left, writing goes on.
     try file.write(block + block + block, from: 0)
     #expect(fileSystem.diskUsage == 3 * 4096)
     try file.truncate(to: 4096, at: .test)

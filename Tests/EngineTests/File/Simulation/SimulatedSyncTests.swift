@@ -37,7 +37,7 @@ struct SimulatedSyncTests {
     let file = try fileSystem.create(.log(1), [1, 2, 3])
     try file.sync(at: .test)
     try fileSystem.syncDirectory(at: .test)
-    try file.preallocate(size: 5, at: .test)
+    try file.truncate(to: 5, at: .test)
     #expect(fileSystem.crashed(.none).bytes(of: .log(1)) == [1, 2, 3])
     #expect(fileSystem.crashed(.all).bytes(of: .log(1)) == [1, 2, 3, 0, 0])
     try file.truncate(to: 1, at: .test)

@@ -1,3 +1,5 @@
+@testable import Cambium
+
 extension Overlay {
   /// Every fault of the version's nodes, in words. There should be none.
   func faults() -> [String] {
