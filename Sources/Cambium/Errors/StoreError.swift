@@ -153,13 +153,15 @@ extension StoreError: CustomStringConvertible {
       "\(place) is of an older copy of the store than its pages (\(Invariant.logAge)): \(reason). Restore all files"
         + " from one copy, into an empty directory; nothing was changed."
     case .corrupt(let place, let invariant, let reason):
-      "\(place) is damaged (\(invariant)): \(reason). Restore it from a backup, or run a check."
+      "\(place) is damaged (\(invariant)): \(reason). Restore the store from a backup, or copy what can be read with"
+        + " `cambium backup --skip-damaged`, or with `cambium salvage` if it cannot be opened."
     case .newerFormat(let path, let reason):
       "\(path) was written by a newer version: \(reason). Use that version; nothing was changed."
     case .io(let errno, let operation, let path):
       "\(operation) failed on \(path): \(errno)."
     case .full(let path):
-      "No space left to write \(path). Free some and try again; nothing was lost."
+      "No space left to write \(path). Free some and try again; nothing was lost, and a store that is there can be"
+        + " opened for reading meanwhile."
     case .locked(let path, let holder):
       "\(path) is open for writing\(holder.map { " by process \($0)" } ?? "")."
         + " Close it there first, or open it for reading."
