@@ -92,8 +92,14 @@ extension WriteTransaction {
     _ type: Subject.Type, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
   ) throws -> Bool {
+    try delete(type, keyParts: keyParts(part, others))
+  }
+
+  mutating func delete<Subject: Record>(
+    _ type: Subject.Type, keyParts: [any FieldValueConvertible]
+  ) throws -> Bool {
     let type = try types.type(type)
-    try buffers.key.encode(primaryKey: keyParts(part, others), of: type.trees)
+    try buffers.key.encode(primaryKey: keyParts, of: type.trees)
     return try delete(type)
   }
 
