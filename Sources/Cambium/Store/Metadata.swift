@@ -1,7 +1,7 @@
 // Values under names, beside the records: what a program wants to know of its store as a whole.
 
 extension RecordReading where Self: ~Copyable {
-  /// The value that was set for `name`; nil if there is none.
+  /// Returns the value that was set for `name`; nil if there is none.
   ///
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`; what decoding throws where it is of another type.
   public func metadata<Value: Decodable>(_ type: Value.Type, for name: String) throws -> Value? {
@@ -13,8 +13,8 @@ extension RecordReading where Self: ~Copyable {
     return try JSONCodec().decode(type, from: bytes)
   }
 
-  /// The names for which programs have set values, in the order of their UTF-8 bytes. Those that the library keeps
-  /// queries under are not among them.
+  /// Returns the names for which programs have set values, in the order of their UTF-8 bytes. The names of stored
+  /// queries are not among them.
   ///
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`.
   public func metadataNames() throws(StoreError) -> [String] {
@@ -38,7 +38,7 @@ extension RecordReading where Self: ~Copyable {
 }
 
 extension WriteTransaction {
-  /// Sets the value for `name`; nil takes it out.
+  /// Sets the value for `name`; nil removes it.
   ///
   /// - Throws: `StoreError.limitExceeded` where name or value is too long, `.full`, `.corrupt`, `.io`; what
   ///   encoding throws.

@@ -70,7 +70,7 @@ extension String {
   }
 }
 
-/// What a backup has copied.
+/// The result of a backup.
 public struct BackupReport: Hashable, Sendable {
   /// The number of the last commit that is in the copy.
   public let sequence: UInt64

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The history of a store from a place on, commit by commit.
+/// The history of a store after a place, commit by commit.
 ///
 /// ```swift
 /// let history = try store.history(since: cursor)
@@ -10,7 +10,7 @@ internal import FoundationEssentials
 /// }
 /// ```
 ///
-/// It reads one state, and keeps it.
+/// It reads one state of the store, and keeps that state alive.
 public final class StoreHistory {
   private let snapshot: StoreSnapshot
   private let entries: CursorAccess
@@ -31,7 +31,7 @@ public final class StoreHistory {
     isOn = try entries.seek(to: HistoryKey(sequence: since + 1, part: 0).bytes.rawSpan)
   }
 
-  /// The next commit; nil behind the last.
+  /// Returns the next commit; nil after the last.
   ///
   /// - Throws: `StoreError.corrupt`, `.io`.
   public func next() throws(StoreError) -> HistoryCommit? {

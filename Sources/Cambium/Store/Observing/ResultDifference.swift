@@ -1,13 +1,13 @@
-/// How the results of a query became the next, record by record and by their offsets.
+/// The difference between two results of a query, record by record and by their offsets.
 ///
 /// ```swift
 /// records = change.difference.applying(to: records)
 /// ```
 ///
-/// First what goes and what moves is taken out, at offsets in the results as they were; then what comes and
-/// what moves is put in, by ascending offsets in the results as they are; then what is updated is replaced.
+/// To apply it, first take out the removals and moves, by their offsets in the old results; then put in the insertions
+/// and moves, by ascending offsets in the new results; then replace the updates.
 public struct ResultDifference<Subject: Record>: Sendable {
-  /// By their offsets in the results as they were.
+  /// The records that are gone, by their offsets in the old results.
   public internal(set) var removals: [Place] = []
   /// By their offsets in the results as they are.
   public internal(set) var insertions: [Place] = []
