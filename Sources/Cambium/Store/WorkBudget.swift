@@ -1,11 +1,11 @@
-/// How much of long work, such as a pending migration or a compaction, is done at once. It ends at whichever bound comes
-/// first, and with the slice that it is in; slices of records are cut to the time that is left.
+/// A limit of the work that one call does of a pending migration or a compaction. The call ends with the slice in which
+/// the first of the bounds is reached; slices of records are cut to the time that is left.
 public struct WorkBudget: Hashable, Sendable {
-  /// Records, or entries of trees where those are moved; nil for all.
+  /// The number of records, or of tree entries in a compaction; nil for no limit.
   public var records: Int?
-  /// Of rows, or of the pages that are written; nil for all.
+  /// The bytes of rows, or of pages that are written; nil for no limit.
   public var bytes: Int?
-  /// Nil for as long as it takes.
+  /// The time; nil for no limit.
   public var time: Duration?
 
   public init(records: Int? = nil, bytes: Int? = nil, time: Duration? = nil) {
@@ -14,7 +14,7 @@ public struct WorkBudget: Hashable, Sendable {
     self.time = time
   }
 
-  /// All that there is.
+  /// No limit.
   public static var unlimited: Self { Self() }
   public static func records(_ count: Int) -> Self { Self(records: count) }
   public static func bytes(_ count: Int) -> Self { Self(bytes: count) }

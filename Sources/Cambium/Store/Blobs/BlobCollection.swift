@@ -4,7 +4,7 @@ extension PersistentStore {
   ///
   /// Each slice of a few megabytes is a commit. Files with blobs that are not in a record yet are left alone.
   ///
-  /// - Returns: whether there is more to do.
+  /// - Returns: True if there is more to do.
   /// - Complexity: O(blobs that are moved) and O(segments); never O(blobs).
   /// - Throws: `StoreError.readOnly`, `.corrupt` if a blob to be moved is damaged, and what a commit throws. Blobs that
   ///   were moved by then stay moved.
@@ -42,7 +42,7 @@ private struct BlobCollection {
     bytesLeft = budget.bytes
   }
 
-  /// - Returns: whether there is more to do.
+  /// - Returns: True if there is more to do.
   mutating func run() throws(StoreError) -> Bool {
     try removeUnused()
     while let segment = try nextSegment() {

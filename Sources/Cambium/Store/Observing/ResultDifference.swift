@@ -9,11 +9,11 @@
 public struct ResultDifference<Subject: Record>: Sendable {
   /// The records that are gone, by their offsets in the old results.
   public internal(set) var removals: [Place] = []
-  /// By their offsets in the results as they are.
+  /// The new records, by their offsets in the new results.
   public internal(set) var insertions: [Place] = []
-  /// By where they are now. As few as there can be; a record that moves has changed, too.
+  /// The records that have moved, by their offsets in the new results. As few as possible; they have changed, too.
   public internal(set) var moves: [Move] = []
-  /// By their offsets in the results as they are.
+  /// The records that have changed without moving, by their offsets in the new results.
   public internal(set) var updates: [Update] = []
 
   public struct Place: Sendable {
@@ -36,10 +36,10 @@ public struct ResultDifference<Subject: Record>: Sendable {
     removals.isEmpty && insertions.isEmpty && moves.isEmpty && updates.isEmpty
   }
 
-  /// The results as they are, made of those that were before.
+  /// Returns the new results, made of the old ones.
   ///
-  /// - Complexity: O(results), and little where there are few changes.
-  /// - Precondition: `records` are those results.
+  /// - Complexity: O(results), but little if there are few changes.
+  /// - Precondition: `records` are the old results.
   public func applying(to records: [Subject]) -> [Subject] {
     var records = records
     apply(to: &records)

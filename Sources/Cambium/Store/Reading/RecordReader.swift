@@ -1,4 +1,4 @@
-/// What reads the records of one state. It has no members for programs: they use what `RecordReading` offers.
+/// A reader of the records of one state. It has no members for programs, which use those of `RecordReading`.
 public struct RecordReader {
   @usableFromInline let types: RecordTypes
   let trees: TreeAccess
