@@ -3,7 +3,7 @@
 extension RecordReading where Self: ~Copyable {
   /// Returns the value that was set for `name`; nil if there is none.
   ///
-  /// - Throws: `StoreError.corrupt`, `.io`, `.closed`; what decoding throws where it is of another type.
+  /// - Throws: `StoreError.corrupt`, `.io`, `.closed`; what decoding throws if the value is of another type.
   public func metadata<Value: Decodable>(_ type: Value.Type, for name: String) throws -> Value? {
     let reader = try recordReader()
     var bytes: [UInt8] = []
@@ -21,7 +21,7 @@ extension RecordReading where Self: ~Copyable {
     try allMetadataNames().filter { !$0.utf8.starts(with: RecordTypes.queryPrefix.utf8) }
   }
 
-  /// The same with those of queries, for who copies all that there is.
+  /// Returns all names, including those of queries, for copies of everything.
   ///
   /// - Throws: as `metadataNames()`.
   package func allMetadataNames() throws(StoreError) -> [String] {
@@ -40,8 +40,8 @@ extension RecordReading where Self: ~Copyable {
 extension WriteTransaction {
   /// Sets the value for `name`; nil removes it.
   ///
-  /// - Throws: `StoreError.limitExceeded` where name or value is too long, `.full`, `.corrupt`, `.io`; what
-  ///   encoding throws.
+  /// - Throws: `StoreError.limitExceeded` if the name or the value is too long, `.full`, `.corrupt`, `.io`; what encoding
+  ///   throws.
   public mutating func setMetadata<Value: Encodable>(_ value: Value?, for name: String) throws {
     try writer.checkUsable()
     let key = Array(name.utf8)

@@ -17,9 +17,9 @@ public final class PersistentStore: RecordReading, Sendable {
   private let durability: Durability
   /// Kept from one transaction to the next, which otherwise take longer for their memory than for a record.
   private let buffers = WriteBuffers()
-  /// Nil where no history is kept.
+  /// The history that is kept; nil if none is.
   private let history: HistoryKeeping?
-  /// Where the store is that this one took the place of.
+  /// The path of the earlier store that this one replaced.
   private let setAside: String?
   let hub = ObservationHub()
   let watch = StoreWatch()
@@ -46,7 +46,7 @@ public final class PersistentStore: RecordReading, Sendable {
 
   /// Creates a store in memory. Nothing else can open it, and its content is gone when it is released.
   ///
-  /// - Throws: `StoreError.invalidDescription` where the model is wrong.
+  /// - Throws: `StoreError.invalidDescription` if the model is wrong.
   public convenience init(
     inMemory model: StoreModel, options: StoreOptions = StoreOptions()
   ) throws(StoreError) {

@@ -23,16 +23,16 @@ public final class StoreSnapshot: RecordReading, Sendable {
 
   var trees: TreeAccess { state.trees }
 
-  /// What finds the blobs of rows of the past, as far as they are still there.
+  /// Returns a finder of the blobs of old rows, as far as they still exist.
   func oldBlobFinder() throws(StoreError) -> BlobFinder? { trees.oldBlobFinder(types.blobs) }
 
   /// The number of the last commit in it. Commits are numbered from 1.
   public var sequence: UInt64 { state.any.sequence }
 
-  /// Of the store that it is of.
+  /// The identity of the store.
   var identity: StoreIdentity { state.any.identity }
 
-  /// Of the trees that it reads.
+  /// The footer of the trees that it reads.
   var footer: Footer { state.any.footer }
 
   /// The description of the store's records, in the version that the snapshot has.

@@ -33,7 +33,7 @@ public struct FieldReference<Subject: Record, Value>: FieldOperand {
     FieldReference<Subject, Part>(property.part(PropertyReference(path), of: Subject.self))
   }
 
-  /// A part of an optional composite, null where that is.
+  /// A part of an optional composite, null if the composite is.
   @inlinable
   public subscript<Composite, Part>(
     dynamicMember path: KeyPath<Composite, Part>

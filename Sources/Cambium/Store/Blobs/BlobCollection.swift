@@ -31,7 +31,7 @@ private struct BlobCollection {
   /// Segments that were taken in hand: each once.
   private var taken: Set<UInt32> = []
 
-  /// How many bytes are moved in one commit, about.
+  /// The approximate number of bytes that are moved in one commit.
   private static var sliceSize: UInt64 { 8 << 20 }
 
   init(_ store: PersistentStore, _ keeper: any BlobKeeping, _ budget: BlobBudget) {

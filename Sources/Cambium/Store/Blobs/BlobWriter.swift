@@ -15,7 +15,7 @@ public final class BlobWriter {
   private let keeper: any BlobKeeping
   private let compression: BlobCompression
   private let isHashed: Bool
-  /// As long as there is no stream.
+  /// The content, as long as there is no stream.
   private var short = Data()
   private var stream: (any BlobWriting)?
   private var isOver = false

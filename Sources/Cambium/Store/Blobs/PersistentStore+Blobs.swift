@@ -9,8 +9,7 @@ extension PersistentStore {
   /// - Parameters:
   ///   - compression: How the blob is compressed. Short blobs, which stay in memory, are compressed as their field says.
   ///   - deduplicating: True for a field that deduplicates. Such a field takes other blobs too, but writes them again.
-  /// - Throws: `StoreError.readOnly`, `.closed`, `.forked`; `.invalidValue` where no field of the model is stored
-  ///   externally.
+  /// - Throws: `StoreError.readOnly`, `.closed`, `.forked`; `.invalidValue` if no field of the model is stored externally.
   public func makeBlobWriter(
     compression: BlobCompression = .standard, deduplicating: Bool = false
   ) throws(StoreError) -> BlobWriter {

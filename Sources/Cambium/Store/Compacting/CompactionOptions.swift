@@ -30,7 +30,7 @@ extension CompactionOptions {
   /// Slices of less would write more branches and footers than leaves.
   static var sliceMin: Int { 1 << 20 }
 
-  /// What is asked of the engine.
+  /// The request to the engine.
   var request: CompactionRequest {
     var request = CompactionRequest()
     switch scope {

@@ -3,7 +3,7 @@ extension PersistentStore {
   /// have it open.
   ///
   /// - Parameter commitLimit: The number of commits that are looked up in the history.
-  /// - Complexity: opening, which reads the log; what is counted comes from aggregates, and no leaf is read for it.
+  /// - Complexity: That of opening, which reads the log. Counts come from aggregates, and no leaf is read for them.
   /// - Throws: `StoreError.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.io`.
   public static func inspect(
     at path: String, lastCommits commitLimit: Int = 5, options: StoreOptions = StoreOptions()

@@ -72,7 +72,7 @@ public struct SegmentUse: Hashable, Sendable {
   /// The bytes that the present state reaches, as last counted.
   public let liveBytes: Int
 
-  /// Of a file of blobs: without its header, what nothing refers to.
+  /// The bytes of a file of blobs to which nothing refers, without its header.
   fileprivate var garbageBlobBytes: Int {
     kind == .blobs ? max(0, size - BlobLayout.firstOffset - liveBytes) : 0
   }

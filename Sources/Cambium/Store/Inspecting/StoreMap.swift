@@ -108,7 +108,7 @@ extension PersistentStore {
 }
 
 extension String {
-  /// What people call a tree: by its record, or by its index's.
+  /// The tree's name for people: that of its record or of its index.
   fileprivate func asTreeName(in schema: Schema?) -> String {
     for record in schema?.records ?? [] {
       if self == RecordTrees.name(ofRows: record.number) { return record.name }

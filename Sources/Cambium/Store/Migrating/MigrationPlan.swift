@@ -145,7 +145,7 @@ extension MigrationPlan {
   }
 }
 
-/// What the tasks of a migration read and write.
+/// The bytes that the tasks of a migration read and write.
 private struct WorkMeasure {
   private(set) var work: [String] = []
   private(set) var records = 0
@@ -229,7 +229,7 @@ extension MigrationPlan.PlannedStep {
 }
 
 extension RecordChange {
-  /// What becomes of its name, fields, key and indexes.
+  /// The changes of its name, fields, key and indexes, in sentences.
   fileprivate var sentences: [String] {
     var sentences: [String] = []
     if old.name != new.name { sentences.append("\(old.name) is renamed \(new.name)") }

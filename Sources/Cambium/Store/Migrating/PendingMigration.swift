@@ -38,7 +38,7 @@ extension StoreSnapshot {
     )
   }
 
-  /// Whether the store still says that something is to be done.
+  /// Returns true if the store still states pending work.
   private func isSaid(_ upgrades: TreeUpgrades) throws(StoreError) -> Bool {
     if upgrades.isUnpublished { return true }
     return try trees.count(in: upgrades.pending) > 0

@@ -44,14 +44,14 @@ public struct KeyChange<Subject: Record>: Sendable {
   }
 }
 
-/// What finds the blobs of records as they were and as they are.
+/// Finders of the blobs of old and new records.
 struct StepBlobs {
   let old: BlobFinder?
   let new: BlobFinder?
 }
 
 extension RecordType {
-  /// What finds the blobs of records on both sides of a step.
+  /// Returns finders of the blobs of records on both sides of a step.
   func blobs(_ step: ObservedStep) -> StepBlobs {
     StepBlobs(
       old: step.before.trees.blobFinder(of: trees), new: step.after.trees.blobFinder(of: trees))

@@ -49,7 +49,7 @@ public struct KeyObservation<Subject: Record>: AsyncSequence, Sendable {
 }
 
 extension RecordType {
-  /// What became of the one record that a step is about.
+  /// Returns the change of the one record that a step concerns.
   fileprivate func change(_ step: ObservedStep) throws -> KeyChange<Subject>.Kind? {
     var kind: KeyChange<Subject>.Kind?
     let blobs = blobs(step)

@@ -22,7 +22,7 @@ extension PersistentStore {
   /// given in its order.
   ///
   /// - Complexity: O(1). Each commit then does a lookup for each key that it changes, however many keys are observed.
-  /// - Throws: as `changes(of:)`; `StoreError.invalidQuery` where the key is of other types.
+  /// - Throws: As `changes(of:)`; `StoreError.invalidQuery` if the key is of other types.
   public func changes<Subject: Record>(
     of type: Subject.Type, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...

@@ -21,9 +21,9 @@ public struct QueryObservation<Subject: Record>: AsyncSequence, Sendable {
 
     /// Suspends until the results are different.
     ///
-    /// - Complexity: the first, that of the query. Then two lookups for each record of the type that was
-    ///   written since, and a place among the results for each of those that are among them; with a limit or
-    ///   an offset the query anew, where a change may reach that far.
+    /// - Complexity: At first, that of the query. Then two lookups for each record of the type that was written since, and
+    ///   finding the place of each that is among the results; with a limit or an offset, the query again if a change may
+    ///   affect it.
     /// - Throws: as that of a `RecordObservation`, and what the query throws.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
@@ -95,7 +95,7 @@ final class LiveResults<Subject: Record>: @unchecked Sendable {
     return result
   }
 
-  /// Nil where the results are as they were.
+  /// Returns the new results; nil if they are the same.
   private func advance(_ step: ObservedStep) throws -> QueryResults<Subject>? {
     turn.lock()
     defer { turn.unlock() }

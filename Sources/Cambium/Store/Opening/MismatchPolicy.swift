@@ -19,6 +19,6 @@ public struct MismatchPolicy: Hashable, Sendable {
     MismatchPolicy(kept: Set(lock.versions.map(\.number)))
   }
 
-  /// Whether a store is moved whose description of a version is another.
+  /// Returns true if a store is renamed whose description of a version differs.
   func setsAside(_ version: Int) -> Bool { kept.map { !$0.contains(version) } ?? false }
 }

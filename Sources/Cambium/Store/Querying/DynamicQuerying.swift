@@ -75,11 +75,11 @@ extension RecordReading where Self: ~Copyable {
   }
 }
 
-/// What a query has found, as its fields' values.
+/// The records that a query has found, as their fields' values.
 private struct FoundDynamicRecords {
   private let found: FoundRecords
   private let layout: RowLayout
-  /// Of the fields that are wanted; nil for all.
+  /// The columns of the fields to return; nil for all.
   private let columns: [Int]?
 
   init(

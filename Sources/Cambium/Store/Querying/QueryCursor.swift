@@ -57,7 +57,7 @@ extension RecordReader {
 }
 
 extension RecordType {
-  /// Where a record is in any order, whether or not it is stored.
+  /// Returns the place of a record in any order, whether or not it is stored.
   fileprivate func place(of record: Subject) throws(StoreError) -> FieldQuery.Place {
     let (key, row) = (KeyEncoder(), RowWriter())
     try encodeKey(record, to: key, row: row)

@@ -20,7 +20,7 @@ extension RecordReader {
     return record.take()
   }
 
-  /// What finds the blobs of a record's rows; nil where it has none.
+  /// Returns a finder of the blobs of a record's rows; nil if it has none.
   @usableFromInline
   func blobs(of record: RecordTrees) -> BlobFinder? {
     record.blobs == nil ? nil : trees.blobFinder(of: record)

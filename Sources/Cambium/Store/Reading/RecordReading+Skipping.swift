@@ -102,7 +102,7 @@ extension RecordReader {
 }
 
 extension StoreError {
-  /// Whether other records may be read all the same.
+  /// True if other records may be readable.
   fileprivate var isOfOneRecord: Bool {
     switch self {
     case .corrupt, .unreadableRecord: true

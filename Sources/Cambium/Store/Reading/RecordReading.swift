@@ -1,7 +1,7 @@
 /// A source of records: a store, of which each call reads the newest committed state; a snapshot, which does not
 /// change; or a transaction, with its own changes.
 public protocol RecordReading: ~Copyable {
-  /// What reads the present state.
+  /// Returns a reader of the present state.
   ///
   /// - Throws: `StoreError.closed`, `.forked`.
   func recordReader() throws(StoreError) -> RecordReader

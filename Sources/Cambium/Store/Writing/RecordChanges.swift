@@ -8,8 +8,8 @@ public struct RecordChanges<Subject: Record> {
   public struct Update {
     public let old: Subject
     public let new: Subject
-    /// The stored names of the fields whose values differ: of a composite the parts that do, as
-    /// “address.street”, and its own where it was or is null.
+    /// The stored names of the fields whose values differ: of a composite the parts that differ, such as “address.street”,
+    /// and its own name if it was or is null.
     public let changedFields: Set<String>
   }
 

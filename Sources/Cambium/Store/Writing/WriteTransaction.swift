@@ -9,7 +9,7 @@ public struct WriteTransaction: ~Copyable, RecordReading {
   /// The author given to `write`, which observers and the history see.
   public let author: String?
 
-  /// What finds the blobs of a record's rows; nil where it has none.
+  /// Returns a finder of the blobs of a record's rows; nil if it has none.
   @usableFromInline
   func blobs(of record: RecordTrees) -> BlobFinder? { writer.blobFinder(of: record) }
 
@@ -86,7 +86,7 @@ extension WriteTransaction {
 
   /// Deletes the record with a primary key. Returns false if there is none.
   ///
-  /// - Throws: as `delete(_:)`, and `StoreError.invalidValue` where the key is of other types.
+  /// - Throws: As `delete(_:)`, and `StoreError.invalidValue` if the key is of other types.
   @discardableResult
   public mutating func delete<Subject: Record>(
     _ type: Subject.Type, key part: any FieldValueConvertible,
@@ -155,7 +155,7 @@ extension WriteTransaction {
     return record
   }
 
-  /// Of the records that the one in the buffers is to take the place of.
+  /// Runs the deletion hooks of the records that the one in the buffers replaces.
   @usableFromInline
   func runDeletionHooks<Subject: Record>(_ type: RecordType<Subject>) throws {
     let (key, row) = (buffers.key, buffers.row)

@@ -2,7 +2,7 @@
 ///
 /// It is valid within one call of the closure.
 public final class RecordEmitter {
-  /// Of the new version, in the trees that are being made.
+  /// The types of the new version, in the trees that are being made.
   let types: RecordTypes
   private let targets: Set<String>
   private let rules: [String: EmissionRules]
@@ -101,7 +101,7 @@ public final class RecordEmitter {
 @available(*, unavailable)
 extension RecordEmitter: Sendable {}
 
-/// Where emitted records go.
+/// A destination of emitted records.
 protocol EmitterSink: AnyObject {
   /// A record whose key is to be new.
   func add(
@@ -111,7 +111,7 @@ protocol EmitterSink: AnyObject {
   func put(
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: RecordTrees
   ) throws(StoreError)
-  /// What finds the blobs of records that were made before.
+  /// Returns a finder of the blobs of records that were made before.
   func blobFinder(of trees: RecordTrees) -> BlobFinder?
   /// Replaces `row` by the one with a key; false if there is none.
   func copy(

@@ -123,7 +123,7 @@ extension Step {
 // MARK: What it says
 
 extension Step {
-  /// What it says of rows and records.
+  /// Returns the statements of the step on rows and records.
   ///
   /// - Parameter old: The version that it is taken from.
   func changes(from old: Int) -> GivenChanges {
@@ -159,8 +159,8 @@ extension Step {
     parts.compactMap { if case .check(let check) = $0.kind { check } else { nil } }
   }
 
-  /// Whether it looks at one record at a time, and makes one of it with the same key: then it is done in one
-  /// pass with such steps before and behind it.
+  /// True if it reads one record at a time, and makes one of it with the same key: it is then done in one pass with such
+  /// steps before and after it.
   var isOfRows: Bool {
     parts.allSatisfy { if case .update = $0.kind { true } else { false } }
   }

@@ -61,7 +61,7 @@ public struct TransformRecords: Sendable {
 }
 
 extension TransformRecords.Subject {
-  /// What it is stored as in a version.
+  /// Returns the stored name in a version.
   func name(in version: Int) -> String {
     switch self {
     case .name(let name): name
