@@ -21,6 +21,7 @@ import Testing
     (["compact", "STORE"], [0, 1, 3, 4, 5, 5, 5]),
     (["compact", "--dry-run", "STORE"], [0, 1, 0, 4, 5, 5, 5]),
     (["backup", "STORE", "COPY"], [0, 1, 0, 4, 5, 5, 5]),
+    (["salvage", "STORE", "COPY"], [0, 1, 3, 4, 5, 5, 5]),
     (["import", "STORE", "EXPORT"], [7, 7, 7, 7, 7, 0, 7]),
     (["torture", "STORE", "--seconds", "1"], [7, 7, 7, 7, 7, 0, 7]),
   ]

@@ -1,6 +1,7 @@
 import Cambium
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 
 /// Exports that make the store again.
@@ -33,7 +34,7 @@ import Testing
     let name = arguments.first == "query" ? schema.records.map(\.name) : []
     let child = try ChildProcess(
       arguments + [store] + name, files: ["/dev/null", "/dev/null", stage.path("error")],
-      addressSpace: 1 << 30)
+      after: "ulimit -v \(1 << 20)")
     #expect(child.wait() == 0)
     #expect(try contents(of: stage.path("error")) == "")
   }
@@ -93,6 +94,81 @@ import Testing
       #expect(try PersistentStore.check(at: path, .deep).isWhole)
       #expect(try PersistentStore.snapshot(at: path).count(record: "Item") == 1_004 - leftOut)
     }
+  }
+
+  @Test func `a closed store whose log is cut short or lost is salvaged with all its records`()
+    throws
+  {
+    let content = try export(path)
+    for log in ["log-0", "log-1"] {
+      try write(Array(try bytes(of: path + "/" + log).prefix(100)), to: path + "/" + log)
+    }
+    let copy = stage.path("copy")
+    for command in [["export", path, "--skip-damaged"], ["backup", path, copy, "--skip-damaged"]] {
+      let refused = try Command.run(command)
+      #expect(refused.status == 1)
+      #expect(refused.error.contains("`cambium salvage`"))
+    }
+    for log in ["log-0", "log-1"] { _ = unsafe unlink(path + "/" + log) }
+    let salvage = try Command.run("salvage", path, copy)
+    #expect(salvage.status == 0, "\(salvage.error)")
+    #expect(try export(copy) == content)
+    #expect(try PersistentStore.check(at: copy, .deep).isWhole)
+    #expect(try Command.run("salvage", path, copy).status == 7)
+    #expect(try Command.run("salvage", path, copy, "--force", "--json").status == 0)
+  }
+
+  @Test func `an export that a full disk ends leaves no file`() throws {
+    try addItems(1_000)
+    let file = stage.path("file")
+    try write("keep me", to: file)
+    for arguments in [["-o", stage.path("new")], ["-o", file, "--force"]] {
+      let child = try ChildProcess(
+        ["export", path] + arguments,
+        files: ["/dev/null", "/dev/null", stage.path("error")],
+        // The system's error in place of its signal. The unit is 512 bytes.
+        after: "trap '' XFSZ; ulimit -f 100")
+      #expect(child.wait() == 6)
+    }
+    #expect(try contents(of: stage.path("error")).contains("\(file) cannot be written"))
+    #expect(try contents(of: file) == "keep me")
+    #expect(try names(beginning: "new") == [] && names(beginning: "file") == ["file"])
+  }
+
+  @Test func `an export that is interrupted leaves no file`() throws {
+    try addItems(5_000)
+    let child = try ChildProcess(
+      ["export", path, "-o", stage.path("file")],
+      files: ["/dev/null", "/dev/null", stage.path("error")])
+    while try names(beginning: "file").isEmpty { usleep(1000) }
+    kill(child.number, SIGINT)
+    #expect(child.wait() == 130)
+    #expect(try names(beginning: "file") == [])
+  }
+
+  @Test func `an export to a link, a pipe or a device leaves those as they are`() throws {
+    let (file, link) = (stage.path("file"), stage.path("link"))
+    try write("old", to: file)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
+    #expect(try Command.run("export", path, "-o", link, "--force").status == 0)
+    #expect(try contents(of: file) == export(path))
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == file)
+    #expect(try Command.run("export", path, "-o", "/dev/full", "--force").status == 6)
+    #expect(try Command.run("export", path, "-o", "/dev/null", "--force").status == 0)
+  }
+
+  private func addItems(_ count: Int) throws {
+    let store = try PersistentStore(at: path, model: Shop.model)
+    try store.write { transaction in
+      for id in 100..<100 + count { try transaction.save(Shop.item(id)) }
+    }
+    try store.close()
+  }
+
+  /// The names of files beside the store.
+  private func names(beginning prefix: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: stage.directory.path)
+      .filter { $0.hasPrefix(prefix) }
   }
 
   @Test func `values at the edges come back exactly`() throws {

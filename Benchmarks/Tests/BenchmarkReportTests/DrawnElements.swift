@@ -8,12 +8,12 @@ import Testing
 struct DrawnElement {
   let name: String
   let attributes: [String: String]
-  /// What stands in it.
+  /// The text between its tags.
   var text = ""
 
   func number(_ attribute: String) -> Double { attributes[attribute].flatMap(Double.init) ?? .nan }
 
-  /// From where to where a text reaches, about.
+  /// The approximate left and right edges of a text.
   var extent: (start: Double, end: Double) {
     let length = SVGDrawing.width(
       of: text, size: number("font-size"), isBold: attributes["font-weight"] == "bold")

@@ -1,15 +1,15 @@
 public import FoundationEssentials
 
 extension Blob {
-  /// All of it.
+  /// Returns the whole content.
   ///
-  /// - Complexity: O(count), in time and memory; what is compressed is decompressed on all cores.
+  /// - Complexity: O(count), in time and memory; compressed content is decompressed on all cores.
   /// - Throws: `.corrupt`, `.missing`, `.io`.
   public func data() throws(StoreError) -> Data {
     try data(in: 0..<count)
   }
 
-  /// The bytes in `range`, as far as there are any.
+  /// Returns the bytes in `range`, as far as there are any.
   ///
   /// - Complexity: O(range); at either end up to 256 KiB more are decompressed.
   /// - Throws: `.corrupt`, `.missing`, `.io`.
@@ -24,7 +24,7 @@ extension Blob {
     }
   }
 
-  /// What reads it piece by piece, from `offset` on; at the end there is nothing to read.
+  /// Returns a reader that reads the content piece by piece, from `offset` on.
   ///
   /// - Throws: `.corrupt`, `.missing`, `.io`.
   public func reader(from offset: Int = 0) throws(StoreError) -> BlobReader {
@@ -38,10 +38,10 @@ extension Blob {
   /// The content in pieces of up to 256 KiB, for loops in tasks.
   public var chunks: BlobChunks { BlobChunks(self) }
 
-  /// Writes all of it to a file, pipe or socket, from where that stands.
+  /// Writes the whole content to a file, pipe or socket, at its current position.
   ///
-  /// Memory is taken for a few pieces, whatever the count. Where nobody reads a pipe any more that is an error
-  /// and no signal.
+  /// It takes the memory of a few pieces, whatever the count. If a pipe has no reader any more, an error is thrown; no
+  /// signal is raised.
   ///
   /// - Throws: `.corrupt`, `.missing`, `.io`, `.full`; then a part of it may be written.
   public func write(to descriptor: Int32) throws(StoreError) {

@@ -1,9 +1,9 @@
 public import FoundationEssentials
 
-/// A value that is read when it is asked for: a photo, a document, a film.
+/// A value that is read on request: a photo, a document, a film.
 ///
-/// Fetching a record with a property of this type reads none of it. A blob reads what was there when it
-/// was fetched, also after the record was changed or deleted, and after its snapshot has gone.
+/// Fetching a record with a property of this type does not read the value. A blob reads the content that it had when it
+/// was fetched, also after the record was changed or deleted, and after its snapshot was released.
 ///
 ///     let thumbnail = try item.photo.data(in: 0..<4096)
 ///     for try await piece in item.photo.chunks { … }
@@ -29,7 +29,7 @@ public struct Blob: Sendable {
     if case .stored(let source) = storage { source } else { nil }
   }
 
-  /// How many bytes there are. Reads nothing.
+  /// The number of bytes. Reads nothing.
   public var count: Int {
     switch storage {
     case .memory(let data): data.count
@@ -39,10 +39,10 @@ public struct Blob: Sendable {
 }
 
 extension Blob: Hashable {
-  /// Whether both have the same content.
+  /// Returns true if both have the same content.
   ///
-  /// The same stored blob is equal to itself without being read, and blobs of different lengths are not; of others
-  /// both are read. One that cannot be read is equal to itself alone.
+  /// A stored blob is equal to itself without being read, and blobs of different lengths are not equal; otherwise both are
+  /// read. A blob that cannot be read is equal to itself only.
   ///
   /// - Complexity: O(count).
   public static func == (one: Blob, other: Blob) -> Bool {

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// The content of a blob in pieces of up to 256 KiB, as an asynchronous sequence.
 ///
-/// Each iterator begins at the beginning. A loop over it ends where its task is cancelled.
+/// Each iterator begins at the beginning. A loop over it ends when its task is cancelled.
 public struct BlobChunks: AsyncSequence, Sendable {
   public typealias Element = Data
 
@@ -27,7 +27,7 @@ public struct BlobChunks: AsyncSequence, Sendable {
       place = .before(blob)
     }
 
-    /// The next piece; nil behind the last, after an error, and where the task is cancelled.
+    /// Returns the next piece; nil after the last, after an error, and if the task is cancelled.
     ///
     /// - Throws: `StoreError.corrupt`, `.missing`, `.io`.
     public mutating func next(

@@ -1,13 +1,13 @@
-/// How the content of blobs is written.
+/// The compression of blobs.
 public enum BlobCompression: Hashable, Sendable {
-  /// As it is.
+  /// No compression.
   case none
-  /// In frames of zstd, each compressed by itself, unless a sample says that it is not worth it.
+  /// Frames of zstd, each compressed by itself, unless a sample shows that compression gains little.
   ///
-  /// - Parameter level: 1 is fast; up to 22 is smaller and slower. Others are taken for the nearest.
+  /// - Parameter level: 1 is fast; up to 22 is smaller and slower. Other values count as the nearest of these.
   case zstd(level: Int)
 
-  /// What is written where nothing else is asked for: level 1.
+  /// The default: zstd at level 1.
   public static let standard = BlobCompression.zstd(level: 1)
 
   /// The levels that there are.

@@ -1,9 +1,9 @@
-/// What becomes a blob of its own, and how it is written.
+/// The options of values that are stored as blobs.
 public struct BlobOptions: Hashable, Sendable {
-  /// A value longer than so many bytes is stored outside its record.
+  /// The most bytes of a value that stays in its row.
   public var threshold: Int
   public var compression: BlobCompression
-  /// Whether values with the same content share one blob.
+  /// True if values with the same content share one blob.
   public var deduplicated: Bool
 
   public init(
@@ -16,7 +16,7 @@ public struct BlobOptions: Hashable, Sendable {
 }
 
 extension BlobOptions: CustomStringConvertible {
-  /// As declared.
+  /// The options as they are declared.
   public var description: String {
     "threshold: \(threshold), compression: .\(compression)"
       + (deduplicated ? ", deduplicated: true" : "")

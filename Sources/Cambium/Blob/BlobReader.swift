@@ -5,17 +5,17 @@ public import FoundationEssentials
 ///     let reader = try blob.reader()
 ///     while let piece = try reader.read(upTo: 65_536) { … }
 ///
-/// What comes next is read and decompressed ahead, the further the longer it is read. Belongs to one task or
-/// thread at a time.
+/// The content is read and decompressed ahead, the further the longer it is read. One task or thread at a time may use
+/// it.
 public final class BlobReader {
   private enum Source {
     case memory(Data)
     case stored(FramesAhead)
   }
 
-  /// How many bytes the blob has.
+  /// The number of bytes of the blob.
   public let count: Int
-  /// Where the next piece begins.
+  /// The offset of the next piece.
   public private(set) var offset: Int
   private let source: Source
 
@@ -31,7 +31,7 @@ public final class BlobReader {
     self.offset = offset
   }
 
-  /// The next bytes: `count` of them, or as many as there are left; nil at the end.
+  /// Returns the next `count` bytes, or as many as are left; nil at the end.
   ///
   /// - Throws: `.corrupt`, `.missing`, `.io`. The next call tries again.
   public func read(upTo count: Int) throws(StoreError) -> Data? {

@@ -1,4 +1,4 @@
-/// Where a page begins: a block of a page segment.
+/// The place at which a page begins: a block of a page segment.
 ///
 /// Positions are ordered as pages are appended: a child's is always below its parent's.
 public struct PagePosition: Hashable, Sendable {

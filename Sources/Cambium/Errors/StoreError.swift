@@ -1,33 +1,32 @@
-/// Everything that can go wrong with a store for a reason outside the program that uses it.
+/// An error of a store.
 ///
-/// A case says what happened and where; its `description` adds what to do now. New cases may come
-/// with new versions, so a `switch` over it needs an `@unknown default`.
+/// A case states what happened and where; its `description` adds what to do now. New versions may add cases, so a
+/// `switch` over it needs an `@unknown default`.
 @nonexhaustive public enum StoreError: Error, Hashable, Sendable {
   /// Bytes in a file are not what was written there.
   ///
-  /// `invariant` is the numbered rule of `FORMAT.md` that they break. Nothing was changed; what is
-  /// elsewhere in the store stays readable.
+  /// `invariant` is the numbered rule of `FORMAT.md` that they break. Nothing was changed; undamaged parts of the store
+  /// stay readable.
   case corrupt(CorruptPlace, invariant: Invariant, reason: String)
-  /// The file was written by a newer version of the library, with features this one does not know.
+  /// The file was written by a newer version of the library, with features that this one does not know.
   case newerFormat(path: String, reason: String)
   /// The operating system refused an operation.
   case io(Errno, operation: String, path: String)
-  /// The medium has no room for what was to be written. What was there before is untouched.
+  /// The disk has no space for the write. Nothing that was stored before is changed.
   case full(path: String)
   /// Another process, or another part of this one, has the store open for writing.
   case locked(path: String, holder: Int32?)
-  /// The directory is on a file system that another machine may have too, or that is not known to be
-  /// local; `kind` names it.
+  /// The directory is on a file system that other machines may use, or that is not known to be local; `kind` names it.
   case networkFileSystem(path: String, kind: String)
-  /// A file of the store is not there.
+  /// A file or directory of the store does not exist.
   case missing(path: String)
-  /// Something is larger than this version of the format can hold.
+  /// A key, value or other part is larger than this version of the format can hold.
   case limitExceeded(Limit, found: Int)
-  /// A write failed before, so nothing more may be written until the store is opened anew. What is not
-  /// known to be committed is not.
+  /// An earlier write failed, so nothing more can be written until the store is opened again. This write is not
+  /// committed.
   case poisoned(path: String, reason: String = "an earlier write failed")
-  /// A commit failed on its way to the medium: it is wholly there or wholly not. The next open finds out,
-  /// and after that it never changes again.
+  /// A commit failed on its way to the disk: it is committed wholly or not at all. The next open finds out, and the
+  /// result is final.
   case outcomeUnknown(path: String, reason: String)
   /// A write transaction was begun inside another, on the same thread.
   case reentrant(path: String)
@@ -35,52 +34,50 @@
   case closed(path: String)
   /// The process is a forked child of the one that opened the store.
   case forked(path: String)
-  /// A description of a record cannot be, by itself or for its Swift type, in the version named.
+  /// A description of a record is not valid, by itself or for its Swift type, in this version.
   case invalidDescription(record: String, field: String?, version: Int, reason: String)
-  /// The store describes this version otherwise than the program does.
+  /// The store describes this version differently than the program.
   case schemaMismatch(version: Int, differences: [String])
-  /// The store has an older version than the program wants, and was not to be migrated.
+  /// The store has an older version than the model, and migration was refused.
   case needsMigration(found: Int, wanted: Int)
-  /// The store cannot become one of the version wanted by what the descriptions say; nothing was changed.
+  /// There is no migration path to the model's version; nothing was changed.
   case cannotMigrate(from: Int, to: Int, reasons: [String])
-  /// What a program says of a step to a version failed: a closure threw, or made what cannot be. Nothing was
-  /// changed.
+  /// A step of a migration failed: a closure threw, or a value was refused. Nothing was changed.
   case stepFailed(version: Int, source: String, reason: String)
-  /// A migration was cancelled. What it has done is kept beside the records, and the next run goes on there.
+  /// A migration was cancelled. Its finished part is kept, and the next run resumes there.
   case migrationCancelled(from: Int, to: Int)
   /// The store has a newer version than the program knows.
   case newerSchema(found: Int, supported: Int)
-  /// A program of this version, or of one behind it, has migrated the store, and it was rolled back since: it is
-  /// not migrated again unless that is asked for.
+  /// The store was migrated to this or a later version before, and rolled back: it is not migrated again unless
+  /// `StoreOptions.migratesAgain` is set.
   case rolledBack(from: Int, to: Int)
-  /// The state of this version, which was to be gone back to, is not kept; those named are.
+  /// The state of this version, to which the store was to be rolled back, is not kept; those of `kept` are.
   case notKept(version: Int, kept: [Int])
-  /// To go back would discard what was committed since the migration.
+  /// Rolling back would discard commits made since the migration.
   case wouldDiscard(commits: Int)
   /// The model has no such record type, or not in this version.
   case unknownRecord(name: String)
-  /// A value cannot be stored, since it is out of range, not valid, too long or no key.
+  /// A value cannot be stored: it is out of range, not valid, too long, or cannot be in a key.
   case invalidValue(record: String, field: String?, reason: String)
   /// A query, a condition or a key to look for does not fit the record: there is no such field, it has another type, or
   /// its values have no order or no sum.
   case invalidQuery(record: String, field: String?, reason: String)
-  /// The Swift type cannot be made of a stored record, whose values are whole: an enum has no such case, say, or a codec
-  /// cannot decode them.
+  /// A stored record is undamaged, but cannot be read as the Swift type: for example, an enum has no such case, or a codec
+  /// cannot decode a value.
   case unreadableRecord(record: String, key: String, field: String?, reason: String)
-  /// A record with this primary key is there already.
+  /// A record with this primary key exists already.
   case duplicateKey(record: String, key: String)
-  /// Another record has the same values where they have to be unique.
+  /// Another record has the same values in unique fields.
   case uniqueConflict(record: String, constraint: String, key: String)
   /// There is no record with this primary key.
   case noSuchRecord(record: String, key: String)
-  /// The history behind a commit is not kept, or there is no such commit in the store; it is kept from
-  /// another commit on.
+  /// The history after a commit is not kept, or the store has no such commit; it is kept after another commit.
   case historyExpired(since: UInt64, kept: UInt64)
   /// The store was opened for reading.
   case readOnly(path: String)
-  /// A query would have to keep more in memory to sort what it finds than it may.
+  /// A query would need more memory to sort its records than it may use.
   case sortTooLarge(record: String, size: Int)
-  /// The changes of a transaction were asked for, but not kept.
+  /// The changes of a transaction were requested, but not kept.
   case changesNotKept(record: String)
 }
 
@@ -93,31 +90,31 @@ extension StoreError {
     case segment(UInt32)
     /// A file of the log, by its number, and the block there.
     case log(file: UInt32, block: UInt32)
-    /// An entry of a tree, by the tree's name and its key or what that begins with.
+    /// An entry of a tree, by the tree's name and its key or the beginning of it.
     case entry(tree: String, key: [UInt8])
     /// A whole segment of blobs, by its number.
     case blobSegment(UInt32)
-    /// A blob, by its segment and where in that file it begins, or a frame of it does.
+    /// A blob or a frame of it, by its segment and offset in that file.
     case blob(segment: UInt32, offset: UInt64)
   }
 
-  /// A bound that the format sets. `bound` says where it is.
+  /// A limit of the format. Its value is `bound`.
   @nonexhaustive public enum Limit: Hashable, Sendable, CaseIterable {
-    /// Of an encoded key.
+    /// The length of an encoded key.
     case keyLength
-    /// Of a value that is no blob.
+    /// The length of a value that is not a blob.
     case valueLength
-    /// Of a name or label, in UTF-8: of a tree, a schema version, a kept state, a record, a field.
+    /// The length of a name or label in UTF-8: of a tree, a schema version, a kept state, a record, a field.
     case nameLength
-    /// Of all that is said of one state of the store: its trees and segments.
+    /// The size of a footer: the trees and segments of one state of the store.
     case footerSize
-    /// Of the place where long work is to go on.
+    /// The length of the place at which long work resumes.
     case cursorLength
-    /// Of the segments ever made.
+    /// The number of segments ever made.
     case segmentNumber
-    /// Of a file of the log: of all that is in no tree yet, or of the commits that come at once.
+    /// The size of a file of the log: of all changes that are in no tree yet, or of the commits that come at once.
     case logSize
-    /// Of the content of a blob.
+    /// The length of a blob's content.
     case blobLength
   }
 
@@ -153,13 +150,15 @@ extension StoreError: CustomStringConvertible {
       "\(place) is of an older copy of the store than its pages (\(Invariant.logAge)): \(reason). Restore all files"
         + " from one copy, into an empty directory; nothing was changed."
     case .corrupt(let place, let invariant, let reason):
-      "\(place) is damaged (\(invariant)): \(reason). Restore it from a backup, or run a check."
+      "\(place) is damaged (\(invariant)): \(reason). Restore the store from a backup, or copy what can be read with"
+        + " `cambium backup --skip-damaged`, or with `cambium salvage` if it cannot be opened."
     case .newerFormat(let path, let reason):
       "\(path) was written by a newer version: \(reason). Use that version; nothing was changed."
     case .io(let errno, let operation, let path):
       "\(operation) failed on \(path): \(errno)."
     case .full(let path):
-      "No space left to write \(path). Free some and try again; nothing was lost."
+      "No space left to write \(path). Free some and try again; nothing was lost, and a store that is there can be"
+        + " opened for reading meanwhile."
     case .locked(let path, let holder):
       "\(path) is open for writing\(holder.map { " by process \($0)" } ?? "")."
         + " Close it there first, or open it for reading."

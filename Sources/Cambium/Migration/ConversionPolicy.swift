@@ -1,4 +1,4 @@
-/// What becomes of a value that does not convert to the type its field has now.
+/// The treatment of a value that does not convert to the new type of its field.
 public enum ConversionPolicy: Hashable, Sendable {
   /// The migration fails, and names the record.
   case refuse

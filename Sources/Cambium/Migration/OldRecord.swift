@@ -1,4 +1,4 @@
-/// A record of the version that a step leads from, as the step's closures read it.
+/// A record of the old version, as the closures of a step read it.
 ///
 /// Reading a field throws if the old version has no field of that name, or if its value is of another type. A field
 /// that may be null is read as an optional:
@@ -11,7 +11,7 @@
 ///
 /// A part of a composite is named with the composite's name and a dot before it, and is null if the composite is.
 public struct OldRecord: Sendable {
-  /// All of its fields, to be changed and emitted.
+  /// The whole record, to be changed and emitted.
   public let record: DynamicRecord
   private let layout: RowLayout
 

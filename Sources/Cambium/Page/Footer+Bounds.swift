@@ -42,7 +42,7 @@ extension SegmentExtent {
   /// The largest size of a segment that a footer may state, so that the sum over all segments cannot overflow.
   fileprivate static let sizeMax: UInt64 = 1 << 44
 
-  /// The bytes up to where it is published.
+  /// The number of published bytes.
   fileprivate var size: UInt64 {
     guard kind == .pages else { return end }
     let (size, overflows) = end.multipliedReportingOverflow(by: UInt64(Layout.blockSize))
@@ -51,6 +51,6 @@ extension SegmentExtent {
 }
 
 extension PageReference {
-  /// What an entry takes in its leaf at least: the head of its key.
+  /// The least number of bytes that an entry takes in its leaf: the head of its key.
   fileprivate static let entrySizeMin: UInt64 = 8
 }

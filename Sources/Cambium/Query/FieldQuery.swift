@@ -50,13 +50,12 @@ struct FieldQuery: Hashable, Sendable {
   }
 }
 
-/// A field that records are sorted by, by its stored name: null first, strings by their UTF-8 bytes, what is not
-/// a number last.
+/// A field by which records are sorted, by its stored name: null first, strings by their UTF-8 bytes, NaN last.
 public struct FieldOrder: Hashable, Sendable {
   public let field: String
-  /// All the other way round.
+  /// True if the whole order is reversed.
   public let isDescending: Bool
-  /// Strings by what Unicode's simple lowercase mapping makes of them.
+  /// True if strings are sorted by Unicode's simple lowercase mapping of them.
   public let isCaseInsensitive: Bool
 
   public init(field: String, isDescending: Bool = false, isCaseInsensitive: Bool = false) {

@@ -1,5 +1,5 @@
 extension Query: CustomStringConvertible {
-  /// With the properties' names: `age >= 18 sorted by name descending limit 20`.
+  /// The query as text, with the properties' names: `age >= 18 sorted by name descending limit 20`.
   public var description: String {
     var text = condition == .always ? "all" : "\(condition)"
     if !order.isEmpty { text += " sorted by " + order.map { "\($0)" }.joined(separator: ", ") }
@@ -37,7 +37,7 @@ extension Query: Codable {
 }
 
 extension Order: CustomStringConvertible {
-  /// With the property's name: `name descending`.
+  /// The order as text, with the property's name: `name descending`.
   public var description: String {
     let path = PropertyPaths.of(Subject.self).path(of: property) ?? "offset \(property.offset)"
     return path + (isDescending ? " descending" : "") + (isCaseInsensitive ? " [c]" : "")

@@ -1,24 +1,24 @@
-/// A question about the records of a type: which of them, in which order, and how many.
+/// A query of the records of a type: a condition, an order, and a limit.
 ///
 /// ```swift
 /// let adults = Query<Person>(where: \.age >= 18, sortedBy: .ascending(\.name), limit: 20)
 /// try store.fetch(adults)
 /// ```
 ///
-/// It is a value, made without a store and without failing, and can be kept as data. Whether it can be asked
-/// of the record is checked before one is read. A query that is often needed is best a `static` one of its own
-/// in an extension of `Query where Subject == Person`.
+/// It is a value: creating one needs no store and never fails, and it can be encoded. It is checked against the
+/// description of the record before a record is read. A query that is often needed is best declared as a `static`
+/// property in an extension of `Query where Subject == Person`.
 public struct Query<Subject: Record>: Hashable, Sendable {
   public var condition: Condition<Subject>
-  /// By what records are sorted; those that are the same in all of it, or all if there is nothing, by primary
-  /// key. So the order is always complete, and pages neither overlap nor leave anything out.
+  /// The properties by which records are sorted. Records that agree in all of them, or all records if there are none, are
+  /// sorted by primary key: so the order is always complete, and pages neither overlap nor omit anything.
   public var order: [Order<Subject>]
-  /// How many records there are at most; nil for all.
+  /// The highest number of records; nil for all.
   public var limit: Int?
-  /// How many of the first are left out.
+  /// The number of records that are left out at the beginning.
   public var offset: Int
-  /// The primary key of the record behind which the first one comes. The record has to be there, unless
-  /// records come by primary key.
+  /// The primary key of the record after which the query begins. The record must exist, unless records are sorted by
+  /// primary key.
   public var after: [FieldValue]?
 
   public init(
@@ -39,7 +39,7 @@ public struct Query<Subject: Record>: Hashable, Sendable {
     after = key
   }
 
-  /// The same with a condition that a closure makes of the record's fields.
+  /// Creates a query with a condition that a closure makes of the record's fields.
   @inlinable
   public init(
     matching condition: (Fields<Subject>) -> Condition<Subject>,
@@ -65,12 +65,12 @@ extension Query {
 
 // MARK: - Order
 
-/// A property that records are sorted by: nil first, false before true, strings by their UTF-8 bytes, what is
-/// not a number behind all numbers.
+/// A property by which records are sorted: nil first, false before true, strings by their UTF-8 bytes, NaN after all
+/// numbers.
 public struct Order<Subject: Record>: Hashable, Sendable {
   @usableFromInline let property: PropertyReference
   public let isDescending: Bool
-  /// Whether strings are sorted by what Unicode's simple lowercase mapping makes of them.
+  /// True if strings are sorted by Unicode's simple lowercase mapping of them.
   public let isCaseInsensitive: Bool
 
   @usableFromInline
@@ -80,7 +80,7 @@ public struct Order<Subject: Record>: Hashable, Sendable {
     self.isCaseInsensitive = isCaseInsensitive
   }
 
-  /// From the lowest value to the highest.
+  /// Sorts from the lowest value to the highest.
   @inlinable
   public static func ascending<Value>(
     _ field: KeyPath<Subject, Value>, caseInsensitive: Bool = false
@@ -89,7 +89,7 @@ public struct Order<Subject: Record>: Hashable, Sendable {
       PropertyReference(field), isDescending: false, isCaseInsensitive: caseInsensitive)
   }
 
-  /// From the highest value to the lowest.
+  /// Sorts from the highest value to the lowest.
   @inlinable
   public static func descending<Value>(
     _ field: KeyPath<Subject, Value>, caseInsensitive: Bool = false

@@ -1,8 +1,8 @@
-/// A record as its fields' values by their stored names, for whoever has no Swift type for it.
+/// A record without a Swift type: the values of its fields, by their stored names.
 public struct DynamicRecord: Hashable, Sendable {
   /// The stored name of its type.
   public let name: String
-  /// Parts of composites are within the composite, by their own names.
+  /// The values by field name. Parts of a composite are within the composite's value, by their own names.
   public var fields: [String: FieldValue]
 
   public init(name: String, fields: [String: FieldValue]) {
@@ -10,7 +10,7 @@ public struct DynamicRecord: Hashable, Sendable {
     self.fields = fields
   }
 
-  /// The value of a field; null where there is none.
+  /// The value of a field; null if it is not named.
   public subscript(field: String) -> FieldValue {
     get { fields[field] ?? .null }
     set { fields[field] = newValue }

@@ -1,4 +1,4 @@
-/// What one field of a record is stored as.
+/// The type as which a field of a record is stored.
 ///
 /// A composite field has no bytes of its own: its parts are fields, with its name before theirs
 /// (`address.street`).
@@ -23,13 +23,12 @@ public indirect enum ColumnType: Hashable, Sendable {
   case array(of: ColumnType)
   /// A struct whose parts are fields of the record.
   case composite
-  /// Binary data, or a string, that lies outside the row where it is long.
+  /// Binary data, or a string, that lies outside the row if it is long.
   case external(of: ColumnType, BlobOptions)
 }
 
 extension ColumnType {
-  /// The bytes a value takes in a row where they are always as many; nil where they vary. 0 for a
-  /// composite.
+  /// The number of bytes that a value takes in a row; nil if it varies, 0 for a composite.
   public var fixedWidth: Int? {
     switch self {
     case .composite: 0
@@ -42,7 +41,7 @@ extension ColumnType {
     }
   }
 
-  /// Whether values can be in keys: whether they have an order that bytes can have too.
+  /// True if values can be in keys, since the order of their bytes is that of the values.
   public var canBeKey: Bool {
     switch self {
     case .transformable, .array, .composite, .external: false
@@ -50,7 +49,7 @@ extension ColumnType {
     }
   }
 
-  /// Whether values may lie outside the row.
+  /// True if values may lie outside the row.
   public var isExternal: Bool { if case .external = self { true } else { false } }
 
   /// What rows depend on: of an external column not where values go that are yet to be written.

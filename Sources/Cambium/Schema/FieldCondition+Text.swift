@@ -1,5 +1,5 @@
 extension FieldCondition: CustomStringConvertible {
-  /// The condition as text, which `init(parsing:)` makes the same condition of.
+  /// The condition as text, which `init(parsing:)` parses as the same condition.
   public var description: String {
     switch self {
     case .comparison(let field, let comparison, let value):

@@ -1,22 +1,22 @@
-/// A condition on a record's fields by their stored names, as data: of partial indexes, of queries, and what
-/// typed conditions come down to.
+/// A condition on a record's fields by their stored names, as data. Partial indexes and queries have one, and typed
+/// conditions are translated to one.
 ///
-/// Null equals null and nothing else; it is neither below nor above anything, so a comparison of order with
-/// it is false. It has no text, contains nothing, and is in a list only where the list has it.
-/// Strings compare by their UTF-8 bytes. What is not a number differs from everything, itself included.
+/// Null equals null and nothing else; it is neither below nor above anything, so a comparison of order with it is false.
+/// It has no text, contains nothing, and is in a list only if the list has it.
+/// Strings compare by their UTF-8 bytes. NaN differs from everything, itself included.
 public indirect enum FieldCondition: Hashable, Sendable {
   case comparison(field: String, Comparison, FieldValue)
-  /// The field has one of the values; of none, never.
+  /// The field has one of the values; false if there are none.
   case isIn(field: String, [FieldValue])
-  /// The text of a string or URL.
+  /// The text of a string or URL matches.
   case match(field: String, TextMatch)
   /// An array has an element.
   case contains(field: String, FieldValue)
-  /// Two values that are computed compare so.
+  /// Two computed values compare so.
   case computed(FieldExpression, Comparison, FieldExpression)
-  /// All of them; of none, always.
+  /// All of the conditions are met; true if there are none.
   case and([FieldCondition])
-  /// Any of them; of none, never.
+  /// One of the conditions is met; false if there are none.
   case or([FieldCondition])
   case not(FieldCondition)
 
@@ -26,7 +26,7 @@ public indirect enum FieldCondition: Hashable, Sendable {
 }
 
 extension FieldCondition {
-  /// Both bounds included.
+  /// Returns the condition that a field lies between two values, both included.
   public static func between(
     field: String, _ lower: FieldValue, _ upper: FieldValue
   ) -> FieldCondition {

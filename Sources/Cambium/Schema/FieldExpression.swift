@@ -1,25 +1,24 @@
-/// A value that is computed of a record's fields, by their stored names.
+/// A value computed of a record's fields, by their stored names.
 ///
-/// What is computed of null is null, and so is what has no result: a division by zero, an integer beyond
-/// 128 bits, a double or decimal that is not finite. Nothing traps.
+/// A computation with null is null, and so is one without a result: a division by zero, an integer beyond 128 bits, a
+/// double or decimal that is not finite. Nothing traps.
 public indirect enum FieldExpression: Hashable, Sendable {
   case field(String)
   case value(FieldValue)
-  /// Of numbers. Integers stay integers, and divide towards zero; with a float or double they become
-  /// doubles, with a decimal decimals. A date has seconds added or taken away; two dates are
-  /// seconds apart.
+  /// Arithmetic of numbers. Integers stay integers, and divide towards zero; with a float or double they become doubles,
+  /// with a decimal decimals. Seconds are added to or subtracted from a date; the difference of two dates is in seconds.
   case arithmetic(FieldExpression, Operation, FieldExpression)
   case negated(FieldExpression)
-  /// Of a string in characters, of data in bytes, of an array in elements.
+  /// The length of a string in characters, of data in bytes, of an array in elements.
   case length(FieldExpression)
-  /// A string by Unicode's simple mapping of each scalar.
+  /// A string in lowercase, by Unicode's simple mapping of each scalar.
   case lowercased(FieldExpression)
-  /// The first, or the second where the first is null.
+  /// The first value, or the second if the first is null.
   case coalesced(FieldExpression, FieldExpression)
 
   public enum Operation: Hashable, Sendable, CaseIterable {
     case plus, minus, times, divided
-    /// Not of decimals. It has the sign of what is divided.
+    /// The remainder, not of decimals. It has the sign of the dividend.
     case remainder
   }
 }

@@ -1,4 +1,4 @@
-/// A program read a field that the record does not have, or as a Swift type that its value is not.
+/// The error of reading a field that the record does not have, or as a Swift type that its value is not.
 public struct FieldMismatch: Error, Hashable, Sendable {
   /// The stored name of the record; nil if a value was read by itself.
   public let record: String?

@@ -17,7 +17,7 @@ public protocol FieldValueConvertible: Sendable {
   var fieldValue: FieldValue { get }
 }
 
-/// A value of a type with an order: conditions can ask for what is above or below it.
+/// A value of a type with an order: conditions can compare it as lower or higher.
 public protocol OrderedFieldValue: FieldValueConvertible {}
 
 /// A number: conditions can compute with it.
@@ -99,7 +99,7 @@ extension Array: FieldValueConvertible where Element: FieldValueConvertible {
 }
 
 extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
-  /// Null for nil.
+  /// The value as a field has it; null for nil.
   @inlinable public var fieldValue: FieldValue { map(\.fieldValue) ?? .null }
 }
 

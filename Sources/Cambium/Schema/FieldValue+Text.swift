@@ -1,8 +1,7 @@
 internal import FoundationEssentials
 
 extension FieldValue {
-  /// The value as conditions are written with it: of a type that has no spelling of its own, behind the
-  /// type's name.
+  /// The value as it is written in conditions; after the type's name, if the type has no spelling of its own.
   public var literal: String {
     switch self {
     case .null: "null"

@@ -1,12 +1,12 @@
 public import FoundationEssentials
 
-/// The value of one field, for whoever has no Swift type for it: defaults, conditions, dynamic records.
+/// The value of one field without its Swift type: in defaults, conditions and dynamic records.
 public enum FieldValue: Hashable, Sendable {
   case null
   case boolean(Bool)
-  /// Of all signed widths.
+  /// A signed integer of any width.
   case integer(Int64)
-  /// Of all unsigned widths.
+  /// An unsigned integer of any width.
   case unsigned(UInt64)
   case float(Float)
   case double(Double)
@@ -14,11 +14,11 @@ public enum FieldValue: Hashable, Sendable {
   case string(String)
   case date(Date)
   case data(Data)
-  /// Of an external field, read when it is asked for.
+  /// The value of an external field, which is read on request.
   case blob(Blob)
   case uuid(UUID)
   case url(URL)
   case array([FieldValue])
-  /// By the parts' names.
+  /// The values of a composite's parts, by name.
   case composite([String: FieldValue])
 }

@@ -7,7 +7,7 @@ public protocol FieldValueReadable: FieldValueConvertible {
 }
 
 extension FieldValue {
-  /// The value as a Swift value; nil for null.
+  /// Returns the value as a Swift value; nil for null.
   ///
   /// ```swift
   /// let name = try record["name"].as(String.self) ?? ""

@@ -1,19 +1,19 @@
-/// What tells whether two descriptions store the same: equal exactly if they do, as far as 128 bits can.
+/// A hash of a description: equal exactly if two descriptions store the same, as far as 128 bits can tell.
 ///
-/// Part of it are stored names, types, optionality, keys, indexes with their conditions, codecs and
-/// modifiers. No part are versions, numbers, the order of declaration, names of indexes, defaults, validation,
-/// from which size on and how external values are stored, and what migrations are told.
+/// It includes stored names, types, optionality, keys, indexes with their conditions, codecs and modifiers. It does not
+/// include versions, numbers, the order of declaration, names of indexes, defaults, validation, the options of external
+/// values, and information for migrations.
 public struct Fingerprint: Hashable, Sendable {
   let hash: SipHash128
 }
 
 extension Fingerprint: CustomStringConvertible {
-  /// 32 hexadecimal digits.
+  /// The fingerprint as 32 hexadecimal digits.
   public var description: String { hash.description }
 }
 
 extension Schema {
-  /// Of all records.
+  /// The fingerprint of all records.
   ///
   /// - Complexity: O(fields).
   public var fingerprint: Fingerprint {

@@ -1,6 +1,6 @@
 extension StoreModel {
-  /// What is stored otherwise in one version of the model than in another, a sentence for each record, field, key
-  /// and index; what has another name is known.
+  /// Returns the changes from one version of the model to another, a sentence for each record, field, key and index.
+  /// Renamings are recognized.
   ///
   /// - Throws: `StoreError.invalidDescription`.
   public func changes(from older: Int, to newer: Int) throws(StoreError) -> [String] {
@@ -15,10 +15,10 @@ extension StoreModel {
 }
 
 extension Schema {
-  /// What became of another version of the same store or model, a sentence for each record, field, key and index.
+  /// Returns the changes since another version of the same store or model, a sentence for each record, field, key and index.
   ///
-  /// What has the same number in both is the same, whatever its name; `differences(to:)` goes by names, and so does
-  /// for schemas of different stores.
+  /// Records and fields are matched by number, whatever their names; `differences(to:)` matches by name, and is for schemas
+  /// of different stores.
   public func changes(since older: Schema) -> [String] {
     var changes: [String] = []
     let numbers = Set(records.map(\.number))

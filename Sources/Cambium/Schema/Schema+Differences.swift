@@ -1,6 +1,6 @@
 extension Schema {
-  /// What `other` describes otherwise, a sentence for each field, key and index: none exactly if the two
-  /// have the same fingerprint.
+  /// Returns the differences between this schema and `other`, a sentence for each field, key and index. There are none
+  /// exactly if the two have the same fingerprint.
   public func differences(to other: Schema) -> [String] {
     var differences: [String] = []
     for record in records {

@@ -5,7 +5,7 @@ extension Schema {
 }
 
 extension RecordSchema {
-  /// - Parameter name: Of a composite's part: with the composite's name and a dot before it.
+  /// - Parameter name: The stored name; of a composite's part, after the composite's name and a dot.
   public func field(named name: String) -> FieldSchema? {
     fields.first { $0.name == name }
   }

@@ -209,7 +209,7 @@ extension String {
 }
 
 extension ColumnType: CustomStringConvertible {
-  /// As declared.
+  /// The type as it is declared.
   public var description: String {
     switch self {
     case .boolean: "boolean"

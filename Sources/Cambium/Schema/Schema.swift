@@ -1,13 +1,12 @@
-/// One version of a model as a store keeps it: checked, and with the numbers that trees and rows know it by.
+/// One version of a model as a store keeps it: checked, and with the numbers by which trees and rows identify its parts.
 ///
-/// Numbers are given when a store first takes a version in, and are never used again for anything else, so
-/// what has another name in the next version is still known. Equal fingerprints mean that what is stored
-/// is the same.
+/// Numbers are assigned when a store first receives a version, and are never reused, so records and fields are recognized
+/// when they are renamed. Equal fingerprints mean that the same is stored.
 public struct Schema: Hashable, Sendable {
-  /// From 1.
+  /// The version, counted from 1.
   public let version: UInt32
   public let label: String?
-  /// By number.
+  /// The records, by number.
   public let records: [RecordSchema]
   /// Above every number that a record or an index of the store ever had.
   let nextNumber: UInt32
@@ -22,18 +21,18 @@ public struct Schema: Hashable, Sendable {
   }
 }
 
-/// One record type of one version.
+/// A record type of one version.
 public struct RecordSchema: Hashable, Sendable {
-  /// Never used again in the store. Its tree is named by it.
+  /// Its number, by which its tree is named. Never reused in the store.
   public let number: UInt32
   public let name: String
-  /// By number; the parts of composites among them.
+  /// The fields, by number, including the parts of composites.
   public let fields: [FieldSchema]
-  /// In the order of the key.
+  /// The fields of the primary key, in its order.
   public let primaryKey: [KeyPart]
-  /// Unique constraints too.
+  /// The indexes, including unique constraints.
   public let indexes: [IndexSchema]
-  /// What the user sets to make the fingerprint differ though nothing else does.
+  /// A text of the user's that is part of the fingerprint.
   public let modifier: String?
   /// Above every number that a field of the record ever had.
   let nextField: UInt32
@@ -53,36 +52,36 @@ public struct RecordSchema: Hashable, Sendable {
   }
 }
 
-/// One field of a record.
+/// A field of a record.
 public struct FieldSchema: Hashable, Sendable {
-  /// Never used again in the record.
+  /// Its number. Never reused in the record.
   public let number: UInt32
-  /// Of a composite's part: with the composite's name and a dot before it.
+  /// The stored name; of a composite's part, after the composite's name and a dot.
   public let name: String
   public let type: ColumnType
   public let isOptional: Bool
-  /// The number of the composite it is a part of.
+  /// The number of the composite of which it is a part.
   public let composite: UInt32?
   public let modifier: String?
 }
 
-/// A field in a key, and how it is ordered there.
+/// A field in a key, and its order there.
 public struct KeyPart: Hashable, Sendable {
   /// The field's number.
   public let field: UInt32
   public let isDescending: Bool
-  /// Compared after Unicode's simple lowercase mapping. Only of strings, and never in a primary key.
+  /// True if strings are compared after Unicode's simple lowercase mapping. Never in a primary key.
   public let isCaseInsensitive: Bool
 }
 
-/// An index: a tree that is kept in step with its record's.
+/// An index: a tree that is updated with its record's.
 public struct IndexSchema: Hashable, Sendable {
-  /// Never used again in the store. Its tree is named by it.
+  /// Its number, by which its tree is named. Never reused in the store.
   public let number: UInt32
   public let name: String
   public let parts: [KeyPart]
-  /// No two records have the same values in its parts, unless one of them is null.
+  /// True if no two records may have the same values in its parts, unless one of the values is null.
   public let isUnique: Bool
-  /// Only records that meet it are in the index; nil for all.
+  /// The condition of the records in the index; nil for all records.
   public let condition: FieldCondition?
 }

@@ -1,4 +1,4 @@
-/// What a text has to look like.
+/// A pattern that a text has to match.
 public struct TextMatch: Hashable, Sendable {
   public let kind: Kind
   public let text: String
@@ -11,20 +11,20 @@ public struct TextMatch: Hashable, Sendable {
   }
 
   public enum Kind: Hashable, Sendable, CaseIterable {
-    /// It begins with the text: bytes of UTF-8, not characters, so `"e"` is a prefix of an e with an accent
-    /// of its own.
+    /// The value begins with the text. Bytes of UTF-8 are compared, not characters, so `"e"` is a prefix of an e that is
+    /// followed by a combining accent.
     case prefix
     case suffix
-    /// Of an array, without options, that it has the text as an element.
+    /// The value contains the text; an array, without options, has it as an element.
     case contains
-    /// As a comparison, but with options.
+    /// The value equals the text, according to the options.
     case equals
-    /// All of it is the text, in which `?` stands for one Unicode scalar and `*` for any number of them.
-    /// A backslash before either, or before itself, lets it stand for itself.
+    /// The whole value matches the text, in which `?` stands for one Unicode scalar and `*` for any number of them. After a
+    /// backslash these, and the backslash, stand for themselves.
     case like
   }
 
-  /// What makes no difference.
+  /// The differences that a match ignores.
   public struct Options: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
 
@@ -32,9 +32,9 @@ public struct TextMatch: Hashable, Sendable {
       self.rawValue = rawValue
     }
 
-    /// Both are made lowercase, as in keys without case: by Unicode's simple mapping of each scalar.
+    /// Ignores case: both are mapped to lowercase as in case-insensitive keys, by Unicode's simple mapping of each scalar.
     public static let caseInsensitive = Options(rawValue: 1)
-    /// Both are decomposed canonically, and lose their nonspacing marks.
+    /// Ignores diacritics: both are decomposed canonically, and nonspacing marks are removed.
     public static let diacriticInsensitive = Options(rawValue: 2)
   }
 }

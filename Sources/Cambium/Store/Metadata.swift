@@ -1,9 +1,9 @@
 // Values under names, beside the records: what a program wants to know of its store as a whole.
 
 extension RecordReading where Self: ~Copyable {
-  /// The value that was set for `name`; nil if there is none.
+  /// Returns the value that was set for `name`; nil if there is none.
   ///
-  /// - Throws: `StoreError.corrupt`, `.io`, `.closed`; what decoding throws where it is of another type.
+  /// - Throws: `StoreError.corrupt`, `.io`, `.closed`; what decoding throws if the value is of another type.
   public func metadata<Value: Decodable>(_ type: Value.Type, for name: String) throws -> Value? {
     let reader = try recordReader()
     var bytes: [UInt8] = []
@@ -13,15 +13,15 @@ extension RecordReading where Self: ~Copyable {
     return try JSONCodec().decode(type, from: bytes)
   }
 
-  /// The names for which programs have set values, in the order of their UTF-8 bytes. Those that the library keeps
-  /// queries under are not among them.
+  /// Returns the names for which programs have set values, in the order of their UTF-8 bytes. The names of stored
+  /// queries are not among them.
   ///
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`.
   public func metadataNames() throws(StoreError) -> [String] {
     try allMetadataNames().filter { !$0.utf8.starts(with: RecordTypes.queryPrefix.utf8) }
   }
 
-  /// The same with those of queries, for who copies all that there is.
+  /// Returns all names, including those of queries, for copies of everything.
   ///
   /// - Throws: as `metadataNames()`.
   package func allMetadataNames() throws(StoreError) -> [String] {
@@ -38,10 +38,10 @@ extension RecordReading where Self: ~Copyable {
 }
 
 extension WriteTransaction {
-  /// Sets the value for `name`; nil takes it out.
+  /// Sets the value for `name`; nil removes it.
   ///
-  /// - Throws: `StoreError.limitExceeded` where name or value is too long, `.full`, `.corrupt`, `.io`; what
-  ///   encoding throws.
+  /// - Throws: `StoreError.limitExceeded` if the name or the value is too long, `.full`, `.corrupt`, `.io`; what encoding
+  ///   throws.
   public mutating func setMetadata<Value: Encodable>(_ value: Value?, for name: String) throws {
     try writer.checkUsable()
     let key = Array(name.utf8)

@@ -6,8 +6,8 @@
 /// let item = try store.fetch(TodoItem.self, key: id)
 /// ```
 ///
-/// `close()` it when it is no longer needed. One that is let go of without that ends too, and loses nothing;
-/// the next open then has more to do.
+/// Call `close()` when you no longer need the store. Releasing it without closing loses nothing, but the next
+/// open has to replay the log.
 ///
 /// One process writes, from as many threads and tasks as it likes, one transaction at a time. Any number of
 /// threads read, and other processes may open the store for reading meanwhile. Reading never waits for writing.
@@ -17,24 +17,24 @@ public final class PersistentStore: RecordReading, Sendable {
   private let durability: Durability
   /// Kept from one transaction to the next, which otherwise take longer for their memory than for a record.
   private let buffers = WriteBuffers()
-  /// Nil where no history is kept.
+  /// The history that is kept; nil if none is.
   private let history: HistoryKeeping?
-  /// Where the store is that this one took the place of.
+  /// The path of the earlier store that this one replaced.
   private let setAside: String?
   let hub = ObservationHub()
   let watch = StoreWatch()
 
-  /// Opens the store in the directory at `path`, or makes it.
+  /// Opens the store in the directory at `path`, or creates it.
   ///
   /// - Parameters:
-  ///   - steps: What the program says of steps from older versions; all else is inferred.
-  ///   - migration: What is done about a store of an older version.
-  /// - Throws: `StoreError.invalidDescription` where the model is wrong; `.schemaMismatch` where the store
-  ///   describes the model's version otherwise, `.cannotMigrate` where it has an older one that cannot become
-  ///   the model's, `.needsMigration` where it is not to, `.rolledBack` where it was before, `.newerSchema` where
-  ///   it has a newer one; while it is migrated, `.stepFailed` for the record that cannot be stored; `.locked`
-  ///   where it is open for writing; `.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.full`, `.io`.
-  ///   Nothing has changed then that was in the store.
+  ///   - steps: The steps from older versions that do not follow from the descriptions.
+  ///   - migration: How a store of an older version is migrated, or that it is refused.
+  /// - Throws: `StoreError.invalidDescription` if the model is wrong; `.schemaMismatch` if the store describes the
+  ///   model's version differently; if the store has an older version, `.cannotMigrate` if there is no migration path,
+  ///   `.needsMigration` if `migration` refuses, `.rolledBack` if it was migrated and rolled back before, and
+  ///   `.stepFailed` for a record that cannot be migrated; `.newerSchema` if it has a newer version; `.locked` if it is
+  ///   open for writing; `.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.full`, `.io`. The content of the
+  ///   store is then unchanged.
   public convenience init(
     at path: String, model: StoreModel, steps: [Step] = [],
     migration: MigrationMode = .automatic,
@@ -44,9 +44,9 @@ public final class PersistentStore: RecordReading, Sendable {
     self.init(try opening.open(at: path), options)
   }
 
-  /// Makes a store in memory, which nobody else can open and which is gone with its last user.
+  /// Creates a store in memory. Nothing else can open it, and its content is gone when it is released.
   ///
-  /// - Throws: `StoreError.invalidDescription` where the model is wrong.
+  /// - Throws: `StoreError.invalidDescription` if the model is wrong.
   public convenience init(
     inMemory model: StoreModel, options: StoreOptions = StoreOptions()
   ) throws(StoreError) {
@@ -64,7 +64,7 @@ public final class PersistentStore: RecordReading, Sendable {
 
   deinit { endObserving() }
 
-  /// What opening found.
+  /// The report of what opening found and repaired.
   public var report: OpenReport {
     var report = backend.report
     report.setAside = setAside
@@ -73,10 +73,10 @@ public final class PersistentStore: RecordReading, Sendable {
 
   public var path: String { backend.path }
 
-  /// How the store's records are described, in the model's version.
+  /// The description of the store's records in the model's version.
   public var schema: Schema { types.schema }
 
-  /// How they were described in each version that the store has had, ascending; the last is `schema`.
+  /// Returns the descriptions of all versions that the store has had, in ascending order; the last is `schema`.
   ///
   /// - Throws: `StoreError.corrupt`, `.newerFormat`, `.io`, `.closed`, `.forked`.
   public func schemas() throws(StoreError) -> [Schema] {
@@ -91,14 +91,14 @@ extension PersistentStore {
     RecordReader(types: types, trees: try backend.trees())
   }
 
-  /// The newest committed state, which stays as it is for as long as it is held.
+  /// Returns the newest committed state. It does not change for as long as it is held.
   ///
   /// - Throws: `StoreError.closed`, `.forked`.
   public func snapshot() throws(StoreError) -> StoreSnapshot {
     StoreSnapshot(types, try backend.snapshot())
   }
 
-  /// Lends `body` the newest committed state.
+  /// Calls `body` with the newest committed state.
   ///
   /// - Throws: `StoreError.closed`, `.forked`, and what `body` throws.
   public func read<Result: ~Copyable>(
@@ -107,12 +107,11 @@ extension PersistentStore {
     try body(try snapshot())
   }
 
-  /// Takes in what another process has committed since, where this one only reads. Snapshots stay as they are.
+  /// Shows the commits that another process has made since, in a store opened for reading. Snapshots do not change.
   ///
-  /// - Returns: whether there are new commits.
-  /// - Throws: `StoreError.newerSchema` where the store was migrated since, `.needsMigration` where it was rolled back:
-  ///   it is to be opened with another model. `.closed`, `.corrupt`, `.io`, `.missing`, `.forked`: then what was there before is
-  ///   still shown.
+  /// - Returns: True if there are new commits.
+  /// - Throws: `StoreError.newerSchema` if the store was migrated since, `.needsMigration` if it was rolled back: open
+  ///   it with another model. `.closed`, `.corrupt`, `.io`, `.missing`, `.forked`: the earlier state is still shown.
   @discardableResult
   public func refresh() throws(StoreError) -> Bool { try backend.refresh(hub) }
 }
@@ -120,18 +119,18 @@ extension PersistentStore {
 // MARK: - Writing
 
 extension PersistentStore {
-  /// Lends `body` a transaction, and commits what it changed when `body` returns. If `body` throws, nothing
-  /// happened.
+  /// Calls `body` with a transaction, and commits its changes when `body` returns. If `body` throws, nothing is
+  /// committed.
   ///
   /// The calling thread waits for other writers, and for the flush of a durable commit. In tasks, use the
   /// asynchronous one, which suspends.
   ///
   /// - Parameters:
-  ///   - durability: When the commit is acknowledged; what the store was opened with if nil.
-  ///   - author: Who writes, for those who are told of changes.
-  /// - Throws: what `body` throws; `StoreError.outcomeUnknown` where the commit may or may not be there after
-  ///   the next open; `.poisoned`, `.full`, `.io`, `.corrupt`, `.reentrant`, `.readOnly`, `.closed`, `.forked`:
-  ///   then nothing happened.
+  ///   - durability: When the commit is acknowledged; nil for the durability that the store was opened with.
+  ///   - author: A name for the writer, which observers and the history see.
+  /// - Throws: What `body` throws; `StoreError.outcomeUnknown` if the next open has to find out whether the commit
+  ///   exists; `.poisoned`, `.full`, `.io`, `.corrupt`, `.reentrant`, `.readOnly`, `.closed`, `.forked`: nothing was
+  ///   committed.
   public func write<Result: ~Copyable>(
     _ durability: Durability? = nil, author: String? = nil,
     _ body: (inout WriteTransaction) throws -> Result
@@ -145,8 +144,8 @@ extension PersistentStore {
     return result
   }
 
-  /// The same for tasks: waiting for other writers and for the flush suspends. `body` runs on the caller's
-  /// task, without suspending.
+  /// Calls `body` with a transaction, and commits its changes; in a task. Waiting for other writers and for the
+  /// flush suspends. `body` runs on the caller's task, without suspending.
   nonisolated(nonsending)
     public func write<Result: ~Copyable>(
       _ durability: Durability? = nil, author: String? = nil,
@@ -229,7 +228,7 @@ extension PersistentStore {
     try write(durability) { transaction in try transaction.update(record, onConflict: policy) }
   }
 
-  /// Deletes a record, in a transaction of its own. False if there is none with its primary key.
+  /// Deletes a record, in a transaction of its own. Returns false if no record has its primary key.
   ///
   /// - Throws: as `write` and `WriteTransaction.delete`.
   @inlinable
@@ -244,7 +243,7 @@ extension PersistentStore {
 // MARK: - The store as a whole
 
 extension PersistentStore {
-  /// Waits until all commits made so far are on the medium.
+  /// Waits until all commits made so far are on the disk.
   ///
   /// - Throws: `StoreError.outcomeUnknown`, `.poisoned`, `.closed`, `.forked`.
   public func flush() throws(StoreError) {
@@ -252,7 +251,7 @@ extension PersistentStore {
     removeEmptiedSegments()
   }
 
-  /// Ends the store. Transactions that have begun end first; those that wait for their turn throw `.closed`.
+  /// Closes the store. Transactions that have begun finish first; those that wait for their turn throw `.closed`.
   ///
   /// Snapshots can still be read. Observers are told of the last commits, and then end. Closing a store again does
   /// nothing; if another thread is closing it, this waits until that is done.

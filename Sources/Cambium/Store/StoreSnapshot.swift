@@ -1,6 +1,6 @@
-/// One committed state of a store, which stays as it is for as long as it is held.
+/// One committed state of a store. It does not change for as long as it is held.
 ///
-/// It keeps its segments on disk and what is in no tree yet in memory. Any number of threads may read it.
+/// It keeps its segments on disk, and the changes that are in no tree yet in memory. Any number of threads may read it.
 public final class StoreSnapshot: RecordReading, Sendable {
   let types: RecordTypes
   /// The trees of the state.
@@ -17,18 +17,18 @@ public final class StoreSnapshot: RecordReading, Sendable {
 
   var trees: TreeAccess { .state(state) }
 
-  /// What finds the blobs of rows of the past, as far as they are still there.
+  /// Returns a finder of the blobs of old rows, as far as they still exist.
   func oldBlobFinder() throws(StoreError) -> BlobFinder? { trees.oldBlobFinder(types.blobs) }
 
-  /// The number of the last commit that is in it. Commits are numbered from 1.
+  /// The number of the last commit in it. Commits are numbered from 1.
   public var sequence: UInt64 { state.sequence }
 
-  /// Of the store that it is of.
+  /// The identity of the store.
   var identity: StoreIdentity { state.identity }
 
-  /// Of the trees that it reads.
+  /// The footer of the trees that it reads.
   var footer: Footer { state.footer }
 
-  /// How the store's records are described, in the version that the snapshot has.
+  /// The description of the store's records, in the version that the snapshot has.
   public var schema: Schema { types.schema }
 }

@@ -1,11 +1,11 @@
-/// How much of long work, such as a pending migration or a compaction, is done at once. It ends at whichever bound comes
-/// first, and with the slice that it is in; slices of records are cut to the time that is left.
+/// A limit of the work that one call does of a pending migration or a compaction. The call ends with the slice in which
+/// the first of the bounds is reached; slices of records are cut to the time that is left.
 public struct WorkBudget: Hashable, Sendable {
-  /// Records, or entries of trees where those are moved; nil for all.
+  /// The number of records, or of tree entries in a compaction; nil for no limit.
   public var records: Int?
-  /// Of rows, or of the pages that are written; nil for all.
+  /// The bytes of rows, or of pages that are written; nil for no limit.
   public var bytes: Int?
-  /// Nil for as long as it takes.
+  /// The time; nil for no limit.
   public var time: Duration?
 
   public init(records: Int? = nil, bytes: Int? = nil, time: Duration? = nil) {
@@ -14,7 +14,7 @@ public struct WorkBudget: Hashable, Sendable {
     self.time = time
   }
 
-  /// All that there is.
+  /// No limit.
   public static var unlimited: Self { Self() }
   public static func records(_ count: Int) -> Self { Self(records: count) }
   public static func bytes(_ count: Int) -> Self { Self(bytes: count) }
@@ -22,17 +22,17 @@ public struct WorkBudget: Hashable, Sendable {
 }
 
 extension WorkBudget {
-  /// What is left of a budget.
+  /// The part of a budget that is left.
   struct Remaining {
     private var records: Int
     private var bytes: Int
     /// When it began, and when its time is over.
     private let time: Range<ContinuousClock.Instant>?
-    /// How many were done since it began.
+    /// The number of records done since it began.
     private var done = 0
     /// The bytes of rows that a slice has at most: transactions wait for the medium meanwhile.
     private static var sliceBytes: Int { 2 << 20 }
-    /// Where time is bounded: the records of the first slice, which shows how fast it goes.
+    /// The number of records in the first slice if time is bounded, from which the speed is measured.
     private static var firstCount: Int { 256 }
     /// The fewest that are worth a commit.
     private static var leastCount: Int { 32 }
@@ -48,8 +48,8 @@ extension WorkBudget {
       records <= 0 || bytes <= 0 || time.map { ContinuousClock.now >= $0.upperBound } ?? false
     }
 
-    /// How many records the next slice has, of about so many bytes each: no more than the time that is left is likely
-    /// to be enough for, as fast as it went until now.
+    /// Returns the number of records of the next slice, of about `recordSize` bytes each: no more than the time that is left
+    /// is likely to be enough for, at the speed so far.
     func slice(atMost limit: Int, recordSize: Int) -> Int {
       max(1, min(limit, records, bytes / recordSize, Self.sliceBytes / recordSize, countInTime))
     }

@@ -6,7 +6,7 @@ struct SchemaCommand: ParsableCommand {
     commandName: "schema", abstract: "Shows how the records of a version are described.",
     discussion: """
       Of the store's own version, or of any that it has had. With --diff it says what differs from another version, \
-      or with --lock from the same version in a schema file, and ends with status 1 if anything does. With --step it \
+      or with --lock from the same version in a schema file, and ends with status 10 if anything does. With --step it \
       writes the skeleton of the step to the version from the one before.
 
       Example: cambium schema orders.cambium --version 2 --diff 1
@@ -93,7 +93,7 @@ struct SchemaCommand: ParsableCommand {
       for line in differences { StandardOutput.line(line) }
     }
     if !differences.isEmpty {
-      throw CommandFailure(.fault, Figures.count(differences.count, "difference") + ".")
+      throw CommandFailure(.different, Figures.count(differences.count, "difference") + ".")
     }
   }
 }

@@ -8,7 +8,8 @@ struct ExportCommand: ParsableCommand {
     discussion: """
       The first line has the schema, then comes a line for each record and each value under a name, and the last line \
       says how many records there were. Nothing is lost: what JSON has no number or word for is a string that the \
-      field's type says how to read. It is written as it is read, in constant memory, of one state of the store.
+      field's type says how to read. It is written as it is read, in constant memory, of one state of the store. A file \
+      gets its name when all of it is there.
 
       Example: cambium export orders.cambium --output orders.jsonl
       """)
@@ -132,7 +133,8 @@ struct ExportWriter {
     // By name: numbers depend on what a store has been through.
     let named = shape.fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     let body: (DynamicRecord) throws -> Void = { record in
-      try Interruption.check("The export was interrupted, and has no last line.")
+      try Interruption.check(
+        "The export was interrupted; a file is not there, other output has no last line.")
       try write("{\"record\":\(JSONValue.string(shape.name)),\"fields\":")
       try FieldValue.writeJSON(named.map { ($0, record[$0.name]) }, to: write)
       try write("}\n")

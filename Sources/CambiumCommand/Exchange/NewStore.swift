@@ -14,7 +14,7 @@ struct NewStore {
   ///   - hint: What to say to have it otherwise.
   init(at path: String, replacing: Bool, hint: String, _ options: StoreOptions) throws {
     self.path = path.withoutSlashes
-    temporary = self.path + ".new-\(getpid())"
+    temporary = NewName.temporary(for: self.path)
     isThere = unsafe access(self.path, F_OK) == 0
     guard isThere else { return }
     guard replacing else {
@@ -31,31 +31,14 @@ struct NewStore {
   /// Gives the store its name, for good.
   func finish() throws {
     let aside = path + ".old-\(getpid())"
-    if isThere { try Self.move(path, to: aside) }
-    try Self.move(temporary, to: path)
-    try syncDirectory()
+    if isThere { try NewName.move(path, to: aside) }
+    try NewName.move(temporary, to: path)
+    try NewName.syncDirectory(of: path)
     if isThere { try PersistentStore.delete(at: aside) }
   }
 
   /// Takes away what was made.
   func abandon() { try? PersistentStore.delete(at: temporary) }
-
-  private static func move(_ path: String, to other: String) throws {
-    guard unsafe rename(path, other) == 0 else {
-      throw OutputFailure(message: "\(path) cannot be renamed: \(Errno(rawValue: errno)).")
-    }
-  }
-
-  /// The new name has to survive a power cut.
-  private func syncDirectory() throws {
-    let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    let descriptor = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 || errno == EINVAL else {
-      throw OutputFailure(message: "\(parent) cannot be flushed: \(Errno(rawValue: errno)).")
-    }
-  }
 }
 
 extension String {

@@ -6,32 +6,42 @@ struct OutputFailure: Error {
   let message: String
 }
 
-/// A file that is written to, buffered.
+/// A file that is written to, buffered. A new file gets its name when it is closed, and leaves nothing if it never is.
 final class FileOutput {
   private let descriptor: Int32
   private let name: String
+  /// Where a new file is written until it is whole; nil if `descriptor` was given, or is a device or a pipe.
+  private var temporary: String?
   private var buffer: [UInt8] = []
   private static let bufferSize = 1 << 16
 
-  init(descriptor: Int32, name: String) {
+  init(descriptor: Int32, name: String, temporary: String? = nil) {
     self.descriptor = descriptor
     self.name = name
+    self.temporary = temporary
     buffer.reserveCapacity(Self.bufferSize + 4096)
   }
 
-  /// Makes a file.
+  deinit {
+    if let temporary { unsafe unlink(temporary) }
+    if descriptor > 2 { Glibc.close(descriptor) }
+  }
+
+  /// Creates a file. Devices and pipes are written to as they are.
   ///
-  /// - Parameter overwriting: Whether one that is there is replaced; otherwise it is refused.
+  /// - Parameter overwriting: Whether a file of that name is replaced; otherwise it is refused.
   convenience init(creating path: String, overwriting: Bool) throws {
-    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwriting ? O_TRUNC : O_EXCL)
-    let descriptor = unsafe open(path, flags, 0o644)
+    if !overwriting, NewName.isTaken(path) {
+      throw CommandFailure(.refused, "\(path) is there already. Say --force to overwrite it.")
+    }
+    let path = NewName.target(of: path)
+    let temporary = NewName.isOfStream(path) ? nil : NewName.temporary(for: path)
+    let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+    let descriptor = unsafe open(temporary ?? path, flags, 0o644)
     guard descriptor >= 0 else {
-      if errno == EEXIST {
-        throw CommandFailure(.refused, "\(path) is there already. Say --force to overwrite it.")
-      }
       throw OutputFailure(message: "\(path) cannot be made: \(Self.reason).")
     }
-    self.init(descriptor: descriptor, name: path)
+    self.init(descriptor: descriptor, name: path, temporary: temporary)
   }
 
   func write(_ text: String) throws {
@@ -55,15 +65,17 @@ final class FileOutput {
     }
   }
 
-  /// Forces what was written to the medium, and ends.
+  /// Forces what was written to the disk, and gives a new file its name.
   func close() throws {
     try flush()
-    if descriptor > 2 {
-      guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else {
-        throw OutputFailure(message: "\(name) cannot be flushed: \(Self.reason).")
-      }
-      _ = Glibc.close(descriptor)
+    guard descriptor > 2 else { return }
+    guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else {
+      throw OutputFailure(message: "\(name) cannot be flushed: \(Self.reason).")
     }
+    guard let temporary else { return }
+    try NewName.move(temporary, to: name)
+    self.temporary = nil
+    try NewName.syncDirectory(of: name)
   }
 
   private static var reason: Errno { Errno(rawValue: errno) }

@@ -14,7 +14,7 @@ extension ExtremeCalls {
     StoreModel(version: version, records: [Photo.self])
   }
 
-  /// Opens a store anew with each of the options, writes to it, and reads.
+  /// Creates a store with each of the options, opens it again, writes to it and reads.
   private static func open(_ extremes: Extremes, _ options: [StoreOptions]) {
     for (number, options) in options.enumerated() {
       Extremes.attempt {

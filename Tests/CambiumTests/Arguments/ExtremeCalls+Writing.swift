@@ -39,6 +39,11 @@ extension ExtremeCalls {
         extremes.write { _ = try $0.delete(Photo.self, key: value) }
       }
     },
+    "PersistentStore.delete(_:key:_:)": { extremes in
+      for value in Extremes.values where value != .integer(1) && value != .integer(2) {
+        Extremes.attempt { _ = try extremes.store.delete(Photo.self, key: value) }
+      }
+    },
     "WriteTransaction.delete(record:key:_:)": { extremes in
       for value in Extremes.values where value != .integer(1) {
         extremes.write { _ = try $0.delete(record: "Photo", key: value) }

@@ -48,9 +48,9 @@ struct ChildProcess {
 
   /// - Parameters:
   ///   - files: What it has as its input, output and error output.
-  ///   - addressSpace: The most memory that it may ask for, in bytes.
+  ///   - script: What the shell that starts it does before, such as setting limits.
   init(
-    _ arguments: [String], files: [String], environment: [String] = [], addressSpace: Int? = nil
+    _ arguments: [String], files: [String], environment: [String] = [], after script: String? = nil
   ) throws {
     var actions = unsafe posix_spawn_file_actions_t()
     _ = unsafe posix_spawn_file_actions_init(&actions)
@@ -60,10 +60,7 @@ struct ChildProcess {
       _ = unsafe posix_spawn_file_actions_addopen(&actions, Int32(descriptor), path, flags, 0o600)
     }
     var command = [Command.path] + arguments
-    if let addressSpace {
-      let script = "ulimit -v \(addressSpace >> 10); exec \"$0\" \"$@\""
-      command = ["/bin/sh", "-c", script] + command
-    }
+    if let script { command = ["/bin/sh", "-c", "\(script); exec \"$0\" \"$@\""] + command }
     let words = unsafe command.map { unsafe strdup($0) } + [nil]
     let variables =
       unsafe (["PATH=/usr/bin:/bin", "TERM=xterm"] + environment).map {

@@ -1,9 +1,19 @@
 import Cambium
 import Testing
 
-/// What errors say: what failed, on what, and what to do.
+/// The texts of errors name the failure, its place, and the next thing to do.
 @Suite struct ErrorTextTests {
   private static let texts: [(StoreError, String)] = [
+    (
+      .full(path: "shop/log-1"),
+      "No space left to write shop/log-1. Free some and try again; nothing was lost, and a store that is there can be"
+        + " opened for reading meanwhile."
+    ),
+    (
+      .corrupt(.log(file: 1, block: 0), invariant: .logHeader, reason: "the file is too short"),
+      "Block 0 of log-1 is damaged (invariant L1): the file is too short. Restore the store from a backup, or copy what can be"
+        + " read with `cambium backup --skip-damaged`, or with `cambium salvage` if it cannot be opened."
+    ),
     (
       .invalidValue(record: "Item", field: "price", reason: "must be at least 0"),
       "Item.price is not valid: must be at least 0. The record was not saved."

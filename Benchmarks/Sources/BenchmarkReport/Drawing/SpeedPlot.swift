@@ -37,7 +37,7 @@ struct SpeedPlot {
 
   private var groups: [Group] { panels.flatMap(\.groups) }
 
-  /// What the widest of some texts takes.
+  /// The width of the widest of the strings that `text` makes of the bars.
   private func widest(_ text: (Bar) -> String) -> Double {
     groups.flatMap(\.bars).map {
       SVGDrawing.width(of: text($0), size: 11, isBold: $0.role == .own)
@@ -52,7 +52,7 @@ struct SpeedPlot {
     return max(470, details, nameWidth + figureWidth + 200)
   }
 
-  /// What the title and the caption take.
+  /// The width of the title or of the widest line of the caption.
   private var textWidth: Double {
     (caption.map { SVGDrawing.width(of: $0, size: 11) }
       + [SVGDrawing.width(of: title, size: 17, isBold: true)]).max() ?? 0

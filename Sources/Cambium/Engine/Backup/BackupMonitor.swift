@@ -46,7 +46,7 @@ final class BackupMonitor {
   }
 }
 
-/// How far a backup is.
+/// The progress of a backup.
 public struct BackupProgress: Hashable, Sendable {
   /// The entries of trees that were copied: rows, index entries, and the store's own.
   public internal(set) var entries = 0
@@ -56,7 +56,7 @@ public struct BackupProgress: Hashable, Sendable {
   public internal(set) var expectedBlobBytes = 0
   public internal(set) var elapsed = Duration.zero
 
-  /// From 0 to 1. Blobs, where there are any, count as half of it.
+  /// The progress from 0 to 1. Blobs, if there are any, count as half of it.
   public var fraction: Double {
     if blobBytes < expectedBlobBytes { return Double(blobBytes) / Double(expectedBlobBytes) / 2 }
     let share = expectedEntries > 0 ? min(1, Double(entries) / Double(expectedEntries)) : 1

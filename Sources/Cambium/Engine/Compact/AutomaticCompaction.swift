@@ -1,15 +1,15 @@
-/// When segments are emptied in the background, and until when.
+/// The conditions under which segments are compacted in the background.
 ///
-/// It begins late and ends later: so a store whose garbage comes and goes is not rewritten all the time.
+/// It begins at one share of garbage and ends at a lower one, so a store whose garbage comes and goes is not rewritten all
+/// the time.
 public struct AutomaticCompaction: Hashable, Sendable {
-  /// The share of the pages' files from which on it begins, where that is garbage: from 0.01 to 1. What is less or
-  /// more counts as these.
+  /// The share of garbage in the files of pages at which it begins: from 0.01 to 1. Lower and higher values count as these.
   public var beginsAt = 0.5
-  /// The share at which it ends: from 0.01 to 1.
+  /// The share of garbage at which it ends: from 0.01 to 1.
   public var endsAt = 0.25
-  /// The bytes of garbage that make it worth the while.
+  /// The least bytes of garbage for which it begins.
   public var leastGain = 64 << 20
-  /// The bytes that are moved at once, at least 64 KiB: folds wait for as long as that takes.
+  /// The bytes that are moved in one commit, at least 64 KiB. Folds wait for one such commit.
   public var sliceBytes = 8 << 20
 
   public init() {}

@@ -19,13 +19,13 @@ internal import Synchronization
   init(wordCount: Int) {
     let wordCount = min(max(64, wordCount), Self.wordCountMax).roundedUpToPowerOfTwo
     mask = UInt64(wordCount - 1)
-    // The system's zeros: words that are never touched take up no memory.
-    guard let zeros = unsafe calloc(wordCount, 8) else { fatalError("out of memory") }
-    unsafe words = zeros.bindMemory(to: Atomic<UInt64>.self, capacity: wordCount)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: wordCount * 8, alignment: 64)
+    unsafe memset(memory, 0, wordCount * 8)
+    unsafe words = memory.bindMemory(to: Atomic<UInt64>.self, capacity: wordCount)
   }
 
   deinit {
-    unsafe free(words)
+    unsafe words.deallocate()
   }
 
   /// Adds a key by its hash. One thread at a time.

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// What conditions can compare: a field, or what is computed of fields.
+/// An operand of conditions: a field, or a value computed of fields.
 public protocol FieldOperand<Subject, Value>: Sendable {
   associatedtype Subject: Record
   associatedtype Value
@@ -8,9 +8,9 @@ public protocol FieldOperand<Subject, Value>: Sendable {
   var computed: ComputedField<Subject, Value> { get }
 }
 
-/// A value that is computed of a record's fields: `$0.price * $0.count`.
+/// A value computed of a record's fields: `$0.price * $0.count`.
 ///
-/// What has no result is null: see ``FieldExpression``. Nothing traps.
+/// A computation without a result is null: see ``FieldExpression``. Nothing traps.
 public struct ComputedField<Subject: Record, Value>: FieldOperand {
   @usableFromInline let tree: ExpressionTree
 
@@ -149,7 +149,7 @@ extension FieldOperand where Value: FieldNumber {
     one.combined(.times, ComputedField(constant: value))
   }
 
-  /// Of integers, towards zero.
+  /// Divides; integers towards zero.
   @inlinable
   public static func / (
     one: Self, other: some FieldOperand<Subject, Value>
@@ -162,7 +162,7 @@ extension FieldOperand where Value: FieldNumber {
     one.combined(.divided, ComputedField(constant: value))
   }
 
-  /// With the sign of what is divided.
+  /// Returns the remainder, which has the sign of the dividend.
   @inlinable
   public static func % (
     one: Self, other: some FieldOperand<Subject, Value>
@@ -180,7 +180,7 @@ extension FieldOperand where Value: FieldNumber {
     ComputedField(.negated(one.computed.tree))
   }
 
-  /// As a double, to be compared or computed with others; null where it is.
+  /// The value as a double, to be compared or computed with others; null if it is null.
   @inlinable
   public var double: ComputedField<Subject, Double?> {
     ComputedField<Subject, Double?>(
@@ -199,7 +199,7 @@ extension FieldOperand {
 }
 
 extension FieldOperand where Value == Date {
-  /// In seconds.
+  /// Returns the difference of two dates in seconds.
   @inlinable
   public static func - (
     one: Self, other: some FieldOperand<Subject, Date>
@@ -212,7 +212,7 @@ extension FieldOperand where Value == Date {
     one.combined(.minus, ComputedField<Subject, Date>(constant: other))
   }
 
-  /// That many seconds later.
+  /// Returns the date that is so many seconds later.
   @inlinable
   public static func + (one: Self, seconds: Double) -> ComputedField<Subject, Date> {
     one.combined(.plus, ComputedField<Subject, Double>(constant: seconds))
@@ -220,7 +220,7 @@ extension FieldOperand where Value == Date {
 }
 
 extension FieldOperand where Value: MeasuredFieldValue {
-  /// Of a text in characters, of data in bytes, of an array in elements; null where it is.
+  /// The length of a string in characters, of data in bytes, of an array in elements; null if the value is null.
   @inlinable
   public var count: ComputedField<Subject, Int?> {
     ComputedField<Subject, Int?>(.length(computed.tree))
@@ -228,7 +228,7 @@ extension FieldOperand where Value: MeasuredFieldValue {
 }
 
 extension FieldOperand where Value == String {
-  /// By Unicode's simple mapping of each scalar.
+  /// Returns the string in lowercase, by Unicode's simple mapping of each scalar.
   @inlinable
   public func lowercased() -> ComputedField<Subject, String> {
     ComputedField(.lowercased(computed.tree))
@@ -243,7 +243,7 @@ extension FieldOperand where Value == String? {
 }
 
 extension FieldOperand {
-  /// The value, or another where it is null.
+  /// Returns the value, or another one if it is null.
   @inlinable
   public static func ?? <Wrapped: FieldValueConvertible>(
     one: Self, value: Wrapped

@@ -9,7 +9,7 @@ extension Condition {
   }
 }
 
-/// Whether a property has a value; nil is null.
+/// Returns the condition that a property has a value; nil is null.
 @inlinable
 public func == <Subject: Record, Value: FieldValueConvertible>(
   path: KeyPath<Subject, Value>, value: Value
@@ -24,7 +24,7 @@ public func != <Subject: Record, Value: FieldValueConvertible>(
   Condition(path, .notEqual, value.fieldValue)
 }
 
-/// Whether a property, of whichever type, is nil.
+/// Returns the condition that a property, of any type, is nil.
 @inlinable @_disfavoredOverload
 public func == <Subject: Record, Value>(
   path: KeyPath<Subject, Value?>, value: _OptionalNilComparisonType
@@ -91,7 +91,7 @@ public func ~= <Subject: Record, Value: FieldValueConvertible>(
 }
 
 extension Condition {
-  /// Whether a property has one of the values.
+  /// Returns the condition that a property has one of the values.
   @inlinable @_disfavoredOverload
   public static func `in`<Value: FieldValueConvertible>(
     _ path: KeyPath<Subject, Value>, _ values: some Sequence<Value>
@@ -113,7 +113,7 @@ extension Condition {
     path >= range.lowerBound && path < range.upperBound
   }
 
-  /// Both bounds included.
+  /// Returns the condition that a property lies between two values, both included.
   @inlinable
   public static func between<Value: OrderedFieldValue>(
     _ path: KeyPath<Subject, Value>, _ lower: Value, _ upper: Value
@@ -121,7 +121,7 @@ extension Condition {
     path >= lower && path <= upper
   }
 
-  /// Whether a property, of whichever type, is nil.
+  /// Returns the condition that a property, of any type, is nil.
   @inlinable
   public static func isNull<Value>(_ path: KeyPath<Subject, Value?>) -> Condition {
     Condition(path, .equal, .null)
@@ -150,7 +150,7 @@ extension Condition {
     Condition(.match(PropertyReference(path), TextMatch(.suffix, text, options)))
   }
 
-  /// Whether a text is within a property's.
+  /// Returns the condition that a property's string contains a text.
   @inlinable
   public static func contains<Value: FieldText>(
     _ path: KeyPath<Subject, Value>, _ text: String, _ options: TextMatch.Options = []
@@ -158,7 +158,7 @@ extension Condition {
     Condition(.match(PropertyReference(path), TextMatch(.contains, text, options)))
   }
 
-  /// As `==`, but not regarding what the options say.
+  /// Returns the condition that a property equals a string, except for the differences that the options ignore.
   @inlinable
   public static func equals<Value: FieldText>(
     _ path: KeyPath<Subject, Value>, _ text: String, _ options: TextMatch.Options
@@ -166,8 +166,8 @@ extension Condition {
     Condition(.match(PropertyReference(path), TextMatch(.equals, text, options)))
   }
 
-  /// Whether all of a property's text is as a pattern says, in which `?` stands for one Unicode scalar and
-  /// `*` for any number of them; behind a backslash they stand for themselves.
+  /// Returns the condition that a property's string matches a pattern as a whole. `?` stands for one Unicode scalar and
+  /// `*` for any number of them; after a backslash they stand for themselves.
   @inlinable
   public static func like<Value: FieldText>(
     _ path: KeyPath<Subject, Value>, _ pattern: String, _ options: TextMatch.Options = []
@@ -175,7 +175,7 @@ extension Condition {
     Condition(.match(PropertyReference(path), TextMatch(.like, pattern, options)))
   }
 
-  /// Whether an array has an element.
+  /// Returns the condition that an array has an element.
   @inlinable
   public static func contains<Element: FieldValueConvertible>(
     _ path: KeyPath<Subject, [Element]>, _ element: Element

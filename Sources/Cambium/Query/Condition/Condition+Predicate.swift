@@ -1,14 +1,13 @@
 public import FoundationEssentials
 
 extension Condition {
-  /// The condition that a predicate of Foundation's `#Predicate` is.
+  /// Creates a condition of a Foundation `#Predicate`.
   ///
-  /// It means what it does in Swift, but that texts compare by UTF-8 and that computing never traps.
-  /// Understood are properties, also of composites and behind `?`, constants, comparisons, `&& || !`,
-  /// arithmetic, `??`, `== nil`, `count` and `isEmpty`, ranges, `contains` of lists, arrays and texts, and
-  /// `starts(with:)`.
+  /// It means the same as in Swift, except that strings compare by their UTF-8 bytes and that no computation traps. It may
+  /// use properties, also of composites and after `?`, constants, comparisons, `&& || !`, arithmetic, `??`, `== nil`,
+  /// `count` and `isEmpty`, ranges, `contains` of lists, arrays and strings, and `starts(with:)`.
   ///
-  /// - Throws: `.invalidQuery`, with what is not understood.
+  /// - Throws: `.invalidQuery`, with the part that is not supported.
   public init(_ predicate: Predicate<Subject>) throws(StoreError) {
     var context = PredicateContext(root: Subject.self)
     context.parts[predicate.variable.key] = .record

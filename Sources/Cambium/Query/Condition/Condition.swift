@@ -5,9 +5,9 @@
 /// try store.fetch(Person.self, matching: { $0.age >= 18 && $0.name.hasPrefix("A") })
 /// ```
 ///
-/// It is a value, made without a store and without failing; it is checked against the description of the record
-/// before a record is read. What null, order and texts mean is said at ``FieldCondition``. Two conditions
-/// are equal if they are made of the same parts in the same way.
+/// It is a value: creating one needs no store and never fails. It is checked against the description of the record
+/// before a record is read. ``FieldCondition`` documents the meaning of null, order and strings. Two conditions are equal
+/// if they are made of the same parts in the same way.
 public struct Condition<Subject: Record>: Hashable, Sendable {
   @usableFromInline let tree: ConditionTree
 
@@ -16,15 +16,15 @@ public struct Condition<Subject: Record>: Hashable, Sendable {
     self.tree = tree
   }
 
-  /// The condition that a closure makes of the record's fields; better than operators on key paths where there
-  /// are more than three terms, since the compiler then says exactly what does not fit.
+  /// Creates the condition that a closure makes of the record's fields. With more than three terms, prefer it to operators
+  /// on key paths: the compiler's errors are more exact.
   @inlinable
   public init(matching condition: (Fields<Subject>) -> Condition<Subject>) {
     self = condition(Fields())
   }
 
-  /// The same condition on properties, by their names: `address.street`. A name that is no property's is
-  /// noticed when the condition is checked.
+  /// Creates a condition on properties of one on their names, such as `address.street`. A name without a property is an
+  /// error when the condition is checked.
   public init(_ condition: FieldCondition) {
     let paths = PropertyPaths.of(Subject.self)
     self.init(
@@ -33,18 +33,18 @@ public struct Condition<Subject: Record>: Hashable, Sendable {
 }
 
 extension Condition {
-  /// Always met.
+  /// A condition that every record meets.
   public static var always: Condition { Condition(.all([])) }
 
-  /// Never met.
+  /// A condition that no record meets.
   public static var never: Condition { Condition(.any([])) }
 
-  /// Met where all are; always, of none.
+  /// Returns a condition that a record meets if it meets all conditions; every record, if there are none.
   public static func all(_ conditions: [Condition]) -> Condition {
     Condition(.all(conditions.map(\.tree)))
   }
 
-  /// Met where one of them is; never, of none.
+  /// Returns a condition that a record meets if it meets one of the conditions; no record, if there are none.
   public static func any(_ conditions: [Condition]) -> Condition {
     Condition(.any(conditions.map(\.tree)))
   }
@@ -97,7 +97,7 @@ extension Condition {
 // MARK: As text
 
 extension Condition: CustomStringConvertible {
-  /// With the properties' names: `age >= 18 && name beginswith "A"`.
+  /// The condition as text, with the properties' names: `age >= 18 && name beginswith "A"`.
   public var description: String {
     let paths = PropertyPaths.of(Subject.self)
     do throws(TooDeep) {
@@ -117,7 +117,7 @@ extension Condition: CustomStringConvertible {
 }
 
 extension Condition: Codable {
-  /// As its description.
+  /// Decodes a condition from its description.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     do {

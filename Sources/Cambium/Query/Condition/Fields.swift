@@ -12,7 +12,7 @@ public struct Fields<Subject: Record>: Sendable {
   }
 }
 
-/// A field of a record type, or a part of a composite: what conditions are made of in a closure.
+/// A field of a record type, or a part of a composite, of which a closure makes a condition.
 @dynamicMemberLookup
 public struct FieldReference<Subject: Record, Value>: FieldOperand {
   @usableFromInline let property: PropertyReference
@@ -33,7 +33,7 @@ public struct FieldReference<Subject: Record, Value>: FieldOperand {
     FieldReference<Subject, Part>(property.part(PropertyReference(path), of: Subject.self))
   }
 
-  /// A part of an optional composite, null where that is.
+  /// A part of an optional composite, null if the composite is.
   @inlinable
   public subscript<Composite, Part>(
     dynamicMember path: KeyPath<Composite, Part>
@@ -81,7 +81,7 @@ extension FieldReference where Value: FieldValueConvertible {
     Condition(.comparison(field.property, .notEqual, value.fieldValue))
   }
 
-  /// Whether the field has one of the values.
+  /// Returns the condition that the field has one of the values.
   @inlinable @_disfavoredOverload
   public func isIn(_ values: some Sequence<Value>) -> Condition<Subject> {
     Condition(.isIn(property, values.map(\.fieldValue)))
@@ -109,7 +109,7 @@ extension FieldReference where Value: OrderedFieldValue {
     Condition(.comparison(field.property, .greaterOrEqual, value.fieldValue))
   }
 
-  /// Both bounds included.
+  /// Returns the condition that the field lies between two values, both included.
   @inlinable
   public func isBetween(_ lower: Value, _ upper: Value) -> Condition<Subject> {
     self >= lower && self <= upper
@@ -134,7 +134,7 @@ extension FieldReference where Value: OrderedFieldValue & Comparable {
 }
 
 extension FieldReference {
-  /// Whether the field, of whichever type, is nil.
+  /// Returns the condition that the field, of any type, is nil.
   @inlinable @_disfavoredOverload
   public static func == <Wrapped>(
     field: FieldReference, value: _OptionalNilComparisonType
@@ -174,13 +174,13 @@ extension FieldReference where Value: FieldText {
     Condition(.match(property, TextMatch(.contains, text, options)))
   }
 
-  /// As `==`, but not regarding what the options say.
+  /// Returns the condition that the field equals a string, except for the differences that the options ignore.
   @inlinable
   public func equals(_ text: String, _ options: TextMatch.Options) -> Condition<Subject> {
     Condition(.match(property, TextMatch(.equals, text, options)))
   }
 
-  /// With `?` for one Unicode scalar and `*` for any number of them.
+  /// Returns the condition that the field matches a pattern: `?` stands for one Unicode scalar, `*` for any number of them.
   @inlinable
   public func like(
     _ pattern: String, _ options: TextMatch.Options = []
@@ -190,7 +190,7 @@ extension FieldReference where Value: FieldText {
 }
 
 extension FieldReference {
-  /// Whether the array has an element.
+  /// Returns the condition that the array has an element.
   @inlinable
   public func contains<Element: FieldValueConvertible>(
     _ element: Element

@@ -1,42 +1,42 @@
-/// How the records of a query are found.
+/// An explanation of how a query is run.
 public struct QueryExplanation: Hashable, Sendable {
   /// The stored name of the record.
   public let record: String
-  /// Where records are looked for: `rows`, `index cityBalance`, a union or intersection of such; with how many
-  /// ranges of keys.
+  /// The trees that are searched: `rows`, `index cityBalance`, a union or intersection of such; with the number of ranges
+  /// of keys.
   public let access: String
-  /// What is looked at in each record that is found, because no range says it; nil if nothing.
+  /// The condition that is evaluated on each record that is found, because no range expresses it; nil if there is none.
   public let condition: FieldCondition?
-  /// What is done to have the records in order.
+  /// The way in which the records are brought into order.
   public let sorting: Sorting
-  /// About how many entries there are to be read; exact where the condition is nil.
+  /// The approximate number of entries to be read; exact if the condition is nil.
   public let estimatedCount: Int
-  /// Every other way, and why it was not taken.
+  /// The other plans, and why they were not chosen.
   public let others: [Other]
-  /// What the query really read; nil if it was not run.
+  /// The numbers of entries and rows that the query read; nil if it was not run.
   public let actual: Actual?
 
   public enum Sorting: Hashable, Sendable {
-    /// Records come in order as they are read.
+    /// Records are read in order.
     case none
-    /// Records that have the same first values come together, and each such group is sorted.
+    /// Records with the same first values are read together, and each such group is sorted.
     case groups
-    /// All are found, and sorted.
+    /// All records are found, and sorted.
     case all
-    /// All are found, and only the first are kept.
+    /// All records are found, and only the first are kept.
     case first(Int)
   }
 
-  /// A way that was not taken.
+  /// A plan that was not chosen.
   public struct Other: Hashable, Sendable {
     public let access: String
     public let reason: String
   }
 
   public struct Actual: Hashable, Sendable {
-    /// Entries of all trees that were read.
+    /// The number of entries read, of all trees.
     public let entryCount: Int
-    /// Rows that were looked at.
+    /// The number of rows read.
     public let rowCount: Int
     public let resultCount: Int
   }

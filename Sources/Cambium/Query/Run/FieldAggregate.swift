@@ -1,4 +1,4 @@
-/// What is computed of a property of all records of a group.
+/// A value that is computed of a property of all records of a group.
 public struct Aggregate<Subject: Record>: Hashable, Sendable {
   let kind: AggregateKind
   @usableFromInline let property: PropertyReference
@@ -9,31 +9,31 @@ public struct Aggregate<Subject: Record>: Hashable, Sendable {
     self.property = property
   }
 
-  /// Null is left out; of nothing, 0.
+  /// The sum of the values that are not null; 0 if there are none.
   @inlinable
   public static func sum<Value: SummedValue>(_ field: KeyPath<Subject, Value>) -> Aggregate {
     Aggregate(.sum, PropertyReference(field))
   }
 
-  /// Null is left out; of nothing, null.
+  /// The average of the values that are not null; null if there are none.
   @inlinable
   public static func average<Value: SummedValue>(_ field: KeyPath<Subject, Value>) -> Aggregate {
     Aggregate(.average, PropertyReference(field))
   }
 
-  /// The lowest value that is not null, as records are sorted; of nothing, null.
+  /// The lowest value that is not null, in the order of sorting; null if there are none.
   @inlinable
   public static func min<Value>(_ field: KeyPath<Subject, Value>) -> Aggregate {
     Aggregate(.lowest, PropertyReference(field))
   }
 
-  /// The highest value, as records are sorted; of nothing, null.
+  /// The highest value, in the order of sorting; null if there are none.
   @inlinable
   public static func max<Value>(_ field: KeyPath<Subject, Value>) -> Aggregate {
     Aggregate(.highest, PropertyReference(field))
   }
 
-  /// How many values are not null.
+  /// The number of values that are not null.
   @inlinable
   public static func count<Value>(_ field: KeyPath<Subject, Value>) -> Aggregate {
     Aggregate(.count, PropertyReference(field))

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 
-/// The numbers of a field, added up; null is left out.
+/// The sum of the numbers of a field; null is left out.
 public struct FieldSum: Sendable {
-  /// How many numbers there were.
+  /// The number of numbers.
   public private(set) var count = 0
   fileprivate var integers: Int128 = 0
   fileprivate var doubles = 0.0
@@ -98,7 +98,7 @@ extension FieldSum {
     }
   }
 
-  /// Nil of no number.
+  /// The average; nil if there are no numbers.
   var average: FieldValue? {
     if count == 0 { return Optional.none }
     switch type {
@@ -109,13 +109,13 @@ extension FieldSum {
   }
 }
 
-/// A number that fields can be added up of.
+/// A number that can be summed up and averaged.
 public protocol SummedValue: Sendable {
   associatedtype Total
   associatedtype Average
-  /// Nil where the sum is too high or too low.
+  /// Returns the sum; nil if it is too high or too low.
   static func total(of sum: FieldSum) -> Total?
-  /// Nil of no number, and of decimals that are too high or too low together.
+  /// Returns the average; nil if there are no numbers, or if the sum of decimals is too high or too low.
   static func average(of sum: FieldSum) -> Average?
 }
 

@@ -1,12 +1,12 @@
-/// Why a text is no condition, and where.
+/// The place and reason for which a text is not a condition.
 public struct ConditionSyntaxError: Error, Hashable, Sendable {
-  /// From 1.
+  /// The line, counted from 1.
   public let line: Int
-  /// From 1, in Unicode scalars.
+  /// The column, counted from 1, in Unicode scalars.
   public let column: Int
-  /// What could have stood there: "a value".
+  /// The expected text: "a value".
   public let expected: String
-  /// What stands there: "“)”".
+  /// The text that was found instead: "“)”".
   public let found: String
 }
 

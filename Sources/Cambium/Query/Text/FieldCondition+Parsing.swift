@@ -1,24 +1,23 @@
 internal import FoundationEssentials
 
 extension FieldCondition {
-  /// Reads a condition of text, such as `age >= 18 && name beginswith "A"`.
+  /// Parses a condition, such as `age >= 18 && name beginswith "A"`.
   ///
-  /// - Comparisons `== != < <= > >=` of fields (`address.street`; names that are none to the language
-  ///   between backticks), values, and what is computed of them by `+ - * / % ??`, `length(…)` and
-  ///   `lowercased(…)`; `is null`, `is not null`.
+  /// - Comparisons `== != < <= > >=` of fields (`address.street`; other names between backticks), values, and expressions
+  ///   of them with `+ - * / % ??`, `length(…)` and `lowercased(…)`; `is null`, `is not null`.
   /// - `age in [1, 2]`, `age between 1 and 5`, `tags has "x"`.
-  /// - `name beginswith "A"`, `endswith`, `contains`, `equals` and `like`, with `[c]`, `[d]` or `[cd]` behind the
-  ///   word where case or diacritics make no difference. An array `contains` an element too.
+  /// - `name beginswith "A"`, `endswith`, `contains`, `equals` and `like`, followed by `[c]`, `[d]` or `[cd]` to ignore case
+  ///   or diacritics. An array `contains` an element, too.
   /// - `&& || !`, `and or not`, parentheses, `true`, `false`, `all(…)`, `any(…)`.
-  /// - Values: numbers, strings with the escapes of Swift, `true`, `false`, `null`, lists in brackets; and behind
-  ///   their type `date"2026-01-02T03:04:05Z"`, `uuid"…"`, `url"…"`, `decimal"1.5"`, `float"1.5"`,
-  ///   `unsigned"5"`, and `data"00ff"`. A string stands for a date, UUID or URL where it is compared with one,
-  ///   and numbers for those of the field's type.
+  /// - Values: numbers, strings with the escapes of Swift, `true`, `false`, `null`, lists in brackets; and after the name of
+  ///   their type `date"2026-01-02T03:04:05Z"`, `uuid"…"`, `url"…"`, `decimal"1.5"`, `float"1.5"`, `unsigned"5"`, and
+  ///   `data"00ff"`. A string stands for a date, UUID or URL if it is compared with one, and numbers for those of the
+  ///   field's type.
   ///
-  /// Words are the same in upper case. The description of a condition is read as the same condition, unless
-  /// it is nested hundreds deep.
+  /// Words may be in upper case. The description of a condition is parsed as the same condition, unless it is nested
+  /// hundreds deep.
   ///
-  /// - Throws: where the text is none, and what was expected there.
+  /// - Throws: The place of the error, and what was expected there.
   /// - Complexity: O(length).
   public init(parsing text: String) throws(ConditionSyntaxError) {
     var parser = try ConditionParser(text)
@@ -27,9 +26,9 @@ extension FieldCondition {
 }
 
 extension FieldValue {
-  /// Reads a value as it stands in conditions: what `literal` writes.
+  /// Parses a value as it is written in conditions, and by `literal`.
   ///
-  /// - Throws: where the text is none, and what was expected there.
+  /// - Throws: The place of the error, and what was expected there.
   public init(parsing text: String) throws(ConditionSyntaxError) {
     var parser = try ConditionParser(text)
     self = try parser.wholeValue()

@@ -1,4 +1,4 @@
-/// What to do where another record has the same values as the one that is written, in fields that are unique.
+/// The treatment of a record that has the same values in unique fields as the one that is written.
 public enum ConflictPolicy: Hashable, Sendable {
   /// Throws `StoreError.uniqueConflict`; nothing is written.
   case refuse

@@ -44,8 +44,8 @@ extension StoreModel {
     return CheckedModel(schema: schema, records: records)
   }
 
-  /// The schemas of all versions up to the model's own, each with the numbers of the one before: what
-  /// a store would have that was migrated through all of them.
+  /// Returns the schemas of all versions up to the model's own, each with the numbers of the one before, as a store has
+  /// them that was migrated through all versions.
   ///
   /// - Throws: `StoreError.invalidDescription`.
   public func schemas() throws(StoreError) -> [Schema] {

@@ -1,4 +1,4 @@
-/// One stored property of a record.
+/// A stored property of a record.
 public struct Field: Sendable {
   let name: String
   let type: FieldType
@@ -14,18 +14,18 @@ public struct Field: Sendable {
   let migrationInfo: MigrationInfo?
 
   /// - Parameters:
-  ///   - primaryKey: Whether it is the primary key, or a part of it in the order of declaration.
-  ///   - name: What it is stored as; without a dot.
-  ///   - type: What it is stored as.
-  ///   - storage: Whether long values lie outside the row.
-  ///   - optional: Whether it may be nil: exactly if the property is an `Optional`.
-  ///   - property: The Swift property, where that has another name.
-  ///   - unique: Whether no two records have the same value. Any number of them may have nil.
-  ///   - indexed: Whether an index helps to find records by it. What is unique is indexed.
+  ///   - primaryKey: True for the primary key, or for each part of it in the order of declaration.
+  ///   - name: The stored name, without a dot.
+  ///   - type: The stored type.
+  ///   - storage: Keeps long values in the row, or outside of it.
+  ///   - optional: True exactly if the property is an `Optional`.
+  ///   - property: The name of the Swift property, if it is not the stored name.
+  ///   - unique: True if no two records may have the same value. Any number of them may have nil.
+  ///   - indexed: True to keep an index, by which records are found and sorted. Unique fields are indexed anyway.
   ///   - default: The value of records that are saved without the Swift type and do not name the field.
-  ///   - validation: What a value has to meet to be stored; nil always does.
-  ///   - modifier: Anything; where it changes, so does the fingerprint.
-  ///   - migrationInfo: What to do about it when a store comes from the version before.
+  ///   - validation: The rules that a value must meet to be stored; nil always does.
+  ///   - modifier: Any text; if it changes, so does the fingerprint.
+  ///   - migrationInfo: The name or the default of the field when a store is migrated from the version before.
   public init(
     primaryKey: Bool = false, name: String, type: FieldType, storage: FieldStorage = .inline,
     optional: Bool = false, property: String? = nil, unique: Bool = false, indexed: Bool = false,
@@ -39,7 +39,7 @@ public struct Field: Sendable {
       validation: validation, modifier: modifier, migrationInfo: migrationInfo)
   }
 
-  /// The same with a default that is a value of Swift's: of an enum, or of what a codec encodes.
+  /// Creates a field with a default that is a Swift value: of an enum, or of a type that a codec encodes.
   public init(
     primaryKey: Bool = false, name: String, type: FieldType, storage: FieldStorage = .inline,
     optional: Bool = false, property: String? = nil, unique: Bool = false, indexed: Bool = false,
@@ -86,23 +86,22 @@ public struct Field: Sendable {
   }
 }
 
-/// Where the values of a field lie.
+/// The place of a field's values.
 public struct FieldStorage: Hashable, Sendable {
   /// Nil where they are always in the row.
   let options: BlobOptions?
 
-  /// In the row, however long they are.
+  /// In the row, whatever their length.
   public static let inline = FieldStorage(options: nil)
 
-  /// In the row where they are short; where they are longer than the threshold, outside of it, compressed: fetching
-  /// the record does not read them where the property is a `Blob`. For binary data and strings.
+  /// In the row if they are short; outside of it, compressed, if they are longer than the threshold. Fetching a record does
+  /// not read them if the property is a `Blob`. For binary data and strings.
   ///
-  /// What is said here counts for values that are written from now on, and may change without a new version of the
-  /// model.
+  /// These options apply to values that are written from now on, and may change without a new version of the model.
   ///
   /// - Parameters:
   ///   - threshold: The most bytes of a value that stays in the row.
-  ///   - deduplicated: Whether a value that is stored already is stored once.
+  ///   - deduplicated: True to store equal values once.
   public static func external(
     threshold: Int = 4096, compression: BlobCompression = .zstd(level: 1),
     deduplicated: Bool = false

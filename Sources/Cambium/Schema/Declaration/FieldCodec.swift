@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// Makes bytes of values and values of bytes, for fields whose type no column has.
+/// A codec: encodes values as bytes and decodes them, for fields of types that have no column type.
 public protocol FieldCodec: Sendable {
   /// Stands for the codec in the store and in the fingerprint: bytes of one identifier must always be
   /// readable by it. At most 255 bytes of UTF-8.

@@ -1,4 +1,4 @@
-/// What a value of a field has to meet to be stored. Nil always does.
+/// A rule that a value of a field must meet to be stored. Nil always does.
 public struct FieldRule: Sendable {
   let kind: Kind
 
@@ -39,7 +39,7 @@ extension FieldRule {
     FieldRule(lower: nil, upper: range.upperBound.fieldValue, includesUpper: false)
   }
 
-  /// Of a string in characters, of data in bytes, of an array in elements.
+  /// Bounds the length: of a string in characters, of data in bytes, of an array in elements.
   public static func length(_ range: ClosedRange<Int>) -> FieldRule {
     FieldRule(kind: .length(range))
   }
@@ -52,19 +52,18 @@ extension FieldRule {
     FieldRule(kind: .length(min(0, range.upperBound)...range.upperBound))
   }
 
-  /// A regular expression that matches somewhere in a string; all of it between `^` and `$`.
+  /// Requires that a regular expression matches somewhere in a string; between `^` and `$`, all of it.
   ///
-  /// It is matched by trying. A repeated group in which something is repeated, as `(a+)+`, is refused, since that
-  /// can take time exponential in the string's length; so can alternatives in a repeated group that match the same,
-  /// and several repetitions one after the other take powers of it. A rule of length that is given before
-  /// bounds that.
+  /// It is matched by backtracking. A repeated group that contains a repetition, such as `(a+)+`, is refused, since it can
+  /// take time exponential in the string's length. Alternatives in a repeated group that match the same can as well, and
+  /// several repetitions one after the other take powers of the length. A rule of length given before bounds that.
   public static func pattern(_ pattern: String) -> FieldRule {
     FieldRule(kind: .pattern(pattern))
   }
 
   /// - Parameters:
-  ///   - text: What holds, for errors: "a prime".
-  ///   - holds: Whether a value meets it. Not called for nil.
+  ///   - text: The requirement, for errors: "a prime".
+  ///   - holds: Returns true if a value meets it. Not called for nil.
   public static func predicate(
     _ text: String, _ holds: @escaping @Sendable (FieldValue) -> Bool
   ) -> FieldRule {

@@ -1,4 +1,4 @@
-/// What a field is declared to be stored as.
+/// The type of a field, as declared.
 public struct FieldType: Sendable {
   let kind: Kind
   /// How many types are one in the other.
@@ -64,10 +64,10 @@ extension FieldType {
     FieldType(kind: .array(element))
   }
 
-  /// A struct whose properties are fields of the record: `address.street` can be asked for and indexed. Composites
-  /// nest at most 100 deep.
+  /// A struct whose properties are fields of the record: `address.street` can be queried and indexed. Composites nest at
+  /// most 100 deep.
   ///
-  /// - Parameter parts: `Field`s, and `Transient`s for what is not stored.
+  /// - Parameter parts: `Field`s, and `Transient`s for properties that are not stored.
   public static func composite(
     @RecordDescription.ResultBuilder _ parts: () -> RecordDescription
   ) -> FieldType {

@@ -15,17 +15,17 @@ public struct KeyField: Hashable, Sendable, ExpressibleByStringLiteral {
     self.isCaseInsensitive = isCaseInsensitive
   }
 
-  /// What a name alone means too.
+  /// Sorts from the lowest value to the highest, as a name alone does.
   public static func ascending(_ name: String) -> KeyField {
     KeyField(name: name, isDescending: false, isCaseInsensitive: false)
   }
 
-  /// From the highest value to the lowest.
+  /// Sorts from the highest value to the lowest.
   public static func descending(_ name: String) -> KeyField {
     KeyField(name: name, isDescending: true, isCaseInsensitive: false)
   }
 
-  /// A string without regard to case: by Unicode's simple lowercase mapping of each scalar.
+  /// Compares strings without regard to case, by Unicode's simple lowercase mapping of each scalar.
   public static func caseInsensitive(_ name: String, descending: Bool = false) -> KeyField {
     KeyField(name: name, isDescending: descending, isCaseInsensitive: true)
   }
@@ -52,7 +52,7 @@ public struct Index: Sendable {
   let condition: FieldCondition?
 
   /// - Parameters:
-  ///   - name: What errors and plans call it; by default, of its fields' names.
+  ///   - name: The name in errors and plans; by default, made of its fields' names.
   ///   - condition: Only records that meet it are in the index.
   public init(
     _ fields: KeyField..., named name: String? = nil, where condition: FieldCondition? = nil
@@ -68,13 +68,13 @@ public struct Index: Sendable {
   }
 }
 
-/// A constraint that no two records have the same values in these fields, unless one of them is nil. An
-/// index too.
+/// A constraint that no two records have the same values in these fields, unless one of the values is nil. It is an
+/// index as well.
 public struct Unique: Sendable {
   let index: Index
 
   /// - Parameters:
-  ///   - name: What errors and plans call it; by default, of its fields' names.
+  ///   - name: The name in errors and plans; by default, made of its fields' names.
   ///   - condition: Only records that meet it are compared.
   public init(
     _ fields: KeyField..., named name: String? = nil, where condition: FieldCondition? = nil

@@ -1,4 +1,4 @@
-/// What to do about a field when a store comes from the version before.
+/// The name or the default of a field when a store is migrated from the version before.
 ///
 /// A default acts in the step in which the field is new or no longer optional. A `renamingID` acts in each version
 /// that states it if the version before does not state the same one for a field of that name: so it may be left in
@@ -12,20 +12,20 @@ public struct MigrationInfo: Sendable {
     self.renamingID = renamingID
   }
 
-  /// The field is the one that the version before calls `renamingID`.
+  /// States that the field is the one that the version before calls `renamingID`.
   public init(renamingID: String) {
     defaultValue = nil
     self.renamingID = renamingID
   }
 
-  /// Records that have no value get `default`, which has to convert exactly to the field's type: an
-  /// integer for a double, a string for a URL.
+  /// Gives records without a value a default, which must convert exactly to the field's type: an integer for a double, a
+  /// string for a URL.
   public init(default value: FieldValue, renamingID: String? = nil) {
     defaultValue = FieldDefault(value)
     self.renamingID = renamingID
   }
 
-  /// The same with a value of Swift's: of an enum, or of what a codec encodes.
+  /// Gives records without a value a default that is a Swift value: of an enum, or of a type that a codec encodes.
   public init(default value: some Encodable & Sendable, renamingID: String? = nil) {
     defaultValue = FieldDefault(encodable: value)
     self.renamingID = renamingID

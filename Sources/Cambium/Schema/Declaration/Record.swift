@@ -32,7 +32,7 @@ extension Record {
   public static var hooks: RecordHooks<Self> { RecordHooks() }
 }
 
-/// How the values of a record type become rows and come back.
+/// The way in which values of a record type become rows and are read back.
 public enum RecordCoding: Hashable, Sendable {
   /// Its properties are read and set in place, at offsets found when a store is opened. By far the faster.
   case plan

@@ -1,4 +1,4 @@
-/// What is stored of a record type in one version: plain data, checked when a store is opened.
+/// The description of a record type in one version: plain data, checked when a store is opened.
 public struct RecordDescription: Sendable {
   var elements: [Element]
 

@@ -1,4 +1,4 @@
-/// An enum that is stored as an integer. Needs no code where its raw values are `Int`s.
+/// An enum that is stored as an integer. If its raw values are `Int`s, conforming needs no code.
 public protocol RecordIntegerEnum: Codable, FieldValueConvertible {
   /// Nil where no case has the value.
   init?(intRawValue: Int)
@@ -17,7 +17,7 @@ extension RecordIntegerEnum where Self: RawRepresentable, RawValue == Int {
   public var intRawValue: Int { rawValue }
 }
 
-/// An enum that is stored as a string. Needs no code where its raw values are `String`s.
+/// An enum that is stored as a string. If its raw values are `String`s, conforming needs no code.
 public protocol RecordStringEnum: Codable, FieldValueConvertible {
   /// Nil where no case has the value.
   init?(stringRawValue: String)

@@ -1,15 +1,14 @@
-/// What a record type does when its records are written or read. One that is nil costs nothing.
+/// The hooks of a record type, which run when its records are written or read. A hook that is nil costs nothing.
 ///
-/// A hook that throws ends the operation it is called for, with its error. Hooks do not run in a
-/// migration.
+/// A hook that throws ends the operation with its error. Hooks do not run in a migration.
 public struct RecordHooks<Subject>: Sendable {
-  /// Before a record that was not there is written; may change it.
+  /// Called before a new record is written; may change it.
   public var beforeInsert: (@Sendable (inout Subject) throws -> Void)?
-  /// Before a record takes the place of an old one, which comes second; may change the new one.
+  /// Called before a record replaces an old one, which is the second argument; may change the new one.
   public var beforeUpdate: (@Sendable (inout Subject, Subject) throws -> Void)?
-  /// Before a record is deleted, whether by value, key or condition.
+  /// Called before a record is deleted, by value, key or condition.
   public var beforeDelete: (@Sendable (Subject) throws -> Void)?
-  /// After a record was read; may change it.
+  /// Called after a record was read; may change it.
   public var afterLoad: (@Sendable (inout Subject) throws -> Void)?
 
   public init(

@@ -1,4 +1,4 @@
-/// What a record is stored as. Without it, that is the type's own name.
+/// The stored name of a record. Without it, that is the type's own name.
 public struct RecordName: Sendable {
   let name: String
   let renamingID: String?
@@ -13,7 +13,7 @@ public struct RecordName: Sendable {
   }
 }
 
-/// Makes a record's fingerprint differ though nothing else does: where what its bytes mean has changed.
+/// A text that is part of a record's fingerprint: change it if the meaning of stored values has changed, but nothing else.
 public struct RecordModifier: Sendable {
   let text: String
 
@@ -22,15 +22,14 @@ public struct RecordModifier: Sendable {
   }
 }
 
-/// A property that is not stored.
+/// A property that is not stored, or not in this version.
 public struct Transient: Sendable {
   let property: String
   let type: any Any.Type
   /// Of exactly that type.
   let value: any Sendable
 
-  /// - Parameter value: What the property of a record that is read is set to. Evaluated once, when the
-  ///   description is made.
+  /// - Parameter value: The value of the property in records that are read. Evaluated once, when the description is made.
   public init<Value: Sendable>(_ property: String, default value: Value) {
     self.property = property
     type = Value.self
@@ -38,14 +37,14 @@ public struct Transient: Sendable {
   }
 }
 
-/// A rule that whole records have to meet to be stored.
+/// A rule that whole records must meet to be stored.
 public struct Validation: Sendable {
   let text: String
   let test: any RecordTest
 
   /// - Parameters:
-  ///   - text: What holds, for errors: "a discount is not above the price".
-  ///   - holds: Whether it does.
+  ///   - text: The requirement, for errors: "a discount is not above the price".
+  ///   - holds: Returns true if a record meets it.
   public init<Subject: Record>(
     _ text: String, holds: @escaping @Sendable (Subject) -> Bool
   ) {

@@ -1,6 +1,6 @@
 /// The record types of a program, and the version in which it describes them.
 public struct StoreModel: Sendable {
-  /// From 1.
+  /// The version, counted from 1.
   public let version: Int
   /// A name for the version, such as that of the program's release.
   public let label: String?
@@ -10,7 +10,7 @@ public struct StoreModel: Sendable {
   /// one.
   let isUntyped: Bool
 
-  /// - Parameter removed: The types that earlier versions had, and the program no longer has.
+  /// - Parameter removed: The records of earlier versions for which the program no longer has types.
   public init(
     version: Int = 1, label: String? = nil, records: [any Record.Type],
     removed: [RemovedRecord] = []
@@ -46,14 +46,14 @@ public struct StoreModel: Sendable {
   }
 }
 
-/// A record that earlier versions had, and for which there is no type any more.
+/// A record of earlier versions for which there is no type any more.
 public struct RemovedRecord: Sendable {
   let name: String
   let description: @Sendable (Int) -> RecordDescription
 
   /// - Parameters:
-  ///   - name: What it was stored as.
-  ///   - description: What was stored of it in a version; nothing for the current one.
+  ///   - name: Its stored name.
+  ///   - description: Its description in a version; nothing for the current one.
   public init(
     _ name: String,
     @RecordDescription.ResultBuilder description: @escaping @Sendable (Int) -> RecordDescription

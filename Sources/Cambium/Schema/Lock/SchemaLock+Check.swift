@@ -16,12 +16,11 @@ extension SchemaLock {
     try self.init(parsing: text)
   }
 
-  /// Makes sure that a model describes every version as it was released, and that all of them are in the lock at
-  /// `path`. For a test that runs with every change.
+  /// Checks that a model describes every version as it was released, and that all versions are in the lock at `path`. Call
+  /// it in a test that runs with every change.
   ///
-  /// - Parameter allowsUnreleased: Whether the model's own version may be missing: while it is developed.
-  /// - Throws: `SchemaLockError`, whose description says what has changed and what to write;
-  ///   `StoreError.invalidDescription`.
+  /// - Parameter allowsUnreleased: True to accept that the model's own version is missing while it is developed.
+  /// - Throws: `SchemaLockError`, whose description names the changes and what to write; `StoreError.invalidDescription`.
   public static func check(
     _ model: StoreModel, at path: String, allowsUnreleased: Bool = false
   ) throws {
@@ -41,13 +40,13 @@ extension SchemaLock {
     }
   }
 
-  /// Locks the versions of a model that the lock at `path` does not have; makes it where there is none. What it
-  /// has stays as it is, but for what no store depends on.
+  /// Adds the versions of a model to the lock at `path` that it does not have, and creates the file if there is none. The
+  /// versions in it stay as they are, except for parts on which no store depends.
   ///
-  /// A version that was locked too early is unlocked by deleting its lines.
+  /// To unlock a version that was locked too early, delete its lines.
   ///
   /// - Throws: `SchemaLockError.changed` and `.newer`, as `check`; `.malformed`, `.io`;
-  ///   `StoreError.invalidDescription`. Then the file is as it was.
+  ///   `StoreError.invalidDescription`. The file is then unchanged.
   public static func write(_ model: StoreModel, at path: String) throws {
     var described = try SchemaLock(model)
     do throws(SchemaLockError) {

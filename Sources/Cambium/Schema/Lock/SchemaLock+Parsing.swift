@@ -1,4 +1,6 @@
 extension SchemaLock {
+  /// Parses a lock.
+  ///
   /// - Throws: `SchemaLockError.malformed` with the place of the first fault.
   public init(parsing text: String) throws(SchemaLockError) {
     var parser = LockParser()

@@ -1,5 +1,5 @@
 extension SchemaLock: CustomStringConvertible {
-  /// The lock as its file has it: the same for the same versions, whatever the order of their declaration.
+  /// The text of the lock's file: the same for the same versions, whatever the order of declaration.
   public var description: String {
     ([Self.preamble, "schema-lock \(Self.format)"] + versions.map { "\n" + $0.text })
       .joined(separator: "\n") + "\n"

@@ -1,5 +1,5 @@
-/// The versions of a model that were released, as a readable text to commit beside the program: what stores in the
-/// world may have, and so what no later change may describe otherwise.
+/// The released versions of a model, as a readable text to commit beside the program. Stores in use may have them, so no
+/// later change may describe them differently.
 ///
 /// ```swift
 /// @Test func `no released version has changed`() throws {
@@ -7,14 +7,14 @@
 /// }
 /// ```
 ///
-/// Of each version it has the fingerprint and, beside it, everything that the fingerprint is made of, so that a
-/// difference can be named; and what is in no fingerprint though migrations depend on it: defaults and
-/// `renamingID`s. A version that is not in it is still being developed.
+/// For each version it contains the fingerprint and everything that the fingerprint is made of, so that a difference can
+/// be named; and defaults and `renamingID`s, which are in no fingerprint although migrations depend on them. A version
+/// that is not in it is still being developed.
 public struct SchemaLock: Hashable, Sendable {
-  /// Ascending.
+  /// The versions, in ascending order.
   public internal(set) var versions: [LockedVersion]
 
-  /// All versions that a model describes.
+  /// Creates a lock of all versions that a model describes.
   ///
   /// - Throws: `StoreError.invalidDescription`.
   public init(_ model: StoreModel) throws(StoreError) {
@@ -25,7 +25,7 @@ public struct SchemaLock: Hashable, Sendable {
     }
   }
 
-  /// The versions of a store, as it has them: without defaults, renamings and validations, which no store keeps.
+  /// Creates a lock of the versions of a store, without defaults, renamings and validations, which no store keeps.
   public init(_ schemas: [Schema]) {
     versions = schemas.map { LockedVersion($0) }
   }
@@ -34,18 +34,18 @@ public struct SchemaLock: Hashable, Sendable {
     self.versions = versions
   }
 
-  /// The same lock with those versions of another that it does not have.
+  /// Returns the lock with those versions of another lock that it does not have.
   public func completed(by other: SchemaLock) -> SchemaLock {
     let missing = other.versions.filter { !contains(version: $0.number) }
     return SchemaLock(versions: (versions + missing).sortedRarely { $0.number < $1.number })
   }
 
-  /// The same lock without the versions that do not meet a condition.
+  /// Returns the lock with only the versions that meet a condition.
   public func filter(_ isKept: (LockedVersion) -> Bool) -> SchemaLock {
     SchemaLock(versions: versions.filter(isKept))
   }
 
-  /// Whether a version was released.
+  /// Returns true if a version is in the lock.
   public func contains(version: Int) -> Bool { self[version] != nil }
 
   public subscript(version: Int) -> LockedVersion? { versions.first { $0.number == version } }
@@ -54,23 +54,23 @@ public struct SchemaLock: Hashable, Sendable {
 /// One version in a lock.
 public struct LockedVersion: Hashable, Sendable {
   public let number: Int
-  /// What it was called when it was locked.
+  /// Its label when it was locked.
   public internal(set) var label: String?
-  /// Of all records; 32 hexadecimal digits.
+  /// The fingerprint of all records, as 32 hexadecimal digits.
   public let fingerprint: String
-  /// By name.
+  /// In the order of their names.
   public internal(set) var records: [LockedRecord]
 }
 
 /// One record of a version in a lock, in words.
 public struct LockedRecord: Hashable, Sendable {
   public let name: String
-  /// 32 hexadecimal digits.
+  /// Its fingerprint, as 32 hexadecimal digits.
   public let fingerprint: String
   /// What it says that the version before calls it.
   var renamingID: String?
   var modifier: String?
-  /// By name.
+  /// In the order of their names.
   var fields: [LockedField] = []
   var key: [LockedPart] = []
   /// In the order of their text.

@@ -1,16 +1,16 @@
-/// Why a model does not go with a lock. Its `description` says what to write.
+/// A mismatch between a model and a lock. Its `description` says what to write.
 @nonexhaustive public enum SchemaLockError: Error, Hashable, Sendable {
-  /// There is no such file.
+  /// The file does not exist.
   case missing(path: String)
-  /// The file is no lock, from the place named on, which is counted from 1.
+  /// The file is not a lock, from this place on. Lines and columns are counted from 1.
   case malformed(line: Int, column: Int, reason: String)
-  /// The model describes a version otherwise that is in the lock. `advice` says what to write instead.
+  /// The model describes a version of the lock differently. `advice` says what to write instead.
   case changed(version: Int, differences: [String], advice: String)
   /// The model has versions that are not in the lock.
   case notLocked(versions: [Int], path: String)
-  /// The lock has a version that the model has not.
+  /// The lock has a version that the model does not have.
   case newer(version: Int, model: Int)
-  /// The lock says otherwise what no store depends on: a label, or what is validated.
+  /// The lock differs in a part on which no store depends: a label, or a validation.
   case outdated(version: Int, differences: [String], path: String)
   /// The file cannot be read or written.
   case io(path: String, reason: String)

@@ -1,7 +1,7 @@
 /// The way of a backup to its directory: it is made beside it, under a name of its own, and renamed when all of it is
 /// on the medium. So at `path` there is nothing, or a whole store.
 enum BackupRun {
-  /// What the directory is called until then.
+  /// The suffix of the directory's name until then.
   private static let suffix = ".backup"
 
   /// - Parameters:
@@ -70,7 +70,7 @@ extension String {
   }
 }
 
-/// What a backup has copied.
+/// The result of a backup.
 public struct BackupReport: Hashable, Sendable {
   /// The number of the last commit that is in the copy.
   public let sequence: UInt64

@@ -1,16 +1,16 @@
 extension PersistentStore {
-  /// Copies the newest committed state to a store of its own at `path`, while others read and write: all records,
-  /// indexes, blobs, metadata, the history, and what the store knows of its versions. States from before migrations are not
-  /// copied, so the copy cannot be rolled back to them.
+  /// Copies the newest committed state to a new store at `path`, while others read and write: all records, indexes, blobs,
+  /// metadata, the history, and the descriptions of its versions. States from before migrations are not copied, so the
+  /// copy cannot be rolled back to them.
   ///
-  /// The copy is made beside `path`, under that name with `.backup` behind it, and renamed when all of it is on the
-  /// medium: at `path` there is nothing, or a whole store. It has no garbage, and is the same store at an earlier time:
-  /// cursors into its history hold in the copy, too. A store that is only read, or in memory, can be copied as well.
-  /// The calling thread does the work.
+  /// The copy is made beside `path`, under that name followed by `.backup`, and renamed when all of it is on the disk: at
+  /// `path` there is either nothing or a whole store. It has no garbage, and is the same store at an earlier time: cursors
+  /// into its history are valid in the copy, too. Stores in memory and stores opened for reading can be copied as well. The
+  /// calling thread does the work.
   ///
-  /// - Parameter progress: Is told how far it is, now and then. It ends the backup by throwing.
-  /// - Throws: what `progress` does; `StoreError.io` where there is anything at `path`; `.locked` where another backup
-  ///   to it is under way; `.corrupt`, `.full`, `.io`, `.closed`, `.forked`: then there is nothing at `path`.
+  /// - Parameter progress: Called from time to time. It ends the backup by throwing.
+  /// - Throws: What `progress` throws; `StoreError.io` if there is anything at `path`; `.locked` if another backup to it
+  ///   is under way; `.corrupt`, `.full`, `.io`, `.closed`, `.forked`: then there is nothing at `path`.
   @discardableResult
   public func backUp(
     to path: String, progress: (BackupProgress) throws -> Void = { _ in }
@@ -20,7 +20,8 @@ extension PersistentStore {
     }
   }
 
-  /// The same for tasks: it is done on a thread of its own, and ends when the task is cancelled.
+  /// Copies the newest committed state on a thread of its own, while the task is suspended. It ends when the task is
+  /// cancelled.
   ///
   /// - Throws: as the other; `CancellationError`.
   @discardableResult

@@ -1,8 +1,8 @@
-/// How much collection of blobs may do at a time.
+/// A limit of the work that one call to `collectBlobs` does.
 public struct BlobBudget: Hashable, Sendable {
-  /// The bytes of blobs that are moved, at most; a blob that was begun is finished.
+  /// The most bytes of blobs that are moved; the last blob is always finished.
   public var bytes: Int
-  /// Segments in which garbage has a smaller share than this are left alone.
+  /// The least share of garbage in a file for it to be rewritten.
   public var garbageShare: Double
 
   public init(bytes: Int, garbageShare: Double = 0.5) {
@@ -10,6 +10,6 @@ public struct BlobBudget: Hashable, Sendable {
     self.garbageShare = garbageShare
   }
 
-  /// Whatever there is to do.
+  /// No limit.
   public static let unlimited = BlobBudget(bytes: .max)
 }

@@ -1,13 +1,13 @@
 extension PersistentStore {
-  /// Gives back room that blobs took which are gone: moves those that are left out of files that are mostly garbage,
-  /// and removes the files. Others write and read meanwhile; what snapshots and blobs in hand read stays as it is.
+  /// Reclaims the space of blobs that nothing refers to: moves live blobs out of files that are mostly garbage, and
+  /// removes those files. Others read and write meanwhile; snapshots and blobs that were fetched stay readable.
   ///
   /// Each slice of a few megabytes is a commit. Files with blobs that are not in a record yet are left alone.
   ///
-  /// - Returns: whether there is more to do.
+  /// - Returns: True if there is more to do.
   /// - Complexity: O(blobs that are moved) and O(segments); never O(blobs).
-  /// - Throws: `StoreError.readOnly`, `.corrupt` where a blob to be moved is damaged, and what a commit throws. What
-  ///   was moved by then stays moved.
+  /// - Throws: `StoreError.readOnly`, `.corrupt` if a blob to be moved is damaged, and what a commit throws. Blobs that
+  ///   were moved by then stay moved.
   @discardableResult
   public func collectBlobs(_ budget: BlobBudget = .unlimited) throws(StoreError) -> Bool {
     if backend.isReadOnly { throw .readOnly(path: path) }
@@ -31,7 +31,7 @@ private struct BlobCollection {
   /// Segments that were taken in hand: each once.
   private var taken: Set<UInt32> = []
 
-  /// How many bytes are moved in one commit, about.
+  /// The approximate number of bytes that are moved in one commit.
   private static var sliceSize: UInt64 { 8 << 20 }
 
   init(_ store: PersistentStore, _ keeper: BlobKeeper, _ budget: BlobBudget) {
@@ -42,7 +42,7 @@ private struct BlobCollection {
     bytesLeft = budget.bytes
   }
 
-  /// - Returns: whether there is more to do.
+  /// - Returns: True if there is more to do.
   mutating func run() throws(StoreError) -> Bool {
     try removeUnused()
     while let segment = try nextSegment() {

@@ -39,7 +39,7 @@ struct BlobOpening {
     return header
   }
 
-  /// How often a reader looks again where a segment is gone: then there is a newer state without it.
+  /// The number of times that a reader tries again if a segment is gone: a newer state exists without it.
   private static var triesMax: Int { 100 }
 
   /// Opens the segments of the newest state beside a writer.

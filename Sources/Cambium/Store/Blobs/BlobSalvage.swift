@@ -37,7 +37,7 @@ struct BlobSalvage {
     return try files.countDamaged(map.entries, seed)
   }
 
-  /// What the checksums of all blobs begin with: the map says it, and so does every segment.
+  /// The seed of the checksums of all blobs, which the map and every segment state.
   private func seed() throws(StoreError) -> BlobSeed {
     let trees = try backend.trees()
     do throws(StoreError) {
@@ -53,7 +53,7 @@ struct BlobSalvage {
 private struct SalvagedMap {
   /// By identity.
   private(set) var entries: [(identity: BlobIdentity, entry: BlobEntry)] = []
-  /// Those of them that nothing leads to.
+  /// The places of those to which nothing leads.
   private var lost: [Int] = []
   private var highest: UInt32 = 0
 
@@ -139,7 +139,7 @@ private struct SalvagedMap {
 }
 
 extension BlobEntry {
-  /// Of a blob that nothing is known of but what rows say: it has no place yet.
+  /// Creates the entry of a blob of which only rows are known: it has no place yet.
   fileprivate init(lost reference: BlobReference, count: UInt64) {
     let place = BlobPlace(
       segment: 0, offset: 0, size: 1, length: reference.length, checksum: reference.checksum)

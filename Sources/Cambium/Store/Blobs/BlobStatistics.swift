@@ -1,25 +1,25 @@
-/// How much a store holds in blobs.
+/// The number and size of a store's blobs.
 public struct BlobStatistics: Hashable, Sendable {
-  /// The blobs that records refer to, or that are kept with states from before migrations.
+  /// The number of blobs that records refer to, or that are kept with states from before migrations.
   public internal(set) var count = 0
   /// The bytes of their contents.
   public internal(set) var contentBytes = 0
-  /// The bytes that they take, compressed.
+  /// The bytes that they take on disk, compressed.
   public internal(set) var storedBytes = 0
-  /// The bytes of contents that would be there again if no blob were shared.
+  /// The bytes of contents that are saved by storing equal blobs once.
   public internal(set) var sharedBytes = 0
-  /// By number.
+  /// The files of blobs, by number.
   public internal(set) var segments: [Segment] = []
 
   /// One file of blobs.
   public struct Segment: Hashable, Sendable {
     public let number: Int
-    /// Of the file, in bytes.
+    /// The size of the file in bytes.
     public let size: Int
     /// The bytes in it that blobs take.
     public let storedBytes: Int
 
-    /// What collection would give back: of blobs that are gone, or that nobody has put into a record.
+    /// The bytes that collection would reclaim: of blobs that are deleted, or that were never put into a record.
     public var garbageBytes: Int { max(0, size - BlobLayout.firstOffset - storedBytes) }
   }
 
@@ -27,7 +27,7 @@ public struct BlobStatistics: Hashable, Sendable {
 }
 
 extension PersistentStore {
-  /// How much the store holds in blobs.
+  /// Returns the number and size of the store's blobs.
   ///
   /// - Complexity: O(blobs).
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`, `.forked`.

@@ -1,21 +1,21 @@
 public import FoundationEssentials
 
-/// Writes a blob piece by piece, however long it gets.
+/// Writes a blob of any length piece by piece.
 ///
 ///     let writer = try store.makeBlobWriter()
 ///     for piece in pieces { try writer.append(piece) }
 ///     photo.image = try writer.finish()
 ///     try store.save(photo)
 ///
-/// What is short stays in memory; the rest is compressed and written as it comes, for which a few megabytes are
-/// needed. Nothing is stored for good before a record is saved that has the blob. One that is let go of before it is
-/// finished leaves nothing but garbage, which collection takes. Belongs to one task or thread at a time.
+/// A short blob stays in memory; a longer one is compressed and written as it comes, which takes a few megabytes of
+/// memory. The blob is stored permanently when a record that has it is saved. A writer that is released before it is
+/// finished leaves only garbage, which collection removes. One task or thread at a time may use it.
 public final class BlobWriter {
   private let store: PersistentStore
   private let keeper: BlobKeeper
   private let compression: BlobCompression
   private let isHashed: Bool
-  /// As long as there is no stream.
+  /// The content, as long as there is no stream.
   private var short = Data()
   private var stream: (BlobStream)?
   private var isOver = false
@@ -32,7 +32,7 @@ public final class BlobWriter {
 
   deinit { stream?.abandon() }
 
-  /// How many bytes came so far.
+  /// The number of bytes appended so far.
   public private(set) var count = 0
 
   /// Appends a piece.
@@ -41,7 +41,7 @@ public final class BlobWriter {
   ///   the blob is finished.
   public func append(_ piece: Data) throws(StoreError) { try append(piece.bytes) }
 
-  /// The same of any bytes.
+  /// Appends a piece of any bytes.
   public func append(_ piece: RawSpan) throws(StoreError) {
     try checkOpen()
     count += piece.byteCount
@@ -56,7 +56,7 @@ public final class BlobWriter {
     try stream.append(piece)
   }
 
-  /// The blob, to be put into a record of the same store. It can be read at once.
+  /// Finishes the blob, and returns it to be put into a record of the same store. It can be read at once.
   ///
   /// - Throws: as `append`.
   public func finish() throws(StoreError) -> Blob {

@@ -4,14 +4,12 @@ internal import Glibc
 // Making blobs. Each comes into the store with the first record that has it.
 
 extension PersistentStore {
-  /// Begins to write a blob of unknown length.
+  /// Creates a writer for a blob of unknown length.
   ///
   /// - Parameters:
-  ///   - compression: How it is written; what the field says that it is put into counts for values in memory.
-  ///   - deduplicating: Whether it is for a field that deduplicates. Such a field takes others too, and writes them
-  ///     again.
-  /// - Throws: `StoreError.readOnly`, `.closed`, `.forked`; `.invalidValue` where no field of the model is stored
-  ///   externally.
+  ///   - compression: How the blob is compressed. Short blobs, which stay in memory, are compressed as their field says.
+  ///   - deduplicating: True for a field that deduplicates. Such a field takes other blobs too, but writes them again.
+  /// - Throws: `StoreError.readOnly`, `.closed`, `.forked`; `.invalidValue` if no field of the model is stored externally.
   public func makeBlobWriter(
     compression: BlobCompression = .standard, deduplicating: Bool = false
   ) throws(StoreError) -> BlobWriter {
@@ -24,7 +22,7 @@ extension PersistentStore {
     return BlobWriter(self, keeper, compression, isHashed: deduplicating)
   }
 
-  /// Makes a blob of bytes. One that is short stays in memory.
+  /// Makes a blob of bytes. A short one stays in memory.
   ///
   /// - Throws: as `makeBlobWriter`, and what its `append` does.
   public func makeBlob(
@@ -71,7 +69,7 @@ extension PersistentStore {
       from: file, compression: compression, deduplicating: deduplicating)
   }
 
-  /// Makes a blob of what a file, pipe or socket has, from where that stands to its end.
+  /// Makes a blob of the content of a file, pipe or socket, from its current position to its end.
   ///
   /// - Throws: as `makeBlob(from:)`; `StoreError.io` of the descriptor.
   public func makeBlob(

@@ -16,7 +16,7 @@ struct SalvagedSegments {
     get throws(StoreError) { try source.blobSegments().last ?? 0 }
   }
 
-  /// What the first header says that is whole; nil where none is.
+  /// The seed in the first header that is whole; nil if none is.
   var seed: BlobSeed? {
     get throws(StoreError) {
       for number in try source.blobSegments() {
@@ -66,7 +66,7 @@ struct SalvagedSegments {
     try copy.sync(at: .blobSync)
   }
 
-  /// How many bytes there are, up to a piece: none at the end, and where the medium gives none.
+  /// Returns the number of bytes read, up to a piece: none at the end, and if they cannot be read.
   private func read(
     _ file: any File, from offset: Int, into memory: BlobMemory
   ) -> Int {
@@ -76,7 +76,7 @@ struct SalvagedSegments {
     } catch { return 0 }
   }
 
-  /// How many of the blobs cannot be read in the copies, from beginning to end.
+  /// Returns the number of blobs that cannot be read completely in the copies.
   ///
   /// - Throws: `.io`.
   func countDamaged(

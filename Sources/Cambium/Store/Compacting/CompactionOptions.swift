@@ -1,12 +1,11 @@
-/// What a compaction goes over, and how fast.
+/// The files that a compaction rewrites, and how fast.
 public struct CompactionOptions: Hashable, Sendable {
-  /// What it goes over.
+  /// The files that a compaction rewrites.
   public enum Scope: Hashable, Sendable {
-    /// Everything: afterwards pages are full, and there is no garbage. It needs room for all that lives, beside
-    /// what there is.
+    /// All files: afterwards pages are full, and there is no garbage. It needs free space for all live bytes.
     case whole
-    /// One file of pages after the other of which at least this share is garbage, beginning with those in which the
-    /// least lives: so little free room is enough.
+    /// The files of which at least this share is garbage, one after the other, beginning with those that have the
+    /// fewest live bytes: so little free space is enough.
     case segments(leastGarbage: Double)
 
     /// Files of which a fifth is garbage.
@@ -14,13 +13,12 @@ public struct CompactionOptions: Hashable, Sendable {
   }
 
   public var scope: Scope
-  /// Whether states from before migrations are let go of: there is no way back then, and the room that they take
-  /// is given back, too.
+  /// Drops the states from before migrations, and reclaims their space: no rollback is possible then.
   public var droppingOldVersions = false
-  /// The bytes that are written in a second at most; nil for as many as can be.
+  /// The most bytes that are written in a second; nil for no limit.
   public var bytesPerSecond: Int?
-  /// The bytes that are moved at once, at least a MiB: what a crash or a cancellation loses at most of the work, and
-  /// how long folds wait for it.
+  /// The bytes that are moved in one commit, at least a MiB. A crash or a cancellation loses at most so much of the
+  /// work, and folds wait for one such commit.
   public var sliceBytes = 32 << 20
 
   public init(scope: Scope = .whole) {
@@ -32,7 +30,7 @@ extension CompactionOptions {
   /// Slices of less would write more branches and footers than leaves.
   static var sliceMin: Int { 1 << 20 }
 
-  /// What is asked of the engine.
+  /// The request to the engine.
   var request: CompactionRequest {
     var request = CompactionRequest()
     switch scope {
@@ -49,21 +47,21 @@ extension CompactionOptions {
   }
 }
 
-/// What a compaction would gain, as far as can be said before it begins.
+/// The gain of a compaction, as far as it is known before it begins.
 public struct CompactionPrediction: Hashable, Sendable {
   /// The bytes of the store's files of pages.
   public let size: Int
-  /// The bytes there that the newest state reaches.
+  /// The bytes in them that the newest state reaches.
   public let liveBytes: Int
-  /// The bytes that nothing reaches, in files that can be given back.
+  /// The bytes that nothing reaches, in files that can be deleted.
   public let garbage: Int
-  /// The bytes that the newest state does not reach, in files that states from before migrations are in. Nothing is
-  /// gained there until those are let go of.
+  /// The bytes that the newest state does not reach, in files that are kept for states from before migrations. They are
+  /// not reclaimed until those states are dropped.
   public let keptBytes: Int
-  /// The bytes that the files will be smaller by. Where pages are not full, a whole compaction gains more: that is not
+  /// The bytes that the files will be smaller by. If pages are not full, a whole compaction gains more, which is not
   /// known without reading them.
   public let gain: Int
-  /// The bytes that must be free meanwhile, about.
+  /// The approximate number of bytes that must be free meanwhile.
   public let roomNeeded: Int
 }
 

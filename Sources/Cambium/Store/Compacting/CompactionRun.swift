@@ -36,7 +36,7 @@ struct CompactionRun {
     return true
   }
 
-  /// How long to wait before the next slice, to keep the rate.
+  /// The time to wait before the next slice, to keep the rate.
   var pause: Duration {
     guard let bytesPerSecond, bytesPerSecond > 0 else { return .zero }
     let due = Duration.seconds(Double(progress.writtenBytes) / Double(bytesPerSecond))

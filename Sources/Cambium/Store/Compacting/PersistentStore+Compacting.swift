@@ -1,14 +1,13 @@
 extension PersistentStore {
-  /// Gives back the room that nothing needs any more: what lives is moved to new files, and the others are deleted.
-  /// Nothing that can be read changes by it.
+  /// Reclaims the space of garbage: moves live pages to new files, and deletes the old ones. No record changes.
   ///
-  /// It is done in slices, each whole or not there; others read and write meanwhile. What is written is read back and
-  /// compared with what was read before it counts. If it is broken off, by a crash or an error, the next compaction
-  /// goes on where this one was. The calling thread does the work, which may take minutes.
+  /// The work is done in slices, each committed wholly or not at all; others read and write meanwhile. Written pages are
+  /// read back and compared before a slice is committed. If a crash or an error interrupts it, the next compaction
+  /// resumes where this one stopped. The calling thread does the work, which may take minutes.
   ///
-  /// - Parameter progress: Is told how far it is after each slice. It ends the compaction by throwing.
-  /// - Throws: what `progress` does; `StoreError.full` where there is not enough room: one of `.segments` needs less.
-  ///   `.corrupt`, `.io`, `.poisoned`, `.readOnly`, `.closed`, `.forked`: what was done until then stays done.
+  /// - Parameter progress: Called after each slice. It ends the compaction by throwing.
+  /// - Throws: What `progress` throws; `StoreError.full` if there is not enough space (`.segments` needs less);
+  ///   `.corrupt`, `.io`, `.poisoned`, `.readOnly`, `.closed`, `.forked`. Slices that were committed stay so.
   @discardableResult
   public func compact(
     _ options: CompactionOptions = CompactionOptions(),
@@ -18,7 +17,8 @@ extension PersistentStore {
     return try CompactionRun.run(backend.writingEngine(), options, Pause(), progress)
   }
 
-  /// The same for tasks: it is done on a thread of its own, and ends after a slice when the task is cancelled.
+  /// Reclaims the space of garbage on a thread of its own, while the task is suspended. If the task is cancelled, it
+  /// ends after a slice.
   ///
   /// - Throws: as the other; `CancellationError`.
   @discardableResult
@@ -34,10 +34,10 @@ extension PersistentStore {
     }
   }
 
-  /// Does some of a compaction: of the one that is pending, or of another. For who has a moment now and then; a
-  /// compaction of the whole store is over when it says so, and begins anew with the next call.
+  /// Does a part of a compaction, for programs that do it in their idle moments: resumes the pending one, or begins
+  /// another. When it returns false, the compaction is finished, and the next call begins a new one.
   ///
-  /// - Returns: whether there is more to do.
+  /// - Returns: True if there is more to do.
   /// - Throws: as `compact`.
   @discardableResult
   public func compactionStep(
@@ -47,7 +47,7 @@ extension PersistentStore {
     try CompactionRun.run(backend.writingEngine(), options, within: budget)
   }
 
-  /// What a compaction would gain.
+  /// Returns the gain of a compaction, without doing it.
   ///
   /// - Complexity: O(files of pages); no record is read.
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`, `.forked`.

@@ -1,7 +1,7 @@
-/// A place in a store's history, behind one commit. It can be kept for as long as the history keeps what comes
-/// after it, also over restarts.
+/// A place in a store's history, after one commit. It stays valid across restarts, for as long as the history keeps
+/// the commits after it.
 public struct HistoryCursor: Hashable, Sendable, Codable, Comparable {
-  /// The commit that it is behind.
+  /// The number of the commit before this place.
   public let sequence: UInt64
   /// Which store it is of.
   private let low: UInt64

@@ -1,15 +1,15 @@
 /// Which commits a store's history keeps.
 ///
-/// A history says of every commit when it was made, by whom, and which records it inserted, updated and
-/// deleted. It is written with the commit: what a crash leaves of one, it leaves of both. It costs a commit
-/// two lookups for each record that it changes, and the bytes of their keys; until the commit is made, those keys and
-/// the rows that were there before are in memory.
+/// A history records for every commit when it was made, by whom, and which records it inserted, updated and
+/// deleted. It is part of the commit: after a crash both exist or neither does. It costs a commit two lookups for each
+/// record that it changes, and the bytes of their keys; until the commit is made, those keys and the old rows are
+/// in memory.
 public struct HistoryOptions: Hashable, Sendable {
-  /// How many commits are kept; nil for all.
+  /// The number of commits that are kept; nil for all.
   public var commitCount: Int?
-  /// How long a commit is kept; nil for ever.
+  /// The time that a commit is kept; nil for ever.
   public var age: Duration?
-  /// Whether the values are kept that records had before they were updated or deleted.
+  /// Keeps the values that records had before they were updated or deleted.
   public var keepsOldValues: Bool
 
   public init(commitCount: Int? = nil, age: Duration? = nil, keepsOldValues: Bool = false) {
@@ -18,17 +18,17 @@ public struct HistoryOptions: Hashable, Sendable {
     self.keepsOldValues = keepsOldValues
   }
 
-  /// Keeps commits for so long. They are taken out by later commits, some by each.
+  /// Keeps commits for a time. Later commits remove the expired ones, a few each.
   public static func kept(for age: Duration, oldValues: Bool = false) -> HistoryOptions {
     HistoryOptions(age: age, keepsOldValues: oldValues)
   }
 
-  /// Keeps so many commits.
+  /// Keeps the newest `count` commits.
   public static func keptCommits(_ count: Int, oldValues: Bool = false) -> HistoryOptions {
     HistoryOptions(commitCount: count, keepsOldValues: oldValues)
   }
 
-  /// Keeps all commits, but for those that are taken out by `WriteTransaction.purgeHistory`.
+  /// Keeps all commits, until `WriteTransaction.purgeHistory` removes them.
   public static var keptForever: HistoryOptions { HistoryOptions() }
 
   var retention: HistoryWriter.Retention {

@@ -1,14 +1,14 @@
 public import FoundationEssentials
 
 extension PersistentStore {
-  /// The history behind a place, up to the newest commit that is on the medium.
+  /// Returns the history after a place, up to the newest commit that is on the disk.
   ///
-  /// - Parameter start: Where to begin; nil for the oldest commit that is kept.
-  /// - Complexity: O(log commits), and a wait for a flush where commits were not flushed yet: what was read
-  ///   here is never taken back.
-  /// - Throws: `StoreError.historyExpired` where commits behind the place are kept no more, were made by who
-  ///   kept no history, or the place is of another store or of a later state of this one; `.corrupt`, `.io`,
-  ///   `.closed`, `.forked`, `.outcomeUnknown`, `.poisoned`.
+  /// - Parameter start: The place to begin after; nil for the oldest commit that is kept.
+  /// - Complexity: O(log commits), and a wait for a flush if commits were not flushed yet: the commits returned
+  ///   are never lost in a crash.
+  /// - Throws: `StoreError.historyExpired` if commits after the place are no longer kept or were made without a history,
+  ///   or if the place is of another store or of a later state of this one; `.corrupt`, `.io`, `.closed`, `.forked`,
+  ///   `.outcomeUnknown`, `.poisoned`.
   public func history(since start: HistoryCursor? = nil) throws(StoreError) -> StoreHistory {
     let snapshot = try snapshot()
     try flush()
@@ -17,20 +17,20 @@ extension PersistentStore {
 }
 
 extension StoreSnapshot {
-  /// The history behind a place, up to this state. A crash may take the last commits of it, if they are
-  /// relaxed ones.
+  /// Returns the history after a place, up to this state. Its last commits may be lost in a crash if they are relaxed
+  /// ones.
   ///
   /// - Throws: as `PersistentStore.history(since:)`.
   public func history(since start: HistoryCursor? = nil) throws(StoreError) -> StoreHistory {
     try StoreHistory(self, since: start)
   }
 
-  /// The place in the history behind this state, to begin from with what comes after it.
+  /// The place in the history after this state, from which to read the commits that follow.
   public var historyCursor: HistoryCursor { HistoryCursor(sequence, of: identity) }
 }
 
 extension WriteTransaction {
-  /// Takes commits out of the history that are older than `date`, from the oldest on.
+  /// Removes the commits that are older than `date` from the history.
   ///
   /// - Complexity: linear in their number.
   /// - Throws: `StoreError.corrupt`, `.full`, `.io`.
@@ -39,7 +39,7 @@ extension WriteTransaction {
     try purgeHistory { _, date in date < limit }
   }
 
-  /// Takes commits out of the history up to a place.
+  /// Removes the commits up to a place from the history.
   ///
   /// - Throws: as `purgeHistory(before:)`; `StoreError.historyExpired` if the place is of another store, or of a later
   ///   state of this one. Nothing has changed then.

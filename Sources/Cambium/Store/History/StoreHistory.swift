@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// The history of a store from a place on, commit by commit.
+/// The history of a store after a place, commit by commit.
 ///
 /// ```swift
 /// let history = try store.history(since: cursor)
@@ -10,7 +10,7 @@ internal import FoundationEssentials
 /// }
 /// ```
 ///
-/// It reads one state, and keeps it.
+/// It reads one state of the store, and keeps that state alive.
 public final class StoreHistory {
   private let snapshot: StoreSnapshot
   private let entries: CursorAccess
@@ -31,7 +31,7 @@ public final class StoreHistory {
     isOn = try entries.seek(to: HistoryKey(sequence: since + 1, part: 0).bytes.rawSpan)
   }
 
-  /// The next commit; nil behind the last.
+  /// Returns the next commit; nil after the last.
   ///
   /// - Throws: `StoreError.corrupt`, `.io`.
   public func next() throws(StoreError) -> HistoryCommit? {
@@ -54,7 +54,7 @@ public final class StoreHistory {
   }
 }
 
-/// How the keys and rows of a history are laid out, in each version of the model that it has commits of.
+/// The layouts of the keys and rows of a history, in each version of the model of which it has commits.
 private struct HistoryLayouts {
   private let snapshot: StoreSnapshot
   private var layouts: [Place: RowLayout] = [:]
@@ -89,7 +89,7 @@ private struct HistoryLayouts {
       record: layout.record.name, kind: kind, key: try Self.parts(of: change.key, layout), old: old)
   }
 
-  /// What finds the blobs of old rows, as far as they are still there.
+  /// Returns a finder of the blobs of old rows, as far as they still exist.
   private func blobs(of layout: RowLayout) throws(StoreError) -> BlobFinder? {
     if layout.external.isEmpty { return nil }
     return try snapshot.oldBlobFinder()
@@ -120,7 +120,7 @@ private struct HistoryLayouts {
 }
 
 extension StoreSnapshot {
-  /// How a record's rows were laid out in a version of the model.
+  /// Returns the layout of a record's rows in a version of the model.
   fileprivate func layout(of record: UInt32, version: UInt32) throws(StoreError) -> RowLayout? {
     if version == schema.version { return types.trees(number: record)?.layout }
     let schemas = try StoredSchemas(trees, types.schemas, path: "").all()

@@ -93,7 +93,7 @@ extension BlockMapping {
     }
   }
 
-  /// What a reference names beyond the end of its segment is left out.
+  /// Marks the blocks of a reference; blocks beyond the end of its segment are left out.
   private mutating func fill(_ reference: PageReference, _ code: UInt16, onlyGarbage: Bool) {
     guard let count = codes[reference.position.segment]?.count else { return }
     let first = min(Int(reference.position.block), count)

@@ -6,7 +6,7 @@ struct CheckRun {
   private var nodeCount = 0
   private let records = CheckedCount()
   private var sequence: UInt64?
-  /// Whether something was gone that a writer may have removed.
+  /// True if something was missing that a writer may have removed.
   private(set) var hasMissed = false
 
   init(_ depth: StoreCheck.Depth, _ progress: @escaping (StoreCheck.Progress) -> Void) {
@@ -81,7 +81,7 @@ struct CheckRun {
 }
 
 extension CheckRun {
-  /// What it says of its versions and, in a deep check, every record.
+  /// Checks the descriptions of versions and, in a deep check, every record.
   private mutating func checkRecords(_ backend: ReadingBackend) throws(StoreError) {
     let file = backend.pages
     _ = try CompactionPlace(in: file.footer, at: file.reference.position)
@@ -129,7 +129,7 @@ private final class CheckedCount {
 }
 
 extension StoreError {
-  /// Whether the store's files are not as they were written, or not all there.
+  /// True if the store's files are not as they were written, or some are missing.
   fileprivate var isDamage: Bool {
     switch self {
     case .corrupt, .missing: true

@@ -1,16 +1,16 @@
 public import FoundationEssentials
 
-/// When a commit was made, and by whom, as the history has it.
+/// The date and author of a commit, as the history has them.
 public struct CommitSummary: Hashable, Sendable {
   /// The commit's number.
   public let sequence: UInt64
   public let date: Date
-  /// As given to `PersistentStore.write`.
+  /// The author given to `PersistentStore.write`.
   public let author: String?
 }
 
 extension StoreSnapshot {
-  /// The last commits that the history has, newest first; none where none is kept.
+  /// Returns the last commits of the history, newest first; none if no history is kept.
   ///
   /// - Complexity: O(limit × log commits).
   /// - Throws: `StoreError.corrupt`, `.io`.

@@ -1,9 +1,9 @@
 extension PersistentStore {
-  /// What the store at `path` says of itself, without a model. Nothing is written, and another process may have
-  /// it open.
+  /// Returns what the store at `path` contains, without needing a model. Nothing is written, and another process may
+  /// have it open.
   ///
-  /// - Parameter commitLimit: How many of the last commits are looked up in the history.
-  /// - Complexity: opening, which reads the log; what is counted comes from aggregates, and no leaf is read for it.
+  /// - Parameter commitLimit: The number of commits that are looked up in the history.
+  /// - Complexity: That of opening, which reads the log. Counts come from aggregates, and no leaf is read for them.
   /// - Throws: `StoreError.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.io`.
   public static func inspect(
     at path: String, lastCommits commitLimit: Int = 5, options: StoreOptions = StoreOptions()
@@ -21,10 +21,9 @@ extension PersistentStore {
     return try StoreInspection(backend, state, schemas, snapshot, commitLimit)
   }
 
-  /// A snapshot of the store at `path` as it describes itself, for whoever has no Swift types for its records.
+  /// Returns a snapshot of the store at `path` by its own description, to be read without Swift types.
   ///
-  /// - Throws: as `inspect(at:lastCommits:options:)`; `.unknownRecord` where no program has put a model into it
-  ///   yet.
+  /// - Throws: As `inspect(at:lastCommits:options:)`; `.unknownRecord` if the store has no model yet.
   public static func snapshot(
     at path: String, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> StoreSnapshot {

@@ -1,19 +1,19 @@
-/// What a check of a store found.
+/// The result of a check of a store.
 public struct StoreCheck: Hashable, Sendable {
   public let depth: Depth
-  /// Every fault, located; the first hundred of records among them. None: all that was looked at is as it was
-  /// written.
+  /// The faults, each with its place: all faults of pages and files, and the first hundred of records. If there are none,
+  /// everything that was checked is as it was written.
   public let faults: [StoreError]
-  /// The leaves and branches that were looked at.
+  /// The number of leaves and branches that were checked.
   public let nodeCount: Int
-  /// The records that were looked at, one by one.
+  /// The number of records that were checked one by one.
   public let recordCount: Int
-  /// The number of the last commit; nil where the store does not open.
+  /// The number of the last commit; nil if the store does not open.
   public let sequence: UInt64?
 
   public var isWhole: Bool { faults.isEmpty }
 
-  /// How much is looked at.
+  /// The extent of a check.
   public enum Depth: String, Hashable, Sendable, CaseIterable {
     /// The log, footers, segments, schemas, and every page of the present state.
     case quick
@@ -21,30 +21,30 @@ public struct StoreCheck: Hashable, Sendable {
     case deep
   }
 
-  /// How far a check is.
+  /// The progress of a check.
   public struct Progress: Hashable, Sendable {
     public enum Part: String, Hashable, Sendable {
       case pages, records, keptPages
     }
 
     public let part: Part
-    /// Bytes of pages, or records.
+    /// The number of bytes of pages, or of records, that were checked.
     public let done: Int
-    /// About how many there are.
+    /// The approximate number of bytes or records in all.
     public let total: Int
   }
 }
 
 extension PersistentStore {
-  /// Looks for damage in the store at `path`, and names every fault that it finds. Nothing is written, nothing
-  /// traps, and another process may have it open.
+  /// Checks the store at `path` for damage, and returns every fault. Nothing is written, damage ends no process, and
+  /// another process may have the store open.
   ///
-  /// Pages are read from the medium anew.
+  /// Pages are read from the disk again.
   ///
-  /// - Parameter progress: Told how far it is, often.
+  /// - Parameter progress: Called often.
   /// - Complexity: linear in the bytes of the pages; the deep one also in records, with a lookup for each index entry.
-  /// - Throws: `StoreError.missing` where there is no store, `.newerFormat`, `.networkFileSystem`, `.io`. Damage is
-  ///   not thrown.
+  /// - Throws: `StoreError.missing` if there is no store, `.newerFormat`, `.networkFileSystem`, `.io`. Damage is not
+  ///   thrown.
   public static func check(
     at path: String, _ depth: StoreCheck.Depth = .quick, options: StoreOptions = StoreOptions(),
     progress: @escaping (StoreCheck.Progress) -> Void = { _ in }
@@ -63,15 +63,15 @@ extension PersistentStore {
 }
 
 extension StoreSnapshot {
-  /// Reads every record and every index entry, and says what is wrong: what cannot be read, a record without
-  /// its index entries, an entry without its record; blobs that the map, rows and files disagree about; metadata that
-  /// is no JSON; the first fault of the history.
+  /// Checks every record and every index entry, and returns the faults: records that cannot be read or lack index entries,
+  /// entries without a record, blobs about which map, rows and files disagree, metadata that is not JSON, and the first
+  /// fault of the history.
   ///
   /// - Parameters:
-  ///   - readingBlobs: Whether the contents of blobs are read, too; else it is looked whether all are there.
-  ///   - watch: Told of every record that is looked at.
-  /// - Returns: The faults, the first hundred of records among them. None: everything can be read, and indexes and records
-  ///   agree.
+  ///   - readingBlobs: True to read the contents of blobs, too; otherwise only their existence is checked.
+  ///   - watch: Called for every record.
+  /// - Returns: The faults, at most a hundred of them of records. If there are none, everything can be read, and indexes
+  ///   and records agree.
   /// - Complexity: linear in all records, with a lookup for each index entry.
   /// - Throws: `StoreError.io`.
   public func check(

@@ -1,40 +1,40 @@
-/// What every block of a store's page segments is used for, and what every byte of its blob segments.
+/// The use of every block of a store's page segments, and of every byte of its blob segments.
 public struct StoreMap: Hashable, Sendable {
   /// The bytes of a block.
   public static var blockSize: Int { Layout.blockSize }
 
-  /// The names of the trees, in the order of their names: of records and indexes as people call them.
+  /// The names of the trees, in order; those of records and indexes are the names in the model.
   public let trees: [String]
-  /// By number.
+  /// The files of pages, by number.
   public let segments: [Segment]
   /// The files of blobs, by number.
   public let blobSegments: [BlobSegment]
-  /// What could not be read: what is below it counts as garbage.
+  /// The faults of pages that could not be read: everything below them counts as garbage.
   public let faults: [StoreError]
 
   /// One file of blobs.
   public struct BlobSegment: Hashable, Sendable {
-    /// As in the file's name.
+    /// The number in the file's name.
     public let number: UInt32
-    /// Of the file, in bytes.
+    /// The size of the file in bytes.
     public let size: Int
-    /// One behind the other, from byte 0 to the end; neighbours differ.
+    /// The regions, one after the other, from byte 0 to the end; neighbours have different uses.
     public let regions: [BlobRegion]
   }
 
-  /// Bytes of a file of blobs that are used for the same.
+  /// Consecutive bytes of a file of blobs with the same use.
   public struct BlobRegion: Hashable, Sendable {
     public let bytes: Range<Int>
     public let use: BlobUse
   }
 
-  /// What bytes of a file of blobs are used for.
+  /// A use of bytes of a file of blobs.
   public enum BlobUse: String, Hashable, Sendable, CaseIterable {
-    /// What the file begins with.
+    /// The header of the file.
     case header
     /// Blobs that records have.
     case blobs
-    /// Blobs that only a state needs that is kept from before a migration.
+    /// Blobs that only a state from before a migration needs.
     case kept
     /// Nothing refers to it.
     case garbage
@@ -42,28 +42,28 @@ public struct StoreMap: Hashable, Sendable {
 
   /// One page segment.
   public struct Segment: Hashable, Sendable {
-    /// As in the file's name.
+    /// The number in the file's name.
     public let number: UInt32
     public let blockCount: Int
-    /// One behind the other, from block 0 to the end; neighbours differ.
+    /// The regions, one after the other, from block 0 to the end; neighbours have different uses.
     public let regions: [Region]
   }
 
-  /// Blocks next to each other that are used for the same.
+  /// Consecutive blocks with the same use.
   public struct Region: Hashable, Sendable {
     public let blocks: Range<Int>
     public let use: Use
   }
 
-  /// What blocks are used for.
+  /// A use of blocks.
   public enum Use: Hashable, Sendable {
-    /// What the segment begins with.
+    /// The header of the segment.
     case header
     /// The roots of the present state.
     case footer
     /// A page of a tree, by its place in `trees`.
     case page(Page, tree: Int)
-    /// Only a state reaches it that is kept from before a migration, or work that has not ended.
+    /// Pages that only a state from before a migration reaches, or work that is not finished.
     case kept
     /// Nothing reaches it.
     case garbage
@@ -76,13 +76,12 @@ public struct StoreMap: Hashable, Sendable {
 }
 
 extension PersistentStore {
-  /// What every block of the page segments of the store at `path` is used for, and every byte of its files of blobs.
+  /// Returns the use of every block of the page segments of the store at `path`, and of every byte of its files of blobs.
   /// Nothing is written, and another process may have it open.
   ///
   /// - Complexity: O(branches) and O(blobs), and two bytes of memory a block. Leaves are read only where they have values
   ///   in pages of their own.
-  /// - Throws: `StoreError.missing`, `.corrupt` where the store does not open; `.newerFormat`,
-  ///   `.networkFileSystem`, `.io`.
+  /// - Throws: `StoreError.missing`, `.corrupt` if the store does not open; `.newerFormat`, `.networkFileSystem`, `.io`.
   public static func map(
     at path: String, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> StoreMap {
@@ -109,7 +108,7 @@ extension PersistentStore {
 }
 
 extension String {
-  /// What people call a tree: by its record, or by its index's.
+  /// The tree's name for people: that of its record or of its index.
   fileprivate func asTreeName(in schema: Schema?) -> String {
     for record in schema?.records ?? [] {
       if self == RecordTrees.name(ofRows: record.number) { return record.name }

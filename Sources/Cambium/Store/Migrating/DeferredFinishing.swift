@@ -4,7 +4,7 @@ struct DeferredFinishing {
   private let backend: any StoreBackend
   private let types: RecordTypes
   private var budget: WorkBudget.Remaining
-  /// How many records a slice has at most.
+  /// The highest number of records in a slice.
   private let sliceCount: Int
   private let commit: Commit
 
@@ -116,7 +116,7 @@ private struct SliceCursor {
 /// Entries of an index, gathered before anything changes.
 private struct SliceEntries {
   private var entries: [(key: [UInt8], value: [UInt8])] = []
-  /// Of the last record that was looked at; nil where there is none any more.
+  /// The primary key of the last record that was read; nil if there are no more.
   private(set) var lastPrimaryKey: [UInt8]?
 
   var count: Int { entries.count }

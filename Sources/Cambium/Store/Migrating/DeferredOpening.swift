@@ -16,7 +16,7 @@ struct DeferredOpening {
     try use(try pending(schemas), schemas)
   }
 
-  /// What the store says that is pending.
+  /// Returns the steps that are pending in the store.
   ///
   /// - Parameter schemas: Of all versions that it has.
   /// - Throws: `.corrupt`, `.io`.

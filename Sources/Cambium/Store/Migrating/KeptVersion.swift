@@ -1,27 +1,26 @@
-/// A state from before a migration, which the store can be taken back to.
+/// A state from before a migration, to which the store can be rolled back.
 public struct KeptVersion: Hashable, Sendable {
-  /// Of its records.
+  /// The version of its records.
   public let version: Int
   public let label: String?
-  /// The last commit that is in it.
+  /// The number of the last commit in it.
   public let sequence: UInt64
 }
 
 extension PersistentStore {
-  /// Takes the store at `path` back to the state that it had before it was migrated from `version`. Nobody must have
-  /// it open for writing. Who reads it keeps what he sees, and is told by `refresh()`.
+  /// Rolls the store at `path` back to its state before it was migrated from `version`. It must not be open for writing.
+  /// Processes that have it open for reading keep their state until they call `refresh()`, which throws.
   ///
-  /// All of it goes back, in one commit and without copying anything: records, indexes, metadata, what the store
-  /// knows of its versions, and its history, which then begins anew: every cursor from before has expired. The
-  /// state is kept no more, nor are those of later versions. Programs of the version that is left are refused
-  /// (`StoreError.rolledBack`) until they ask to migrate again, by `StoreOptions.migratesAgain`.
+  /// Everything is rolled back, in one commit and without copying anything: records, indexes, metadata, the descriptions of
+  /// versions, and the history, which begins again, so that all earlier cursors expire. The state is then no longer kept,
+  /// nor are those of later versions. Programs of the abandoned version are refused (`StoreError.rolledBack`) until they
+  /// ask to migrate again, by `StoreOptions.migratesAgain`.
   ///
   /// - Parameters:
   ///   - version: One of `keptVersions`.
-  ///   - discardingCommits: Whether what was committed since the migration may go.
-  /// - Throws: `StoreError.notKept`; `.wouldDiscard` with the number of such commits; `.locked`, `.missing`,
-  ///   `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.full`, `.io`: then nothing has changed.
-  ///   `.outcomeUnknown`.
+  ///   - discardingCommits: True to discard the commits made since the migration.
+  /// - Throws: `StoreError.notKept`; `.wouldDiscard` with the number of such commits; `.locked`, `.missing`, `.corrupt`,
+  ///   `.newerFormat`, `.networkFileSystem`, `.full`, `.io`: then nothing has changed. `.outcomeUnknown`.
   public static func rollback(
     at path: String, to version: Int, discardingCommits: Bool = false,
     options: StoreOptions = StoreOptions()
@@ -39,20 +38,19 @@ extension PersistentStore {
     try backend.close()
   }
 
-  /// The states that the store can be taken back to, oldest first.
+  /// Returns the states to which the store can be rolled back, oldest first.
   ///
   /// - Throws: `StoreError.closed`, `.forked`.
   public func keptVersions() throws(StoreError) -> [KeptVersion] { try snapshot().keptVersions }
 
-  /// Lets go of the state that is kept of a version, and of the room that only it needs. Nothing happens where none
-  /// is.
+  /// Drops the state that is kept of a version, and releases the space that only it needs. Does nothing if there is none.
   ///
   /// - Throws: as a write.
   public func dropKeptVersion(_ version: Int) throws(StoreError) {
     try drop(.drop(version: UInt32(clamping: version)))
   }
 
-  /// The same of all versions before one; of all that there are, without it.
+  /// Drops the states that are kept of all versions before `version`; of all versions by default.
   public func dropKeptVersions(before version: Int = .max) throws(StoreError) {
     try drop(.dropBefore(version: UInt32(clamping: version)))
   }

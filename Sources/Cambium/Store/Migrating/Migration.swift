@@ -1,9 +1,9 @@
-/// The way of a store to another version: its plan, a rehearsal, and the run.
+/// A migration of a store to another version: its plan, a rehearsal, and the run.
 ///
-/// It is made by `PersistentStore.migration(at:to:steps:options:)`. The store stays one of the old version, for
-/// every program, until the run has ended; then it is one of the new version, whole.
+/// It is created by `PersistentStore.migration(at:to:steps:options:)`. Until the run has ended, the store is one of the
+/// old version for every program; then it is one of the new version, whole.
 public final class Migration: Sendable {
-  /// What will be done, and what keeps it from being done.
+  /// The steps that the run takes, and why they cannot be taken, if so.
   public let plan: MigrationPlan
   private let path: String
   private let model: StoreModel
@@ -33,33 +33,32 @@ public final class Migration: Sendable {
 // MARK: Running
 
 extension Migration {
-  /// Does all that the run would do on the real records, but for making the store one of the new version, and
-  /// throws away what it made. Errors and report are those of the run.
+  /// Does everything that the run would do on the real records, except for switching the store to the new version, and
+  /// discards the result. Errors and report are those of the run.
   ///
   /// - Throws: as `run()`.
   @discardableResult
   public func rehearse() throws(StoreError) -> MigrationReport { try perform(isRehearsal: true) }
 
-  /// Makes the store one of the model's version. A run that was interrupted is resumed if versions, steps, defaults,
-  /// conversions and the steps' revisions are the same; else the migration begins again from the old version, and
-  /// ``MigrationReport/startedOver`` says so. Closures cannot be compared: raise ``Step/revision`` when you change
-  /// one.
+  /// Migrates the store to the model's version. An interrupted run is resumed if versions, steps, defaults, conversions and
+  /// the steps' revisions are the same; otherwise the migration begins again from the old version, and
+  /// ``MigrationReport/startedOver`` is true. Closures cannot be compared: raise ``Step/revision`` when you change one.
   ///
   /// The calling thread does the work, which may take minutes; from tasks, call it on a thread of its own.
   ///
-  /// - Throws: `StoreError.cannotMigrate` where the plan has faults; `.locked` where the store is open for
-  ///   writing; `.stepFailed` for the record at which it failed: then the store is as it was. `.migrationCancelled`, `.full`, `.io`: then the next run goes on. `.corrupt`,
-  ///   `.schemaMismatch` where the store has changed since the plan was made.
+  /// - Throws: `StoreError.cannotMigrate` if the plan has faults, `.locked` if the store is open for writing, `.stepFailed`
+  ///   for the record at which it failed: the store is then unchanged. `.migrationCancelled`, `.full`, `.io`: the next run
+  ///   resumes. `.corrupt`; `.schemaMismatch` if the store has changed since the plan was made.
   @discardableResult
   public func run() throws(StoreError) -> MigrationReport { try perform(isRehearsal: false) }
 
-  /// Ends a run or rehearsal that is under way, after the slice that it is at; it throws `.migrationCancelled`. Does
-  /// nothing while none is. The next run, of this object or another, goes on there; a program of the old version that
-  /// opens the store throws away what was done.
+  /// Ends the run or rehearsal under way after its current slice; it throws `.migrationCancelled`. Does nothing if none is
+  /// under way. The next run, of this object or another, resumes there; a program of the old version that opens the store
+  /// for writing discards the finished part.
   public func cancel() { monitor.cancel() }
 
-  /// How far a run or a rehearsal is: at most ten times a second, and at its end. Begin to listen before it
-  /// begins. It ends with the run.
+  /// The progress of the run or rehearsal, at most ten times a second, and at its end. Begin to iterate before the run
+  /// begins; the stream ends with it.
   public var progress: AsyncStream<MigrationProgress> { watchers.stream() }
 
   private func perform(isRehearsal: Bool) throws(StoreError) -> MigrationReport {
@@ -96,17 +95,16 @@ extension Migration {
   }
 }
 
-/// What a migration has done.
+/// The result of a migration.
 public struct MigrationReport: Hashable, Sendable {
   public let from: Int
   public let to: Int
-  /// Records that were looked at, once for every part of the work that looked at them.
+  /// The number of records read, once for every part of the work that reads them.
   public internal(set) var records = 0
-  /// Bytes of blobs that were written: none where no step makes values, or takes some out of rows.
+  /// The bytes of blobs that were written: none if no step makes values or moves them out of rows.
   public internal(set) var blobBytesWritten = 0
   public internal(set) var elapsed = Duration.zero
-  /// Whether an interrupted run was discarded, because its steps, defaults, conversions or revisions of closures
-  /// differ.
+  /// True if an interrupted run was discarded because its steps, defaults, conversions or revisions differ.
   public internal(set) var startedOver = false
 
   init(from: Int, to: Int) {

@@ -1,11 +1,11 @@
-/// What opening does about a store of an older version than the model's.
+/// The treatment of a store that has an older version than the model.
 public enum MigrationMode: Hashable, Sendable {
-  /// Makes it one of the model's version, step by step, before it is opened.
+  /// Migrates the store before it is opened.
   case automatic
-  /// Makes it one of the model's version at once, as far as the last steps cannot fail: their rows are made new when
-  /// they are read, and stored so when they are written or by `PersistentStore.finishMigration(budget:)`. Steps
-  /// up to the last that can fail are done as by `automatic`.
+  /// Migrates the store at once by the last steps if those cannot fail: old rows are upgraded when they are read, and
+  /// rewritten when they are saved or by `PersistentStore.finishMigration(budget:)`. Steps up to the last one that can fail
+  /// run before, as with `automatic`.
   case deferred
-  /// Leaves it as it is, and throws `StoreError.needsMigration`.
+  /// Leaves the store unchanged, and throws `StoreError.needsMigration`.
   case refuse
 }

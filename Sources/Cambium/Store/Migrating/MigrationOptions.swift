@@ -1,12 +1,12 @@
-/// What a program allows of migrations, and how they are run.
+/// The migrations that a program allows, and how they are run.
 public struct MigrationOptions: Hashable, Sendable {
-  /// Stores of lower versions are refused.
+  /// The lowest version that is migrated; stores of lower versions are refused.
   public var oldestVersion = 1
-  /// Whether a store may be more than one step behind.
+  /// Allows stores that are more than one step behind.
   public var allowsSeveralSteps = true
   /// Runs every step by itself, instead of taking rows through consecutive steps in one pass.
   public var stepwise = false
-  /// How many records a slice has, at least one: what a crash or a cancellation loses at most of the work.
+  /// The number of records in a slice, at least one. A crash or a cancellation loses at most one slice of the work.
   public var sliceCount = 200_000
 
   public init() {}

@@ -1,4 +1,4 @@
-/// What a migration would do: its steps, what it reads and writes, and what keeps it from being done.
+/// The plan of a migration: its steps, the amount of work, and the reasons for which it cannot run.
 ///
 /// It is plain data, to print, keep or send.
 public struct MigrationPlan: Hashable, Codable, Sendable {
@@ -6,23 +6,23 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
   public let from: Int
   /// The version that it would have.
   public let to: Int
-  /// In their order; none where the store has the version already.
+  /// The steps, in order; none if the store has the version already.
   public let steps: [PlannedStep]
-  /// What keeps it from being done, and what to write; empty if it can be done.
+  /// The reasons for which it cannot run, and what to write instead; empty if it can.
   public let faults: [String]
-  /// What is done, in the order in which it is.
+  /// The parts of the work, in order.
   public let work: [String]
-  /// Records that are looked at, once for each part of the work that looks at them.
+  /// The number of records to be read, once for each part of the work that reads them.
   public let records: Int
-  /// Bytes of pages that are read and written, about.
+  /// The approximate bytes of pages to be read and written.
   public let bytesToRead: Int
   public let bytesToWrite: Int
-  /// Bytes of values that go out of rows, before they are compressed: 0 where no step moves any. What closures make
-  /// is not known before.
+  /// The bytes of values that move out of rows, before compression: 0 if no step moves any. The values that closures make
+  /// are not known before.
   public let blobBytesToWrite: Int
-  /// Bytes by which the log's files may grow meanwhile. They stay so long.
+  /// The bytes by which the log's files may grow. They do not shrink afterwards.
   public let logBytesToGrow: Int
-  /// Bytes free on the medium; nil where that is not known.
+  /// The bytes free on the disk; nil if that is not known.
   public let bytesFree: Int?
 
   /// One step of a plan.
@@ -31,25 +31,25 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
     public let to: Int
     public let label: String?
     public let kind: Kind
-    /// Whether it may be left to be done later: by `.deferred`, with all steps behind it, where these may too.
+    /// True if `.deferred` can leave the step to be done later, together with all steps after it if they are deferrable, too.
     public let isDeferrable: Bool
-    /// What it does, a sentence for each record, field and index.
+    /// The changes that it makes, a sentence for each record, field and index.
     public let changes: [String]
 
     public enum Kind: String, Hashable, Codable, Sendable {
-      /// It follows from the descriptions.
+      /// The step follows from the descriptions.
       case inferred
-      /// The program says a part of it.
+      /// The program states a part of the step.
       case given
     }
   }
 
   public var canRun: Bool { faults.isEmpty }
 
-  /// Whether nothing that a program says takes part in it: all of it follows from the descriptions (J14).
+  /// True if the whole plan follows from the descriptions, without any step of the program.
   public var isInferred: Bool { steps.allSatisfy { $0.kind == .inferred } }
 
-  /// About how long it takes, from what this kind of work takes on a machine of today.
+  /// The estimated time, from the speed of such work on a machine of today.
   public var estimatedTime: Duration {
     let bytes = Double(bytesToRead) + Double(bytesToWrite) + Double(blobBytesToWrite)
     return .seconds(Double(records) / 1_000_000 + bytes / 1_000_000_000)
@@ -145,7 +145,7 @@ extension MigrationPlan {
   }
 }
 
-/// What the tasks of a migration read and write.
+/// The bytes that the tasks of a migration read and write.
 private struct WorkMeasure {
   private(set) var work: [String] = []
   private(set) var records = 0
@@ -229,7 +229,7 @@ extension MigrationPlan.PlannedStep {
 }
 
 extension RecordChange {
-  /// What becomes of its name, fields, key and indexes.
+  /// The changes of its name, fields, key and indexes, in sentences.
   fileprivate var sentences: [String] {
     var sentences: [String] = []
     if old.name != new.name { sentences.append("\(old.name) is renamed \(new.name)") }

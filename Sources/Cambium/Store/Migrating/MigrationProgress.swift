@@ -1,19 +1,19 @@
-/// How far a migration is.
+/// The progress of a migration.
 public struct MigrationProgress: Hashable, Sendable {
   /// The version that the step under way leads to.
   public internal(set) var version = 0
-  /// What is being done, in words.
+  /// The work under way, in words.
   public internal(set) var work = ""
-  /// How many parts of the work are done, and how many there are.
+  /// The number of parts of the work that are done, and the number of all.
   public internal(set) var task = 0
   public internal(set) var tasks = 0
-  /// Records that were looked at, each once for every part of the work that looks at it.
+  /// The number of records read, each once for every part of the work that reads it.
   public internal(set) var recordsDone = 0
-  /// About how many there are to look at.
+  /// The approximate number of records to be read.
   public internal(set) var records = 0
   public internal(set) var elapsed = Duration.zero
-  /// Whether an interrupted run was discarded, because its steps, defaults, conversions or revisions of closures
-  /// differ; the migration has begun again from the old version.
+  /// True if an interrupted run was discarded because its steps, defaults, conversions or revisions differ; the migration
+  /// has begun again from the old version.
   public internal(set) var startedOver = false
 
   /// From 0 to 1.
@@ -21,13 +21,13 @@ public struct MigrationProgress: Hashable, Sendable {
     records > 0 ? Double(recordsDone) / Double(records) : task == tasks ? 1 : 0
   }
 
-  /// Records a second; nil at the beginning.
+  /// The records per second; nil at the beginning.
   public var rate: Double? {
     let seconds = elapsed / .seconds(1)
     return seconds > 0 && recordsDone > 0 ? Double(recordsDone) / seconds : nil
   }
 
-  /// About how long it still takes; nil where nothing can be said yet.
+  /// The approximate time that is left; nil if it is not known yet.
   public var remaining: Duration? {
     rate.map { .seconds(Double(records - recordsDone) / $0) }
   }

@@ -14,10 +14,10 @@ struct MigrationRoute: Sendable {
   struct Hop: Sendable {
     let change: SchemaChange
     let described: DescribedVersion
-    /// What the program says of it.
+    /// The step that the program states, if it does.
     let step: Step?
 
-    /// Whether the store may be of the new version before its rows are.
+    /// True if the store may have the new version before its rows do.
     var isDeferrable: Bool {
       (step?.parts.isEmpty ?? true) && change.to.version > change.from.version
         && change.isDeferrable
@@ -74,7 +74,7 @@ extension Schema {
 private struct RouteFinding {
   private let stored: Schema
   private let model: StoreModel
-  /// Of version 1 and up.
+  /// The descriptions of versions 1 and up.
   private let versions: [DescribedVersion]
   private let options: MigrationOptions
   private(set) var hops: [MigrationRoute.Hop] = []
@@ -272,7 +272,7 @@ private struct RouteFinding {
 }
 
 extension Step {
-  /// How plans, traces and errors call it.
+  /// The name in plans, traces and errors.
   var text: String {
     let old =
       from.lowerBound == from.upperBound
@@ -282,7 +282,7 @@ extension Step {
 }
 
 extension Step.Kind {
-  /// Of two steps that lead equally far, the one that is more particular is taken.
+  /// The rank of the kind: of two steps that lead equally far, the more specific one is taken.
   fileprivate var rank: Int {
     switch self {
     case .next: 0

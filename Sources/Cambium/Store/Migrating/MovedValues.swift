@@ -1,6 +1,6 @@
 /// The values that a migration takes out of rows: what there is of them in the rows that it begins with.
 struct MovedValues {
-  /// How long they are together.
+  /// Their length in all.
   private(set) var bytes = 0
 
   /// - Complexity: reads the rows of records that have such fields.
@@ -22,7 +22,7 @@ struct MovedValues {
   fileprivate struct Move {
     let field: UInt32
     let threshold: Int
-    /// How long the value is that all records get; nil where each has its own.
+    /// The length of the value that all records get; nil if each has its own.
     let newLength: Int?
   }
 
@@ -49,7 +49,7 @@ struct MovedValues {
 }
 
 extension RecordChange {
-  /// What goes out of rows, but for what closures make.
+  /// The values that move out of rows, except for those that closures make.
   fileprivate var moves: [MovedValues.Move] {
     fields.compactMap { field in
       guard case .external(_, let options) = field.new.type, sources[field.new.number] == nil
@@ -66,7 +66,7 @@ extension RecordChange {
 }
 
 extension FieldValue {
-  /// How long a value of an external field is; nil of what is none.
+  /// The length of a value of an external field; nil for other values.
   fileprivate var storedLength: Int? {
     switch self {
     case .data(let data): data.count
@@ -78,7 +78,7 @@ extension FieldValue {
 }
 
 extension RowReader {
-  /// How many bytes of a field's value are in the row.
+  /// Returns the number of bytes of a field's value in the row.
   fileprivate func length(of field: UInt32) throws(StoreError) -> Int {
     guard let column = layout.columns.first(where: { $0.field.number == field }),
       column.place.kind == .variable, !isNull(column.place)

@@ -1,20 +1,20 @@
-/// What a store that was migrated by `MigrationMode.deferred` has still to do.
+/// The work that is left of a migration by `MigrationMode.deferred`.
 public struct PendingMigration: Hashable, Sendable {
-  /// The lowest version that rows may be of.
+  /// The lowest version that rows may have.
   public let from: Int
   /// The version of the store.
   public let to: Int
-  /// How many records of each type are still of an older version, by its stored name; types without any are not
-  /// here. What was committed since the last fold counts as it was before.
+  /// The number of records of each type that are still of an older version, by its stored name; types without any are left
+  /// out. Changes since the last fold are not counted yet.
   public let records: [String: Int]
-  /// The indexes that are not whole, and not planned with.
+  /// The indexes that are not complete, and not used by queries.
   public let indexes: [String]
 
   public var recordCount: Int { records.values.reduce(0, +) }
 }
 
 extension StoreSnapshot {
-  /// What was still to be done of a deferred migration; nil if nothing was.
+  /// Returns the work that was left of a deferred migration; nil if there was none.
   ///
   /// - Complexity: O(branches above records of older versions).
   /// - Throws: `StoreError.corrupt`, `.io`.
@@ -39,7 +39,7 @@ extension StoreSnapshot {
     )
   }
 
-  /// Whether the store still says that something is to be done.
+  /// Returns true if the store still states pending work.
   private func isSaid(_ upgrades: TreeUpgrades) throws(StoreError) -> Bool {
     if upgrades.isUnpublished { return true }
     return try trees.count(in: upgrades.pending) > 0
@@ -47,23 +47,23 @@ extension StoreSnapshot {
 }
 
 extension PersistentStore {
-  /// What is still to be done of a migration that was deferred; nil if nothing is.
+  /// The work that is left of a deferred migration; nil if there is none.
   ///
-  /// - Complexity: O(branches above records of older versions); constant where there is nothing.
+  /// - Complexity: O(branches above records of older versions); constant if there is nothing left.
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`, `.forked`.
   public var pendingMigration: PendingMigration? {
     get throws(StoreError) { try snapshot().pendingMigration() }
   }
 
-  /// Does what is still to be done of a migration that was deferred, or some of it: rows of older versions are
-  /// made new, and indexes whole.
+  /// Does the work that is left of a deferred migration, or a part of it: rewrites rows of older versions, and completes
+  /// indexes.
   ///
-  /// It is done in slices, each whole or not there, from any thread; others read and write meanwhile. Nothing that
-  /// can be read changes by it.
+  /// The work is done in slices, each committed wholly or not at all, from any thread; others read and write meanwhile. No
+  /// record changes.
   ///
-  /// - Returns: whether anything is left.
-  /// - Throws: `StoreError.corrupt`, `.limitExceeded` for a row that cannot be made new; `.full`, `.io`,
-  ///   `.poisoned`, `.readOnly`, `.reentrant`, `.closed`, `.forked`: what was done until then stays done.
+  /// - Returns: True if anything is left.
+  /// - Throws: `StoreError.corrupt`, `.limitExceeded` for a row that cannot be upgraded; `.full`, `.io`, `.poisoned`,
+  ///   `.readOnly`, `.reentrant`, `.closed`, `.forked`. Slices that were committed stay so.
   @discardableResult
   public func finishMigration(
     budget: WorkBudget = .unlimited

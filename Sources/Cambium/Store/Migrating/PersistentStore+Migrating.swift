@@ -1,5 +1,5 @@
 extension PersistentStore {
-  /// What making the store at `path` one of the model's version would take, and the means to do it.
+  /// Plans the migration of the store at `path` to the model's version, and returns it to be rehearsed and run.
   ///
   /// ```swift
   /// let migration = try PersistentStore.migration(at: "shop.cambium", to: model, steps: steps)
@@ -8,13 +8,13 @@ extension PersistentStore {
   /// try migration.run()
   /// ```
   ///
-  /// The store is only read for it; another process may have it open.
+  /// Planning only reads the store; another process may have it open.
   ///
-  /// - Parameter steps: What the program says of steps; all else is inferred.
-  /// - Complexity: reads the records in which values may be missing or keys may collide, to count them.
-  /// - Throws: `StoreError.invalidDescription` where the model is wrong; `.schemaMismatch` where the store
-  ///   describes its version otherwise than the model; `.newerSchema` where it has a newer one; `.missing`,
-  ///   `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.io`.
+  /// - Parameter steps: The steps that do not follow from the descriptions.
+  /// - Complexity: Reads the records in which values may be missing or keys may collide, to count them.
+  /// - Throws: `StoreError.invalidDescription` if the model is wrong; `.schemaMismatch` if the store describes its version
+  ///   differently than the model; `.newerSchema` if it has a newer version; `.missing`, `.corrupt`, `.newerFormat`,
+  ///   `.networkFileSystem`, `.io`.
   public static func migration(
     at path: String, to model: StoreModel, steps: [Step] = [],
     options: StoreOptions = StoreOptions()

@@ -15,7 +15,7 @@ extension RecordChange {
       }.map(\.new.number))
   }
 
-  /// The same change, with a value in place of each closure that is never refused.
+  /// Returns the change with a value that is never refused in place of each closure.
   func standingIn(for computed: Set<UInt32>) -> RecordChange {
     var sources = sources
     for field in fields.map(\.new) where computed.contains(field.number) {

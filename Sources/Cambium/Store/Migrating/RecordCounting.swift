@@ -8,9 +8,9 @@ struct RecordCounting {
   private let layout: RowLayout
   private let rows: TreeSlot
   private let trees: TreeAccess
-  /// What finds the records' blobs; nil where none has any.
+  /// A finder of the records' blobs; nil if none has any.
   private let blobs: BlobFinder?
-  /// What has to be unique that was not: the name, and the entry's layout; a nil layout for the key.
+  /// The new unique constraints: the name, and the entry's layout; a nil layout for the primary key.
   private let constraints: [(name: String, layout: IndexLayout?)]
   private var refused: [String: (count: Int, first: String)] = [:]
 
@@ -99,7 +99,7 @@ struct RecordCounting {
 }
 
 extension RecordChange {
-  /// Whether a record of it may be refused for a field that no closure makes.
+  /// Returns true if a record may be refused for a field that no closure makes.
   fileprivate func canRefuse(except computed: Set<UInt32>) -> Bool {
     fields.contains { field in
       if computed.contains(field.new.number) { return false }

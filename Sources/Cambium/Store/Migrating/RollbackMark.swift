@@ -1,8 +1,8 @@
-/// What a store says of the versions that it was rolled back from: that a program of theirs is not to migrate it
-/// again as if nothing had been.
+/// A mark in a store for a version from which it was rolled back: programs of that version must not migrate it again
+/// unasked.
 ///
-/// It is in a tree of its own, which outlives every rolling back: by the version that was left, the version that
-/// was gone back to.
+/// The marks are in a tree of their own, which every rollback keeps: the version to which the store was rolled back,
+/// under the version that was abandoned.
 struct RollbackMark: Hashable {
   static let treeName = "rollback"
 

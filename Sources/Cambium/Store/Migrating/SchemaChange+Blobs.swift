@@ -1,11 +1,11 @@
 extension SchemaChange {
-  /// Whether rows of the new version may refer to other blobs than those of the old one, or to the same more or less
-  /// often.
+  /// True if rows of the new version may refer to other blobs than those of the old one, or to the same a different number
+  /// of times.
   var changesReferences: Bool { from.externalFields != to.externalFields }
 }
 
 extension MigrationTasks {
-  /// The same of all that is done.
+  /// True if any of the work may change references to blobs.
   var changesReferences: Bool {
     route.from.externalFields != route.to.externalFields
       || tasks.contains { task in

@@ -1,15 +1,15 @@
-/// What became of records from one state of a store to a later one: what any number of commits did in between,
-/// each record once.
+/// The differences between two states of a store, of the records of one type: each record once, however many commits
+/// there were in between.
 public struct ChangeSet<Subject: Record>: Sendable {
-  /// By primary key, as are the others.
+  /// The records that are new, by primary key; the other lists are in the same order.
   public internal(set) var inserted: [Subject] = []
   public internal(set) var updated: [RecordChanges<Subject>.Update] = []
-  /// As they were.
+  /// The records that were deleted, as they were.
   public internal(set) var deleted: [Subject] = []
-  /// Who made the commits, as given to `PersistentStore.write`. Nil is among them where a commit had no author,
-  /// or where it is not known. Where somebody has fallen far behind, there may be authors of earlier commits.
+  /// The authors of the commits, as given to `PersistentStore.write`. Nil is among them if a commit had no author, or if
+  /// it is not known. For a consumer that has fallen far behind, authors of earlier commits may be among them.
   public let authors: Set<String?>
-  /// The last commit that is taken in.
+  /// The last commit that is included.
   public let sequence: UInt64
 
   init(authors: Set<String?>, sequence: UInt64) {
@@ -20,21 +20,21 @@ public struct ChangeSet<Subject: Record>: Sendable {
   public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 }
 
-/// What became of the record with one primary key.
+/// A change of the record with one primary key.
 public struct KeyChange<Subject: Record>: Sendable {
   public let kind: Kind
-  /// As of a change set.
+  /// The authors of the commits, as in a change set.
   public let authors: Set<String?>
   public let sequence: UInt64
 
   public enum Kind: Sendable {
     case inserted(Subject)
     case updated(RecordChanges<Subject>.Update)
-    /// As it was.
+    /// The record was deleted; this is what it was.
     case deleted(Subject)
   }
 
-  /// The record as it is; nil where it was deleted.
+  /// The record as it is now; nil if it was deleted.
   public var record: Subject? {
     switch kind {
     case .inserted(let record): record
@@ -44,14 +44,14 @@ public struct KeyChange<Subject: Record>: Sendable {
   }
 }
 
-/// What finds the blobs of records as they were and as they are.
+/// Finders of the blobs of old and new records.
 struct StepBlobs {
   let old: BlobFinder?
   let new: BlobFinder?
 }
 
 extension RecordType {
-  /// What finds the blobs of records on both sides of a step.
+  /// Returns finders of the blobs of records on both sides of a step.
   func blobs(_ step: ObservedStep) -> StepBlobs {
     StepBlobs(
       old: step.before.trees.blobFinder(of: trees), new: step.after.trees.blobFinder(of: trees))

@@ -1,6 +1,6 @@
-/// What becomes of the record with one primary key, one change after the other, as an asynchronous sequence.
+/// The changes of the record with one primary key, one after the other, as an asynchronous sequence.
 ///
-/// It comes, waits and ends as a `RecordObservation` does.
+/// It behaves like a `RecordObservation`.
 public struct KeyObservation<Subject: Record>: AsyncSequence, Sendable {
   public typealias Element = KeyChange<Subject>
 
@@ -12,7 +12,7 @@ public struct KeyObservation<Subject: Record>: AsyncSequence, Sendable {
     self.place = place
   }
 
-  /// The state that the change asked for last has led to; in the beginning the one that changes start from.
+  /// The state after the last change that was returned; at first the state from which changes are counted.
   public var snapshot: StoreSnapshot { place.snapshot }
 
   public func makeAsyncIterator() -> Iterator { Iterator(type: type, place: place) }
@@ -49,7 +49,7 @@ public struct KeyObservation<Subject: Record>: AsyncSequence, Sendable {
 }
 
 extension RecordType {
-  /// What became of the one record that a step is about.
+  /// Returns the change of the one record that a step concerns.
   fileprivate func change(_ step: ObservedStep) throws -> KeyChange<Subject>.Kind? {
     var kind: KeyChange<Subject>.Kind?
     let blobs = blobs(step)

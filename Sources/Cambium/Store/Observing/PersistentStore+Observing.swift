@@ -1,5 +1,5 @@
 extension PersistentStore {
-  /// The changes of all records of a type, as they are committed from now on, whoever commits them.
+  /// Returns the changes of all records of a type that are committed from now on, by any thread or process.
   ///
   /// ```swift
   /// let changes = try store.changes(of: TodoItem.self)
@@ -7,10 +7,10 @@ extension PersistentStore {
   /// for try await change in changes { … }
   /// ```
   ///
-  /// - Complexity: O(1). A commit then pays for noting the keys that it changes; all else is done where the
-  ///   changes are asked for.
-  /// - Throws: `StoreError.unknownRecord`, `.closed`, `.forked`; where the store is only read, `.io` if the
-  ///   system has no more threads.
+  /// - Complexity: O(1). Each commit then notes the keys that it changes; everything else is done when the consumer
+  ///   requests changes.
+  /// - Throws: `StoreError.unknownRecord`, `.closed`, `.forked`; in a store opened for reading, `.io` if the system has
+  ///   no more threads.
   public func changes<Subject: Record>(
     of type: Subject.Type
   ) throws(StoreError) -> RecordObservation<Subject> {
@@ -18,12 +18,11 @@ extension PersistentStore {
     return RecordObservation(type, try observe(type.trees, key: nil))
   }
 
-  /// The changes of the record with a primary key, whether or not there is one now. Parts of a compound key
-  /// are in its order.
+  /// Returns the changes of the record with a primary key, whether or not it exists now. The parts of a compound key are
+  /// given in its order.
   ///
-  /// - Complexity: O(1). A commit then pays for a lookup for each key that it changes, however many keys are
-  ///   observed.
-  /// - Throws: as `changes(of:)`; `StoreError.invalidQuery` where the key is of other types.
+  /// - Complexity: O(1). Each commit then does a lookup for each key that it changes, however many keys are observed.
+  /// - Throws: As `changes(of:)`; `StoreError.invalidQuery` if the key is of other types.
   public func changes<Subject: Record>(
     of type: Subject.Type, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
@@ -34,11 +33,11 @@ extension PersistentStore {
     return KeyObservation(type, try observe(type.trees, key: key.key.array()))
   }
 
-  /// The changes of the records that meet a condition: one that begins to meet it counts as inserted, one that
-  /// ceases to as deleted.
+  /// Returns the changes of the records that meet a condition. A record that begins to meet it counts as inserted, one
+  /// that no longer does as deleted.
   ///
-  /// - Complexity: as `changes(of:)`; the condition is decided where changes are asked for.
-  /// - Throws: as `changes(of:)`; `StoreError.invalidQuery` where the condition cannot be for the record.
+  /// - Complexity: As `changes(of:)`; the condition is evaluated when the consumer requests changes.
+  /// - Throws: As `changes(of:)`; `StoreError.invalidQuery` if the condition does not fit the record.
   public func changes<Subject: Record>(
     of type: Subject.Type, where condition: Condition<Subject>
   ) throws(StoreError) -> RecordObservation<Subject> {
@@ -47,7 +46,7 @@ extension PersistentStore {
     return RecordObservation(type, try observe(type.trees, key: nil), filter)
   }
 
-  /// The same with a condition that a closure makes of the record's fields.
+  /// Returns the changes of the records that meet a condition, which a closure makes of the record's fields.
   ///
   /// - Throws: as `changes(of:where:)`.
   public func changes<Subject: Record>(
@@ -56,7 +55,7 @@ extension PersistentStore {
     try changes(of: type, where: Condition(matching: condition))
   }
 
-  /// The results of a query, and what they become with each commit from now on, in their order.
+  /// Returns the results of a query, and the new results whenever commits change them, in order.
   ///
   /// ```swift
   /// for try await results in try store.results(of: Query<TodoItem>(where: \.isDone == false)) {
@@ -64,9 +63,9 @@ extension PersistentStore {
   /// }
   /// ```
   ///
-  /// - Complexity: as `changes(of:)`; the query is asked where its results are asked for.
-  /// - Throws: as `changes(of:)`; `StoreError.invalidQuery` where the query cannot be for the record,
-  ///   `.noSuchRecord` where the record to come after is not there, `.corrupt`, `.io`.
+  /// - Complexity: As `changes(of:)`; the query runs when the consumer requests results.
+  /// - Throws: As `changes(of:)`; `StoreError.invalidQuery` if the query does not fit the record, `.noSuchRecord` if the
+  ///   record to begin after does not exist, `.corrupt`, `.io`.
   public func results<Subject: Record>(
     of query: Query<Subject>
   ) throws(StoreError) -> QueryObservation<Subject> {

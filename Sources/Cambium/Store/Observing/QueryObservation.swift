@@ -1,7 +1,7 @@
-/// The results of a query, and how they become others with what is committed, as an asynchronous sequence.
+/// The results of a query, and the new results whenever commits change them, as an asynchronous sequence.
 ///
-/// The first element has the results to start from; each of the others leads from the results before it to
-/// newer ones. Otherwise it comes, waits and ends as a `RecordObservation` does. It keeps the results in memory.
+/// The first element has the initial results; each later one has newer results and the difference to those before.
+/// Otherwise it behaves like a `RecordObservation`. It keeps the results in memory.
 public struct QueryObservation<Subject: Record>: AsyncSequence, Sendable {
   public typealias Element = QueryResults<Subject>
 
@@ -11,7 +11,7 @@ public struct QueryObservation<Subject: Record>: AsyncSequence, Sendable {
     self.results = results
   }
 
-  /// The state that the results asked for last are of; before the first, that which they will be of.
+  /// The state of the last results that were returned; before the first, the state of which they will be.
   public var snapshot: StoreSnapshot { results.place.snapshot }
 
   public func makeAsyncIterator() -> Iterator { Iterator(results: results) }
@@ -19,11 +19,11 @@ public struct QueryObservation<Subject: Record>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     let results: LiveResults<Subject>
 
-    /// Suspends until there are other results.
+    /// Suspends until the results are different.
     ///
-    /// - Complexity: the first, that of the query. Then two lookups for each record of the type that was
-    ///   written since, and a place among the results for each of those that are among them; with a limit or
-    ///   an offset the query anew, where a change may reach that far.
+    /// - Complexity: At first, that of the query. Then two lookups for each record of the type that was written since, and
+    ///   finding the place of each that is among the results; with a limit or an offset, the query again if a change may
+    ///   affect it.
     /// - Throws: as that of a `RecordObservation`, and what the query throws.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
@@ -35,13 +35,13 @@ public struct QueryObservation<Subject: Record>: AsyncSequence, Sendable {
 
 /// The results of a query at one time.
 public struct QueryResults<Subject: Record>: Sendable {
-  /// In the query's order.
+  /// The records, in the query's order.
   public let records: [Subject]
-  /// What leads here from the results before; in the beginning, from there being none.
+  /// The difference to the results before; at first, to none.
   public let difference: ResultDifference<Subject>
-  /// As of a `ChangeSet`; none in the beginning.
+  /// The authors of the commits, as in a `ChangeSet`; none at first.
   public let authors: Set<String?>
-  /// The last commit that is taken in.
+  /// The last commit that is included.
   public let sequence: UInt64
 }
 
@@ -95,7 +95,7 @@ final class LiveResults<Subject: Record>: @unchecked Sendable {
     return result
   }
 
-  /// Nil where the results are as they were.
+  /// Returns the new results; nil if they are the same.
   private func advance(_ step: ObservedStep) throws -> QueryResults<Subject>? {
     turn.lock()
     defer { turn.unlock() }

@@ -1,12 +1,12 @@
 /// The changes of a type's records, one set after the other, as an asynchronous sequence.
 ///
-/// Changes are made of two states when they are asked for: who asks rarely gets few and large sets, in which
-/// every record is once, and never misses one. Until the next set is asked for, the state that the last one
-/// led to is kept as any snapshot is: its segments on disk, and what was in no tree yet in memory. While it
-/// waits, it keeps none that is older than a fold.
+/// Changes are computed from two snapshots when your loop asks for the next element. A slow consumer receives fewer,
+/// larger change sets, in which every record occurs once, and never misses a change. Between two elements the last state
+/// is kept as a snapshot: its segments on disk, and the changes that were in no tree yet in memory. While the loop waits
+/// for changes, no state older than a fold is kept.
 ///
-/// It ends when the task is cancelled; when the store is closed or let go of, behind the last commits; and
-/// with an error, after which nothing more comes. All iterators share one place; one task at a time should ask.
+/// The sequence ends when the task is cancelled, when the store is closed or released (after the last commits), or
+/// with an error. All iterators share one place; only one task at a time should iterate.
 public struct RecordObservation<Subject: Record>: AsyncSequence, Sendable {
   public typealias Element = ChangeSet<Subject>
 
@@ -20,7 +20,7 @@ public struct RecordObservation<Subject: Record>: AsyncSequence, Sendable {
     self.filter = filter
   }
 
-  /// The state that the changes asked for last have led to; in the beginning the one that they start from.
+  /// The state after the last changes that were returned; at first the state from which changes are counted.
   public var snapshot: StoreSnapshot { place.snapshot }
 
   public func makeAsyncIterator() -> Iterator { Iterator(type: type, place: place, filter: filter) }

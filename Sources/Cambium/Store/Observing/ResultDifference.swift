@@ -1,19 +1,19 @@
-/// How the results of a query became the next, record by record and by their offsets.
+/// The difference between two results of a query, record by record and by their offsets.
 ///
 /// ```swift
 /// records = change.difference.applying(to: records)
 /// ```
 ///
-/// First what goes and what moves is taken out, at offsets in the results as they were; then what comes and
-/// what moves is put in, by ascending offsets in the results as they are; then what is updated is replaced.
+/// To apply it, first take out the removals and moves, by their offsets in the old results; then put in the insertions
+/// and moves, by ascending offsets in the new results; then replace the updates.
 public struct ResultDifference<Subject: Record>: Sendable {
-  /// By their offsets in the results as they were.
+  /// The records that are gone, by their offsets in the old results.
   public internal(set) var removals: [Place] = []
-  /// By their offsets in the results as they are.
+  /// The new records, by their offsets in the new results.
   public internal(set) var insertions: [Place] = []
-  /// By where they are now. As few as there can be; a record that moves has changed, too.
+  /// The records that have moved, by their offsets in the new results. As few as possible; they have changed, too.
   public internal(set) var moves: [Move] = []
-  /// By their offsets in the results as they are.
+  /// The records that have changed without moving, by their offsets in the new results.
   public internal(set) var updates: [Update] = []
 
   public struct Place: Sendable {
@@ -36,10 +36,10 @@ public struct ResultDifference<Subject: Record>: Sendable {
     removals.isEmpty && insertions.isEmpty && moves.isEmpty && updates.isEmpty
   }
 
-  /// The results as they are, made of those that were before.
+  /// Returns the new results, made of the old ones.
   ///
-  /// - Complexity: O(results), and little where there are few changes.
-  /// - Precondition: `records` are those results.
+  /// - Complexity: O(results), but little if there are few changes.
+  /// - Precondition: `records` are the old results.
   public func applying(to records: [Subject]) -> [Subject] {
     var records = records
     apply(to: &records)

@@ -11,9 +11,9 @@ final class StoreWatch: @unchecked Sendable {
   private var isRunning = false
   private var isEnding = false
 
-  /// How long it sleeps.
+  /// The time between two looks.
   static var interval: Duration { .milliseconds(20) }
-  /// How often in a row a look may fail until those who observe are told.
+  /// The number of failures in a row after which observers receive the error.
   private static var failuresMax: Int { 50 }
 
   init() { ending = ThreadCondition(lock) }

@@ -1,24 +1,24 @@
-/// What opening does about a store whose records the model describes otherwise in the same version: one of a
-/// version that is still being developed.
+/// The treatment of a store whose records the model describes differently in the same version, because that version is
+/// still being developed.
 public struct MismatchPolicy: Hashable, Sendable {
   /// The versions that a store is never put aside for; nil where none ever is.
   private let kept: Set<Int>?
 
-  /// Throws `StoreError.schemaMismatch`. What programs do that others use.
+  /// Throws `StoreError.schemaMismatch`. For programs in use.
   public static let refuse = MismatchPolicy(kept: nil)
 
-  /// Moves the store out of the way, under its name with the date behind it, and makes another. Nothing is
-  /// deleted: `OpenReport.setAside` says where it is.
+  /// Renames the store to its name followed by the date, and creates a new one. Nothing is deleted:
+  /// `OpenReport.setAside` has the path.
   ///
-  /// Only for development. Where another process has the store open, it is not moved.
+  /// Only for development. A store that another process has open is not renamed.
   public static let setAside = MismatchPolicy(kept: [])
 
-  /// The same, but for the versions that a lock has: those were released, so their stores are kept where they
-  /// are, and refused.
+  /// Renames the store and creates a new one, unless its version is in a lock: such versions were released, so their
+  /// stores stay where they are, and are refused.
   public static func setAside(unlessIn lock: SchemaLock) -> MismatchPolicy {
     MismatchPolicy(kept: Set(lock.versions.map(\.number)))
   }
 
-  /// Whether a store is moved whose description of a version is another.
+  /// Returns true if a store is renamed whose description of a version differs.
   func setsAside(_ version: Int) -> Bool { kept.map { !$0.contains(version) } ?? false }
 }

@@ -68,7 +68,7 @@ final class ReadingBackend: StoreBackend {
     BlobKeeper(BlobFiles(in: medium, seed: seed, from: number)) { 0 }
   }
 
-  /// How much of the log was used when it was read last.
+  /// The use of the log when it was last read.
   var logUse: LogUse {
     let (files, end) = follower.log
     let blocks = files.files.reduce(0) { $0 + Int($1.blocks) }
@@ -77,7 +77,7 @@ final class ReadingBackend: StoreBackend {
       use: files.header.use)
   }
 
-  /// Whether a process has the store open for writing.
+  /// Returns true if a process has the store open for writing.
   ///
   /// - Throws: `.io`.
   func isOpenForWriting() throws(StoreError) -> Bool { try follower.isOpenForWriting() }

@@ -6,7 +6,7 @@ struct SchemaCheck: StateCheck {
   let steps: [Step]
   let mode: MigrationMode
   let options: MigrationOptions
-  /// Whether a store that was rolled back is migrated again.
+  /// True if a store that was rolled back is migrated again.
   let migratesAgain: Bool
 
   func check(

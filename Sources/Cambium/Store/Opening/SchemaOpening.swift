@@ -7,7 +7,7 @@ struct SchemaOpening {
   var steps: [Step] = []
   let mode: MigrationMode
   var options = MigrationOptions()
-  /// Whether a store that was rolled back is migrated again.
+  /// True if a store that was rolled back is migrated again.
   var migratesAgain = false
   var trace = MigrationTrace(nil)
 

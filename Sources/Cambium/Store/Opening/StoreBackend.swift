@@ -4,13 +4,13 @@ protocol StoreBackend: AnyObject, Sendable {
   var names: TreeNames { get }
   var report: OpenReport { get }
   var isReadOnly: Bool { get }
-  /// What rows of older versions are read through.
+  /// The upgrades through which rows of older versions are read.
   var upgrades: OpenedUpgrades { get }
 
-  /// What the store's blobs are read and written by.
+  /// The access to the store's blobs.
   var blobs: OpenedBlobs { get }
 
-  /// What keeps files of blobs on the backend's medium.
+  /// Returns a keeper of files of blobs on the backend's file system.
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> BlobKeeper
 
   /// The blob segments that have files, ascending.

@@ -11,7 +11,7 @@ struct StoreOpening {
   struct Opened {
     let backend: any StoreBackend
     let types: RecordTypes
-    /// Where the store is that was there before; nil where none was moved.
+    /// The path of the earlier store that was renamed; nil if none was.
     var setAside: String?
   }
 
@@ -26,7 +26,7 @@ struct StoreOpening {
     checked = try model.checked()
   }
 
-  /// What is asked about a store before anything is written to it.
+  /// The check of a store before anything is written to it.
   var check: SchemaCheck {
     SchemaCheck(
       model: model, fresh: checked, steps: steps, mode: mode, options: options.migration,

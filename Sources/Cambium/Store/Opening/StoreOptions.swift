@@ -1,36 +1,36 @@
 public import Logging
 
-/// How a store is opened.
+/// The options of opening a store.
 public struct StoreOptions: Sendable {
-  /// What is done where there is no store yet, and whether it is written to.
+  /// Opens the store for writing or for reading, and creates it or not.
   public var access = Access.writing
-  /// When commits are acknowledged that do not say otherwise.
+  /// The durability of commits that do not state one.
   public var durability = Durability.durable
-  /// How pages are read.
+  /// The way in which pages are read.
   public var readMode = ReadMode.mapped
-  /// The bytes of changes that one transaction keeps in memory; more goes to a temporary file. From 512 bytes to
-  /// 16 GiB: what is less or more counts as these.
+  /// The bytes of changes that one transaction keeps in memory; more goes to a temporary file. Lower and higher values
+  /// count as 512 bytes and 16 GiB.
   public var transactionBudget = EngineOptions().transactionBudget
-  /// The bytes of committed changes in memory from which on they are folded into the trees. From 1 byte to 1 GiB:
-  /// what is less or more counts as these. They are folded sooner if the log has no space for more.
+  /// The bytes of committed changes in memory at which they are folded into the trees. Lower and higher values count as
+  /// 1 byte and 1 GiB. They are folded sooner if the log has no space for more.
   public var foldThreshold = EngineOptions().foldThreshold
-  /// Which commits the store's history keeps; nil to keep none. Of a store that is only read, what its
-  /// writer keeps can be read all the same.
+  /// The commits that the store's history keeps; nil to keep none. In a store opened for reading, the history that its
+  /// writer keeps can be read in any case.
   public var history: HistoryOptions?
-  /// When room that nothing needs is given back in the background; nil for only when asked for.
+  /// The conditions of compaction in the background; nil to compact only on request.
   public var automaticCompaction: AutomaticCompaction? = AutomaticCompaction()
-  /// What is allowed of migrations, and how they are run.
+  /// The options of migrations.
   public var migration = MigrationOptions()
-  /// Is told what a migration does, part by part; of levels `info` and `debug`, and `error` where it fails.
+  /// A logger for migrations: it logs each part at the levels `info` and `debug`, and failures at `error`.
   public var logger: Logger?
-  /// Whether a directory on a network file system is accepted, where locks and flushes may not hold.
+  /// Accepts a directory on a network file system, where locks and flushes may not hold.
   public var allowsNetworkFileSystems = false
 
-  /// Whether a store that was rolled back from the model's version, or from a later one, is migrated to it again.
+  /// Migrates a store again that was rolled back from the model's version or a later one.
   /// Without it, opening such a store throws `StoreError.rolledBack`.
   public var migratesAgain = false
 
-  /// What is done about a store whose records the model describes otherwise in the same version.
+  /// The treatment of a store whose records the model describes differently in the same version.
   public var onMismatch = MismatchPolicy.refuse
 
   /// The size in bytes after which a file of blobs takes no further blob.
@@ -39,11 +39,11 @@ public struct StoreOptions: Sendable {
   public init() {}
 
   public enum Access: Hashable, Sendable {
-    /// Writes to the store, or makes it.
+    /// Opens the store for writing, and creates it if it does not exist.
     case writing
-    /// Writes to a store that must be there.
+    /// Opens a store for writing that must exist.
     case writingExisting
-    /// Reads a store, which another process may be writing to: see `PersistentStore.refresh()`. The directory
+    /// Opens a store for reading, also while another process writes to it: see `PersistentStore.refresh()`. The directory
     /// need not be writable.
     case reading
   }

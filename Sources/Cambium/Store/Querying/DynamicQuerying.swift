@@ -1,14 +1,14 @@
 // Queries without Swift types: conditions on stored names, such as text becomes.
 
 extension RecordReading where Self: ~Copyable {
-  /// The records of the type stored as `name` that meet a condition, as their fields' values.
+  /// Returns the records of the type stored as `name` that meet a condition, as their fields' values.
   ///
   /// - Parameters:
   ///   - condition: On fields by their stored names; nil for all records.
-  ///   - order: What they are sorted by; behind that by primary key.
-  ///   - fields: The stored names of the fields that are wanted; nil for all.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` where the query cannot be asked of the record,
-  ///   `.sortTooLarge`, `.corrupt`, `.io`, `.closed`.
+  ///   - order: The fields by which they are sorted; records that agree in them are sorted by primary key.
+  ///   - fields: The stored names of the fields to return; nil for all.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the query does not fit the record, `.sortTooLarge`,
+  ///   `.corrupt`, `.io`, `.closed`.
   public func fetch(
     record name: String, where condition: FieldCondition?, sortedBy order: [FieldOrder] = [],
     limit: Int? = nil, offset: Int = 0, fields: [String]? = nil
@@ -20,8 +20,8 @@ extension RecordReading where Self: ~Copyable {
     return records
   }
 
-  /// Calls `body` with each record that such a query finds, as it is found: in constant memory where nothing has
-  /// to be sorted.
+  /// Calls `body` with each record of the type stored as `name` that meets a condition, in constant memory unless the
+  /// records have to be sorted.
   ///
   /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`, and what `body` throws, which ends it.
   public func forEach(
@@ -34,7 +34,7 @@ extension RecordReading where Self: ~Copyable {
     while let record = try found.next() { try body(record) }
   }
 
-  /// How many records of the type stored as `name` meet a condition.
+  /// Returns the number of records of the type stored as `name` that meet a condition.
   ///
   /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`.
   public func count(record name: String, where condition: FieldCondition) throws(StoreError) -> Int
@@ -45,7 +45,7 @@ extension RecordReading where Self: ~Copyable {
       .count(FieldQuery(condition: condition))
   }
 
-  /// How the records of such a query are found.
+  /// Explains how a query of the type stored as `name` is run.
   ///
   /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`.
   public func explain(
@@ -60,10 +60,10 @@ extension RecordReading where Self: ~Copyable {
 }
 
 extension RecordReading where Self: ~Copyable {
-  /// How the records of a query are found: which index, how many entries and rows that takes, and why others
-  /// are not used.
+  /// Explains how a query is run: which index it uses, how many entries and rows it reads, and why other indexes are not
+  /// used.
   ///
-  /// - Parameter running: Whether the query is run too, to count what it really reads.
+  /// - Parameter running: True to run the query as well, and count the entries and rows that it reads.
   /// - Throws: as `count(_:)`.
   public func explain<Subject: Record>(
     _ query: Query<Subject>, running: Bool = false
@@ -75,11 +75,11 @@ extension RecordReading where Self: ~Copyable {
   }
 }
 
-/// What a query has found, as its fields' values.
+/// The records that a query has found, as their fields' values.
 private struct FoundDynamicRecords {
   private let found: FoundRecords
   private let layout: RowLayout
-  /// Of the fields that are wanted; nil for all.
+  /// The columns of the fields to return; nil for all.
   private let columns: [Int]?
 
   init(

@@ -2,10 +2,10 @@
 // One that the program knows is better a `static` in an extension of `Query`.
 
 extension RecordReading where Self: ~Copyable {
-  /// The query that was kept as `name`; nil if there is none.
+  /// Returns the query that is kept as `name`; nil if there is none.
   ///
-  /// - Throws: `StoreError.invalidQuery` if it names a field that no longer exists; `.corrupt`, `.io`,
-  ///   `.closed`; what decoding throws where it is of another type.
+  /// - Throws: `StoreError.invalidQuery` if it names a field that no longer exists; `.corrupt`, `.io`, `.closed`; what
+  ///   decoding throws if it is a query of another type.
   public func query<Subject: Record>(
     _ type: Subject.Type, named name: String
   ) throws -> Query<Subject>? {
@@ -17,7 +17,7 @@ extension RecordReading where Self: ~Copyable {
     }
   }
 
-  /// The names of the queries that were kept of a type.
+  /// Returns the names of the queries that are kept of a type.
   ///
   /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`.
   public func queryNames<Subject: Record>(_ type: Subject.Type) throws -> [String] {
@@ -29,8 +29,8 @@ extension RecordReading where Self: ~Copyable {
 }
 
 extension WriteTransaction {
-  /// Keeps a query as `name`, instead of the one that was; nil takes it out. What it asks for is kept by the stored
-  /// names of fields, whatever the properties are called later.
+  /// Keeps a query as `name`, in place of an earlier one; nil removes it. The query is kept by the stored names of fields,
+  /// and is not affected when properties are renamed.
   ///
   /// - Throws: `StoreError.invalidQuery` if a property is not stored; as `setMetadata(_:for:)`.
   public mutating func setQuery<Subject: Record>(

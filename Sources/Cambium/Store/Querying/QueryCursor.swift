@@ -1,9 +1,8 @@
-/// A place among the records of a query, that moves from one to the next.
+/// A cursor over the records of a query.
 ///
-/// It reads one state: what is written after it was made, it does not see. One of a transaction goes on in what
-/// the transaction has made of the records by then, so they can be changed and deleted on the way, and ends
-/// with the transaction: then it throws `StoreError.closed`. What had to be sorted comes in the order that it
-/// had when the cursor was made.
+/// It reads one state, and does not see later commits. A cursor of a transaction sees the transaction's changes after
+/// its place, so records can be changed and deleted on the way; when the transaction ends, it throws
+/// `StoreError.closed`. Records that had to be sorted come in the order that they had when the cursor was created.
 public final class QueryCursor<Subject: Record> {
   @usableFromInline let type: RecordType<Subject>
   @usableFromInline let found: FoundRecords
@@ -14,7 +13,7 @@ public final class QueryCursor<Subject: Record> {
     self.found = found
   }
 
-  /// Moves on, and returns the record there; nil behind the last.
+  /// Moves to the next record, and returns it; nil after the last.
   ///
   /// - Throws: `StoreError.corrupt`, `.io`, `.sortTooLarge`; what the type's hook after loading throws.
   @inlinable
@@ -24,7 +23,7 @@ public final class QueryCursor<Subject: Record> {
     return try type.load(key: found.key, row: try found.row(), blobs: found.blobs)
   }
 
-  /// The next records, as many at most, but one at least: none means that there is none left.
+  /// Returns at most `count` of the next records, but at least one; none if there are no more.
   ///
   /// - Throws: as `next()`.
   @inlinable
@@ -58,7 +57,7 @@ extension RecordReader {
 }
 
 extension RecordType {
-  /// Where a record is in any order, whether or not it is stored.
+  /// Returns the place of a record in any order, whether or not it is stored.
   fileprivate func place(of record: Subject) throws(StoreError) -> FieldQuery.Place {
     let (key, row) = (KeyEncoder(), RowWriter())
     try encodeKey(record, to: key, row: row)

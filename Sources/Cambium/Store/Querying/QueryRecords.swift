@@ -1,8 +1,7 @@
 /// The records of a query, one after the other, as an asynchronous sequence.
 ///
-/// Each iterator reads one state: the newest where it begins in a store, the snapshot's in a snapshot. It never
-/// waits for anything but pages; it is for loops in tasks, which it ends where the task is cancelled. To be told
-/// of what changes later, observe the query.
+/// Each iterator reads one state: of a store the newest when the loop begins, of a snapshot its own. It waits only for
+/// pages to be read, and ends when the task is cancelled. To receive later changes, observe the query.
 public struct QueryRecords<Subject: Record>: AsyncSequence, Sendable {
   public typealias Element = Subject
 
@@ -32,9 +31,9 @@ public struct QueryRecords<Subject: Record>: AsyncSequence, Sendable {
       place = .before(query, reader)
     }
 
-    /// The next record; nil behind the last, after an error, and where the task is cancelled.
+    /// Returns the next record; nil after the last, after an error, and if the task is cancelled.
     ///
-    /// - Complexity: as the cursor's: what has to be sorted is found by the first call.
+    /// - Complexity: As of a `QueryCursor`. If records have to be sorted, the first call finds all of them.
     /// - Throws: as `fetch(_:after:)`.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
@@ -61,7 +60,7 @@ public struct QueryRecords<Subject: Record>: AsyncSequence, Sendable {
 }
 
 extension PersistentStore {
-  /// The records of a query as an asynchronous sequence, each time it is iterated of the newest state.
+  /// Returns the records of a query as an asynchronous sequence; each iteration reads the newest state.
   ///
   /// ```swift
   /// for try await person in store.records(adults) { … }
@@ -72,7 +71,7 @@ extension PersistentStore {
 }
 
 extension StoreSnapshot {
-  /// The records of a query as an asynchronous sequence.
+  /// Returns the records of a query as an asynchronous sequence.
   public func records<Subject: Record>(_ query: Query<Subject>) -> QueryRecords<Subject> {
     QueryRecords(query) { self.recordReader() }
   }

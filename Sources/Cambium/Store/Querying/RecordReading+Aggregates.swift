@@ -1,9 +1,10 @@
 // Sums and the like of a query's records. Null is left out.
 
 extension RecordReading where Self: ~Copyable {
-  /// The sum of a property; 0 of nothing.
+  /// Returns the sum of a property; 0 for no records. Integers add up to an `Int`, `Float` and `Double` to a `Double`,
+  /// decimals to a `Decimal`.
   ///
-  /// - Complexity: linear in the records; no record is made.
+  /// - Complexity: Linear in the records; no record is decoded.
   /// - Throws: as `count(_:)`; `StoreError.invalidQuery` for a sum of integers that is beyond an `Int`.
   public func sum<Subject: Record, Value: SummedValue>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
@@ -16,7 +17,7 @@ extension RecordReading where Self: ~Copyable {
     return total
   }
 
-  /// The sum of a property over the records that meet a condition.
+  /// Returns the sum of a property over the records that meet a condition.
   ///
   /// - Throws: as `sum(_:of:)`.
   public func sum<Subject: Record, Value: SummedValue>(
@@ -25,7 +26,7 @@ extension RecordReading where Self: ~Copyable {
     try sum(field, of: Query(where: condition))
   }
 
-  /// The average of a property; nil of nothing.
+  /// Returns the average of a property; nil for no records.
   ///
   /// - Throws: as `count(_:)`.
   public func average<Subject: Record, Value: SummedValue>(
@@ -34,7 +35,7 @@ extension RecordReading where Self: ~Copyable {
     Value.average(of: try recordReader().sum(PropertyReference(field), of: query))
   }
 
-  /// The average of a property over the records that meet a condition.
+  /// Returns the average of a property over the records that meet a condition; nil if none does.
   ///
   /// - Throws: as `count(_:)`.
   public func average<Subject: Record, Value: SummedValue>(
@@ -43,17 +44,17 @@ extension RecordReading where Self: ~Copyable {
     try average(field, of: Query(where: condition))
   }
 
-  /// The lowest value of a property, in the order that records are sorted in; nil where there is none.
+  /// Returns the lowest value of a property, in the order of sorting; nil if there is none.
   ///
-  /// - Complexity: O(log records) where an index has them in that order; otherwise linear.
-  /// - Throws: as `fetch(_:after:)`; `StoreError.invalidQuery` where values have no order.
+  /// - Complexity: O(log records) if an index has them in that order; otherwise linear.
+  /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if values have no order.
   public func minimum<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws -> Value? {
     try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
   }
 
-  /// The lowest value of a property that is not nil.
+  /// Returns the lowest value of an optional property that is not nil; nil if there is none.
   ///
   /// - Throws: as `minimum(_:of:)`.
   public func minimum<Subject: Record, Value: FieldValueConvertible>(
@@ -62,7 +63,7 @@ extension RecordReading where Self: ~Copyable {
     try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
   }
 
-  /// The highest value of a property, as `minimum(_:of:)`.
+  /// Returns the highest value of a property, in the order of sorting; nil if there is none.
   ///
   /// - Throws: as `minimum(_:of:)`.
   public func maximum<Subject: Record, Value: FieldValueConvertible>(
@@ -71,7 +72,7 @@ extension RecordReading where Self: ~Copyable {
     try recordReader().extreme(.descending(field), of: query)?[keyPath: field]
   }
 
-  /// The highest value of a property that is not nil.
+  /// Returns the highest value of an optional property that is not nil; nil if there is none.
   ///
   /// - Throws: as `minimum(_:of:)`.
   public func maximum<Subject: Record, Value: FieldValueConvertible>(

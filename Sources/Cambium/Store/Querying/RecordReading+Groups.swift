@@ -1,17 +1,17 @@
-/// Records that have the same values in some properties.
+/// A group of records that have the same values in some properties.
 public struct RecordGroup<Key> {
-  /// Those values: one, or a tuple.
+  /// The common values: one value, or a tuple.
   public let key: Key
-  /// How many records it has.
+  /// The number of records in it.
   public let count: Int
-  /// What was computed of them, in the order in which it was asked for.
+  /// The aggregates that were computed, in the order of the request.
   public let values: [FieldValue]
 }
 
 extension RecordGroup: Sendable where Key: Sendable {}
 
 extension RecordReading where Self: ~Copyable {
-  /// Groups of a query's records that have the same values in some properties, sorted by those.
+  /// Groups a query's records by one property, and returns the groups sorted by it.
   ///
   /// ```swift
   /// let groups = try store.group(
@@ -20,11 +20,11 @@ extension RecordReading where Self: ~Copyable {
   /// ```
   ///
   /// - Parameters:
-  ///   - aggregates: What is computed of each group besides its count.
-  ///   - having: Whether a group is wanted.
-  /// - Complexity: linear in the query's records; memory for each group.
-  /// - Throws: as `fetch(_:after:)`; `StoreError.invalidQuery` where values have no order, or no sum, or the sum
-  ///   of integers is beyond 64 bits; what `having` throws.
+  ///   - aggregates: The aggregates to be computed of each group besides its count.
+  ///   - having: Returns true for the groups to be returned.
+  /// - Complexity: Linear in the query's records; memory for each group.
+  /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if values have no order or no sum, or a sum of integers
+  ///   exceeds 64 bits; what `having` throws.
   public func group<Subject: Record, One>(
     _ query: Query<Subject>, by one: KeyPath<Subject, One>,
     computing aggregates: [Aggregate<Subject>] = [],
@@ -37,7 +37,7 @@ extension RecordReading where Self: ~Copyable {
 
   // A pack of types in a group's would be more general; Swift 6.3 aborts when it looks such a type up.
 
-  /// The same by two properties.
+  /// Groups a query's records by two properties, and returns the groups sorted by them.
   public func group<Subject: Record, One, Two>(
     _ query: Query<Subject>, by one: KeyPath<Subject, One>, _ two: KeyPath<Subject, Two>,
     computing aggregates: [Aggregate<Subject>] = [],
@@ -50,7 +50,7 @@ extension RecordReading where Self: ~Copyable {
     }
   }
 
-  /// The same by three properties.
+  /// Groups a query's records by three properties, and returns the groups sorted by them.
   public func group<Subject: Record, One, Two, Three>(
     _ query: Query<Subject>, by one: KeyPath<Subject, One>, _ two: KeyPath<Subject, Two>,
     _ three: KeyPath<Subject, Three>, computing aggregates: [Aggregate<Subject>] = [],

@@ -1,13 +1,14 @@
 // Records by what is in them. Each is asked by a query, or directly by what it is made of.
 
 extension RecordReading where Self: ~Copyable {
-  /// The records of a query.
+  /// Returns the records of a query.
   ///
-  /// - Parameter record: Where the page before ended: only records behind it come. It need not be there any more.
-  /// - Complexity: that of the plan: see `explain(_:)`.
-  /// - Throws: `StoreError.unknownRecord`; `.invalidQuery` where the query cannot be asked of the record;
-  ///   `.noSuchRecord` where the one with the key to come after is not there; `.sortTooLarge`, `.corrupt`, `.io`,
-  ///   `.closed`; what the type's hook after loading throws.
+  /// - Parameter record: The last record of the page before; only records after it are returned. It need not exist any
+  ///   more.
+  /// - Complexity: That of the plan: see `explain(_:)`.
+  /// - Throws: `StoreError.unknownRecord`; `.invalidQuery` if the query does not fit the record; `.noSuchRecord` if the
+  ///   record with the key to begin after does not exist; `.sortTooLarge`, `.corrupt`, `.io`, `.closed`; what the type's
+  ///   hook after loading throws.
   @inlinable
   public func fetch<Subject: Record>(
     _ query: Query<Subject>, after record: Subject? = nil
@@ -18,7 +19,7 @@ extension RecordReading where Self: ~Copyable {
     return records
   }
 
-  /// The records that meet a condition, sorted.
+  /// Returns the records that meet a condition, sorted.
   ///
   /// - Throws: as `fetch(_:after:)`.
   @inlinable
@@ -31,7 +32,7 @@ extension RecordReading where Self: ~Copyable {
       Query(where: condition, sortedBy: order, limit: limit, offset: offset), after: record)
   }
 
-  /// The records that meet a condition made by a closure, sorted.
+  /// Returns the records that meet a condition made by a closure, sorted.
   ///
   /// - Throws: as `fetch(_:after:)`.
   @inlinable
@@ -45,7 +46,7 @@ extension RecordReading where Self: ~Copyable {
     return try fetch(query, after: record)
   }
 
-  /// The first record of a query; nil if there is none.
+  /// Returns the first record of a query; nil if there is none.
   ///
   /// - Throws: as `fetch(_:after:)`.
   @inlinable
@@ -55,7 +56,7 @@ extension RecordReading where Self: ~Copyable {
     return try cursor(query).next()
   }
 
-  /// The first record that meets a condition.
+  /// Returns the first record that meets a condition; nil if none does.
   ///
   /// - Throws: as `fetch(_:after:)`.
   @inlinable
@@ -66,7 +67,7 @@ extension RecordReading where Self: ~Copyable {
     try first(Query(where: condition, sortedBy: order, limit: 1, offset: offset))
   }
 
-  /// The first record that meets a condition made by a closure.
+  /// Returns the first record that meets a condition made by a closure; nil if none does.
   ///
   /// - Throws: as `fetch(_:after:)`.
   @inlinable
@@ -82,10 +83,10 @@ extension RecordReading where Self: ~Copyable {
 // MARK: One by one
 
 extension RecordReading where Self: ~Copyable {
-  /// A cursor before the first record of a query. It keeps the state that it reads.
+  /// Returns a cursor before the first record of a query. It keeps the state that it reads.
   ///
-  /// - Complexity: What comes in the order of an index or of the primary key is read as the cursor moves, in
-  ///   constant memory; what has to be sorted is found here, and its keys are kept.
+  /// - Complexity: In the order of an index or of the primary key, records are read as the cursor moves, in constant
+  ///   memory. If they have to be sorted, this call finds all of them, and keeps their keys.
   /// - Throws: as `fetch(_:after:)`.
   @inlinable
   public func cursor<Subject: Record>(
@@ -115,7 +116,7 @@ extension RecordReading where Self: ~Copyable {
     try forEach(Query(where: condition), body)
   }
 
-  /// Calls `body` with all records of a query, so many at a time; at least one.
+  /// Calls `body` with all records of a query, in batches of `size`, at least one.
   ///
   /// - Throws: as `forEach(_:_:)`.
   @inlinable
@@ -134,9 +135,9 @@ extension RecordReading where Self: ~Copyable {
 // MARK: How many
 
 extension RecordReading where Self: ~Copyable {
-  /// How many records a query has.
+  /// Returns the number of records of a query.
   ///
-  /// - Complexity: O(log records) where ranges of an index or of the primary key are all of the condition.
+  /// - Complexity: O(log records) if ranges of an index or of the primary key are all of the condition.
   /// - Throws: as `fetch(_:after:)`.
   public func count<Subject: Record>(_ query: Query<Subject>) throws(StoreError) -> Int {
     let reader = try recordReader()
@@ -145,7 +146,7 @@ extension RecordReading where Self: ~Copyable {
       .count(try query.resolved(in: type))
   }
 
-  /// How many records meet a condition.
+  /// Returns the number of records that meet a condition.
   ///
   /// - Throws: as `count(_:)`.
   public func count<Subject: Record>(
@@ -154,7 +155,7 @@ extension RecordReading where Self: ~Copyable {
     try count(Query(where: condition))
   }
 
-  /// How many records meet a condition made by a closure.
+  /// Returns the number of records that meet a condition made by a closure.
   ///
   /// - Throws: as `count(_:)`.
   public func count<Subject: Record>(
@@ -163,7 +164,7 @@ extension RecordReading where Self: ~Copyable {
     try count(Query(where: Condition(matching: condition)))
   }
 
-  /// Whether a query has any record.
+  /// Returns true if a query has any record.
   ///
   /// - Complexity: that of finding one.
   /// - Throws: as `count(_:)`.
@@ -174,7 +175,7 @@ extension RecordReading where Self: ~Copyable {
       .count(try query.resolved(in: type), upTo: 1) > 0
   }
 
-  /// Whether any record meets a condition.
+  /// Returns true if any record meets a condition.
   ///
   /// - Throws: as `count(_:)`.
   public func exists<Subject: Record>(
@@ -183,7 +184,7 @@ extension RecordReading where Self: ~Copyable {
     try exists(Query(where: condition))
   }
 
-  /// Whether any record meets a condition made by a closure.
+  /// Returns true if any record meets a condition made by a closure.
   ///
   /// - Throws: as `count(_:)`.
   public func exists<Subject: Record>(
@@ -192,8 +193,8 @@ extension RecordReading where Self: ~Copyable {
     try exists(Query(where: Condition(matching: condition)))
   }
 
-  /// The primary keys of a query's records, each as the values of its parts. Without the rows, where the
-  /// condition asks for none.
+  /// Returns the primary keys of a query's records, each as the values of its parts. Rows are read only if the condition
+  /// needs them.
   ///
   /// - Throws: as `fetch(_:after:)`.
   public func keys<Subject: Record>(
@@ -213,7 +214,7 @@ extension RecordReading where Self: ~Copyable {
     return keys
   }
 
-  /// The primary keys of the records that meet a condition.
+  /// Returns the primary keys of the records that meet a condition.
   ///
   /// - Throws: as `keys(_:)`.
   public func keys<Subject: Record>(
@@ -222,7 +223,7 @@ extension RecordReading where Self: ~Copyable {
     try keys(Query(where: condition))
   }
 
-  /// The identifiers of a query's records.
+  /// Returns the identifiers of a query's records.
   ///
   /// - Throws: as `select(_:from:)`.
   @inlinable

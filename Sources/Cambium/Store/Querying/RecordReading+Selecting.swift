@@ -1,5 +1,5 @@
 extension RecordReading where Self: ~Copyable {
-  /// Properties of a query's records, as tuples.
+  /// Returns properties of a query's records, as tuples. Records are decoded as wholes.
   ///
   /// ```swift
   /// for (name, age) in try store.select(\.name, \.age, from: adults) { … }
@@ -16,10 +16,10 @@ extension RecordReading where Self: ~Copyable {
     return rows
   }
 
-  /// The different values of properties among a query's records, sorted as by those properties.
+  /// Returns the different values of properties among a query's records, sorted by those properties.
   ///
-  /// - Complexity: linear in the query's records; memory for each value once.
-  /// - Throws: as `fetch(_:after:)`; `StoreError.invalidQuery` where values have no order.
+  /// - Complexity: Linear in the query's records; memory for each value once.
+  /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if values have no order.
   public func distinct<Subject: Record, each Value>(
     _ fields: repeat KeyPath<Subject, each Value>, from query: Query<Subject>
   ) throws -> [(repeat each Value)] {

@@ -1,9 +1,9 @@
 extension WriteTransaction {
   /// Deletes the records of a query.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: The number of records.
   /// - Complexity: that of finding them, and of a deletion for each; their keys are in memory.
-  /// - Throws: as `fetch(_:after:)` and `delete(_:)`; those before the one that cannot be deleted are.
+  /// - Throws: As `fetch(_:after:)` and `delete(_:)`. The records before the one that cannot be deleted are deleted.
   @discardableResult
   public mutating func delete<Subject: Record>(_ query: Query<Subject>) throws -> Int {
     let type = try types.type(Subject.self)
@@ -36,13 +36,13 @@ extension WriteTransaction {
     try delete(Query(where: Condition(matching: condition)))
   }
 
-  /// Changes the records of a query. Which they are is settled before the first is changed.
+  /// Changes the records of a query. The records are determined before the first one is changed.
   ///
   /// - Parameter change: Changes a record, but not its primary key.
-  /// - Returns: how many there were.
+  /// - Returns: The number of records.
   /// - Complexity: that of finding them, and of an update for each; their keys are in memory.
-  /// - Throws: as `fetch(_:after:)` and `update(_:onConflict:)`, what `change` throws, `StoreError.invalidValue`
-  ///   where it changes a primary key; those before the one that cannot be changed are.
+  /// - Throws: As `fetch(_:after:)` and `update(_:onConflict:)`; what `change` throws; `StoreError.invalidValue` if it
+  ///   changes a primary key. The records before the one that cannot be changed are changed.
   @discardableResult
   public mutating func update<Subject: Record>(
     _ query: Query<Subject>, onConflict policy: ConflictPolicy = .refuse,

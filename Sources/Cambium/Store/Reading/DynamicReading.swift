@@ -1,7 +1,7 @@
 // Records without their Swift types: whatever the store's own schema says there is.
 
 extension RecordReading where Self: ~Copyable {
-  /// The record of the type stored as `name` with a primary key, as its fields' values; nil if there is none.
+  /// Returns the record of the type stored as `name` with a primary key, as its fields' values; nil if there is none.
   ///
   /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the key is of other types, `.corrupt`, `.io`,
   ///   `.closed`.
@@ -39,7 +39,7 @@ extension RecordReading where Self: ~Copyable {
     }
   }
 
-  /// The number of records of the type stored as `name`. Constant time.
+  /// Returns the number of records of the type stored as `name`, in constant time.
   ///
   /// - Throws: `StoreError.unknownRecord`, `.closed`.
   public func count(record name: String) throws(StoreError) -> Int {
@@ -65,7 +65,7 @@ extension WriteTransaction {
       key.key, row.row, row.waiting, of: trees, presence: .any, onConflict: policy)
   }
 
-  /// Deletes the record of the type stored as `name` with a primary key. False if there is none.
+  /// Deletes the record of the type stored as `name` with a primary key. Returns false if there is none.
   ///
   /// - Throws: as `save`.
   @discardableResult

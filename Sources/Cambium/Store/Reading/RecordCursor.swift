@@ -1,8 +1,8 @@
-/// A place among the records of a type, that moves from one to the next, by primary key.
+/// A cursor over the records of a type, by primary key.
 ///
-/// It reads one state: what is written after it was made, it does not see. One of a transaction goes on from
-/// its place in what the transaction has made of the records by then, so they can be changed and deleted on the
-/// way, and ends with the transaction: then it throws `StoreError.closed`.
+/// It reads one state, and does not see later commits. A cursor of a transaction sees the transaction's changes after
+/// its place, so records can be changed and deleted on the way; when the transaction ends, it throws
+/// `StoreError.closed`.
 public final class RecordCursor<Subject: Record> {
   @usableFromInline let type: RecordType<Subject>
   @usableFromInline let rows: RowCursor
@@ -14,7 +14,7 @@ public final class RecordCursor<Subject: Record> {
     rows = RowCursor(cursor)
   }
 
-  /// Moves on, and returns the record there; nil behind the last.
+  /// Moves to the next record, and returns it; nil after the last.
   ///
   /// - Complexity: mostly that of making the record.
   /// - Throws: `StoreError.corrupt`, `.io`; what the type's hook after loading throws.
@@ -25,7 +25,7 @@ public final class RecordCursor<Subject: Record> {
     return try type.load(key: rows.key, row: try rows.value(), blobs: blobs)
   }
 
-  /// The next records, as many at most, but one at least: none means that there is none left.
+  /// Returns at most `count` of the next records, but at least one; none if there are no more.
   ///
   /// - Throws: as `next()`.
   @inlinable
@@ -37,9 +37,9 @@ public final class RecordCursor<Subject: Record> {
     return batch
   }
 
-  /// Goes to where the record with a primary key is or would be; it, or the first behind, comes next.
+  /// Moves to a primary key: `next()` then returns the record with it, or else the first one after it.
   ///
-  /// - Throws: `StoreError.invalidQuery` where the key is of other types, `.corrupt`, `.io`.
+  /// - Throws: `StoreError.invalidQuery` if the key is of other types, `.corrupt`, `.io`.
   public func seek(to parts: any FieldValueConvertible...) throws(StoreError) {
     let key = KeyEncoder()
     try key.encode(primaryKey: parts, of: type.trees)

@@ -1,4 +1,4 @@
-/// What reads the records of one state. It has no members for programs: they use what `RecordReading` offers.
+/// A reader of the records of one state. It has no members for programs, which use those of `RecordReading`.
 public struct RecordReader {
   @usableFromInline let types: RecordTypes
   let trees: TreeAccess
@@ -20,7 +20,7 @@ extension RecordReader {
     return record.take()
   }
 
-  /// What finds the blobs of a record's rows; nil where it has none.
+  /// Returns a finder of the blobs of a record's rows; nil if it has none.
   @usableFromInline
   func blobs(of record: RecordTrees) -> BlobFinder? {
     record.blobs == nil ? nil : trees.blobFinder(of: record)

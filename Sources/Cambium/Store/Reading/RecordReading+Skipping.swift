@@ -4,7 +4,7 @@
 public struct SkippedRecord: Hashable, Sendable {
   /// The stored name of its type.
   public let record: String
-  /// Its primary key as people read it; nil if the page that holds the key cannot be read either.
+  /// Its primary key as text; nil if the page that holds the key cannot be read either.
   public let key: String?
   /// The number of records before it, by primary key.
   public let offset: Int
@@ -18,7 +18,7 @@ extension SkippedRecord: CustomStringConvertible {
 }
 
 extension RecordReading where Self: ~Copyable {
-  /// All records of a type that can be read, by primary key, and what was skipped.
+  /// Returns all records of a type that can be read, by primary key, and the records that were skipped.
   ///
   /// - Complexity: as `fetch(_:)`; O(log records) for each record that is skipped.
   /// - Throws: as `forEach(_:skipping:_:)`.
@@ -102,7 +102,7 @@ extension RecordReader {
 }
 
 extension StoreError {
-  /// Whether other records may be read all the same.
+  /// True if other records may be readable.
   fileprivate var isOfOneRecord: Bool {
     switch self {
     case .corrupt, .unreadableRecord: true

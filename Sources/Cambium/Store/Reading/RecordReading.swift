@@ -1,7 +1,7 @@
-/// Records can be read: in a store, which shows its newest committed state to each call; in a snapshot,
-/// which stays as it is; in a transaction, with its own changes.
+/// A source of records: a store, of which each call reads the newest committed state; a snapshot, which does not
+/// change; or a transaction, with its own changes.
 public protocol RecordReading: ~Copyable {
-  /// What reads the present state.
+  /// Returns a reader of the present state.
   ///
   /// - Throws: `StoreError.closed`, `.forked`.
   func recordReader() throws(StoreError) -> RecordReader
@@ -10,11 +10,11 @@ public protocol RecordReading: ~Copyable {
 // MARK: By key
 
 extension RecordReading where Self: ~Copyable {
-  /// The record with a primary key; nil if there is none. Parts of a compound key are in its order.
+  /// Returns the record with a primary key; nil if there is none. The parts of a compound key are given in its order.
   ///
-  /// - Complexity: O(log records): a lookup in memory, and in pages that are mostly in memory too.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` where the key is of other types, `.corrupt`, `.io`,
-  ///   `.closed`; what the type's hook after loading throws.
+  /// - Complexity: O(log records): a lookup in memory, and in pages that are mostly in memory, too.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the key is of other types, `.corrupt`, `.io`, `.closed`; what
+  ///   the type's hook after loading throws.
   @inlinable
   public func fetch<Subject: Record>(
     _ type: Subject.Type, key part: any FieldValueConvertible,
@@ -23,7 +23,7 @@ extension RecordReading where Self: ~Copyable {
     try recordReader().fetch(type, key: keyParts(part, others))
   }
 
-  /// The record with an identifier; nil if there is none. The primary key is what `id` is.
+  /// Returns the record with an identifier; nil if there is none. `id` must be the primary key.
   ///
   /// - Throws: as `fetch(_:key:)`.
   @inlinable
@@ -33,7 +33,8 @@ extension RecordReading where Self: ~Copyable {
     try recordReader().fetch(type, key: [id])
   }
 
-  /// The records that have these primary keys, each of one part, in their order; what is not there is left out.
+  /// Returns the records with these primary keys, in their order. Each key has one part; keys without a record are left
+  /// out.
   ///
   /// - Throws: as `fetch(_:key:)`.
   @inlinable
@@ -48,7 +49,7 @@ extension RecordReading where Self: ~Copyable {
     return records
   }
 
-  /// Whether there is a record with a primary key. Less than fetching it.
+  /// Returns true if there is a record with a primary key. Cheaper than fetching it.
   ///
   /// - Throws: as `fetch(_:key:)`.
   public func contains<Subject: Record>(
@@ -66,7 +67,7 @@ extension RecordReading where Self: ~Copyable {
 // MARK: All
 
 extension RecordReading where Self: ~Copyable {
-  /// All records of a type, by primary key. In memory all at once: see `cursor(_:)` and `forEach(_:_:)`.
+  /// Returns all records of a type, by primary key, all in memory; `cursor(_:)` and `forEach(_:_:)` take constant memory.
   ///
   /// - Throws: as `fetch(_:key:)`.
   @inlinable
@@ -78,7 +79,7 @@ extension RecordReading where Self: ~Copyable {
     return records
   }
 
-  /// The number of records of a type. Constant time.
+  /// Returns the number of records of a type, in constant time.
   ///
   /// - Throws: `StoreError.unknownRecord`, `.closed`.
   public func count<Subject: Record>(_ type: Subject.Type) throws(StoreError) -> Int {
@@ -86,7 +87,7 @@ extension RecordReading where Self: ~Copyable {
     return try reader.trees.count(in: try reader.types.type(type).trees.rows)
   }
 
-  /// A cursor before the first record of a type, by primary key. It keeps the state that it reads.
+  /// Returns a cursor before the first record of a type, by primary key. It keeps the state that it reads.
   ///
   /// - Throws: `StoreError.unknownRecord`, `.closed`.
   public func cursor<Subject: Record>(
@@ -109,7 +110,7 @@ extension RecordReading where Self: ~Copyable {
     while let record = try cursor.next() { try body(record) }
   }
 
-  /// Calls `body` with all records of a type, by primary key, so many at a time; at least one.
+  /// Calls `body` with all records of a type, by primary key, in batches of `size`, at least one.
   ///
   /// - Throws: as `forEach(_:_:)`.
   @inlinable

@@ -1,25 +1,25 @@
-/// How much a state of a store holds.
+/// The number and size of the records in a state of a store.
 public struct StoreStatistics: Hashable, Sendable {
-  /// By stored name.
+  /// The statistics of all types, by stored name.
   public let records: [RecordStatistics]
 
-  /// The records of all types.
+  /// The number of records of all types.
   public var recordCount: Int { records.reduce(0) { $0 + $1.count } }
 }
 
-/// How much there is of one record type.
+/// The number and size of the records of one type.
 public struct RecordStatistics: Hashable, Sendable {
   /// The stored name.
   public let name: String
   public let count: Int
-  /// The bytes of the pages that hold its rows. What was committed lately is in no page yet.
+  /// The bytes of the pages that hold its rows. Changes that are not folded yet are in no page.
   public let rowBytes: UInt64
-  /// The same of its indexes.
+  /// The bytes of the pages that hold its indexes.
   public let indexBytes: UInt64
 }
 
 extension RecordReading where Self: ~Copyable {
-  /// How much there is, of every record type that the schema has.
+  /// Returns the number and size of the records of every type in the schema.
   ///
   /// - Complexity: O(record types and indexes).
   /// - Throws: `StoreError.closed`.

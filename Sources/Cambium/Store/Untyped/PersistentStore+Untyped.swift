@@ -1,11 +1,11 @@
 extension PersistentStore {
-  /// Opens the store at `path` as it describes itself, for whoever has no Swift types for its records: they are
-  /// read and written as `DynamicRecord`s, by the rules of keys, indexes and constraints. Validations and hooks are
-  /// the program's, and do not run.
+  /// Opens the store at `path` by its own description, without Swift types: records are read and written as
+  /// `DynamicRecord`s, by the rules of keys, indexes and constraints. Validations and hooks belong to the program, and do
+  /// not run.
   ///
-  /// - Parameter options: Of which `access` is to read, or to write to a store that is there.
-  /// - Throws: `StoreError.unknownRecord` where no program has put a model into it yet; `.locked`, `.missing`,
-  ///   `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.full`, `.io`.
+  /// - Parameter options: The options; their `access` is `.reading` or `.writingExisting`.
+  /// - Throws: `StoreError.unknownRecord` if the store has no model yet; `.locked`, `.missing`, `.corrupt`, `.newerFormat`,
+  ///   `.networkFileSystem`, `.full`, `.io`.
   public convenience init(
     untypedAt path: String, options: StoreOptions = StoreOptions()
   ) throws(StoreError) {

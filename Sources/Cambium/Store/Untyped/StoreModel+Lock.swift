@@ -1,13 +1,13 @@
 internal import FoundationEssentials
 
 extension StoreModel {
-  /// The records as a lock describes them, without Swift types: they are read and written as `DynamicRecord`s.
+  /// Creates the model that a lock describes, without Swift types: records are read and written as `DynamicRecord`s.
   ///
-  /// Its version is the lock's last. A version that the lock does not have is as the one before it; those before
-  /// the first are as that.
+  /// Its version is the lock's last. A version that the lock lacks is described like the one before it; versions before
+  /// the first, like the first.
   ///
-  /// - Throws: `StoreError.invalidDescription` where a record cannot be as the lock says, or is not what the
-  ///   lock's fingerprint of it says.
+  /// - Throws: `StoreError.invalidDescription` if the lock's description of a record is not valid, or does not have the
+  ///   fingerprint that the lock states.
   public init(_ lock: SchemaLock) throws(StoreError) {
     guard let newest = lock.versions.last else {
       throw .invalidDescription(

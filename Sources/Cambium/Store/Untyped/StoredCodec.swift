@@ -16,7 +16,7 @@ struct StoredCodec: FieldCodec {
   }
 }
 
-/// What a codec has made of a value.
+/// The bytes that a codec has made of a value.
 struct StoredBytes: Encodable, Sendable {
   let bytes: [UInt8]
 }

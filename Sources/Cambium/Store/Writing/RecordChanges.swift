@@ -1,15 +1,15 @@
-/// What a transaction changed of one record type, compared with the state that it began with.
+/// The changes of a transaction to one record type, compared with the state before.
 public struct RecordChanges<Subject: Record> {
   public var inserted: [Subject] = []
   public var updated: [Update] = []
   public var deleted: [Subject] = []
 
-  /// A record as it was and as it is.
+  /// A record before and after an update.
   public struct Update {
     public let old: Subject
     public let new: Subject
-    /// The stored names of the fields whose values differ: of a composite the parts that do, as
-    /// “address.street”, and its own where it was or is null.
+    /// The stored names of the fields whose values differ: of a composite the parts that differ, such as “address.street”,
+    /// and its own name if it was or is null.
     public let changedFields: Set<String>
   }
 
@@ -20,13 +20,13 @@ extension RecordChanges: Sendable where Subject: Sendable {}
 extension RecordChanges.Update: Sendable where Subject: Sendable {}
 
 extension WriteTransaction {
-  /// Keeps account of what changes from now on, for `changes(of:)`.
+  /// Keeps the changes from now on, for `changes(of:)`.
   ///
-  /// - Complexity: from then on every change looks up what was there, and keeps a copy of it in memory.
+  /// - Complexity: From then on every change looks up the old record, and keeps a copy of it in memory.
   public mutating func keepChanges() { writer.keepChanges() }
 
-  /// What has changed of a record type since `keepChanges()`: a record that was changed twice is there once,
-  /// one that was added and deleted again not at all.
+  /// Returns the changes to a record type since `keepChanges()`. A record that was changed twice occurs once, one that was
+  /// added and deleted again not at all.
   ///
   /// - Throws: `StoreError.changesNotKept` without `keepChanges()`; `.unknownRecord`, `.corrupt`, `.io`; what the type's hook after loading throws.
   public func changes<Subject: Record>(

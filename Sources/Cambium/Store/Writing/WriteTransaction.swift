@@ -1,15 +1,15 @@
 /// Changes to records that are committed together, or not at all.
 ///
-/// It is lent to the closure of `PersistentStore.write`, and ends with it: it can be neither kept nor copied.
-/// What it has changed, it reads; nobody else does before it is committed.
+/// It exists within the closure of `PersistentStore.write`, and can be neither kept nor copied. It reads its own
+/// changes; others see them when they are committed.
 public struct WriteTransaction: ~Copyable, RecordReading {
   let writer: RecordWriter
   @usableFromInline let types: RecordTypes
   @usableFromInline let buffers: WriteBuffers
-  /// Who writes, for those who are told of changes; as given to `write`.
+  /// The author given to `write`, which observers and the history see.
   public let author: String?
 
-  /// What finds the blobs of a record's rows; nil where it has none.
+  /// Returns a finder of the blobs of a record's rows; nil if it has none.
   @usableFromInline
   func blobs(of record: RecordTrees) -> BlobFinder? { writer.blobFinder(of: record) }
 
@@ -40,11 +40,11 @@ final class WriteBuffers: @unchecked Sendable {
 extension WriteTransaction {
   /// Writes a record: adds it, or replaces the one with its primary key.
   ///
-  /// - Parameter policy: What to do where another record has the same values in unique fields.
-  /// - Complexity: as `RecordWriter.write`: a change in memory; where the type has indexes, a lookup and two
-  ///   changes for each that the record changes.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.limitExceeded`, what a hook
-  ///   throws: then nothing has changed. `.corrupt`, `.full`, `.io`.
+  /// - Parameter policy: Refuses the record if another has the same values in unique fields, or deletes that one.
+  /// - Complexity: A change in memory; if the type has indexes, a lookup, and two changes for each index that the record
+  ///   changes.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.limitExceeded`, and what a hook throws:
+  ///   then nothing has changed. `.corrupt`, `.full`, `.io`.
   @inlinable
   public mutating func save<Subject: Record>(
     _ record: Subject, onConflict policy: ConflictPolicy = .refuse
@@ -72,7 +72,7 @@ extension WriteTransaction {
     try write(record, .isThere, policy)
   }
 
-  /// Deletes the record with the primary key of this one. False if there is none.
+  /// Deletes the record with the primary key of this one. Returns false if there is none.
   ///
   /// - Throws: `StoreError.unknownRecord`, what a hook throws: then nothing has changed. `.corrupt`, `.full`,
   ///   `.io`.
@@ -84,16 +84,22 @@ extension WriteTransaction {
     return try delete(type)
   }
 
-  /// Deletes the record with a primary key. False if there is none.
+  /// Deletes the record with a primary key. Returns false if there is none.
   ///
-  /// - Throws: as `delete(_:)`, and `StoreError.invalidValue` where the key is of other types.
+  /// - Throws: As `delete(_:)`, and `StoreError.invalidValue` if the key is of other types.
   @discardableResult
   public mutating func delete<Subject: Record>(
     _ type: Subject.Type, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
   ) throws -> Bool {
+    try delete(type, keyParts: keyParts(part, others))
+  }
+
+  mutating func delete<Subject: Record>(
+    _ type: Subject.Type, keyParts: [any FieldValueConvertible]
+  ) throws -> Bool {
     let type = try types.type(type)
-    try buffers.key.encode(primaryKey: keyParts(part, others), of: type.trees)
+    try buffers.key.encode(primaryKey: keyParts, of: type.trees)
     return try delete(type)
   }
 
@@ -149,7 +155,7 @@ extension WriteTransaction {
     return record
   }
 
-  /// Of the records that the one in the buffers is to take the place of.
+  /// Runs the deletion hooks of the records that the one in the buffers replaces.
   @usableFromInline
   func runDeletionHooks<Subject: Record>(_ type: RecordType<Subject>) throws {
     let (key, row) = (buffers.key, buffers.row)
@@ -184,8 +190,7 @@ extension WriteTransaction {
 // MARK: Many records
 
 extension WriteTransaction {
-  /// Adds records, one after the other, as they come: memory is needed for the transaction's budget, not for
-  /// all of them.
+  /// Adds records, one after the other. Memory is needed for the transaction's budget, not for all of them.
   ///
   /// - Throws: as `insert(_:onConflict:)`, of the first that cannot be added; those before it are.
   @inlinable
@@ -196,7 +201,7 @@ extension WriteTransaction {
     for record in records { try write(record, of: type, .isNew, policy) }
   }
 
-  /// Writes records, one after the other.
+  /// Writes records, one after the other: adds each, or replaces the one with its primary key.
   ///
   /// - Throws: as `save(_:onConflict:)`, of the first that cannot be written; those before it are.
   @inlinable
@@ -207,9 +212,9 @@ extension WriteTransaction {
     for record in records { try write(record, of: type, .any, policy) }
   }
 
-  /// Deletes records, one after the other; those that are not there do not matter.
+  /// Deletes records, one after the other. Records that do not exist are passed over.
   ///
-  /// - Returns: how many were there.
+  /// - Returns: The number of records deleted.
   /// - Throws: as `delete(_:)`.
   @inlinable
   @discardableResult
@@ -222,8 +227,7 @@ extension WriteTransaction {
 
   /// Deletes all records of a type.
   ///
-  /// - Complexity: linear in what was committed lately; where the type has a hook before deletion, in the
-  ///   records.
+  /// - Complexity: Linear in the changes that are in memory; if the type has a hook before deletion, in the records.
   /// - Throws: as `delete(_:)`.
   public mutating func deleteAll<Subject: Record>(_ type: Subject.Type) throws {
     let opened = try types.type(type)
@@ -237,7 +241,7 @@ extension WriteTransaction {
 // MARK: Savepoints
 
 extension WriteTransaction {
-  /// Runs `body`, and takes back what it changed if it throws. May be nested.
+  /// Runs `body`, and undoes its changes if it throws. Savepoints may be nested.
   ///
   /// - Throws: what `body` throws.
   public mutating func savepoint<Result: ~Copyable>(

@@ -50,7 +50,7 @@ private enum Accounts {
   }
 }
 
-/// What closures of steps read of old records.
+/// Closures of steps read fields of old records, by name and type.
 @Suite struct ClosureReadingTests {
   private let directory: TemporaryDirectory
   private var path: String { directory.path + "/store" }

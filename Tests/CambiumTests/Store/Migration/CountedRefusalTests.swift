@@ -59,7 +59,7 @@ private enum Counts {
   }
 }
 
-/// What plans say of steps of which closures are a part, and of types that change.
+/// Plans count the records that would be refused, also if a closure makes another of their fields or a type changes.
 @Suite struct CountedRefusalTests {
   private let directory: TemporaryDirectory
   private var path: String { directory.path + "/store" }

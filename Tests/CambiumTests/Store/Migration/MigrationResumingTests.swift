@@ -9,14 +9,14 @@ import Testing
 
 /// An interrupted migration is resumed by the same definitions only.
 @Suite struct MigrationResumingTests {
-  /// What a program says of version 2.
+  /// The parts of a program's description of version 2 that may differ between two runs.
   struct Definition: CustomTestStringConvertible, Sendable {
     let name: String
     var added: Int64 = 0
     var replaced: Int64 = 0
     var computed: Int64 = 0
     var revision = 0
-    /// In an emitted record without a value.
+    /// The default of a field to which an emitted record gives no value.
     var emitted: Int64 = 0
 
     var testDescription: String { name }

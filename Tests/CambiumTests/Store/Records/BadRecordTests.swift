@@ -195,7 +195,8 @@ struct BadRecordTests {
     #expect(try store.snapshot().check() == [])
   }
 
-  @Test func `a damaged row with entries refuses its change, and the transaction goes on`() throws {
+  /// A store of three accounts; the second one's row cannot be read.
+  private func storeWithDamage() throws -> (PersistentStore, [Account]) {
     let store = try PersistentStore(inMemory: .samples)
     let accounts = Account.some(3)
     let trees = try store.types.type(Account.self).trees
@@ -205,6 +206,11 @@ struct BadRecordTests {
       try transaction.save(contentsOf: accounts)
       try transaction.put([0xff], for: key.key.array(), in: trees.rows)
     }
+    return (store, accounts)
+  }
+
+  @Test func `a damaged row with entries refuses its change, and the transaction goes on`() throws {
+    let (store, accounts) = try storeWithDamage()
     try store.write { transaction in
       for change in [{ try $0.save(accounts[1]) }, { try $0.delete(accounts[1]) }]
         as [(inout WriteTransaction) throws -> Void]
@@ -221,15 +227,7 @@ struct BadRecordTests {
   }
 
   @Test func `two records are both replaced, or neither is`() throws {
-    let store = try PersistentStore(inMemory: .samples)
-    let accounts = Account.some(3)
-    let trees = try store.types.type(Account.self).trees
-    let key = KeyEncoder()
-    try key.encode(primaryKey: [accounts[1].id], of: trees)
-    try store.write { transaction in
-      try transaction.save(contentsOf: accounts)
-      try transaction.put([0xff], for: key.key.array(), in: trees.rows)
-    }
+    let (store, accounts) = try storeWithDamage()
     // It has the address of one, and name and city of the other, which cannot be read.
     let new = Account(id: 10, name: "N1", email: "0@example.org", city: "Bonn")
     let error = storeError {

@@ -4,16 +4,21 @@ import Testing
 @testable import InternalTestSupport
 
 /// One stored record under Swift properties whose names change.
+@RecordDescription.ResultBuilder
+private func description(age: String, size: String) -> RecordDescription {
+  RecordName("P")
+  Field(primaryKey: true, name: "id", type: .integer)
+  Field(name: "age", type: .integer, property: age)
+  Field(name: "size", type: .integer, property: size)
+}
+
 private struct Old: Record {
   var id: Int
   var age: Int
   var size: Int
 
   static func recordDescription(for version: Int) -> RecordDescription {
-    RecordName("P")
-    Field(primaryKey: true, name: "id", type: .integer)
-    Field(name: "age", type: .integer)
-    Field(name: "size", type: .integer)
+    description(age: "age", size: "size")
   }
 }
 
@@ -23,10 +28,7 @@ private struct Exchanged: Record {
   var age: Int
 
   static func recordDescription(for version: Int) -> RecordDescription {
-    RecordName("P")
-    Field(primaryKey: true, name: "id", type: .integer)
-    Field(name: "age", type: .integer, property: "size")
-    Field(name: "size", type: .integer, property: "age")
+    description(age: "size", size: "age")
   }
 }
 
@@ -36,15 +38,12 @@ private struct OtherNames: Record {
   var length: Int
 
   static func recordDescription(for version: Int) -> RecordDescription {
-    RecordName("P")
-    Field(primaryKey: true, name: "id", type: .integer)
-    Field(name: "age", type: .integer, property: "years")
-    Field(name: "size", type: .integer, property: "length")
+    description(age: "years", size: "length")
   }
 }
 
 @Suite struct KeptQueryTests {
-  /// What a store keeps of a query, read for another Swift type.
+  /// The keys of the records that a kept query finds when it is read for another Swift type.
   private func ids<New: Record & Sendable>(
     _ query: Query<Old>, as type: New.Type, _ id: (New) -> Int
   ) throws -> [Int] {

@@ -36,6 +36,46 @@ struct RecordWritingTests {
     }
   }
 
+  @Test func `a store updates and deletes by condition and key, all or none`() throws {
+    try withStore { store in
+      try store.write { try $0.save(contentsOf: Account.some(6)) }
+      #expect(try store.update(Account.self, where: \.id < 4, set: \.balance, to: 9) == 4)
+      #expect(try store.update(Account.self, where: \.balance == 9) { $0.city = "Jena" } == 4)
+      #expect(try store.count(Account.self, where: \.city == "Jena") == 4)
+      // The second has the unique address of the first.
+      #expect(throws: StoreError.self) {
+        try store.update(Account.self, where: \.id >= 4, set: \.email, to: "x@example.org")
+      }
+      #expect(try store.count(Account.self, where: \.email == "x@example.org") == 0)
+      #expect(
+        try store.delete(Account.self, where: \.balance == 9, .relaxed(maxDelay: .infinite)) == 4)
+      #expect(try store.delete(Account.self, key: 4))
+      #expect(try !store.delete(Account.self, key: 4))
+      #expect(try store.fetch(Account.self).map(\.id) == [5])
+      try store.save(Seat(row: "a", number: 2))
+      #expect(try store.delete(Seat.self, key: "a", 2))
+    }
+  }
+
+  @Test func `two records exchange a unique value by way of another one`() throws {
+    try withStore { store in
+      try store.write { try $0.save(contentsOf: Account.some(2)) }
+      var (one, other) = (Account.some(2)[0], Account.some(2)[1])
+      swap(&one.email, &other.email)
+      #expect(throws: StoreError.self) {
+        try store.write { try $0.save(contentsOf: [one, other]) }
+      }
+      try store.write { transaction in
+        var moved = one
+        moved.email = nil
+        try transaction.save(moved)
+        try transaction.save(contentsOf: [other, one])
+      }
+      #expect(try store.fetch(Account.self, key: 0)?.email == "1@example.org")
+      #expect(try store.fetch(Account.self, key: 1)?.email == "0@example.org")
+    }
+  }
+
   @Test func `updating needs a record, F2`() throws {
     try withStore { store in
       guard

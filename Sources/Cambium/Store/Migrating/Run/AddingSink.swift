@@ -2,7 +2,7 @@
 final class AddingSink: EmitterSink {
   private let trees: TransactionTrees
   private let writer: RecordWriter
-  /// How many records are to be more afterwards, by record.
+  /// The number of records that are added, by record.
   private(set) var added: [UInt32: Int] = [:]
 
   init(_ trees: TransactionTrees) {

@@ -1,15 +1,16 @@
-/// What a store says of a migration that is under way: which it is, how far it came, and what it has made.
+/// A mark in a store for a migration under way: its identity, its progress, and the trees that it has made.
 ///
 /// It is in a tree of its own, from the first commit of the migration to the switch, and is changed by the
 /// same commits that do the work.
 struct MigrationMark: Hashable {
-  /// Of the migration: equal for the same versions, steps, revisions of closures, defaults, conversions and tasks.
+  /// The identity of the migration: equal for the same versions, steps, revisions of closures, defaults, conversions and
+  /// tasks.
   let identity: SipHash128
   /// The task under way.
   var task: UInt32 = 0
   /// The last key of its source that it has dealt with; empty at its beginning.
   var cursor: [UInt8] = []
-  /// How many records are to be in the trees that a closure adds to, by number, as far as it came.
+  /// The number of records that must be in the trees to which a closure adds so far, by number.
   var counts: [UInt32: UInt64] = [:]
   /// The trees that the migration makes.
   let made: [String]

@@ -10,11 +10,11 @@ final class MigrationMonitor: Sendable {
     var expected: [Int] = []
     /// Records of the tasks before the one under way.
     var before = 0
-    /// Of the task under way.
+    /// The number of records of the task under way.
     var count = 0
     var versions = (from: 0, to: 0)
     var taskStarted: ContinuousClock.Instant = .now
-    /// How many runs are under way: of two at once, one finds the store locked.
+    /// The number of runs under way: of two at once, one finds the store locked.
     var runs = 0
   }
 
@@ -44,7 +44,7 @@ final class MigrationMonitor: Sendable {
   /// Ends the run that is under way, if there is one.
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
-  /// How far it is.
+  /// The progress of the run.
   var progress: MigrationProgress { state.withLock { $0.progress } }
 }
 

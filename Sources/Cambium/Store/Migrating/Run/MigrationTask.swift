@@ -53,7 +53,7 @@ enum MigrationTask: Sendable {
   /// A closure that changes a whole version.
   struct HookRun: Sendable {
     let name: String
-    /// That the step leads to.
+    /// The version to which the step leads.
     let version: Int
     let types: [any Record.Type]
     let world: World
@@ -73,7 +73,7 @@ enum MigrationTask: Sendable {
 }
 
 extension MigrationTask {
-  /// What it does, for traces and progress.
+  /// A description of the task, for traces and progress.
   var text: String {
     switch self {
     case .arrange: "arranging trees"

@@ -7,7 +7,7 @@ struct MigrationTasks: Sendable {
   private(set) var tasks: [MigrationTask] = []
   /// All trees that the tasks make.
   private(set) var made: [String] = []
-  /// Where the trees are of the version so far.
+  /// The places of the trees of the version so far.
   private(set) var places: TreePlaces
   private var schema: Schema
   /// Trees that the tasks made and that nothing needs any more.
@@ -153,7 +153,7 @@ extension MigrationTasks {
     for index in new.indexes where index.isTouched(by: touched) { forget(index, &changes) }
   }
 
-  /// What becomes of a record through all hops; nil where it is not the same record throughout.
+  /// Returns the changes of a record through all hops; nil if it is not the same record throughout.
   private func chain(of number: UInt32, _ hops: [MigrationRoute.Hop]) -> [RecordChange]? {
     var chain: [RecordChange] = []
     for hop in hops {
@@ -248,8 +248,7 @@ extension MigrationTasks {
 }
 
 extension IndexSchema {
-  /// Whether its entries depend on a field of other values than before. Conditions name fields, so they are
-  /// not looked into.
+  /// Returns true if its entries depend on a field whose values change. Conditions name fields, so they are not examined.
   fileprivate func isTouched(by fields: Set<UInt32>) -> Bool {
     parts.contains { fields.contains($0.field) } || condition != nil && !fields.isEmpty
   }
@@ -298,7 +297,7 @@ extension MigrationTasks {
     }
   }
 
-  /// What the switch does: trees that take the places of others, and trees that nothing needs any more.
+  /// The changes of the switch: trees that replace others, and trees that are no longer needed.
   var switching: (moves: [(source: String, target: String)], removed: [String]) {
     var moves: [(source: String, target: String)] = []
     let canonical = TreePlaces(of: schema)

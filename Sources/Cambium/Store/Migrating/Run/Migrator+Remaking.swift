@@ -163,7 +163,7 @@ private final class SearchingSink: EmitterSink {
     try body(source, Emitted(key: EmittedKey(record: target.record.number, bytes: key.array())))
   }
 
-  /// What is merged is never there twice.
+  /// Writes a record; merged records never exist twice.
   func put(
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: RecordTrees
   ) throws(StoreError) {}

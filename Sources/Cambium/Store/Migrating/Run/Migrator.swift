@@ -10,7 +10,7 @@ struct Migrator {
   let backend: any StoreBackend
   let tasks: MigrationTasks
   let monitor: MigrationMonitor
-  /// How many records a slice has.
+  /// The number of records in a slice.
   let sliceCount: Int
 
   init(
@@ -89,7 +89,7 @@ struct Migrator {
       places: world.places)
   }
 
-  /// What the mark says once a task is done.
+  /// Returns the mark after a task is done.
   func done(_ mark: MigrationMark) -> MigrationMark {
     var next = mark
     next.task += 1
@@ -216,7 +216,7 @@ extension Migrator {
 }
 
 extension StoreError {
-  /// Whether trying again without changing the records or the model is of no use.
+  /// True if trying again is useless unless the records or the model change.
   fileprivate var isOfContent: Bool {
     switch self {
     case .invalidValue, .uniqueConflict, .invalidDescription, .limitExceeded, .stepFailed,

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Who wants to know how far a migration is.
+/// The consumers of a migration's progress.
 final class ProgressWatchers: Sendable {
   private let watchers = Mutex<[AsyncStream<MigrationProgress>.Continuation]>([])
 

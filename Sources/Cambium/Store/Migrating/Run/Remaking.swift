@@ -7,7 +7,7 @@ final class Remaking {
   private let old: RecordTypes
   private let new: RecordTypes
   let aside: TreeSlot
-  /// What finds the blobs of the old records; nil where they have none.
+  /// A finder of the blobs of the old records; nil if they have none.
   private let blobs: BlobFinder?
   private let row = RowWriter()
   private let key = KeyEncoder()

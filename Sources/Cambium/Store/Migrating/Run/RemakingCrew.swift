@@ -7,12 +7,12 @@ final class RemakingCrew {
   let remaking: Remaking
   private let other: Remaking
   private var sources = SourceRecords()
-  /// Whether a closure has to see what was made before.
+  /// True if a closure must see the records that were made before.
   private var isAlone = false
 
-  /// How many records are gathered at most: enough to be worth a thread.
+  /// The highest number of records in a batch: enough to be worth a thread.
   private static var countMax: Int { 8192 }
-  /// How many bytes of them: the last one may be larger than that alone.
+  /// The bytes at which a batch is full; the last record alone may be larger.
   private static var byteCountMax: Int { 4 << 20 }
 
   init(
@@ -76,7 +76,7 @@ final class RemakingCrew {
     }
   }
 
-  /// What one thread does. The other one looks at it when that has ended.
+  /// The work of one thread. The other one reads it when that thread is done.
   private final class Half: @unchecked Sendable {
     let result = EmittedRecords()
     private(set) var error: StoreError?
@@ -108,7 +108,7 @@ final class RemakingCrew {
 /// Old records, copied out of their pages.
 struct SourceRecords {
   private var bytes: [UInt8] = []
-  /// Where the key of each ends, and its row.
+  /// The ends of the key and the row of each record.
   private var ends: [(key: Int, row: Int)] = []
 
   var count: Int { ends.count }
@@ -148,7 +148,7 @@ private final class EmittedRecords: EmitterSink {
   /// The numbers of their types.
   private var types: [UInt32] = []
   private var asides: [SetAsideEntry] = []
-  /// Whether what was made before would have had to be looked at.
+  /// True if records that were made before would have to be read.
   private(set) var isOrdered = false
 
   func add(

@@ -22,9 +22,9 @@ struct SetAsideEntry {
   }
 }
 
-/// A value that had no counterpart in its field's new type when the store was migrated.
+/// A value that did not convert to its field's new type when the store was migrated.
 public struct SetAsideValue: Hashable, Sendable {
-  /// The version that it is of.
+  /// The version from which it is.
   public let version: Int
   /// The name that the field has in that version.
   public let field: String
@@ -35,7 +35,7 @@ public struct SetAsideValue: Hashable, Sendable {
 }
 
 extension PersistentStore {
-  /// The values that migrations have set aside, by version, record and field.
+  /// Returns the values that migrations have set aside, by version, record and field.
   ///
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`, `.forked`.
   public func valuesSetAside() throws(StoreError) -> [SetAsideValue] {

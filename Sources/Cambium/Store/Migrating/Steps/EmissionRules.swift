@@ -1,4 +1,4 @@
-/// What a new version's description says of the records that a closure emits without a Swift type.
+/// The rules of a new version's description for records that a closure emits without a Swift type.
 struct EmissionRules: Sendable {
   private let defaults: [Default]
   private let rules: RowRules
@@ -8,7 +8,7 @@ struct EmissionRules: Sendable {
     let value: FieldValue
     let isOptional: Bool
 
-    /// Whether it stands in a record: a closure may say that an optional field has no value.
+    /// Returns true if the default replaces a value: a closure may state that an optional field has none.
     func stands(for value: FieldValue?) -> Bool {
       value == nil || value == .null && !isOptional
     }

@@ -1,8 +1,8 @@
 /// Takes the new records that a closure makes of old ones.
 ///
-/// It is lent to the closure, for the time of one call.
+/// It is valid within one call of the closure.
 public final class RecordEmitter {
-  /// Of the new version, in the trees that are being made.
+  /// The types of the new version, in the trees that are being made.
   let types: RecordTypes
   private let targets: Set<String>
   private let rules: [String: EmissionRules]
@@ -22,8 +22,8 @@ public final class RecordEmitter {
     self.sink = sink
   }
 
-  /// Adds a record. One with the same key, from whichever old record, ends the migration. Its fields have the names of
-  /// the new version; one that it does not name has its default.
+  /// Adds a record. Two records with the same key, of whichever old records, fail the migration. Its fields have the names
+  /// of the new version; a field that it does not name has its default.
   ///
   /// - Throws: `StoreError.stepFailed` for a record that the step does not make, `.invalidValue`,
   ///   `.limitExceeded`; `.full`, `.io`.
@@ -38,7 +38,7 @@ public final class RecordEmitter {
   /// Adds a record with the fields of an old one.
   public func callAsFunction(_ record: OldRecord) throws(StoreError) { try self(record.record) }
 
-  /// The same with a Swift type kept for the new version.
+  /// Adds a record of a Swift type that is kept for the new version.
   public func callAsFunction<Subject: Record>(_ record: Subject) throws(StoreError) {
     let type = try types.type(Subject.self)
     let trees = try target(type.trees.record.name)
@@ -47,10 +47,10 @@ public final class RecordEmitter {
     try sink.add(key.key, row.row, row.waiting, to: trees)
   }
 
-  /// Adds a record, or merges it into the one that was emitted with its key before, or that was there.
+  /// Adds a record, or merges it into the one with its key that was emitted before or existed already.
   ///
-  /// - Parameter merge: Makes one of what is there and what comes; what comes, by default.
-  /// - Throws: as for adding, and what `merge` throws.
+  /// - Parameter merge: Makes one record of the existing and the new one; by default the new one.
+  /// - Throws: As for adding, and what `merge` throws.
   public func upsert(
     _ record: DynamicRecord,
     merging merge: (_ existing: DynamicRecord, _ new: DynamicRecord) throws -> DynamicRecord = {
@@ -101,7 +101,7 @@ public final class RecordEmitter {
 @available(*, unavailable)
 extension RecordEmitter: Sendable {}
 
-/// Where emitted records go.
+/// A destination of emitted records.
 protocol EmitterSink: AnyObject {
   /// A record whose key is to be new.
   func add(
@@ -111,7 +111,7 @@ protocol EmitterSink: AnyObject {
   func put(
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: RecordTrees
   ) throws(StoreError)
-  /// What finds the blobs of records that were made before.
+  /// Returns a finder of the blobs of records that were made before.
   func blobFinder(of trees: RecordTrees) -> BlobFinder?
   /// Replaces `row` by the one with a key; false if there is none.
   func copy(

@@ -1,4 +1,4 @@
-/// A step from one version to another, as far as the descriptions of the two do not say what becomes of records.
+/// A step from one version to another: the changes to records that do not follow from the two descriptions.
 ///
 /// ```swift
 /// Step(to: 3) {
@@ -10,19 +10,18 @@
 /// }
 /// ```
 ///
-/// Steps that nothing is said of are inferred, and so is of each what it does not say. A program that opens a
-/// store of an older version gives all of its steps; those that lead from the store's version to its own are
-/// done.
+/// Steps that a program does not state are inferred, and so is everything that a step does not state. A program passes all
+/// of its steps when it opens a store; those that lead from the store's version to its own are taken.
 public struct Step: Sendable {
   /// The versions that it leads from.
   public let from: ClosedRange<Int>
   /// The version that it leads to.
   public let to: Int
-  /// What it is called in plans, traces and errors.
+  /// Its name in plans, traces and errors.
   public let label: String?
-  /// The revision of its closures, which cannot be compared. Raise it when you change what one of them does: a
-  /// migration that was interrupted with other closures then begins again from the old version, instead of
-  /// resuming behind records that those have made.
+  /// The revision of its closures, which cannot be compared. Raise it when you change what one of them does: a migration
+  /// that was interrupted with other closures then begins again from the old version, instead of resuming after the records
+  /// that those have made.
   public let revision: Int
   let kind: Kind
   let parts: [Part]
@@ -36,10 +35,10 @@ public struct Step: Sendable {
     case squashed
   }
 
-  /// The step from the version before.
+  /// Creates a step from the version before.
   ///
   /// - Parameters:
-  ///   - label: What it is called in plans, traces and errors.
+  ///   - label: Its name in plans, traces and errors.
   ///   - revision: The revision of its closures.
   public init(
     to version: Int, label: String? = nil, revision: Int = 0,
@@ -49,15 +48,15 @@ public struct Step: Sendable {
     self.init(old...old, version, .next, label, revision, parts())
   }
 
-  /// A step from one version straight to another, taken instead of the steps between.
+  /// Creates a step from one version straight to another, taken instead of the steps between.
   ///
-  /// At each version the step is taken that leads farthest without leading past the program's version, so steps
-  /// may follow one another: 1 → 3, then 3 → 5. What the step does not state follows from the descriptions of the
-  /// versions between as it does step by step: renamings and defaults that only those have are followed. What
-  /// steps between state is not done.
+  /// At each version the step is taken that leads farthest without leading past the program's version, so steps may follow
+  /// one another: 1 → 3, then 3 → 5. Everything that the step does not state follows from the descriptions of the versions
+  /// between, as it does step by step: renamings and defaults that only those have are followed. Changes that steps between
+  /// state are not made.
   ///
-  /// Backwards, such steps are what an older program needs to open the store again. They follow one another too,
-  /// over versions that the store has had.
+  /// Steps backwards let an older program open the store again. They may follow one another, too, but lead only to versions
+  /// that the store has had.
   public init(
     from old: Int, to version: Int, label: String? = nil, revision: Int = 0,
     @Builder _ parts: () -> [Part] = { [] }
@@ -66,7 +65,7 @@ public struct Step: Sendable {
     self.init(old...old, version, isNext ? .next : .direct, label, revision, parts())
   }
 
-  /// One step in place of several old ones: it leads from each of some versions to one above them all, as
+  /// Creates one step in place of several old ones: it leads from each of some versions to one above them all, as
   /// `init(from:to:label:revision:_:)` does from one.
   public init(
     squashing old: ClosedRange<Int>, to version: Int, label: String? = nil, revision: Int = 0,
@@ -89,7 +88,7 @@ public struct Step: Sendable {
 }
 
 extension Step {
-  /// One thing that a step says.
+  /// One statement of a step.
   public struct Part: Sendable {
     let kind: Kind
 
@@ -102,7 +101,7 @@ extension Step {
     }
   }
 
-  /// Collects what a step says.
+  /// Collects the statements of a step.
   @resultBuilder public enum Builder {
     public static func buildExpression(_ part: UpdateRecord) -> [Part] {
       [Part(kind: .update(part))]
@@ -124,7 +123,7 @@ extension Step {
 // MARK: What it says
 
 extension Step {
-  /// What it says of rows and records.
+  /// Returns the statements of the step on rows and records.
   ///
   /// - Parameter old: The version that it is taken from.
   func changes(from old: Int) -> GivenChanges {
@@ -160,8 +159,8 @@ extension Step {
     parts.compactMap { if case .check(let check) = $0.kind { check } else { nil } }
   }
 
-  /// Whether it looks at one record at a time, and makes one of it with the same key: then it is done in one
-  /// pass with such steps before and behind it.
+  /// True if it reads one record at a time, and makes one of it with the same key: it is then done in one pass with such
+  /// steps before and after it.
   var isOfRows: Bool {
     parts.allSatisfy { if case .update = $0.kind { true } else { false } }
   }

@@ -7,9 +7,9 @@
 /// }
 /// ```
 ///
-/// An old record that nothing is emitted for is gone. What is emitted has the names of the new version's fields, and is
-/// validated by their rules; a field that is not named has its default. The
-/// closure may be called for a record more than once, on any thread, and must emit the same each time.
+/// An old record for which nothing is emitted is gone. Emitted records have the names of the new version's fields, and are
+/// validated by their rules; a field that is not named has its default. The closure may be called for a record more than
+/// once, on any thread, and must emit the same each time.
 public struct TransformRecords: Sendable {
   let source: Subject
   /// All records that it makes.
@@ -35,8 +35,8 @@ public struct TransformRecords: Sendable {
     self.body = DynamicTransform(name: name, body: body)
   }
 
-  /// The same with Swift types kept for the two versions: each describes its version as the step's schema
-  /// does.
+  /// Creates a transform of records with Swift types that are kept for the two versions. Each describes its version as the
+  /// step's schema does.
   ///
   /// ```swift
   /// TransformRecords(V1.Person.self, into: V2.Person.self, V2.Address.self) { old, emit in
@@ -52,7 +52,7 @@ public struct TransformRecords: Sendable {
     self.body = TypedTransform(body: body)
   }
 
-  /// One new record of each old one, both with Swift types.
+  /// Creates a transform that makes one new record of each old one, both with Swift types.
   public init<Old: Record, New: Record>(
     _ old: Old.Type, to new: New.Type, by body: @escaping @Sendable (Old) throws -> New
   ) {
@@ -61,7 +61,7 @@ public struct TransformRecords: Sendable {
 }
 
 extension TransformRecords.Subject {
-  /// What it is stored as in a version.
+  /// Returns the stored name in a version.
   func name(in version: Int) -> String {
     switch self {
     case .name(let name): name

@@ -1,4 +1,4 @@
-/// Says of a record's fields where their values come from in a step; those it does not name are inferred.
+/// The sources of a record's fields in a step. Fields that it does not name are inferred.
 public struct UpdateRecord: Sendable {
   let name: String
   let fields: [UpdateField]
@@ -24,17 +24,17 @@ public struct UpdateRecord: Sendable {
   }
 }
 
-/// Where the value of one field comes from in a step.
+/// The source of the value of one field in a step.
 ///
-/// A part of a composite is named with the composite's name and a dot before it. If the composite may be null, a
-/// new record has it if the old one had it, or if one of its parts is given a value here; a default alone does not
-/// make it. Null stands for no value: then the field has its default, if it has one. Closures may be called for a record more than once, on any thread,
-/// and must give the same each time.
+/// A part of a composite is named with the composite's name and a dot before it. If the composite may be null, a new
+/// record has it if the old one had it, or if one of its parts is given a value here; a default alone does not make it.
+/// Null stands for no value: then the field has its default, if it has one. Closures may be called for a record more than
+/// once, on any thread, and must give the same result each time.
 public struct UpdateField: Sendable {
   let name: String
   let source: FieldSource
 
-  /// Through a function of its old value, which is null if it had none.
+  /// Makes the value by a function of the field's old value, which is null if it had none.
   ///
   /// ```swift
   /// UpdateField("name", by: { old in try old.as(String.self)?.uppercased() })
@@ -46,8 +46,8 @@ public struct UpdateField: Sendable {
     source = .value { value in try transform(value).fieldValue }
   }
 
-  /// Computed from the whole old record. Reading a field that the old version does not have, or as a type that it is
-  /// not, fails the migration.
+  /// Computes the value from the whole old record. Reading a field that the old version does not have, or as a type that
+  /// it is not, fails the migration.
   ///
   /// ```swift
   /// UpdateField("title", from: { old in try old["nick", as: String?.self] ?? old["name", as: String.self] })
@@ -59,14 +59,14 @@ public struct UpdateField: Sendable {
     source = .record { record in try compute(record).fieldValue }
   }
 
-  /// Pulled from another field of the old record, such as `address.city`, whose type is the same or widens.
+  /// Takes the value of another field of the old record, such as `address.city`, whose type is the same or widens.
   public init(_ name: String, path: String) {
     self.name = name
     source = .field(path)
   }
 
-  /// Its old value in its new type: numbers, booleans, dates, UUIDs and UTF-8 bytes from and to strings,
-  /// integers from and to other numbers where they are whole.
+  /// Converts the old value to the new type: numbers, booleans, dates, UUIDs and UTF-8 bytes from and to strings, integers
+  /// from and to other numbers if they are whole. The article on field types has the table.
   public init(_ name: String, converting policy: ConversionPolicy) {
     self.name = name
     source = .conversion(policy)
