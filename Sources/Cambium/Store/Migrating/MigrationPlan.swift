@@ -10,6 +10,9 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
   public let steps: [PlannedStep]
   /// What keeps it from being done, and what to write; empty if it can be done.
   public let faults: [String]
+  /// What cannot be counted, since the program changes records before or after a step: what would be refused of the
+  /// records as they are, if anything, and that a rehearsal shows what is refused then. Empty if all was counted.
+  public let uncertainties: [String]
   /// What is done, in the order in which it is.
   public let work: [String]
   /// Records that are looked at, once for each part of the work that looks at them.
@@ -44,6 +47,7 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
     }
   }
 
+  /// True if nothing that is known before it keeps it from being done; `uncertainties` says what is not known.
   public var canRun: Bool { faults.isEmpty }
 
   /// Whether nothing that a program says takes part in it: all of it follows from the descriptions (J14).
@@ -80,6 +84,10 @@ extension MigrationPlan: CustomStringConvertible {
       lines.append("it cannot be done:")
       lines += faults.map { "  \($0)" }
     }
+    if !uncertainties.isEmpty {
+      lines.append("not known before a rehearsal:")
+      lines += uncertainties.map { "  \($0)" }
+    }
     return lines.joined(separator: "\n")
   }
 }
@@ -109,7 +117,7 @@ extension MigrationPlan {
     to = model.version
     bytesFree = try? Syscall.bytesFree(at: backend.path).get()
     guard from != to else {
-      (self.steps, faults, work) = ([], [], [])
+      (self.steps, faults, uncertainties, work) = ([], [], [], [])
       (records, bytesToRead, bytesToWrite, blobBytesToWrite, logBytesToGrow) = (0, 0, 0, 0, 0)
       return
     }
@@ -118,7 +126,7 @@ extension MigrationPlan {
     self.steps = route.hops.map { PlannedStep($0) }
     guard route.faults.isEmpty else {
       faults = route.faults.map(\.description)
-      work = []
+      (uncertainties, work) = ([], [])
       (records, bytesToRead, bytesToWrite, blobBytesToWrite, logBytesToGrow) = (0, 0, 0, 0, 0)
       return
     }
@@ -131,7 +139,9 @@ extension MigrationPlan {
     blobBytesToWrite = try MovedValues(by: route, in: backend).bytes
     let log = EngineOptions().logSize
     logBytesToGrow = log.growth(of: backend.logUse.size, writing: measure.bytesLogged)
-    var faults = try RecordCounting.faults(of: route, in: backend)
+    let findings = try RecordCounting.findings(of: route, in: backend)
+    uncertainties = findings.uncertainties
+    var faults = findings.faults
     // New pages may be less full than those that are read, and rows may grow: allow an eighth.
     let bytesNeeded =
       bytesToWrite + bytesToWrite / 8 + blobBytesToWrite + logBytesToGrow
