@@ -101,7 +101,7 @@ extension DynamicRecord {
   ///
   /// - Parameter defaults: Of fields and of parts of composites, by their places among the columns.
   /// - Throws: `.invalidValue` for a value of another type than its field's, a field that there is not,
-  ///   null where it cannot be, or a key that is too long or not a number; `.limitExceeded`.
+  ///   null where it cannot be, a key that is too long or not a number, or a row that is too long.
   func encode(
     to row: RowWriter, key: KeyEncoder, layout: RowLayout, defaults: [Int: FieldValue] = [:]
   ) throws(StoreError) {
@@ -128,9 +128,13 @@ extension RowLayout {
     }
     try key.finishPrimaryKey(of: layout)
     row.begin(layout)
-    for (index, column) in layout.columns.enumerated()
-    where !layout.isWithinNull(column, values) {
-      try row.set(values[index], of: column, in: layout)
+    do throws(StoreError) {
+      for (index, column) in layout.columns.enumerated()
+      where !layout.isWithinNull(column, values) {
+        try row.set(values[index], of: column, in: layout)
+      }
+    } catch {
+      throw row.naming(error, key.key, layout)
     }
     row.finish()
   }

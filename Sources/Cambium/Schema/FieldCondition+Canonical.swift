@@ -1,5 +1,5 @@
 extension FieldCondition {
-  /// How deep conditions may be nested.
+  /// How deep the conditions of indexes may be nested.
   static let depthMax = 32
 
   /// The same with the operands of every `and` and `or` in the order of their bytes, so that conditions
@@ -27,13 +27,17 @@ extension FieldCondition {
     return keyed.sortedRarely { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
   }
 
-  /// 1 for a comparison, one more for each level above; computed values count too.
-  var depth: Int {
-    switch self {
-    case .comparison, .isIn, .match, .contains: 1
-    case .computed(let one, _, let other): 1 + max(one.depth, other.depth)
-    case .and(let operands), .or(let operands): 1 + (operands.map(\.depth).max() ?? 0)
-    case .not(let operand): 1 + operand.depth
+  /// Returns true if it is nested over so many levels deep, computed values included. It is safe to ask of conditions that
+  /// are too deep for anything else.
+  func isDeeper(than limit: Int) -> Bool {
+    if limit <= 0 { return true }
+    return switch self {
+    case .comparison, .isIn, .match, .contains: false
+    case .computed(let one, _, let other):
+      one.isDeeper(than: limit - 1) || other.isDeeper(than: limit - 1)
+    case .and(let operands), .or(let operands):
+      operands.contains { $0.isDeeper(than: limit - 1) }
+    case .not(let operand): operand.isDeeper(than: limit - 1)
     }
   }
 

@@ -1,6 +1,14 @@
 extension FieldCondition: CustomStringConvertible {
-  /// The condition as text, which `init(parsing:)` parses as the same condition.
+  /// The condition as text, which `init(parsing:)` parses as the same condition, unless it is nested deeper than any
+  /// query may be.
   public var description: String {
+    isDeeper(than: Self.writtenDepthMax) ? "(nested too deep)" : text
+  }
+
+  /// As deep as the parser reads.
+  fileprivate static var writtenDepthMax: Int { 400 }
+
+  private var text: String {
     switch self {
     case .comparison(let field, let comparison, let value):
       "\(field.asPath) \(comparison.sign) \(value.literal)"
@@ -10,10 +18,11 @@ extension FieldCondition: CustomStringConvertible {
     case .contains(let field, let value): "\(field.asPath) has \(value.literal)"
     case .computed(let one, let comparison, let other):
       Self.isPlain(one, other)
-        ? "(\(one)) \(comparison.sign) \(other)" : "\(one) \(comparison.sign) \(other)"
+        ? "(\(one.text)) \(comparison.sign) \(other.text)"
+        : "\(one.text) \(comparison.sign) \(other.text)"
     case .and(let operands): Self.joined(operands, "&&", empty: "true", single: "all")
     case .or(let operands): Self.joined(operands, "||", empty: "false", single: "any")
-    case .not(let operand): operand.isInParentheses ? "!\(operand)" : "!(\(operand))"
+    case .not(let operand): operand.isInParentheses ? "!\(operand.text)" : "!(\(operand.text))"
     }
   }
 
@@ -37,8 +46,8 @@ extension FieldCondition: CustomStringConvertible {
   ) -> String {
     switch operands.count {
     case 0: empty
-    case 1: "\(single)(\(operands[0]))"
-    default: "(" + operands.map(\.description).joined(separator: " \(sign) ") + ")"
+    case 1: "\(single)(\(operands[0].text))"
+    default: "(" + operands.map(\.text).joined(separator: " \(sign) ") + ")"
     }
   }
 }
@@ -82,14 +91,19 @@ extension TextMatch.Options: CustomStringConvertible {
 
 extension FieldExpression: CustomStringConvertible {
   public var description: String {
+    isDeeper(than: FieldCondition.writtenDepthMax) ? "(nested too deep)" : text
+  }
+
+  fileprivate var text: String {
     switch self {
     case .field(let name): name.asPath
     case .value(let value): value.literal
-    case .arithmetic(let one, let operation, let other): "(\(one) \(operation.sign) \(other))"
-    case .negated(let operand): "-(\(operand))"
-    case .length(let operand): "length(\(operand))"
-    case .lowercased(let operand): "lowercased(\(operand))"
-    case .coalesced(let one, let other): "(\(one) ?? \(other))"
+    case .arithmetic(let one, let operation, let other):
+      "(\(one.text) \(operation.sign) \(other.text))"
+    case .negated(let operand): "-(\(operand.text))"
+    case .length(let operand): "length(\(operand.text))"
+    case .lowercased(let operand): "lowercased(\(operand.text))"
+    case .coalesced(let one, let other): "(\(one.text) ?? \(other.text))"
     }
   }
 }

@@ -24,13 +24,15 @@ public indirect enum FieldExpression: Hashable, Sendable {
 }
 
 extension FieldExpression {
-  /// 1 for a field or value, one more for each level above.
-  var depth: Int {
-    switch self {
-    case .field, .value: 1
+  /// Returns true if it is nested over so many levels deep.
+  func isDeeper(than limit: Int) -> Bool {
+    if limit <= 0 { return true }
+    return switch self {
+    case .field, .value: false
     case .arithmetic(let one, _, let other), .coalesced(let one, let other):
-      1 + max(one.depth, other.depth)
-    case .negated(let operand), .length(let operand), .lowercased(let operand): 1 + operand.depth
+      one.isDeeper(than: limit - 1) || other.isDeeper(than: limit - 1)
+    case .negated(let operand), .length(let operand), .lowercased(let operand):
+      operand.isDeeper(than: limit - 1)
     }
   }
 }

@@ -123,7 +123,7 @@ extension RecordSchema {
     guard !index.parts.isEmpty else { throw fault("the index \(index.name) has no fields") }
     _ = try fields(of: index.parts, "the index \(index.name)")
     guard let condition = index.condition else { return }
-    guard condition.depth <= FieldCondition.depthMax else {
+    guard !condition.isDeeper(than: FieldCondition.depthMax) else {
       throw fault(
         "the condition of the index \(index.name) is nested over \(FieldCondition.depthMax) deep")
     }

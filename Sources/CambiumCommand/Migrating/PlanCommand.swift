@@ -33,7 +33,9 @@ extension MigrationPlan {
   var json: JSONValue {
     [
       "from": JSONValue(from), "to": JSONValue(to), "canRun": .boolean(canRun),
-      "faults": .array(faults.map { .string($0) }), "work": .array(work.map { .string($0) }),
+      "faults": .array(faults.map { .string($0) }),
+      "uncertainties": .array(uncertainties.map { .string($0) }),
+      "work": .array(work.map { .string($0) }),
       "records": JSONValue(records), "bytesToRead": JSONValue(bytesToRead),
       "bytesToWrite": JSONValue(bytesToWrite), "blobBytesToWrite": JSONValue(blobBytesToWrite),
       "logBytesToGrow": JSONValue(logBytesToGrow),

@@ -36,6 +36,9 @@ final class Extremes {
       conditions.append(.comparison(field: text, .equal, 1))
       conditions += TextMatch.Kind.allCases.map { .match(field: "name", TextMatch($0, text)) }
     }
+    let deep = (0..<10_000).reduce(FieldExpression.field("id")) { operand, _ in .negated(operand) }
+    conditions.append(.computed(deep, .equal, .value(1)))
+    conditions.append((0..<10_000).reduce(.and([])) { condition, _ in .not(condition) })
     return conditions
   }()
 

@@ -11,6 +11,7 @@ import Testing
     .merging(ExtremeCalls.stores) { one, _ in one }
     .merging(ExtremeCalls.declarations) { one, _ in one }
     .merging(ExtremeCalls.values) { one, _ in one }
+    .merging(ExtremeCalls.operators) { one, _ in one }
 
   @Test func `every public function that takes values is called with extremes`() throws {
     let declared = try Set(PublicDeclaration.all().filter(\.takesValues).map(\.name))

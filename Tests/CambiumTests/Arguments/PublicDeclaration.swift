@@ -6,6 +6,8 @@ struct PublicDeclaration: Hashable {
   let name: String
   /// The type of each parameter, without the parameters of closures.
   let types: [String]
+  /// Operands may be anything, and be built of others.
+  let isOperator: Bool
 
   /// Every public declaration in the sources, except those for the library's own tests and benchmarks.
   static func all() throws -> [PublicDeclaration] {
@@ -23,11 +25,12 @@ struct PublicDeclaration: Hashable {
 
   /// Whether a program can pass a number, a text, a time or bytes that make no sense.
   var takesValues: Bool {
-    types.contains { type in
-      type.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.contains {
-        Self.valueTypes.contains(String($0))
+    isOperator
+      || types.contains { type in
+        type.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.contains {
+          Self.valueTypes.contains(String($0))
+        }
       }
-    }
   }
 
   private static let valueTypes: Set<String> = [
@@ -63,7 +66,8 @@ private struct SourceText {
         let labels = parameters.map { "\($0.label):" }.joined()
         declarations.append(
           PublicDeclaration(
-            name: "\(scopes.last?.name ?? "").\(base)(\(labels))", types: parameters.map(\.type)))
+            name: "\(scopes.last?.name ?? "").\(base)(\(labels))", types: parameters.map(\.type),
+            isOperator: Self.isOperator(base)))
       }
     }
     return declarations
@@ -71,16 +75,21 @@ private struct SourceText {
 
   private static let modifiers: Set<Substring> = [
     "public", "package", "private", "fileprivate", "final", "indirect", "static", "mutating",
-    "convenience", "borrowing", "consuming",
+    "convenience", "borrowing", "consuming", "prefix",
   ]
   private static let scopeKeywords: Set<Substring> = [
     "extension", "struct", "class", "enum", "protocol", "actor",
   ]
 
-  /// The name of a function that is no operator, `init` or `subscript`.
+  private static func isOperator(_ base: some StringProtocol) -> Bool {
+    base.first.map { "=!<>&|~+-*/%?".contains($0) } ?? false
+  }
+
+  /// The name of a function, `init` or `subscript`.
   private static func base(of words: ArraySlice<Substring>) -> String? {
     guard let keyword = words.first else { return nil }
     if keyword == "func", let word = words.dropFirst().first {
+      if isOperator(word) { return String(word.prefix { isOperator(String($0)) }) }
       let name = word.drop { $0 == "`" }.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
       return name.isEmpty || name.hasPrefix("build") ? nil : String(name)
     }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @testable import Cambium
@@ -59,6 +60,104 @@ private enum Outer<Value: Sendable> {
       Field(primaryKey: true, name: "id", type: .integer)
       Field(name: "part", type: .composite { Field(name: "city", type: .string) }, optional: true)
       Field(name: "city", type: .string)
+    }
+  }
+}
+
+private struct Size: Codable, Hashable, Sendable, ObservedProperties {
+  var width: Int
+  var height: Int { didSet {} }
+  var area: Int {
+    get { width * height }
+    set { height = newValue }
+  }
+
+  static var observedProperties: [String: PartialKeyPath<Size>] { ["height": \.height] }
+}
+
+/// A record whose stored properties have observers, and computed ones that are settable like them.
+private struct Watched: Record, Equatable, ObservedProperties {
+  var id: Int
+  var level: Int { didSet {} }
+  var other: Int { willSet {} }
+  var name: String { didSet { if oldValue != name { id = 0 } } }
+  var place: Place { didSet {} }
+  var home: Place? { didSet {} }
+  var size: Size
+  var outer: Size? { didSet {} }
+  var plain = 0
+
+  var unlisted: Int {
+    get { level }
+    set { level = newValue }
+  }
+
+  static var observedProperties: [String: PartialKeyPath<Watched>] {
+    [
+      "level": \.level, "other": \.other, "name": \.name, "place": \.place, "home": \.home,
+      "outer": \.outer, "plain": \.plain,
+    ]
+  }
+
+  init(_ id: Int) {
+    self.id = id
+    level = id * 10
+    other = -id
+    name = "n\(id)"
+    place = Place(city: "c\(id)")
+    home = id == 2 ? nil : Place(city: "h\(id)")
+    size = Size(width: id, height: id * 100)
+    outer = Size(width: -id, height: id * 1000)
+  }
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "level", type: .integer, indexed: true)
+    Field(name: "stored other", type: .integer, property: "other")
+    Field(name: "name", type: .string)
+    Field(name: "place", type: .composite { Field(name: "city", type: .string) })
+    Field(name: "home", type: .composite { Field(name: "city", type: .string) }, optional: true)
+    Field(name: "size", type: .composite { Self.size })
+    Field(name: "outer", type: .composite { Self.size }, optional: true)
+    Field(name: "plain", type: .integer)
+  }
+
+  @RecordDescription.ResultBuilder private static var size: RecordDescription {
+    Field(name: "width", type: .integer)
+    Field(name: "height", type: .integer)
+  }
+}
+
+/// A record that names key paths which are not its properties'.
+private struct Misnamed: Record, ObservedProperties {
+  var id: Int
+  var name: String { didSet {} }
+  var city = ""
+  var alias: String { city }
+  static var observedProperties: [String: PartialKeyPath<Misnamed>] {
+    Misnaming.current.keyPaths
+  }
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "name", type: .string)
+    Field(name: "city", type: .string)
+  }
+}
+
+private enum Misnaming: CaseIterable {
+  case missing, stored, computed, ofOtherType, longer, twice
+
+  @TaskLocal static var current = Misnaming.missing
+
+  var keyPaths: [String: PartialKeyPath<Misnamed>] {
+    switch self {
+    case .missing: ["nam": \.name]
+    case .stored: ["name": \.city]
+    case .computed: ["name": \.alias]
+    case .ofOtherType: ["name": \.id]
+    case .longer: ["name": \.name.description]
+    case .twice: ["name": \.name, "city": \.name]
     }
   }
 }
@@ -159,6 +258,60 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
       #expect(try store.count(Inner.self, where: \.part?.city == "Ulm") == 1)
       #expect(try store.count(Inner.self, where: \.part?.city == "Bonn") == 0)
       #expect(try store.count(Inner.self, where: \.city == "Bonn") == 1)
+    }
+  }
+
+  @Test func `stored properties with observers are found by the key paths that are named`() throws {
+    try withStore(StoreModel(records: [Watched.self])) { store in
+      try store.write { transaction in
+        try transaction.insert(contentsOf: (1...3).map { Watched($0) })
+      }
+      let conditions: [(Condition<Watched>, [Int])] = [
+        (\.level == 20, [2]), (\.other == -3, [3]), (\.name == "n1", [1]),
+        (\.plain == 0, [1, 2, 3]),
+        (\.place.city == "c2", [2]), (\.home?.city == "h3", [3]), (\.home == nil, [2]),
+        (\.size.height == 300, [3]), (\.outer?.height == 1000, [1]), (\.outer?.width == -2, [2]),
+        (Condition(matching: { $0.level == 30 && $0.place.city == "c3" }), [3]),
+        (Condition(matching: { $0.outer.height == 2000 || $0.size.height == 100 }), [1, 2]),
+        (try Condition(#Predicate { $0.level == 10 || $0.home?.city == "h3" }), [1, 3]),
+      ]
+      for (condition, expected) in conditions {
+        let found = try store.fetch(Watched.self, where: condition)
+        #expect(found.map(\.id) == expected, "\(condition)")
+      }
+      let sorted = try store.fetch(Query<Watched>(sortedBy: .descending(\.level)))
+      #expect(sorted.map(\.id) == [3, 2, 1])
+      #expect(try store.sum(\Watched.other) == -6)
+      _ = try store.write { try $0.update(Watched.self, where: \.other == -1, set: \.level, to: 7) }
+      #expect(try store.fetch(Watched.self, key: 1)?.level == 7)
+    }
+  }
+
+  @Test func `a computed property is refused though it can be set and is of a field's type`() throws
+  {
+    try withStore(StoreModel(records: [Watched.self])) { store in
+      for condition: Condition<Watched> in [
+        \.unlisted == 10, \.size.area == 1, \.name.description == "n1", \.outer?.area == 1,
+      ] {
+        guard case .invalidQuery = storeError({ try store.count(Watched.self, where: condition) })
+        else {
+          Issue.record("\(condition)")
+          continue
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Misnaming.allCases)
+  private func `a key path that is not the property's is refused at opening`(_ misnaming: Misnaming)
+  {
+    Misnaming.$current.withValue(misnaming) {
+      let error = storeError { try withStore(StoreModel(records: [Misnamed.self])) { _ in } }
+      guard case .invalidDescription("Misnamed", _, _, let reason) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(reason.contains("observedProperties"))
     }
   }
 }

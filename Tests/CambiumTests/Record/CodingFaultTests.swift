@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record that encodes and decodes itself as a test says.
 private struct Scripted: Record {
@@ -65,6 +66,41 @@ private struct Scripted: Record {
       try container.encode("a", forKey: "text")
       try body(&container)
     }.map { $0.field ?? "" }
+  }
+
+  @Test func `a record that was refused leaves nothing for the next`() throws {
+    let plan = try makePlan(Scripted.self)
+    let rows = try [false, true].map { isAfterRefused in
+      let (row, key) = (RowWriter(), KeyEncoder())
+      unsafe Scripted.encoding = { encoder in
+        var container = encoder.container(keyedBy: Scripted.Key.self)
+        try container.encode(["a", "b"], forKey: "words")
+        throw CancellationError()
+      }
+      if isAfterRefused {
+        #expect(storeError { try plan.write(Scripted(), to: row, key: key) } != nil)
+      }
+      unsafe Scripted.encoding = { encoder in
+        var container = encoder.container(keyedBy: Scripted.Key.self)
+        try container.encode(1, forKey: "id")
+        try container.encode("a", forKey: "text")
+      }
+      try plan.write(Scripted(), to: row, key: key)
+      return row.row.array()
+    }
+    #expect(rows[0] == rows[1])
+  }
+
+  @Test func `a row that is too long names its record and field`() throws {
+    let long = String(repeating: "x", count: 17 << 20)
+    let refused = try refusal { encoder in
+      var container = encoder.container(keyedBy: Scripted.Key.self)
+      try container.encode("a", forKey: "text")
+      try container.encode(long, forKey: "note")
+      try container.encode(41, forKey: "id")
+    }
+    #expect(refused?.field == "note")
+    #expect(refused?.reason.contains("of the record 41") == true)
   }
 
   @Test func `what does not fit its field is refused, the field named`() throws {

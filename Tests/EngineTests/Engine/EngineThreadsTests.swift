@@ -39,6 +39,24 @@ struct EngineThreadsTests {
     threads.end()
   }
 
+  @Test func `a pause for the fold is not cut short by what others commit`() throws {
+    let engine = try Engine.open(InMemoryFileSystem())
+    try engine.put([1], [2])
+    engine.locked {
+      engine.freeze()
+      engine.pressure = .greatestFiniteMagnitude
+    }
+    let isOver = Signal()
+    let others = try BackgroundThread(name: "others") {
+      while !isOver.wait(atMost: .milliseconds(1)) { engine.progressed.broadcast() }
+    }
+    let time = ContinuousClock().measure { engine.locked { engine.pauseIfDue() } }
+    isOver.set()
+    others.join()
+    #expect(time >= .milliseconds(50))
+    #expect(engine.locked { engine.pressure } == 0)
+  }
+
   @Test func `a store that is idle is sealed`() throws {
     let medium = InMemoryFileSystem()
     let engine = try Engine.open(medium)

@@ -70,7 +70,7 @@ extension Engine {
     defer { lock.unlock() }
     let sequence = try enqueue(transaction, durability)
     if !durability.isDurable { writeBuffered() }
-    if let pause = takePause() { _ = progressed.wait(atMost: pause) }
+    pauseIfDue()
     if durability.isDurable { try waitForFlush(through: sequence) }
   }
 

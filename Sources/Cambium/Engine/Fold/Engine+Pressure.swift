@@ -21,8 +21,20 @@ extension Engine {
     pressure += Double(byteCount) * Self.nanosecondsPerByte * excess / (1 - excess)
   }
 
-  /// The pause that the caller owes, which it takes without any turn; nil if none is due. A fold that ends
-  /// before ends the pause. With the lock.
+  /// Takes the pause that is due, without any turn: until it is over, the fold ends that writers are ahead of, or the
+  /// store closes or fails. With the lock.
+  func pauseIfDue() {
+    guard let pause = takePause(), let folded = working.frozen?.sequence else { return }
+    let end = ContinuousClock.now + pause
+    // Every flush wakes all who wait.
+    while working.frozen?.sequence == folded, life.permits(.starting) {
+      let rest = end - .now
+      if rest <= .zero { return }
+      _ = progressed.wait(atMost: rest)
+    }
+  }
+
+  /// The pause that the caller owes; nil if none is due. With the lock.
   func takePause() -> Duration? {
     if pressure == 0 { return nil }
     let pause = Duration.nanoseconds(Int64(min(pressure, 1e9)))

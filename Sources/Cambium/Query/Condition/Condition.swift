@@ -28,7 +28,9 @@ public struct Condition<Subject: Record>: Hashable, Sendable {
   public init(_ condition: FieldCondition) {
     let paths = PropertyPaths.of(Subject.self)
     self.init(
-      ConditionTree(condition) { paths.reference(to: $0) ?? PropertyReference(path: $0) })
+      condition.isDeeper(than: ConditionTree.depthMax)
+        ? .tooDeep
+        : ConditionTree(condition) { paths.reference(to: $0) ?? PropertyReference(path: $0) })
   }
 }
 

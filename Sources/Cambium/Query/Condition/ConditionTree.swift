@@ -33,7 +33,7 @@ indirect enum ExpressionTree: Hashable, Sendable {
 // MARK: Putting together
 
 extension ConditionTree {
-  private static var depthMax: Int { 100 }
+  static var depthMax: Int { 100 }
   /// How deep terms are put together in pairs before they are gathered in a list, so that a thousand of them do
   /// not nest a thousand deep.
   private static var pairDepthMax: Int { 50 }

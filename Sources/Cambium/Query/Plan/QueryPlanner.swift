@@ -35,6 +35,9 @@ struct QueryPlanner {
     _ query: FieldQuery, for need: QueryNeed
   ) throws(StoreError) -> (PlannedQuery, [QueryCandidate]) {
     let layout = record.layout
+    if query.condition?.isDeeper(than: RowConditionBuilder.depthMax) ?? false {
+      throw RowConditionBuilder.tooDeep(layout)
+    }
     let condition = Conjunction(query.condition, in: layout)
     let planned = PlannedQuery(
       query: query, need: need, condition: condition,

@@ -49,9 +49,13 @@ final class RowEncoding: @unchecked Sendable {
     }
     if let failure = unsafe failure { throw failure }
     try finishNulls()
-    try finishVariables()
-    row.finish()
     try finishKey()
+    do throws(StoreError) {
+      try finishVariables()
+    } catch {
+      throw row.naming(error, key.key, layout)
+    }
+    row.finish()
   }
 
   private func begin() {

@@ -45,9 +45,7 @@ private struct ComputedBuilder {
   mutating func add(
     _ expression: FieldExpression, depth: Int
   ) throws(StoreError) -> Operand {
-    guard depth > 0 else {
-      throw refusal(nil, "a condition is nested over \(RowConditionBuilder.depthMax) deep")
-    }
+    guard depth > 0 else { throw RowConditionBuilder.tooDeep(layout) }
     switch expression {
     case .field(let name): return try field(name)
     case .value(let value): return try constant(value)

@@ -14,15 +14,17 @@ struct RowConditionBuilder {
     operands.keyParts = layout.key.columns.map { KeySkip($0) }
   }
 
+  static func tooDeep(_ layout: RowLayout) -> StoreError {
+    .invalidQuery(
+      record: layout.record.name, field: nil,
+      reason: "a condition is nested over \(depthMax) deep")
+  }
+
   /// - Returns: where the condition begins.
   mutating func add(
     _ condition: FieldCondition, onTrue: UInt32, onFalse: UInt32, depth: Int = depthMax
   ) throws(StoreError) -> UInt32 {
-    guard depth > 0 else {
-      throw .invalidQuery(
-        record: layout.record.name, field: nil,
-        reason: "a condition is nested over \(Self.depthMax) deep")
-    }
+    guard depth > 0 else { throw Self.tooDeep(layout) }
     switch condition {
     case .and(let conditions):
       var next = onTrue

@@ -33,7 +33,7 @@ final class KeyEncoder {
   /// - Throws: `.invalidValue` where it is longer than a key may be.
   @inline(__always)
   func finishPrimaryKey(of layout: RowLayout) throws(StoreError) {
-    if unsafe count > StoreError.Limit.keyLength.bound { throw unsafe layout.keyTooLong(count) }
+    if unsafe count > StoreError.Limit.keyLength.bound { throw layout.keyTooLong(key) }
   }
 }
 
@@ -239,9 +239,17 @@ extension RowLayout {
       reason: "what is not a number has no place in an order, so it cannot be in a key")
   }
 
-  fileprivate func keyTooLong(_ count: Int) -> StoreError {
-    .invalidValue(
-      record: record.name, field: nil,
-      reason: "its primary key takes \(count) bytes of at most \(StoreError.Limit.keyLength.bound)")
+  /// Names the part that takes most of it, and what the key begins with.
+  fileprivate func keyTooLong(_ bytes: RawSpan) -> StoreError {
+    var reader = KeyReader(bytes, layout: self)
+    let lengths = key.columns.map { ((try? reader.value($0))?.description ?? "").utf8.count }
+    let longest = lengths.indices.max { lengths[$0] < lengths[$1] }
+    return .invalidValue(
+      record: record.name,
+      field: longest.map { columns[Int(key.columns[$0].column)].field.name },
+      reason:
+        "its primary key takes \(bytes.byteCount) bytes of at most \(StoreError.Limit.keyLength.bound): it is"
+        + " \(text(ofKey: bytes).shortened). Use a shorter key, as a UUID, and keep the text in a field"
+    )
   }
 }

@@ -135,6 +135,10 @@ private struct UnmatchedProperties {
         "\(type) shows no stored properties: it is no struct, or was compiled without reflection"
           + " metadata. Compile it with them, or let the record's coding be `.codable`")
     }
+    if let fault = ObservedPaths(of: type, properties: all).fault {
+      throw matcher.refusal(
+        composite.map { "\($0).\(fault.property)" } ?? fault.property, fault.reason)
+    }
   }
 
   /// The property of a field or transient, which is asked for once.

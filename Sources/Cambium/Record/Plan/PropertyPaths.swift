@@ -4,6 +4,8 @@ final class PropertyPaths: Sendable {
   /// `address.street`. Nil for what shares its place and its type with another: both take no room.
   private let paths: [PropertyReference: String?]
   private let places: [String: Place]
+  /// The paths of properties with observers, or in such, by the text of their key paths.
+  private let observed: [String: String]
 
   private struct Place: Sendable {
     let reference: PropertyReference
@@ -14,11 +16,11 @@ final class PropertyPaths: Sendable {
   private static var depthMax: Int { 8 }
 
   init(of type: any Any.Type) {
-    var paths: [PropertyReference: String?] = [:]
-    var places: [String: Place] = [:]
-    Self.add(type, at: 0, "", depth: Self.depthMax, to: &paths, &places)
-    self.paths = paths
-    self.places = places
+    var found = Found()
+    found.add(type, at: 0, "", "", depth: Self.depthMax)
+    paths = found.paths
+    places = found.places
+    observed = found.observed
   }
 
   func path(of property: PropertyReference) -> String? { property.path ?? paths[property] ?? nil }
@@ -31,7 +33,8 @@ final class PropertyPaths: Sendable {
 
   /// The property that a key path of values of `type` names: behind `?` or `!` it may be an optional of them, or
   /// what they are optionals of. One that is of another type is none of the record's.
-  func reference(to path: String, as type: any Any.Type) -> PropertyReference {
+  func reference(to text: String, as type: any Any.Type) -> PropertyReference {
+    let path = observed[text] ?? text
     guard let place = places[path] else { return PropertyReference(path: path) }
     let isFitting =
       place.type == type || Reflection.wrapped(type) == place.type
@@ -42,20 +45,30 @@ final class PropertyPaths: Sendable {
   /// Returns true if a reference stands for several properties.
   func isShared(_ property: PropertyReference) -> Bool { paths[property] == .some(nil) }
 
-  private static func add(
-    _ type: any Any.Type, at offset: Int, _ outer: String, depth: Int,
-    to paths: inout [PropertyReference: String?], _ places: inout [String: Place]
-  ) {
-    for property in Reflection.storedProperties(of: type) {
-      let path = outer + property.name
-      let place = offset + property.offset
-      let reference = PropertyReference(offset: place, type: ObjectIdentifier(property.type))
-      paths[reference] = .some(paths[reference] == nil ? path : nil)
-      places[path] = Place(reference: reference, type: property.type)
-      let inner = Reflection.wrapped(property.type) ?? property.type
-      // What is a value itself has no fields in it.
-      if depth > 1, !(inner is any FieldValueConvertible.Type), !Reflection.isClass(inner) {
-        add(inner, at: place, path + ".", depth: depth - 1, to: &paths, &places)
+  private struct Found {
+    var paths: [PropertyReference: String?] = [:]
+    var places: [String: Place] = [:]
+    var observed: [String: String] = [:]
+
+    /// - Parameter outerText: What a key path to the struct is printed as.
+    mutating func add(
+      _ type: any Any.Type, at offset: Int, _ outer: String, _ outerText: String, depth: Int
+    ) {
+      let properties = Reflection.storedProperties(of: type)
+      let texts = ObservedPaths(of: type, properties: properties).names
+      for property in properties {
+        let path = outer + property.name
+        let place = offset + property.offset
+        let reference = PropertyReference(offset: place, type: ObjectIdentifier(property.type))
+        paths[reference] = .some(paths[reference] == nil ? path : nil)
+        places[path] = Place(reference: reference, type: property.type)
+        let text = outerText + (texts.first { $0.value == property.name }?.key ?? property.name)
+        if text != path { observed[text] = path }
+        let inner = Reflection.wrapped(property.type) ?? property.type
+        // What is a value itself has no fields in it.
+        if depth > 1, !(inner is any FieldValueConvertible.Type), !Reflection.isClass(inner) {
+          add(inner, at: place, path + ".", text + ".", depth: depth - 1)
+        }
       }
     }
   }
@@ -146,7 +159,8 @@ struct PropertyFields: Sendable {
     }
     return
       "no field is stored of the property: a key path leads to one only through stored properties of"
-      + " structs, not through what is computed, has observers (didSet, willSet), or is of a class. If a field is"
-      + " stored of it, make the condition of text, with the property's name"
+      + " structs, not through what is computed or is of a class. If it has observers (didSet, willSet), name"
+      + " it in the struct's ObservedProperties; or, if a field is stored of it, make the condition of text, with"
+      + " the property's name"
   }
 }

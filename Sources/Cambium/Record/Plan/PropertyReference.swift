@@ -34,20 +34,27 @@ struct PropertyReference: Hashable, Sendable {
     }
   }
 
-  /// A property behind optionals, which has a place nevertheless; or one of a class, one with observers, or one
-  /// that is computed, which has none, and is refused when the field is looked for.
+  /// A property behind optionals, which has a place nevertheless; one with observers, if its struct names its key
+  /// path; or one of a class, or one that is computed, which has none, and is refused when the field is looked for.
   @usableFromInline
   init(unplaced keyPath: AnyKeyPath, of root: any Any.Type, type: any Any.Type) {
+    if let path = Self.text(of: keyPath, from: root) {
+      self = PropertyPaths.of(root).reference(to: path, as: type)
+    } else {
+      self.init(path: keyPath.debugDescription)
+    }
+  }
+
+  /// The steps of a key path as they are printed, with dots between them and without marks of optionals; nil where
+  /// it does not begin with its root. All of them, since a path that ends with the name of a field may lead to quite
+  /// another property. A step that is reached by a function is printed with the function's address.
+  static func text(of keyPath: AnyKeyPath, from root: any Any.Type) -> String? {
     let text = keyPath.debugDescription
     let prefix = "\\\(String(describing: root))"
-    guard text.utf8.starts(with: prefix.utf8) else {
-      self = PropertyReference(path: text)
-      return
-    }
-    // `.address?.street`: all of it, since what ends with the name of a field may be quite another property.
-    let path = String(
+    guard text.utf8.starts(with: prefix.utf8) else { return nil }
+    // `.address?.street`
+    return String(
       String(decoding: text.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
         .filter { $0 != "?" && $0 != "!" }.dropFirst())
-    self = PropertyPaths.of(root).reference(to: path, as: type)
   }
 }

@@ -4,8 +4,8 @@ extension RecordPlan {
   /// Puts the key and the row of a record together.
   ///
   /// - Parameter record: Points to a value of the type that the plan was made for.
-  /// - Throws: `.invalidValue` where a column has no place for a value, or the key is too long or not a
-  ///   number; `.limitExceeded` where the row is too long.
+  /// - Throws: `.invalidValue` where a column has no place for a value, the key is too long or not a number, or the
+  ///   row is too long.
   @usableFromInline
   func write(
     _ record: UnsafeRawPointer, to row: RowWriter, key: KeyEncoder
@@ -17,7 +17,11 @@ extension RecordPlan {
     }
     try key.finishPrimaryKey(of: layout)
     row.begin(layout)
-    try unsafe write(record, to: row)
+    do throws(StoreError) {
+      try unsafe write(record, to: row)
+    } catch {
+      throw row.naming(error, key.key, layout)
+    }
     row.finish()
   }
 

@@ -25,6 +25,8 @@ final class RowWriter {
   /// What the row only numbers: values of external columns that are still to be stored.
   var waiting: [Blob] { unsafe waitingBlobs }
   @exclusivity(unchecked) private var waitingBlobs: [Blob] = []
+  /// Of the row that got too long, the longest variable column so far, and its bytes.
+  @exclusivity(unchecked) private(set) var longest: (column: Int, count: Int) = (0, 0)
 
   init() {}
 
@@ -186,6 +188,7 @@ extension RowWriter {
   private func widenEnds(for length: Int) throws(StoreError) {
     let size = unsafe endsStart + 4 * variableCount + length
     guard size <= StoreError.Limit.valueLength.bound else {
+      noteLongest(next: length)
       throw .limitExceeded(.valueLength, found: size)
     }
     let widthCode = length > 0xffff ? 2 : 1
@@ -201,6 +204,72 @@ extension RowWriter {
     unsafe variableStart = wideStart
     unsafe end = wideStart + count
   }
+}
+
+extension RowWriter {
+  /// Notes the longest column of a row that gets too long.
+  ///
+  /// - Parameter next: Where the values end with that of the next column.
+  private func noteLongest(next length: Int) {
+    var start = 0
+    unsafe longest = (0, 0)
+    for column in unsafe 0...next {
+      let end = unsafe column == next ? length : end(of: column)
+      if unsafe end - start > longest.count { unsafe longest = (column, end - start) }
+      start = end
+    }
+  }
+
+  /// The error of a row that got too long, with the record's key and the field to blame; any other as it is.
+  @inline(never)
+  func naming(_ error: StoreError, _ key: RawSpan, _ layout: RowLayout) -> StoreError {
+    guard case .limitExceeded(.valueLength, let found) = error else { return error }
+    return unsafe layout.rowTooLong(found, longest, key: key)
+  }
+}
+
+extension RowLayout {
+  /// - Parameter longest: A variable column, and its bytes.
+  func rowTooLong(
+    _ count: Int, _ longest: (column: Int, count: Int), key: RawSpan
+  ) -> StoreError {
+    let limit = StoreError.Limit.valueLength.bound
+    let column = columns.first {
+      $0.place.kind == .variable && $0.place.index == longest.column
+    }
+    let whose = "of the record \(text(ofKey: key).shortened)"
+    // If the record were short enough without it.
+    guard let column, count - longest.count <= limit / 2 else {
+      return .invalidValue(
+        record: record.name, field: nil,
+        reason: "its fields take \(count) bytes \(whose), and \(limit) is the most that a record"
+          + " takes. Store long fields with `storage: .external()`, or in records of their own")
+    }
+    let isExternal = [.string, .binaryData].contains(column.field.type)
+    return .invalidValue(
+      record: record.name, field: column.field.name,
+      reason: "it takes \(longest.count) bytes \(whose), and \(limit) is the most that a record"
+        + " takes. "
+        + (isExternal
+          ? "Store the field with `storage: .external()`, or less in it"
+          : "Store less in it, or divide it into records of their own"))
+  }
+
+  /// The error of a row that is too long, though each of its columns could be stored.
+  func rowTooLong(_ row: RawSpan, key: RawSpan) -> StoreError {
+    var longest = (column: 0, count: 0)
+    if let reader = try? RowReader(key: key, row: row, layout: self) {
+      for column in 0..<variableCount where reader.bytes(column).byteCount > longest.count {
+        longest = (column, reader.bytes(column).byteCount)
+      }
+    }
+    return rowTooLong(row.byteCount, longest, key: key)
+  }
+}
+
+extension String {
+  /// At most its first forty characters.
+  var shortened: String { count > 40 ? prefix(40) + "…" : self }
 }
 
 // MARK: Ends

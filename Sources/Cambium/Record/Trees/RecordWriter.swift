@@ -64,7 +64,7 @@ extension RecordWriter {
   /// - Parameter waiting: Values of external fields that the row only numbers.
   /// - Complexity: a change in memory; with indexes, or a presence other than `.any`, a lookup, and for each
   ///   index that the record changes a lookup and two changes.
-  /// - Throws: `.duplicateKey`, `.noSuchRecord`, `.uniqueConflict`, `.invalidValue`, `.limitExceeded`: then
+  /// - Throws: `.duplicateKey`, `.noSuchRecord`, `.uniqueConflict`, `.invalidValue`: then
   ///   nothing has changed. `.corrupt`, `.full`, `.io`: then the transaction is over, if others that are in the
   ///   way were deleted already.
   func write(
@@ -74,7 +74,7 @@ extension RecordWriter {
     try checkUsable()
     // Refused here, it leaves the transaction as it was; in the middle of the changes it could not.
     guard row.byteCount <= StoreError.Limit.valueLength.bound else {
-      throw .limitExceeded(.valueLength, found: row.byteCount)
+      throw record.layout.rowTooLong(row, key: key)
     }
     notes?.note(key, in: record.rows)
     if record.indexes.isEmpty, record.blobs == nil, presence == .any, !keepsOld {

@@ -156,7 +156,7 @@ extension RecordSchema {
   fileprivate func converted(
     _ condition: FieldCondition, of index: String
   ) throws(DescriptionFault) -> FieldCondition {
-    guard condition.depth <= FieldCondition.depthMax else {
+    guard !condition.isDeeper(than: FieldCondition.depthMax) else {
       throw DescriptionFault(
         "the condition of the index \(index) is nested over \(FieldCondition.depthMax) deep")
     }

@@ -10,6 +10,9 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
   public let steps: [PlannedStep]
   /// The reasons for which it cannot run, and what to write instead; empty if it can.
   public let faults: [String]
+  /// The refusals that cannot be counted, since the program changes records before or after a step: those of the records
+  /// as they are, if there are any, and the advice to rehearse. Empty if everything was counted.
+  public let uncertainties: [String]
   /// The parts of the work, in order.
   public let work: [String]
   /// The number of records to be read, once for each part of the work that reads them.
@@ -44,6 +47,7 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
     }
   }
 
+  /// True if nothing that is known before it keeps it from being done; `uncertainties` says what is not known.
   public var canRun: Bool { faults.isEmpty }
 
   /// True if the whole plan follows from the descriptions, without any step of the program.
@@ -80,6 +84,10 @@ extension MigrationPlan: CustomStringConvertible {
       lines.append("it cannot be done:")
       lines += faults.map { "  \($0)" }
     }
+    if !uncertainties.isEmpty {
+      lines.append("not known before a rehearsal:")
+      lines += uncertainties.map { "  \($0)" }
+    }
     return lines.joined(separator: "\n")
   }
 }
@@ -109,7 +117,7 @@ extension MigrationPlan {
     to = model.version
     bytesFree = try? Syscall.bytesFree(at: backend.path).get()
     guard from != to else {
-      (self.steps, faults, work) = ([], [], [])
+      (self.steps, faults, uncertainties, work) = ([], [], [], [])
       (records, bytesToRead, bytesToWrite, blobBytesToWrite, logBytesToGrow) = (0, 0, 0, 0, 0)
       return
     }
@@ -118,7 +126,7 @@ extension MigrationPlan {
     self.steps = route.hops.map { PlannedStep($0) }
     guard route.faults.isEmpty else {
       faults = route.faults.map(\.description)
-      work = []
+      (uncertainties, work) = ([], [])
       (records, bytesToRead, bytesToWrite, blobBytesToWrite, logBytesToGrow) = (0, 0, 0, 0, 0)
       return
     }
@@ -131,7 +139,9 @@ extension MigrationPlan {
     blobBytesToWrite = try MovedValues(by: route, in: backend).bytes
     let log = EngineOptions().logSize
     logBytesToGrow = log.growth(of: backend.logUse.size, writing: measure.bytesLogged)
-    var faults = try RecordCounting.faults(of: route, in: backend)
+    let findings = try RecordCounting.findings(of: route, in: backend)
+    uncertainties = findings.uncertainties
+    var faults = findings.faults
     // New pages may be less full than those that are read, and rows may grow: allow an eighth.
     let bytesNeeded =
       bytesToWrite + bytesToWrite / 8 + blobBytesToWrite + logBytesToGrow

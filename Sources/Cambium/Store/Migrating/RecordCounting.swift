@@ -2,9 +2,10 @@
 /// values that would be there twice.
 ///
 /// It takes them through the steps as the migration does. Closures are not called: a field that one makes has a value that
-/// is never refused, and is in no constraint that is counted. What closures make is known to a rehearsal only.
+/// is never refused, and is in no constraint that is counted. What closures make is known to a rehearsal only. Where
+/// the program changes records before or after a step, what comes behind that is counted for the records as they are.
 struct RecordCounting {
-  private let links: [Link]
+  private let links: [(link: Link, isCertain: Bool)]
   private let layout: RowLayout
   private let rows: TreeSlot
   private let trees: TreeAccess
@@ -12,7 +13,22 @@ struct RecordCounting {
   private let blobs: BlobFinder?
   /// The new unique constraints: the name, and the entry's layout; a nil layout for the primary key.
   private let constraints: [(name: String, layout: IndexLayout?)]
-  private var refused: [String: (count: Int, first: String)] = [:]
+  /// Where the program first changes records, if what comes behind that can be refused: “before the step to version 2”.
+  private let change: String?
+  private var refused: [Refusal: (count: Int, first: String)] = [:]
+
+  private struct Refusal: Hashable {
+    let field: String
+    /// False if the program changes records before.
+    let isCertain: Bool
+  }
+
+  /// What was counted, a sentence for each field and constraint with records that would be refused.
+  struct Findings {
+    var faults: [String] = []
+    /// What is so only if the program does not change it, and what that makes unknown.
+    var uncertainties: [String] = []
+  }
 
   /// One step of one record.
   private enum Link {
@@ -23,32 +39,35 @@ struct RecordCounting {
   /// Hashes of keys that are kept at once: 64 MiB.
   private static var hashesMax: Int { 4 << 20 }
 
-  /// - Returns: a sentence for each field and constraint with records that would be refused.
   /// - Throws: `.corrupt`, `.io`.
-  static func faults(
+  static func findings(
     of route: MigrationRoute, in backend: any StoreBackend
-  ) throws(StoreError) -> [String] {
-    var faults: [String] = []
+  ) throws(StoreError) -> Findings {
+    var findings = Findings()
     for record in route.from.records {
       if var counting = try RecordCounting(record, route, in: backend) {
-        faults += try counting.faults(in: record.name)
+        try counting.count(record.name, in: &findings)
       }
     }
-    return faults
+    return findings
   }
 
   /// - Returns: nil if nothing can be refused, or if only a closure would tell.
   private init?(
     _ record: RecordSchema, _ route: MigrationRoute, in backend: any StoreBackend
   ) throws(StoreError) {
-    var links: [Link] = []
+    var links: [(link: Link, isCertain: Bool)] = []
+    var hook: String?
+    var isUncertain = false
     var isRisky = false
     var hasNewKeys = false
     var last: RecordChange?
     var computed: Set<UInt32> = []
     for hop in route.hops {
-      // What comes before or behind a closure is not known.
-      guard hop.step?.before.isEmpty ?? true, hop.step?.after.isEmpty ?? true else { return nil }
+      let version = hop.change.to.version
+      if hook == nil, let step = hop.step, !step.before.isEmpty {
+        hook = "before the step to version \(version)"
+      }
       guard let given = hop.change.records.first(where: { $0.old.number == record.number })
       else { return nil }
       computed = given.computed(after: computed)
@@ -59,13 +78,20 @@ struct RecordCounting {
       )
       switch change.kind {
       case .same: break
-      case .rows: links.append(.rows(RowConversion(change, from: layouts.0, to: layouts.1)))
+      case .rows:
+        links.append((.rows(RowConversion(change, from: layouts.0, to: layouts.1)), hook == nil))
       case .records:
-        links.append(.records(RecordConversion(change, from: layouts.0, to: layouts.1)))
+        links.append(
+          (.records(RecordConversion(change, from: layouts.0, to: layouts.1)), hook == nil))
         hasNewKeys = hasNewKeys || change.old.primaryKey != change.new.primaryKey
-        isRisky = true
       }
-      isRisky = isRisky || change.canRefuse(except: computed)
+      if change.kind == .records || change.canRefuse(except: computed) {
+        isRisky = true
+        isUncertain = isUncertain || hook != nil
+      }
+      if hook == nil, let step = hop.step, !step.after.isEmpty {
+        hook = "after the step to version \(version)"
+      }
       last = change
     }
     guard let new = last?.new else { return nil }
@@ -85,6 +111,7 @@ struct RecordCounting {
     guard isRisky || !constraints.isEmpty else { return nil }
     self.links = links
     self.constraints = constraints
+    change = isUncertain || !constraints.isEmpty ? hook : nil
     layout = try RowLayout(record, version: route.from.version)
     self.newLayout = newLayout
     rows = try backend.names.slot(of: RecordTrees.name(ofRows: record.number))
@@ -111,8 +138,9 @@ extension RecordChange {
 }
 
 extension RecordCounting {
-  private mutating func faults(in name: String) throws(StoreError) -> [String] {
-    var faults: [String] = []
+  private mutating func count(
+    _ name: String, in findings: inout Findings
+  ) throws(StoreError) {
     let count = try trees.count(in: rows)
     let parts = UInt64(max(1, count / Self.hashesMax + 1))
     var doubles = [Int](repeating: 0, count: constraints.count)
@@ -127,16 +155,23 @@ extension RecordCounting {
         }
       }
     }
-    for (field, refusal) in refused.sorted(by: { $0.key < $1.key }) {
-      faults.append(
-        "\(name).\(field): \(refusal.count) of \(count) records would be refused, the first since"
-          + " \(refusal.first)")
+    var uncertain: [String] = []
+    for (refusal, found) in refused.sorted(by: { $0.key.field < $1.key.field }) {
+      let text =
+        "\(name).\(refusal.field): \(found.count) of \(count) records would be refused, the first since"
+        + " \(found.first)"
+      if refusal.isCertain { findings.faults.append(text) } else { uncertain.append(text) }
     }
     for (constraint, count) in zip(constraints, doubles) where count > 0 {
-      faults.append(
-        "\(name): \(count) records have the same \(constraint.name) as another")
+      let text = "\(name): \(count) records have the same \(constraint.name) as another"
+      if change == nil { findings.faults.append(text) } else { uncertain.append(text) }
     }
-    return faults
+    guard let change else { return }
+    if uncertain.isEmpty { uncertain.append("\(name): none of \(count) records would be refused") }
+    findings.uncertainties += uncertain.map {
+      "\($0); that is so of the records as they are, but the program changes records \(change), so only a rehearsal"
+        + " shows what is refused then"
+    }
   }
 
   /// Takes every record through all steps.
@@ -147,11 +182,13 @@ extension RecordCounting {
     let cursor = try trees.cursor(in: rows)
     var isOn = try cursor.first()
     while isOn {
+      var isCertain = true
       do throws(StoreError) {
         var bytes = try cursor.value().array()
         var place = cursor.key.array()
         var waiting: [Blob] = []
-        for link in links {
+        for (link, isCertainLink) in links {
+          isCertain = isCertainLink
           switch link {
           case .rows(let conversion):
             try conversion.convert(key: place.rawSpan, row: bytes.rawSpan, to: row)
@@ -170,7 +207,8 @@ extension RecordCounting {
       } catch {
         guard case .invalidValue(_, let field, let reason) = error else { throw error }
         let name = layout.text(ofKey: cursor.key)
-        refused[field ?? "", default: (0, "of the record \(name): \(reason)")].count += 1
+        let refusal = Refusal(field: field ?? "", isCertain: isCertain)
+        refused[refusal, default: (0, "of the record \(name): \(reason)")].count += 1
       }
       isOn = try cursor.next()
     }

@@ -87,8 +87,14 @@ private enum Counts {
     })
   private static let text = UpdateField("text", converting: .refuse)
 
-  private func plan(_ fields: UpdateField...) throws -> MigrationPlan {
-    let step = Step(to: 2) { UpdateRecord("Count") { for field in fields { field } } }
+  private func plan(
+    before: Before? = nil, after: After? = nil, _ fields: UpdateField...
+  ) throws -> MigrationPlan {
+    let step = Step(to: 2) {
+      if let before { before }
+      UpdateRecord("Count") { for field in fields { field } }
+      if let after { after }
+    }
     return try PersistentStore.migration(at: path, to: Self.new, steps: [step]).plan
   }
 
@@ -101,6 +107,36 @@ private enum Counts {
       #expect(faults.count == 1)
       #expect(faults.first?.hasPrefix("Count.amount: 4 of 8 records would be refused") == true)
     }
+  }
+
+  @Test func `a plan says what it cannot count where the program changes records before a step`()
+    throws
+  {
+    let before = Before { transaction in _ = try transaction.delete(record: "Count", key: 1) }
+    let refusing = UpdateField("amount", converting: .refuse)
+    let changed = try plan(before: before, refusing, Self.text, Self.mark)
+    #expect(changed.faults == [])
+    #expect(changed.uncertainties.count == 1)
+    let text = try #require(changed.uncertainties.first)
+    #expect(text.hasPrefix("Count.amount: 4 of 8 records would be refused"))
+    #expect(text.contains("changes records before the step to version 2"))
+    #expect(text.contains("rehearsal"))
+    #expect("\(changed)".contains(text))
+
+    let replacing = UpdateField("amount", converting: .replace(0))
+    let converted = try plan(before: before, replacing, Self.text, Self.mark)
+    #expect(converted.canRun && converted.uncertainties.count == 1)
+    #expect(converted.uncertainties[0].contains("none of 8 records would be refused"))
+    let unchanged = try plan(replacing, Self.text, Self.mark)
+    #expect(unchanged.canRun && unchanged.uncertainties == [])
+  }
+
+  @Test func `what a step refuses is counted though the program changes records after it`() throws {
+    let after = After { transaction in _ = try transaction.delete(record: "Count", key: 1) }
+    let refusing = UpdateField("amount", converting: .refuse)
+    let refused = try plan(after: after, refusing, Self.text, Self.mark)
+    #expect(refused.faults.count == 1 && refused.uncertainties == [])
+    #expect(!refused.canRun)
   }
 
   @Test func `a composite that was none is given as a whole, as the first advice says`() throws {

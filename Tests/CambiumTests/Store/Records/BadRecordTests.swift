@@ -92,16 +92,39 @@ struct BadRecordTests {
     for reading in [
       Reading(sensor: 2, value: 1, text: long), Reading(sensor: 2, value: 1, more: long),
       Reading(sensor: 2, value: 1, text: String(repeating: "a", count: 100_000), more: long),
-      Reading(sensor: 1, value: 2, more: String(long.prefix(16 << 20))),
+      Reading(sensor: 2, value: 2, more: String(long.prefix(16 << 20))),
     ] {
-      let error = try refusal { try $0.save(reading) }
-      guard case .limitExceeded(.valueLength, _) = error else {
-        Issue.record("\(String(describing: error))")
-        continue
+      let errors = [
+        try refusal { try $0.save(reading) },
+        try refusal {
+          try $0.save(
+            DynamicRecord(
+              name: "Reading",
+              fields: [
+                "sensor": .double(reading.sensor), "value": reading.value.fieldValue,
+                "text": reading.text.fieldValue, "more": reading.more.fieldValue,
+                "extra": .double(0), "small": 0, "level": "low",
+              ]))
+        },
+      ]
+      for error in errors {
+        #expect(isInvalid(error, field: reading.more.isEmpty ? "text" : "more"))
+        let text = error?.description ?? ""
+        for part in ["of the record 2.0", "16777216", "storage: .external()"] {
+          #expect(text.contains(part), "\(text)")
+        }
       }
     }
+    let half = String(long.prefix(9 << 20))
+    let both = try refusal { try $0.save(Reading(sensor: 2, value: 1, text: half, more: half)) }
+    #expect(isInvalid(both, field: nil))
+    #expect(both?.description.contains("of the record 2.0") == true)
     let key = try refusal { try $0.save(Note(key: String(repeating: "k", count: 1_025))) }
-    #expect(isInvalid(key, field: nil))
+    #expect(isInvalid(key, field: "key"))
+    let text = key?.description ?? ""
+    for part in ["kkkk…", "at most 1024", "shorter key"] {
+      #expect(text.contains(part), "\(text)")
+    }
     try withStore { store in
       let note = Note(key: String(repeating: "k", count: 1_024), text: "x")
       try store.save(note)

@@ -59,6 +59,11 @@ private enum Levels {
     #expect(storeError { try store.fetch(Known.self) } == error)
     #expect(storeError { try store.fetch(Known.self, key: 2) } == error)
     #expect(storeError { try store.fetch(Known.self, where: \.name != "") } == error)
+    #expect(storeError { try store.select(\.name, from: Query<Known>()) } == error)
+    #expect(
+      storeError {
+        try store.write { try $0.update(Known.self, where: \.id == 2, set: \.name, to: "") }
+      } == error)
     #expect("\(error)".hasPrefix("The Weird with the key 2 cannot be read: level: 7 is no case of"))
     let readable = try store.fetchReadable(Known.self)
     #expect(readable.records.map(\.id) == [0, 1, 3])

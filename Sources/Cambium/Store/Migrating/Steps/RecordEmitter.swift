@@ -40,7 +40,7 @@ public final class RecordEmitter {
 
   /// Adds a record of a Swift type that is kept for the new version.
   public func callAsFunction<Subject: Record>(_ record: Subject) throws(StoreError) {
-    let type = try types.type(Subject.self)
+    let type = try type(Subject.self)
     let trees = try target(type.trees.record.name)
     let (row, key) = (row, key)
     try type.encode(record, to: row, key: key)
@@ -89,12 +89,26 @@ public final class RecordEmitter {
   }
 
   private func target(_ name: String) throws(StoreError) -> RecordTrees {
-    guard targets.contains(name) else {
-      throw .stepFailed(
-        version: Int(types.schema.version), source: "emitting \(name)",
-        reason: "the step does not say that it makes \(name); add it to `into:`")
-    }
+    guard targets.contains(name) else { throw undeclared(name) }
     return try types.trees(named: name)
+  }
+
+  /// Only the types that the step says it makes are known.
+  private func type<Subject: Record>(
+    _ type: Subject.Type
+  ) throws(StoreError) -> RecordType<Subject> {
+    do throws(StoreError) {
+      return try types.type(type)
+    } catch {
+      guard case .unknownRecord(let name) = error else { throw error }
+      throw undeclared(name)
+    }
+  }
+
+  private func undeclared(_ name: String) -> StoreError {
+    .stepFailed(
+      version: Int(types.schema.version), source: "emitting \(name)",
+      reason: "the step does not say that it makes \(name); add it to `into:`")
   }
 }
 
