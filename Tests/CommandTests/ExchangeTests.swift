@@ -27,8 +27,9 @@ import Testing
   func `a blob of 2 GiB is written in pieces`(arguments: [String]) throws {
     let store = stage.path("blob")
     let hostile = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
-    try FileManager.default.copyItem(
-      atPath: "/\(hostile)/CambiumTests/Fixtures/hostile/blob-of-2-gib", toPath: store)
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    let archive = "/\(hostile)/CambiumTests/Fixtures/hostile/blob-of-2-gib.tar.zst"
+    #expect(unsafe system("tar --zstd -xf \(archive) -C \(store)") == 0)
     let schema = try #require(try PersistentStore.inspect(at: store).schemas.last)
     let name = arguments.first == "query" ? schema.records.map(\.name) : []
     let child = try ChildProcess(

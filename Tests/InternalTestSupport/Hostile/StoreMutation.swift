@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import Cambium
 
 /// One change of a store's files, of what their checksums cover.
@@ -13,11 +11,9 @@ struct StoreMutation {
   let piece: StoreMender.Piece
   private let change: (inout [UInt8]) -> Void
 
-  init(of pieces: [StoreMender.Piece], using random: inout SplitMix64) {
-    // Each kind of piece is as likely, however many leaves there are.
-    let kinds = Set(pieces.map(\.kind)).sorted { "\($0)" < "\($1)" }
-    let kind = kinds.randomElement(using: &random) ?? .leaf
-    let piece = pieces.filter { $0.kind == kind }.randomElement(using: &random) ?? pieces[0]
+  /// - Returns: nil if there is nothing that could be changed.
+  init?(of pieces: [StoreMender.Piece], using random: inout some RandomNumberGenerator) {
+    guard let piece = pieces.randomPiece(using: &random) else { return nil }
     self.piece = piece
     let header = [16, 32, 64, 128, piece.bytes.count].randomElement(using: &random) ?? 32
     let offset = Int.random(in: 4..<max(5, min(header, piece.bytes.count)), using: &random)
@@ -68,12 +64,14 @@ struct StoreMutation {
     change(&bytes)
     files.contents[piece.file]?.replaceSubrange(piece.bytes, with: bytes)
   }
+}
 
-  /// Whether it changes only how trees are found and how they are built, not what is in them or what they are called.
-  var isStructural: Bool {
-    switch piece.kind {
-    case .branch, .logHeader: true
-    case .leaf, .value, .logFrame, .footer: false
-    }
+extension [StoreMender.Piece] {
+  /// A piece of a random kind: each kind is as likely, however many leaves there are.
+  func randomPiece(using random: inout some RandomNumberGenerator) -> StoreMender.Piece? {
+    let pieces = filter { $0.bytes.count >= 8 }
+    let kinds = Set(pieces.map(\.kind)).sorted { "\($0)" < "\($1)" }
+    let kind = kinds.randomElement(using: &random)
+    return pieces.filter { $0.kind == kind }.randomElement(using: &random)
   }
 }

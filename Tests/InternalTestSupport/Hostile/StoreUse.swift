@@ -1,0 +1,108 @@
+import FoundationEssentials
+
+@testable import Cambium
+
+/// A public way of reading all of a store that nobody has a model for.
+enum StoreUse: String, CaseIterable, Sendable {
+  case inspect, map, check, deepCheck, records, queries, blobs, history, backUp, write, compact
+
+  /// - Parameter scratch: Where nothing is yet.
+  /// - Returns: the faults that a check found; nothing where another found none.
+  /// - Throws: what the library does.
+  func run(at path: String, scratch: String) throws -> [StoreError] {
+    switch self {
+    case .inspect:
+      let found = try PersistentStore.inspect(at: path)
+      // All that is computed of what the files say.
+      _ = (found.pageBytes, found.liveShare, found.blobBytes, found.liveBlobBytes, found.size)
+      _ = (found.garbageBlobBytes, found.statistics.recordCount, found.keptBytes)
+    case .map: _ = try PersistentStore.map(at: path)
+    case .check: return try PersistentStore.check(at: path).faults
+    case .deepCheck: return try PersistentStore.check(at: path, .deep).faults
+    case .records, .queries, .blobs, .history: try read(PersistentStore.snapshot(at: path))
+    case .backUp:
+      var options = StoreOptions()
+      options.access = .reading
+      try PersistentStore(untypedAt: path, options: options).backUp(to: scratch)
+    case .write:
+      let store = try PersistentStore(untypedAt: path)
+      defer { try? store.close() }
+      try store.write { transaction in try transaction.setMetadata(1, for: "hostile") }
+    case .compact:
+      let store = try PersistentStore(untypedAt: path)
+      defer { try? store.close() }
+      try store.compact()
+    }
+    return []
+  }
+
+  private func read(_ snapshot: StoreSnapshot) throws {
+    if self == .history {
+      _ = try snapshot.metadataNames()
+      let history = try snapshot.history()
+      while try history.next() != nil {}
+      return
+    }
+    for record in snapshot.schema.records {
+      switch self {
+      case .records: try snapshot.forEach(record: record.name) { _ in }
+      case .queries:
+        // Each index in its order, from its middle on.
+        for index in record.indexes {
+          guard let field = index.parts.first.flatMap({ record.field($0.field) }) else { continue }
+          try snapshot.forEach(
+            record: record.name, where: nil, sortedBy: [FieldOrder(field: field.name)], limit: nil,
+            offset: snapshot.count(record: record.name) / 2
+          ) { _ in }
+        }
+      default:
+        try snapshot.forEach(record: record.name) { found in
+          for case .blob(let blob) in found.fields.values {
+            let reader = try blob.reader()
+            while try reader.read(upTo: 1 << 20) != nil {}
+          }
+        }
+      }
+    }
+  }
+}
+
+// MARK: - All of them
+
+/// What a use of a store answered that it must not.
+struct WrongUse: Error, CustomStringConvertible {
+  let description: String
+}
+
+extension StoreUse {
+  /// Uses a store in every way: each use answers or throws a `StoreError`, and if a deep check finds nothing, all that
+  /// read answer.
+  ///
+  /// - Parameter scratch: Where nothing is yet, nor afterwards.
+  /// - Throws: `WrongUse`.
+  static func tryAll(at path: String, scratch: String) throws {
+    let isWhole = try answer(.deepCheck, path, scratch)?.isEmpty ?? false
+    for use in allCases where use != .deepCheck {
+      let faults = try answer(use, path, scratch)
+      // A write or a compaction refuses what reading does not meet.
+      guard isWhole, use != .write, use != .compact else { continue }
+      guard let faults, faults.isEmpty else {
+        throw WrongUse(description: "a deep check finds nothing, and \(use) fails")
+      }
+    }
+  }
+
+  /// - Returns: the faults that a check found, or nil if an error was thrown.
+  private static func answer(
+    _ use: StoreUse, _ path: String, _ scratch: String
+  ) throws -> [StoreError]? {
+    defer { try? FileManager.default.removeItem(atPath: scratch) }
+    do {
+      return try use.run(at: path, scratch: scratch)
+    } catch is StoreError {
+      return nil
+    } catch {
+      throw WrongUse(description: "\(use) throws \(error)")
+    }
+  }
+}
