@@ -81,26 +81,26 @@ extension StoreUse {
   /// - Parameter scratch: Where nothing is yet, nor afterwards.
   /// - Throws: `WrongUse`.
   static func tryAll(at path: String, scratch: String) throws {
-    let isWhole = try answer(.deepCheck, path, scratch)?.isEmpty ?? false
+    // Nothing is read of a store that no program has put a model into.
+    let hasSchema = try? !PersistentStore.inspect(at: path).schemas.isEmpty
+    let isWhole = try faults(.deepCheck, path, scratch).isEmpty && hasSchema == true
     for use in allCases where use != .deepCheck {
-      let faults = try answer(use, path, scratch)
+      let faults = try faults(use, path, scratch)
       // A write or a compaction refuses what reading does not meet.
-      guard isWhole, use != .write, use != .compact else { continue }
-      guard let faults, faults.isEmpty else {
-        throw WrongUse(description: "a deep check finds nothing, and \(use) fails")
-      }
+      guard isWhole, use != .write, use != .compact, let fault = faults.first else { continue }
+      throw WrongUse(description: "a deep check finds nothing, and \(use) says: \(fault)")
     }
   }
 
-  /// - Returns: the faults that a check found, or nil if an error was thrown.
-  private static func answer(
+  /// - Returns: the faults that a check found, or the error that was thrown.
+  private static func faults(
     _ use: StoreUse, _ path: String, _ scratch: String
-  ) throws -> [StoreError]? {
+  ) throws -> [StoreError] {
     defer { try? FileManager.default.removeItem(atPath: scratch) }
     do {
       return try use.run(at: path, scratch: scratch)
-    } catch is StoreError {
-      return nil
+    } catch let error as StoreError {
+      return [error]
     } catch {
       throw WrongUse(description: "\(use) throws \(error)")
     }
