@@ -24,6 +24,7 @@ enum StoreUse: String, CaseIterable, Sendable {
       var options = StoreOptions()
       options.access = .reading
       try PersistentStore(untypedAt: path, options: options).backUp(to: scratch)
+      return try PersistentStore.check(at: scratch, .deep).faults
     case .write:
       let store = try PersistentStore(untypedAt: path)
       defer { try? store.close() }
@@ -75,8 +76,8 @@ struct WrongUse: Error, CustomStringConvertible {
 }
 
 extension StoreUse {
-  /// Uses a store in every way: each use answers or throws a `StoreError`, and if a deep check finds nothing, all that
-  /// read answer.
+  /// Uses a store in every way: each use answers or throws a `StoreError`. If a deep check finds nothing, all that read
+  /// answer, the backup is whole, and so is the store when it was written to and compacted.
   ///
   /// - Parameter scratch: Where nothing is yet, nor afterwards.
   /// - Throws: `WrongUse`.
@@ -89,6 +90,9 @@ extension StoreUse {
       // A write or a compaction refuses what reading does not meet.
       guard isWhole, use != .write, use != .compact, let fault = faults.first else { continue }
       throw WrongUse(description: "a deep check finds nothing, and \(use) says: \(fault)")
+    }
+    if isWhole, let fault = try faults(.deepCheck, path, scratch).first {
+      throw WrongUse(description: "a deep check finds nothing, and after writing: \(fault)")
     }
   }
 
