@@ -42,15 +42,22 @@ private func environment(_ name: String) -> String? {
     }
   }
 
+  /// - Throws: also if the target refuses all of them: then it is the target that is wrong.
   private static func writeSeeds(_ folder: String) throws {
+    var acceptedCount = 0
     for name in try FileManager.default.contentsOfDirectory(atPath: folder)
     where name.hasSuffix(".tar.zst") {
       let archive = [UInt8](try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
       guard let store = StoreFiles(archive: archive) else { continue }
       for (number, seed) in target.seeds(of: store).enumerated() {
         try Data(seed).write(to: URL(filePath: "\(folder)/\(name)-\(number)"))
+        if (try? target.run(seed)) != nil { acceptedCount += 1 }
       }
     }
+    guard acceptedCount > 3 else {
+      throw WrongUse(description: "\(target) accepts \(acceptedCount) of its seeds")
+    }
+    print("\(target) accepts \(acceptedCount) of its seeds.")
   }
 }
 

@@ -36,12 +36,16 @@ enum LogTarget: FuzzTarget {
     let size = min(sizeMax, max(blocks, LogLayout.blocksMin) * Layout.blockSize)
     var log = input + [UInt8](repeating: 0, count: max(0, size - input.count))
     log.replaceSubrange(32..<36, with: [0, 0, 0, 0])
-    // The spare has a lower use, and nothing but its header.
-    if log[40..<48].allSatisfy({ $0 == 0 }) { log[40] = 1 }
+    // The spare has the use before, and nothing but its header.
+    let use = max(1, log.rawSpan.load(40, as: UInt64.self))
     var spare = [UInt8](repeating: 0, count: LogLayout.blocksMin * Layout.blockSize)
     spare.replaceSubrange(0..<40, with: log[0..<40])
     spare[32] = 1
     spare[36] = UInt8(LogLayout.blocksMin)
+    for (index, byte) in little(use - 1).enumerated() { spare[40 + index] = byte }
+    for (index, byte) in little(use).enumerated() { log[40 + index] = byte }
+    // Segment 1, block 1, of 1 block.
+    spare.replaceSubrange(88..<96, with: [1, 0, 0, 0, 1, 0, 0, 1])
     var files = StoreFiles()
     files.contents["log-0"] = spare
     var mender = StoreMender(files)
@@ -53,6 +57,12 @@ enum LogTarget: FuzzTarget {
     files = mender.files
     files.contents["log-1"] = spare
     return files
+  }
+
+  private static func little(_ number: UInt64) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(integer: number)
+    return bytes
   }
 
   private static func read(_ payload: RawSpan, of frame: LogFrame) throws {
