@@ -28,8 +28,9 @@ import Testing
   func `a blob of 2 GiB is written in pieces`(arguments: [String]) throws {
     let store = stage.path("blob")
     let hostile = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
-    try FileManager.default.copyItem(
-      atPath: "/\(hostile)/CambiumTests/Fixtures/hostile/blob-of-2-gib", toPath: store)
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    let archive = "/\(hostile)/CambiumTests/Fixtures/hostile/blob-of-2-gib.tar.zst"
+    #expect(unsafe system("tar --zstd -xf \(archive) -C \(store)") == 0)
     let schema = try #require(try PersistentStore.inspect(at: store).schemas.last)
     let name = arguments.first == "query" ? schema.records.map(\.name) : []
     let child = try ChildProcess(
@@ -37,6 +38,38 @@ import Testing
       after: "ulimit -v \(1 << 20)")
     #expect(child.wait() == 0)
     #expect(try contents(of: stage.path("error")) == "")
+  }
+
+  @Test(arguments: [["export"], ["query", "--json"], ["query", "--csv"]])
+  func `a string of 32 MiB outside its row is written in pieces`(arguments: [String]) throws {
+    let store = stage.path("letters")
+    try Letter.write([Letter(id: 1, text: String(repeating: "a\"é", count: 8 << 20))], to: store)
+    let name = arguments.first == "query" ? ["Letter"] : []
+    let child = try ChildProcess(
+      arguments + [store] + name, files: ["/dev/null", "/dev/null", stage.path("error")],
+      addressSpace: 128 << 20)
+    #expect(child.wait() == 0)
+    #expect(try contents(of: stage.path("error")) == "")
+  }
+
+  @Test func `strings outside their rows come back exactly, wherever they are cut`() throws {
+    let (store, file, copy) = (stage.path("letters"), stage.path("file"), stage.path("copy"))
+    // Pieces end within each of the characters, and before and after it.
+    let letters = (0..<9).map { id in
+      Letter(
+        id: id, text: String(repeating: "x", count: id) + String(repeating: "é\"😀\n", count: 60_000)
+      )
+    }
+    try Letter.write(letters, to: store)
+    try write(try export(store), to: file)
+    let command = try Command.run("import", copy, file)
+    #expect(command.status == 0, "\(command.error)")
+    let opened = try PersistentStore(at: copy, model: Letter.model)
+    #expect(try opened.fetch(Letter.self).map(\.text) == letters.map(\.text))
+    try opened.close()
+    let table = try Command.run("query", store, "Letter", "--csv", "--sort", "id").output
+    let rows = letters.map { "\($0.id),\"\($0.text.replacing("\"", with: "\"\""))\"\r\n" }
+    #expect(table == "id,text\r\n" + rows.joined())
   }
 
   @Test func `an import makes a store with the same content, indexes and fingerprint`() throws {
@@ -310,5 +343,24 @@ import Testing
     let copy = try PersistentStore.snapshot(at: stage.path("copy"))
     #expect(try copy.count(record: "Visit") == 1)
     #expect(try copy.count(record: "Item") == 0)
+  }
+}
+
+/// A record whose text lies outside its row.
+private struct Letter: Record {
+  var id: Int
+  var text: String
+
+  static let model = StoreModel(version: 1, records: [Letter.self])
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "text", type: .string, storage: .external(threshold: 100))
+  }
+
+  static func write(_ letters: [Letter], to path: String) throws {
+    let store = try PersistentStore(at: path, model: model)
+    for letter in letters { try store.save(letter) }
+    try store.close()
   }
 }

@@ -87,13 +87,14 @@ extension DynamicRecord {
   /// A stored record, with all of its fields.
   ///
   /// - Throws: `.corrupt` where it breaks a rule of keys or rows.
-  init(_ record: RowReader) throws(StoreError) {
+  init(_ record: RowReader, stringsAsBlobs: Bool = false) throws(StoreError) {
     let layout = record.layout
     fields = [:]
     fields.reserveCapacity(layout.outermost.count)
     name = layout.record.name
     for index in layout.outermost {
-      fields[layout.columns[index].field.name] = try record.value(index)
+      fields[layout.columns[index].field.name] = try record.value(
+        index, stringsAsBlobs: stringsAsBlobs)
     }
   }
 

@@ -89,7 +89,7 @@ extension Node {
   static let blocksMax = 15
 
   /// Throws unless every part of the node lies where reading expects it.
-  fileprivate static func validateLayout(
+  static func validateLayout(
     _ page: RawSpan, _ reference: PageReference
   ) throws(StoreError) {
     guard reference.blocks <= blocksMax else {

@@ -144,14 +144,14 @@ struct ExportWriter {
     if skipsDamaged {
       var skippedCount = skippedCount
       try snapshot.forEach(
-        record: shape.name,
+        record: shape.name, stringsAsBlobs: true,
         skipping: { skipped in
           StandardError.write("cambium: left out \(skipped)\n")
           skippedCount += 1
         }, body)
       self.skippedCount = skippedCount
     } else {
-      try snapshot.forEach(record: shape.name, body)
+      try snapshot.forEach(record: shape.name, stringsAsBlobs: true, body)
     }
     self.count = count
   }

@@ -76,14 +76,18 @@ extension JSONValue: CustomStringConvertible {
   }
 
   private static func write(_ value: String, to text: inout String) {
+    text += "\""
+    text += escaped(value)
+    text += "\""
+  }
+
+  /// What stands between the quotes of a string, or of a part of one.
+  static func escaped(_ value: String) -> String {
     // Most have nothing to be escaped.
     if value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) {
-      text += "\""
-      text += value
-      text += "\""
-      return
+      return value
     }
-    text += "\""
+    var text = ""
     for scalar in value.unicodeScalars {
       switch scalar {
       case "\"": text += "\\\""
@@ -97,6 +101,6 @@ extension JSONValue: CustomStringConvertible {
       default: text.unicodeScalars.append(scalar)
       }
     }
-    text += "\""
+    return text
   }
 }

@@ -68,7 +68,8 @@ struct QueryCommand: ParsableCommand {
     }
     var output = RecordOutput(form, try columns(of: RecordShape(record)))
     try snapshot.forEach(
-      record: type, where: parsed, sortedBy: order, limit: limit, offset: offset
+      record: type, where: parsed, sortedBy: order, limit: limit, offset: offset,
+      stringsAsBlobs: form != .table
     ) { record in try output.add(record) }
     output.finish()
   }

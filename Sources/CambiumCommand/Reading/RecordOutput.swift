@@ -65,6 +65,10 @@ struct RecordOutput {
     switch value {
     case .null: break
     case .string(let text): StandardOutput.write(quoted(text))
+    case .blob(let blob) where field.isString:
+      StandardOutput.write("\"")
+      try blob.writeText { StandardOutput.write(doublingQuotes($0)) }
+      StandardOutput.write("\"")
     // Nothing in it has to be quoted.
     case .blob(let blob): try blob.writeBase64(to: StandardOutput.write)
     case .composite:

@@ -18,7 +18,11 @@ extension FieldValue {
       try Self.writeJSON(members, to: write)
     case .blob(let blob):
       try write("\"")
-      try blob.writeBase64(to: write)
+      if field.isString {
+        try blob.writeText { try write(JSONValue.escaped($0)) }
+      } else {
+        try blob.writeBase64(to: write)
+      }
       try write("\"")
     default: try write("\(json)")
     }
@@ -75,6 +79,22 @@ extension FieldValue {
 }
 
 extension Blob {
+  /// Writes the content, which is UTF-8, in pieces of whole characters.
+  ///
+  /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and what `write` throws.
+  func writeText(to write: (String) throws -> Void) throws {
+    let reader = try reader()
+    var rest = Data()
+    while let piece = try reader.read(upTo: 3 << 16) {
+      rest.append(piece)
+      // A character begins with a byte that is none of its later ones, of which it has three at most.
+      let start = rest.suffix(4).lastIndex { $0 & 0b1100_0000 != 0b1000_0000 } ?? rest.startIndex
+      try write(String(decoding: rest[..<start], as: UTF8.self))
+      rest = Data(rest[start...])
+    }
+    try write(String(decoding: rest, as: UTF8.self))
+  }
+
   /// Writes the content in pieces.
   ///
   /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and what `write` throws.

@@ -32,6 +32,11 @@ struct FieldShape {
   let isOptional: Bool
   let parts: [FieldShape]
 
+  /// Whether its values are strings, in the row or outside of it.
+  var isString: Bool {
+    if case .external(.string, _) = type { true } else { type == .string }
+  }
+
   fileprivate static func fields(of composite: UInt32?, in record: RecordSchema) -> [FieldShape] {
     record.fields.filter { $0.composite == composite }.map { field in
       FieldShape(

@@ -75,11 +75,12 @@ enum ExtremeCalls {
           fields: fields)
       }
     },
-    "RecordReading.forEach(record:where:sortedBy:limit:offset:fields:_:)": { extremes in
+    "RecordReading.forEach(record:where:sortedBy:limit:offset:fields:stringsAsBlobs:_:)": {
+      extremes in
       dynamic(extremes) { name, condition, order, number, fields in
         try extremes.store.forEach(
           record: name, where: condition, sortedBy: order, limit: number, offset: number,
-          fields: fields
+          fields: fields, stringsAsBlobs: true
         ) { _ in }
       }
     },
@@ -100,12 +101,14 @@ enum ExtremeCalls {
         Extremes.attempt { _ = try extremes.store.count(record: name) }
       }
     },
-    "RecordReading.forEach(record:_:)": { extremes in
+    "RecordReading.forEach(record:stringsAsBlobs:_:)": { extremes in
       for name in Extremes.strings {
-        Extremes.attempt { try extremes.store.forEach(record: name) { _ in } }
+        Extremes.attempt {
+          try extremes.store.forEach(record: name, stringsAsBlobs: true) { _ in }
+        }
       }
     },
-    "RecordReading.forEach(record:skipping:_:)": { extremes in
+    "RecordReading.forEach(record:stringsAsBlobs:skipping:_:)": { extremes in
       for name in Extremes.strings {
         Extremes.attempt {
           try extremes.store.forEach(record: name, skipping: { _ in }) { _ in }

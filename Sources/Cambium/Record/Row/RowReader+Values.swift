@@ -5,8 +5,9 @@ internal import FoundationEssentials
 extension RowReader {
   /// The value of a field, wherever the record has it.
   ///
+  /// - Parameter stringsAsBlobs: Whether strings that lie outside the row are not read but for whether they are UTF-8.
   /// - Throws: `.corrupt` where it is none of the type's (R4, K1).
-  func value(_ index: Int) throws(StoreError) -> FieldValue {
+  func value(_ index: Int, stringsAsBlobs: Bool = false) throws(StoreError) -> FieldValue {
     let column = layout.columns[index]
     if isNull(column.place) { return .null }
     switch column.place.kind {
@@ -14,8 +15,9 @@ extension RowReader {
     case .fixed:
       guard let type = column.field.type.scalar, let width = type.fixedWidth else { return .null }
       return try scalar(type, row.part(column.place.index, width))
-    case .variable: return try variable(column.field.type, bytes(column.place.index))
-    case .composite: return try composite(column)
+    case .variable:
+      return try variable(column.field.type, bytes(column.place.index), stringsAsBlobs)
+    case .composite: return try composite(column, stringsAsBlobs)
     }
   }
 
@@ -29,18 +31,23 @@ extension RowReader {
     return value
   }
 
-  private func composite(_ column: Column) throws(StoreError) -> FieldValue {
+  private func composite(
+    _ column: Column, _ stringsAsBlobs: Bool
+  ) throws(StoreError) -> FieldValue {
     var parts: [String: FieldValue] = [:]
     for part in column.parts {
-      parts[layout.columns[part].shortName(in: column)] = try value(part)
+      let name = layout.columns[part].shortName(in: column)
+      parts[name] = try value(part, stringsAsBlobs: stringsAsBlobs)
     }
     return .composite(parts)
   }
 
-  private func variable(_ type: ColumnType, _ bytes: RawSpan) throws(StoreError) -> FieldValue {
+  private func variable(
+    _ type: ColumnType, _ bytes: RawSpan, _ stringsAsBlobs: Bool
+  ) throws(StoreError) -> FieldValue {
     switch type {
     case .transformable: return .data(Data(copying: bytes))
-    case .external(let type, _): return try external(type, bytes)
+    case .external(let type, _): return try external(type, bytes, stringsAsBlobs)
     case .array(let element):
       guard let element = element.scalar, let array = ArrayReader(bytes, of: element) else {
         throw fault(.rowValues, "an array is not whole elements")
@@ -55,14 +62,18 @@ extension RowReader {
   }
 
   /// The value of an external column: a string as it is, bytes as a blob that reads them when they are asked for.
-  private func external(_ type: ColumnType, _ bytes: RawSpan) throws(StoreError) -> FieldValue {
+  private func external(
+    _ type: ColumnType, _ bytes: RawSpan, _ stringsAsBlobs: Bool
+  ) throws(StoreError) -> FieldValue {
     guard let value = ExternalValue(decoding: bytes) else {
       throw fault(.rowExternal, "an external value is neither bytes nor a reference")
     }
     let blob = try blob(value)
     // Of a row that is no more, what it says of its blob may be all that is left.
     guard type == .string, !(blob.source is DeletedBlob) else { return .blob(blob) }
-    return .string(try string(of: blob))
+    guard stringsAsBlobs, case .reference = value else { return .string(try string(of: blob)) }
+    guard try blob.isUTF8 else { throw fault(.rowValues, "a string is not UTF-8") }
+    return .blob(blob)
   }
 
   /// The value that bytes of a row are; where the type's width is fixed, they have it.

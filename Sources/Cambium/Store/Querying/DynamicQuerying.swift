@@ -23,15 +23,16 @@ extension RecordReading where Self: ~Copyable {
   /// Calls `body` with each record of the type stored as `name` that meets a condition, in constant memory unless the
   /// records have to be sorted.
   ///
+  /// - Parameter stringsAsBlobs: As for `forEach(record:stringsAsBlobs:_:)`.
   /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`, and what `body` throws, which ends it.
   public func forEach(
     record name: String, where condition: FieldCondition?, sortedBy order: [FieldOrder] = [],
-    limit: Int? = nil, offset: Int = 0, fields: [String]? = nil,
+    limit: Int? = nil, offset: Int = 0, fields: [String]? = nil, stringsAsBlobs: Bool = false,
     _ body: (DynamicRecord) throws -> Void
   ) throws {
     let query = FieldQuery(condition: condition, order: order, limit: limit, offset: offset)
     let found = try FoundDynamicRecords(query, of: name, fields, in: try recordReader())
-    while let record = try found.next() { try body(record) }
+    while let record = try found.next(stringsAsBlobs: stringsAsBlobs) { try body(record) }
   }
 
   /// Returns the number of records of the type stored as `name` that meet a condition.
@@ -91,12 +92,12 @@ private struct FoundDynamicRecords {
     found = try QueryRunner(record: record, trees: reader.trees).find(query)
   }
 
-  func next() throws(StoreError) -> DynamicRecord? {
+  func next(stringsAsBlobs: Bool = false) throws(StoreError) -> DynamicRecord? {
     guard try found.next() else { return nil }
     let row = try RowReader(
       key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
-    guard let columns else { return try DynamicRecord(row) }
-    return try DynamicRecord(row, only: columns)
+    guard let columns else { return try DynamicRecord(row, stringsAsBlobs: stringsAsBlobs) }
+    return try DynamicRecord(row, only: columns, stringsAsBlobs)
   }
 }
 
@@ -116,10 +117,15 @@ extension RowLayout {
 
 extension DynamicRecord {
   /// Some fields of a stored record; parts of composites by their whole names.
-  fileprivate init(_ record: RowReader, only columns: [Int]) throws(StoreError) {
+  fileprivate init(
+    _ record: RowReader, only columns: [Int], _ stringsAsBlobs: Bool
+  ) throws(StoreError) {
     let layout = record.layout
     var fields: [String: FieldValue] = [:]
-    for column in columns { fields[layout.columns[column].field.name] = try record.value(column) }
+    for column in columns {
+      fields[layout.columns[column].field.name] = try record.value(
+        column, stringsAsBlobs: stringsAsBlobs)
+    }
     self.init(name: layout.record.name, fields: fields)
   }
 }

@@ -23,18 +23,21 @@ extension RecordReading where Self: ~Copyable {
 
   /// Calls `body` with each record of the type stored as `name`, by primary key, in constant memory.
   ///
+  /// - Parameter stringsAsBlobs: Whether a string that lies outside its row, as those of external fields do above their
+  ///   threshold, comes as a blob with the bytes of its UTF-8, so that it can be read in pieces.
   /// - Throws: as `fetch(record:key:)`, and what `body` throws, which ends it.
-  public func forEach(record name: String, _ body: (DynamicRecord) throws -> Void) throws {
+  public func forEach(
+    record name: String, stringsAsBlobs: Bool = false, _ body: (DynamicRecord) throws -> Void
+  ) throws {
     let reader = try recordReader()
     let trees = try reader.types.trees(named: name)
     let (layout, blobs) = (trees.layout, reader.blobs(of: trees))
     let cursor = try reader.trees.cursor(in: trees.rows)
     var isOn = try cursor.first()
     while isOn {
-      try body(
-        try DynamicRecord(
-          try RowReader(
-            key: cursor.key, row: try cursor.value(), layout: layout, blobs: blobs)))
+      let row = try RowReader(
+        key: cursor.key, row: try cursor.value(), layout: layout, blobs: blobs)
+      try body(try DynamicRecord(row, stringsAsBlobs: stringsAsBlobs))
       isOn = try cursor.next()
     }
   }

@@ -54,17 +54,21 @@ extension RecordReading where Self: ~Copyable {
 
   /// Calls `body` with each record of the type stored as `name` that can be read, as `forEach(_:skipping:_:)` does.
   ///
-  /// - Parameter skip: Called with each record whose bytes are damaged.
+  /// - Parameters:
+  ///   - stringsAsBlobs: As for `forEach(record:stringsAsBlobs:_:)`.
+  ///   - skip: Called with each record whose bytes are damaged.
   /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; what `skip` and `body` throw.
   public func forEach(
-    record name: String, skipping skip: (SkippedRecord) throws -> Void,
-    _ body: (DynamicRecord) throws -> Void
+    record name: String, stringsAsBlobs: Bool = false,
+    skipping skip: (SkippedRecord) throws -> Void, _ body: (DynamicRecord) throws -> Void
   ) throws {
     let reader = try recordReader()
     let trees = try reader.types.trees(named: name)
     let (layout, blobs) = (trees.layout, reader.blobs(of: trees))
     try reader.forEach(of: trees, skipping: skip) { key, row in
-      try DynamicRecord(try RowReader(key: key, row: row, layout: layout, blobs: blobs))
+      try DynamicRecord(
+        try RowReader(key: key, row: row, layout: layout, blobs: blobs),
+        stringsAsBlobs: stringsAsBlobs)
     } with: {
       try body($0)
     }

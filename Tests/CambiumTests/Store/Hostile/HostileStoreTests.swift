@@ -32,6 +32,13 @@ import Testing
     ("counts-of-trees-overflow", .referenceBounds),
     ("graph-that-doubles", .referenceBounds),
     ("schema-of-20000-fields", .rowLayout),
+    ("no-header-of-blobs", .rowExternal),
+    ("no-header-of-stored-blobs", .blobAccounts),
+    ("stale-index-entry", .indexEntries),
+    ("null-bit-over-a-value", .rowNulls),
+    ("external-string-not-utf8", .rowValues),
+    ("metadata-not-json", .metadata),
+    ("no-schema-tree", .schemaContents),
   ])
   func `a deep check says what is wrong with a hostile store`(
     name: String, invariant: Invariant
@@ -41,6 +48,15 @@ import Testing
     let faults = try StoreUse.deepCheck.run(
       at: directory.path + "/store", scratch: directory.path + "/copy")
     #expect(faults.contains { $0.breaks(invariant) }, "\(faults)")
+  }
+
+  @Test func `compacting a store with pending work that nobody knows keeps what it has`() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    try HostileStores.files("unknown-pending-work").write(to: path)
+    for use in [.compact, .deepCheck, .compact, .deepCheck] as [StoreUse] {
+      #expect(try use.run(at: path, scratch: directory.path + "/copy").isEmpty)
+    }
   }
 
   @Test func `a store with a large blob is whole, in every use`() throws {

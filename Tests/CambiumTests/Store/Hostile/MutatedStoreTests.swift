@@ -14,7 +14,7 @@ import Testing
   @Test(.timeLimit(.minutes(5)))
   func `stores changed at random are read or refused, in time`() throws {
     let directory = try TemporaryDirectory()
-    let bases = try Self.bases(in: directory.path)
+    let bases = try MutatedStores.bases(in: directory.path)
     let first = UInt64(unsafe getenv("CAMBIUM_SOAK").map { unsafe String(cString: $0) } ?? "") ?? 0
     let clock = ContinuousClock()
     let end = clock.now + .seconds(30 * Int(max(1, first)))
@@ -31,7 +31,7 @@ import Testing
 
   @Test func `mending a sound store changes nothing`() throws {
     let directory = try TemporaryDirectory()
-    for (name, files) in try Self.bases(in: directory.path) where !name.contains("-") {
+    for (name, files) in try MutatedStores.sound(in: directory.path) {
       for mendsAggregates in [false, true] {
         var mender = StoreMender(files, mendsAggregates: mendsAggregates)
         mender.mend()
@@ -39,7 +39,36 @@ import Testing
         let kinds = Set(mender.pieces.map(\.kind))
         #expect(kinds.isSuperset(of: [.footer, .logHeader]))
         #expect(kinds.contains(.leaf) == (name != "unfolded"), "\(name)")
+        #expect(kinds.contains(.schema) == (name != "unfolded"), "\(name)")
+        #expect(kinds.contains(.value) == (name == "accounts"), "\(name)")
+        #expect(kinds.contains(.blobTail) == (name == "photos"), "\(name)")
       }
+    }
+  }
+
+  /// The command for `Tests/Fuzzing/Corpus/store`: `CAMBIUM_WRITE_SEEDS=DIRECTORY swift test --filter MutatedStoreTests`
+  @Test(.enabled(if: MutatedStores.seedPath != nil))
+  func `sound stores are written as seeds where the environment says`() throws {
+    let path = try #require(MutatedStores.seedPath)
+    let directory = try TemporaryDirectory()
+    for (name, files) in try MutatedStores.sound(in: directory.path) {
+      try Data(files.archived(level: 19)).write(to: URL(filePath: "\(path)/\(name).tar.zst"))
+    }
+  }
+
+  @Test func `an archive of a store has its files, for other tools as well`() throws {
+    let directory = try TemporaryDirectory()
+    let (archive, copy) = (directory.path + "/store.tar.zst", directory.path + "/copy")
+    for (name, files) in try MutatedStores.sound(in: directory.path) {
+      let bytes = files.archived()
+      #expect(StoreFiles(archive: bytes)?.contents == files.contents, "\(name)")
+      for count in stride(from: 0, to: bytes.count, by: 97) {
+        #expect(StoreFiles(archive: Bytes(bytes.prefix(count))) == nil)
+      }
+      try Data(bytes).write(to: URL(filePath: archive))
+      try StoreFiles().write(to: copy)
+      try #require(unsafe system("tar --zstd -xf \(archive) -C \(copy)") == 0)
+      #expect(try StoreFiles(at: copy).contents == files.contents, "\(name)")
     }
   }
 
@@ -50,91 +79,17 @@ import Testing
     var mender = StoreMender(files, mendsAggregates: Bool.random(using: &random))
     mender.mend()
     var changed = mender.files
-    var isStructural = true
     for _ in 0..<Int.random(in: 1...3, using: &random) {
-      let mutation = StoreMutation(of: mender.pieces, using: &random)
-      mutation.apply(to: &changed)
-      if !mutation.isStructural { isStructural = false }
+      StoreMutation(of: mender.pieces, using: &random)?.apply(to: &changed)
     }
     mender.replace(changed)
     mender.mend()
     try mender.files.write(to: folder + "/store")
     try Data("seed \(seed), \(name)\n".utf8).write(to: URL(filePath: folder + "/seed"))
-    let isWhole = try use(.deepCheck, folder) ?? false
-    for use in StoreUse.allCases where use != .deepCheck {
-      let isAnswered = try self.use(use, folder) != nil
-      // A write or a compaction refuses what reading does not meet.
-      guard isWhole, isStructural, ![.backUp, .write, .compact].contains(use) else { continue }
-      try agree(isAnswered, "\(name): a deep check finds nothing, and \(use) fails")
-    }
-  }
-
-  /// - Returns: whether no fault was found; nil where an error was thrown.
-  private static func use(_ use: StoreUse, _ folder: String) throws -> Bool? {
-    let copy = folder + "/copy"
-    defer { try? FileManager.default.removeItem(atPath: copy) }
     do {
-      return try use.run(at: folder + "/store", scratch: copy).isEmpty
+      try StoreUse.tryAll(at: folder + "/store", scratch: folder + "/copy")
     } catch {
-      try agree(error is StoreError, "\(use) throws \(error)")
-      return nil
+      throw Disagreement(description: "\(name): \(error)")
     }
-  }
-
-  // MARK: What is changed
-
-  private static func bases(in folder: String) throws -> [(String, StoreFiles)] {
-    var bases: [(String, StoreFiles)] = []
-    for (name, make) in [
-      ("accounts", makeAccounts), ("photos", makePhotos), ("history", makeHistory),
-      ("unfolded", makeUnfolded),
-    ] as [(String, (String) throws -> Void)] {
-      let path = "\(folder)/\(name)"
-      try make(path)
-      bases.append((name, try StoreFiles(at: path)))
-    }
-    // Those that take long to read are read once, elsewhere.
-    for name in HostileStores.names
-    where !["blob-of-2-gib", "schema-of-20000-fields"].contains(name) {
-      bases.append((name, try HostileStores.files(name)))
-    }
-    return bases
-  }
-
-  private static func makeAccounts(at path: String) throws {
-    let store = try PersistentStore(at: path, model: .samples)
-    try store.write { transaction in
-      for account in Account.some(700) { try transaction.save(account) }
-      for number in 0..<20 { try transaction.save(Seat(row: "R\(number % 3)", number: number)) }
-      try transaction.save(Note(key: "long", text: PhotoContent.text(30_000)))
-    }
-    try store.write { transaction in
-      try transaction.setMetadata(["a": 1], for: "meta")
-      for id in 0..<50 { _ = try transaction.delete(Account.self, key: id * 3) }
-    }
-    try store.close()
-  }
-
-  private static func makePhotos(at path: String) throws {
-    let store = try PersistentStore(at: path, model: Photo.model)
-    for id in 1...8 { try store.save(Photo(id, image: id * 700, preview: id % 3 * 90, notes: 250)) }
-    try store.close()
-  }
-
-  private static func makeHistory(at path: String) throws {
-    var options = StoreOptions()
-    options.history = .keptCommits(20)
-    let store = try PersistentStore(at: path, model: .samples, options: options)
-    for id in 0..<30 { try store.save(Note(key: "\(id % 9)", text: PhotoContent.text(id * 20))) }
-    try store.close()
-  }
-
-  /// One that was not closed: its commits are in the log alone.
-  private static func makeUnfolded(at path: String) throws {
-    let store = try PersistentStore(at: path + ".open", model: .samples)
-    for account in Account.some(20) { try store.save(account) }
-    try store.save(Note(key: "a", text: "b"))
-    try StoreFiles(at: path + ".open").write(to: path)
-    try store.close()
   }
 }

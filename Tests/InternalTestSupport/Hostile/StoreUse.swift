@@ -1,0 +1,112 @@
+import FoundationEssentials
+
+@testable import Cambium
+
+/// A public way of reading all of a store that nobody has a model for.
+enum StoreUse: String, CaseIterable, Sendable {
+  case inspect, map, check, deepCheck, records, queries, blobs, history, backUp, write, compact
+
+  /// - Parameter scratch: Where nothing is yet.
+  /// - Returns: the faults that a check found; nothing where another found none.
+  /// - Throws: what the library does.
+  func run(at path: String, scratch: String) throws -> [StoreError] {
+    switch self {
+    case .inspect:
+      let found = try PersistentStore.inspect(at: path)
+      // All that is computed of what the files say.
+      _ = (found.pageBytes, found.liveShare, found.blobBytes, found.liveBlobBytes, found.size)
+      _ = (found.garbageBlobBytes, found.statistics.recordCount, found.keptBytes)
+    case .map: _ = try PersistentStore.map(at: path)
+    case .check: return try PersistentStore.check(at: path).faults
+    case .deepCheck: return try PersistentStore.check(at: path, .deep).faults
+    case .records, .queries, .blobs, .history: try read(PersistentStore.snapshot(at: path))
+    case .backUp:
+      var options = StoreOptions()
+      options.access = .reading
+      try PersistentStore(untypedAt: path, options: options).backUp(to: scratch)
+      return try PersistentStore.check(at: scratch, .deep).faults
+    case .write:
+      let store = try PersistentStore(untypedAt: path)
+      defer { try? store.close() }
+      try store.write { transaction in try transaction.setMetadata(1, for: "hostile") }
+    case .compact:
+      let store = try PersistentStore(untypedAt: path)
+      defer { try? store.close() }
+      try store.compact()
+    }
+    return []
+  }
+
+  private func read(_ snapshot: StoreSnapshot) throws {
+    if self == .history {
+      _ = try snapshot.metadataNames()
+      let history = try snapshot.history()
+      while try history.next() != nil {}
+      return
+    }
+    for record in snapshot.schema.records {
+      switch self {
+      case .records: try snapshot.forEach(record: record.name) { _ in }
+      case .queries:
+        // Each index in its order, from its middle on.
+        for index in record.indexes {
+          guard let field = index.parts.first.flatMap({ record.field($0.field) }) else { continue }
+          try snapshot.forEach(
+            record: record.name, where: nil, sortedBy: [FieldOrder(field: field.name)], limit: nil,
+            offset: snapshot.count(record: record.name) / 2
+          ) { _ in }
+        }
+      default:
+        try snapshot.forEach(record: record.name) { found in
+          for case .blob(let blob) in found.fields.values {
+            let reader = try blob.reader()
+            while try reader.read(upTo: 1 << 20) != nil {}
+          }
+        }
+      }
+    }
+  }
+}
+
+// MARK: - All of them
+
+/// What a use of a store answered that it must not.
+struct WrongUse: Error, CustomStringConvertible {
+  let description: String
+}
+
+extension StoreUse {
+  /// Uses a store in every way: each use answers or throws a `StoreError`. If a deep check finds nothing, all that read
+  /// answer, the backup is whole, and so is the store when it was written to and compacted.
+  ///
+  /// - Parameter scratch: Where nothing is yet, nor afterwards.
+  /// - Throws: `WrongUse`.
+  static func tryAll(at path: String, scratch: String) throws {
+    // Nothing is read of a store that no program has put a model into.
+    let hasSchema = try? !PersistentStore.inspect(at: path).schemas.isEmpty
+    let isWhole = try faults(.deepCheck, path, scratch).isEmpty && hasSchema == true
+    for use in allCases where use != .deepCheck {
+      let faults = try faults(use, path, scratch)
+      // A write or a compaction refuses what reading does not meet.
+      guard isWhole, use != .write, use != .compact, let fault = faults.first else { continue }
+      throw WrongUse(description: "a deep check finds nothing, and \(use) says: \(fault)")
+    }
+    if isWhole, let fault = try faults(.deepCheck, path, scratch).first {
+      throw WrongUse(description: "a deep check finds nothing, and after writing: \(fault)")
+    }
+  }
+
+  /// - Returns: the faults that a check found, or the error that was thrown.
+  private static func faults(
+    _ use: StoreUse, _ path: String, _ scratch: String
+  ) throws -> [StoreError] {
+    defer { try? FileManager.default.removeItem(atPath: scratch) }
+    do {
+      return try use.run(at: path, scratch: scratch)
+    } catch let error as StoreError {
+      return [error]
+    } catch {
+      throw WrongUse(description: "\(use) throws \(error)")
+    }
+  }
+}
