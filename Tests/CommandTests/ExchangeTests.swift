@@ -47,7 +47,7 @@ import Testing
     let name = arguments.first == "query" ? ["Letter"] : []
     let child = try ChildProcess(
       arguments + [store] + name, files: ["/dev/null", "/dev/null", stage.path("error")],
-      addressSpace: 128 << 20)
+      after: "ulimit -v \(128 << 10)")
     #expect(child.wait() == 0)
     #expect(try contents(of: stage.path("error")) == "")
   }
