@@ -2,10 +2,10 @@
 protocol BlobKeeping: AnyObject, Sendable {
   var seed: BlobSeed { get }
 
-  /// What reads in the segments that are open now, also when they have been removed.
+  /// Returns a reader of the segments that are open now, also after they are removed.
   func located() -> any BlobLocating
 
-  /// How many segments were removed, or begun to be.
+  /// The number of segments that were removed, or whose removal has begun.
   var removalCount: Int { get }
 
   /// Throws `.closed` or `.forked` if no more blobs may be written.
@@ -31,7 +31,7 @@ protocol BlobKeeping: AnyObject, Sendable {
   func retire(_ segment: UInt32) -> Bool
   /// The segments with something that is not committed yet.
   var pinnedSegments: [UInt32] { get }
-  /// All that are open, ascending.
+  /// The open segments, in ascending order.
   var openSegments: [UInt32] { get }
 }
 

@@ -43,7 +43,7 @@ extension RowReader {
 }
 
 extension Blob {
-  /// Whether the content is UTF-8. It is read in pieces.
+  /// True if the content is UTF-8. It is read in pieces.
   fileprivate var isUTF8: Bool {
     get throws(StoreError) {
       let reader = try reader()

@@ -1,10 +1,10 @@
 /// The trees of a snapshot. Any number of threads may read them.
 final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
   private let snapshot: Snapshot<Medium>
-  /// What rows of older versions are read through; nil where there are none.
+  /// The upgrades through which rows of older versions are read; nil if there are none.
   let upgrades: TreeUpgrades?
 
-  /// What finds the state's blobs; nil where the store was not opened for blobs.
+  /// A finder of the state's blobs; nil if the store was not opened for blobs.
   let blobs: (any BlobLocating)?
 
   init(
@@ -109,7 +109,7 @@ final class SnapshotTrees<Medium: FileSystem>: StateTrees, Sendable {
     SnapshotCursor(snapshot, tree, upgrades?[tree])
   }
 
-  /// How many entries of a tree are of a version below `version`, as far as pages have them.
+  /// Returns the number of a tree's entries of versions below `version`, as far as pages have them.
   func count(below version: UInt32, in tree: TreeSlot) throws(StoreError) -> Int {
     try snapshot.state.base.tree(tree).count(below: version)
   }
@@ -130,7 +130,7 @@ final class SnapshotCursor<Medium: FileSystem>: EntryCursor {
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) var cursor: LayeredCursor<Medium>
   @exclusivity(unchecked) private var largeValue: [UInt8] = []
-  /// What rows of older versions are read through; nil where there are none.
+  /// The upgrades through which rows of older versions are read; nil if there are none.
   private let upgrade: RowUpgrade?
   private let made: UpgradedRow?
 
@@ -141,7 +141,7 @@ final class SnapshotCursor<Medium: FileSystem>: EntryCursor {
     unsafe cursor = LayeredCursor(snapshot.tree(tree))
   }
 
-  /// Whether values are as they are stored, as far as they have no pages of their own.
+  /// True if values are as they are stored, as far as they have no pages of their own.
   var isOfOneVersion: Bool { upgrade == nil }
 
   func first() throws(StoreError) -> Bool { try unsafe cursor.first() }

@@ -2,16 +2,16 @@
 final class TransactionTrees<Medium: FileSystem>: TreeWriting {
   private let transaction: Transaction<Medium>
   private var savepoints: [Transaction<Medium>.Savepoint] = []
-  /// How often anything changed: cursors from before have to seek their places anew.
+  /// The number of changes: older cursors have to seek their places again.
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) fileprivate private(set) var changeCount = 0
   /// Why nothing can be read any more, when the transaction is over.
   fileprivate private(set) var ending: StoreError?
 
-  /// What rows of older versions are read through; nil where there are none.
+  /// The upgrades through which rows of older versions are read; nil if there are none.
   let upgrades: TreeUpgrades?
 
-  /// What the transaction does with files of blobs; nil where the store was not opened for blobs.
+  /// The transaction's use of files of blobs; nil if the store was not opened for blobs.
   let blobSession: BlobSession?
 
   init(
@@ -161,7 +161,7 @@ private final class ChangedTreeCursor<Medium: FileSystem>: EntryCursor {
 
   private var isStale: Bool { unsafe changeCount != trees.changeCount }
 
-  /// What the cursor stood in may be there no more.
+  /// Renews the cursor, whose place may no longer exist.
   private func renew() throws(StoreError) {
     if !isStale { return }
     cursor = try trees.transactionCursor(in: tree)

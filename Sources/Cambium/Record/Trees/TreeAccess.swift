@@ -64,7 +64,7 @@ extension TreeAccess {
     }
   }
 
-  /// What is not asked for often enough to be worth a case of its own.
+  /// The trees, for calls that are not frequent enough to be worth a case of their own.
   private var any: any TreeReading {
     switch self {
     case .posix(let trees): trees
@@ -104,7 +104,7 @@ extension TreeAccess {
     try any.count(below: version, in: tree)
   }
 
-  /// Whether an index has the entries of all records.
+  /// Returns true if an index has the entries of all records.
   func isWhole(_ index: TreeSlot) throws(StoreError) -> Bool {
     guard let upgrades, let key = upgrades.unbuilt[index] else { return true }
     if upgrades.isUnpublished { return false }
@@ -117,7 +117,7 @@ extension TreeAccess {
     return any.upgrades
   }
 
-  /// What finds the blobs that the state has, where the store was opened for blobs.
+  /// A finder of the state's blobs, if the store was opened for blobs.
   var blobs: (any BlobLocating)? {
     if case .posix(let trees) = self { return trees.blobs }
     return any.blobs

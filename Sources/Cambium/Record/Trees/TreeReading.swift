@@ -32,18 +32,18 @@ protocol TreeReading: AnyObject {
   /// The bytes of the pages that hold the tree; what no fold has taken in yet does not count.
   func liveBytes(in tree: TreeSlot) -> UInt64
 
-  /// The lowest schema version of an entry in the pages that hold the tree; nil where there are none.
+  /// The lowest schema version of an entry in the pages that hold the tree; nil if there are none.
   func lowestVersion(in tree: TreeSlot) -> UInt32?
 
-  /// How many entries of a tree are of a version below `version`, as far as pages have them.
+  /// Returns the number of a tree's entries of versions below `version`, as far as pages have them.
   ///
   /// - Complexity: O(branches above such entries).
   func count(below version: UInt32, in tree: TreeSlot) throws(StoreError) -> Int
 
-  /// What rows of older versions are read through; nil where there are none.
+  /// The upgrades through which rows of older versions are read; nil if there are none.
   var upgrades: TreeUpgrades? { get }
 
-  /// What finds the blobs that the state has, where the store was opened for blobs.
+  /// A finder of the state's blobs, if the store was opened for blobs.
   var blobs: (any BlobLocating)? { get }
 
   /// A cursor that stands nowhere yet. It keeps the state.
@@ -73,13 +73,13 @@ protocol TreeWriting: TreeReading {
   /// Which store it is.
   var identity: StoreIdentity { get }
 
-  /// What the transaction does with files of blobs, where the store was opened for blobs.
+  /// The transaction's use of files of blobs, if the store was opened for blobs.
   var blobSession: BlobSession? { get }
 
-  /// Whether states are kept from before migrations.
+  /// True if states are kept from before migrations.
   var keepsStates: Bool { get }
 
-  /// Whether there is nothing to commit.
+  /// True if there is nothing to commit.
   var isEmpty: Bool { get }
 
   /// Gives `key` a value, whether or not it has one.
