@@ -9,7 +9,7 @@ public enum ConversionPolicy: Hashable, Sendable {
   case setAside
 }
 
-/// Where the value of a field comes from in a step, where the two descriptions do not say it.
+/// The source of a field's value in a step, if it does not follow from the two descriptions.
 enum FieldSource: Sendable {
   /// Its own old value, through a function.
   case value(@Sendable (FieldValue) throws -> FieldValue)
@@ -22,7 +22,7 @@ enum FieldSource: Sendable {
 }
 
 extension FieldSource {
-  /// Whether a function of the program makes the value.
+  /// True if a function of the program makes the value.
   var isClosure: Bool {
     switch self {
     case .value, .record: true
@@ -33,7 +33,7 @@ extension FieldSource {
   var setsAside: Bool { if case .conversion(.setAside) = self { true } else { false } }
 }
 
-/// What a step says of itself; everything else is inferred.
+/// The statements of a step; everything else is inferred.
 struct GivenChanges: Sendable {
   /// By the names that records and fields have afterwards.
   var fields: [String: [String: FieldSource]] = [:]

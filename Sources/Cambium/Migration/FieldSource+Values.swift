@@ -31,7 +31,7 @@ extension FieldSource {
     }
   }
 
-  /// Whether a value that was there has no counterpart in the new type, and is to be kept aside.
+  /// Returns true if a value that was there has no counterpart in the new type, and is to be kept aside.
   ///
   /// - Throws: `.corrupt`, `.io`.
   func setsAside(_ value: FieldValue, _ type: ColumnType) throws(StoreError) -> Bool {

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 // Conversions that have to be asked for, since not every value has a counterpart.
 
 extension FieldValue {
-  /// The value in another type of column; nil where it has none there.
+  /// The value in another type of column; nil if it has none there.
   ///
   /// Beside what converts exactly: numbers, booleans, dates, UUIDs, URLs and UTF-8 bytes to strings and back,
   /// booleans to 0 and 1 and back, decimals and floating-point numbers to integers where they are whole.

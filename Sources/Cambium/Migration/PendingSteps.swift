@@ -1,8 +1,8 @@
-/// What a store has published and not done yet, as it says itself: steps whose rows are still those of older
-/// versions, and indexes that are not whole.
+/// The published but unfinished work that a store states: steps whose rows are still those of older versions, and
+/// indexes that are not complete.
 ///
-/// With the schemas, which the store has of every version, it is all that reading such rows takes: no program is
-/// asked again. `FORMAT.md`, “Pending steps”, has it byte by byte.
+/// With the schemas, which the store has of every version, it suffices to read such rows: no program is needed.
+/// `FORMAT.md`, “Pending steps”, has it byte by byte.
 struct PendingSteps: Hashable, Sendable {
   /// By version, then by record.
   var steps: [PendingStep] = []
@@ -15,13 +15,13 @@ struct PendingSteps: Hashable, Sendable {
   var isEmpty: Bool { steps.isEmpty && builds.isEmpty }
 }
 
-/// What a step does to the rows of one record.
+/// The change of the rows of one record by a step.
 struct PendingStep: Hashable, Sendable {
   let from: UInt32
   let to: UInt32
   /// The record's number.
   let record: UInt32
-  /// What the fields get that are new, by number. Those that are not here are null.
+  /// The values of new fields, by number. Fields that are not in it are null.
   let defaults: [UInt32: FieldValue]
 }
 
@@ -70,7 +70,7 @@ extension PendingStep {
 // MARK: What reading takes
 
 extension PendingSteps {
-  /// How rows of older versions become rows of the last, by record.
+  /// Returns the upgrades of rows of older versions to the last, by record.
   ///
   /// - Parameter schemas: By version, ascending; the last is that of the store.
   /// - Throws: `.corrupt` (M1) where they do not go together; `.invalidDescription`.

@@ -8,7 +8,7 @@ struct RecordConversion: Sendable {
   /// In step with the new columns.
   private let columns: [Origin]
 
-  /// Where the value of a column comes from.
+  /// The origin of a column's value.
   private struct Origin: Sendable {
     /// The place in the old columns of what it was.
     let place: Int?

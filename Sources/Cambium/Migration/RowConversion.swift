@@ -4,7 +4,7 @@ struct RowConversion: RowConverting {
   private let new: RowLayout
   /// One for each column of the new rows that has bytes or a bit, in their order.
   private let moves: [ColumnMove]
-  /// Whether a closure wants to see the whole old record.
+  /// True if a closure wants to see the whole old record.
   private let needsRecord: Bool
 
   init(_ change: RecordChange, from old: RowLayout, to new: RowLayout) {
@@ -31,13 +31,13 @@ struct RowConversion: RowConverting {
   }
 }
 
-/// Where one column of a new row comes from.
+/// The origin of one column of a new row.
 ///
-/// An object, since one is asked for every column of every row, and a copy of what it has would be counted.
+/// An object, since one is used for every column of every row, and copies of its values would be counted.
 private final class ColumnMove: Sendable {
   private let target: Column
   private let kind: Kind
-  /// The place in the old row; nil where the column is new.
+  /// The place in the old row; nil if the column is new.
   private let source: ColumnPlace?
   /// The place in the old layout's columns.
   private let sourceIndex: Int

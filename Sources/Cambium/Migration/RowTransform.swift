@@ -27,7 +27,7 @@ struct RowTransform: EntryTransform {
 }
 
 extension RowUpgrade {
-  /// What becomes of the rows of one record in steps that follow one another.
+  /// Creates the transform of the rows of one record by consecutive steps.
   ///
   /// - Parameters:
   ///   - changes: With the versions that each is from and to; some of them change the rows.
@@ -61,7 +61,7 @@ extension RowUpgrade {
 }
 
 extension RecordChange {
-  /// Whether a field could be null before and cannot be now, or nulls get a value.
+  /// Returns true if a field could be null before and cannot be now, or nulls get a value.
   fileprivate func fillsNulls(of field: FieldChange) -> Bool {
     guard let before = field.old else { return false }
     return old.canBeNull(before) && (field.missing != .null || !new.canBeNull(field.new))

@@ -1,7 +1,7 @@
 // What a step may leave to be done later: what cannot fail, and changes no key.
 
 extension SchemaChange {
-  /// Whether the store may be of the new version before its rows are.
+  /// True if the store may be of the new version before its rows are.
   var isDeferrable: Bool { deferralFaults.isEmpty }
 
   /// Why not, by record and field; none where it may.

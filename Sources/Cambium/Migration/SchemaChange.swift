@@ -1,27 +1,27 @@
-/// What a step from one version to another does to what is stored.
+/// The changes of stored data by a step from one version to another.
 ///
-/// It follows from the two schemas, where what has the same number is the same thing whatever its name, and
-/// from what the step says of itself.
+/// It follows from the two schemas, in which parts with the same number are the same whatever their names, and from the
+/// statements of the step.
 struct SchemaChange: Sendable {
   let from: Schema
   let to: Schema
   let added: [RecordSchema]
   let removed: [RecordSchema]
-  /// Of the records that both versions have.
+  /// The changes of the records that both versions have.
   let records: [RecordChange]
   /// Records of the old version that closures make others of.
   let transformed: [RecordSchema]
-  /// What can be neither inferred nor done as given.
+  /// The changes that can be neither inferred nor made as stated.
   let faults: [MigrationFault]
 }
 
-/// What becomes of one record type in a step.
+/// The change of one record type by a step.
 struct RecordChange: Sendable {
   let old: RecordSchema
   let new: RecordSchema
   /// In step with the new fields.
   let fields: [FieldChange]
-  /// Where values come from that the step says, by the new fields' numbers.
+  /// The sources of values that the step states, by the new fields' numbers.
   let sources: [UInt32: FieldSource]
   let kind: Kind
 
@@ -37,16 +37,16 @@ struct RecordChange: Sendable {
   var rewritesRows: Bool { kind != .same }
 }
 
-/// Where the values of a field come from.
+/// The change of one field: the origin of its values.
 struct FieldChange: Hashable, Sendable {
   let new: FieldSchema
-  /// The field it was before; nil where it is new.
+  /// The field it was before; nil if it is new.
   let old: FieldSchema?
-  /// What records get that have no value.
+  /// The value for records that have none.
   let missing: FieldValue
 }
 
-/// What cannot be inferred, and what to write.
+/// A change that cannot be inferred, and what to write.
 struct MigrationFault: Hashable, Sendable, CustomStringConvertible {
   let record: String
   let field: String?
@@ -173,13 +173,13 @@ extension RecordChange {
 }
 
 extension FieldChange {
-  /// Whether values go out of rows that were in them, or the other way round.
+  /// True if values go out of rows that were in them, or the other way round.
   fileprivate var movesValues: Bool {
     guard let old else { return new.type.isExternal && missing != .null }
     return old.type.isExternal != new.type.isExternal
   }
 
-  /// Why it cannot be inferred; nil where it can.
+  /// Why it cannot be inferred; nil if it can.
   fileprivate func fault(in record: RecordSchema, _ oldRecord: RecordSchema) -> String? {
     guard let old else {
       let isWithinNew = new.composite.map { oldRecord.field($0) == nil } ?? false
@@ -237,7 +237,7 @@ extension FieldChange {
       : "the step gives the whole of \(composite), and this part of it too; leave one of them out"
   }
 
-  /// Why a step cannot make it so; nil where it can.
+  /// Why a step cannot make it so; nil if it can.
   fileprivate func fault(of source: FieldSource, in oldRecord: RecordSchema) -> String? {
     switch source {
     case .record: return nil
@@ -256,7 +256,7 @@ extension FieldChange {
     }
   }
 
-  /// Whether a record without a value, which there could be, is one that must have one now, or gets one.
+  /// Returns true if a record without a value, which there could be, is one that must have one now, or gets one.
   fileprivate func canMissValue(in record: RecordSchema, _ oldRecord: RecordSchema) -> Bool {
     guard let old else { return false }
     return oldRecord.canBeNull(old) && (missing != .null || !record.canBeNull(new))
@@ -291,7 +291,7 @@ extension RecordSchema {
     return found
   }
 
-  /// Whether its keys are the same bytes.
+  /// Returns true if its keys are the same bytes.
   fileprivate func hasKeys(of old: RecordSchema) -> Bool {
     guard primaryKey == old.primaryKey else { return false }
     return primaryKey.allSatisfy { field($0.field)?.type == old.field($0.field)?.type }
@@ -299,7 +299,7 @@ extension RecordSchema {
 }
 
 extension RowLayout {
-  /// Whether rows of the other are rows of this: every column in the same place.
+  /// Returns true if rows of the other are rows of this: every column in the same place.
   fileprivate func hasRows(of other: RowLayout) -> Bool {
     columns.count == other.columns.count
       && zip(columns, other.columns).allSatisfy { one, other in
@@ -310,7 +310,7 @@ extension RowLayout {
 }
 
 extension ColumnType {
-  /// Whether every value of this type is one of the other.
+  /// Returns true if every value of this type is one of the other.
   func widens(to other: ColumnType) -> Bool {
     switch (self, other) {
     case (.int8, .int16), (.int8, .int32), (.int8, .int64), (.int16, .int32), (.int16, .int64),

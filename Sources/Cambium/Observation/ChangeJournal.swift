@@ -1,25 +1,25 @@
-/// What was committed lately to one tree, for all who observe it: each has its own place here.
+/// The recent changes to one tree, for all of its observers, each of which has its own place in it.
 ///
 ///     … │ 17 │ 18 │ 19 │ 20 │        batches, numbered from 0
 ///            ▲         ▲    ▲
 ///            one       │    the next
 ///            observer  another
 ///
-/// It is bounded. Who falls behind what is left has to compare two states as a whole.
+/// It is bounded. An observer that falls behind it has to compare two states as wholes.
 struct ChangeJournal {
-  /// What one commit changed, or several that became visible at once.
+  /// The changes of one commit, or of several that became visible at once.
   struct Batch {
     let first: UInt64
     let last: UInt64
     let keys: NotedKeys
     let author: String?
 
-    /// What it counts against the bound.
+    /// Its cost against the bound.
     var cost: Int { keys.byteCount + 4 * keys.count + 64 }
   }
 
   private var batches: [Batch] = []
-  /// How many at the beginning of `batches` are gone.
+  /// The number of batches at the beginning of `batches` that are gone.
   private var goneCount = 0
   /// The number of the first batch that is left.
   private(set) var firstNumber = 0
@@ -28,7 +28,7 @@ struct ChangeJournal {
   private var lastDropped: UInt64 = 0
   private var authorsDropped: Set<String?> = []
 
-  /// What the batches may take, in bytes.
+  /// The most bytes that the batches may take.
   static var costMax: Int { 4 << 20 }
 
   /// The number of the next batch.
@@ -74,19 +74,19 @@ struct ChangeJournal {
 // MARK: Reading
 
 extension ChangeJournal {
-  /// Whether all of it is of commits up to `sequence`.
+  /// Returns true if all of it is of commits up to `sequence`.
   func isVisible(through sequence: UInt64) -> Bool {
     goneCount == batches.count || batches[batches.count - 1].last <= sequence
   }
 
-  /// Whether there is something from `number` on that commits up to `sequence` changed.
+  /// Returns true if there is something from `number` on that commits up to `sequence` changed.
   func hasNews(from number: Int, through sequence: UInt64) -> Bool {
     if number < firstNumber { return true }
     if number >= endNumber { return false }
     return batches[goneCount + number - firstNumber].first <= sequence
   }
 
-  /// What commits up to `sequence` changed, from `number` on, which moves on behind them.
+  /// Returns the changes of commits up to `sequence`, from batch `number` on, and moves `number` past them.
   ///
   /// A batch whose commits are not all visible yet is read again the next time.
   func changes(from number: inout Int, through sequence: UInt64) -> ObservedChanges? {
@@ -109,7 +109,7 @@ extension ChangeJournal {
 
 /// The keys that may have changed between two states of a tree, and who changed them.
 struct ObservedChanges {
-  /// Nil where nobody knows which.
+  /// Nil if nobody knows which.
   private(set) var keys: [NotedKeys]? = []
   /// Nil stands for commits without an author, or of which it is not known.
   private(set) var authors: Set<String?> = []

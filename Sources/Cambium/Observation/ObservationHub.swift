@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Where a store's commits meet those who observe it.
+/// The hub between a store's commits and its observers.
 ///
 ///     writer:     notes the keys it changes ─▶ announce ─▶ commits ─▶ publish ─▶ goes on
 ///                                                 │                      │ wakes
@@ -8,11 +8,11 @@ internal import Synchronization
 ///                    waits ◀── takes what was noted, and the newest state, and compares the keys
 ///                              in the state it was told of last with those in the new one
 ///
-/// What a commit changes is announced before anybody can read it. So whoever takes a state first and what
-/// was announced then misses nothing that is in the state; what is not in it stays for the next time. Keys
-/// that were noted and did not change in the end do no harm.
+/// The changes of a commit are announced before the commit can be read. So an observer that takes a state first, and then
+/// the announced keys, misses nothing that is in the state; later changes stay for the next time. Keys that were noted but
+/// did not change in the end do no harm.
 ///
-/// Nothing of an observer runs on the writer's thread but noting keys and waking.
+/// On the writer's thread, keys are noted and observers woken; everything else runs on the observers' own.
 final class ObservationHub: @unchecked Sendable {
   /// The one thing that writers look at where there are no observers.
   private let hasObservers = Atomic<Bool>(false)
@@ -20,7 +20,7 @@ final class ObservationHub: @unchecked Sendable {
 
   // Under `lock`:
   private weak var store: (any ObservedStore)?
-  /// Of a store that has ended.
+  /// The last state of a store that was closed.
   private var lastState: (any ObservedState)?
   private(set) var isFinished = false
   private var failure: StoreError?
@@ -36,7 +36,7 @@ final class ObservationHub: @unchecked Sendable {
 // MARK: Commits
 
 extension ObservationHub {
-  /// What a transaction notes its keys with; nil if nobody observes.
+  /// Returns the notes in which a transaction records its keys; nil if there are no observers.
   func notes() -> KeyNotes? {
     guard isObserved else { return nil }
     lock.lock()
@@ -169,7 +169,7 @@ extension ObservationHub {
     return (try store.newestState(), false)
   }
 
-  /// What commits up to `sequence` changed for an observer since it was asked last; nil for nothing.
+  /// Returns the changes of commits up to `sequence` for an observer since the last call; nil if there are none.
   func takeChanges(for observer: Observer, through sequence: UInt64) -> ObservedChanges? {
     lock.lock()
     defer { lock.unlock() }

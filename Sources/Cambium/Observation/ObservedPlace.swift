@@ -1,6 +1,6 @@
-/// Where one observer is: the state that it was told of last.
+/// The place of one observer: the last state that it was given.
 ///
-/// It keeps that state. While it waits, it goes on to newer ones by itself, at the latest after every fold.
+/// It keeps that state. While the observer waits, it moves to newer states by itself, at the latest after every fold.
 final class ObservedPlace: @unchecked Sendable {
   private let hub: ObservationHub
   private let observer: Observer

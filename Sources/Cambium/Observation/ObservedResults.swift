@@ -8,7 +8,7 @@ struct ObservedResults {
   private let filter: RowFilter?
   private let order: BoundOrder
   private let encoder = KeyEncoder()
-  /// What the record to come after is sorted by.
+  /// The sort key of the record after which results begin.
   private var start: [UInt8]?
   private var keys = OrderedKeys()
   /// The primary keys in step with `keys`, of a window.
@@ -41,7 +41,7 @@ struct ObservedResults {
 
   private var isWindow: Bool { query.limit != nil || query.offset > 0 }
 
-  /// What a record is sorted by; where that is the primary key alone, nothing is read of the row.
+  /// Returns the sort key of a record. If that is the primary key alone, the row is not read.
   private func sortKey(_ key: [UInt8], _ row: [UInt8]) throws(StoreError) -> [UInt8] {
     if order.columns.isEmpty { return key }
     let (layout, encoder) = (record.layout, encoder)
@@ -51,7 +51,7 @@ struct ObservedResults {
   }
 }
 
-/// How results become the next: what became of records among them, and where.
+/// The changes from results to the next: of the records among them, with their places.
 struct ResultChanges {
   /// Nil as the old row: it was not among the results. Nil as the new one: it is not.
   var changes: [EntryChange] = []
@@ -95,7 +95,7 @@ extension ObservedResults {
 // MARK: Going on
 
 extension ObservedResults {
-  /// What became of the results in a step.
+  /// Advances the results by a step, and returns their changes.
   ///
   /// - Complexity: as the step's changes, and for each that is among the results a place among them; of a
   ///   window that may be reached, the query and a lookup for each record that leaves it.
@@ -134,7 +134,7 @@ extension ObservedResults {
     return key.rawSpan.compare(start.rawSpan) > 0
   }
 
-  /// Whether a change is within the window or before its end.
+  /// Returns true if a change is within the window or before its end.
   private func mayReachWindow(_ change: OrderedKeys.Change) -> Bool {
     guard let limit = query.limit, limit <= keys.keys.count else { return true }
     guard let last = keys.keys.last else { return false }

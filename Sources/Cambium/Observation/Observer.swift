@@ -1,4 +1,4 @@
-/// Who wants to know what changes in a tree, or whether one key of it does. All under the hub's lock.
+/// An observer of a tree, or of one key in it. Requires the hub's lock.
 final class Observer: @unchecked Sendable {
   let tree: TreeSlot
   /// Nil for all.
@@ -9,7 +9,7 @@ final class Observer: @unchecked Sendable {
   var begun: UInt64 = 0
   /// Its place in the tree's journal.
   var number = 0
-  /// What is known to have changed its key, and by whom.
+  /// The known changes of its key, with their authors.
   var touch: Touch?
   private var waiters: [CheckedContinuation<Void, Never>] = []
 

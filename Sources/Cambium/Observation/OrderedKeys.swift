@@ -1,13 +1,12 @@
-/// What the results of a query are sorted by, in their order: bytes that sort as the records do, of which no two
-/// are the same.
+/// The sort keys of a query's results, in order: bytes that sort as the records do, of which no two are the same.
 struct OrderedKeys: Sendable {
   private(set) var keys: [[UInt8]]
 
-  /// What became of one record: where it was among the results, and where it is.
+  /// The change of one record: its old and its new place among the results.
   struct Change: Sendable {
-    /// Nil where it was not among them.
+    /// Nil if it was not among them.
     let old: [UInt8]?
-    /// Nil where it is not.
+    /// Nil if it is not.
     let new: [UInt8]?
   }
 
@@ -28,11 +27,10 @@ struct OrderedKeys: Sendable {
   }
 }
 
-/// How one order of results becomes the next: offsets, each with the place in the list of changes that it is
-/// for.
+/// The steps from one order of results to the next: offsets, each with the place of its change in the list.
 ///
-/// Removed is first: what goes and what moves, at offsets in the results as they were. Then what comes and what
-/// moves is inserted, by ascending offsets in the results as they are. Updates stay where they are.
+/// Removals and moves come first, at offsets in the old results; then insertions and moves, by ascending offsets in the
+/// new results. Updates stay where they are.
 struct OrderedSteps: Sendable, Equatable {
   struct Step: Sendable, Equatable {
     let offset: Int
@@ -98,7 +96,7 @@ extension OrderedKeys {
     let change: Int
     var old: Int?
     var new: Int?
-    /// How many results that no change is about come before it.
+    /// The number of unchanged results before it.
     var restBefore: (old: Int, new: Int) = (0, 0)
   }
 
@@ -145,7 +143,7 @@ extension OrderedKeys {
 }
 
 extension [Int] {
-  /// How many of the elements, which ascend, are below a number.
+  /// Returns the number of elements, which ascend, that are below a number.
   fileprivate func count(below number: Int) -> Int {
     var (low, high) = (0, count)
     while low < high {

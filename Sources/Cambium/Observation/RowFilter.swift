@@ -9,7 +9,7 @@ struct RowFilter: Sendable {
     self.condition = try RowCondition(condition, in: layout)
   }
 
-  /// What a change is to who sees only records that meet the condition; nil for nothing.
+  /// Returns the change as seen among the records that meet the condition; nil if there is none.
   ///
   /// - Throws: `.corrupt`.
   func filtered(_ change: EntryChange) throws(StoreError) -> EntryChange? {

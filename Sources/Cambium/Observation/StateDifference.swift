@@ -1,7 +1,7 @@
 /// An entry as it was in one state, and as it is in a later one.
 struct EntryChange: Sendable {
   let key: [UInt8]
-  /// Nil where there was none; so is `new` where there is none any more.
+  /// Nil if there was none; so is `new` where there is none any more.
   let old: [UInt8]?
   let new: [UInt8]?
 }
@@ -83,7 +83,7 @@ private struct EntryComparison {
     after = step.after.trees
   }
 
-  /// Nil where the entry is as it was.
+  /// Returns nil if the entry is as it was.
   mutating func change(of key: RawSpan) throws(StoreError) -> EntryChange? {
     let wasThere = try before.copyValue(of: key, in: tree, to: &old)
     let isThere = try after.copyValue(of: key, in: tree, to: &new)

@@ -2,15 +2,15 @@
 final class TreeFeed {
   let tree: TreeSlot
   private var journal = ChangeJournal()
-  /// Those of the whole tree, and those of them that may be waiting.
+  /// The observers of the whole tree, and those of them that may be waiting.
   private var observers: [ObjectIdentifier: Observer] = [:]
   private var waiting: [ObjectIdentifier: Observer] = [:]
-  /// Those of one key, by the key's hash.
+  /// The observers of one key, by the key's hash.
   private var keyObservers: [Int: [Observer]] = [:]
   private var keyObserverCount = 0
-  /// Those of one key that was changed, and who are to be woken for it.
+  /// The observers of a key that was changed, which are to be woken.
   private var touched: [Observer] = []
-  /// Those that wait and began while commits were under way that nobody noted for them.
+  /// The waiting observers that began while commits were under way for which no keys were noted.
   private var catchingUp: [Observer] = []
   /// The batches before were seen to be visible.
   private var wokenNumber = 0
@@ -103,7 +103,7 @@ extension TreeFeed {
     observer.touch(first, last, by: author)
   }
 
-  /// What commits up to `sequence` changed for an observer since it was asked last; nil for nothing.
+  /// Returns the changes of commits up to `sequence` for an observer since the last call; nil if there are none.
   func takeChanges(for observer: Observer, through sequence: UInt64) -> ObservedChanges? {
     let isCatchingUp = observer.isCatchingUp && observer.seen < sequence
     observer.seen = sequence
@@ -163,7 +163,7 @@ extension [UInt8] {
 }
 
 extension RawSpan {
-  /// Of a key's bytes, in this process.
+  /// The hash of a key's bytes, in this process.
   fileprivate var keyHash: Int {
     var hasher = Hasher()
     unsafe withUnsafeBytes { unsafe hasher.combine(bytes: $0) }

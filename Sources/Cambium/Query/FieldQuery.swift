@@ -6,9 +6,9 @@ struct FieldQuery: Hashable, Sendable {
   /// Nil for all records.
   var condition: FieldCondition?
   var order: [FieldOrder] = []
-  /// How many records there are at most.
+  /// The highest number of records.
   var limit: Int?
-  /// How many of the first are left out; behind `after`, if there is one.
+  /// The number of records that are left out at the beginning; after `after`, if there is one.
   var offset = 0
   /// The record behind which the first comes.
   var after: Place?
@@ -27,7 +27,7 @@ struct FieldQuery: Hashable, Sendable {
     self.after = after
   }
 
-  /// How many records have to be known: those that are left out, and those that come. Nil for all.
+  /// The number of records that must be found: those that are left out, and those that are returned. Nil for all.
   var foundCount: Int? {
     guard let limit else { return nil }
     let (count, isTooMuch) = limit.addingReportingOverflow(offset)
@@ -43,9 +43,9 @@ struct FieldQuery: Hashable, Sendable {
 
   /// A record's place in the order.
   enum Place: Hashable, Sendable {
-    /// Of the record with this primary key, which has to be there unless records come by primary key.
+    /// The place of the record with this primary key, which must exist unless records are sorted by primary key.
     case key([FieldValue])
-    /// Of this record, whether or not it is there.
+    /// The place of this record, whether or not it exists.
     case record(key: [UInt8], row: [UInt8])
   }
 }

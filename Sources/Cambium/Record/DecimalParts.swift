@@ -77,7 +77,7 @@ extension DecimalParts {
   private static var compactFlag: UInt32 { 0x0400 }
   private static var negativeFlag: UInt32 { 0x0800 }
 
-  /// Whether decimals are laid out so: nobody promises it.
+  /// True if decimals are laid out so: nobody promises it.
   static let isLayoutKnown: Bool = {
     guard MemoryLayout<Decimal>.size == MemoryLayout<Words>.size else { return false }
     let samples = [
@@ -133,7 +133,7 @@ extension DecimalParts {
     }
   }
 
-  /// - Returns: nil where the bytes are not what `encode` makes.
+  /// - Returns: nil if the bytes are not what `encode` makes.
   init?(decoding bytes: RawSpan) {
     let count = bytes.byteCount
     if count == 0 {

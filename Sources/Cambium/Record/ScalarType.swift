@@ -30,7 +30,7 @@ extension ScalarType {
     }
   }
 
-  /// The bytes that a value takes; nil where they vary.
+  /// The bytes that a value takes; nil if they vary.
   var fixedWidth: Int? { columnType.fixedWidth }
 }
 

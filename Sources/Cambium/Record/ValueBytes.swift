@@ -18,7 +18,7 @@ extension UUID {
 }
 
 extension String {
-  /// A copy of `bytes`; nil where they are not UTF-8.
+  /// A copy of `bytes`; nil if they are not UTF-8.
   @inline(__always)
   init?(utf8 bytes: RawSpan) {
     let span = Span<UInt8>(_bytes: bytes)
@@ -34,7 +34,7 @@ extension Data {
 }
 
 extension URL {
-  /// - Returns: nil where the text is not what a URL is stored as.
+  /// - Returns: nil if the text is not what a URL is stored as.
   init?(stored text: String) {
     self.init(string: text)
     guard absoluteString == text else { return nil }

@@ -52,7 +52,7 @@ extension ColumnType {
   /// True if values may lie outside the row.
   public var isExternal: Bool { if case .external = self { true } else { false } }
 
-  /// What rows depend on: of an external column not where values go that are yet to be written.
+  /// The type as far as rows depend on it: without the options by which new values of an external column are written.
   var stored: ColumnType {
     if case .external(let type, _) = self { .external(of: type, BlobOptions()) } else { self }
   }

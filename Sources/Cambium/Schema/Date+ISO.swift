@@ -35,7 +35,7 @@ extension Date {
         + fraction)
   }
 
-  /// What `init(iso:)` makes exactly this date of.
+  /// The text of which `init(iso:)` makes exactly this date.
   var isoText: String {
     let seconds = timeIntervalSinceReferenceDate
     // From the year 1 to 9999.

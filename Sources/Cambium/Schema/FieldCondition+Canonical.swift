@@ -1,9 +1,9 @@
 extension FieldCondition {
-  /// How deep the conditions of indexes may be nested.
+  /// The depth to which conditions may be nested.
   static let depthMax = 32
 
-  /// The same with the operands of every `and` and `or` in the order of their bytes, so that conditions
-  /// that differ in nothing else are the same. Only of conditions that an index can have.
+  /// The condition with the operands of every `and` and `or` in the order of their bytes, so that conditions that differ in
+  /// nothing else are equal. Only for conditions that an index can have.
   var canonical: FieldCondition {
     switch self {
     case .comparison, .isIn, .match, .contains, .computed: self
@@ -41,7 +41,7 @@ extension FieldCondition {
     }
   }
 
-  /// Whatever in it is neither *and*, *or* nor *not* is replaced by what `change` makes of it.
+  /// Returns the condition with each term that is not *and*, *or* or *not* replaced by the result of `change`.
   func mapTerms<Failure: Error>(
     _ change: (FieldCondition) throws(Failure) -> FieldCondition
   ) throws(Failure) -> FieldCondition {

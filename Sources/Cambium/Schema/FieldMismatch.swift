@@ -12,7 +12,7 @@ public struct FieldMismatch: Error, Hashable, Sendable {
     self.reason = reason
   }
 
-  /// The same mismatch, with the field that the value is of.
+  /// Returns the mismatch with the field of the value.
   func naming(_ field: String, of record: String) -> FieldMismatch {
     FieldMismatch(record: record, field: field, reason: reason)
   }

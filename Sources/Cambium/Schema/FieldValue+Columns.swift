@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 
 extension FieldValue {
-  /// The same value as a column of a type holds it; nil where it does not convert exactly.
+  /// Returns the value as a column of a type holds it; nil if it does not convert exactly.
   ///
-  /// Numbers convert to numbers, strings to UUIDs and absolute URLs. A double is exactly a float also
-  /// where both are written with the same digits, so that 0.1 can be said of a float. −0.0 becomes 0.0.
-  /// Null, and what takes a codec, converts to nothing.
+  /// Numbers convert to numbers, strings to UUIDs and absolute URLs. A double also converts to a float if both are written
+  /// with the same digits, so that 0.1 can be the default of a float. −0.0 becomes 0.0. Null, and types with a codec, do not
+  /// convert.
   func converted(to type: ColumnType) -> FieldValue? {
     switch type {
     case .boolean: if case .boolean = self { self } else { nil }
@@ -31,7 +31,7 @@ extension FieldValue {
     }
   }
 
-  /// Whether it is no number though its type is one of numbers.
+  /// True if it is no number though its type is one of numbers.
   var isNaN: Bool {
     switch self {
     case .float(let value): value.isNaN
@@ -136,7 +136,7 @@ extension FieldValue {
 }
 
 extension FieldValue {
-  /// Whether it comes before, with, or after a value of the same type: negative, 0, positive. Nil where
+  /// Compares it with a value of the same type: negative, 0 or positive if it comes before, with, or after that; nil if
   /// the two have no order.
   func compare(to other: FieldValue) -> Int? {
     switch (self, other) {

@@ -110,7 +110,7 @@ extension Optional: FieldNumber where Wrapped: FieldNumber {}
 extension Optional: FieldText where Wrapped: FieldText {}
 
 extension FieldValue {
-  /// What a column would hold of any value; nil where it takes a codec.
+  /// Creates the value that a column holds of any Swift value; nil if that takes a codec.
   init?(converting value: Any) {
     switch value {
     case let value as any FieldValueConvertible: self = value.fieldValue

@@ -31,7 +31,7 @@ extension RecordSchema {
     Fingerprint(hash: SipHash128(of: canonicalBytes.rawSpan))
   }
 
-  /// All that a fingerprint depends on, in one order.
+  /// Everything on which a fingerprint depends, in one order.
   private var canonicalBytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(text: name)
@@ -89,7 +89,7 @@ extension [UInt8] {
 }
 
 extension String {
-  /// Whether it is lower by its bytes.
+  /// Returns true if it is lower by its bytes.
   func precedes(_ other: String) -> Bool {
     utf8.lexicographicallyPrecedes(other.utf8)
   }

@@ -144,7 +144,7 @@ extension ByteReader {
     try string(Int(try integer(UInt32.self)))
   }
 
-  /// All that remains, as a string.
+  /// Reads the rest as a string.
   fileprivate mutating func rest() throws(StoreError) -> String {
     try string(remaining)
   }

@@ -1,8 +1,7 @@
 extension Schema {
-  /// The same schema, whose external values are written as another one says that describes the same.
+  /// Returns the schema with the options of external values of another one that describes the same.
   ///
-  /// From which size on they lie outside, and how, is no part of what is stored: a program may say otherwise at any
-  /// time.
+  /// Those options are no part of the stored description: a program may change them at any time.
   func writing(as other: Schema) -> Schema {
     var types: [UInt32: [UInt32: ColumnType]] = [:]
     for record in other.records {
@@ -32,7 +31,7 @@ extension RecordSchema {
 }
 
 extension BlobOptions {
-  /// Why there can be no such options; nil where there can.
+  /// Why there can be no such options; nil if there can.
   var fault: String? {
     guard (0...StoreError.Limit.valueLength.bound / 2).contains(threshold) else {
       return "a threshold is 0 to \(StoreError.Limit.valueLength.bound / 2) bytes"

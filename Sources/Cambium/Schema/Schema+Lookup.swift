@@ -17,7 +17,7 @@ extension RecordSchema {
   /// - Complexity: O(log fields).
   func field(_ number: UInt32) -> FieldSchema? { fields.field(number) }
 
-  /// Whether a record may have no value for a field: for itself, or for the composite it is a part of.
+  /// Returns true if a record may have no value for a field: for itself, or for the composite it is a part of.
   func canBeNull(_ field: FieldSchema) -> Bool {
     var field = field
     while !field.isOptional {

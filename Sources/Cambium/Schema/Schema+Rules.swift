@@ -1,4 +1,4 @@
-/// What is wrong with a schema: with which record of it, which of its fields, and why.
+/// A fault of a schema: its record, its field, and the reason.
 struct SchemaFault: Error, Hashable {
   var record: String
   var field: String?
@@ -184,7 +184,7 @@ extension FieldCondition.Comparison {
 }
 
 extension FieldValue {
-  /// Whether it is, as it is, a value of a column that can be in keys.
+  /// Returns true if it is a value of a column that can be in keys, without conversion.
   func isStored(as type: ColumnType) -> Bool {
     switch (self, type) {
     case (.boolean, .boolean), (.string, .string), (.date, .date), (.data, .binaryData),

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension SchemaDecoder {
-  /// - Parameter isElement: Whether of an array, which is of no arrays.
+  /// - Parameter isElement: True for the type of an array's elements, which cannot be arrays.
   func type(from reader: inout ByteReader, isElement: Bool) throws(StoreError) -> ColumnType {
     let code = try reader.integer(UInt8.self)
     switch code {

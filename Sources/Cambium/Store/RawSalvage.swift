@@ -5,7 +5,7 @@
 
   /// Finds all footers in the page segments of the store at `path`, newest first. Nothing is written.
   ///
-  /// - Parameter isComplete: Whether those older than the newest whole one are checked, too.
+  /// - Parameter isComplete: True if those older than the newest whole one are checked, too.
   /// - Throws: `.missing`, `.networkFileSystem`, `.io`.
   public static func search(
     at path: String, isComplete: Bool = false

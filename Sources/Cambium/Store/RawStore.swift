@@ -123,7 +123,7 @@
 /// How a raw store keeps and reads what it holds.
 @_spi(Raw) public struct RawStoreOptions: Hashable, Sendable {
   var engine = EngineOptions()
-  /// Whether a directory on a network file system is accepted.
+  /// True if a directory on a network file system is accepted.
   public var allowsNetworkFileSystems = false
 
   public init() {}

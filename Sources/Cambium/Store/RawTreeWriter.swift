@@ -7,7 +7,7 @@
 
   /// Begins a tree in a new directory at `path`.
   ///
-  /// - Parameter direct: Whether pages go past the page cache.
+  /// - Parameter direct: True if pages go past the page cache.
   public init(creatingAt path: String, direct: Bool = true) throws(StoreError) {
     let medium = try PosixFileSystem(at: path, creating: true)
     var random = SystemRandomNumberGenerator()

@@ -21,7 +21,7 @@ extension Condition {
   }
 }
 
-/// What no condition has.
+/// A part of a predicate that no condition has.
 struct UntranslatedPart: Error {
   var text: String
 
@@ -30,7 +30,7 @@ struct UntranslatedPart: Error {
   }
 }
 
-/// What a part of a predicate is.
+/// The meaning of a part of a predicate.
 enum PredicatePart {
   case record
   case condition(ConditionTree)
@@ -41,7 +41,7 @@ enum PredicatePart {
   case range(lower: ExpressionTree, upper: ExpressionTree, FieldCondition.Comparison)
 }
 
-/// What the variables of a predicate stand for.
+/// The values of a predicate's variables.
 struct PredicateContext {
   let root: any Any.Type
   var parts: [PredicateExpressions.VariableID: PredicatePart] = [:]

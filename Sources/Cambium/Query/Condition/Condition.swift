@@ -84,7 +84,7 @@ extension Condition {
     return condition
   }
 
-  /// The same without finding out whether the fields can be asked so.
+  /// Returns the condition on fields, without checking whether it fits them.
   func fields(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
     let layout = type.trees.layout
     return try tree.condition { property throws(StoreError) in

@@ -4,7 +4,7 @@
 struct TooDeep: Error {}
 
 extension ConditionTree {
-  /// The same of fields, by the names that `name` gives properties.
+  /// Returns the condition on fields, by the names that `name` gives properties.
   func condition<Failure: Error>(
     _ name: (PropertyReference) throws(Failure) -> String,
     tooDeep: () -> Failure

@@ -37,7 +37,7 @@ extension ConditionTree {
   /// How deep terms are put together in pairs before they are gathered in a list, so that a thousand of them do
   /// not nest a thousand deep.
   private static var pairDepthMax: Int { 50 }
-  /// How long a list may be to be copied into another; a longer one becomes one element of it.
+  /// The most elements of a list that is copied into another; a longer one becomes one element of it.
   private static var copiedCountMax: Int { 4_096 }
 
   @usableFromInline

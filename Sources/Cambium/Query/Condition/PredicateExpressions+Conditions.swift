@@ -40,7 +40,7 @@ extension PredicateExpressions.NotEqual: TranslatedExpression {
 }
 
 extension PredicateContext {
-  /// Of values, or of a condition with a constant or another condition.
+  /// Translates the equality of values, or of a condition with a constant or another condition.
   fileprivate func equality(
     _ one: Any, _ other: Any
   ) throws(UntranslatedPart) -> ConditionTree {

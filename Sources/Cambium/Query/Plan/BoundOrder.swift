@@ -3,7 +3,7 @@
 struct BoundOrder: Sendable {
   /// With the forms in which keys to sort by have them.
   private(set) var columns: [KeyColumn] = []
-  /// Whether a primary key comes behind; otherwise the columns have all of it.
+  /// True if a primary key comes behind; otherwise the columns have all of it.
   private(set) var hasWholeKey = false
   /// Columns that have one value in all records of the query. They are left out, unless records are to come
   /// after one that may have another.
@@ -13,7 +13,7 @@ struct BoundOrder: Sendable {
 
   private init() {}
 
-  /// - Parameter isAfter: Whether records are to come after one that may not meet the condition.
+  /// - Parameter isAfter: True if records are to come after one that may not meet the condition.
   /// - Throws: `.invalidQuery` where there is no such field, or its values have no order.
   init(
     _ order: [FieldOrder], _ condition: Conjunction, isAfter: Bool, in layout: RowLayout
@@ -36,7 +36,7 @@ struct BoundOrder: Sendable {
     dropPrimaryKey(key)
   }
 
-  /// What the order ends with anyway need not be said.
+  /// Drops the primary key from the end of the order, which ends with it anyway.
   private mutating func dropPrimaryKey(_ key: [KeyColumn]) {
     guard columns.count >= key.count else { return }
     let isThere = zip(columns.suffix(key.count), key).allSatisfy { one, other in
@@ -81,7 +81,7 @@ extension KeyColumn {
 
 // MARK: What a tree gives
 
-/// What the order of a tree's keys does for the order that a query wants.
+/// The part of a query's order that the order of a tree's keys gives.
 struct GivenOrder: Sendable {
   enum Extent: Hashable, Sendable {
     /// Entries come as they are wanted.
@@ -93,9 +93,9 @@ struct GivenOrder: Sendable {
 
   var extent = Extent.nothing
   var isBackward = false
-  /// How many parts of the key make a group.
+  /// The number of parts of the key that make a group.
   var partCount = 0
-  /// Whether records of a group differ in nothing that is wanted but the primary key.
+  /// True if records of a group differ in nothing that is wanted but the primary key.
   var isByKeyInGroups = false
 }
 
@@ -103,7 +103,7 @@ extension BoundOrder {
   /// - Parameters:
   ///   - parts: Of the tree's keys; behind those of an index the primary key comes.
   ///   - fixed: The values of parts that can have only one.
-  ///   - isIndex: Whether they are those of an index.
+  ///   - isIndex: True if they are those of an index.
   func given(by parts: [KeyColumn], fixed: [FieldValue?], isIndex: Bool) -> GivenOrder {
     var given = GivenOrder()
     var matched = 0

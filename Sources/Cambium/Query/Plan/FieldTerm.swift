@@ -1,4 +1,4 @@
-/// What a part of a condition says of one column, in a way that ranges of keys can say too.
+/// The demand of a part of a condition on one column, in a form that ranges of keys can express.
 struct FieldTerm: Hashable, Sendable {
   enum Demand: Hashable, Sendable {
     /// One of these values, which are of the column's type, or null.
@@ -18,7 +18,7 @@ struct FieldTerm: Hashable, Sendable {
   let demand: Demand
   /// Which of the condition's conjuncts it is.
   let conjunct: Int
-  /// Whether that demands nothing else.
+  /// True if that demands nothing else.
   let isWhole: Bool
 
   var isCaseInsensitive: Bool {
@@ -33,7 +33,7 @@ struct FieldTerm: Hashable, Sendable {
 /// A condition as what has to hold all together.
 struct Conjunction: Sendable {
   private(set) var conjuncts: [FieldCondition] = []
-  /// Of the conjuncts that ranges can say; others have none.
+  /// The terms of the conjuncts that ranges can express; others have none.
   private(set) var terms: [FieldTerm] = []
 
   init(_ condition: FieldCondition?, in layout: RowLayout) {
@@ -58,7 +58,7 @@ struct Conjunction: Sendable {
     }
   }
 
-  /// What the condition demands of a column; nil where ranges cannot say it.
+  /// Returns the demand of the condition on a column; nil if ranges cannot express it.
   private static func demand(
     of condition: FieldCondition, in layout: RowLayout
   ) -> (Int, FieldTerm.Demand)? {
@@ -128,7 +128,7 @@ struct Conjunction: Sendable {
 }
 
 extension FieldCondition {
-  /// How a pattern begins, where the condition is one.
+  /// The beginning of the pattern, if the condition is one.
   fileprivate var likeStart: LikePattern.Start? {
     guard case .match(_, let match) = self, match.kind == .like else { return nil }
     return LikePattern.start(of: match.text)

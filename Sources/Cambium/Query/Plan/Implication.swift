@@ -4,7 +4,7 @@ internal import FoundationEssentials
 // wants. Only what is plain is seen; what is not, leaves the index alone.
 
 extension Conjunction {
-  /// Whether every record that meets this meets `condition`; false where that is not plain.
+  /// Returns true if every record that meets this meets `condition`; false where that is not plain.
   func implies(_ condition: FieldCondition, in layout: RowLayout) -> Bool {
     if conjuncts.contains(where: { $0.isSame(as: condition) }) { return true }
     switch condition {
@@ -30,7 +30,7 @@ extension Conjunction {
 }
 
 extension FieldTerm.Demand {
-  /// Whether values that meet this meet `other`.
+  /// Returns true if values that meet this meet `other`.
   fileprivate func implies(_ other: FieldTerm.Demand) -> Bool {
     switch (self, other) {
     case (.isAny(let values), _): return values.allSatisfy { other.isMet(by: $0) }

@@ -6,7 +6,7 @@ struct KeyRanges: Sendable {
   private(set) var said = ConjunctSet()
   /// The value of each part that can have only one, as far as parts are bound.
   private(set) var fixed: [FieldValue?] = []
-  /// How many parts have bounds.
+  /// The number of parts that have bounds.
   private(set) var boundCount = 0
 
   /// Without a bound.
@@ -16,10 +16,10 @@ struct KeyRanges: Sendable {
     return ranges
   }()
 
-  /// Whether every part that has bounds can have only one value.
+  /// True if every part that has bounds can have only one value.
   var isFixed: Bool { fixed.allSatisfy { if case .some = $0 { true } else { false } } }
 
-  /// How many ranges are sought one by one at most.
+  /// The highest number of ranges that are sought one by one.
   static var most: Int { 256 }
 }
 
@@ -28,21 +28,21 @@ struct KeyRangeBuilder {
   private struct Prefix {
     var bytes: [UInt8] = []
     var hasNull = false
-    /// Whether it is a whole key, of which the last bytes have no end.
+    /// True if it is a whole key, of which the last bytes have no end.
     var isWhole = false
 
     var range: KeyRange { isWhole ? KeyRange(only: bytes) : KeyRange(prefix: bytes) }
   }
 
   private let parts: KeyLayout
-  /// The parts where they are the whole key; nil where they never are, or always.
+  /// The parts where they are the whole key; nil if they never are, or always.
   private let wholeParts: KeyLayout?
   private let layout: RowLayout
   private let terms: [FieldTerm]
   private let encoder: KeyEncoder
   private var prefixes: [Prefix] = []
   private var result = KeyRanges()
-  /// Whether every bound is what the terms say, and not cut.
+  /// True if every bound is what the terms say, and not cut.
   private var isExact = true
 
   /// For the rows themselves.
@@ -144,7 +144,7 @@ extension KeyRangeBuilder {
     return true
   }
 
-  /// The same for one of each.
+  /// Extends the ranges by one value, if there is one of each.
   private mutating func extendOnly(by value: FieldValue, _ place: Int) throws(StoreError) {
     let column = column(place, behind: prefixes[0], isNull: value == .null)
     guard let bytes = try encoded(value, column) else { return prefixes.removeAll() }

@@ -6,7 +6,7 @@ struct PlannedQuery {
   let order: BoundOrder
   let recordCount: Int
 
-  /// Whether the records are the same in whatever order they come.
+  /// True if the records are the same in whatever order they come.
   var isInAnyOrder: Bool {
     if need.isOrdered || query.limit != nil || query.offset > 0 { return false }
     return query.after.map { _ in false } ?? true
@@ -25,7 +25,7 @@ struct QueryCandidate {
   var isOneRecord = false
   var cost = 0.0
 
-  /// Whether keys are found and put together first.
+  /// True if keys are found and put together first.
   var isOfKeys: Bool {
     if case .keys = access { true } else { false }
   }

@@ -1,5 +1,5 @@
-/// What steps take, in nanoseconds, about: as measured with a store in memory's reach. Plans are only
-/// compared by them.
+/// The approximate costs of steps in nanoseconds, as measured with a store that fits into memory. They serve only to
+/// compare plans.
 enum QueryCost {
   static let scannedRow = 40.0
   static let indexEntry = 40.0

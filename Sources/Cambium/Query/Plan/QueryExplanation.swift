@@ -103,7 +103,7 @@ extension QueryRunner {
     }
   }
 
-  /// Those that may not have all of the records, or have them in no order that is of use.
+  /// Returns the indexes that may lack some of the records, or have them in no useful order.
   private func unusedIndexes(_ candidates: [QueryCandidate]) -> [QueryExplanation.Other] {
     let places = candidates.compactMap { candidate -> Int? in
       if case .index(let place, _) = candidate.access { place } else { nil }

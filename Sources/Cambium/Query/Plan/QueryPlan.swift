@@ -1,12 +1,12 @@
-/// How the records of one query are found.
+/// The plan of one query.
 struct QueryPlan: Sendable {
   var access: QueryAccess
-  /// What of the condition the access does not say; nil if nothing.
+  /// The part of the condition that the access does not cover; nil if there is none.
   var residual: RowCondition?
-  /// The same as the user wrote it, for explanations.
+  /// The uncovered part as the user wrote it, for explanations.
   var unsaid: FieldCondition?
   let order: BoundOrder
-  /// What the access's own order does for that.
+  /// The part of the order that the access gives.
   var given: GivenOrder
   /// About how many entries are read: exact where the access is all of the condition.
   var estimate: Int
@@ -14,14 +14,14 @@ struct QueryPlan: Sendable {
   var cost: Double
   /// The values of parts that can have only one, in the access's tree.
   var fixed: [FieldValue?] = []
-  /// Whether the rows of the records are wanted.
+  /// True if the rows of the records are wanted.
   let needsRows: Bool
 
-  /// Whether the entries that are read are the records that are wanted, as many.
+  /// True if the entries that are read are the records that are wanted, as many.
   var isExact: Bool { residual == nil }
 }
 
-/// Where records are looked for.
+/// The trees in which records are searched.
 enum QueryAccess: Sendable {
   /// Among the rows, by primary key.
   case rows([KeyRange])
@@ -39,11 +39,11 @@ indirect enum KeySet: Sendable {
   case intersection([KeySet])
 }
 
-/// What a query needs of the records that it finds.
+/// The parts of the found records that a query needs.
 struct QueryNeed: Hashable, Sendable {
-  /// Whether rows are wanted, and not only primary keys.
+  /// True if rows are wanted, and not only primary keys.
   let needsRows: Bool
-  /// Whether it matters in which order they come.
+  /// True if it matters in which order they come.
   let isOrdered: Bool
 
   static let records = QueryNeed(needsRows: true, isOrdered: true)

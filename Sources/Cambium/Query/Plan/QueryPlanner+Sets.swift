@@ -1,7 +1,7 @@
 // What several trees give together, by primary keys.
 
 extension QueryPlanner {
-  /// What the two best indexes have both, where each says something that the other does not.
+  /// Returns the intersection of the two best indexes, if each covers a part that the other does not.
   ///
   /// - Parameter candidates: The rows, then indexes.
   func intersection(
@@ -23,7 +23,7 @@ extension QueryPlanner {
       estimate: first.estimate + second.estimate)
   }
 
-  /// All that the alternatives of a conjunct have together, where there is an index for each.
+  /// Returns the union of the alternatives of a conjunct, if there is an index for each.
   func unionCandidate(
     _ conjunct: Int, _ planned: PlannedQuery
   ) throws(StoreError) -> QueryCandidate? {
@@ -50,7 +50,7 @@ extension QueryPlanner {
       given: byKey(planned), estimate: estimate)
   }
 
-  /// What keys that come in their order give.
+  /// Returns the order that keys in their own order give.
   private func byKey(_ planned: PlannedQuery) -> GivenOrder {
     GivenOrder(extent: planned.order.columns.isEmpty ? .all : .nothing)
   }

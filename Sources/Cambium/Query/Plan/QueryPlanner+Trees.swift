@@ -38,14 +38,14 @@ extension QueryPlanner {
       estimate: try count(of: ranges.ranges, in: index.slot, planned), fixed: ranges.fixed)
   }
 
-  /// Whether an index of all records begins with what the condition or the order asks for.
+  /// Returns true if an index of all records begins with what the condition or the order asks for.
   private func isOfUse(_ index: IndexLayout, _ planned: PlannedQuery) -> Bool {
     let first = index.parts.columns[0].column
     return planned.condition.terms.contains { $0.column == Int(first) }
       || planned.order.columns.first?.column == first
   }
 
-  /// How many entries a tree has in ranges; of many ranges, about.
+  /// Returns the number of entries that a tree has in ranges; for many ranges, approximately.
   private func count(
     of ranges: [KeyRange], in tree: TreeSlot, _ planned: PlannedQuery
   ) throws(StoreError) -> Int {

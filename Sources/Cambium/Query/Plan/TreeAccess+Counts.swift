@@ -5,7 +5,7 @@ extension TreeAccess {
     return try estimatedCount(from: range.low.rawSpan, upTo: high.rawSpan, in: tree)
   }
 
-  /// How many entries a tree has in a range.
+  /// Returns the number of entries that a tree has in a range.
   ///
   /// - Complexity: O(log count); O(count) for what a transaction that spills has changed.
   func count(of range: KeyRange, in tree: TreeSlot) throws(StoreError) -> Int {

@@ -13,7 +13,7 @@ extension BoundOrder {
 }
 
 extension RowReader {
-  /// Whether a column's value is of numbers and none; those come behind all.
+  /// Returns true if a column's value is of numbers and none; those come behind all.
   fileprivate func isNotANumber(_ column: KeyColumn) throws(StoreError) -> Bool {
     guard column.place.kind != .key, !isNull(column.place) else { return false }
     return switch column.type {

@@ -6,7 +6,7 @@ public struct FieldSum: Sendable {
   public private(set) var count = 0
   fileprivate var integers: Int128 = 0
   fileprivate var doubles = 0.0
-  /// Nil where they are too high or too low for a decimal.
+  /// Nil if they are too high or too low for a decimal.
   private var decimals: DecimalParts? = DecimalParts(isNegative: false, exponent: 0, magnitude: 0)
   private let place: ColumnPlace
   private let type: ScalarType

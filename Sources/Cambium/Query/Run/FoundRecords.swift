@@ -8,21 +8,21 @@ final class FoundRecords {
   private let record: RecordTrees
   private let trees: TreeAccess
   private let order: RecordOrder
-  /// What finds the records' blobs; nil where they have none.
+  /// A finder of the records' blobs; nil if they have none.
   @usableFromInline let blobs: BlobFinder?
   /// For what was sorted.
   private lazy var listedRow = FoundRow(of: record, in: trees)
-  /// How many come yet; nil for all.
+  /// The number of records that are still to be returned; nil for all.
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var left: Int?
-  /// How many are left out before the next.
+  /// The number of records to be left out before the next.
   @exclusivity(unchecked) private var offset: Int
   @exclusivity(unchecked) private var source: RecordSource
-  /// How many were left out by their number, before anything was read.
+  /// The number of records that were left out by count, before anything was read.
   @exclusivity(unchecked) private var skippedCount = 0
-  /// What groups are made of, where only groups come in order.
+  /// The groups, if only groups come in order.
   @exclusivity(unchecked) private var groups: RecordGroups?
-  /// Of the sources that were read before the present one.
+  /// The entries read from earlier sources.
   @exclusivity(unchecked) private var entryCountBefore = 0
   @exclusivity(unchecked) private var rowCountBefore = 0
   @exclusivity(unchecked) private(set) var resultCount = 0
@@ -73,7 +73,7 @@ final class FoundRecords {
     return .listed(listed(keys))
   }
 
-  /// What was sorted has met the condition.
+  /// Returns the sorted keys as a source; they have met the condition.
   private func listed(_ keys: SortedKeys) -> KeySource {
     KeySource(keys, nil, listedRow, isChanging: trees.isChanging, entryCount: 0)
   }
@@ -174,7 +174,7 @@ extension FoundRecords {
     return false
   }
 
-  /// How many are to come, with those that are left out and the one that is sought now.
+  /// The number of records still needed, including those that are left out and the one that is sought now.
   private var wantedCount: Int? {
     guard let left = unsafe left else { return nil }
     let (count, isTooMuch) = unsafe left.addingReportingOverflow(offset + 1)
@@ -197,16 +197,16 @@ extension FoundRecords {
     unsafe _overrideLifetime(try source.row(), borrowing: self)
   }
 
-  /// How many entries were read so far, of whatever tree.
+  /// The number of entries read so far, of any tree.
   var entryCount: Int { unsafe entryCountBefore + (groups?.entryCount ?? source.entryCount) }
-  /// How many rows were looked at so far.
+  /// The number of rows read so far.
   var rowCount: Int {
     unsafe rowCountBefore + source.rowCount + (groups?.rowCount ?? 0)
   }
 }
 
 extension QueryPlan {
-  /// How many records a source has to give of which rows are looked at; 0 where none is.
+  /// Returns the number of records whose rows a source has to read; 0 if none.
   fileprivate func wantedCount(_ query: FieldQuery) -> Int {
     switch given.extent {
     case .all:

@@ -8,7 +8,7 @@ final class FoundRow {
   /// Nil outside of snapshots, and where rows may be of older versions.
   private let snapshot: SnapshotTrees?
   // One owner on one thread uses them, so accesses cannot overlap.
-  /// What is looked up ahead, once it is.
+  /// The rows that are looked up ahead, once they are.
   @exclusivity(unchecked) private(set) var ahead: RowsAhead?
   /// The place of the present one in that; -1 where it is looked up alone.
   @exclusivity(unchecked) private var place = -1
@@ -49,7 +49,7 @@ final class FoundRow {
     unsafe isLoaded = false
   }
 
-  /// Whether there is a row of the key that it stands on.
+  /// Returns true if there is a row of the key that it stands on.
   ///
   /// - Throws: `.corrupt`, `.io`.
   func isThere(_ key: RawSpan) throws(StoreError) -> Bool {

@@ -8,16 +8,16 @@ final class IndexSource {
   private let layout: RowLayout
   private let condition: RowCondition?
   // One owner on one thread uses them, so accesses cannot overlap.
-  /// How many entries are wanted yet at most, to be read ahead; 0 where none is.
+  /// The highest number of entries still needed, to be read ahead; 0 if none.
   @exclusivity(unchecked) private var wantedCount: Int
-  /// How many entries are read ahead next.
+  /// The number of entries that are read ahead next.
   @exclusivity(unchecked) private var size = 1
   /// The entries that were read ahead: their keys, and which have a value.
   @exclusivity(unchecked) private var readKeys = KeyBatch()
   @exclusivity(unchecked) private var readValues: [Bool] = []
   /// The present one of them; -1 where it is the one that the cursor stands on.
   @exclusivity(unchecked) private var place = -1
-  /// Where the primary key begins in the entry's key that the cursor stands on; -1 where it is a copy of the value.
+  /// The offset of the primary key in the key of the cursor's entry; -1 if it is a copy of the value.
   @exclusivity(unchecked) private var keyStart = 0
   @exclusivity(unchecked) private var keyCopy: [UInt8] = []
 
@@ -66,7 +66,7 @@ final class IndexSource {
     return unsafe _overrideLifetime(try found.row(of: key), borrowing: self)
   }
 
-  /// How many entries were read and come no more.
+  /// The number of entries read so far.
   var entryCount: Int {
     unsafe place < 0 ? entries.count : entries.count - readKeys.count + place + 1
   }
@@ -140,7 +140,7 @@ extension IndexSource {
     }
   }
 
-  /// Whether the index's entry has a value.
+  /// Returns true if the index's entry has a value.
   func entryHasValue() throws(StoreError) -> Bool {
     if unsafe place >= 0 { return unsafe readValues[place] }
     let entries = entries

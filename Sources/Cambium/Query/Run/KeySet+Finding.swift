@@ -54,7 +54,7 @@ extension KeySet {
 }
 
 extension SortedKeys {
-  /// What both have, which are sorted.
+  /// Returns the keys that both lists have, which are sorted.
   fileprivate func common(
     with other: SortedKeys, of record: RecordTrees
   ) throws(StoreError) -> SortedKeys {

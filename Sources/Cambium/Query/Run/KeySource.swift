@@ -1,11 +1,11 @@
 /// Records whose primary keys are known.
 final class KeySource {
   private let found: FoundRow
-  /// What finding the keys has read.
+  /// The number of entries read to find the keys.
   let entryCount: Int
   private let keys: SortedKeys
   private let condition: RowCondition?
-  /// Whether rows may be gone since, as in a transaction that goes on.
+  /// True if rows may be gone since, as in a transaction that goes on.
   private let isChanging: Bool
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) private var place = -1

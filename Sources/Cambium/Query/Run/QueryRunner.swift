@@ -15,7 +15,7 @@ struct QueryRunner {
     return try FoundRecords(plan, query, of: record, in: trees, encoder)
   }
 
-  /// How many records a query has; with `most`, those beyond are not looked for.
+  /// Returns the number of records of a query; with `most`, counting stops there.
   ///
   /// - Complexity: O(log records) where ranges of keys say all of the condition; otherwise linear in the
   ///   entries that are read.

@@ -1,7 +1,7 @@
 /// A place among the entries of a tree's ranges, that moves from one to the next, or from one to the one before.
 /// It begins before the first.
 final class RangeCursor {
-  /// Where it stands.
+  /// The cursor in the tree.
   let cursor: CursorAccess
   private let ranges: [KeyRange]
   private let isBackward: Bool
@@ -12,7 +12,7 @@ final class RangeCursor {
   /// The bound that the present range ends with, in the direction of the cursor; none if it has no bound.
   @exclusivity(unchecked) private var bound: [UInt8] = []
   @exclusivity(unchecked) private var hasBound = false
-  /// How many entries it has stood on.
+  /// The number of entries read.
   @exclusivity(unchecked) private(set) var count = 0
 
   init(_ cursor: CursorAccess, _ ranges: [KeyRange], isBackward: Bool) {

@@ -7,7 +7,7 @@ final class RecordGroups {
   private let record: RecordTrees
   private let trees: TreeAccess
   // One owner on one thread uses them, so accesses cannot overlap.
-  /// What all entries of the present group begin with.
+  /// The common beginning of all entries of the present group.
   @exclusivity(unchecked) private var prefix: [UInt8] = []
   @exclusivity(unchecked) private var hasBegun = false
   @exclusivity(unchecked) private var isAtEnd = false
@@ -91,8 +91,8 @@ final class RecordGroups {
     }
   }
 
-  /// How many bytes the parts that make a group have; of a key that was cut, or nearly is, at most what comes
-  /// before the hash: behind that it says nothing of the order.
+  /// Returns the number of bytes of the parts that make a group. In a key that was cut, or nearly was, at most the bytes
+  /// before the hash, which has no order.
   private func groupPrefixLength() throws(StoreError) -> Int {
     min(try groupLength(entryKey), IndexLayout.cutPrefix)
   }
@@ -131,7 +131,7 @@ final class RecordGroups {
     return reader.offset
   }
 
-  /// How much of the entry's key is the primary key.
+  /// Returns the length of the primary key in the entry's key.
   private func lengthOfPrimaryKey() throws(StoreError) -> Int {
     guard case .index(let source) = source else { return 0 }
     return try source.entryHasValue() ? 0 : source.key.byteCount

@@ -9,9 +9,9 @@ final class RecordOrder {
   /// The record itself; its row is empty where the order asks for none.
   @exclusivity(unchecked) private(set) var startKey: [UInt8] = []
   @exclusivity(unchecked) private(set) var startRow: [UInt8] = []
-  /// Whether the records that come now differ in nothing but the primary key; without a start.
+  /// True if the records that come now differ in nothing but the primary key; without a start.
   var isByKey = false
-  /// Whether there is such a record, and what comes next may be before it.
+  /// True if there is such a record, and what comes next may be before it.
   var hasStart = false
 
   /// - Parameter encoder: For this alone, from now on.
@@ -40,7 +40,7 @@ extension RecordOrder {
     try keys.add(encoder.key, keyLength: source.key.byteCount)
   }
 
-  /// Whether the record at a source's place comes behind the start.
+  /// Returns true if the record at a source's place comes behind the start.
   func isBehindStart(_ source: RecordSource) throws(StoreError) -> Bool {
     if !hasStart { return true }
     if columns.columns.isEmpty { return isBehindStart(source.key) }

@@ -1,4 +1,4 @@
-/// Where a query takes records from, one by one. What the condition rejects is neither copied nor decoded.
+/// A source from which a query takes records one by one. Rejected records are neither copied nor decoded.
 enum RecordSource {
   case rows(RowSource)
   case index(IndexSource)
@@ -42,14 +42,14 @@ enum RecordSource {
     }
   }
 
-  /// Whether it is on an entry of an index that was cut, or may have to be compared with one that was.
+  /// True if it is on an entry of an index that was cut, or may have to be compared with one that was.
   @inline(__always)
   var isOnLongKey: Bool {
     guard case .index(let source) = self else { return false }
     return source.entryKey.byteCount >= IndexLayout.cutPrefix
   }
 
-  /// How many entries were read, of whatever tree.
+  /// The number of entries read, of any tree.
   var entryCount: Int {
     switch self {
     case .rows(let source): unsafe source.entries.count
@@ -58,7 +58,7 @@ enum RecordSource {
     }
   }
 
-  /// How many rows were looked at.
+  /// The number of rows read.
   var rowCount: Int {
     switch self {
     case .rows(let source): unsafe source.entries.count

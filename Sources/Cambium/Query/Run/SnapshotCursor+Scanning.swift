@@ -7,7 +7,7 @@ extension SnapshotCursor {
     get { unsafe _overrideLifetime(cursor.key, borrowing: self) }
   }
 
-  /// Of an entry whose value has no pages of its own.
+  /// The value of an entry whose value has no pages of its own.
   private var storedValue: RawSpan {
     @_lifetime(borrow self)
     @inline(__always)

@@ -4,9 +4,9 @@ struct SourceOpening {
   let order: RecordOrder
   let record: RecordTrees
   let trees: TreeAccess
-  /// How many records are wanted at most, of which the rows are; 0 where they are not.
+  /// The highest number of records whose rows are needed; 0 if they are not.
   let wantedCount: Int
-  /// Whether records were left out as asked.
+  /// True if records were left out as asked.
   private(set) var hasSkipped = false
 
   init(

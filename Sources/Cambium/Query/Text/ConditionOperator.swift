@@ -1,4 +1,4 @@
-/// What a part of a text is: the one or the other, which only its operators tell.
+/// A parsed part of a text: a condition or an expression, which only operators distinguish.
 enum ParsedCondition {
   case condition(FieldCondition)
   /// `isBare`, a field or a value without parentheses.
@@ -16,7 +16,7 @@ enum ConditionPrecedence: Int, Comparable {
   var tighter: ConditionPrecedence { ConditionPrecedence(rawValue: rawValue + 1) ?? .sign }
 }
 
-/// What can stand between two operands.
+/// An operator between two operands.
 enum ConditionOperator {
   case or, and
   case comparison(FieldCondition.Comparison)

@@ -4,9 +4,9 @@ struct ConditionParser {
   let tokens: [ConditionToken]
   var index = 0
 
-  /// How deep parentheses and the like may be nested.
+  /// The depth to which parentheses and the like may be nested.
   private static var depthMax: Int { 400 }
-  /// How long a chain of computations may be, which nest though nothing in their text does.
+  /// The length of a chain of computations, which nest although nothing in their text does.
   private static var chainMax: Int { 200 }
 
   init(_ text: String) throws(ConditionSyntaxError) {
@@ -80,7 +80,7 @@ extension ConditionParser {
     return left
   }
 
-  /// All that follows with the same *and* or *or* between.
+  /// Parses all operands that follow with the same *and* or *or* between them.
   private mutating func chain(
     _ precedence: ConditionPrecedence, _ first: ParsedCondition, from start: Int, depth: Int
   ) throws(ConditionSyntaxError) -> FieldCondition {
@@ -155,7 +155,7 @@ extension ConditionParser {
     return .expression(.value(try value(depth: depth)), isBare: true, depth: 1)
   }
 
-  /// What stands between parentheses, of which the first was taken.
+  /// Parses the content of parentheses, of which the first was read.
   private mutating func group(depth: Int) throws(ConditionSyntaxError) -> ParsedCondition {
     let inner = try parse(.or, depth: depth - 1)
     try expect(")")

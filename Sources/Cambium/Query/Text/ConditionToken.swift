@@ -1,7 +1,7 @@
 /// A part of a condition's text.
 struct ConditionToken {
   var kind: Kind
-  /// Where it begins, in Unicode scalars.
+  /// The offset of its beginning, in Unicode scalars.
   var offset: Int
 
   enum Kind: Hashable {
@@ -123,7 +123,7 @@ extension ConditionLexer {
     return .name(parts.joined(separator: "."), isQuoted: isQuoted || parts.count > 1)
   }
 
-  /// What is up to the next `quote`.
+  /// Reads the text up to the next `quote`.
   private mutating func quoted(
     _ quote: Unicode.Scalar
   ) throws(ConditionSyntaxError) -> String {
@@ -137,7 +137,7 @@ extension ConditionLexer {
     throw error("\(quote) at the end")
   }
 
-  /// What stands behind a backslash.
+  /// Reads the escape after a backslash.
   private mutating func escape() throws(ConditionSyntaxError) -> Unicode.Scalar {
     guard let scalar = next else { throw error("a character behind the backslash") }
     offset += 1

@@ -34,7 +34,7 @@ extension FieldValue {
     self = try parser.wholeValue()
   }
 
-  /// Nil where there is no such type, or the text is none of its values.
+  /// Fails if there is no such type, or the text is none of its values.
   init?(_ type: String, _ text: String) {
     let value: FieldValue? =
       switch type.lowercased() {
@@ -61,7 +61,7 @@ extension FieldValue {
     return .decimal(value)
   }
 
-  /// Of hexadecimal digits.
+  /// Parses data of hexadecimal digits.
   private static func data(_ text: String) -> FieldValue? {
     let digits = Array(text.utf8)
     guard digits.count % 2 == 0 else { return nil }

@@ -3,7 +3,7 @@ struct BlobCheck {
   private let trees: TreeAccess
   private let blobs: BlobTrees
   private let records: [RecordTrees]
-  /// Nil where the store was opened without a header of blobs.
+  /// Nil if the store was opened without a header of blobs.
   private let segments: LocatedSegments?
   private(set) var faults: [StoreError] = []
 
@@ -17,7 +17,7 @@ struct BlobCheck {
     self.segments = segments
   }
 
-  /// - Parameter deep: Whether the contents are read.
+  /// - Parameter deep: True if the contents are read.
   /// - Complexity: all rows with external fields are read, and all of the map; of each blob its tail.
   /// - Throws: `.io`. Damage is a fault.
   mutating func run(deep: Bool) throws(StoreError) {

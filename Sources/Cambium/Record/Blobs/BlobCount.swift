@@ -5,7 +5,7 @@ struct BlobCount {
   private let trees: TreeAccess
   private let records: [RecordTrees]
 
-  /// How many blobs are counted at a time.
+  /// The number of blobs that are counted at a time.
   static var countMax: Int { 1 << 20 }
 
   init(_ records: [RecordTrees], in trees: TreeAccess) {

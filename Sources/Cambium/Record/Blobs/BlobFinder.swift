@@ -6,7 +6,7 @@ final class BlobFinder {
   private let segments: LocatedSegments?
   /// Blobs that the state has no more: those that a transaction has let go of.
   private let released: [BlobIdentity: BlobPlace]
-  /// Whether a blob that is gone is one that cannot be read, and no fault: old rows may refer to such.
+  /// True if a blob that is gone is one that cannot be read, and no fault: old rows may refer to such.
   private let isOfOldRows: Bool
   /// Values that are in no store yet, as a row that is being put together numbers them.
   let waiting: [Blob]
@@ -23,13 +23,13 @@ final class BlobFinder {
     waiting = []
   }
 
-  /// Of a row that is being put together, and refers to no stored blobs.
+  /// Creates a finder for a row that is being put together, and refers to no stored blobs.
   init(_ waiting: [Blob]) {
     self.waiting = waiting
     (trees, blobs, segments, released, isOfOldRows) = (nil, nil, nil, [:], false)
   }
 
-  /// The same beside values that are in no store yet.
+  /// Returns the finder with values that are in no store yet.
   func with(_ waiting: [Blob]) -> BlobFinder { BlobFinder(self, waiting) }
 
   private init(_ other: BlobFinder, _ waiting: [Blob]) {
@@ -73,12 +73,12 @@ final class DeletedBlob: BlobSource {
 }
 
 extension TreeAccess {
-  /// What finds the blobs of rows of the past, as far as they are still there.
+  /// Returns a finder of the blobs of old rows, as far as they still exist.
   func oldBlobFinder(_ slots: BlobTrees) -> BlobFinder? {
     blobs.map { BlobFinder(self, slots, $0, isOfOldRows: true) }
   }
 
-  /// What finds the blobs of a record's rows; nil where none of its fields is external.
+  /// Returns a finder of the blobs of a record's rows; nil if none of its fields is external.
   func blobFinder(of record: RecordTrees) -> BlobFinder? {
     guard let slots = record.blobs, let segments = blobs else { return nil }
     return BlobFinder(self, slots, segments)

@@ -1,4 +1,4 @@
-/// What one transaction does with files of blobs.
+/// The use of files of blobs by one transaction.
 ///
 /// It keeps what is written from being collected, has it on the medium before the commit is, and says afterwards
 /// which segments may have become garbage.
@@ -8,7 +8,7 @@ final class BlobSession {
   private(set) var contents: [BlobIdentity: BlobContent] = [:]
   /// In the order in which the map took them in.
   private var places: [BlobPlace] = []
-  /// Where blobs are that the transaction took out of the map.
+  /// The places of the blobs that the transaction removed from the map.
   var released: [BlobIdentity: BlobPlace] = [:]
   /// Segments without a blob of the map.
   private(set) var emptied: [UInt32] = []
@@ -43,8 +43,7 @@ final class BlobSession {
   }
 }
 
-/// What transactions leave behind: segments that may be garbage, as committed states have no blob in them, and how much
-/// was written.
+/// The garbage of transactions: segments in which no committed state has a blob, and the number of bytes written.
 final class BlobBin: @unchecked Sendable {
   private let lock = ThreadLock()
   private var segments: Set<UInt32> = []

@@ -1,7 +1,7 @@
 // Reading the trees of blobs, in whichever state.
 
 extension BlobTrees {
-  /// What the map has of a blob; nil where it is not in it.
+  /// Returns the map's entry of a blob; nil if there is none.
   ///
   /// - Throws: `.corrupt` (X1), `.io`.
   func entry(
@@ -23,7 +23,7 @@ extension BlobTrees {
     return try SegmentAccount(decoding: value.rawSpan, of: key)
   }
 
-  /// Nil where the store has never been open for blobs.
+  /// Returns nil if the store has never been open for blobs.
   ///
   /// - Throws: `.corrupt` (X2), `.io`.
   func header(in trees: TreeAccess) throws(StoreError) -> BlobHeader? {

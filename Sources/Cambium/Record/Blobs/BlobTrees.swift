@@ -29,12 +29,12 @@ struct BlobTrees: Hashable, Sendable {
   }
 }
 
-/// What the map has of one blob.
+/// The map's entry of a blob.
 struct BlobEntry: Hashable, Sendable {
   var place: BlobPlace
-  /// How many external values refer to it, in all rows of the present state.
+  /// The number of external values that refer to it, in all rows of the present state.
   var references: UInt64
-  /// That of its content, where others with the same are to share it.
+  /// The hash of its content, if equal contents share it.
   let hash: SipHash128?
 
   func encoded() -> [UInt8] {
@@ -90,14 +90,14 @@ extension BlobIdentity {
     return key
   }
 
-  /// - Returns: nil where it is not as long as one.
+  /// - Returns: nil if it is not as long as one.
   init?(key: RawSpan) {
     guard key.byteCount == Self.size else { return nil }
     self.init(low: key.load(0, as: UInt64.self), high: key.load(8, as: UInt64.self))
   }
 }
 
-/// What a segment holds of the blobs that are in the map.
+/// The part of a segment that blobs of the map take.
 struct SegmentAccount: Hashable, Sendable {
   /// Behind the last blob that was ever committed in it.
   var end: UInt64 = 0
@@ -131,14 +131,14 @@ struct SegmentAccount: Hashable, Sendable {
   }
 }
 
-/// What holds for all blobs of a store.
+/// The properties common to all blobs of a store.
 struct BlobHeader: Hashable, Sendable {
   static let key: [UInt8] = []
 
   let seed: BlobSeed
   /// The highest segment that ever had a blob in the map. No number is used again.
   var highest: UInt32
-  /// Whether references are still to be counted anew, since rows were changed as wholes.
+  /// True if references are still to be counted anew, since rows were changed as wholes.
   var isCountDue: Bool
   /// The commit in which they were last counted anew, which is none of a program's; 0 if they never were.
   var countedIn: UInt64

@@ -2,9 +2,9 @@ internal import FoundationEssentials
 
 /// A type of properties that external fields can have.
 protocol ExternalContent: Sendable {
-  /// What is stored of it.
+  /// The blob that is stored of it.
   var blob: Blob { get }
-  /// - Returns: nil where the content is no such value.
+  /// - Returns: nil if the content is no such value.
   /// - Throws: `.corrupt`, `.io` where it has to be read.
   static func content(of blob: Blob) throws(StoreError) -> Self?
 }
@@ -67,7 +67,7 @@ struct ExternalBlob: ColumnValue {
 }
 
 extension RowReader {
-  /// What finds the content of an external value.
+  /// Returns the content of an external value, to be read.
   ///
   /// - Throws: `.corrupt` where nothing is there that it refers to.
   func blob(_ value: ExternalValue) throws(StoreError) -> Blob {

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// What a row has in the column of an external field: the value where it is short, else what finds it.
+/// The value of an external field in its column of a row: the value if it is short, else a reference to it.
 ///
 ///     ┌───┬──────────┐   ┌───┬──────────┬────────┬──────────┐
 ///     │ 0 │ value    │   │ 1 │ identity │ length │ checksum │
@@ -21,7 +21,7 @@ enum ExternalValue: Equatable {
   /// Values in memory up to this size are in the row until it is known whether they stay.
   static var inlineMax: Int { 64 << 10 }
 
-  /// - Returns: nil where the bytes are neither.
+  /// - Returns: nil if the bytes are neither.
   init?(decoding bytes: RawSpan) {
     guard bytes.byteCount > 0 else { return nil }
     let rest = bytes.part(1, bytes.byteCount - 1)
@@ -61,9 +61,9 @@ struct BlobReference: Hashable, Sendable {
   static let size = BlobIdentity.size + 12
 
   let identity: BlobIdentity
-  /// Of its content.
+  /// The length of its content.
   let length: UInt64
-  /// That of its tail.
+  /// The checksum of its tail.
   let checksum: Checksum
 
   init(_ identity: BlobIdentity, _ place: BlobPlace) {
@@ -72,7 +72,7 @@ struct BlobReference: Hashable, Sendable {
     checksum = place.checksum
   }
 
-  /// - Returns: nil where there are more bytes or less.
+  /// - Returns: nil if there are more bytes or less.
   init?(decoding bytes: RawSpan) {
     guard bytes.byteCount == Self.size else { return nil }
     identity = BlobIdentity(
@@ -87,7 +87,7 @@ struct BlobReference: Hashable, Sendable {
     bytes.append(integer: checksum.rawValue)
   }
 
-  /// Whether a blob of the same identity is the one that is meant.
+  /// Returns true if a blob of the same identity is the one that is meant.
   func isOf(_ place: BlobPlace) -> Bool { length == place.length && checksum == place.checksum }
 }
 

@@ -8,7 +8,7 @@ final class OpenedBlobs: Sendable {
   /// Segments that may be garbage.
   let bin = BlobBin()
 
-  /// Nil where the store has no blobs and cannot get any.
+  /// Nil if the store has no blobs and cannot get any.
   var keeper: BlobKeeper? {
     isOpen.load(ordering: .acquiring) ? unsafe opened : nil
   }
@@ -37,7 +37,7 @@ final class OpenedBlobs: Sendable {
 
   func close() { keeper?.close() }
 
-  /// What a transaction does with files of blobs.
+  /// Returns the session of a transaction with files of blobs.
   func session() -> BlobSession? {
     keeper.map { BlobSession($0, bin) }
   }

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 // Rows with external fields: what is long is stored outside of them, and the accounts of blobs change with the rows.
 
 extension RecordWriter {
-  /// What changes the accounts of a record's blobs; nil where it has no external fields.
+  /// Returns the accounts of a record's blobs, to be changed; nil if it has no external fields.
   ///
   /// - Throws: `.invalidValue` where the store was not opened for blobs.
   func accounts(of record: RecordTrees) throws(StoreError) -> BlobAccounts? {
@@ -15,7 +15,7 @@ extension RecordWriter {
     return BlobAccounts(trees, blobs, session)
   }
 
-  /// What finds the blobs of a record's rows, also of those that the transaction has changed or deleted; nil where it
+  /// Returns a finder of the blobs of a record's rows, also of rows that the transaction has changed or deleted; nil if it
   /// has none.
   func blobFinder(of record: RecordTrees) -> BlobFinder? {
     guard let blobs = record.blobs, let session = trees.blobSession else { return nil }
@@ -80,7 +80,7 @@ extension RecordWriter {
 }
 
 extension BlobAccounts {
-  /// - Parameter countsAll: Whether references are counted that are more than before; else blobs only come into
+  /// - Parameter countsAll: True if references are counted that are more than before; else blobs only come into
   ///   the map that are not in it: whoever makes trees that are no part of the state counts when they become one.
   fileprivate func apply(
     _ changes: [BlobIdentity: Int], in order: [BlobIdentity], countsAll: Bool
@@ -111,7 +111,7 @@ struct RowSettling {
     self.waiting = waiting
   }
 
-  /// - Returns: nil where the row can be stored as it is.
+  /// - Returns: nil if the row can be stored as it is.
   func settle(
     _ key: RawSpan, _ row: RawSpan, over old: [UInt8]
   ) throws(StoreError) -> [UInt8]? {
@@ -204,7 +204,7 @@ extension RowSettling {
     return BlobReference(other, entry.place)
   }
 
-  /// What refers to a blob that is in the store already.
+  /// Returns a reference to a blob that is in the store already.
   private func known(
     _ blob: Blob, _ options: BlobOptions
   ) throws(StoreError) -> BlobReference? {
@@ -249,7 +249,7 @@ extension RowSettling {
     }
   }
 
-  /// Whether a stored blob has the same content: one that is damaged has not, so that it can be replaced.
+  /// Returns true if a stored blob has the same content: one that is damaged has not, so that it can be replaced.
   private func isSame(_ blob: Blob, as reference: BlobReference) throws(StoreError) -> Bool {
     guard reference.length == UInt64(blob.count),
       let place = try accounts.entry(of: reference.identity)?.place, reference.isOf(place)
@@ -263,7 +263,7 @@ extension RowSettling {
     return true
   }
 
-  /// What a reader has next; nil where that is damaged.
+  /// Returns the next piece of a reader; nil if it is damaged.
   private func readWhole(_ reader: BlobReader) throws(StoreError) -> Data? {
     do throws(StoreError) { return try reader.read(upTo: BlobLayout.frameLength) } catch {
       guard case .corrupt = error else { throw error }

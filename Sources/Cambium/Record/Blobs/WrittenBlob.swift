@@ -14,6 +14,6 @@ final class WrittenBlob: BlobSource {
   var count: Int { reader.count }
   func reading() -> any BlobReading { reader }
 
-  /// Whether it lies in the files of this keeper.
+  /// Returns true if it lies in the files of this keeper.
   func isOf(_ keeper: BlobKeeper) -> Bool { self.keeper === keeper }
 }

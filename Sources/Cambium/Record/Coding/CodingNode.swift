@@ -6,9 +6,9 @@ struct CodingSlot: BitwiseCopyable, Sendable {
   let column: Int
   let place: ColumnPlace
   let isOptional: Bool
-  /// What the column holds, if that is one value.
+  /// The type of the column's value, if it is one value.
   let scalar: ScalarType?
-  /// What the elements are, if it is an array.
+  /// The type of the elements, if it is an array.
   let element: ScalarType?
 }
 
@@ -32,11 +32,11 @@ struct CodingEntry: Sendable {
 
 /// The fields of a record or of a composite in it, as coding keys name them.
 final class CodingNode: Sendable {
-  /// Of a composite: its stored name.
+  /// The stored name of a composite.
   let path: String?
   /// The Swift properties; by default coding keys have their names.
   private let properties: [String]
-  /// What they are stored as, without the composites around them.
+  /// Their stored names, without the composites around them.
   private let names: [String]
   let slots: [CodingSlot]
 
@@ -75,6 +75,6 @@ final class CodingNode: Sendable {
     slots.indices.map { (slots[$0], properties[$0], names[$0]) }
   }
 
-  /// What errors call a key of this node.
+  /// Returns the name of a key of this node in errors.
   func path(of key: String) -> String { path.map { "\($0).\(key)" } ?? key }
 }

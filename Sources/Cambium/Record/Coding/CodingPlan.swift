@@ -1,14 +1,13 @@
 internal import Synchronization
 
-/// How the values of one record type become keys and rows by way of their own `encode(to:)` and
-/// `init(from:)`.
+/// A plan by which the values of one record type become keys and rows through their own `encode(to:)` and `init(from:)`.
 ///
 /// Coding keys are matched to fields by the properties' names, then by the stored ones.
 @usableFromInline
 final class CodingPlan: Sendable {
   let layout: RowLayout
   private let tree: CodingTree
-  /// What is not in use, so that its memory serves the next record.
+  /// The encoders and decoders that are not in use, whose memory serves the next record.
   private let idle = Mutex(Idle())
 
   private struct Idle: ~Copyable {
@@ -52,8 +51,7 @@ final class CodingPlan: Sendable {
     return record
   }
 
-  /// Where reflection shows the properties, refuses one that no row could hold. Where it does not, encoding
-  /// one does.
+  /// Refuses a property that no row could hold, if reflection shows the properties. If not, encoding it does.
   private static func refuseDoubleOptionals(
     _ record: CheckedRecord, _ layout: RowLayout
   ) throws(StoreError) {

@@ -53,7 +53,7 @@ final class RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
     return DecodingSource(slot)
   }
 
-  /// Nil where the field is null.
+  /// Returns nil if the field is null.
   @inline(__always)
   private func present(_ key: Key) throws(StoreError) -> DecodingSource? {
     let source = try source(key)

@@ -59,7 +59,7 @@ extension RecordPlan {
 }
 
 extension RowReader {
-  /// Whether two records have the same in a column; also what is not a number is the same as itself.
+  /// Returns true if two records have the same in a column; also what is not a number is the same as itself.
   fileprivate func hasSameBytes(as other: RowReader, _ column: Column) -> Bool {
     let index = column.place.index
     switch column.place.kind {

@@ -1,5 +1,5 @@
-/// What is handed out where something cannot be encoded and the call cannot throw: the encoding as a whole
-/// fails, and whatever is encoded here throws.
+/// An encoder for values that cannot be encoded, in calls that cannot throw: everything encoded with it throws, and the
+/// encoding as a whole fails.
 struct RefusingEncoder: Encoder {
   private let encoding: RowEncoding
   private let path: String?

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 
-/// Where a value that is decoded comes from.
+/// The source of a value that is decoded.
 struct DecodingSource {
   let slot: CodingSlot
-  /// Of an array, where it is not the whole.
+  /// The element of an array, if it is not the whole array.
   let element: FieldValue?
 
   init(_ slot: CodingSlot, element: FieldValue? = nil) {
@@ -11,7 +11,7 @@ struct DecodingSource {
     self.element = element
   }
 
-  /// The type of scalar that is there; nil where it is none.
+  /// The type of scalar that is there; nil if it is none.
   var scalar: ScalarType? {
     element == nil ? slot.scalar : slot.element
   }
@@ -129,7 +129,7 @@ extension RowDecoding {
     }
   }
 
-  /// What is no scalar.
+  /// Decodes a value that is not a scalar.
   private func decodeWhole<Value: Decodable>(
     _ type: Value.Type, from source: DecodingSource
   ) throws -> Value {
@@ -145,7 +145,7 @@ extension RowDecoding {
     }
   }
 
-  /// What is made of a scalar: an enum, or what decodes itself from one.
+  /// Decodes a value that is made of a scalar: an enum, or a type that decodes itself from one.
   private func decodeSingle<Value: Decodable>(
     _ type: Value.Type, from source: DecodingSource
   ) throws -> Value {

@@ -107,7 +107,7 @@ extension RowDecoding {
     return try Value.take(from: &reader, as: layout.key.columns[part].form)
   }
 
-  /// What a codec made.
+  /// Returns the bytes that a codec made.
   func bytes(of slot: CodingSlot) throws(StoreError) -> [UInt8] {
     try checkOpen()
     let layout = layout

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 
-/// Where a value that is encoded goes.
+/// The target of a value that is encoded.
 struct EncodingTarget: BitwiseCopyable {
   let slot: CodingSlot
-  /// Whether it is appended to the array that the field is.
+  /// True if it is appended to the array that the field is.
   let isElement: Bool
 
   init(_ slot: CodingSlot, isElement: Bool = false) {
@@ -11,7 +11,7 @@ struct EncodingTarget: BitwiseCopyable {
     self.isElement = isElement
   }
 
-  /// The type that a scalar has to be of; nil where none can be.
+  /// The type that a scalar has to be of; nil if none can be.
   var scalar: ScalarType? {
     isElement ? slot.element : slot.scalar
   }
@@ -124,7 +124,7 @@ extension RowEncoding {
     }
   }
 
-  /// What is no scalar.
+  /// Encodes a value that is not a scalar.
   private func encodeWhole<Value: Encodable>(_ value: Value, to target: EncodingTarget) throws {
     switch tree.entries[target.slot.number].kind {
     case .transient: return
@@ -137,7 +137,7 @@ extension RowEncoding {
     }
   }
 
-  /// What should become a scalar: an enum, or what encodes itself as one.
+  /// Encodes a value that becomes a scalar: an enum, or a type that encodes itself as one.
   private func encodeSingle<Value: Encodable>(_ value: Value, to target: EncodingTarget) throws {
     if target.scalar?.integer != nil, let value = value as? any RecordIntegerEnum {
       try encodeInteger(value.intRawValue, to: target)

@@ -15,13 +15,13 @@ final class RowEncoding: @unchecked Sendable {
   /// The part of the key that is to come next, and what came too early.
   @exclusivity(unchecked) private var keyPart = 0
   @exclusivity(unchecked) private var keyValues: [Int: FieldValue] = [:]
-  /// What came for variable columns.
+  /// The bytes of variable columns.
   @exclusivity(unchecked) private var pending = PendingBytes()
   @exclusivity(unchecked) private var variables: [Range<Int>]
   @exclusivity(unchecked) private var arrays: [Int: ArrayWriter] = [:]
-  /// What came for external columns, by their places among the variable ones.
+  /// The values of external columns, by their places among the variable ones.
   @exclusivity(unchecked) private var externals: [Int: Blob] = [:]
-  /// What a container that cannot throw has met.
+  /// The error of a container that cannot throw.
   @exclusivity(unchecked) private var failure: StoreError?
 
   init(layout: RowLayout, tree: CodingTree) {

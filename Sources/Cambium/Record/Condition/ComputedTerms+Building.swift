@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 
-/// What an expression comes to, as far as that is known before there is a row.
+/// The result of an expression, as far as it is known before there is a row.
 private struct Operand {
   var step: Int
   var kind: Kind
-  /// Of a constant, which becomes what it is compared with.
+  /// The value of a constant, which takes the type with which it is compared.
   var literal: FieldValue?
 
   enum Kind {
@@ -156,7 +156,7 @@ extension ComputedBuilder {
     return Operand(step: terms.append(ComputedStep(action, steps.0, steps.1)), kind: .date)
   }
 
-  /// The two as values of one kind; nil where they have none in common.
+  /// The two as values of one kind; nil if they have none in common.
   mutating func unified(_ one: Operand, _ other: Operand) -> (Operand, Operand)? {
     if one.kind == other.kind || one.kind == .null || other.kind == .null { return (one, other) }
     if let literal = adapted(one, to: other.kind) { return (literal, other) }
@@ -249,7 +249,7 @@ extension ComputedStep.Action {
 }
 
 extension FieldExpression {
-  /// What an error can name.
+  /// The first field in the expression, which errors name.
   var firstField: String? {
     switch self {
     case .field(let name): name

@@ -1,4 +1,4 @@
-/// What is computed of a row in a condition: steps that name the steps whose values they take.
+/// The computations of a condition on a row: steps that name the steps whose values they use.
 struct ComputedTerms: Sendable {
   fileprivate(set) var steps: [ComputedStep] = []
   fileprivate(set) var constants: [ComputedValue] = []

@@ -19,7 +19,7 @@ extension ComputedValue {
     }
   }
 
-  /// How it is to another: null to one of the two; nil where both are null.
+  /// Returns its order to another value: if one is null, that of null; nil if both are.
   func order(to other: ComputedValue) -> RowTerm.Orders? {
     switch (self, other) {
     case (.null, .null): nil
@@ -44,7 +44,7 @@ extension ComputedValue {
     }
   }
 
-  /// Of values of one kind: what came before made them so.
+  /// Combines two values of one kind; earlier steps have made them so.
   func combined(_ other: ComputedValue, _ action: ComputedStep.Action) -> ComputedValue {
     switch (self, other) {
     case (.integer(let one), .integer(let other)): Self.combined(one, other, action)

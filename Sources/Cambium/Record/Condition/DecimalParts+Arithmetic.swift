@@ -1,7 +1,7 @@
 // Arithmetic of decimals. `Decimal`'s own ends the process where exponents leave their range.
 
 extension DecimalParts {
-  /// Rounded, half away from zero, to what a decimal holds; nil where it is too large.
+  /// Rounded, half away from zero, to what a decimal holds; nil if it is too large.
   static func sum(_ one: DecimalParts, _ other: DecimalParts) -> DecimalParts? {
     if one.magnitude == 0 { return other }
     if other.magnitude == 0 { return one }
@@ -64,7 +64,7 @@ extension DecimalParts {
     self.init(isNegative: value < 0, exponent: 0, magnitude: value.magnitude)
   }
 
-  /// A magnitude of 256 bits, rounded to one of 128 and to an exponent that there is; nil where that
+  /// A magnitude of 256 bits, rounded to one of 128 and to an exponent that there is; nil if that
   /// is too small.
   private init?(_ isNegative: Bool, _ exponent: Int, high: UInt128, low: UInt128) {
     var (high, low, exponent) = (high, low, exponent)

@@ -1,5 +1,5 @@
 extension DecimalParts {
-  /// How `value` is to this one, without making keys of either.
+  /// Returns the order of `value` to this one, without making keys of either.
   func order(of value: DecimalParts) -> RowTerm.Orders {
     if value.isNaN || isNaN { return .none }
     if value == self { return .same }
@@ -10,7 +10,7 @@ extension DecimalParts {
 
   private var sign: Int { magnitude == 0 ? 0 : isNegative ? -1 : 1 }
 
-  /// Of different values that are not zero and have one sign.
+  /// Compares the magnitudes of different values that are not zero and have the same sign.
   private func magnitudePrecedes(_ other: DecimalParts) -> Bool {
     let points = (digitCount + Int(exponent), other.digitCount + Int(other.exponent))
     if points.0 != points.1 { return points.0 < points.1 }

@@ -7,7 +7,7 @@ struct ElementTerm: Sendable {
 
   private enum Element: Sendable {
     case double(Double)
-    /// As a row has it.
+    /// The bytes of a value as a row has it.
     case bytes([UInt8])
   }
 
@@ -47,7 +47,7 @@ struct ElementTerm: Sendable {
 }
 
 extension FieldValue {
-  /// What a row has for a value of the type, in an array too; nil where it is of another.
+  /// Returns the bytes that a row has for a value of the type, in an array, too; nil if it is of another type.
   func rowBytes(of type: ScalarType) -> [UInt8]? {
     guard let width = type.fixedWidth else { return variableBytes(of: type.columnType) }
     guard let bits = bits(of: type) else { return nil }

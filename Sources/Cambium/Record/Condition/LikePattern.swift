@@ -54,7 +54,7 @@ struct LikePattern: Sendable {
     return parts
   }
 
-  /// What texts that a pattern matches begin with.
+  /// The beginning of the texts that a pattern matches.
   enum Start: Hashable {
     /// They are this.
     case all(String)
@@ -75,7 +75,7 @@ struct LikePattern: Sendable {
     return parts.count == 2 && parts[1] == .anyRun ? .prefix(start) : .part(start)
   }
 
-  /// Whether all of the bytes are what the pattern says.
+  /// Returns true if all of the bytes are what the pattern says.
   ///
   /// - Complexity: O(bytes × tokens) at worst, with several wildcards; O(bytes) as a rule.
   func matches(_ bytes: RawSpan, lowercasing: Bool) -> Bool {
@@ -105,7 +105,7 @@ struct LikePattern: Sendable {
     }
   }
 
-  /// Where the bytes go on behind what the token stands for at `offset`; nil where that is not there.
+  /// Returns the offset after the bytes that the token matches at `offset`; nil if it does not match.
   private func step(
     _ token: UInt16, _ bytes: RawSpan, _ offset: Int, _ lowercasing: Bool
   ) -> Int? {

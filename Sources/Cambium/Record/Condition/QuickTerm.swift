@@ -4,13 +4,13 @@
 /// Where most rows are passed by, most are passed by with no more than this.
 struct QuickTerm: BitwiseCopyable, Sendable {
   private let term: RowTerm
-  /// How long rows are at least, which have the number then.
+  /// The least length of a row that has the number.
   private let lengthMin: Int
-  /// Where the bit is that says whether the number is there.
+  /// The offset of the byte with the number's null bit.
   private let nullOffset: Int
   private let nullMask: UInt8
 
-  /// Nil where the question has to be asked of a whole record.
+  /// Fails if the question has to be asked of a whole record.
   init?(_ term: RowTerm, _ layout: RowLayout) {
     guard term.onFalse == RowTerm.reject, term.action.isOfFixedNumber else { return nil }
     self.term = term
@@ -20,7 +20,7 @@ struct QuickTerm: BitwiseCopyable, Sendable {
     nullMask = bit.map { 1 << UInt8($0 % 8) } ?? 0
   }
 
-  /// Whether no record of the row meets the condition. False also where the row may be damaged.
+  /// Returns true if no record of the row meets the condition. False also where the row may be damaged.
   @inline(__always)
   func rejects(_ row: RawSpan) -> Bool {
     guard row.byteCount >= lengthMin, row.load(0, as: UInt8.self) <= RowFlags.endWidthMax else {

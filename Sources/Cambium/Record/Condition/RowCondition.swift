@@ -7,7 +7,7 @@ final class RowCondition: Sendable {
   private let terms: [RowTerm]
   private let first: UInt32
   let operands: RowOperands
-  /// What most rows can be rejected by; nil where each has to be looked at.
+  /// A term by which most rows can be rejected; nil if each has to be read.
   let quick: QuickTerm?
 
   /// - Throws: `.invalidQuery` where the record has no such field, or the field's values cannot be asked
@@ -21,7 +21,7 @@ final class RowCondition: Sendable {
     quick = first < terms.count ? QuickTerm(terms[Int(first)], layout) : nil
   }
 
-  /// Whether a record meets it.
+  /// Returns true if a record meets it.
   ///
   /// - Throws: `.corrupt` where a value that it looks at is damaged.
   @inline(__always)
@@ -35,7 +35,7 @@ final class RowCondition: Sendable {
   }
 }
 
-/// What the terms of a condition compare with, where that is more than a word.
+/// The operands of a condition's terms that are longer than a word.
 struct RowOperands: Sendable {
   var bytes: [UInt8] = []
   var decimals: [DecimalParts] = []
@@ -43,6 +43,6 @@ struct RowOperands: Sendable {
   var matchers: [TextMatcher] = []
   var elements: [ElementTerm] = []
   var computed = ComputedTerms()
-  /// How the parts of the primary key are skipped.
+  /// The ways in which the parts of the primary key are skipped.
   var keyParts: [KeySkip] = []
 }

@@ -109,7 +109,7 @@ extension RowConditionBuilder {
 }
 
 extension FieldValue {
-  /// As `RowReader.word` has it.
+  /// The word of the value, as of `RowReader.word`.
   fileprivate var word: UInt64? {
     switch self {
     case .boolean(let value): value ? 1 : 0
@@ -122,8 +122,8 @@ extension FieldValue {
     }
   }
 
-  /// As `converted`; besides, a string in the form of ISO 8601 is a date, and a double without a fraction an
-  /// integer.
+  /// Converts the value as `converted` does; a string in the form of ISO 8601 is also a date, and a double without a
+  /// fraction an integer.
   func compared(as type: ColumnType) -> FieldValue? {
     if let converted = converted(to: type) { return converted }
     switch self {

@@ -6,7 +6,7 @@ struct RowConditionBuilder {
   private(set) var terms: [RowTerm] = []
   var operands = RowOperands()
 
-  /// How deep conditions may be nested, and what is computed in them.
+  /// The depth to which conditions, and computations in them, may be nested.
   static var depthMax: Int { 200 }
 
   init(_ layout: RowLayout) {
@@ -169,7 +169,7 @@ extension RowConditionBuilder {
 }
 
 extension RowTerm.Action {
-  /// What compares values of a type in rows.
+  /// Creates the comparison of values of a type in rows.
   fileprivate init(_ type: ScalarType) {
     self =
       switch type {

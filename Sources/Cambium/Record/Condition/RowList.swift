@@ -48,7 +48,7 @@ extension RowList {
     find { run in bytes.compare(run) }
   }
 
-  /// Whether one of the values is what `bytes` begins with; none begins with another.
+  /// Returns true if one of the values is what `bytes` begins with; none begins with another.
   func containsStart(of bytes: RawSpan) -> Bool {
     find { run in
       let order = bytes.part(0, min(bytes.byteCount, run.byteCount)).compare(run)
@@ -56,7 +56,7 @@ extension RowList {
     }
   }
 
-  /// - Parameter order: Whether what is sought comes before, with, or after a value.
+  /// - Parameter order: Compares the sought key with a value: before, with, or after it.
   private func find(_ order: (RawSpan) -> Int) -> Bool {
     guard case .bytes(let bytes, let ends) = values else { return false }
     var low = 0

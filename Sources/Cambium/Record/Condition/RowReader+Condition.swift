@@ -27,7 +27,7 @@ extension RowReader {
     }
   }
 
-  /// Where a part of the key begins.
+  /// Returns the offset of a part of the key.
   func keyOffset(of part: Int, _ parts: [KeySkip]) throws(StoreError) -> Int {
     var offset = 0
     for index in 0..<part {
@@ -41,7 +41,7 @@ extension RowReader {
   var notADecimal: StoreError { fault(.rowValues, "a decimal is none, or not reduced") }
 }
 
-/// How a part of a key that is not the last is skipped.
+/// The way in which a part of a key that is not the last is skipped.
 enum KeySkip: BitwiseCopyable, Sendable {
   case fixed(Int)
   /// Bytes behind which an end is marked, each turned by a mask.
@@ -57,7 +57,7 @@ enum KeySkip: BitwiseCopyable, Sendable {
     }
   }
 
-  /// How many bytes the part takes from `start` on; nil where it does not end.
+  /// Returns the number of bytes that the part takes from `start` on; nil if it does not end.
   func length(in key: RawSpan, from start: Int) -> Int? {
     switch self {
     case .fixed(let width): return start + width <= key.byteCount ? width : nil
@@ -77,7 +77,7 @@ enum KeySkip: BitwiseCopyable, Sendable {
 }
 
 extension ScalarType {
-  /// As `fixedWidth`, of those that have one; 0 of others.
+  /// The `fixedWidth` of types that have one; 0 for others.
   @inline(__always)
   var keyWidth: Int {
     switch self {

@@ -9,14 +9,14 @@ struct RowTerm: BitwiseCopyable, Sendable {
   private let nullBit: Int32
   /// The offset or number of a column, the part of a key.
   let place: UInt32
-  /// Where a key's part begins, unless that varies.
+  /// The offset of a key's part, unless it varies.
   let keyOffset: UInt32
   private(set) var onTrue: UInt32 = 0
   private(set) var onFalse: UInt32 = 0
   /// The operand's bits, or where it is among those that are more than a word.
   let operand: UInt64
 
-  /// What comes next where the condition is decided.
+  /// The next term if the condition is decided.
   static var accept: UInt32 { .max }
   static var reject: UInt32 { .max - 1 }
   static var varyingOffset: UInt32 { .max }
@@ -34,7 +34,7 @@ struct RowTerm: BitwiseCopyable, Sendable {
     case computed
   }
 
-  /// What an order can be, a bit for each.
+  /// The possible orders, a bit for each.
   struct Orders: OptionSet, BitwiseCopyable, Sendable {
     let rawValue: UInt8
 
@@ -65,7 +65,7 @@ struct RowTerm: BitwiseCopyable, Sendable {
   @inline(__always)
   private var isOfEquality: Bool { orders.has(.less) == orders.has(.greater) }
 
-  /// The bit in the row that says that there is no value; nil where there always is one.
+  /// The bit in the row that says that there is no value; nil if there always is one.
   var nullBitIndex: Int? { nullBit < 0 ? nil : Int(nullBit) }
 
   func followed(onTrue: UInt32, onFalse: UInt32) -> RowTerm {
@@ -97,7 +97,7 @@ extension RowTerm.Orders {
   @inline(__always)
   init(sign: Int) { self = sign < 0 ? .less : sign == 0 ? .same : .greater }
 
-  /// The same where all values are in the opposite order.
+  /// The orders if all values are in the opposite order.
   var reversed: RowTerm.Orders {
     var orders = subtracting([.less, .greater])
     if contains(.less) { orders.insert(.greater) }

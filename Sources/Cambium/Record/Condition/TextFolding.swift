@@ -8,7 +8,7 @@ enum TextFolding {
     return options.contains(.caseInsensitive) ? Lowercase.bytes(of: bytes.rawSpan) : bytes
   }
 
-  /// Nil where the bytes are not UTF-8.
+  /// Returns nil if the bytes are not UTF-8.
   static func bytes(of bytes: RawSpan, _ options: TextMatch.Options) -> [UInt8]? {
     guard let text = String(utf8: bytes) else { return nil }
     return Self.bytes(of: text, options)

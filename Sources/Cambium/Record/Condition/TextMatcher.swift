@@ -15,7 +15,7 @@ struct TextMatcher: Sendable {
     pattern = match.kind == .like ? LikePattern(match.text, match.options) : nil
   }
 
-  /// Nil where it has options and the bytes are not UTF-8.
+  /// Returns nil if it has options and the bytes are not UTF-8.
   func matches(_ bytes: RawSpan) -> Bool? {
     if options.isEmpty { return matches(bytes, lowercasing: false) }
     if bytes.isASCII {
@@ -37,7 +37,7 @@ struct TextMatcher: Sendable {
     }
   }
 
-  /// Whether the text is at `offset` of `bytes`, which go on far enough.
+  /// Returns true if the text is at `offset` of `bytes`, which go on far enough.
   private func isText(_ bytes: RawSpan, at offset: Int, _ lowercasing: Bool) -> Bool {
     if !lowercasing { return bytes.part(offset, text.count).equals(text.rawSpan) }
     for index in text.indices where bytes.lowercased(offset &+ index) != text[index] {

@@ -3,7 +3,7 @@ extension RecordCheck {
   ///
   /// - Parameters:
   ///   - last: The last commit of the state.
-  ///   - schemas: Of all versions that the store has; nil where the records of changes are not looked at.
+  ///   - schemas: Of all versions that the store has; nil if the records of changes are not looked at.
   /// - Throws: `.corrupt` (H1) of the first fault, `.io`.
   static func checkHistory(
     in trees: TreeAccess, _ slot: TreeSlot, through last: UInt64 = .max,

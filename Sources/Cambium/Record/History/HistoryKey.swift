@@ -34,14 +34,14 @@ struct HistoryKey: Hashable {
 }
 
 extension StoreError {
-  /// What to throw where an entry of the history breaks a rule.
+  /// Returns the error for an entry of the history that breaks a rule.
   static func historyFault(_ key: RawSpan, _ reason: String) -> StoreError {
     .corrupt(
       .entry(tree: HistoryKey.treeName, key: key.array()), invariant: .history, reason: reason)
   }
 }
 
-/// What a commit did to a record.
+/// The change of a record by a commit.
 enum HistoryKind: UInt8 {
   case inserted = 1
   case updated = 2

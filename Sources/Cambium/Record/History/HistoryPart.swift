@@ -53,7 +53,7 @@ struct HistoryPartReader: ~Escapable {
       bytes, at: .entry(tree: HistoryKey.treeName, key: key.bytes), invariant: .history)
   }
 
-  /// What the first part begins with.
+  /// Reads the date and author, with which the first part begins.
   ///
   /// - Throws: `.corrupt` (H1), as all do.
   mutating func commit() throws(StoreError) -> (date: Double, author: String?) {

@@ -8,7 +8,7 @@ struct HistoryWriter {
   /// The commit that is being made.
   private let sequence: UInt64
 
-  /// How many entries one commit takes out, at most, besides as many as it adds.
+  /// The highest number of entries that one commit removes, besides as many as it adds.
   private static var slice: Int { 16 }
 
   init(_ trees: TransactionTrees, in slot: TreeSlot) {
@@ -17,9 +17,9 @@ struct HistoryWriter {
     sequence = trees.sequence
   }
 
-  /// What a history is to keep. A commit is too old where either says so.
+  /// The commits that a history keeps. A commit is removed if either limit says so.
   struct Retention: Hashable, Sendable {
-    /// As many commits; nil for all.
+    /// The number of commits; nil for all.
     var commits: UInt64?
     /// In seconds; nil for ever.
     var age: Double?
@@ -64,7 +64,7 @@ extension HistoryWriter {
     return Int(count) + 1
   }
 
-  /// What became of a record; nil where it is as it was.
+  /// Returns the kind of a record's change; nil if it is unchanged.
   private func kind(
     of key: [UInt8], from old: [UInt8]?, in record: RecordTrees
   ) throws(StoreError) -> HistoryKind? {
@@ -148,9 +148,9 @@ extension HistoryWriter {
   }
 }
 
-/// Up to which commit the history is not there.
+/// The floor of a history: the last commit of which it has nothing.
 enum HistoryFloor {
-  /// That of a state; the state's last commit where no history is kept.
+  /// Returns the floor of a state's history; `UInt64.max` if no history is kept.
   static func read(_ trees: TreeAccess, _ slot: TreeSlot) throws(StoreError) -> UInt64 {
     try find(trees, slot) ?? .max
   }

@@ -25,8 +25,7 @@ extension DecimalParts {
     return isNegative ? [Self.negative] + bytes.map { ~$0 } : [Self.positive] + bytes
   }
 
-  /// How many bytes such a key is, at the beginning of `bytes` from `start` on, each turned by `mask`;
-  /// nil where there is none.
+  /// Returns the number of bytes of such a key in `bytes` from `start` on, each inverted by `mask`; nil if there is none.
   static func keyLength(in bytes: RawSpan, from start: Int, mask: UInt8) -> Int? {
     guard start < bytes.byteCount else { return nil }
     let kind = bytes.load(start, as: UInt8.self) ^ mask
@@ -40,7 +39,7 @@ extension DecimalParts {
     return nil
   }
 
-  /// - Returns: nil where the bytes are not what `keyBytes` makes.
+  /// - Returns: nil if the bytes are not what `keyBytes` makes.
   init?(keyBytes bytes: [UInt8]) {
     switch bytes.first {
     case Self.zero where bytes.count == 1:

@@ -1,4 +1,4 @@
-/// How the entries of one index are made of a record's bytes.
+/// The layout by which the entries of one index are made of a record's bytes.
 final class IndexLayout: Sendable {
   let schema: IndexSchema
   /// Its place in the record's indexes.
@@ -9,7 +9,7 @@ final class IndexLayout: Sendable {
   let wholeParts: KeyLayout
   /// Which records are in the index; nil for all.
   let condition: RowCondition?
-  /// How long primary keys are, where that is always the same and they end all keys that were not cut; else 0.
+  /// The length of primary keys if it is always the same and they end all keys that were not cut; else 0.
   let keyLength: Int
 
   /// - Throws: `.invalidQuery` where the condition cannot be.
@@ -25,7 +25,7 @@ final class IndexLayout: Sendable {
   }
 }
 
-/// What the value of an index entry is.
+/// The kind of an index entry's value.
 enum IndexEntryValue: Sendable {
   /// Nothing: the key ends with the primary key.
   case empty
@@ -49,12 +49,12 @@ extension RowLayout {
 extension IndexLayout {
   /// The length of a key that was cut; others are shorter.
   static var cutLength: Int { StoreError.Limit.keyLength.bound }
-  /// How many bytes of a cut key are those of its parts; a hash follows.
+  /// The number of bytes of a cut key that are those of its parts; a hash follows.
   static var cutPrefix: Int { cutLength - SipHash128.size }
 
   /// Puts the key of a record's entry together.
   ///
-  /// - Returns: what its value is; nil where the record is not in the index.
+  /// - Returns: what its value is; nil if the record is not in the index.
   /// - Throws: `.invalidQuery` for a value that is not a number, `.corrupt` for a damaged record.
   func encode(_ record: RowReader, to key: KeyEncoder) throws(StoreError) -> IndexEntryValue? {
     if let condition, try !condition.holds(for: record) { return nil }
@@ -112,7 +112,7 @@ extension IndexLayout {
     return key.part(start, keyLength)
   }
 
-  /// Whether no part can be null of what is unique.
+  /// True if no part can be null of what is unique.
   private var isAlwaysWhole: Bool {
     schema.isUnique && parts.columns.allSatisfy { !$0.form.contains(.isOptional) }
   }

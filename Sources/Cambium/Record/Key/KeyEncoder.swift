@@ -100,7 +100,7 @@ extension Double {
     return bits >> 63 == 1 ? ~bits : bits | 1 << 63
   }
 
-  /// - Returns: nil where no value has these bits.
+  /// - Returns: nil if no value has these bits.
   init?(keyBits: UInt64) {
     self.init(bitPattern: keyBits >> 63 == 1 ? keyBits & ~(1 << 63) : ~keyBits)
     guard !isNaN, self.keyBits == keyBits else { return nil }
@@ -108,7 +108,7 @@ extension Double {
 }
 
 extension Float {
-  /// As of a double.
+  /// The bits in a key, as of a double.
   var keyBits: UInt32 {
     let bits = self == 0 ? 0 : bitPattern
     return bits >> 31 == 1 ? ~bits : bits | 1 << 31

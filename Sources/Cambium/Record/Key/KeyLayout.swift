@@ -1,4 +1,4 @@
-/// How the bytes of one part of a key are made of its value.
+/// The form in which one part of a key is made of its value.
 struct KeyForm: OptionSet, Hashable, Sendable, BitwiseCopyable {
   let rawValue: UInt8
 
@@ -6,12 +6,12 @@ struct KeyForm: OptionSet, Hashable, Sendable, BitwiseCopyable {
   static let isOptional = KeyForm(rawValue: 1)
   /// All bytes are inverted, so that high values come first.
   static let isDescending = KeyForm(rawValue: 2)
-  /// Of strings: they are made lowercase.
+  /// Strings are mapped to lowercase.
   static let isCaseInsensitive = KeyForm(rawValue: 4)
   /// Nothing follows, so bytes that vary in number need no end.
   static let isLast = KeyForm(rawValue: 8)
 
-  /// Whether bytes that vary in number stand as they are, up to the end of the key.
+  /// True if bytes that vary in number stand as they are, up to the end of the key.
   var isRaw: Bool { isSuperset(of: .isLast) && isDisjoint(with: .isDescending) }
 }
 
@@ -27,10 +27,10 @@ struct KeyColumn: Hashable, Sendable, BitwiseCopyable {
 /// The parts of a key, one behind the other.
 struct KeyLayout: Hashable, Sendable {
   let columns: [KeyColumn]
-  /// How long all keys are; nil where they vary.
+  /// The length of all keys; nil if it varies.
   let fixedLength: Int?
 
-  /// - Parameter endsKey: Whether the last part ends the key; otherwise more follows behind it.
+  /// - Parameter endsKey: True if the last part ends the key; otherwise more follows behind it.
   init(_ columns: [KeyColumn], endsKey: Bool) {
     self.columns = columns.enumerated().map { index, column in
       let isLast = endsKey && index == columns.count - 1
@@ -42,7 +42,7 @@ struct KeyLayout: Hashable, Sendable {
     fixedLength = widths.reduce(0) { sum, width in sum.flatMap { sum in width.map { sum + $0 } } }
   }
 
-  /// Of parts that the schema of a record names, which were checked to be there and of key types.
+  /// Creates the layout of parts that the schema of a record names, which were checked to exist and to be of key types.
   init(_ parts: [KeyPart], columns: [Column], numbers: [UInt32: Int], endsKey: Bool) {
     let made: [KeyColumn] = parts.compactMap { part in
       guard let index = numbers[part.field], let type = columns[index].field.type.scalar else {

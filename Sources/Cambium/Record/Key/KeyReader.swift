@@ -9,7 +9,7 @@ internal import FoundationEssentials
   /// Not counted, because all threads would count the same one; it outlives the reader, which depends on
   /// it.
   private unowned(unsafe) let uncountedLayout: RowLayout
-  /// Of the index whose entry the key is, in the record; nil for a record's own.
+  /// The place of the index whose entry the key is, in the record; nil for a record's own key.
   private let index: Int?
 
   @_lifetime(copy bytes, borrow layout)
@@ -19,7 +19,7 @@ internal import FoundationEssentials
     self.index = index
   }
 
-  /// What of the key was not read.
+  /// The rest of the key that was not read.
   var rest: RawSpan {
     @_lifetime(copy self)
     get { bytes.part(offset, bytes.byteCount - offset) }
@@ -43,7 +43,7 @@ internal import FoundationEssentials
 // MARK: Parts of fixed length
 
 extension KeyReader {
-  /// Whether the next part is null; then it is read.
+  /// Returns true if the next part is null; then it is read.
   mutating func isNull(_ form: KeyForm) throws(StoreError) -> Bool {
     guard form.contains(.isOptional) else { return false }
     let marker = try word(UInt8.self, form)

@@ -11,7 +11,7 @@ struct Accesses {
   }
 
   /// The access to properties of `type`, without their optional, where the field's column does not hold such
-  /// values as they are; nil where they do not fit.
+  /// values as they are; nil if they do not fit.
   func access(of type: any Any.Type) -> (any PropertyAccess)? {
     switch field.type {
     case .string: stringEnum(type)
@@ -82,7 +82,7 @@ extension Accesses {
 // MARK: What is not in a column of its own
 
 extension Accesses {
-  /// What fills properties of `type` with `value`; nil where it is of another type.
+  /// Returns a filler of properties of `type` with `value`; nil if it is of another type.
   static func filler(of type: any Any.Type, with value: any Sendable) -> (any PropertyFiller)? {
     func make<Value>(_: Value.Type) -> (any PropertyFiller)? {
       (value as? Value).map { TransientFiller(value: $0) }
@@ -90,7 +90,7 @@ extension Accesses {
     return make(type)
   }
 
-  /// What tells whether an optional composite is there.
+  /// Returns the access by which an optional composite is found to be nil or not.
   static func composite(of type: any Any.Type) -> any CompositeAccess {
     func make<Wrapped>(_: Wrapped.Type) -> any CompositeAccess { OptionalComposite<Wrapped>() }
     return make(type)

@@ -3,11 +3,11 @@ internal import FoundationEssentials
 /// A type whose values the elements of an array column can be.
 protocol ElementValue: ColumnValue {
   func append(to array: inout ArrayWriter)
-  /// Nil where the bytes are no such value.
+  /// Fails if the bytes are no such value.
   init?(element: RawSpan)
 }
 
-/// What an array column holds.
+/// The value of an array column.
 struct ArrayValue<Element: ElementValue>: ColumnValue {
   let elements: [Element]
 

@@ -225,7 +225,7 @@ extension Data: ColumnValue {
   }
 }
 
-/// What a codec made of a value.
+/// The bytes that a codec has made of a value.
 struct CodedBytes: ColumnValue {
   let bytes: [UInt8]
 
@@ -255,7 +255,7 @@ extension RowWriter {
 }
 
 extension RowLayout {
-  /// What to throw where a column's values have no order; layouts have no such keys.
+  /// Returns the error for a column whose values have no order; layouts have no such keys.
   func noKey(_ column: KeyColumn) -> StoreError {
     .invalidValue(
       record: record.name, field: columns[Int(column.column)].field.name,

@@ -2,9 +2,9 @@
 struct PlanStep: BitwiseCopyable {
   let action: Action
   let isOptional: Bool
-  /// Where the property is in the record's struct.
+  /// The offset of the property in the record's struct.
   let offset: UInt32
-  /// Where the row has it.
+  /// The place of the field in the row.
   let place: ColumnPlace
   /// Of an action that goes by way of something: which access, composite or filler.
   let detail: UInt32
@@ -68,7 +68,7 @@ struct CompositeSteps: Sendable {
 struct KeyStep: BitwiseCopyable {
   let action: PlanStep.Action
   let offset: UInt32
-  /// Of an access: which.
+  /// The number of the access.
   let detail: UInt32
   let column: KeyColumn
 }

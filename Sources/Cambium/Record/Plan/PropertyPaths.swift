@@ -12,7 +12,7 @@ final class PropertyPaths: Sendable {
     let type: any Any.Type
   }
 
-  /// How deep structs are looked into.
+  /// The depth to which structs are examined.
   private static var depthMax: Int { 8 }
 
   init(of type: any Any.Type) {
@@ -25,7 +25,7 @@ final class PropertyPaths: Sendable {
 
   func path(of property: PropertyReference) -> String? { property.path ?? paths[property] ?? nil }
 
-  /// Nil where there is no such property, or its place is not its alone.
+  /// Returns nil if there is no such property, or its place is not its alone.
   func reference(to path: String) -> PropertyReference? {
     guard let reference = places[path]?.reference else { return nil }
     return paths[reference] == path ? reference : nil
@@ -78,7 +78,7 @@ extension PropertyPaths {
   private static let lock = ThreadLock()
   private nonisolated(unsafe) static var known: [ObjectIdentifier: PropertyPaths] = [:]
 
-  /// Those of a type, found out once.
+  /// Returns the paths of a type, which are determined once.
   static func of(_ type: any Any.Type) -> PropertyPaths {
     lock.lock()
     defer { lock.unlock() }

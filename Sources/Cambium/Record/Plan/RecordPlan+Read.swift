@@ -17,7 +17,7 @@ extension RecordPlan {
       record, from: try RowReader(key: key, row: row, layout: layout, blobs: blobs))
   }
 
-  /// The same of a row whose frame was checked.
+  /// Reads a record of a row whose frame was checked.
   func read(
     _ record: UnsafeMutableRawPointer, from row: borrowing RowReader
   ) throws(StoreError) {

@@ -84,7 +84,7 @@ extension RecordPlan {
 }
 
 extension UnsafeRawPointer {
-  /// Whether an optional of `type` is nil.
+  /// Returns true if an optional of `type` is nil.
   @inline(__always)
   func isNil<Wrapped>(_ type: Wrapped.Type) -> Bool {
     if case .none = unsafe assumingMemoryBound(to: Wrapped?.self).pointee { return true }

@@ -1,5 +1,5 @@
-/// How the structs of one record type become keys and rows, and come back: what to do with each property,
-/// found out once.
+/// A plan by which the structs of one record type become keys and rows, and are read back: the action for each property,
+/// determined once.
 ///
 /// Structs are read and filled in place, at the offsets that the runtime's reflection gave. The steps know
 /// the library's own types; values of others go by way of an access that was made for their type.
@@ -7,7 +7,7 @@
 final class RecordPlan: Sendable {
   let record: CheckedRecord
   let layout: RowLayout
-  /// What the plan was made for; nothing else may be handed to it.
+  /// The type for which the plan was made; no other may be passed to it.
   @usableFromInline
   let subject: ObjectIdentifier
 
@@ -16,10 +16,10 @@ final class RecordPlan: Sendable {
 
   /// In the order of the key.
   let keySteps: [KeyStep]
-  /// What is written, in the order of the row's columns.
+  /// The properties that are written, in the order of the row's columns.
   let writes: [PlanStep]
-  /// What is filled from the row, in the order of the fields; an optional composite with all that
-  /// is in it between two steps of its own.
+  /// The properties that are filled from the row, in the order of the fields; an optional composite with its parts between
+  /// two steps of its own.
   let reads: [PlanStep]
 
   let accesses: [any PropertyAccess]

@@ -13,7 +13,7 @@ struct StoredProperty {
 }
 
 enum Reflection {
-  /// Whether values of `type` are shared references, which a plan must not fill in place.
+  /// Returns true if values of `type` are shared references, which a plan must not fill in place.
   static func isClass(_ type: any Any.Type) -> Bool {
     type is AnyClass
   }
@@ -51,7 +51,7 @@ enum Reflection {
     return kind
   }
 
-  /// Whether values of `type` are closures, or optionals of such. A property has them in another form than a value of
+  /// Returns true if values of `type` are closures, or optionals of such. A property has them in another form than a value of
   /// any type, so they cannot be filled in place.
   static func isClosure(_ type: any Any.Type) -> Bool {
     let inner = wrapped(type) ?? type
@@ -63,7 +63,7 @@ enum Reflection {
     let value: Value
   }
 
-  /// Whether properties of a kind of type can be weak or unowned: references, and optionals of them.
+  /// Returns true if properties of a kind of type can be weak or unowned: references, and optionals of them.
   private static func mayBeWeak(_ kind: _MetadataKind) -> Bool {
     switch kind {
     case .class, .existential, .optional: true
@@ -85,7 +85,7 @@ enum Reflection {
   }
 }
 
-/// What an optional type says about itself.
+/// The interface of an optional type to reflection.
 private protocol OptionalType {
   static var wrapped: any Any.Type { get }
 }
@@ -95,13 +95,13 @@ extension Optional: OptionalType {
 }
 
 extension Reflection {
-  /// What `type` is an optional of; nil where it is none.
+  /// Returns the type of which `type` is an optional; nil if it is none.
   static func wrapped(_ type: any Any.Type) -> (any Any.Type)? {
     (type as? any OptionalType.Type)?.wrapped
   }
 }
 
-/// What an array type says about itself.
+/// The interface of an array type to reflection.
 private protocol ArrayType {
   static var element: any Any.Type { get }
 }
@@ -111,7 +111,7 @@ extension Array: ArrayType {
 }
 
 extension Reflection {
-  /// What `type` is an array of; nil where it is none.
+  /// Returns the type of which `type` is an array; nil if it is none.
   static func element(_ type: any Any.Type) -> (any Any.Type)? {
     (type as? any ArrayType.Type)?.element
   }

@@ -9,7 +9,7 @@ protocol ValueConversion<Value>: Sendable {
   func value(_ stored: Stored) throws(StoreError) -> Value
 }
 
-/// Where a field is, for errors.
+/// The place of a field, for errors.
 struct FieldPlace: Sendable {
   let record: String
   let field: String

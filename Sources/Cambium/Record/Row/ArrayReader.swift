@@ -9,7 +9,7 @@ struct ArrayReader: ~Escapable {
   private let fixedWidth: Int?
   private let widthCode: Int
 
-  /// - Returns: nil where the bytes are no array of the type's. The elements are checked where they are
+  /// - Returns: nil if the bytes are no array of the type's. The elements are checked where they are
   ///   read.
   @_lifetime(copy bytes)
   init?(_ bytes: RawSpan, of type: ScalarType) {

@@ -1,4 +1,4 @@
-/// Where a record's bytes have a field, and which bit says that it is null.
+/// The place of a field in a record's bytes, and its null bit.
 struct ColumnPlace: Hashable, Sendable, BitwiseCopyable {
   enum Kind: UInt8, BitwiseCopyable {
     /// In the primary key; `index` is the part.
@@ -24,7 +24,7 @@ struct ColumnPlace: Hashable, Sendable, BitwiseCopyable {
   @inline(__always)
   var index: Int { Int(storedIndex) }
 
-  /// The bit in the row that says that there is no value; nil where there always is one.
+  /// The bit in the row that says that there is no value; nil if there always is one.
   ///
   /// A field that is not optional, in a composite that is, has the composite's bit.
   @inline(__always)
@@ -37,6 +37,6 @@ struct Column: Hashable, Sendable {
   let place: ColumnPlace
   /// The bits to be set where it is null: its own, and those of what is in it.
   let nullBits: [Int]
-  /// Of a composite: its parts, by their place in the layout's columns.
+  /// The parts of a composite, by their place in the layout's columns.
   let parts: [Int]
 }

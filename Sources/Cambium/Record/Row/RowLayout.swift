@@ -1,4 +1,4 @@
-/// Where the rows of one record, in one version, have its fields.
+/// The layout of the rows of one record in one version.
 ///
 ///     ┌───────┬───────┬─────────────────┬────────────────────┬───────────────────┐
 ///     │ flags │ nulls │ fixed columns   │ ends of variable   │ variable columns  │
@@ -19,7 +19,7 @@ final class RowLayout: Sendable {
   /// The places in `columns` of fields that are stored externally.
   let external: [Int]
 
-  /// Where the ends begin: what flags, nulls and fixed columns take.
+  /// The offset of the ends, after flags, nulls and fixed columns.
   let fixedEnd: Int
   let variableCount: Int
   let nullByteCount: Int
@@ -65,7 +65,7 @@ extension RowLayout {
 
   func column(named name: String) -> Column? { index(named: name).map { columns[$0] } }
 
-  /// Where the null bits begin: behind the flags.
+  /// The offset of the null bits, after the flags.
   static var nullsOffset: Int { 1 }
 }
 

@@ -93,7 +93,7 @@ extension Column {
 }
 
 extension FieldValue {
-  /// - Returns: nil where the bytes are no value of the type, which has their width if it is fixed.
+  /// - Returns: nil if the bytes are no value of the type, which has their width if it is fixed.
   init?(_ type: ScalarType, rowBytes bytes: RawSpan) {
     switch type {
     case .boolean:

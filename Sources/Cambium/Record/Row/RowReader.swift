@@ -10,7 +10,7 @@ internal import FoundationEssentials
   /// Not counted, because all threads would count the same one; it outlives the reader, which depends on
   /// it.
   private unowned(unsafe) let uncountedLayout: RowLayout
-  /// What finds values that lie outside the row; nil where none are asked for.
+  /// A finder of values that lie outside the row; nil if none are read.
   let blobs: BlobFinder?
   private let endsStart: Int
   private let variableStart: Int
@@ -47,7 +47,7 @@ internal import FoundationEssentials
     }
   }
 
-  /// Whether the ends ascend, and the last is the row's.
+  /// Returns true if the ends ascend, and the last is the row's.
   @inline(__always)
   private func hasEnds<End: FixedWidthInteger & BitwiseCopyable>(
     _ type: End.Type, _ count: Int
@@ -62,7 +62,7 @@ internal import FoundationEssentials
     return !descends && Int(last) == row.byteCount &- variableStart
   }
 
-  /// The same bytes again, which a reader was made of before.
+  /// Creates a reader of bytes of which one was created before.
   @inline(__always)
   @_lifetime(copy key, copy row, borrow layout)
   init(
@@ -168,7 +168,7 @@ extension RowReader {
 // MARK: Faults
 
 extension RowReader {
-  /// What to throw where the record's bytes break a rule.
+  /// Returns the error for a record whose bytes break a rule.
   func fault(_ invariant: Invariant, _ reason: String) -> StoreError {
     layout.fault(key: key, invariant, reason)
   }

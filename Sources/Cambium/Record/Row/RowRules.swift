@@ -1,4 +1,4 @@
-/// What the fields of a record have to meet, tested on its row.
+/// The rules of a record's fields, tested on its row.
 struct RowRules: Sendable {
   private let rules: [(column: Int, rule: CheckedRule)]
 

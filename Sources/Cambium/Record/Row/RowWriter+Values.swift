@@ -48,8 +48,8 @@ extension RowWriter {
 }
 
 extension FieldValue {
-  /// What a fixed column of the type stores for it, lowest bits first; nil where it is of another type,
-  /// or out of its range.
+  /// Returns the bits that a fixed column of the type stores for it, lowest first; nil if it is of another type, or out of
+  /// its range.
   func bits(of type: ScalarType) -> UInt128? {
     switch (type, self) {
     case (.boolean, .boolean(let value)): value ? 1 : 0
@@ -74,7 +74,7 @@ extension FieldValue {
     }
   }
 
-  /// What an external column of the type stores for it; nil where it is of another type.
+  /// Returns the value that an external column of the type stores for it; nil if it is of another type.
   fileprivate func external(as type: ColumnType) -> Blob? {
     switch (type, self) {
     case (.external(of: .binaryData, _), .blob(let value)): value
@@ -84,7 +84,7 @@ extension FieldValue {
     }
   }
 
-  /// What a variable column of the type stores for it; nil where it is of another type.
+  /// Returns the bytes that a variable column of the type stores for it; nil if it is of another type.
   func variableBytes(of type: ColumnType) -> [UInt8]? {
     switch (type, self) {
     case (.string, .string(let value)): return Array(value.utf8)

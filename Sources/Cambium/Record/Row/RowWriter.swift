@@ -11,9 +11,9 @@ final class RowWriter {
   @exclusivity(unchecked) private var memory = ScratchBytes()
   /// Behind the bytes so far.
   @exclusivity(unchecked) private var end = 0
-  /// Where the ends begin, behind flags, nulls and fixed columns.
+  /// The offset of the ends, after flags, nulls and fixed columns.
   @exclusivity(unchecked) private var endsStart = 0
-  /// Where the bytes of the variable columns begin.
+  /// The offset of the variable columns' bytes.
   @exclusivity(unchecked) private var variableStart = 0
   @exclusivity(unchecked) private var variableCount = 0
   /// The variable column to come next.
@@ -22,7 +22,7 @@ final class RowWriter {
   /// behind them are moved when one does not fit.
   @exclusivity(unchecked) private var endWidthCode = 0
 
-  /// What the row only numbers: values of external columns that are still to be stored.
+  /// The values of external columns that are still to be stored, which the row only numbers.
   var waiting: [Blob] { unsafe waitingBlobs }
   @exclusivity(unchecked) private var waitingBlobs: [Blob] = []
   /// Of the row that got too long, the longest variable column so far, and its bytes.

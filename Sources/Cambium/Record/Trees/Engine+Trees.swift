@@ -16,7 +16,7 @@ extension Engine {
     }
   }
 
-  /// The same, also of a store that was closed.
+  /// Returns the newest trees, also of a store that was closed.
   func lastTrees(_ upgrades: TreeUpgrades?, _ blobs: OpenedBlobs) -> SnapshotTrees {
     do throws(StoreError) { return try trees(upgrades, blobs) } catch {
       // There is no newer state, and what goes now, this one does not refer to.

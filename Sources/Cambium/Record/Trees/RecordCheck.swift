@@ -6,11 +6,11 @@
 /// - Complexity: reads everything, with a lookup for each index entry. Memory for a few entries.
 struct RecordCheck {
   private let trees: TreeAccess
-  /// Whether strings that lie in blobs are read.
+  /// True if strings that lie in blobs are read.
   private let readsBlobs: Bool
   private let key = KeyEncoder()
   private var row: [UInt8] = []
-  /// What was found, as far as `faultsMax`.
+  /// The faults that were found, at most `faultsMax`.
   private(set) var faults: [StoreError] = []
   /// The records that were looked at.
   private(set) var count = 0
@@ -29,7 +29,7 @@ struct RecordCheck {
   /// and every record its entries.
   ///
   /// - Parameters:
-  ///   - readingBlobs: Whether strings that lie in blobs are read.
+  ///   - readingBlobs: True if strings that lie in blobs are read.
   ///   - watch: Told of every record that is looked at.
   /// - Throws: `.io`. Damage to pages is a fault, too.
   static func faults(

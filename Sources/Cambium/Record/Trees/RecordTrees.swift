@@ -1,4 +1,4 @@
-/// Where the trees of a version are while it is made: names by the numbers of records and indexes.
+/// The places of a version's trees while it is made: names by the numbers of records and indexes.
 struct TreePlaces: Hashable, Sendable {
   var rows: [UInt32: String] = [:]
   /// Only of those that are whole.
@@ -7,7 +7,7 @@ struct TreePlaces: Hashable, Sendable {
   /// Values that migrations have set aside.
   var aside = RecordTypes.asideName
 
-  /// Where they are in a store that is whole.
+  /// Creates the places in a store that is whole.
   init(of schema: Schema) {
     for record in schema.records {
       rows[record.number] = RecordTrees.name(ofRows: record.number)
@@ -25,9 +25,9 @@ final class RecordTrees: Sendable {
   let rows: TreeSlot
   /// In step with the schema's indexes.
   let indexes: [IndexTree]
-  /// Where blobs are found; nil where no field is external.
+  /// The trees of blobs; nil if no field is external.
   let blobs: BlobTrees?
-  /// Whether references to blobs are counted as rows change: not in trees that are no part of the state yet.
+  /// True if references to blobs are counted as rows change: not in trees that are no part of the state yet.
   let countsBlobs: Bool
 
   struct IndexTree: Sendable {
@@ -63,7 +63,7 @@ final class RecordTrees: Sendable {
   /// The tree of index `number`.
   static func name(ofIndex number: UInt32) -> String { "i\(number)" }
 
-  /// Whether rows or index entries are in trees of this name.
+  /// Returns true if rows or index entries are in trees of this name.
   static func isName(_ name: String) -> Bool {
     guard let first = name.utf8.first, first == UInt8(ascii: "r") || first == UInt8(ascii: "i")
     else { return false }

@@ -12,14 +12,14 @@ final class RecordWriter {
   let trees: TransactionTrees
   /// Why the transaction cannot be committed any more.
   private(set) var failure: StoreError?
-  /// How often anything was written.
+  /// The number of writes.
   private var writeCount = 0
-  /// How many savepoints were there when it failed.
+  /// The number of savepoints when it failed.
   private var failureDepth = 0
   private var depth = 0
-  /// What was there before the first change of each record, if the program wants to know.
+  /// The records before their first changes, if the program keeps them.
   private(set) var changes: ChangedRecords?
-  /// The same from the transaction's beginning, if a history is kept.
+  /// The records before their first changes in the transaction, if a history is kept.
   private(set) var history: ChangedRecords?
   /// Takes down which records are changed, if somebody observes them.
   private let notes: KeyNotes?
@@ -32,7 +32,7 @@ final class RecordWriter {
   /// - Parameters:
   ///   - newKey: Memory for a key; for the writer alone, while it is used. So is `oldKey`.
   ///   - notes: Takes down which records are changed.
-  ///   - keepsHistory: Whether what was there before is kept from the beginning.
+  ///   - keepsHistory: True if what was there before is kept from the beginning.
   init(
     _ trees: TransactionTrees, newKey: KeyEncoder = KeyEncoder(), oldKey: KeyEncoder = KeyEncoder(),
     notes: KeyNotes? = nil, keepsHistory: Bool = false
@@ -44,7 +44,7 @@ final class RecordWriter {
     self.oldKey = oldKey
   }
 
-  /// What a write does where there is a record with its key already, or none.
+  /// The condition of a write on an existing record with its key.
   @usableFromInline
   enum Presence: Sendable {
     /// Replaces it, or adds one.

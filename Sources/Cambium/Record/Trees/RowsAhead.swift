@@ -12,7 +12,7 @@ final class RowsAhead {
   /// A row that has pages of its own.
   @exclusivity(unchecked) private var large: [UInt8] = []
 
-  /// How many are looked up together at most.
+  /// The highest number of rows that are looked up together.
   static var countMax: Int { 32 }
 
   init(_ trees: SnapshotTrees, _ tree: TreeSlot) {

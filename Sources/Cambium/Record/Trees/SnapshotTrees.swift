@@ -115,7 +115,7 @@ final class SnapshotCursor {
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) var cursor: LayeredCursor
   @exclusivity(unchecked) private var largeValue: [UInt8] = []
-  /// What rows of older versions are read through; nil where there are none.
+  /// The upgrades through which rows of older versions are read; nil if there are none.
   private let upgrade: RowUpgrade?
   private let made: UpgradedRow?
 
@@ -126,7 +126,7 @@ final class SnapshotCursor {
     unsafe cursor = LayeredCursor(snapshot.tree(tree))
   }
 
-  /// Whether values are as they are stored, as far as they have no pages of their own.
+  /// True if values are as they are stored, as far as they have no pages of their own.
   var isOfOneVersion: Bool { upgrade == nil }
 
   func first() throws(StoreError) -> Bool { try unsafe cursor.first() }

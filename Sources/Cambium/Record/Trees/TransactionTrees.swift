@@ -8,10 +8,10 @@ final class TransactionTrees {
   /// Why nothing can be read any more, when the transaction is over.
   fileprivate private(set) var ending: StoreError?
 
-  /// What rows of older versions are read through; nil where there are none.
+  /// The upgrades through which rows of older versions are read; nil if there are none.
   let upgrades: TreeUpgrades?
 
-  /// What the transaction does with files of blobs; nil where the store was not opened for blobs.
+  /// The transaction's use of files of blobs; nil if the store was not opened for blobs.
   let blobSession: BlobSession?
 
   init(
@@ -163,7 +163,7 @@ final class ChangedTreeCursor {
 
   private var isStale: Bool { unsafe changeCount != trees.changeCount }
 
-  /// What the cursor stood in may be there no more.
+  /// Renews the cursor, whose place may no longer exist.
   private func renew() throws(StoreError) {
     if !isStale { return }
     cursor = try trees.transactionCursor(in: tree)

@@ -116,7 +116,7 @@ extension TreeAccess {
     try base.tree(tree).count(below: version)
   }
 
-  /// Whether an index has the entries of all records.
+  /// Returns true if an index has the entries of all records.
   func isWhole(_ index: TreeSlot) throws(StoreError) -> Bool {
     guard let upgrades, let key = upgrades.unbuilt[index] else { return true }
     if upgrades.isUnpublished { return false }

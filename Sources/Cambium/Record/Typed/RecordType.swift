@@ -9,16 +9,16 @@ final class RecordType<Subject: Record>: OpenedRecordType {
   @usableFromInline let trees: RecordTrees
   @usableFromInline let plan: RecordPlan
   @usableFromInline let hooks: RecordHooks<Subject>
-  /// What conditions find fields by.
+  /// The properties by which conditions find fields.
   let properties: PropertyFields
-  /// Whether there is something that a record has to meet.
+  /// True if there is something that a record has to meet.
   @usableFromInline let isChecked: Bool
-  /// Whether a record was once the same by way of the type's own coding. Asked in debug builds.
+  /// True if a record was once the same by way of the type's own coding. Asked in debug builds.
   private let agrees = Atomic(false)
   private let rules: RowRules
   private let validations: [(text: String, holds: @Sendable (Subject) -> Bool)]
 
-  /// - Parameter runsHooks: Whether the type's own hooks are called.
+  /// - Parameter runsHooks: True if the type's own hooks are called.
   /// - Throws: `.invalidDescription` where the description and the type differ.
   init(
     _ checked: CheckedRecord, trees: RecordTrees, runsHooks: Bool = true
@@ -38,7 +38,7 @@ final class RecordType<Subject: Record>: OpenedRecordType {
     #endif
   }
 
-  /// Whether whoever writes has to know the record that was there before.
+  /// True if whoever writes has to know the record that was there before.
   @inlinable var needsOld: Bool { hooks.beforeInsert != nil || hooks.beforeUpdate != nil }
   @inlinable var needsDeleted: Bool { hooks.beforeDelete != nil }
 }

@@ -21,11 +21,11 @@ final class RecordTypes: Sendable {
   static var metadataName: String { "metadata" }
   static var asideName: String { "aside" }
 
-  /// What is neither a row nor an index entry is of no schema version.
+  /// The schema version of entries that are neither rows nor index entries.
   static var systemVersion: UInt32 { 0 }
 
   /// - Parameters:
-  ///   - model: Of the schema's version; nil where the store is read without Swift types.
+  ///   - model: Of the schema's version; nil if the store is read without Swift types.
   ///   - places: Where the trees are, if not where they are in a store that is whole: then it is being made, and
   ///     hooks of Swift types are not called.
   /// - Throws: `.invalidDescription`.

@@ -35,10 +35,10 @@ final class RowCopy: Sendable {
 
   private let nullByteCount: Int
   private let unusedNulls: UInt8
-  /// Of the old row.
+  /// The offset of the old row's ends.
   private let oldEndsStart: Int
   private let oldVariableCount: Int
-  /// Where the ends of the new row begin.
+  /// The offset of the new row's ends.
   private let endsStart: Int
   private let variableCount: Int
   /// Flags, nulls and fixed columns of a row without values, then what is the same in every row.
@@ -47,12 +47,12 @@ final class RowCopy: Sendable {
   private let widenings: [Widening]
   private let runs: [Run]
   private let nullMoves: [NullMove]
-  /// Whether bits of the old row depend on one another: then a row with nulls is left to the conversion.
+  /// True if bits of the old row depend on one another: then a row with nulls is left to the conversion.
   private let hasImpliedNulls: Bool
   /// Bits of the old row with which it is left to the conversion.
   private let leftBits: [Int]
 
-  /// Nil where there is too much that is not copied.
+  /// Fails if there is too much that is not copied.
   ///
   /// - Parameter required: The numbers of fields that had to have a value in between, or have to now: where they
   ///   are null, a row is left to the conversion.
@@ -295,14 +295,14 @@ extension [UInt8] {
   }
 }
 
-/// Where a row's variable columns end, which is checked.
+/// The ends of a row's variable columns, which are checked.
 private struct RowEnds: ~Escapable {
   private let row: RawSpan
   private let endsStart: Int
   private let isNarrow: Bool
   let variableStart: Int
 
-  /// Nil where they do not ascend to the end of the row, and for long rows.
+  /// Fails if they do not ascend to the end of the row, and for long rows.
   @inline(__always)
   @_lifetime(copy row)
   init?(_ row: RawSpan, at endsStart: Int, count: Int) {
@@ -322,7 +322,7 @@ private struct RowEnds: ~Escapable {
     guard last == row.byteCount &- variableStart else { return nil }
   }
 
-  /// Where a column begins, which is where the one before ends.
+  /// Returns the beginning of a column, which is the end of the one before.
   @inline(__always)
   func start(of column: Int) -> Int {
     if column == 0 { return 0 }

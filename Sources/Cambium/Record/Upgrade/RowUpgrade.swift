@@ -1,4 +1,4 @@
-/// What makes a row of one layout of another. A step of a migration, or several at once.
+/// A converter of rows from one layout to another: a step of a migration, or several at once.
 protocol RowConverting: Sendable {
   /// Puts the new row together; the key stays as it is.
   ///
@@ -67,7 +67,7 @@ final class RowUpgrade: Sendable {
 extension RowUpgrade {
   /// Replaces a row that was copied by one of the present version, if it is older. False where there is none.
   ///
-  /// - Parameter version: Of the row; nil where there is none.
+  /// - Parameter version: Of the row; nil if there is none.
   /// - Throws: `.corrupt`, `.limitExceeded`.
   func upgrade(
     _ row: inout [UInt8], of key: RawSpan, _ version: UInt32?

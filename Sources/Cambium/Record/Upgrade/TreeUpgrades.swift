@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// What a store that has published a version too soon does for its rows and indexes: the rows of older versions
-/// are made new when they are read and when their leaf is rewritten, and indexes that are not whole are not read.
+/// The upgrades of a store that has published a version before its rows were rewritten: rows of older versions are
+/// upgraded when they are read and when their leaf is rewritten, and indexes that are not complete are not read.
 final class TreeUpgrades: Sendable {
   /// By the number of the tree.
   private let rows: [RowUpgrade?]
-  /// Of the indexes that are not whole, the keys that say so, as long as they are there.
+  /// The keys of the entries for indexes that are not complete, as long as these exist.
   let unbuilt: [TreeSlot: [UInt8]]
   /// The tree that has those keys.
   let pending: TreeSlot
   /// The version of what is written now.
   private let version: UInt32
-  /// Whether the version is in memory alone: the store itself is of an older one.
+  /// True if the version is in memory alone: the store itself is of an older one.
   let isUnpublished: Bool
   private let ended = Atomic(false)
 
@@ -29,7 +29,7 @@ final class TreeUpgrades: Sendable {
     self.isUnpublished = isUnpublished
   }
 
-  /// What is to be done for the rows of a tree, if anything.
+  /// Returns the upgrade of a tree's rows, if there is any.
   @inline(__always)
   subscript(_ tree: TreeSlot) -> RowUpgrade? {
     let number = Int(tree.number)
@@ -44,7 +44,7 @@ final class TreeUpgrades: Sendable {
   /// The lowest version that rows may be of.
   var from: UInt32 { rows.lazy.compactMap { $0?.from }.min() ?? version }
 
-  /// Whether nothing is left to be done, in states from now on.
+  /// True if nothing is left to be done, in states from now on.
   var isOver: Bool { ended.load(ordering: .acquiring) }
   func end() { ended.store(true, ordering: .releasing) }
 }
@@ -64,7 +64,7 @@ extension TreeUpgrades: FoldUpgrades {
 private struct UpgradeTransform: EntryTransform {
   private let upgrade: RowUpgrade
   let schemaVersion: UInt32
-  /// Whether a row that cannot be read stays as it is: a fold that somebody else's changes wait for must not fail.
+  /// True if a row that cannot be read stays as it is: a fold that somebody else's changes wait for must not fail.
   private let leavesFaults: Bool
   private let made = UpgradedRow()
 
@@ -95,7 +95,7 @@ final class OpenedUpgrades: Sendable {
   // Set by opening alone, before anybody else has the backend.
   private nonisolated(unsafe) var opened: TreeUpgrades?
 
-  /// Nil where nothing is to be done. Asked for before the state that is read with it is taken.
+  /// Nil if nothing is to be done. Asked for before the state that is read with it is taken.
   var current: TreeUpgrades? {
     guard let opened = unsafe opened, !opened.isOver else { return nil }
     return opened

@@ -9,7 +9,7 @@ struct Widening: Sendable, BitwiseCopyable {
     case int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double
   }
 
-  /// Nil where it is none.
+  /// Fails if it is none.
   init?(_ old: Column, _ new: Column) {
     guard old.place.kind == .fixed, new.place.kind == .fixed,
       let from = Number(old.field.type), let to = Number(new.field.type),
@@ -77,7 +77,7 @@ extension Widening.Number {
 
   private var isFraction: Bool { self == .float || self == .double }
 
-  /// Whether every value of the other type is one of this.
+  /// Returns true if every value of the other type is one of this.
   fileprivate func canHold(_ other: Self) -> Bool {
     if isUnsigned && !other.isUnsigned || !isFraction && other.isFraction { return false }
     return bitCount >= other.bitCount

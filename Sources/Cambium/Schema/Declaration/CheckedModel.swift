@@ -131,7 +131,7 @@ extension StoreModel {
 }
 
 extension DescribedRecord {
-  /// The record beside its schema; nil where it has no type.
+  /// The record beside its schema; nil if it has no type.
   func checked(_ schema: RecordSchema) -> CheckedRecord? {
     guard let type else { return nil }
     var byName: [String: DescribedField] = [:]

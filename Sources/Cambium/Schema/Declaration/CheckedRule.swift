@@ -1,10 +1,10 @@
 /// A rule that fits its field: what it compares with is of the field's type, its pattern compiles.
 struct CheckedRule: Sendable {
-  /// What holds, for errors: "is at least 18".
+  /// The requirement, for errors: "is at least 18".
   let text: String
   private let test: @Sendable (FieldValue) -> Bool
 
-  /// Whether a value that the field's column can hold meets it. Null always does.
+  /// Returns true if a value that the field's column can hold meets it. Null always does.
   func holds(for value: FieldValue) -> Bool {
     value == .null || test(value)
   }

@@ -8,7 +8,7 @@ struct DescriptionFault: Error, Hashable {
     self.reason = reason
   }
 
-  /// The same of a field, where it does not name one.
+  /// Returns the fault with a field, if it does not name one.
   func of(_ field: String) -> DescriptionFault {
     DescriptionFault(reason, field: self.field ?? field)
   }
@@ -16,7 +16,7 @@ struct DescriptionFault: Error, Hashable {
 
 /// A field of a description: what only the program knows of it beside what is stored.
 struct DescribedField: Sendable {
-  /// Of a composite's part: with the composite's name and a dot before it.
+  /// The stored name; of a composite's part, after the composite's name and a dot.
   let name: String
   /// The full name of the composite that it is a part of.
   let composite: String?
@@ -25,12 +25,12 @@ struct DescribedField: Sendable {
   let type: ColumnType
   let isOptional: Bool
   let modifier: String?
-  /// Of a transformable.
+  /// The codec of a transformable.
   let codec: (any FieldCodec)?
   let rules: [CheckedRule]
-  /// Of the column's type.
+  /// The default, of the column's type.
   let defaultValue: FieldValue?
-  /// Of the column's type.
+  /// The default, of the column's type.
   let migrationDefault: FieldValue?
   /// Its own last name in the version before.
   let renamingID: String?
@@ -52,7 +52,7 @@ struct DescribedRecord: Sendable {
   /// Composites before their parts.
   private(set) var fields: [DescribedField] = []
   private(set) var primaryKey: [KeyField] = []
-  /// Those of unique and indexed fields too, all with names.
+  /// The indexes, including those of unique and indexed fields, all with names.
   private(set) var indexes: [DescribedIndex] = []
   private(set) var transients: [DescribedTransient] = []
   private(set) var validations: [Validation] = []
@@ -190,7 +190,7 @@ extension DescribedRecord {
 }
 
 extension DescribedRecord {
-  /// The same record as if there had been no version before.
+  /// The record as if there had been no version before.
   var alone: DescribedRecord {
     var copy = self
     copy.renamingID = nil
@@ -232,7 +232,7 @@ extension KeyField {
     Self.indexName(of: name, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive)
   }
 
-  /// What a part stands for in the name of an index that was given none.
+  /// Returns the name of a part in the name of an index that was given none.
   static func indexName(of field: String, isDescending: Bool, isCaseInsensitive: Bool) -> String {
     field + (isCaseInsensitive ? " without case" : "") + (isDescending ? " descending" : "")
   }

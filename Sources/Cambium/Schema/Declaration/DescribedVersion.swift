@@ -5,7 +5,7 @@ struct DescribedVersion: Sendable {
   /// By the records' names.
   private(set) var lineages: [String: Lineage] = [:]
 
-  /// What a record and its fields were in the version before.
+  /// The names of a record and its fields in the version before.
   struct Lineage: Sendable {
     /// Nil for a record that is new.
     var ancestor: String?

@@ -88,7 +88,7 @@ public struct Field: Sendable {
 
 /// The place of a field's values.
 public struct FieldStorage: Hashable, Sendable {
-  /// Nil where they are always in the row.
+  /// Nil if they are always in the row.
   let options: BlobOptions?
 
   /// In the row, whatever their length.

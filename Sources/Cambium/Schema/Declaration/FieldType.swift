@@ -1,7 +1,7 @@
 /// The type of a field, as declared.
 public struct FieldType: Sendable {
   let kind: Kind
-  /// How many types are one in the other.
+  /// The number of types that are nested in each other.
   fileprivate let depth: Int
 
   indirect enum Kind: Sendable {
@@ -13,7 +13,7 @@ public struct FieldType: Sendable {
     case tooDeep
   }
 
-  /// How deep composites may be in composites.
+  /// The depth to which composites may be nested.
   static var depthMax: Int { 100 }
 
   init(kind: Kind) {

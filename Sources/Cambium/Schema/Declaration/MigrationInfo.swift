@@ -34,7 +34,7 @@ public struct MigrationInfo: Sendable {
 
 /// A default as it was declared, before it is known what it has to convert to.
 struct FieldDefault: Sendable {
-  /// Nil where only a codec can make something of it.
+  /// Nil if only a codec can make something of it.
   let value: FieldValue?
   let encodable: (any Encodable & Sendable)?
 

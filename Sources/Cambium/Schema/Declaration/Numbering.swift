@@ -131,7 +131,7 @@ extension Numbering {
 }
 
 extension RecordSchema {
-  /// All that the entries of an index depend on, by numbers: with the same shape, its tree stays as it is.
+  /// Returns everything on which the entries of an index depend, by numbers. If the shape is the same, its tree is kept.
   fileprivate func shape(of index: IndexSchema) -> [UInt8] {
     var shape: [UInt8] = [index.isUnique ? 1 : 0, index.condition == nil ? 0 : 1]
     shape.append(parts: index.parts, field: typedField)

@@ -10,14 +10,14 @@ struct PatternRepetitions {
 
   /// The state of a group that is open.
   private struct Group {
-    /// Whether anything in it is repeated, and may be so again in another way.
+    /// True if anything in it is repeated, and may be so again in another way.
     var hasRepetition = false
     var hasAlternatives = false
     /// True for groups that never backtrack: atomic ones, lookahead and lookbehind.
     var isAtomic = false
     var items: [Item] = []
 
-    /// Whether each repetition begins or ends with a mark that is nowhere else in it.
+    /// True if each repetition begins or ends with a mark that is nowhere else in it.
     var isSeparated: Bool {
       guard !hasAlternatives else { return false }
       return [items.first, items.last].contains { item in
@@ -149,7 +149,7 @@ struct PatternRepetitions {
 
   // MARK: Classes
 
-  /// Whether a class has a mark in it; one within another, or a range of marks, may have any.
+  /// Returns true if a class has a mark in it; one within another, or a range of marks, may have any.
   private mutating func characterClass() -> @Sendable (Unicode.Scalar) -> Bool {
     var isNegated = false
     var members: Set<Unicode.Scalar> = []

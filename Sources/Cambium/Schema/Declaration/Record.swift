@@ -12,18 +12,18 @@
 /// }
 /// ```
 public protocol Record: Codable, Sendable {
-  /// What is stored of the type in a version of the model; nothing, where the record does not exist in it.
+  /// Returns the description of the type in a version of the model; an empty one if the record does not exist in it.
   ///
-  /// The current version is compared with the Swift type when a store is opened, earlier ones with
-  /// themselves and with each other. Making a description never fails; opening a store with a wrong one
-  /// throws `StoreError.invalidDescription`. Versions start at 1.
+  /// When a store is opened, the current version is compared with the Swift type, earlier ones with themselves and with each
+  /// other. Creating a description never fails; opening a store with a wrong one throws `StoreError.invalidDescription`.
+  /// Versions start at 1.
   @RecordDescription.ResultBuilder
   static func recordDescription(for version: Int) -> RecordDescription
 
-  /// How values become rows; the default is `.plan`.
+  /// The way in which values become rows; the default is `.plan`.
   static var coding: RecordCoding { get }
 
-  /// What is called when records are written or read; nothing by default.
+  /// The functions that are called when records are written or read; none by default.
   static var hooks: RecordHooks<Self> { get }
 }
 

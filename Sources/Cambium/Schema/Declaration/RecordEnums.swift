@@ -1,6 +1,6 @@
 /// An enum that is stored as an integer. If its raw values are `Int`s, conforming needs no code.
 public protocol RecordIntegerEnum: Codable, FieldValueConvertible {
-  /// Nil where no case has the value.
+  /// Fails if no case has the value.
   init?(intRawValue: Int)
   var intRawValue: Int { get }
 }
@@ -19,7 +19,7 @@ extension RecordIntegerEnum where Self: RawRepresentable, RawValue == Int {
 
 /// An enum that is stored as a string. If its raw values are `String`s, conforming needs no code.
 public protocol RecordStringEnum: Codable, FieldValueConvertible {
-  /// Nil where no case has the value.
+  /// Fails if no case has the value.
   init?(stringRawValue: String)
   var stringRawValue: String { get }
 }

@@ -26,7 +26,7 @@ public struct RecordModifier: Sendable {
 public struct Transient: Sendable {
   let property: String
   let type: any Any.Type
-  /// Of exactly that type.
+  /// The value, of exactly that type.
   let value: any Sendable
 
   /// - Parameter value: The value of the property in records that are read. Evaluated once, when the description is made.

@@ -33,11 +33,10 @@ extension Schema {
 }
 
 extension RecordDescription {
-  /// What a record is stored as that does not say it: its type's name without its module and the types around
-  /// it.
+  /// Returns the stored name of a record that states none: its type's name without its module and the types around it.
   static func name(of type: any Record.Type) -> String { String(describing: type) }
 
-  /// What records of a type are stored as in a version.
+  /// Returns the stored name of a type's records in a version.
   static func name(of type: any Record.Type, in version: Int) -> String {
     for element in type.recordDescription(for: version).elements {
       if case .name(let name) = element.kind { return name.name }

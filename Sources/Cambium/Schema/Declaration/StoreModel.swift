@@ -6,7 +6,7 @@ public struct StoreModel: Sendable {
   public let label: String?
   public let records: [any Record.Type]
   public let removed: [RemovedRecord]
-  /// Whether what has no type may be described in the model's own version too: then it is read and written without
+  /// True if what has no type may be described in the model's own version too: then it is read and written without
   /// one.
   let isUntyped: Bool
 
@@ -31,7 +31,7 @@ public struct StoreModel: Sendable {
     isUntyped = true
   }
 
-  /// The same descriptions, in a version, without the types; validations of whole records, which need them, too.
+  /// Returns the descriptions in a version without the types, and without validations of whole records, which need them.
   package func untyped(version: Int) -> StoreModel {
     let typed = records.map { type in
       RemovedRecord(String(describing: type)) { version in

@@ -4,7 +4,7 @@ struct LockLine {
   /// From 1.
   let number: Int
   private var position = 0
-  /// Where the word begins that was read last.
+  /// The offset of the word that was read last.
   private var start = 0
 
   init(_ text: Substring, _ number: Int) {
@@ -13,7 +13,7 @@ struct LockLine {
     skipSpaces()
   }
 
-  /// Whether there is nothing more, but for a comment.
+  /// True if there is nothing more, but for a comment.
   var isAtEnd: Bool { position == scalars.count || scalars[position] == "#" }
 
   /// An error at the word that was read last, or at the place where one is missing.
@@ -46,7 +46,7 @@ struct LockLine {
     return String(word)
   }
 
-  /// Whether a word comes next, which is then read.
+  /// Returns true if a word comes next, which is then read.
   mutating func take(_ word: String) -> Bool {
     let end = position + word.unicodeScalars.count
     guard end <= scalars.count, scalars[position..<end].elementsEqual(word.unicodeScalars),

@@ -1,5 +1,5 @@
 extension LockedVersion {
-  /// What to write instead of the change that `other` makes: the description as it was, and the change as a new
+  /// Returns the advice for the change that `other` makes: to restore the description, and to make the change in a new
   /// version.
   func advice(_ other: LockedVersion, isNewest: Bool) -> String {
     let next = number + 1

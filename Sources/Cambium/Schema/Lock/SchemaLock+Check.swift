@@ -81,7 +81,7 @@ extension SchemaLock {
 // MARK: - Differences
 
 extension LockedVersion {
-  /// What `other` describes otherwise, of all that stores and migrations depend on.
+  /// Returns the differences to `other` on which stores or migrations depend.
   func differences(to other: LockedVersion) -> [String] {
     var differences: [String] = []
     let names = Set(records.map(\.name)).union(other.records.map(\.name))
@@ -101,7 +101,7 @@ extension LockedVersion {
 
   subscript(name: String) -> LockedRecord? { records.first { $0.name == name } }
 
-  /// What `other` says otherwise, of what no store depends on.
+  /// Returns the differences to `other` on which no store depends.
   func harmlessDifferences(to other: LockedVersion) -> [String] {
     var differences: [String] = []
     if let label = other.label, label != self.label {
@@ -178,7 +178,7 @@ extension LockedRecord {
 }
 
 extension LockedIndex {
-  /// What the store depends on.
+  /// The index without its name, on which no store depends.
   fileprivate var unnamed: LockedIndex {
     var index = self
     index.name = nil

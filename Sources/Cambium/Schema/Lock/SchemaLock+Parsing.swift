@@ -17,11 +17,11 @@ extension SchemaLock {
   }
 }
 
-/// What was read of a lock's file so far.
+/// A parser with the part of a lock's file that was read so far.
 private struct LockParser {
   private var hasBegun = false
   private var versions: [Version] = []
-  /// Where the version or record begins that is being read.
+  /// The line at which the current version or record begins.
   private var heading: LockLine?
 
   private struct Version {
@@ -49,7 +49,7 @@ private struct LockParser {
     var indexes: [LockedIndex] = []
     var validations: [String] = []
 
-    /// Nil where something is missing.
+    /// Nil if something is missing.
     var locked: LockedRecord? {
       guard let fingerprint, !key.isEmpty else { return nil }
       return LockedRecord(

@@ -25,7 +25,7 @@ extension LockedRecord {
     (["record \(name.lockName)"] + lines.map { "  " + $0 }).joined(separator: "\n")
   }
 
-  /// All that is said of it, a line for each.
+  /// Its statements, a line for each.
   var lines: [String] {
     var lines = ["fingerprint \(fingerprint)"]
     if let renamingID { lines.append("renamed \(renamingID.lockName)") }
@@ -89,7 +89,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether it can stand in a lock without quotes.
+  /// True if it can stand in a lock without quotes.
   var isOfLockWord: Bool {
     switch self {
     case "a"..."z", "A"..."Z", "0"..."9", "_", ".", "-": true

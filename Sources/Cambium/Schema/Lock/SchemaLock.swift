@@ -67,7 +67,7 @@ public struct LockedRecord: Hashable, Sendable {
   public let name: String
   /// Its fingerprint, as 32 hexadecimal digits.
   public let fingerprint: String
-  /// What it says that the version before calls it.
+  /// The name that the version before has for it, as stated.
   var renamingID: String?
   var modifier: String?
   /// In the order of their names.
@@ -75,19 +75,19 @@ public struct LockedRecord: Hashable, Sendable {
   var key: [LockedPart] = []
   /// In the order of their text.
   var indexes: [LockedIndex] = []
-  /// What has to hold of a record that is written, in words; in the order of their text.
+  /// The rules of records that are written, in words, in the order of their text.
   var validations: [String] = []
 }
 
 struct LockedField: Hashable, Sendable {
-  /// Of a composite's part: with the composite's name and a dot before it.
+  /// The stored name; of a composite's part, after the composite's name and a dot.
   let name: String
   let type: LockedType
   var isOptional = false
   var modifier: String?
-  /// As conditions write values.
+  /// The default, as values are written in conditions.
   var defaultValue: String?
-  /// The same, of its `MigrationInfo`.
+  /// The default of its `MigrationInfo`, written likewise.
   var migrationDefault: String?
   var renamingID: String?
 }
@@ -95,11 +95,11 @@ struct LockedField: Hashable, Sendable {
 struct LockedType: Hashable, Sendable {
   /// "array" for one, else the column's.
   var name: String
-  /// Of an array.
+  /// The type of an array's elements.
   var element: String?
-  /// Of a transformable.
+  /// The codec of a transformable.
   var codec: String?
-  /// Of an external one: from which size on, and how.
+  /// The options of an external field.
   var options: BlobOptions?
 }
 
@@ -110,11 +110,11 @@ struct LockedPart: Hashable, Sendable {
 }
 
 struct LockedIndex: Hashable, Sendable {
-  /// Nil where it is called by its parts. No store depends on it.
+  /// Nil if it is called by its parts. No store depends on it.
   var name: String?
   var isUnique: Bool
   var parts: [LockedPart]
-  /// As conditions are written.
+  /// The condition, as text.
   var condition: String?
 }
 
@@ -175,7 +175,7 @@ extension RecordSchema {
 }
 
 extension [LockedPart] {
-  /// What an index is called that was given no name.
+  /// The name of an index that was given none.
   fileprivate var indexName: String {
     map { part in
       KeyField.indexName(

@@ -25,7 +25,7 @@ enum MetadataCheck {
     return faults
   }
 
-  /// Why an entry cannot be; nil where it can.
+  /// Why an entry cannot be; nil if it can.
   private static func reason(against name: [UInt8], _ value: [UInt8]) -> String? {
     if String(validating: name, as: UTF8.self) == nil { return "its name is not UTF-8" }
     do {

@@ -27,7 +27,7 @@ struct DeferredOpening {
 
   /// Has everything read through what is pending from now on.
   ///
-  /// - Parameter isUnpublished: Whether the store itself is of a version before the last.
+  /// - Parameter isUnpublished: True if the store itself is of a version before the last.
   /// - Throws: `.corrupt`.
   func use(
     _ pending: PendingSteps, _ schemas: [Schema], isUnpublished: Bool = false

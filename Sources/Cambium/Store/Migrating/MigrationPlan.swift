@@ -256,6 +256,11 @@ extension RecordChange {
       }
     }
     if kind == .records { sentences.append("\(new.name): its records are put together anew") }
+    if changesKeys {
+      sentences.append(
+        "\(new.name): its primary keys change; fields of other records that hold them do not, unless a step changes them"
+      )
+    }
     let before = Set(old.indexes.map(\.number))
     let after = Set(new.indexes.map(\.number))
     for index in old.indexes where !after.contains(index.number) {
@@ -265,6 +270,16 @@ extension RecordChange {
       sentences.append("\(new.name): the index \(index.name) is built")
     }
     return sentences
+  }
+
+  /// True if records may have other primary keys afterwards.
+  private var changesKeys: Bool {
+    if old.primaryKey != new.primaryKey { return true }
+    let numbers = Set(new.primaryKey.map(\.field))
+    return fields.contains { field in
+      numbers.contains(field.new.number)
+        && (field.old?.type != field.new.type || sources[field.new.number] != nil)
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 /// The treatment of a store whose records the model describes differently in the same version, because that version is
 /// still being developed.
 public struct MismatchPolicy: Hashable, Sendable {
-  /// The versions that a store is never put aside for; nil where none ever is.
+  /// The versions that a store is never put aside for; nil if none ever is.
   private let kept: Set<Int>?
 
   /// Throws `StoreError.schemaMismatch`. For programs in use.

@@ -127,7 +127,7 @@ struct StoredSchemas {
     self.path = path
   }
 
-  /// The schema of the highest version; nil where there is none.
+  /// The schema of the highest version; nil if there is none.
   ///
   /// - Throws: `.corrupt`, `.newerFormat`, `.io`.
   func newest() throws(StoreError) -> Schema? {

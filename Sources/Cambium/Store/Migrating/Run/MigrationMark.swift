@@ -38,7 +38,7 @@ extension MigrationMark {
     _ = try trees.remove(key.rawSpan, in: try names.slot(of: treeName))
   }
 
-  /// - Returns: nil where no migration is under way.
+  /// - Returns: nil if no migration is under way.
   /// - Throws: `.corrupt`, `.io`.
   static func standing(in backend: any StoreBackend) throws(StoreError) -> MigrationMark? {
     let slot = try backend.names.slot(of: treeName)

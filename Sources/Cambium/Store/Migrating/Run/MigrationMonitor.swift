@@ -53,7 +53,7 @@ final class MigrationMonitor: Sendable {
 extension MigrationMonitor {
   private static var stepsPerLook: Int { 1024 }
 
-  /// - Parameter startedOver: Whether the work of a run with other definitions was discarded.
+  /// - Parameter startedOver: True if the work of a run with other definitions was discarded.
   func begin(_ tasks: MigrationTasks, in backend: any StoreBackend, startedOver: Bool) {
     state.withLock { $0.progress.startedOver = startedOver }
     if startedOver { trace.startOver() }

@@ -171,7 +171,7 @@ extension MigrationTasks {
       to: try RowLayout(change.new, version: hop.change.to.version))
   }
 
-  /// - Returns: nil where no hop changes the rows.
+  /// - Returns: nil if no hop changes the rows.
   private static func upgrade(
     _ chain: [RecordChange], _ hops: [MigrationRoute.Hop]
   ) throws(StoreError) -> RowUpgrade? {

@@ -10,7 +10,7 @@ struct RouteRun {
     self.monitor = monitor
   }
 
-  /// - Parameter isRehearsal: Whether the store stays of the version that it has.
+  /// - Parameter isRehearsal: True if the store stays of the version that it has.
   /// - Throws: as `Migrator.run`.
   func run(_ route: MigrationRoute, isRehearsal: Bool = false) throws(StoreError) {
     // Also for what only a version on the way has outside of its rows.
