@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
@@ -207,7 +206,7 @@ import Testing
     let store = try open()
     try fill(store, 1..<4)
     let (pieces, continuation) = AsyncStream<Data>.makeStream()
-    let taken = Mutex(0)
+    let taken = Guarded(0)
     let counted = pieces.map { piece in
       taken.withLock { $0 += 1 }
       return piece
@@ -230,7 +229,7 @@ import Testing
     for round in 0..<scaled(20, debug: 4) {
       let store = try open()
       if round == 0 { try fill(store, 1..<4) }
-      let running = Mutex(0)
+      let running = Guarded(0)
       let threads = try (0..<3).map { seed in
         try BackgroundThread(name: "writer") {
           let piece = PhotoContent.bytes(100_000, seed: UInt64(seed))
@@ -261,7 +260,7 @@ import Testing
     let store = try open()
     try fill(store, 1..<20)
     let copy = directory.path + "/copy"
-    let before = Mutex<[String: [UInt8]]?>(nil)
+    let before = Guarded<[String: [UInt8]]?>(nil)
     try store.backUp(to: copy) { _ in
       if before.withLock({ $0 }) != nil { return }
       try store.close()
@@ -277,7 +276,7 @@ import Testing
       for id in 100..<3_000 { try transaction.save(Photo(id, image: 60)) }
     }
     try other.backend.fold()
-    let closed = Mutex<[String: [UInt8]]?>(nil)
+    let closed = Guarded<[String: [UInt8]]?>(nil)
     Self.expectClosed {
       try other.compact { _ in
         try other.close()
@@ -298,7 +297,7 @@ import Testing
       gate = BlobGate("s", holding: lock)
     }
     try gate.enter()
-    let hasClosed = Mutex(false)
+    let hasClosed = Guarded(false)
     let thread = try BackgroundThread(name: "closing") {
       gate.close()
       hasClosed.withLock { $0 = true }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Synchronization
 import TestSupport
 import Testing
 
@@ -45,7 +44,7 @@ struct StoreClosingTests {
 
   @Test func `a closed store can be released on any thread`() async throws {
     for _ in 0..<8 {
-      let store = Mutex<PersistentStore?>(try open())
+      let store = Guarded<PersistentStore?>(try open())
       try store.withLock { try $0?.close() }
       let thread = try BackgroundThread(name: "releases") { store.withLock { $0 = nil } }
       thread.join()
@@ -79,7 +78,7 @@ struct StoreClosingTests {
     for round in 0..<5 {
       let store = try open()
       let crew = Crew()
-      let unexpected = Mutex<[String]>([])
+      let unexpected = Guarded<[String]>([])
       try crew.start(4) { number in
         do {
           for index in 0... {

@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 
@@ -58,7 +57,7 @@ struct EngineCallTests {
     let (others, mayEnd) = (Crew(), Signal())
     try await bring(engine, threads, to: state, others, until: mayEnd)
     let crew = Crew()
-    let answer = Mutex<LifeAnswer?>(nil)
+    let answer = Guarded<LifeAnswer?>(nil)
     let number = engine.commits.lastSequence
     if call == .close { mayEnd.set() }
     crew.startTasks { _ in

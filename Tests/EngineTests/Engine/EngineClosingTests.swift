@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 
@@ -19,8 +18,8 @@ struct EngineClosingTests {
     let threads = try EngineThreads(for: engine)
     let (holder, writers, closers) = (Crew(), Crew(), Crew())
     let (entered, leave) = (Signal(), Signal())
-    let answers = Mutex<[LifeAnswer]>([])
-    let ofHolder = Mutex<LifeAnswer?>(nil)
+    let answers = Guarded<[LifeAnswer]>([])
+    let ofHolder = Guarded<LifeAnswer?>(nil)
     try holder.start { _ in
       let answer = LifeAnswer {
         let slot = try engine.names.slot(of: "t")
@@ -81,7 +80,7 @@ struct EngineClosingTests {
       let engine = try Engine.open(medium)
       let threads = try EngineThreads(for: engine)
       let crew = Crew()
-      let answers = Mutex<[Bytes: LifeAnswer]>([:])
+      let answers = Guarded<[Bytes: LifeAnswer]>([:])
       let note = { @Sendable (key: Bytes, answer: LifeAnswer) in
         answers.withLock { $0[key] = answer }
         // As programs do.
@@ -140,7 +139,7 @@ struct EngineClosingTests {
     let threads = try EngineThreads(for: engine)
     engine.locked { engine.hasLogTurn = true }
     let crew = Crew()
-    let answer = Mutex<LifeAnswer?>(nil)
+    let answer = Guarded<LifeAnswer?>(nil)
     if inTask {
       crew.startTasks { _ in
         let result = await LifeAnswer { try await engine.putInTask([1], [1]) }
@@ -172,7 +171,7 @@ struct EngineClosingTests {
     // So many are awaited that it takes long.
     engine.locked { engine.lastGroupCount = 1_000_000 }
     let crew = Crew()
-    let answers = Mutex<[LifeAnswer]>([])
+    let answers = Guarded<[LifeAnswer]>([])
     for number in 1...3 as ClosedRange<UInt8> {
       try crew.start { _ in
         let answer = LifeAnswer { try engine.put([number], [1]) }

@@ -147,7 +147,7 @@ private final class OwnThread<Value: Sendable>: Sendable {
 }
 
 private final class Outcome<Value: Sendable>: Sendable {
-  let value = Mutex<Result<Value, any Error>?>(nil)
+  let value = Guarded<Result<Value, any Error>?>(nil)
 }
 
 private final class ThreadWork: Sendable {

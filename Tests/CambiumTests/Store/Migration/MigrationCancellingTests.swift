@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 
@@ -47,7 +46,7 @@ enum Priced {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/store"
     try Priced.make(at: path, count: 400)
-    let box = Mutex<Migration?>(nil)
+    let box = Guarded<Migration?>(nil)
     let steps = [
       Step(to: 2) {
         UpdateRecord("Item") {

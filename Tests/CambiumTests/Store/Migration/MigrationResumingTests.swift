@@ -94,7 +94,7 @@ import Testing
 
   /// Runs it and cancels it in the middle.
   private func interrupt(_ definition: Definition) throws {
-    let running = Mutex<Migration?>(nil)
+    let running = Guarded<Migration?>(nil)
     let seen = Atomic(0)
     let migration = try migration(definition) {
       if seen.add(1, ordering: .relaxed).newValue == Self.count / 2 {

@@ -1,5 +1,4 @@
 import Logging
-import Synchronization
 import TestSupport
 import Testing
 
@@ -30,7 +29,7 @@ private struct TracedFirst: Record {
 /// Keeps what is logged.
 struct KeptLog: LogHandler {
   final class Lines: Sendable {
-    let all = Mutex<[String]>([])
+    let all = Guarded<[String]>([])
   }
 
   let lines: Lines

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Synchronization
 import TestSupport
 import Testing
 
@@ -429,8 +428,8 @@ private enum Shop {
   {
     try make()
     for cancelled in stride(from: 0, to: Self.count, by: scaled(501, debug: 97)) {
-      let box = Mutex<Migration?>(nil)
-      let seen = Mutex(0)
+      let box = Guarded<Migration?>(nil)
+      let seen = Guarded(0)
       let steps = [
         Step(to: 2) {
           TransformRecords("Item", into: "Item") { old, emit in

@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 
@@ -85,7 +84,7 @@ import Testing
     throws
   {
     try make()
-    let calls = Mutex(0)
+    let calls = Guarded(0)
     let steps = steps { id in
       let call = calls.withLock { calls in
         calls += 1
@@ -109,7 +108,7 @@ import Testing
     let reader = try PersistentStore(
       at: path, model: StoreModel(records: [Old.self]), options: reading)
     let held = try reader.snapshot()
-    let seen = Mutex<Set<Int>>([])
+    let seen = Guarded<Set<Int>>([])
     let path = path
     let store = try open(
       steps { id in

@@ -8,8 +8,8 @@ import Testing
 struct BackgroundThreadTests {
   @Test func `a thread runs once, under its name, without the program's signals`() throws {
     let runs = Atomic(0)
-    let name = Mutex("")
-    let blocked = Mutex<[Int32: Bool]>([:])
+    let name = Guarded("")
+    let blocked = Guarded<[Int32: Bool]>([:])
     let thread = try BackgroundThread(name: "cambium flusher") {
       runs.add(1, ordering: .relaxed)
       name.withLock { $0 = Self.nameOfThread() }
@@ -26,7 +26,7 @@ struct BackgroundThreadTests {
   }
 
   @Test func `a name that is too long is cut`() throws {
-    let name = Mutex("")
+    let name = Guarded("")
     let thread = try BackgroundThread(name: "a name that the kernel has no room for") {
       name.withLock { $0 = Self.nameOfThread() }
     }
@@ -37,7 +37,7 @@ struct BackgroundThreadTests {
   @Test func `a thread that nobody joins goes on`() throws {
     let lock = ThreadLock()
     let ended = ThreadCondition(lock)
-    let hasEnded = Mutex(false)
+    let hasEnded = Guarded(false)
     lock.lock()
     _ = try BackgroundThread(name: "nobody's") {
       lock.lock()
