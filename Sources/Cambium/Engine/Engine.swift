@@ -69,6 +69,8 @@ final class Engine: @unchecked Sendable {
   var upgrades: (any FoldUpgrades)?
   /// What the fold of the frozen overlay makes new besides.
   var sought: SoughtUpgrade?
+  /// How many were sought so far, this one included.
+  var soughtNumber: UInt64 = 0
   /// Whether segments are being emptied in the background, and since when there was nothing to do.
   var automatic = AutomaticCompactionState()
 

@@ -10,6 +10,13 @@ internal import Glibc
     /// What a test does before a thread takes the lock, so as to hold it there; set before the lock is shared. Only
     /// where nobody minds what it costs.
     package var beforeLocking: (@Sendable () -> Void)?
+
+    /// Lets a test hold a thread that was woken, before it has the lock again.
+    func retakeIfHeld() {
+      if beforeLocking == nil { return }
+      unlock()
+      lock()
+    }
   #endif
 
   package init() {
