@@ -52,8 +52,12 @@ final class HeldWorld: Sendable {
   ) throws {
     if call.isOfTasks {
       Task.detached { note(await LifeAnswer { try await self.makeInTask(call, key) }) }
-    } else {
-      _ = try BackgroundThread(name: "call") { note(LifeAnswer { try self.make(call, key) }) }
+      return
+    }
+    _ = try BackgroundThread(name: "call") {
+      let answer = LifeAnswer { try self.make(call, key) }
+      // Whatever it says, another may open the store now.
+      note(call.closes && !self.medium.isReleased ? .threw("before it was closed") : answer)
     }
   }
 
@@ -130,8 +134,13 @@ struct HeldFiles: Sendable {
     for key in 3..<40 as Range<UInt8> { try engine.put([key], Bytes(repeating: key, count: 100)) }
     try engine.foldEverything()
     try engine.write(.durable) { $0.treeWork.keeping = [.keep(version: 1, label: "one")] }
-    for key in 3..<20 as Range<UInt8> { try engine.put([key], [1]) }
-    try engine.foldEverything()
+    for part in [3..<12, 12..<20] as [Range<UInt8>] {
+      engine.appender = engine.appender.successor()
+      for key in part { try engine.put([key], [1]) }
+      try engine.foldEverything()
+    }
+    let whole = CompactionRequest(scope: .whole)
+    try agree(!whole.segments(of: engine.spaceUsage()).isEmpty, "nothing to compact")
     for key in 20..<30 as Range<UInt8> { try engine.put([key], [2]) }
     files = try medium.list(at: .test).map { ($0, try medium.contents(of: $0)) }
   }
