@@ -24,7 +24,7 @@ final class Engine: @unchecked Sendable {
   let report: OpenReport
   private let forks = ForkGuard()
 
-  let lock = ThreadLock()
+  let lock: ThreadLock
   /// The writer's turn is free.
   let writerLeft: ThreadCondition
   /// The log's turn or the fold's is free, something was flushed or folded, or the engine failed.
@@ -69,6 +69,8 @@ final class Engine: @unchecked Sendable {
   var upgrades: (any FoldUpgrades)?
   /// What the fold of the frozen overlay makes new besides.
   var sought: SoughtUpgrade?
+  /// How many were sought so far, this one included.
+  var soughtNumber: UInt64 = 0
   /// Whether segments are being emptied in the background, and since when there was nothing to do.
   var automatic = AutomaticCompactionState()
 
@@ -84,7 +86,8 @@ final class Engine: @unchecked Sendable {
   /// Whether commits come while segments are emptied; nil before the first time.
   var commitWatch: CommitWatch?
 
-  init(_ recovered: Recovered, options: EngineOptions) {
+  init(_ recovered: Recovered, options: EngineOptions, lock: ThreadLock = ThreadLock()) {
+    self.lock = lock
     medium = recovered.medium
     names = recovered.names
     report = recovered.report

@@ -30,15 +30,20 @@ struct EngineCallTests {
     case snapshot
     case spaceUsage
     case awaitFlush
+    case restore
+    case upgrade
+    case abandon
     case close
 
     func answer(in state: State) -> LifeAnswer {
       switch (self, state) {
       // It is closed already, or this waits until it is.
       case (.close, .failed): .poisoned
-      case (.close, _): .returned
+      case (.close, _), (.abandon, _): .returned
       // Everything is flushed.
       case (.awaitFlush, _): .returned
+      // What it looks for comes after the engine's life.
+      case (.restore, .open): .notKept
       case (_, .open): .returned
       case (_, .closed), (_, .failedAndClosed): .closed
       case (.flush, _), (.snapshot, _), (.spaceUsage, _): .returned
@@ -59,7 +64,7 @@ struct EngineCallTests {
     let crew = Crew()
     let answer = Guarded<LifeAnswer?>(nil)
     let number = engine.commits.lastSequence
-    if call == .close { mayEnd.set() }
+    if call == .close || call == .abandon { mayEnd.set() }
     crew.startTasks { _ in
       let result = await LifeAnswer { try await Self.make(call, on: engine, threads, number) }
       answer.withLock { $0 = result }
@@ -112,6 +117,12 @@ struct EngineCallTests {
     case .snapshot: _ = try engine.snapshot()
     case .spaceUsage: _ = try engine.spaceUsage()
     case .awaitFlush: try await engine.awaitFlush(through: number)
+    case .restore: try engine.restore(1) { _ in }
+    case .upgrade:
+      try engine.upgrade(SoughtUpgrade(tree: engine.names.slot(of: "t"), count: 1))
+    case .abandon:
+      engine.abandon()
+      threads.end()
     case .close: try threads.close()
     }
   }

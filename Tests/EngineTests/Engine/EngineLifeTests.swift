@@ -86,6 +86,9 @@ enum LifeAnswer: Equatable {
   case closed
   case poisoned
   case outcomeUnknown
+  case full
+  case io
+  case notKept
   case threw(String)
 
   init(_ error: (any Error)?) {
@@ -93,6 +96,9 @@ enum LifeAnswer: Equatable {
     case .closed: self = .closed
     case .poisoned: self = .poisoned
     case .outcomeUnknown: self = .outcomeUnknown
+    case .full: self = .full
+    case .io: self = .io
+    case .notKept: self = .notKept
     default: self = error.map { .threw("\($0)") } ?? .returned
     }
   }

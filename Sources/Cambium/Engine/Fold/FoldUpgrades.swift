@@ -50,11 +50,17 @@ extension Engine {
     defer { lock.unlock() }
     try takeTurnToFreeze()
     self.sought = sought
+    soughtNumber += 1
+    let number = soughtNumber
+    // Another's is sought when this one is done.
+    let isDone = { self.sought == nil || self.soughtNumber != number }
     freezeWhatIsPublished()
     giveWriterTurn()
     do throws(StoreError) {
-      try waitForFold(until: { self.sought == nil })
+      try waitForFold(until: isDone)
     } catch {
+      // Who folds for itself folds what others froze too.
+      if isDone() { return }
       self.sought = nil
       background.wakeFolder()
       throw error

@@ -29,6 +29,9 @@ internal import Glibc
   /// Lets go of the lock, which the caller holds, until there is a signal; then takes it again.
   package func wait() {
     unsafe pthread_cond_wait(condition, lock.mutex)
+    #if DEBUG
+      lock.retakeIfHeld()
+    #endif
   }
 
   /// The same, for no longer than `duration`.

@@ -6,6 +6,18 @@ internal import Glibc
 /// `Synchronization.Mutex`. It is not for the hot path.
 @safe package final class ThreadLock: @unchecked Sendable {
   let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  #if DEBUG
+    /// What a test does before a thread takes the lock, so as to hold it there; set before the lock is shared. Only
+    /// where nobody minds what it costs.
+    package var beforeLocking: (@Sendable () -> Void)?
+
+    /// Lets a test hold a thread that was woken, before it has the lock again.
+    func retakeIfHeld() {
+      if beforeLocking == nil { return }
+      unlock()
+      lock()
+    }
+  #endif
 
   package init() {
     unsafe mutex = .allocate(capacity: 1)
@@ -25,6 +37,9 @@ internal import Glibc
   }
 
   package func lock() {
+    #if DEBUG
+      beforeLocking?()
+    #endif
     unsafe pthread_mutex_lock(mutex)
   }
 
