@@ -88,9 +88,9 @@ struct LargeBlobBenchmark {
       try Self.decompress(SequentialFile.read(path), text, by: zstd)
     }
     try time(.decompressText) { try Self.decompress(frame, text, by: zstd) }
-    try time(.writeDirect) { try (directory + "/direct").write(noise, .direct) }
+    try time(.writeDirect) { try SequentialFile.write(noise, to: directory + "/direct", .direct) }
     try time(.writeBuffered) {
-      try (directory + "/buffered").write(noise, .buffered)
+      try SequentialFile.write(noise, to: directory + "/buffered", .buffered)
     }
   }
 

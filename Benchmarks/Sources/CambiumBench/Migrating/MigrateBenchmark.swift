@@ -56,7 +56,7 @@ struct MigrateBenchmark {
     let noise = BlobContents.noise(16 << 20, seed: options.seed)
     let mebibytes = max(1, byteCount >> 20)
     let time = try seconds {
-      try path.write(noise, .direct, mebibytes: mebibytes)
+      try SequentialFile.write(noise, to: path, .direct, mebibytes: mebibytes)
     }
     try FileManager.default.removeItem(atPath: path)
     return time * Double(byteCount) / Double(mebibytes << 20)

@@ -43,7 +43,7 @@ extension RecordBenchmark {
     }
     let rate = Goal.rate(of: engine, at: workload, setting, dataset.keyOrder).map { ResultGoal($0) }
     let isLoad = workload == .insertOnce || workload == .insertBatches
-    let size = isLoad ? engine.size(against: .grdb) : nil
+    let size = isLoad ? Goal.size(of: engine, against: .grdb) : nil
     return speeds
       + [rate, size.map { ResultGoal($0, on: .size, against: "grdb") }].compactMap { $0 }
   }

@@ -105,7 +105,7 @@ struct RecordTable {
     guard let mine = all.of(engines[0]), let other = all.of(peer) else { return "–" }
     let ratio = Double(mine.bytesOnDisk) / Double(other.bytesOnDisk)
     let text = Figures.decimal(ratio, places: 3) + " ×"
-    let goal = workload.isInsertion ? engines[0].size(against: peer) : nil
+    let goal = workload.isInsertion ? Goal.size(of: engines[0], against: peer) : nil
     return goal.map { "\(text) \($0.verdict(on: ratio))" } ?? text
   }
 }

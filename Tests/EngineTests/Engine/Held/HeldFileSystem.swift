@@ -148,12 +148,6 @@ private final class HeldFile: File, @unchecked Sendable {
     try inner.truncate(to: size, at: site)
   }
 
-  func preallocate(size: Int, at site: Site) throws(StoreError) {
-    fileSystem.beginChange(site)
-    defer { fileSystem.endChange(site) }
-    try inner.preallocate(size: size, at: site)
-  }
-
   func lock(at site: Site) throws(StoreError) {
     fileSystem.before(site)
     try inner.lock(at: site)
@@ -176,8 +170,8 @@ private final class HeldFile: File, @unchecked Sendable {
     return try inner.map(capacity: capacity, at: site)
   }
 
-  func advise(_ range: Range<Int>, _ advice: Advice, at site: Site) {
+  func willNeed(_ range: Range<Int>, at site: Site) {
     fileSystem.before(site)
-    inner.advise(range, advice, at: site)
+    inner.willNeed(range, at: site)
   }
 }
