@@ -2,9 +2,10 @@
 ///
 /// Making one reads nothing; the blob's tail is read with the first frame, and kept. May be used by many threads
 /// at once.
-final class BlobFrameReader: BlobReading, @unchecked Sendable {
+final class BlobFrameReader: BlobSource, @unchecked Sendable {
   let identity: BlobIdentity
   let place: BlobPlace
+  /// Who decompresses.
   let crew: BlobCrew
   private let segment: BlobSegment
   private let medium: any FileSystem
@@ -35,8 +36,12 @@ final class BlobFrameReader: BlobReading, @unchecked Sendable {
 
   var count: Int { Int(clamping: place.length) }
 
-  func reading() throws(StoreError) -> any BlobReading { self }
+  func reading() -> BlobFrameReader { self }
 
+  /// Reads some frames at once, of which the first is `first`, and none is behind `last`.
+  ///
+  /// - Precondition: There are such frames.
+  /// - Throws: `.corrupt`, `.io`, `.forked`.
   func fetch(from first: Int, through last: Int) throws(StoreError) -> FetchedFrames {
     if crew.isForked { throw .forked(path: medium.path) }
     let known = knownFrames

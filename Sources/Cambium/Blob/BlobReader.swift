@@ -25,7 +25,7 @@ public final class BlobReader {
     self.offset = offset
   }
 
-  init(_ reading: any BlobReading, from offset: Int) {
+  init(_ reading: BlobFrameReader, from offset: Int) {
     source = .stored(FramesAhead(reading, from: offset / BlobLayout.frameLength))
     count = reading.count
     self.offset = offset

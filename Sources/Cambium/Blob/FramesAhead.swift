@@ -9,7 +9,7 @@ final class FramesAhead {
     let fetched: FetchedFrames
   }
 
-  private let reading: any BlobReading
+  private let reading: BlobFrameReader
   private let count: Int
   /// The frame that was asked for last.
   private var present: (index: Int, content: Data)?
@@ -21,7 +21,7 @@ final class FramesAhead {
   /// How many may be under way. It doubles, so that who reads a few bytes does not pay for more.
   private var window = 1
 
-  init(_ reading: any BlobReading, from index: Int) {
+  init(_ reading: BlobFrameReader, from index: Int) {
     self.reading = reading
     count = BlobLayout.frameCount(length: reading.count)
     next = index

@@ -67,7 +67,7 @@ final class DeletedBlob: BlobSource {
   var identity: BlobIdentity { reference.identity }
   var count: Int { Int(clamping: reference.length) }
 
-  func reading() throws(StoreError) -> any BlobReading {
+  func reading() throws(StoreError) -> BlobFrameReader {
     throw .missing(path: "a blob that was deleted")
   }
 }

@@ -2,7 +2,7 @@
 final class WrittenBlob: BlobSource {
   let content: BlobContent
   private let keeper: BlobKeeper
-  private let reader: any BlobReading
+  private let reader: BlobFrameReader
 
   init(_ content: BlobContent, by keeper: BlobKeeper) throws(StoreError) {
     self.content = content
@@ -12,7 +12,7 @@ final class WrittenBlob: BlobSource {
 
   var identity: BlobIdentity { content.identity }
   var count: Int { reader.count }
-  func reading() -> any BlobReading { reader }
+  func reading() -> BlobFrameReader { reader }
 
   /// Returns true if it lies in the files of this keeper.
   func isOf(_ keeper: BlobKeeper) -> Bool { self.keeper === keeper }
