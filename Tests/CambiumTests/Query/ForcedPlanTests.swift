@@ -93,7 +93,7 @@ struct QueryWorld {
         + "\(place.map { "\(keys[$0]) not \(expected[$0])" } ?? ""), of \(what)")
     let more = try found.next()
     try agree(!more, "there is more of \(what)")
-    let count = try runner.count(query, forced: nil)
+    let count = try runner.count(query)
     try agree(count == expected.count, "\(count) and not \(expected.count) counted of \(what)")
   }
 }

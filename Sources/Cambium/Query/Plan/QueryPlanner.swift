@@ -13,17 +13,14 @@ struct QueryPlanner {
     self.encoder = encoder
   }
 
-  /// - Parameter forced: The place of a candidate, to be taken whatever it costs.
+  /// The cheapest way to find the records of a query.
+  ///
   /// - Throws: `.invalidQuery` where the condition or the order cannot be for the record; `.corrupt`, `.io`.
-  func plan(
-    _ query: FieldQuery, for need: QueryNeed, forced: Int? = nil
-  ) throws(StoreError) -> QueryPlan {
+  func plan(_ query: FieldQuery, for need: QueryNeed) throws(StoreError) -> QueryPlan {
     let (planned, candidates) = try candidates(query, for: need)
-    var best = forced ?? 0
-    if forced == nil {
-      for place in candidates.indices where candidates[place].cost < candidates[best].cost {
-        best = place
-      }
+    var best = 0
+    for place in candidates.indices where candidates[place].cost < candidates[best].cost {
+      best = place
     }
     return try finish(candidates[best], planned)
   }
@@ -67,7 +64,8 @@ struct QueryPlanner {
     return (planned, candidates)
   }
 
-  private func finish(
+  /// The plan that a candidate is, with the part of the condition that it leaves to be looked at.
+  func finish(
     _ candidate: QueryCandidate, _ planned: PlannedQuery
   ) throws(StoreError) -> QueryPlan {
     let condition = planned.condition

@@ -8,10 +8,10 @@ struct QueryRunner {
   /// - Throws: `.invalidQuery` where the query cannot be for the record, `.noSuchRecord` where the one to come
   ///   after is not there, `.corrupt`, `.io`, `.sortTooLarge`.
   func find(
-    _ query: FieldQuery, for need: QueryNeed = .records, forced: Int? = nil
+    _ query: FieldQuery, for need: QueryNeed = .records
   ) throws(StoreError) -> FoundRecords {
     let encoder = KeyEncoder()
-    let plan = try QueryPlanner(record, in: trees, encoder).plan(query, for: need, forced: forced)
+    let plan = try QueryPlanner(record, in: trees, encoder).plan(query, for: need)
     return try FoundRecords(plan, query, of: record, in: trees, encoder)
   }
 
@@ -20,13 +20,10 @@ struct QueryRunner {
   /// - Complexity: O(log records) where ranges of keys say all of the condition; otherwise linear in the
   ///   entries that are read.
   /// - Throws: as `find`.
-  func count(
-    _ query: FieldQuery, upTo most: Int = .max, forced: Int? = nil
-  ) throws(StoreError) -> Int {
+  func count(_ query: FieldQuery, upTo most: Int = .max) throws(StoreError) -> Int {
     var wanted = query
     wanted.limit = min(query.limit ?? most, most)
-    let plan = try QueryPlanner(record, in: trees).plan(
-      query.uncounted, for: .keysInAnyOrder, forced: forced)
+    let plan = try QueryPlanner(record, in: trees).plan(query.uncounted, for: .keysInAnyOrder)
     if plan.isExact, query.after == nil, let count = try count(of: plan.access) {
       return min(max(0, count - query.offset), wanted.limit ?? .max)
     }
