@@ -33,10 +33,10 @@ func withoutText() {
   matching { $0.age.hasPrefix("A") }
 }
 
-func ofAnotherRecord(_ other: Condition) {
-  // expected-error@+4 {{'Condition<Person>' to expected argument type 'Condition'}}
+func ofAnotherRecord(_ other: Condition<Other>) {
+  // expected-error@+4 {{'Condition<Person>' to expected argument type 'Condition<Other>'}}
   // expected-note@+3 {{'Subject' ('Person' and 'Other') are expected to be equal}}
-  // expected-error@+2 {{'Condition' to closure result type 'Condition<Person>'}}
+  // expected-error@+2 {{'Condition<Other>' to closure result type 'Condition<Person>'}}
   // expected-note@+1 {{'Subject' ('Other' and 'Person') are expected to be equal}}
   matching { $0.age == 5 && other }
 }
