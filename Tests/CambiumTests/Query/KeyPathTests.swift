@@ -95,7 +95,8 @@ private struct Watched: Record, Equatable, ObservedProperties {
   static var observedProperties: [String: PartialKeyPath<Watched>] {
     [
       "level": \.level, "other": \.other, "name": \.name, "place": \.place, "home": \.home,
-      "outer": \.outer, "plain": \.plain,
+      "outer": \.outer, "plain": \.plain, "place.city": \.place.city, "home.city": \.home?.city,
+      "size.height": \.size.height, "outer.height": \.outer?.height, "outer.width": \.outer?.width,
     ]
   }
 

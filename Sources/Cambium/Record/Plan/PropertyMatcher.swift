@@ -135,7 +135,7 @@ private struct UnmatchedProperties {
         "\(type) shows no stored properties: it is no struct, or was compiled without reflection"
           + " metadata. Compile it with them, or let the record's coding be `.codable`")
     }
-    if let fault = ObservedPaths(of: type, properties: all).fault {
+    if let fault = PropertyPaths.of(type).observedFault(of: type) {
       throw matcher.refusal(
         composite.map { "\($0).\(fault.property)" } ?? fault.property, fault.reason)
     }

@@ -4,8 +4,9 @@ final class PropertyPaths: Sendable {
   /// `address.street`. Nil for what shares its place and its type with another: both take no room.
   private let paths: [PropertyReference: String?]
   private let places: [String: Place]
-  /// The paths of properties with observers, or in such, by the text of their key paths.
-  private let observed: [String: String]
+  /// The paths of properties with observers, or in such, by the key paths that the struct names for them. Key paths
+  /// without arguments never change.
+  private nonisolated(unsafe) let observed: [AnyKeyPath: String]
 
   private struct Place: Sendable {
     let reference: PropertyReference
@@ -17,10 +18,21 @@ final class PropertyPaths: Sendable {
 
   init(of type: any Any.Type) {
     var found = Found()
-    found.add(type, at: 0, "", "", depth: Self.depthMax)
+    found.add(type, at: 0, "", depth: Self.depthMax)
     paths = found.paths
     places = found.places
-    observed = found.observed
+    unsafe observed =
+      ObservedPaths(of: type) { path in
+        found.places[path].map { ($0.reference.offset, $0.type) }
+      }.paths
+  }
+
+  /// The path that the struct names a key path for; nil if it names none.
+  func path(named keyPath: AnyKeyPath) -> String? { unsafe observed[keyPath] }
+
+  /// Why the struct names a wrong key path; nil if it names none.
+  func observedFault(of type: any Any.Type) -> (property: String, reason: String)? {
+    ObservedPaths(of: type) { path in places[path].map { ($0.reference.offset, $0.type) } }.fault
   }
 
   func path(of property: PropertyReference) -> String? { property.path ?? paths[property] ?? nil }
@@ -33,8 +45,7 @@ final class PropertyPaths: Sendable {
 
   /// The property that a key path of values of `type` names: behind `?` or `!` it may be an optional of them, or
   /// what they are optionals of. One that is of another type is none of the record's.
-  func reference(to text: String, as type: any Any.Type) -> PropertyReference {
-    let path = observed[text] ?? text
+  func reference(to path: String, as type: any Any.Type) -> PropertyReference {
     guard let place = places[path] else { return PropertyReference(path: path) }
     let isFitting =
       place.type == type || Reflection.wrapped(type) == place.type
@@ -48,26 +59,18 @@ final class PropertyPaths: Sendable {
   private struct Found {
     var paths: [PropertyReference: String?] = [:]
     var places: [String: Place] = [:]
-    var observed: [String: String] = [:]
 
-    /// - Parameter outerText: What a key path to the struct is printed as.
-    mutating func add(
-      _ type: any Any.Type, at offset: Int, _ outer: String, _ outerText: String, depth: Int
-    ) {
-      let properties = Reflection.storedProperties(of: type)
-      let texts = ObservedPaths(of: type, properties: properties).names
-      for property in properties {
+    mutating func add(_ type: any Any.Type, at offset: Int, _ outer: String, depth: Int) {
+      for property in Reflection.storedProperties(of: type) {
         let path = outer + property.name
         let place = offset + property.offset
         let reference = PropertyReference(offset: place, type: ObjectIdentifier(property.type))
         paths[reference] = .some(paths[reference] == nil ? path : nil)
         places[path] = Place(reference: reference, type: property.type)
-        let text = outerText + (texts.first { $0.value == property.name }?.key ?? property.name)
-        if text != path { observed[text] = path }
         let inner = Reflection.wrapped(property.type) ?? property.type
         // What is a value itself has no fields in it.
         if depth > 1, !(inner is any FieldValueConvertible.Type), !Reflection.isClass(inner) {
-          add(inner, at: place, path + ".", text + ".", depth: depth - 1)
+          add(inner, at: place, path + ".", depth: depth - 1)
         }
       }
     }

@@ -38,8 +38,9 @@ struct PropertyReference: Hashable, Sendable {
   /// path; or one of a class, or one that is computed, which has none, and is refused when the field is looked for.
   @usableFromInline
   init(unplaced keyPath: AnyKeyPath, of root: any Any.Type, type: any Any.Type) {
-    if let path = Self.text(of: keyPath, from: root) {
-      self = PropertyPaths.of(root).reference(to: path, as: type)
+    let paths = PropertyPaths.of(root)
+    if let path = paths.path(named: keyPath) ?? Self.text(of: keyPath, from: root) {
+      self = paths.reference(to: path, as: type)
     } else {
       self.init(path: keyPath.debugDescription)
     }

@@ -16,7 +16,7 @@ enum LogTarget: FuzzTarget {
     for (name, bytes) in mended(input).contents {
       let name: FileName = name == "log-0" ? .log(0) : .log(1)
       let file = try medium.open(name, .create, at: .test)
-      try medium.write(bytes.rawSpan, to: file, from: 0, at: .test)
+      try file.write(bytes.rawSpan, from: 0, at: .test)
     }
     var reader = LogReader(try LogFiles(opening: medium, writing: false))
     var size = 0
