@@ -13,7 +13,7 @@ import Testing
     case fields, optionalFields, parts, records, indexes, indexParts, terms
   }
 
-  @Test(.timeLimit(.minutes(5)), arguments: Shape.allCases)
+  @Test(.timeLimit(.minutes(10)), arguments: Shape.allCases)
   func `a large schema is read in time that is linear in its size`(shape: Shape) throws {
     let schema = Self.schema(shape)
     let bytes = schema.encoded()

@@ -17,7 +17,7 @@ final class Told<Changes: AsyncSequence> {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ObservationTests {
+@Suite(.timeLimit(.minutes(10))) struct ObservationTests {
   private func makeStore(_ options: StoreOptions = StoreOptions()) throws -> PersistentStore {
     try PersistentStore(inMemory: .samples, options: options)
   }
