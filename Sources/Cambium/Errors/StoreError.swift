@@ -2,7 +2,9 @@
 ///
 /// A case states what happened and where; its `description` adds what to do now. New versions may add cases, so a
 /// `switch` over it needs an `@unknown default`.
-@nonexhaustive public enum StoreError: Error, Hashable, Sendable {
+///
+/// An error is a reference to what it says: code that only passes it on moves one word.
+@nonexhaustive public indirect enum StoreError: Error, Hashable, Sendable {
   /// Bytes in a file are not what was written there.
   ///
   /// `invariant` is the numbered rule of `FORMAT.md` that they break. Nothing was changed; undamaged parts of the store
