@@ -53,7 +53,7 @@ import Testing
       let named = Self.swiftTypes.filter { type in
         row[1].split(separator: /[, ]+/).contains { $0 == type.name }
       }
-      let held = Self.swiftTypes.filter { ScalarType(valuesOf: $0.type) == scalar }
+      let held = Self.swiftTypes.filter { ScalarType.swiftType($0.type)?.scalarType == scalar }
       #expect(named.map(\.name) == held.map(\.name), "\(row[0])")
     }
   }

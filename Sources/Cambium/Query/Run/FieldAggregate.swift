@@ -11,13 +11,13 @@ public struct Aggregate<Subject: Record>: Hashable, Sendable {
 
   /// The sum of the values that are not null; 0 if there are none.
   @inlinable
-  public static func sum<Value: SummedValue>(_ field: KeyPath<Subject, Value>) -> Aggregate {
+  public static func sum<Value: FieldNumber>(_ field: KeyPath<Subject, Value>) -> Aggregate {
     Aggregate(.sum, PropertyReference(field))
   }
 
   /// The average of the values that are not null; null if there are none.
   @inlinable
-  public static func average<Value: SummedValue>(_ field: KeyPath<Subject, Value>) -> Aggregate {
+  public static func average<Value: FieldNumber>(_ field: KeyPath<Subject, Value>) -> Aggregate {
     Aggregate(.average, PropertyReference(field))
   }
 

@@ -30,7 +30,7 @@ extension RowConditionBuilder {
     let operand = UInt64(operands.lists.count)
     guard let type = column.field.type.scalar else {
       operands.lists.append(
-        RowList(bytes: values.map { $0.variableBytes(of: column.field.type) ?? [] }))
+        RowList(bytes: values.map { $0.rowBytes(of: column.field.type) ?? [] }))
       return RowTerm(.bytesInList, orders, at: column.place, operand: operand)
     }
     if column.place.kind == .key {
@@ -59,7 +59,7 @@ extension RowConditionBuilder {
       return (RowList(decimals: decimals), .decimalInList)
     }
     if type.keyWidth == 0 || type == .uuid {
-      return (RowList(bytes: values.map { $0.rowBytes(of: type) ?? [] }), .bytesInList)
+      return (RowList(bytes: values.map { type.swiftType.rowBytes(of: $0) ?? [] }), .bytesInList)
     }
     return (RowList(words: values.compactMap { $0.word }), .wordInList)
   }

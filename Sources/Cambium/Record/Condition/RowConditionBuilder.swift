@@ -102,7 +102,7 @@ extension RowConditionBuilder {
       }
       return RowTerm(
         .bytes, orders, at: column.place,
-        operand: keep(value.variableBytes(of: column.field.type) ?? []))
+        operand: keep(value.rowBytes(of: column.field.type) ?? []))
     }
     if value.isNaN {
       return RowTerm(.isThere, orders.has(.none) ? [.same, .null] : [], at: column.place)
@@ -127,7 +127,9 @@ extension RowConditionBuilder {
       operands.decimals.append(DecimalParts(value))
       return UInt64(operands.decimals.count - 1)
     default:
-      guard let bytes = value.rowBytes(of: type) else { throw layout.queryRefusal(column, value) }
+      guard let bytes = type.swiftType.rowBytes(of: value) else {
+        throw layout.queryRefusal(column, value)
+      }
       return keep(bytes)
     }
   }

@@ -35,7 +35,7 @@ extension KeyEncoder {
     case .uint64: append(record.load(offset, as: UInt64.self), form)
     case .float: try append(record.float(offset), column, of: record.layout)
     case .double, .date: try append(record.double(offset), column, of: record.layout)
-    case .uuid: append(record.uuid(offset), form)
+    case .uuid: append(UUID(bytesOf: record.load(offset, as: UInt128.self)), form)
     case .decimal, .string, .url, .binaryData: preconditionFailure("their width varies")
     }
   }
@@ -47,36 +47,9 @@ extension KeyEncoder {
   func append(
     _ value: FieldValue, _ column: KeyColumn, of layout: RowLayout
   ) throws(StoreError) {
-    let form = column.form
-    switch value {
-    case .null where form.contains(.isOptional): appendNull(form)
-    case .string(let value) where column.type == .string: append(value, form)
-    case .url(let value) where column.type == .url: append(value, form)
-    case .data(let value) where column.type == .binaryData: append(value, form)
-    case .decimal(let value) where column.type == .decimal: try append(value, column, of: layout)
-    case .float(let value) where column.type == .float: try append(value, column, of: layout)
-    case .double(let value) where column.type == .double: try append(value, column, of: layout)
-    case .date(let value) where column.type == .date: try append(value, column, of: layout)
-    default:
-      guard let bits = value.bits(of: column.type) else {
-        throw layout.refusal(layout.columns[Int(column.column)], value)
-      }
-      append(bits: bits, column)
-    }
-  }
-
-  private func append(bits: UInt128, _ column: KeyColumn) {
-    let form = column.form
-    switch column.type {
-    case .int8: append(Int8(truncatingIfNeeded: bits), form)
-    case .int16: append(Int16(truncatingIfNeeded: bits), form)
-    case .int32: append(Int32(truncatingIfNeeded: bits), form)
-    case .int64: append(Int64(truncatingIfNeeded: bits), form)
-    case .boolean, .uint8: append(UInt8(truncatingIfNeeded: bits), form)
-    case .uint16: append(UInt16(truncatingIfNeeded: bits), form)
-    case .uint32: append(UInt32(truncatingIfNeeded: bits), form)
-    case .uint64: append(UInt64(truncatingIfNeeded: bits), form)
-    default: append(UUID(bytesOf: bits), form)
+    if case .null = value, column.form.contains(.isOptional) { return appendNull(column.form) }
+    guard try column.type.swiftType.append(value, to: self, as: column, of: layout) else {
+      throw layout.refusal(layout.columns[Int(column.column)], value)
     }
   }
 }

@@ -72,10 +72,6 @@ extension KeyEncoder {
     appendWord(value.keyBits, column.form)
   }
 
-  func append(_ value: Date, _ column: KeyColumn, of layout: RowLayout) throws(StoreError) {
-    try append(value.timeIntervalSinceReferenceDate, column, of: layout)
-  }
-
   /// Appends a number that sorts as the value does.
   @inline(__always)
   private func appendWord<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
@@ -127,10 +123,6 @@ extension KeyEncoder {
   func append(_ value: String, _ form: KeyForm) {
     unsafe append(value.utf8Span.span.bytes, form)
   }
-
-  func append(_ value: URL, _ form: KeyForm) { append(value.absoluteString, form) }
-
-  func append(_ value: Data, _ form: KeyForm) { append(value.bytes, form) }
 
   /// Appends the bytes of a string, a URL or data; of a string without case, they are UTF-8.
   func append(_ bytes: RawSpan, _ form: KeyForm) {

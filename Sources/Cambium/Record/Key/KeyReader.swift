@@ -85,10 +85,6 @@ extension KeyReader {
     return value
   }
 
-  mutating func date(_ form: KeyForm) throws(StoreError) -> Date {
-    Date(timeIntervalSinceReferenceDate: try double(form))
-  }
-
   @inline(__always)
   private mutating func word<Word: FixedWidthInteger & BitwiseCopyable>(
     _ type: Word.Type, _ form: KeyForm
@@ -216,24 +212,6 @@ extension KeyReader {
   mutating func value(_ column: KeyColumn) throws(StoreError) -> FieldValue {
     let form = column.form
     if try isNull(form) { return .null }
-    return switch column.type {
-    case .boolean: .boolean(try boolean(form))
-    case .int8: .integer(Int64(try integer(Int8.self, form)))
-    case .int16: .integer(Int64(try integer(Int16.self, form)))
-    case .int32: .integer(Int64(try integer(Int32.self, form)))
-    case .int64: .integer(try integer(Int64.self, form))
-    case .uint8: .unsigned(UInt64(try integer(UInt8.self, form)))
-    case .uint16: .unsigned(UInt64(try integer(UInt16.self, form)))
-    case .uint32: .unsigned(UInt64(try integer(UInt32.self, form)))
-    case .uint64: .unsigned(try integer(UInt64.self, form))
-    case .float: .float(try float(form))
-    case .double: .double(try double(form))
-    case .date: .date(try date(form))
-    case .uuid: .uuid(try uuid(form))
-    case .decimal: .decimal(try decimal(form))
-    case .string: .string(try string(form))
-    case .url: .url(try url(form))
-    case .binaryData: .data(Data(try run(form)))
-    }
+    return try column.type.swiftType.fieldValue(from: &self, as: form)
   }
 }

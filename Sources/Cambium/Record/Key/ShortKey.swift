@@ -37,3 +37,23 @@ struct ShortKey {
     get { unsafe bytes.span.bytes.part(0, count) }
   }
 }
+
+extension FieldValue {
+  /// The bits that a row has of it, lowest first; nil if it is not of the type, which is none of those without such bits.
+  fileprivate func bits(of type: ScalarType) -> UInt128? {
+    switch (type, self) {
+    case (.boolean, .boolean(let value)): value ? 1 : 0
+    case (.uuid, .uuid(let value)): UInt128(bytesOf: value)
+    case (.int64, .integer(let value)): UInt128(UInt64(bitPattern: value))
+    case (.int8, _): Int8(fieldValue: self).map { UInt128(UInt8(bitPattern: $0)) }
+    case (.int16, _): Int16(fieldValue: self).map { UInt128(UInt16(bitPattern: $0)) }
+    case (.int32, _): Int32(fieldValue: self).map { UInt128(UInt32(bitPattern: $0)) }
+    case (.int64, _): Int64(fieldValue: self).map { UInt128(UInt64(bitPattern: $0)) }
+    case (.uint8, _): UInt8(fieldValue: self).map { UInt128($0) }
+    case (.uint16, _): UInt16(fieldValue: self).map { UInt128($0) }
+    case (.uint32, _): UInt32(fieldValue: self).map { UInt128($0) }
+    case (.uint64, _): UInt64(fieldValue: self).map { UInt128($0) }
+    default: nil
+    }
+  }
+}

@@ -38,18 +38,18 @@ extension Accesses {
     return (type as? any RecordStringEnum.Type).map { make($0) }
   }
 
-  private func integer<Stored: ColumnInteger>(_ type: any Any.Type, in column: Stored.Type)
+  private func integer<Stored: StoredInteger>(_ type: any Any.Type, in column: Stored.Type)
     -> (any PropertyAccess)?
   {
     func make<Value: RecordIntegerEnum>(_: Value.Type) -> any PropertyAccess {
       access(IntegerEnumConversion<Value, Stored>(place: place))
     }
-    func widened<Value: ColumnInteger>(_: Value.Type) -> (any PropertyAccess)? {
+    func widened<Value: StoredInteger>(_: Value.Type) -> (any PropertyAccess)? {
       guard Stored(exactly: Value.min) != nil, Stored(exactly: Value.max) != nil else { return nil }
       return access(IntegerConversion<Value, Stored>(place: place))
     }
     if let type = type as? any RecordIntegerEnum.Type { return make(type) }
-    return ScalarType(valuesOf: type)?.integer.flatMap { widened($0) }
+    return (type as? any StoredInteger.Type).flatMap { widened($0) }
   }
 
   private func coded(_ type: any Any.Type, _ codec: any FieldCodec) -> (any PropertyAccess)? {
@@ -69,13 +69,13 @@ extension Accesses {
   }
 
   private func array(_ type: any Any.Type, of scalar: ScalarType) -> (any PropertyAccess)? {
-    func make<Element: ElementValue>(_: Element.Type) -> any PropertyAccess {
+    func make<Element: StoredScalar>(_: Element.Type) -> any PropertyAccess {
       access(ArrayConversion<Element>())
     }
-    guard let element = Reflection.element(type), ScalarType(valuesOf: element) == scalar else {
-      return nil
-    }
-    return (element as? any ElementValue.Type).map { make($0) }
+    guard let element = Reflection.element(type).flatMap({ ScalarType.swiftType($0) }),
+      element.scalarType == scalar
+    else { return nil }
+    return make(element)
   }
 }
 

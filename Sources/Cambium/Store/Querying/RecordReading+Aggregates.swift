@@ -6,12 +6,12 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Complexity: Linear in the records; no record is decoded.
   /// - Throws: as `count(_:)`; `StoreError.invalidQuery` for a sum of integers that is beyond an `Int`.
-  public func sum<Subject: Record, Value: SummedValue>(
+  public func sum<Subject: Record, Value: FieldNumber>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws(StoreError) -> Value.Total {
     let reader = try recordReader()
     let sum = try reader.sum(PropertyReference(field), of: query)
-    guard let total = Value.total(of: sum) else {
+    guard let total = sum.total.flatMap({ Value.Total(fieldValue: $0) }) else {
       throw try reader.types.type(Subject.self).trees.sumTooLarge
     }
     return total
@@ -20,7 +20,7 @@ extension RecordReading where Self: ~Copyable {
   /// Returns the sum of a property over the records that meet a condition.
   ///
   /// - Throws: as `sum(_:of:)`.
-  public func sum<Subject: Record, Value: SummedValue>(
+  public func sum<Subject: Record, Value: FieldNumber>(
     _ field: KeyPath<Subject, Value>, where condition: Condition<Subject>
   ) throws(StoreError) -> Value.Total {
     try sum(field, of: Query(where: condition))
@@ -29,16 +29,17 @@ extension RecordReading where Self: ~Copyable {
   /// Returns the average of a property; nil for no records.
   ///
   /// - Throws: as `count(_:)`.
-  public func average<Subject: Record, Value: SummedValue>(
+  public func average<Subject: Record, Value: FieldNumber>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws(StoreError) -> Value.Average? {
-    Value.average(of: try recordReader().sum(PropertyReference(field), of: query))
+    let sum = try recordReader().sum(PropertyReference(field), of: query)
+    return sum.average.flatMap { Value.Average(fieldValue: $0) }
   }
 
   /// Returns the average of a property over the records that meet a condition; nil if none does.
   ///
   /// - Throws: as `count(_:)`.
-  public func average<Subject: Record, Value: SummedValue>(
+  public func average<Subject: Record, Value: FieldNumber>(
     _ field: KeyPath<Subject, Value>, where condition: Condition<Subject>
   ) throws(StoreError) -> Value.Average? {
     try average(field, of: Query(where: condition))
