@@ -118,6 +118,8 @@ extension StoreError {
     case logSize
     /// The length of a blob's content.
     case blobLength
+    /// The number of hooks of records that run within one another.
+    case hookDepth
   }
 
   /// Makes the error for a failed call: `.full` where the medium is, `.missing` where there is no
@@ -141,6 +143,7 @@ extension StoreError.Limit {
     case .segmentNumber: Int(UInt32.max)
     case .logSize: 32 << 20
     case .blobLength: 64 << 30
+    case .hookDepth: 100
     }
   }
 }
@@ -263,6 +266,7 @@ extension StoreError.Limit {
     case .segmentNumber: "Export the store, and import it into a new one."
     case .logSize: "Commit less at once."
     case .blobLength: "Divide it into several blobs."
+    case .hookDepth: "Let no hook lead back to the record that it runs for."
     }
   }
 }

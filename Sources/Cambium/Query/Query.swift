@@ -114,7 +114,7 @@ extension RecordType {
   func field(of property: PropertyReference) throws(StoreError) -> String {
     guard let field = properties.field(of: property) else {
       throw .invalidQuery(
-        record: trees.record.name, field: properties.path(of: property),
+        record: record.name, field: properties.path(of: property),
         reason: properties.reasonForNone(of: property))
     }
     return field

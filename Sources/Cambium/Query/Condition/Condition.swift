@@ -80,13 +80,13 @@ extension Condition {
   ///   stored, or cannot be asked so.
   func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
     let condition = try fields(in: type)
-    _ = try RowCondition(condition, in: type.trees.layout)
+    _ = try RowCondition(condition, in: type.layout)
     return condition
   }
 
   /// Returns the condition on fields, without checking whether it fits them.
   func fields(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
-    let layout = type.trees.layout
+    let layout = type.layout
     return try tree.condition { property throws(StoreError) in
       try type.field(of: property)
     } tooDeep: {

@@ -95,7 +95,7 @@ enum FieldAggregate {
   }
 
   /// - Throws: `.invalidQuery` for a sum of integers beyond 64 bits.
-  func result(in record: RecordTrees) throws(StoreError) -> FieldValue {
+  func result(in record: Entity) throws(StoreError) -> FieldValue {
     switch self {
     case .sum(let sum):
       guard let total = sum.total else { throw record.sumTooLarge }
@@ -109,7 +109,7 @@ enum FieldAggregate {
   }
 }
 
-extension RecordTrees {
+extension Entity {
   var sumTooLarge: StoreError {
     .invalidQuery(record: record.name, field: nil, reason: "a sum of integers is beyond 64 bits")
   }

@@ -133,7 +133,7 @@ extension BlobAccounts {
     _ key: [UInt8], _ value: [UInt8], in tree: TreeSlot
   ) throws(StoreError) {
     try trees.put(
-      key.rawSpan, value.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
+      key.rawSpan, value.rawSpan, schemaVersion: Entities.systemVersion, in: tree)
   }
 }
 
@@ -141,7 +141,7 @@ extension BlobHeader {
   func put(into trees: TransactionTrees, _ blobs: BlobTrees) throws(StoreError) {
     let (key, bytes) = (Self.key, encoded())
     try trees.put(
-      key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: blobs.segments)
+      key.rawSpan, bytes.rawSpan, schemaVersion: Entities.systemVersion, in: blobs.segments)
   }
 }
 

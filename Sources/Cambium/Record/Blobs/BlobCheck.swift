@@ -2,13 +2,13 @@
 struct BlobCheck {
   private let trees: TreeAccess
   private let blobs: BlobTrees
-  private let records: [RecordTrees]
+  private let records: [Entity]
   /// Nil if the store was opened without a header of blobs.
   private let segments: LocatedSegments?
   private(set) var faults: [StoreError] = []
 
   init(
-    _ records: [RecordTrees], _ blobs: BlobTrees, in trees: TreeAccess,
+    _ records: [Entity], _ blobs: BlobTrees, in trees: TreeAccess,
     _ segments: LocatedSegments?
   ) {
     self.trees = trees

@@ -3,10 +3,10 @@ extension KeyEncoder {
   /// they are exactly values of the field's.
   ///
   /// - Throws: `.invalidQuery` for a wrong number of parts, or a value that is none of its field's type.
-  func encode(primaryKey parts: [any FieldValueConvertible], of trees: RecordTrees)
+  func encode(primaryKey parts: [any FieldValueConvertible], of entity: Entity)
     throws(StoreError)
   {
-    let layout = trees.layout
+    let layout = entity.layout
     guard parts.count == layout.key.columns.count else {
       throw .invalidQuery(
         record: layout.record.name, field: nil,

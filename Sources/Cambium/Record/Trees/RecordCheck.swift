@@ -33,7 +33,7 @@ struct RecordCheck {
   ///   - watch: Told of every record that is looked at.
   /// - Throws: `.io`. Damage to pages is a fault, too.
   static func faults(
-    of types: [RecordTrees], in trees: TreeAccess, readingBlobs: Bool = false,
+    of types: [Entity], in trees: TreeAccess, readingBlobs: Bool = false,
     watch: (() -> Void)? = nil
   ) throws(StoreError) -> [StoreError] {
     var check = RecordCheck(trees, readsBlobs: readingBlobs)
@@ -54,7 +54,7 @@ struct RecordCheck {
 }
 
 extension RecordCheck {
-  private mutating func check(_ record: RecordTrees) throws(StoreError) {
+  private mutating func check(_ record: Entity) throws(StoreError) {
     var entryCounts = [Int](repeating: 0, count: record.indexes.count)
     let faultsBefore = faults.count
     var rowCount = 0
@@ -72,7 +72,7 @@ extension RecordCheck {
       isOn = try cursor.next()
     }
     try checkCount(
-      in: record.rows, named: RecordTrees.name(ofRows: record.record.number), found: rowCount)
+      in: record.rows, named: Entity.name(ofRows: record.record.number), found: rowCount)
     let isWhole = faults.count == faultsBefore
     for (index, expected) in zip(record.indexes, entryCounts) {
       do throws(StoreError) {
@@ -87,11 +87,11 @@ extension RecordCheck {
   ///
   /// - Parameter expected: How many entries the records have, where all of them are there.
   private mutating func check(
-    _ index: RecordTrees.IndexTree, of record: RecordTrees, expected: Int?
+    _ index: Entity.IndexTree, of record: Entity, expected: Int?
   ) throws(StoreError) {
     let found = try entryCount(in: index.slot)
     try checkCount(
-      in: index.slot, named: RecordTrees.name(ofIndex: index.layout.schema.number), found: found)
+      in: index.slot, named: Entity.name(ofIndex: index.layout.schema.number), found: found)
     if found == expected, try trees.isWhole(index.slot) { return }
     try checkEntries(of: index, record)
   }
@@ -121,7 +121,7 @@ extension RecordCheck {
 
   /// Reads every column of a record, and looks for its entry in every index.
   private mutating func checkRow(
-    _ primaryKey: RawSpan, _ row: RawSpan, of record: RecordTrees, _ entryCounts: inout [Int]
+    _ primaryKey: RawSpan, _ row: RawSpan, of record: Entity, _ entryCounts: inout [Int]
   ) throws(StoreError) {
     let (layout, key) = (record.layout, key)
     let blobs = readsBlobs ? trees.blobFinder(of: record) : nil
@@ -145,7 +145,7 @@ extension RecordCheck {
 
   /// Puts the key of a record's entry together; what cannot be in an index is a fault of the record.
   private func encode(
-    _ index: RecordTrees.IndexTree, _ record: RowReader
+    _ index: Entity.IndexTree, _ record: RowReader
   ) throws(StoreError) -> IndexEntryValue? {
     do throws(StoreError) {
       return try index.layout.encode(record, to: key)
@@ -157,7 +157,7 @@ extension RecordCheck {
 
   /// Looks for the record of every entry of an index.
   private mutating func checkEntries(
-    of index: RecordTrees.IndexTree, _ record: RecordTrees
+    of index: Entity.IndexTree, _ record: Entity
   ) throws(StoreError) {
     let cursor = try trees.cursor(in: index.slot)
     var isOn = try cursor.first()
@@ -172,7 +172,7 @@ extension RecordCheck {
   }
 
   private mutating func checkEntry(
-    _ entry: RawSpan, _ value: RawSpan, of index: RecordTrees.IndexTree, _ record: RecordTrees
+    _ entry: RawSpan, _ value: RawSpan, of index: Entity.IndexTree, _ record: Entity
   ) throws(StoreError) {
     let (layout, key) = (record.layout, key)
     let primaryKey = try index.layout.primaryKey(key: entry, value: value, layout: layout)
@@ -184,7 +184,7 @@ extension RecordCheck {
     }
     if !isRight {
       throw .corrupt(
-        .entry(tree: RecordTrees.name(ofIndex: index.layout.schema.number), key: entry.array()),
+        .entry(tree: Entity.name(ofIndex: index.layout.schema.number), key: entry.array()),
         invariant: .indexEntries,
         reason: "there is no \(record.record.name) that it is the entry of")
     }

@@ -114,6 +114,7 @@ final class SnapshotCursor {
   private let snapshot: Snapshot
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) var cursor: LayeredCursor
+  @exclusivity(unchecked) private var hasBegun = false
   @exclusivity(unchecked) private var largeValue: [UInt8] = []
   /// The upgrades through which rows of older versions are read; nil if there are none.
   private let upgrade: RowUpgrade?
@@ -128,6 +129,12 @@ final class SnapshotCursor {
 
   /// True if values are as they are stored, as far as they have no pages of their own.
   var isOfOneVersion: Bool { upgrade == nil }
+
+  func advance() throws(StoreError) -> Bool {
+    if unsafe hasBegun { return try unsafe cursor.next() }
+    unsafe hasBegun = true
+    return try unsafe cursor.first()
+  }
 
   func first() throws(StoreError) -> Bool { try unsafe cursor.first() }
   func last() throws(StoreError) -> Bool { try unsafe cursor.last() }

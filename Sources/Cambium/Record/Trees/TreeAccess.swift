@@ -164,6 +164,17 @@ enum CursorAccess {
     }
   }
 
+  /// Moves on: to the first entry from nowhere. False behind the last, and then always.
+  ///
+  ///     while try cursor.advance() { … }
+  @inline(__always)
+  func advance() throws(StoreError) -> Bool {
+    switch self {
+    case .state(let cursor): try cursor.advance()
+    case .transaction(let cursor): try cursor.advance()
+    }
+  }
+
   func last() throws(StoreError) -> Bool {
     switch self {
     case .state(let cursor): try cursor.last()

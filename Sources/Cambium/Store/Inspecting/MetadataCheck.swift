@@ -13,7 +13,7 @@ enum MetadataCheck {
         if let reason = reason(against: name, value) {
           faults.append(
             .corrupt(
-              .entry(tree: RecordTypes.metadataName, key: name), invariant: .metadata,
+              .entry(tree: Entities.metadataName, key: name), invariant: .metadata,
               reason: reason))
         }
         isOn = try cursor.next()

@@ -2,7 +2,7 @@
 /// there as a whole or not at all; others commit between them.
 struct DeferredFinishing {
   private let backend: any StoreBackend
-  private let types: RecordTypes
+  private let entities: Entities
   private var budget: WorkBudget.Remaining
   /// The highest number of records in a slice.
   private let sliceCount: Int
@@ -13,12 +13,12 @@ struct DeferredFinishing {
 
   /// - Parameter commit: Makes a durable commit.
   init(
-    _ backend: any StoreBackend, _ types: RecordTypes, _ budget: WorkBudget = .unlimited,
+    _ backend: any StoreBackend, _ entities: Entities, _ budget: WorkBudget = .unlimited,
     sliceCount: Int = 10_000, commit: @escaping Commit
   ) {
     self.commit = commit
     self.backend = backend
-    self.types = types
+    self.entities = entities
     self.budget = WorkBudget.Remaining(budget)
     self.sliceCount = sliceCount
   }
@@ -35,13 +35,12 @@ struct DeferredFinishing {
         try makeRowsNew(in: tree)
       }
     }
-    for record in types.schema.records {
-      guard let trees = types.trees(number: record.number) else { continue }
-      for index in trees.indexes {
+    for entity in entities.all {
+      for index in entity.indexes {
         guard let key = upgrades.unbuilt[index.slot] else { continue }
         while try backend.trees().contains(key.rawSpan, in: upgrades.pending) {
           if budget.isSpent { return true }
-          try build(index, of: trees, key, upgrades.pending)
+          try build(index, of: entity, key, upgrades.pending)
         }
       }
     }
@@ -59,7 +58,7 @@ struct DeferredFinishing {
 
   /// Says that nothing is pending any more.
   private func end(_ upgrades: TreeUpgrades) throws(StoreError) {
-    try commit { trees throws(StoreError) in trees.removeAll(in: upgrades.pending) }
+    try commit { trees throws(StoreError) in try trees.removeAll(in: upgrades.pending) }
     upgrades.end()
   }
 }
@@ -69,7 +68,7 @@ struct DeferredFinishing {
 extension DeferredFinishing {
   /// Puts the entries of the next records into an index. Whoever writes records keeps it in step meanwhile.
   private mutating func build(
-    _ index: RecordTrees.IndexTree, of record: RecordTrees, _ pendingKey: [UInt8],
+    _ index: Entity.IndexTree, of record: Entity, _ pendingKey: [UInt8],
     _ pending: TreeSlot
   ) throws(StoreError) {
     let limit = budget.slice(atMost: sliceCount, recordSize: 64)
@@ -84,11 +83,11 @@ extension DeferredFinishing {
       for place in 0..<entries.count {
         try trees.put(
           entries.key(place).rawSpan, entries.value(place).rawSpan,
-          schemaVersion: RecordTrees.indexVersion, in: index.slot)
+          schemaVersion: Entity.indexVersion, in: index.slot)
       }
       if let last = entries.lastPrimaryKey {
         try trees.put(
-          pendingKey.rawSpan, last.rawSpan, schemaVersion: RecordTypes.systemVersion, in: pending)
+          pendingKey.rawSpan, last.rawSpan, schemaVersion: Entities.systemVersion, in: pending)
       } else {
         _ = try trees.remove(pendingKey.rawSpan, in: pending)
       }
@@ -125,7 +124,7 @@ private struct SliceEntries {
 
   /// - Returns: how many records were looked at.
   mutating func gather(
-    from start: SliceCursor, _ index: RecordTrees.IndexTree, _ layout: RowLayout, limit: Int
+    from start: SliceCursor, _ index: Entity.IndexTree, _ layout: RowLayout, limit: Int
   ) throws(StoreError) -> Int {
     let (cursor, key) = (start.cursor, KeyEncoder())
     var isOn = start.isOn

@@ -12,7 +12,7 @@ struct MovedValues {
         let moves = change.moves
         if moves.isEmpty { continue }
         let layout = try RowLayout(source, version: route.from.version)
-        let rows = try backend.names.slot(of: RecordTrees.name(ofRows: source.number))
+        let rows = try backend.names.slot(of: Entity.name(ofRows: source.number))
         try add(moves, layout, rows, in: try backend.trees())
       }
     }

@@ -114,7 +114,7 @@ struct RecordCounting {
     change = isUncertain || !constraints.isEmpty ? hook : nil
     layout = try RowLayout(record, version: route.from.version)
     self.newLayout = newLayout
-    rows = try backend.names.slot(of: RecordTrees.name(ofRows: record.number))
+    rows = try backend.names.slot(of: Entity.name(ofRows: record.number))
     let trees = try backend.trees()
     self.trees = trees
     blobs = try trees.blobs.map { segments throws(StoreError) in

@@ -29,7 +29,7 @@ struct Rollback {
     try MigrationMark.discard(in: backend)
     guard let present = try StoredSchemas(backend).newest() else { return }
     try BlobRecount(backend).runIfDue(
-      try RecordTypes(present, model: nil, names: backend.names))
+      try Entities(present, model: nil, names: backend.names))
   }
 
   /// The commits behind the one that ended the migration, but for the library's own that counted the references to blobs.

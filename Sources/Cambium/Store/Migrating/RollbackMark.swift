@@ -14,7 +14,7 @@ struct RollbackMark: Hashable {
     var value: [UInt8] = []
     value.append(integer: to)
     try trees.put(
-      Schema.key(of: from).rawSpan, value.rawSpan, schemaVersion: RecordTypes.systemVersion,
+      Schema.key(of: from).rawSpan, value.rawSpan, schemaVersion: Entities.systemVersion,
       in: try names.slot(of: Self.treeName))
   }
 

@@ -14,8 +14,8 @@ extension PersistentStore {
   public func changes<Subject: Record>(
     of type: Subject.Type
   ) throws(StoreError) -> RecordObservation<Subject> {
-    let type = try types.type(type)
-    return RecordObservation(type, try observe(type.trees, key: nil))
+    let type = try entities.type(type)
+    return RecordObservation(type, try observe(type, key: nil))
   }
 
   /// Returns the changes of the record with a primary key, whether or not it exists now. The parts of a compound key are
@@ -27,10 +27,10 @@ extension PersistentStore {
     of type: Subject.Type, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
   ) throws(StoreError) -> KeyObservation<Subject> {
-    let type = try types.type(type)
+    let type = try entities.type(type)
     let key = KeyEncoder()
-    try key.encode(primaryKey: keyParts(part, others), of: type.trees)
-    return KeyObservation(type, try observe(type.trees, key: key.key.array()))
+    try key.encode(primaryKey: keyParts(part, others), of: type)
+    return KeyObservation(type, try observe(type, key: key.key.array()))
   }
 
   /// Returns the changes of the records that meet a condition. A record that begins to meet it counts as inserted, one
@@ -41,9 +41,9 @@ extension PersistentStore {
   public func changes<Subject: Record>(
     of type: Subject.Type, where condition: Condition<Subject>
   ) throws(StoreError) -> RecordObservation<Subject> {
-    let type = try types.type(type)
-    let filter = try RowFilter(try condition.resolved(in: type), in: type.trees.layout)
-    return RecordObservation(type, try observe(type.trees, key: nil), filter)
+    let type = try entities.type(type)
+    let filter = try RowFilter(try condition.resolved(in: type), in: type.layout)
+    return RecordObservation(type, try observe(type, key: nil), filter)
   }
 
   /// Returns the changes of the records that meet a condition, which a closure makes of the record's fields.
@@ -69,18 +69,18 @@ extension PersistentStore {
   public func results<Subject: Record>(
     of query: Query<Subject>
   ) throws(StoreError) -> QueryObservation<Subject> {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     return try results(of: try query.resolved(in: type), type)
   }
 
   func results<Subject: Record>(
     of query: FieldQuery, _ type: RecordType<Subject>
   ) throws(StoreError) -> QueryObservation<Subject> {
-    let place = try observe(type.trees, key: nil)
+    let place = try observe(type, key: nil)
     return QueryObservation(try LiveResults(query, of: type, at: place))
   }
 
-  func observe(_ record: RecordTrees, key: [UInt8]?) throws(StoreError) -> ObservedPlace {
+  func observe(_ record: Entity, key: [UInt8]?) throws(StoreError) -> ObservedPlace {
     let place = try hub.observe(record.rows, key: key, of: self)
     if backend.isReadOnly { try watch.begin(for: self) }
     return place
@@ -89,7 +89,7 @@ extension PersistentStore {
   /// Tells those who observe of the last commits, and that there will be no more.
   func endObserving() {
     guard hub.isObserved, let state = backend.lastSnapshot() else { return }
-    hub.finish(StoreSnapshot(types, state))
+    hub.finish(StoreSnapshot(entities, state))
     watch.end()
   }
 }
@@ -100,7 +100,7 @@ extension PersistentStore: ObservedStore {
   func newestState() throws(StoreError) -> any ObservedState {
     do throws(StoreError) { return try snapshot() } catch {
       guard case .closed = error, let state = backend.lastSnapshot() else { throw error }
-      return StoreSnapshot(types, state)
+      return StoreSnapshot(entities, state)
     }
   }
 

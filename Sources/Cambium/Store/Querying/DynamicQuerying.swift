@@ -41,7 +41,7 @@ extension RecordReading where Self: ~Copyable {
   public func count(record name: String, where condition: FieldCondition) throws(StoreError) -> Int
   {
     let reader = try recordReader()
-    let record = try reader.types.trees(named: name)
+    let record = try reader.entities.entity(named: name)
     return try QueryRunner(record: record, trees: reader.trees)
       .count(FieldQuery(condition: condition))
   }
@@ -54,7 +54,7 @@ extension RecordReading where Self: ~Copyable {
     limit: Int? = nil, offset: Int = 0, running: Bool = false
   ) throws(StoreError) -> QueryExplanation {
     let reader = try recordReader()
-    let record = try reader.types.trees(named: name)
+    let record = try reader.entities.entity(named: name)
     let query = FieldQuery(condition: condition, order: order, limit: limit, offset: offset)
     return try QueryRunner(record: record, trees: reader.trees).explain(query, running: running)
   }
@@ -70,8 +70,8 @@ extension RecordReading where Self: ~Copyable {
     _ query: Query<Subject>, running: Bool = false
   ) throws(StoreError) -> QueryExplanation {
     let reader = try recordReader()
-    let type = try reader.types.type(Subject.self)
-    return try QueryRunner(record: type.trees, trees: reader.trees)
+    let type = try reader.entities.type(Subject.self)
+    return try QueryRunner(record: type, trees: reader.trees)
       .explain(try query.resolved(in: type), running: running)
   }
 }
@@ -86,7 +86,7 @@ private struct FoundDynamicRecords {
   init(
     _ query: FieldQuery, of name: String, _ fields: [String]?, in reader: RecordReader
   ) throws(StoreError) {
-    let record = try reader.types.trees(named: name)
+    let record = try reader.entities.entity(named: name)
     layout = record.layout
     columns = try fields.map { fields throws(StoreError) in try record.layout.places(of: fields) }
     found = try QueryRunner(record: record, trees: reader.trees).find(query)

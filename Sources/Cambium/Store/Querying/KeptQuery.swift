@@ -81,7 +81,7 @@ struct KeptFieldQuery: Codable {
     }
     guard let unknown else { return query }
     throw StoreError.invalidQuery(
-      record: type.trees.record.name, field: unknown,
+      record: type.record.name, field: unknown,
       reason: "the query was kept when there was such a field, and now there is none")
   }
 }

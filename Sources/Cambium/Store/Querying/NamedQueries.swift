@@ -9,11 +9,11 @@ extension RecordReading where Self: ~Copyable {
   public func query<Subject: Record>(
     _ type: Subject.Type, named name: String
   ) throws -> Query<Subject>? {
-    let types = try recordReader().types
-    switch try metadata(KeptQuery<Subject>.self, for: try types.name(ofQuery: name, type)) {
+    let entities = try recordReader().entities
+    switch try metadata(KeptQuery<Subject>.self, for: try entities.name(ofQuery: name, type)) {
     case nil: return nil
     case .ofProperties(let query): return query
-    case .ofFields(let fields): return try fields.query(in: try types.type(type))
+    case .ofFields(let fields): return try fields.query(in: try entities.type(type))
     }
   }
 
@@ -21,7 +21,7 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`.
   public func queryNames<Subject: Record>(_ type: Subject.Type) throws -> [String] {
-    let start = try recordReader().types.name(ofQuery: "", type)
+    let start = try recordReader().entities.name(ofQuery: "", type)
     // By bytes: a name may begin with what joins the letter before it.
     return try allMetadataNames().filter { $0.utf8.starts(with: start.utf8) }
       .map { String(decoding: $0.utf8.dropFirst(start.utf8.count), as: UTF8.self) }
@@ -36,15 +36,15 @@ extension WriteTransaction {
   public mutating func setQuery<Subject: Record>(
     _ query: Query<Subject>?, named name: String
   ) throws {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     let kept = try query.map { query throws(StoreError) in
       KeptQuery<Subject>.ofFields(try KeptFieldQuery(query, in: type))
     }
-    try setMetadata(kept, for: try types.name(ofQuery: name, Subject.self))
+    try setMetadata(kept, for: try entities.name(ofQuery: name, Subject.self))
   }
 }
 
-extension RecordTypes {
+extension Entities {
   /// The prefix of queries among the names of metadata.
   static var queryPrefix: String { "cambium.query." }
 
@@ -52,6 +52,6 @@ extension RecordTypes {
   func name<Subject: Record>(
     ofQuery name: String, _ type: Subject.Type
   ) throws(StoreError) -> String {
-    Self.queryPrefix + "\(try self.type(type).trees.record.number).\(name)"
+    Self.queryPrefix + "\(try self.type(type).record.number).\(name)"
   }
 }

@@ -42,7 +42,7 @@ extension RecordReader {
   func cursor<Subject: Record>(
     _ query: Query<Subject>, after record: Subject?
   ) throws(StoreError) -> QueryCursor<Subject> {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     return QueryCursor(type, try find(query, of: type, after: record))
   }
 
@@ -52,7 +52,7 @@ extension RecordReader {
   ) throws(StoreError) -> FoundRecords {
     var resolved = try query.resolved(in: type)
     if let record { resolved.after = try type.place(of: record) }
-    return try QueryRunner(record: type.trees, trees: trees).find(resolved, for: need)
+    return try QueryRunner(record: type, trees: trees).find(resolved, for: need)
   }
 }
 

@@ -12,7 +12,7 @@ extension RecordReading where Self: ~Copyable {
     let reader = try recordReader()
     let sum = try reader.sum(PropertyReference(field), of: query)
     guard let total = sum.total.flatMap({ Value.Total(fieldValue: $0) }) else {
-      throw try reader.types.type(Subject.self).trees.sumTooLarge
+      throw try reader.entities.type(Subject.self).sumTooLarge
     }
     return total
   }
@@ -87,7 +87,7 @@ extension RecordReader {
   fileprivate func sum<Subject: Record>(
     _ property: PropertyReference, of query: Query<Subject>
   ) throws(StoreError) -> FieldSum {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     let found = try find(query, of: type, for: .recordsInAnyOrder)
     return try found.sum(of: try type.field(of: property))
   }
@@ -96,11 +96,11 @@ extension RecordReader {
   fileprivate func extreme<Subject: Record>(
     _ order: Order<Subject>, of query: Query<Subject>
   ) throws -> Subject? {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     var resolved = try query.resolved(in: type)
     let order = try order.resolved(in: type)
     let isThere = FieldCondition.comparison(field: order.field, .notEqual, .null)
-    let runner = QueryRunner(record: type.trees, trees: trees)
+    let runner = QueryRunner(record: type, trees: trees)
     if resolved.limit == nil, resolved.offset == 0, query.after == nil {
       resolved.condition = .and([resolved.condition, isThere].compactMap { $0 })
       resolved.order = [order]
@@ -109,6 +109,6 @@ extension RecordReader {
     let found = try runner.find(resolved)
     guard let place = try found.first(by: order, among: isThere) else { return nil }
     return try type.load(
-      key: place.key.rawSpan, row: place.row.rawSpan, blobs: blobs(of: type.trees))
+      key: place.key.rawSpan, row: place.row.rawSpan, blobs: blobs(of: type))
   }
 }

@@ -141,8 +141,8 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: as `fetch(_:after:)`.
   public func count<Subject: Record>(_ query: Query<Subject>) throws(StoreError) -> Int {
     let reader = try recordReader()
-    let type = try reader.types.type(Subject.self)
-    return try QueryRunner(record: type.trees, trees: reader.trees)
+    let type = try reader.entities.type(Subject.self)
+    return try QueryRunner(record: type, trees: reader.trees)
       .count(try query.resolved(in: type))
   }
 
@@ -170,8 +170,8 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: as `count(_:)`.
   public func exists<Subject: Record>(_ query: Query<Subject>) throws(StoreError) -> Bool {
     let reader = try recordReader()
-    let type = try reader.types.type(Subject.self)
-    return try QueryRunner(record: type.trees, trees: reader.trees)
+    let type = try reader.entities.type(Subject.self)
+    return try QueryRunner(record: type, trees: reader.trees)
       .count(try query.resolved(in: type), upTo: 1) > 0
   }
 
@@ -201,9 +201,9 @@ extension RecordReading where Self: ~Copyable {
     _ query: Query<Subject>
   ) throws(StoreError) -> [[FieldValue]] {
     let reader = try recordReader()
-    let type = try reader.types.type(Subject.self)
+    let type = try reader.entities.type(Subject.self)
     let found = try reader.find(query, of: type, for: .keys)
-    let layout = type.trees.layout
+    let layout = type.layout
     var keys: [[FieldValue]] = []
     while try found.next() {
       var key = KeyReader(found.key, layout: layout)

@@ -6,7 +6,7 @@ extension WriteTransaction {
   /// - Throws: As `fetch(_:after:)` and `delete(_:)`. The records before the one that cannot be deleted are deleted.
   @discardableResult
   public mutating func delete<Subject: Record>(_ query: Query<Subject>) throws -> Int {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     let keys = try foundKeys(query, type)
     for place in 0..<keys.count {
       buffers.key.begin()
@@ -48,18 +48,18 @@ extension WriteTransaction {
     _ query: Query<Subject>, onConflict policy: ConflictPolicy = .refuse,
     set change: (inout Subject) throws -> Void
   ) throws -> Int {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     let keys = try foundKeys(query, type)
     var row: [UInt8] = []
     var count = 0
     for place in 0..<keys.count {
       let key = keys.key(place).array()
       // An update before may have replaced it.
-      guard try writer.trees.copyValue(of: key.rawSpan, in: type.trees.rows, to: &row) else {
+      guard try writer.trees.copyValue(of: key.rawSpan, in: type.rows, to: &row) else {
         continue
       }
       var record = try type.load(
-        key: key.rawSpan, row: row.rawSpan, blobs: blobs(of: type.trees))
+        key: key.rawSpan, row: row.rawSpan, blobs: writer.blobFinder(of: type))
       try change(&record)
       let buffer = buffers.key
       try type.encodeKey(record, to: buffer, row: buffers.row)
@@ -98,7 +98,7 @@ extension WriteTransaction {
     _ query: Query<Subject>, _ type: RecordType<Subject>
   ) throws(StoreError) -> SortedKeys {
     let found = try recordReader().find(query, of: type, for: .keysInAnyOrder)
-    var keys = SortedKeys(of: type.trees.record.name)
+    var keys = SortedKeys(of: type.record.name)
     while try found.next() { try keys.add(found.key, keyLength: found.key.byteCount) }
     return keys
   }
@@ -107,7 +107,7 @@ extension WriteTransaction {
 extension RecordType {
   fileprivate func changedKey(_ key: [UInt8]) -> StoreError {
     .invalidValue(
-      record: trees.record.name, field: nil,
-      reason: "an update has changed the primary key of \(trees.text(ofKey: key.rawSpan))")
+      record: record.name, field: nil,
+      reason: "an update has changed the primary key of \(text(ofKey: key.rawSpan))")
   }
 }

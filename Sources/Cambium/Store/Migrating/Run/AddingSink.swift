@@ -5,13 +5,13 @@ final class AddingSink: EmitterSink {
   /// The number of records that are added, by record.
   private(set) var added: [UInt32: Int] = [:]
 
-  init(_ trees: TransactionTrees) {
+  init(_ trees: TransactionTrees, _ entities: Entities) {
     self.trees = trees
-    writer = RecordWriter(trees)
+    writer = RecordWriter(trees, entities)
   }
 
   func add(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError) {
     added[target.record.number, default: 0] += 1
     try put(key, row, waiting, in: target)
@@ -19,7 +19,7 @@ final class AddingSink: EmitterSink {
 
   /// Puts a row into its tree, and what belongs outside of it there.
   private func put(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], in target: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], in target: Entity
   ) throws(StoreError) {
     guard target.blobs != nil else {
       return try trees.put(key, row, schemaVersion: target.layout.version, in: target.rows)
@@ -32,7 +32,7 @@ final class AddingSink: EmitterSink {
   }
 
   func put(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError) {
     var old: [UInt8] = []
     if try !trees.copyValue(of: key, in: target.rows, to: &old) {
@@ -41,16 +41,16 @@ final class AddingSink: EmitterSink {
     try put(key, row, waiting, in: target)
   }
 
-  func blobFinder(of target: RecordTrees) -> BlobFinder? { writer.blobFinder(of: target) }
+  func blobFinder(of target: Entity) -> BlobFinder? { writer.blobFinder(of: target) }
 
   func copy(
-    _ key: RawSpan, of target: RecordTrees, to row: inout [UInt8]
+    _ key: RawSpan, of target: Entity, to row: inout [UInt8]
   ) throws(StoreError) -> Bool {
     try trees.copyValue(of: key, in: target.rows, to: &row)
   }
 
   func setAside(_ entry: SetAsideEntry, in tree: TreeSlot) throws(StoreError) {
     try trees.put(
-      entry.key.rawSpan, entry.value.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
+      entry.key.rawSpan, entry.value.rawSpan, schemaVersion: Entities.systemVersion, in: tree)
   }
 }

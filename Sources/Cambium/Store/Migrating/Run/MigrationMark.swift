@@ -31,7 +31,7 @@ extension MigrationMark {
     let bytes = try encoded()
     let slot = try names.slot(of: Self.treeName)
     try trees.put(
-      Self.key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: slot)
+      Self.key.rawSpan, bytes.rawSpan, schemaVersion: Entities.systemVersion, in: slot)
   }
 
   static func remove(from trees: TransactionTrees, _ names: TreeNames) throws(StoreError) {
@@ -53,7 +53,7 @@ extension MigrationMark {
   static func discard(in backend: any StoreBackend) throws(StoreError) {
     guard let mark = try standing(in: backend) else { return }
     try backend.commit { trees throws(StoreError) in
-      for name in mark.made { trees.removeAll(in: try backend.names.slot(of: name)) }
+      for name in mark.made { try trees.removeAll(in: backend.names.slot(of: name)) }
       // Blobs that were written for it are referred to by nothing.
       try BlobRecount.markDue(in: trees, backend.names)
       try remove(from: trees, backend.names)

@@ -121,10 +121,10 @@ extension MigrationTasks {
     guard let old = schema.record(number: new.number), let source = places.rows[old.number],
       let chain = chain(of: new.number, hops)
     else {
-      changes.places.rows[new.number] = fresh(RecordTrees.name(ofRows: new.number))
+      changes.places.rows[new.number] = fresh(Entity.name(ofRows: new.number))
       for index in new.indexes {
         // Empty, and so whole already.
-        changes.places.indexes[index.number] = fresh(RecordTrees.name(ofIndex: index.number))
+        changes.places.indexes[index.number] = fresh(Entity.name(ofIndex: index.number))
       }
       return
     }
@@ -133,7 +133,7 @@ extension MigrationTasks {
     // Rows of a version are replaced by those of a higher one; on the way back, records are put together.
     let isBack = hops.contains { $0.isBack }
     if let change = chain.first(where: { isBack || $0.kind == .records }), let hop = hops.first {
-      changes.places.rows[new.number] = fresh(RecordTrees.name(ofRows: new.number))
+      changes.places.rows[new.number] = fresh(Entity.name(ofRows: new.number))
       changes.remade.append((old, try Self.conversion(change, hop)))
       changes.setsAside = changes.setsAside || change.sources.values.contains(where: \.setsAside)
       for index in new.indexes { forget(index, &changes) }
@@ -141,7 +141,7 @@ extension MigrationTasks {
     } else if let upgrade = try Self.upgrade(chain, hops) {
       var tree = source
       if isLive(source) {
-        tree = fresh(RecordTrees.name(ofRows: new.number))
+        tree = fresh(Entity.name(ofRows: new.number))
         changes.arrangement.copies.append((source, tree))
       }
       changes.places.rows[new.number] = tree
@@ -189,7 +189,7 @@ extension MigrationTasks {
       let tree = changes.places.rows[record.number]
     else { return }
     if isLive(tree) {
-      let copy = fresh(RecordTrees.name(ofRows: record.number))
+      let copy = fresh(Entity.name(ofRows: record.number))
       changes.arrangement.copies.append((tree, copy))
       changes.places.rows[record.number] = copy
     }
@@ -287,7 +287,7 @@ extension MigrationTasks {
   private mutating func buildMissingIndexes() {
     for record in schema.records {
       for index in record.indexes where places.indexes[index.number] == nil {
-        let tree = fresh(RecordTrees.name(ofIndex: index.number))
+        let tree = fresh(Entity.name(ofIndex: index.number))
         places.indexes[index.number] = tree
         tasks.append(
           .build(
@@ -308,7 +308,7 @@ extension MigrationTasks {
       if let place = places.indexes[number], place != tree { moves.append((place, tree)) }
     }
     for (place, name) in [
-      (places.metadata, RecordTypes.metadataName), (places.aside, RecordTypes.asideName),
+      (places.metadata, Entities.metadataName), (places.aside, Entities.asideName),
     ] where place != name {
       moves.append((place, name))
     }

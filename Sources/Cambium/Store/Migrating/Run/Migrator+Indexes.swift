@@ -1,13 +1,13 @@
 extension Migrator {
   /// Makes an index anew from the rows, which are sorted by what the transaction spills.
   func build(_ build: MigrationTask.IndexBuild) throws(StoreError) {
-    let types = try types(of: build.world)
-    guard let record = types.trees(number: build.record),
+    let entities = try entities(of: build.world)
+    guard let record = entities.entity(number: build.record),
       let index = record.indexes.first(where: { $0.layout.schema.number == build.index })
     else { return }
     var count = 0
     try backend.commit { trees throws(StoreError) in
-      trees.removeAll(in: index.slot)
+      try trees.removeAll(in: index.slot)
       let layout = record.layout
       let key = KeyEncoder()
       let cursor = try backend.trees().cursor(in: record.rows)
@@ -18,7 +18,7 @@ extension Migrator {
           count += 1
           try trees.put(
             key.key, value == .primaryKey ? cursor.key : RawSpan(),
-            schemaVersion: RecordTrees.indexVersion, in: index.slot)
+            schemaVersion: Entity.indexVersion, in: index.slot)
         }
         try monitor.step()
         isOn = try cursor.next()
@@ -31,7 +31,7 @@ extension Migrator {
 
   /// Counts the records that have the same values as another: one of them has the entry, the others have none.
   private func conflict(
-    in record: RecordTrees, _ index: RecordTrees.IndexTree, of version: UInt32
+    in record: Entity, _ index: Entity.IndexTree, of version: UInt32
   ) throws(StoreError) -> StoreError {
     let trees = try backend.trees()
     let layout = record.layout

@@ -7,8 +7,8 @@ extension Migrator {
     _ task: MigrationTask.Remake, _ mark: inout MigrationMark
   ) throws(StoreError) {
     let crew = try RemakingCrew(
-      task, from: try types(of: task.from, task.oldTypes),
-      to: try types(of: task.to, task.newTypes), aside: try slot(task.to.places.aside),
+      task, from: try entities(of: task.from, task.oldTypes),
+      to: try entities(of: task.to, task.newTypes), aside: try slot(task.to.places.aside),
       in: try backend.trees())
     let remaking = crew.remaking
     if mark.cursor.isEmpty { mark.counts = try counts(of: remaking) }
@@ -24,7 +24,7 @@ extension Migrator {
       var isOn = try cursor.go(behind: start)
       var next = mark
       try backend.commit { trees throws(StoreError) in
-        let sink = AddingSink(trees)
+        let sink = AddingSink(trees, remaking.new)
         var count = 0
         while isOn, count < slice {
           isOn = try crew.gather(from: cursor, atMost: slice - count)
@@ -158,19 +158,19 @@ private final class SearchingSink: EmitterSink {
   }
 
   func add(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError) {
     try body(source, Emitted(key: EmittedKey(record: target.record.number, bytes: key.array())))
   }
 
   /// Writes a record; merged records never exist twice.
   func put(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError) {}
 
-  func blobFinder(of target: RecordTrees) -> BlobFinder? { nil }
+  func blobFinder(of target: Entity) -> BlobFinder? { nil }
 
   func copy(
-    _ key: RawSpan, of target: RecordTrees, to row: inout [UInt8]
+    _ key: RawSpan, of target: Entity, to row: inout [UInt8]
   ) throws(StoreError) -> Bool { false }
 }

@@ -81,10 +81,10 @@ struct Migrator {
   func slot(_ name: String) throws(StoreError) -> TreeSlot { try backend.names.slot(of: name) }
 
   /// The records of a version while it is made.
-  func types(
+  func entities(
     of world: MigrationTask.World, _ swiftTypes: [any Record.Type] = []
-  ) throws(StoreError) -> RecordTypes {
-    try RecordTypes(
+  ) throws(StoreError) -> Entities {
+    try Entities(
       world.schema, model: try world.schema.checked(types: swiftTypes), names: backend.names,
       places: world.places)
   }
@@ -110,7 +110,7 @@ extension Migrator {
     }
     let next = done(mark)
     try backend.commit { trees throws(StoreError) in
-      for name in arrangement.removed { trees.removeAll(in: try slot(name)) }
+      for name in arrangement.removed { try trees.removeAll(in: slot(name)) }
       try next.put(into: trees, backend.names)
       if !operations.isEmpty { trees.addWork { $0.operations = operations } }
     }
@@ -127,7 +127,7 @@ extension Migrator {
     let (from, to) = (tasks.route.from, tasks.route.to)
     let kept = KeptStateChange.keep(version: from.version, label: from.label ?? "")
     try backend.commit { trees throws(StoreError) in
-      for name in switching.removed { trees.removeAll(in: try slot(name)) }
+      for name in switching.removed { try trees.removeAll(in: slot(name)) }
       // A store is of the highest version that it has a schema of.
       if to.version < from.version {
         for version in to.version + 1...from.version {
@@ -137,7 +137,7 @@ extension Migrator {
       for schema in tasks.route.hops.map(\.change.to) where schema.version <= to.version {
         try trees.put(
           Schema.key(of: schema.version).rawSpan, schema.encoded().rawSpan,
-          schemaVersion: RecordTypes.systemVersion, in: schemas)
+          schemaVersion: Entities.systemVersion, in: schemas)
       }
       try MigrationMark.remove(from: trees, backend.names)
       if tasks.changesReferences { try BlobRecount.markDue(in: trees, backend.names) }
@@ -177,15 +177,13 @@ extension Migrator {
   private func run(
     _ hook: MigrationTask.HookRun, _ mark: inout MigrationMark
   ) throws(StoreError) {
-    let types = try types(of: hook.world, hook.types)
-    let buffers = WriteBuffers()
+    let entities = try entities(of: hook.world, hook.types)
     let next = done(mark)
     do {
       try backend.write(.durable) { trees in
-        let writer = RecordWriter(trees, newKey: buffers.newEntry, oldKey: buffers.oldEntry)
+        let writer = RecordWriter(trees, entities)
         defer { writer.end(path: backend.path) }
-        var transaction = WriteTransaction(
-          writer: writer, types: types, buffers: buffers, author: nil)
+        var transaction = WriteTransaction(writer: writer)
         try hook.body(&transaction)
         try writer.checkUsable()
         try next.put(into: trees, backend.names)
@@ -204,9 +202,9 @@ extension Migrator {
   }
 
   private func check(_ task: MigrationTask.StepCheck) throws(StoreError) {
-    let types = try types(of: task.world, task.check.types)
+    let entities = try entities(of: task.world, task.check.types)
     do {
-      try task.check.body(StoreSnapshot(types, try backend.snapshot()))
+      try task.check.body(StoreSnapshot(entities, try backend.snapshot()))
     } catch {
       throw .stepFailed(
         version: Int(task.world.schema.version), source: "the check that \(task.check.text)",

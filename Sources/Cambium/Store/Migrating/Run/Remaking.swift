@@ -1,11 +1,11 @@
 /// Makes new records of the old ones of one type.
 final class Remaking {
-  let source: RecordTrees
+  let source: Entity
   /// The records that it makes.
-  let targets: [RecordTrees]
+  let targets: [Entity]
   private let task: MigrationTask.Remake
-  private let old: RecordTypes
-  private let new: RecordTypes
+  private let old: Entities
+  let new: Entities
   let aside: TreeSlot
   /// A finder of the blobs of the old records; nil if they have none.
   private let blobs: BlobFinder?
@@ -13,23 +13,23 @@ final class Remaking {
   private let key = KeyEncoder()
 
   init(
-    _ task: MigrationTask.Remake, from old: RecordTypes, to new: RecordTypes, aside: TreeSlot,
+    _ task: MigrationTask.Remake, from old: Entities, to new: Entities, aside: TreeSlot,
     in trees: TreeAccess
   ) throws(StoreError) {
     self.task = task
     self.old = old
     self.new = new
     self.aside = aside
-    let source = try old.trees(named: task.source.name)
+    let source = try old.entity(named: task.source.name)
     self.source = source
     blobs = trees.blobFinder(of: source)
     switch task.kind {
     case .values:
-      targets = [new.trees(number: task.source.number)].compactMap { $0 }
+      targets = [new.entity(number: task.source.number)].compactMap { $0 }
     case .closure(let transform, _):
-      var targets: [RecordTrees] = []
+      var targets: [Entity] = []
       for target in transform.targets {
-        targets.append(try new.trees(named: target.name(in: Int(new.schema.version))))
+        targets.append(try new.entity(named: target.name(in: Int(new.schema.version))))
       }
       self.targets = targets
     }
@@ -37,7 +37,7 @@ final class Remaking {
 
   var version: UInt32 { new.schema.version }
 
-  func target(_ number: UInt32) -> RecordTrees? {
+  func target(_ number: UInt32) -> Entity? {
     targets.first { $0.record.number == number }
   }
 

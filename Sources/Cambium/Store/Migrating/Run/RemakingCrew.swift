@@ -16,7 +16,7 @@ final class RemakingCrew {
   private static var byteCountMax: Int { 4 << 20 }
 
   init(
-    _ task: MigrationTask.Remake, from old: RecordTypes, to new: RecordTypes, aside: TreeSlot,
+    _ task: MigrationTask.Remake, from old: Entities, to new: Entities, aside: TreeSlot,
     in trees: TreeAccess
   ) throws(StoreError) {
     remaking = try Remaking(task, from: old, to: new, aside: aside, in: trees)
@@ -152,7 +152,7 @@ private final class EmittedRecords: EmitterSink {
   private(set) var isOrdered = false
 
   func add(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: Entity
   ) throws(StoreError) {
     // What is to be stored outside of rows is, one after the other.
     if !waiting.isEmpty { isOrdered = true }
@@ -161,15 +161,15 @@ private final class EmittedRecords: EmitterSink {
   }
 
   func put(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: Entity
   ) throws(StoreError) {
     isOrdered = true
   }
 
-  func blobFinder(of trees: RecordTrees) -> BlobFinder? { nil }
+  func blobFinder(of trees: Entity) -> BlobFinder? { nil }
 
   func copy(
-    _ key: RawSpan, of trees: RecordTrees, to row: inout [UInt8]
+    _ key: RawSpan, of trees: Entity, to row: inout [UInt8]
   ) throws(StoreError) -> Bool {
     isOrdered = true
     return false
@@ -178,7 +178,7 @@ private final class EmittedRecords: EmitterSink {
   func setAside(_ entry: SetAsideEntry) { asides.append(entry) }
 
   func add(
-    to sink: AddingSink, _ targets: [RecordTrees], aside: TreeSlot
+    to sink: AddingSink, _ targets: [Entity], aside: TreeSlot
   ) throws(StoreError) {
     let records = records
     for place in 0..<records.count {

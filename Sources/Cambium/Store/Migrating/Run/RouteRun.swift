@@ -21,13 +21,13 @@ struct RouteRun {
       .run(isRehearsal: isRehearsal)
     let present = isRehearsal ? route.from : route.to
     try BlobRecount(backend).runIfDue(
-      try RecordTypes(present, model: nil, names: backend.names))
+      try Entities(present, model: nil, names: backend.names))
   }
 
   private func finishPending(_ stored: Schema) throws(StoreError) {
     try DeferredOpening(backend).usePending()
-    let types = try RecordTypes(stored, model: nil, names: backend.names)
-    var finishing = DeferredFinishing(backend, types, sliceCount: options.sliceCount) {
+    let entities = try Entities(stored, model: nil, names: backend.names)
+    var finishing = DeferredFinishing(backend, entities, sliceCount: options.sliceCount) {
       body throws(StoreError) in try backend.commit(body)
     }
     _ = try finishing.run()

@@ -5,7 +5,7 @@ struct SetAsideEntry {
   let key: [UInt8]
   let value: [UInt8]
 
-  static let treeName = RecordTypes.asideName
+  static let treeName = Entities.asideName
 
   init(version: UInt32, record: UInt32, field: UInt32, key recordKey: RawSpan, row: RawSpan) {
     var key: [UInt8] = []

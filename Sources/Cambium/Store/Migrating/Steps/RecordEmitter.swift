@@ -3,7 +3,7 @@
 /// It is valid within one call of the closure.
 public final class RecordEmitter {
   /// The types of the new version, in the trees that are being made.
-  let types: RecordTypes
+  let entities: Entities
   private let targets: Set<String>
   private let rules: [String: EmissionRules]
   private let sink: any EmitterSink
@@ -13,10 +13,10 @@ public final class RecordEmitter {
 
   /// - Parameter targets: The names of records that may be emitted.
   init(
-    _ types: RecordTypes, targets: [String], rules: [String: EmissionRules],
+    _ entities: Entities, targets: [String], rules: [String: EmissionRules],
     to sink: any EmitterSink
   ) {
-    self.types = types
+    self.entities = entities
     self.targets = Set(targets)
     self.rules = rules
     self.sink = sink
@@ -41,7 +41,7 @@ public final class RecordEmitter {
   /// Adds a record of a Swift type that is kept for the new version.
   public func callAsFunction<Subject: Record>(_ record: Subject) throws(StoreError) {
     let type = try type(Subject.self)
-    let trees = try target(type.trees.record.name)
+    let trees = try target(type.record.name)
     let (row, key) = (row, key)
     try type.encode(record, to: row, key: key)
     try sink.add(key.key, row.row, row.waiting, to: trees)
@@ -80,7 +80,7 @@ public final class RecordEmitter {
   }
 
   /// Adds a record that is put together already.
-  func add(_ key: RawSpan, _ row: RowWriter, to trees: RecordTrees) throws(StoreError) {
+  func add(_ key: RawSpan, _ row: RowWriter, to trees: Entity) throws(StoreError) {
     try sink.add(key, row.row, row.waiting, to: trees)
   }
 
@@ -88,9 +88,9 @@ public final class RecordEmitter {
     rules[record.name]?.completing(record) ?? record
   }
 
-  private func target(_ name: String) throws(StoreError) -> RecordTrees {
+  private func target(_ name: String) throws(StoreError) -> Entity {
     guard targets.contains(name) else { throw undeclared(name) }
-    return try types.trees(named: name)
+    return try entities.entity(named: name)
   }
 
   /// Only the types that the step says it makes are known.
@@ -98,7 +98,7 @@ public final class RecordEmitter {
     _ type: Subject.Type
   ) throws(StoreError) -> RecordType<Subject> {
     do throws(StoreError) {
-      return try types.type(type)
+      return try entities.type(type)
     } catch {
       guard case .unknownRecord(let name) = error else { throw error }
       throw undeclared(name)
@@ -107,7 +107,7 @@ public final class RecordEmitter {
 
   private func undeclared(_ name: String) -> StoreError {
     .stepFailed(
-      version: Int(types.schema.version), source: "emitting \(name)",
+      version: Int(entities.schema.version), source: "emitting \(name)",
       reason: "the step does not say that it makes \(name); add it to `into:`")
   }
 }
@@ -119,16 +119,16 @@ extension RecordEmitter: Sendable {}
 protocol EmitterSink: AnyObject {
   /// A record whose key is to be new.
   func add(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: Entity
   ) throws(StoreError)
   /// A record that is new, or in the place of the one with its key.
   func put(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: Entity
   ) throws(StoreError)
   /// Returns a finder of the blobs of records that were made before.
-  func blobFinder(of trees: RecordTrees) -> BlobFinder?
+  func blobFinder(of trees: Entity) -> BlobFinder?
   /// Replaces `row` by the one with a key; false if there is none.
   func copy(
-    _ key: RawSpan, of trees: RecordTrees, to row: inout [UInt8]
+    _ key: RawSpan, of trees: Entity, to row: inout [UInt8]
   ) throws(StoreError) -> Bool
 }

@@ -3,49 +3,61 @@ struct TreePlaces: Hashable, Sendable {
   var rows: [UInt32: String] = [:]
   /// Only of those that are whole.
   var indexes: [UInt32: String] = [:]
-  var metadata = RecordTypes.metadataName
+  var metadata = Entities.metadataName
   /// Values that migrations have set aside.
-  var aside = RecordTypes.asideName
+  var aside = Entities.asideName
 
   /// Creates the places in a store that is whole.
   init(of schema: Schema) {
     for record in schema.records {
-      rows[record.number] = RecordTrees.name(ofRows: record.number)
+      rows[record.number] = Entity.name(ofRows: record.number)
       for index in record.indexes {
-        indexes[index.number] = RecordTrees.name(ofIndex: index.number)
+        indexes[index.number] = Entity.name(ofIndex: index.number)
       }
     }
   }
 }
 
-/// The trees of one record type in an open store: one of its rows, by primary key, and one for each index.
+/// A record of an open store: how its rows are read, where they and its index entries are, and what comes before one
+/// of them is deleted. One that a Swift type stands for is a `RecordType`.
+///
+/// Nothing in it changes; a class that is inherited from cannot say so to the compiler.
 @usableFromInline
-final class RecordTrees: Sendable {
-  let layout: RowLayout
-  let rows: TreeSlot
+class Entity: @unchecked Sendable {
+  final let layout: RowLayout
+  final let rows: TreeSlot
   /// In step with the schema's indexes.
-  let indexes: [IndexTree]
+  final let indexes: [IndexTree]
   /// The trees of blobs; nil if no field is external.
-  let blobs: BlobTrees?
+  final let blobs: BlobTrees?
   /// True if references to blobs are counted as rows change: not in trees that are no part of the state yet.
-  let countsBlobs: Bool
+  final let countsBlobs: Bool
+  /// What is in fields that a record without a type does not name, by their places among the columns. Empty where the
+  /// store was opened without a model, since only that has them.
+  final let defaults: [Int: FieldValue]
 
   struct IndexTree: Sendable {
     let layout: IndexLayout
     let slot: TreeSlot
   }
 
-  /// - Parameter places: Where the trees are, if not where they are in a store that is whole.
+  /// Creates the entity of rows with a layout.
+  ///
+  /// - Parameters:
+  ///   - checked: What the model says of it; nil where there is no model.
+  ///   - places: Where the trees are, if not where they are in a store that is whole.
   /// - Throws: `.invalidDescription`, `.invalidValue` where the schema contradicts itself.
   init(
-    _ record: RecordSchema, version: UInt32, names: TreeNames, places: TreePlaces? = nil
+    _ layout: RowLayout, _ checked: CheckedRecord?, names: TreeNames, places: TreePlaces?
   ) throws(StoreError) {
-    layout = try RowLayout(record, version: version)
-    let name = Self.name(ofRows: record.number)
-    let place = places?.rows[record.number] ?? name
+    self.layout = layout
+    let number = layout.record.number
+    let name = Self.name(ofRows: number)
+    let place = places?.rows[number] ?? name
     rows = try names.slot(of: place)
     countsBlobs = place == name
     blobs = layout.external.isEmpty ? nil : try BlobTrees(names)
+    defaults = checked?.defaults(in: layout) ?? [:]
     var indexes: [IndexTree] = []
     for index in try layout.indexLayouts() {
       let number = index.schema.number
@@ -55,6 +67,12 @@ final class RecordTrees: Sendable {
     }
     self.indexes = indexes
   }
+
+  /// True if something is called before one of its records is deleted.
+  @usableFromInline var hasDeletionHook: Bool { false }
+
+  /// Calls what comes before a record is deleted, which may change others.
+  func willDelete(key: RawSpan, row: RawSpan, in writer: RecordWriter) throws {}
 
   var record: RecordSchema { layout.record }
 
@@ -75,7 +93,22 @@ final class RecordTrees: Sendable {
   static var indexVersion: UInt32 { 0 }
 }
 
-extension RecordTrees {
+extension Entity {
+  /// Returns a reader of one of its rows, whose frame is checked.
+  ///
+  /// - Parameter blobs: What finds values that lie outside the row, of the state that the row is of.
+  /// - Throws: as `RowReader.init`.
+  @inline(__always)
+  @_lifetime(copy key, copy row, borrow self)
+  func row(
+    key: RawSpan, row: RawSpan, blobs: BlobFinder? = nil
+  ) throws(StoreError) -> RowReader {
+    let layout = layout
+    let reader = try RowReader(key: key, row: row, layout: layout, blobs: blobs)
+    // The layout lives as long as the entity.
+    return unsafe _overrideLifetime(reader, borrowing: self)
+  }
+
   /// A primary key as people read it, for errors.
   func text(ofKey key: RawSpan) -> String { layout.text(ofKey: key) }
 
@@ -86,6 +119,18 @@ extension RecordTrees {
     guard case .invalidValue(let record, let field, let reason) = error else { return error }
     return .unreadableRecord(
       record: record, key: text(ofKey: key), field: field, reason: reason)
+  }
+}
+
+extension CheckedRecord {
+  fileprivate func defaults(in layout: RowLayout) -> [Int: FieldValue] {
+    var defaults: [Int: FieldValue] = [:]
+    for field in fields {
+      if let value = field.defaultValue, let place = layout.index(named: field.name) {
+        defaults[place] = value
+      }
+    }
+    return defaults
   }
 }
 
