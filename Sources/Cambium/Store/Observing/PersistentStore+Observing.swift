@@ -33,32 +33,48 @@ extension PersistentStore {
     return KeyObservation(type, try observe(type, key: key.key.array()))
   }
 
-  /// Returns the changes of the records that meet a condition. A record that begins to meet it counts as inserted, one
+  /// Returns the changes of the records of a query. A record that begins to meet its condition counts as inserted, one
   /// that no longer does as deleted.
   ///
   /// - Complexity: As `changes(of:)`; the condition is evaluated when the consumer requests changes.
-  /// - Throws: As `changes(of:)`; `StoreError.invalidQuery` if the condition does not fit the record.
+  /// - Throws: As `changes(of:)`; `StoreError.invalidQuery` if the condition does not fit the record, or if the query has a
+  ///   limit, an offset, or a record to begin after: `results(of:)` observes those.
   public func changes<Subject: Record>(
-    of type: Subject.Type, where condition: Condition<Subject>
+    of query: Query<Subject>
   ) throws(StoreError) -> RecordObservation<Subject> {
-    let type = try entities.type(type)
-    let filter = try RowFilter(try condition.resolved(in: type), in: type.layout)
+    let type = try entities.type(Subject.self)
+    guard query.limit == nil, query.offset == 0, query.after == nil else {
+      throw .invalidQuery(
+        record: type.record.name, field: nil,
+        reason: "which records are within a limit changes with others; observe its results")
+    }
+    let filter = try RowFilter(try query.condition.resolved(in: type), in: type.layout)
     return RecordObservation(type, try observe(type, key: nil), filter)
   }
 
-  /// Returns the changes of the records that meet a condition, which a closure makes of the record's fields.
+  /// Returns the changes of the records that meet a condition.
   ///
-  /// - Throws: as `changes(of:where:)`.
+  /// - Throws: as `changes(of:)` of a query.
   public func changes<Subject: Record>(
-    of type: Subject.Type, matching condition: (Fields<Subject>) -> Condition<Subject>
+    of type: Subject.Type, where condition: Condition<Subject>
   ) throws(StoreError) -> RecordObservation<Subject> {
-    try changes(of: type, where: Condition(matching: condition))
+    try changes(of: Query(where: condition))
+  }
+
+  /// Returns the changes of the records that meet a condition that a closure makes of the fields.
+  ///
+  /// - Throws: as `changes(of:)` of a query.
+  @_disfavoredOverload
+  public func changes<Subject: Record>(
+    of type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
+  ) throws(StoreError) -> RecordObservation<Subject> {
+    try changes(of: type.where(condition))
   }
 
   /// Returns the results of a query, and the new results whenever commits change them, in order.
   ///
   /// ```swift
-  /// for try await results in try store.results(of: Query<TodoItem>(where: \.isDone == false)) {
+  /// for try await results in try store.results(of: TodoItem.where(\.isDone == false)) {
   ///   show(results.records, results.difference)
   /// }
   /// ```

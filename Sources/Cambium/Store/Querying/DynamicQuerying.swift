@@ -60,22 +60,6 @@ extension RecordReading where Self: ~Copyable {
   }
 }
 
-extension RecordReading where Self: ~Copyable {
-  /// Explains how a query is run: which index it uses, how many entries and rows it reads, and why other indexes are not
-  /// used.
-  ///
-  /// - Parameter running: True to run the query as well, and count the entries and rows that it reads.
-  /// - Throws: as `count(_:)`.
-  public func explain<Subject: Record>(
-    _ query: Query<Subject>, running: Bool = false
-  ) throws(StoreError) -> QueryExplanation {
-    let reader = try recordReader()
-    let type = try reader.entities.type(Subject.self)
-    return try QueryRunner(record: type, trees: reader.trees)
-      .explain(try query.resolved(in: type), running: running)
-  }
-}
-
 /// The records that a query has found, as their fields' values.
 private struct FoundDynamicRecords {
   private let found: FoundRecords

@@ -17,15 +17,6 @@ extension RecordReading where Self: ~Copyable {
     return total
   }
 
-  /// Returns the sum of a property over the records that meet a condition.
-  ///
-  /// - Throws: as `sum(_:of:)`.
-  public func sum<Subject: Record, Value: FieldNumber>(
-    _ field: KeyPath<Subject, Value>, where condition: Condition<Subject>
-  ) throws(StoreError) -> Value.Total {
-    try sum(field, of: Query(where: condition))
-  }
-
   /// Returns the average of a property; nil for no records.
   ///
   /// - Throws: as `count(_:)`.
@@ -36,29 +27,20 @@ extension RecordReading where Self: ~Copyable {
     return sum.average.flatMap { Value.Average(fieldValue: $0) }
   }
 
-  /// Returns the average of a property over the records that meet a condition; nil if none does.
-  ///
-  /// - Throws: as `count(_:)`.
-  public func average<Subject: Record, Value: FieldNumber>(
-    _ field: KeyPath<Subject, Value>, where condition: Condition<Subject>
-  ) throws(StoreError) -> Value.Average? {
-    try average(field, of: Query(where: condition))
-  }
-
   /// Returns the lowest value of a property, in the order of sorting; nil if there is none.
   ///
   /// - Complexity: O(log records) if an index has them in that order; otherwise linear.
   /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if values have no order.
-  public func minimum<Subject: Record, Value: FieldValueConvertible>(
+  public func min<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws -> Value? {
     try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
   }
 
-  /// Returns the lowest value of an optional property that is not nil; nil if there is none.
+  /// Returns the lowest value of an optional property that is not nil, in the order of sorting; nil if there is none.
   ///
-  /// - Throws: as `minimum(_:of:)`.
-  public func minimum<Subject: Record, Value: FieldValueConvertible>(
+  /// - Throws: as `min(_:of:)`.
+  public func min<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value?>, of query: Query<Subject> = Query()
   ) throws -> Value? {
     try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
@@ -66,8 +48,8 @@ extension RecordReading where Self: ~Copyable {
 
   /// Returns the highest value of a property, in the order of sorting; nil if there is none.
   ///
-  /// - Throws: as `minimum(_:of:)`.
-  public func maximum<Subject: Record, Value: FieldValueConvertible>(
+  /// - Throws: as `min(_:of:)`.
+  public func max<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws -> Value? {
     try recordReader().extreme(.descending(field), of: query)?[keyPath: field]
@@ -75,8 +57,11 @@ extension RecordReading where Self: ~Copyable {
 
   /// Returns the highest value of an optional property that is not nil; nil if there is none.
   ///
-  /// - Throws: as `minimum(_:of:)`.
-  public func maximum<Subject: Record, Value: FieldValueConvertible>(
+  /// - Throws: as `min(_:of:)`.
+  /// Returns the highest value of an optional property that is not nil, in the order of sorting; nil if there is none.
+  ///
+  /// - Throws: as `max(_:of:)`.
+  public func max<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value?>, of query: Query<Subject> = Query()
   ) throws -> Value? {
     try recordReader().extreme(.descending(field), of: query)?[keyPath: field]

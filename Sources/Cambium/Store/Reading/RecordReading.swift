@@ -74,7 +74,7 @@ extension RecordReading where Self: ~Copyable {
   public func fetch<Subject: Record>(_ type: Subject.Type) throws -> [Subject] {
     var records: [Subject] = []
     let cursor = try cursor(type)
-    records.reserveCapacity(min(try count(type), 1 << 16))
+    records.reserveCapacity(Swift.min(try count(type), 1 << 16))
     while let record = try cursor.next() { records.append(record) }
     return records
   }

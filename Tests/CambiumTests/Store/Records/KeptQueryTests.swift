@@ -71,7 +71,7 @@ private struct OtherNames: Record {
       (Query(where: \.age > 2), [2, 3]), (Query(where: \.size > 2), [1, 2]),
       (Query(sortedBy: .descending(\.age), limit: 2), [3, 2]),
       (
-        Query(matching: { $0.age + $0.size == 10 && $0.age != 5 }, sortedBy: .ascending(\.size)),
+        Old.where { $0.age + $0.size == 10 && $0.age != 5 }.sorted(by: .ascending(\.size)),
         [3, 1]
       ),
       (Query(sortedBy: .ascending(\.age), offset: 1, after: [1]), [3]),
