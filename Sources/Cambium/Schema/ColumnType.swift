@@ -19,13 +19,13 @@ extension ColumnType {
   public var scalar: ScalarType? { if case .scalar(let type) = self { type } else { nil } }
 
   /// The number of bytes that a value takes in a row; nil if it varies, 0 for a composite.
-  public var fixedWidth: Int? { self == .composite ? 0 : scalar?.fixedWidth }
+  var fixedWidth: Int? { self == .composite ? 0 : scalar?.fixedWidth }
 
   /// True if values can be in keys, since the order of their bytes is that of the values.
-  public var canBeKey: Bool { scalar != nil }
+  var canBeKey: Bool { scalar != nil }
 
   /// True if values may lie outside the row.
-  public var isExternal: Bool { if case .external = self { true } else { false } }
+  var isExternal: Bool { if case .external = self { true } else { false } }
 
   /// The type as far as rows depend on it: without the options by which new values of an external column are written.
   var stored: ColumnType {

@@ -24,8 +24,7 @@ struct Accesses {
   }
 
   private func access<Conversion: ValueConversion>(_ conversion: Conversion) -> any PropertyAccess {
-    field.isOptional
-      ? OptionalAccess(conversion: conversion) : ConvertedAccess(conversion: conversion)
+    ConvertedAccess(conversion: conversion, isOptional: field.isOptional)
   }
 }
 
