@@ -79,7 +79,7 @@ extension FieldValue {
     case (.blob, .binaryData): return try read(for: type)
     case (.array(let values), .array(of: let element)):
       return .array(
-        try values.map { value throws(StoreError) in try value.widened(to: element) })
+        try values.map { value throws(StoreError) in try value.widened(to: .scalar(element)) })
     // What widens converts, always, but for what is no number, and that is the same in all types.
     default: return converted(to: type) ?? self
     }

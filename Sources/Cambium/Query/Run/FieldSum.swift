@@ -31,17 +31,13 @@ struct FieldSum: Sendable {
     count &+= 1
     if place.kind == .key { return try addKey(record) }
     let index = place.index
+    if let value = record.row.integer(type, at: index) {
+      integers &+= value
+      return
+    }
     switch type {
-    case .int64: integers &+= Int128(record.load(index, as: Int64.self))
     case .double: doubles += record.double(index)
-    case .int32: integers &+= Int128(record.load(index, as: Int32.self))
     case .float: doubles += Double(record.float(index))
-    case .int16: integers &+= Int128(record.load(index, as: Int16.self))
-    case .int8: integers &+= Int128(record.load(index, as: Int8.self))
-    case .uint64: integers &+= Int128(record.load(index, as: UInt64.self))
-    case .uint32: integers &+= Int128(record.load(index, as: UInt32.self))
-    case .uint16: integers &+= Int128(record.load(index, as: UInt16.self))
-    case .uint8: integers &+= Int128(record.load(index, as: UInt8.self))
     case .decimal: add(try record.decimal(index))
     default: break
     }
@@ -73,15 +69,6 @@ struct FieldSum: Sendable {
     if decimals.isNaN { return .nan }
     let count = DecimalParts(isNegative: false, exponent: 0, magnitude: UInt128(count))
     return DecimalParts.quotient(decimals, count)?.decimal
-  }
-}
-
-extension ScalarType {
-  fileprivate var isNumber: Bool {
-    switch self {
-    case .boolean, .date, .uuid, .string, .url, .binaryData: false
-    default: true
-    }
   }
 }
 

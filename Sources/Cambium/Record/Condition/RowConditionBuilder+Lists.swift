@@ -96,11 +96,11 @@ extension RowConditionBuilder {
   mutating func element(
     _ column: Column, _ value: FieldValue
   ) throws(StoreError) -> RowTerm? {
-    guard case .array(let elementType) = column.field.type, let type = elementType.scalar else {
+    guard case .array(let type) = column.field.type else {
       throw layout.queryRefusal(column, "\(column.field.type) has no elements")
     }
     if value == .null { return nil }
-    guard let value = value.compared(as: elementType), let term = ElementTerm(value, of: type)
+    guard let value = value.compared(as: .scalar(type)), let term = ElementTerm(value, of: type)
     else { throw layout.queryRefusal(column, "its elements cannot be compared with \(value)") }
     operands.elements.append(term)
     return RowTerm(

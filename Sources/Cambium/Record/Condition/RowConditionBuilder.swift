@@ -176,19 +176,10 @@ extension RowTerm.Action {
     self =
       switch type {
       case .boolean: .boolean
-      case .int8: .int8
-      case .int16: .int16
-      case .int32: .int32
-      case .int64: .int64
-      case .uint8: .uint8
-      case .uint16: .uint16
-      case .uint32: .uint32
-      case .uint64: .uint64
-      case .float: .float
-      case .double, .date: .double
       case .uuid: .uuid
       case .decimal: .decimal
       case .string, .url, .binaryData: .bytes
+      default: .number
       }
   }
 }

@@ -10,7 +10,7 @@ extension KeyEncoder {
     if record.isNull(column.place) { return appendNull(column.form) }
     let index = column.place.index
     switch column.place.kind {
-    case .fixed: try appendFixed(column, at: index, from: record)
+    case .fixed: try appendFixed(column, from: record)
     case .variable where column.type == .decimal:
       try append(try record.decimal(index), column, of: record.layout)
     case .variable: append(record.bytes(index), column.form)
@@ -20,24 +20,31 @@ extension KeyEncoder {
   }
 
   private func appendFixed(
-    _ column: KeyColumn, at offset: Int, from record: RowReader
+    _ column: KeyColumn, from record: RowReader
   ) throws(StoreError) {
-    let form = column.form
     switch column.type {
-    case .boolean: append(try record.boolean(offset), form)
-    case .int8: append(record.load(offset, as: Int8.self), form)
-    case .int16: append(record.load(offset, as: Int16.self), form)
-    case .int32: append(record.load(offset, as: Int32.self), form)
-    case .int64: append(record.load(offset, as: Int64.self), form)
-    case .uint8: append(record.load(offset, as: UInt8.self), form)
-    case .uint16: append(record.load(offset, as: UInt16.self), form)
-    case .uint32: append(record.load(offset, as: UInt32.self), form)
-    case .uint64: append(record.load(offset, as: UInt64.self), form)
-    case .float: try append(record.float(offset), column, of: record.layout)
-    case .double, .date: try append(record.double(offset), column, of: record.layout)
-    case .uuid: append(UUID(bytesOf: record.load(offset, as: UInt128.self)), form)
+    case .boolean: try append(Bool.self, column, from: record)
+    case .int8: try append(Int8.self, column, from: record)
+    case .int16: try append(Int16.self, column, from: record)
+    case .int32: try append(Int32.self, column, from: record)
+    case .int64: try append(Int64.self, column, from: record)
+    case .uint8: try append(UInt8.self, column, from: record)
+    case .uint16: try append(UInt16.self, column, from: record)
+    case .uint32: try append(UInt32.self, column, from: record)
+    case .uint64: try append(UInt64.self, column, from: record)
+    case .float: try append(Float.self, column, from: record)
+    case .double, .date: try append(Double.self, column, from: record)
+    case .uuid: try append(UUID.self, column, from: record)
     case .decimal, .string, .url, .binaryData: preconditionFailure("their width varies")
     }
+  }
+
+  @inline(__always)
+  private func append<Scalar: FixedScalar>(
+    _ type: Scalar.Type, _ column: KeyColumn, from record: RowReader
+  ) throws(StoreError) {
+    let value = try Scalar.get(from: record, at: column.place.index)
+    try value.append(to: self, as: column, of: record.layout)
   }
 
   /// Appends a part with a value of the column's type.

@@ -51,42 +51,9 @@ extension KeyReader {
     return marker == 0
   }
 
+  /// Reads a number that sorts as the value does.
   @inline(__always)
-  mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
-    _ type: Value.Type, _ form: KeyForm
-  ) throws(StoreError) -> Value where Value.Magnitude: BitwiseCopyable {
-    let bits = try word(Value.Magnitude.self, form)
-    let turned = Value.Magnitude(1) &<< (Value.Magnitude(Value.bitWidth) &- 1)
-    return Value(truncatingIfNeeded: Value.isSigned ? bits ^ turned : bits)
-  }
-
-  mutating func boolean(_ form: KeyForm) throws(StoreError) -> Bool {
-    let byte = try word(UInt8.self, form)
-    guard byte <= 1 else { throw fault("a boolean is \(byte)") }
-    return byte == 1
-  }
-
-  @inline(__always)
-  mutating func uuid(_ form: KeyForm) throws(StoreError) -> UUID {
-    UUID(bytesOf: try word(UInt128.self, form).byteSwapped)
-  }
-
-  mutating func double(_ form: KeyForm) throws(StoreError) -> Double {
-    guard let value = Double(keyBits: try word(UInt64.self, form)) else {
-      throw fault("a double is not a number, or −0.0")
-    }
-    return value
-  }
-
-  mutating func float(_ form: KeyForm) throws(StoreError) -> Float {
-    guard let value = Float(keyBits: try word(UInt32.self, form)) else {
-      throw fault("a float is not a number, or −0.0")
-    }
-    return value
-  }
-
-  @inline(__always)
-  private mutating func word<Word: FixedWidthInteger & BitwiseCopyable>(
+  mutating func word<Word: FixedWidthInteger & BitwiseCopyable>(
     _ type: Word.Type, _ form: KeyForm
   ) throws(StoreError) -> Word {
     let size = MemoryLayout<Word>.size

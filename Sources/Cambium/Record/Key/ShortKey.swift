@@ -12,7 +12,7 @@ struct ShortKey {
   init?(_ parts: [any FieldValueConvertible], of layout: KeyLayout) {
     guard parts.count == 1, layout.columns.count == 1 else { return nil }
     let column = layout.columns[0]
-    guard column.form.subtracting(.isLast).isEmpty, let width = column.type.columnType.fixedWidth,
+    guard column.form.subtracting(.isLast).isEmpty, let width = column.type.fixedWidth,
       let word = parts[0].fieldValue.bits(of: column.type)
     else { return nil }
     var bits: UInt128

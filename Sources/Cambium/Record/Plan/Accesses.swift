@@ -14,17 +14,17 @@ struct Accesses {
   /// values as they are; nil if they do not fit.
   func access(of type: any Any.Type) -> (any PropertyAccess)? {
     switch field.type {
-    case .string: stringEnum(type)
+    case .scalar(.string): stringEnum(type)
+    case .scalar(let scalar): scalar.integer.flatMap { integer(type, in: $0) }
     case .transformable: field.codec.flatMap { coded(type, $0) }
-    case .array(let element): element.scalar.flatMap { array(type, of: $0) }
+    case .array(let element): array(type, of: element)
     case .external(let stored, _): external(type, stored)
-    default: field.type.scalar?.integer.flatMap { integer(type, in: $0) }
+    case .composite: nil
     }
   }
 
   private func access<Conversion: ValueConversion>(_ conversion: Conversion) -> any PropertyAccess {
-    field.isOptional
-      ? OptionalAccess(conversion: conversion) : ConvertedAccess(conversion: conversion)
+    ConvertedAccess(conversion: conversion, isOptional: field.isOptional)
   }
 }
 
@@ -59,7 +59,7 @@ extension Accesses {
     return (type as? any Codable.Type).map { make($0) }
   }
 
-  private func external(_ type: any Any.Type, _ stored: ColumnType) -> (any PropertyAccess)? {
+  private func external(_ type: any Any.Type, _ stored: ScalarType) -> (any PropertyAccess)? {
     switch stored {
     case .binaryData where type == Blob.self: access(ExternalConversion<Blob>(place: place))
     case .binaryData where type == Data.self: access(ExternalConversion<Data>(place: place))

@@ -49,7 +49,7 @@ extension RowReader {
     case .transformable: return .data(Data(copying: bytes))
     case .external(let type, _): return try external(type, bytes, stringsAsBlobs)
     case .array(let element):
-      guard let element = element.scalar, let array = ArrayReader(bytes, of: element) else {
+      guard let array = ArrayReader(bytes, of: element) else {
         throw fault(.rowValues, "an array is not whole elements")
       }
       var values: [FieldValue] = []
@@ -63,7 +63,7 @@ extension RowReader {
 
   /// The value of an external column: a string as it is, bytes as a blob that reads them when they are asked for.
   private func external(
-    _ type: ColumnType, _ bytes: RawSpan, _ stringsAsBlobs: Bool
+    _ type: ScalarType, _ bytes: RawSpan, _ stringsAsBlobs: Bool
   ) throws(StoreError) -> FieldValue {
     guard let value = ExternalValue(decoding: bytes) else {
       throw fault(.rowExternal, "an external value is neither bytes nor a reference")

@@ -53,9 +53,8 @@ extension FieldValue {
     switch (type, self) {
     case (.transformable, .data(let value)): return Array(value)
     case (.array(let element), .array(let values)):
-      guard let scalar = element.scalar else { return nil }
-      let type = scalar.swiftType
-      var writer = ArrayWriter(of: scalar)
+      let type = element.swiftType
+      var writer = ArrayWriter(of: element)
       for value in values {
         guard type.append(value, to: &writer) else { return nil }
       }

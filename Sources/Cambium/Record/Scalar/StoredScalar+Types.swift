@@ -26,13 +26,10 @@ extension Bool: FixedScalar {
   var rowBits: UInt8 { self ? 1 : 0 }
 
   @inline(__always)
-  func append(
-    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
-  ) throws(StoreError) { key.append(self, column.form) }
+  init?(sortedBits: UInt8) { self.init(rowBits: sortedBits) }
 
-  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> Bool {
-    try key.boolean(form)
-  }
+  @inline(__always)
+  var sortedBits: UInt8? { rowBits }
 }
 
 extension Float: FixedScalar {
@@ -45,13 +42,10 @@ extension Float: FixedScalar {
   var rowBits: UInt32 { bitPattern }
 
   @inline(__always)
-  func append(
-    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
-  ) throws(StoreError) { try key.append(self, column, of: layout) }
+  init?(sortedBits: UInt32) { self.init(keyBits: sortedBits) }
 
-  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> Float {
-    try key.float(form)
-  }
+  @inline(__always)
+  var sortedBits: UInt32? { isNaN ? nil : keyBits }
 }
 
 extension Double: FixedScalar {
@@ -64,13 +58,10 @@ extension Double: FixedScalar {
   var rowBits: UInt64 { bitPattern }
 
   @inline(__always)
-  func append(
-    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
-  ) throws(StoreError) { try key.append(self, column, of: layout) }
+  init?(sortedBits: UInt64) { self.init(keyBits: sortedBits) }
 
-  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> Double {
-    try key.double(form)
-  }
+  @inline(__always)
+  var sortedBits: UInt64? { isNaN ? nil : keyBits }
 }
 
 extension Date: FixedScalar {
@@ -84,14 +75,13 @@ extension Date: FixedScalar {
   @inline(__always)
   var rowBits: UInt64 { timeIntervalSinceReferenceDate.bitPattern }
 
-  @inline(__always)
-  func append(
-    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
-  ) throws(StoreError) { try key.append(timeIntervalSinceReferenceDate, column, of: layout) }
-
-  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> Date {
-    Date(timeIntervalSinceReferenceDate: try key.double(form))
+  init?(sortedBits: UInt64) {
+    guard let seconds = Double(keyBits: sortedBits) else { return nil }
+    self.init(timeIntervalSinceReferenceDate: seconds)
   }
+
+  @inline(__always)
+  var sortedBits: UInt64? { timeIntervalSinceReferenceDate.sortedBits }
 }
 
 extension UUID: FixedScalar {
@@ -104,13 +94,10 @@ extension UUID: FixedScalar {
   var rowBits: UInt128 { UInt128(bytesOf: self) }
 
   @inline(__always)
-  func append(
-    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
-  ) throws(StoreError) { key.append(self, column.form) }
+  init?(sortedBits: UInt128) { self.init(bytesOf: sortedBits.byteSwapped) }
 
-  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> UUID {
-    try key.uuid(form)
-  }
+  @inline(__always)
+  var sortedBits: UInt128? { rowBits.byteSwapped }
 }
 
 // MARK: Any width

@@ -111,12 +111,17 @@ extension StoredScalar {
   static func rowBytes(of value: FieldValue) -> [UInt8]? { exactly(value)?.rowBytes }
 }
 
-/// A scalar whose values all take as many bytes in a row as `RowBits` has.
+/// A scalar whose values all take as many bytes: in a row as `RowBits` has, in a key as `KeyBits` has.
 protocol FixedScalar: StoredScalar {
   associatedtype RowBits: FixedWidthInteger & BitwiseCopyable
+  associatedtype KeyBits: FixedWidthInteger & UnsignedInteger & BitwiseCopyable
   /// Fails if no value has these bits.
   init?(rowBits: RowBits)
   var rowBits: RowBits { get }
+  /// Fails if no value has these bits in keys.
+  init?(sortedBits: KeyBits)
+  /// A number that sorts as the value does; nil for what is not a number.
+  var sortedBits: KeyBits? { get }
 }
 
 extension FixedScalar {
@@ -142,11 +147,27 @@ extension FixedScalar {
   }
 
   func append(to array: inout ArrayWriter) { array.append(rowBits) }
+
+  @inline(__always)
+  func append(
+    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) {
+    guard let bits = sortedBits else { throw layout.notANumber(column) }
+    key.append(bits, column.form)
+  }
+
+  @inline(__always)
+  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> Self {
+    guard let value = Self(sortedBits: try key.word(KeyBits.self, form)) else {
+      throw key.fault(scalarType)
+    }
+    return value
+  }
 }
 
 /// An integer of any width.
 protocol StoredInteger: FixedScalar, FixedWidthInteger, BitwiseCopyable
-where RowBits == Self, Magnitude: BitwiseCopyable {}
+where RowBits == Self, KeyBits == Magnitude, Magnitude: BitwiseCopyable {}
 
 extension StoredInteger {
   @inline(__always)
@@ -156,20 +177,28 @@ extension StoredInteger {
   var rowBits: Self { self }
 
   @inline(__always)
-  func append(
-    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
-  ) throws(StoreError) { key.append(self, column.form) }
+  private static var sign: Magnitude {
+    isSigned ? 1 &<< (Magnitude(truncatingIfNeeded: bitWidth) &- 1) : 0
+  }
 
   @inline(__always)
-  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> Self {
-    try key.integer(Self.self, form)
-  }
+  init?(sortedBits: Magnitude) { self.init(truncatingIfNeeded: sortedBits ^ Self.sign) }
+
+  @inline(__always)
+  var sortedBits: Magnitude? { Magnitude(truncatingIfNeeded: self) ^ Self.sign }
 }
 
 extension RowReader {
   @inline(never)
   fileprivate func fault(_ type: ScalarType) -> StoreError {
     fault(.rowValues, "what is there is no \(type)")
+  }
+}
+
+extension KeyReader {
+  @inline(never)
+  fileprivate func fault(_ type: ScalarType) -> StoreError {
+    fault("what is there is no \(type) that is in keys")
   }
 }
 

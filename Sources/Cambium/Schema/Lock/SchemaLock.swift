@@ -214,8 +214,5 @@ extension LockedType {
 
   /// The types that have a name only.
   static let plain: Set<String> = Set(
-    [
-      ColumnType.boolean, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float,
-      .double, .date, .uuid, .decimal, .string, .url, .binaryData, .composite,
-    ].map { "\($0)" })
+    ScalarType.allCases.map { "\($0)" } + ["\(ColumnType.composite)"])
 }

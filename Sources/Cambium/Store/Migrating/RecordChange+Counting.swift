@@ -50,17 +50,24 @@ extension RecordSchema {
 extension ColumnType {
   fileprivate var standIn: FieldValue {
     switch self {
+    case .scalar(let type), .external(of: let type, _): type.standIn
+    case .transformable: .data(Data())
+    case .array: .array([])
+    case .composite: .composite([:])
+    }
+  }
+}
+
+extension ScalarType {
+  fileprivate var standIn: FieldValue {
+    switch self {
     case .boolean: .boolean(false)
-    case .int8, .int16, .int32, .int64, .float, .double, .decimal: .integer(0)
-    case .uint8, .uint16, .uint32, .uint64: .unsigned(0)
     case .date: .date(Date(timeIntervalSinceReferenceDate: 0))
     case .uuid: .string("00000000-0000-0000-0000-000000000000")
     case .string: .string("")
     case .url: .string("a:")
-    case .binaryData, .transformable: .data(Data())
-    case .array: .array([])
-    case .composite: .composite([:])
-    case .external(of: let type, _): type.standIn
+    case .binaryData: .data(Data())
+    default: .integer(0)
     }
   }
 }

@@ -140,8 +140,8 @@ extension LockedType {
   fileprivate func fieldType(_ parts: RecordDescription?) -> FieldType {
     if let parts { return FieldType(kind: .composite(parts)) }
     if let codec { return .transformable(using: StoredCodec(identifier: codec)) }
-    if let element { return .array(of: FieldType(kind: .column(ColumnType(plain: element)))) }
-    return FieldType(kind: .column(ColumnType(plain: name)))
+    if let element { return .array(of: FieldType(ScalarType(plain: element))) }
+    return FieldType(ScalarType(plain: name))
   }
 }
 
@@ -167,13 +167,9 @@ extension LockedIndex {
   }
 }
 
-extension ColumnType {
+extension ScalarType {
   /// - Parameter name: One of `LockedType.plain`, which is all that a lock is read with.
   fileprivate init(plain name: String) {
-    let types: [ColumnType] = [
-      .boolean, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double,
-      .date, .uuid, .decimal, .string, .url, .binaryData,
-    ]
-    self = types.first { "\($0)" == name } ?? .binaryData
+    self = ScalarType.allCases.first { "\($0)" == name } ?? .binaryData
   }
 }

@@ -13,7 +13,7 @@ import Testing
     for length in [0, 1, 200, 300, 70_000] {
       let text = String(repeating: "é", count: length)
       keys.begin()
-      keys.append(id, layout.key.columns[0].form)
+      try id.append(to: keys, as: layout.key.columns[0], of: layout)
       try keys.finishPrimaryKey(of: layout)
       writer.begin(layout)
       let date = Date(timeIntervalSinceReferenceDate: 5)
