@@ -77,10 +77,8 @@ extension PendingSteps {
   ) throws(StoreError) {
     if try trees.count(in: tree) == 0 { return }
     let cursor = try trees.cursor(in: tree)
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       try read(cursor.key.array(), try cursor.value(), schemas)
-      isOn = try cursor.next()
     }
   }
 

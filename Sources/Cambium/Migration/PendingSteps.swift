@@ -81,15 +81,15 @@ extension PendingSteps {
         throw Self.fault("a step is of record \(number), which is not there")
       }
       let path = steps.filter { $0.record == number }
-      var moves: [StepMove] = []
+      var rowSteps: [RowStep] = []
       for step in path {
-        if let last = moves.last, step.from < last.to {
-          throw Self.fault("steps to versions \(last.to) and \(step.to) overlap")
+        if let last = rowSteps.last?.new.version, step.from < last {
+          throw Self.fault("steps to versions \(last) and \(step.to) overlap")
         }
-        moves.append(try StepMove(step, schemas))
+        rowSteps.append(try step.rowStep(schemas))
       }
       do throws(StoreError) {
-        upgrades[number] = RowUpgrade(try Self.routes(moves))
+        upgrades[number] = RowUpgrade(try Self.routes(rowSteps))
       } catch {
         throw Self.fault("steps of record \(number) do not go on where others end: \(error)")
       }
@@ -98,13 +98,13 @@ extension PendingSteps {
   }
 
   /// From each version on, all steps behind it.
-  private static func routes(_ moves: [StepMove]) throws(StoreError) -> [RowUpgrade.Route] {
+  private static func routes(_ steps: [RowStep]) throws(StoreError) -> [RowUpgrade.Route] {
     var routes: [RowUpgrade.Route] = []
-    for start in moves.indices {
-      let chain = RowConversionChain(moves[start...].map(\.conversion))
+    for start in steps.indices {
       routes.append(
         try RowUpgrade.Route(
-          below: moves[start].to, chain, from: moves[start].old, to: moves[moves.count - 1].new))
+          below: steps[start].new.version, Array(steps[start...]), from: steps[start].old,
+          to: steps[steps.count - 1].new))
     }
     return routes
   }
@@ -114,29 +114,20 @@ extension PendingSteps {
   }
 }
 
-/// A step with the layouts that it leads from and to.
-private struct StepMove {
-  let to: UInt32
-  let old: RowLayout
-  let new: RowLayout
-  let conversion: RowConversion
-
-  init(_ step: PendingStep, _ schemas: [Schema]) throws(StoreError) {
-    let before = try Self.record(step.record, schemas, step.from)
-    let after = try Self.record(step.record, schemas, step.to)
+extension PendingStep {
+  fileprivate func rowStep(_ schemas: [Schema]) throws(StoreError) -> RowStep {
+    let before = try Self.record(record, schemas, from)
+    let after = try Self.record(record, schemas, to)
     let fields = after.fields.map { field in
       let source = before.field(field.number)
       return FieldChange(
         new: field, old: source,
-        missing: source == nil ? step.defaults[field.number] ?? .null : .null)
+        missing: source == nil ? defaults[field.number] ?? .null : .null)
     }
     let change = RecordChange(
       old: before, new: after, fields: fields, sources: [:], kind: .rows)
     if let fault = change.fault { throw PendingSteps.fault(fault) }
-    to = step.to
-    old = try RowLayout(before, version: step.from)
-    new = try RowLayout(after, version: step.to)
-    conversion = RowConversion(change, from: old, to: new)
+    return try RowStep(change, from: from, to: to)
   }
 
   private static func record(

@@ -189,22 +189,21 @@ extension RecordWriter {
     of key: RawSpan, _ row: RawSpan, of record: Entity, policy: ConflictPolicy = .replaceOther
   ) throws(StoreError) -> [[UInt8]] {
     var others: [[UInt8]] = []
-    let (layout, newKey) = (record.layout, newKey)
-    let reader = try RowReader(key: key, row: row, layout: layout)
+    let reader = try record.row(key: key, row: row)
     for index in record.indexes {
       // Every entry is put together once before anything is written, so that what cannot be is refused.
-      guard let value = try index.layout.encode(reader, to: newKey) else { continue }
-      guard index.layout.schema.isUnique, value == .primaryKey else { continue }
-      guard try trees.copyValue(of: newKey.key, in: index.slot, to: &holder),
-        holder.rawSpan.compare(key) != 0, !others.contains(holder)
-      else { continue }
-      let other = holder
-      if policy == .refuse {
-        throw .uniqueConflict(
-          record: record.record.name, constraint: index.layout.schema.name,
-          key: record.text(ofKey: other.rawSpan))
+      try index.layout.forEachEntry(of: reader, in: newKey) { entry, _, isSole throws(StoreError) in
+        guard isSole, try trees.copyValue(of: entry, in: index.slot, to: &holder),
+          holder.rawSpan.compare(key) != 0, !others.contains(holder)
+        else { return }
+        let other = holder
+        if policy == .refuse {
+          throw .uniqueConflict(
+            record: record.record.name, constraint: index.layout.schema.name,
+            key: record.text(ofKey: other.rawSpan))
+        }
+        others.append(other)
       }
-      others.append(other)
     }
     return others
   }
@@ -215,16 +214,16 @@ extension RecordWriter {
   private func updateIndexes(
     of record: Entity, _ key: RawSpan, from old: [UInt8], to new: RawSpan?
   ) throws(StoreError) {
-    let (layout, oldKey, newKey) = (record.layout, oldKey, newKey)
+    let (oldKey, newKey) = (oldKey, newKey)
     for index in record.indexes {
       var oldValue: IndexEntryValue?
       var newValue: IndexEntryValue?
       if !old.isEmpty {
-        let reader = try RowReader(key: key, row: old.rawSpan, layout: layout)
+        let reader = try record.row(key: key, row: old.rawSpan)
         oldValue = try index.layout.encode(reader, to: oldKey)
       }
       if let new {
-        let reader = try RowReader(key: key, row: new, layout: layout)
+        let reader = try record.row(key: key, row: new)
         newValue = try index.layout.encode(reader, to: newKey)
       }
       if oldValue != nil, newValue != nil, oldKey.key.compare(newKey.key) == 0 { continue }

@@ -26,8 +26,7 @@ struct RollbackMark: Hashable {
   ) throws(StoreError) -> [RollbackMark] {
     let cursor = try trees.cursor(in: try names.slot(of: treeName))
     var marks: [RollbackMark] = []
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       let (key, value) = (cursor.key.array(), try cursor.value())
       guard key.count == 4, value.byteCount == 4 else {
         throw .corrupt(
@@ -38,7 +37,6 @@ struct RollbackMark: Hashable {
         RollbackMark(
           from: key.rawSpan.load(0, as: UInt32.self).byteSwapped,
           to: value.load(0, as: UInt32.self)))
-      isOn = try cursor.next()
     }
     return marks
   }

@@ -142,10 +142,8 @@ struct StoredSchemas {
   func all() throws(StoreError) -> [Schema] {
     let cursor = try trees.cursor(in: slot)
     var schemas: [Schema] = []
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       schemas.append(try schema(at: cursor))
-      isOn = try cursor.next()
     }
     return schemas
   }

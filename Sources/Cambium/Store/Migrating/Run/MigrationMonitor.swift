@@ -68,7 +68,8 @@ extension MigrationMonitor {
 
   private func start(_ tasks: MigrationTasks, skipping done: Int, in backend: any StoreBackend) {
     trace.begin(tasks, skipping: done)
-    let counts = tasks.counts(in: backend)
+    // What cannot be counted now fails where it is read.
+    let counts = (try? WorkMeasure(tasks, in: backend))?.counts ?? tasks.tasks.map { _ in 0 }
     state.withLock { state in
       state.started = .now
       state.versions = (Int(tasks.route.from.version), Int(tasks.route.to.version))
@@ -150,33 +151,5 @@ extension MigrationMonitor {
       return state.progress
     }
     if let progress { report?(progress) }
-  }
-}
-
-extension MigrationTasks {
-  /// About how many records each task looks at.
-  fileprivate func counts(in backend: any StoreBackend) -> [Int] {
-    guard let trees = try? backend.trees() else { return tasks.map { _ in 0 } }
-    // What is not made yet has about as many records as what it is made of.
-    var made: [String: String] = [:]
-    func count(_ tree: String) -> Int {
-      let tree = made[tree] ?? tree
-      return (try? backend.names.slot(of: tree)).flatMap { try? trees.count(in: $0) } ?? 0
-    }
-    return tasks.map { task in
-      switch task {
-      case .arrange(let arrangement):
-        for (source, target) in arrangement.copies { made[target] = made[source] ?? source }
-        return 0
-      case .remake(let remake):
-        guard let source = remake.from.places.rows[remake.source.number] else { return 0 }
-        for (number, tree) in remake.to.places.rows
-        where remake.from.places.rows[number] != tree && made[tree] == nil {
-          made[tree] = made[source] ?? source
-        }
-        return count(source)
-      default: return task.readTree.map { count($0) } ?? 0
-      }
-    }
   }
 }

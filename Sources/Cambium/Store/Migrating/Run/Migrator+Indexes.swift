@@ -8,20 +8,15 @@ extension Migrator {
     var count = 0
     try backend.commit { trees throws(StoreError) in
       try trees.removeAll(in: index.slot)
-      let layout = record.layout
       let key = KeyEncoder()
       let cursor = try backend.trees().cursor(in: record.rows)
-      var isOn = try cursor.first()
-      while isOn {
-        let reader = try RowReader(key: cursor.key, row: try cursor.value(), layout: layout)
-        if let value = try index.layout.encode(reader, to: key) {
+      while try cursor.advance() {
+        let row = try record.row(key: cursor.key, row: try cursor.value())
+        try index.layout.forEachEntry(of: row, in: key) { key, value, _ throws(StoreError) in
           count += 1
-          try trees.put(
-            key.key, value == .primaryKey ? cursor.key : RawSpan(),
-            schemaVersion: Entity.indexVersion, in: index.slot)
+          try trees.put(key, value, schemaVersion: Entity.indexVersion, in: index.slot)
         }
         try monitor.step()
-        isOn = try cursor.next()
       }
     }
     guard try backend.trees().count(in: index.slot) == count else {
@@ -34,24 +29,21 @@ extension Migrator {
     in record: Entity, _ index: Entity.IndexTree, of version: UInt32
   ) throws(StoreError) -> StoreError {
     let trees = try backend.trees()
-    let layout = record.layout
     let key = KeyEncoder()
     let cursor = try trees.cursor(in: record.rows)
     var (holder, other): ([UInt8], [UInt8]) = ([], [])
     var count = 0
     var first: (key: [UInt8], other: [UInt8])?
-    var isOn = try cursor.first()
-    while isOn {
-      let reader = try RowReader(key: cursor.key, row: try cursor.value(), layout: layout)
-      if try index.layout.encode(reader, to: key) == .primaryKey,
-        try trees.copyValue(of: key.key, in: index.slot, to: &holder),
-        holder.rawSpan.compare(cursor.key) != 0
-      {
+    while try cursor.advance() {
+      let row = try record.row(key: cursor.key, row: try cursor.value())
+      try index.layout.forEachEntry(of: row, in: key) { key, _, isSole throws(StoreError) in
+        guard isSole, try trees.copyValue(of: key, in: index.slot, to: &holder),
+          holder.rawSpan.compare(cursor.key) != 0
+        else { return }
         count += 1
         other.assign(cursor.key)
         if first == nil { first = (holder, other) }
       }
-      isOn = try cursor.next()
     }
     let name = record.record.name
     let pair = first.map {

@@ -6,11 +6,10 @@ extension Migrator {
   func remake(
     _ task: MigrationTask.Remake, _ mark: inout MigrationMark
   ) throws(StoreError) {
-    let crew = try RemakingCrew(
+    let remaking = try Remaking(
       task, from: try entities(of: task.from, task.oldTypes),
       to: try entities(of: task.to, task.newTypes), aside: try slot(task.to.places.aside),
       in: try backend.trees())
-    let remaking = crew.remaking
     if mark.cursor.isEmpty { mark.counts = try counts(of: remaking) }
     var done = 0
     var isDone = false
@@ -21,17 +20,21 @@ extension Migrator {
       // Each slice goes over all that was made before, so slices grow with it.
       let slice = max(sliceCount, done / 4)
       let cursor = try before.cursor(in: remaking.source.rows)
-      var isOn = try cursor.go(behind: start)
+      var isOn = try cursor.seek(behind: start)
       var next = mark
       try backend.commit { trees throws(StoreError) in
         let sink = AddingSink(trees, remaking.new)
+        let emit = remaking.emitter(to: sink)
         var count = 0
         while isOn, count < slice {
-          isOn = try crew.gather(from: cursor, atMost: slice - count)
-          count += crew.count
-          if count == slice { next.cursor = crew.lastKey }
-          try crew.remake(into: sink)
-          try monitor.advance(by: crew.count)
+          count += 1
+          if count == slice { next.cursor = cursor.key.array() }
+          try remaking.remake(cursor.key, try cursor.value(), emit) {
+            entry, tree throws(StoreError) in
+            try sink.setAside(entry, in: tree)
+          }
+          try monitor.step()
+          isOn = try cursor.next()
         }
         done += count
         for (number, added) in sink.added { next.counts[number, default: 0] += UInt64(added) }
@@ -104,7 +107,7 @@ extension Migrator {
     let sink = SearchingSink(body)
     let emit = remaking.emitter(to: sink)
     let cursor = try trees.cursor(in: remaking.source.rows)
-    var isOn = try cursor.go(behind: start)
+    var isOn = try cursor.seek(behind: start)
     var left = count
     while isOn, left > 0 {
       sink.source = cursor.key.array()
@@ -112,15 +115,6 @@ extension Migrator {
       left -= 1
       isOn = try cursor.next()
     }
-  }
-}
-
-extension CursorAccess {
-  /// Goes to the first entry above a key; with none, to the first of all.
-  fileprivate func go(behind key: [UInt8]) throws(StoreError) -> Bool {
-    if key.isEmpty { return try first() }
-    guard try seek(to: key.rawSpan) else { return false }
-    return self.key.compare(key.rawSpan) == 0 ? try next() : true
   }
 }
 
