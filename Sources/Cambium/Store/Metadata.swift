@@ -48,7 +48,6 @@ extension WriteTransaction {
       return
     }
     let bytes = try JSONCodec().encode(value)
-    try writer.trees.put(
-      key.rawSpan, bytes.rawSpan, schemaVersion: Entities.systemVersion, in: entities.metadata)
+    try writer.trees.put(key.rawSpan, bytes.rawSpan, in: entities.metadata)
   }
 }

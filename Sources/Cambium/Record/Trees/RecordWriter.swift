@@ -154,7 +154,8 @@ extension RecordWriter {
   }
 
   private func put(
-    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32 = Entities.systemVersion,
+    in tree: TreeSlot
   ) throws(StoreError) {
     writeCount &+= 1
     try trees.put(key, value, schemaVersion: schemaVersion, in: tree)
@@ -229,9 +230,7 @@ extension RecordWriter {
       if oldValue != nil, newValue != nil, oldKey.key.compare(newKey.key) == 0 { continue }
       if oldValue != nil { _ = try remove(oldKey.key, in: index.slot) }
       if let newValue {
-        try put(
-          newKey.key, newValue == .primaryKey ? key : RawSpan(),
-          schemaVersion: Entity.indexVersion, in: index.slot)
+        try put(newKey.key, newValue == .primaryKey ? key : RawSpan(), in: index.slot)
       }
     }
   }
@@ -410,5 +409,37 @@ final class WriteBuffers: @unchecked Sendable {
   func trim() {
     row.trim()
     if old.capacity > 1 << 16 { old = [] }
+  }
+}
+
+/// The treatment of a record that has the same values in unique fields as the one that is written.
+public enum ConflictPolicy: Hashable, Sendable {
+  /// Throws `StoreError.uniqueConflict`; nothing is written.
+  case refuse
+  /// Deletes the other record.
+  case replaceOther
+}
+
+/// The records that a transaction changed, each with what it was before.
+struct ChangedRecords {
+  /// By record number and primary key: the row before the first change, nil if there was none.
+  private(set) var before: [UInt32: [[UInt8]: [UInt8]?]] = [:]
+  /// The records in the order of their first changes.
+  private var order: [(record: UInt32, key: [UInt8])] = []
+
+  /// The number of records.
+  var count: Int { order.count }
+
+  /// Notes a change, of which only the first of each record counts.
+  mutating func note(_ key: [UInt8], of record: UInt32, before row: [UInt8]?) {
+    if before[record]?[key] != nil { return }
+    before[record, default: [:]][key] = .some(row)
+    order.append((record, key))
+  }
+
+  /// Forgets all but the first `count` records.
+  mutating func truncate(to count: Int) {
+    for (record, key) in order[count...] { before[record]?[key] = nil }
+    order.removeSubrange(count...)
   }
 }

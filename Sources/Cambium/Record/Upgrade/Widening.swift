@@ -51,6 +51,20 @@ struct Widening: Sendable, BitwiseCopyable {
   }
 }
 
+extension ColumnType {
+  /// Returns true if every value of this type is one of the other.
+  func widens(to other: ColumnType) -> Bool {
+    switch (self, other) {
+    case (.array(of: let element), .array(of: let wider)): return element.widens(to: wider)
+    case (let type, .external(of: let inner, _)), (.external(of: let inner, _), let type):
+      return type == inner
+    default:
+      guard let from = Widening.Number(self), let to = Widening.Number(other) else { return false }
+      return from != to && to.canHold(from)
+    }
+  }
+}
+
 extension Widening.Number {
   /// The bits that a value has beside its sign.
   private var bitCount: Int {

@@ -91,12 +91,10 @@ extension DeferredFinishing {
         isOn = try cursor.next()
       }
       for (key, value) in entries {
-        try trees.put(
-          key.rawSpan, value.rawSpan, schemaVersion: Entity.indexVersion, in: index.slot)
+        try trees.put(key.rawSpan, value.rawSpan, in: index.slot)
       }
       if let last {
-        try trees.put(
-          pendingKey.rawSpan, last.rawSpan, schemaVersion: Entities.systemVersion, in: pending)
+        try trees.put(pendingKey.rawSpan, last.rawSpan, in: pending)
       } else {
         _ = try trees.remove(pendingKey.rawSpan, in: pending)
       }
