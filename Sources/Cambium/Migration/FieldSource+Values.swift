@@ -93,22 +93,3 @@ extension FieldValue {
     return .data(try blob.data())
   }
 }
-
-extension StoreError {
-  /// The error of a step, with the record that it failed at.
-  func naming(_ source: String, inStepTo version: Int) -> StoreError {
-    switch self {
-    case .invalidValue(let record, let field, let reason):
-      .stepFailed(
-        version: version, source: "\(record)\(field.map { ".\($0)" } ?? "") of \(source)",
-        reason: reason)
-    case .limitExceeded(let limit, let found):
-      .stepFailed(
-        version: version, source: source, reason: "\(StoreError.limitExceeded(limit, found: found))"
-      )
-    case .stepFailed(let version, let place, let reason):
-      .stepFailed(version: version, source: "\(place) of \(source)", reason: reason)
-    default: self
-    }
-  }
-}

@@ -309,19 +309,6 @@ extension RowLayout {
   }
 }
 
-extension ColumnType {
-  /// Returns true if every value of this type is one of the other.
-  func widens(to other: ColumnType) -> Bool {
-    switch (self, other) {
-    case (.scalar(let type), .scalar(let wider)): type.widens(to: wider)
-    case (.array(of: let element), .array(of: let wider)): element.widens(to: wider)
-    case (.scalar(let type), .external(of: let inner, _)): type == inner
-    case (.external(of: let inner, _), .scalar(let type)): type == inner
-    default: false
-    }
-  }
-}
-
 extension Schema {
   func record(number: UInt32) -> RecordSchema? { records.first { $0.number == number } }
 }

@@ -28,10 +28,8 @@ extension RecordReading where Self: ~Copyable {
     let reader = try recordReader()
     let cursor = try reader.trees.cursor(in: reader.entities.metadata)
     var names: [String] = []
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       names.append(String(decoding: cursor.key.array(), as: UTF8.self))
-      isOn = try cursor.next()
     }
     return names
   }
@@ -50,7 +48,6 @@ extension WriteTransaction {
       return
     }
     let bytes = try JSONCodec().encode(value)
-    try writer.trees.put(
-      key.rawSpan, bytes.rawSpan, schemaVersion: Entities.systemVersion, in: entities.metadata)
+    try writer.trees.put(key.rawSpan, bytes.rawSpan, in: entities.metadata)
   }
 }

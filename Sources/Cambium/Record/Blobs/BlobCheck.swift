@@ -49,8 +49,7 @@ struct BlobCheck {
   /// Checks that every content leads to a blob with its hash; that every hash leads to its blob was seen with the map.
   private mutating func checkContents() throws(StoreError) {
     let cursor = try trees.cursor(in: blobs.contents)
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       let key = cursor.key.array()
       let identity = BlobIdentity(key: try cursor.value())
       let hash = try identity.flatMap { identity throws(StoreError) in
@@ -62,7 +61,6 @@ struct BlobCheck {
             .entry(tree: BlobTrees.contentsName, key: key), invariant: .blobMap,
             reason: "it does not lead to a blob with this hash"))
       }
-      isOn = try cursor.next()
     }
   }
 

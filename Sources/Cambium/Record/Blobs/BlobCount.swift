@@ -33,11 +33,9 @@ struct BlobCount {
     for record in records {
       let layout = record.layout
       let cursor = try trees.cursor(in: record.rows)
-      var isOn = try cursor.first()
-      while isOn {
+      while try cursor.advance() {
         let row = try cursor.value()
         try layout.forEachReference(key: cursor.key, row: row, body)
-        isOn = try cursor.next()
       }
     }
   }

@@ -66,13 +66,11 @@ extension RecordWriter {
     var changes: [BlobIdentity: Int] = [:]
     let layout = record.layout
     let cursor = try TreeAccess.transaction(trees).cursor(in: record.rows)
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       let row = try cursor.value()
       try layout.forEachReference(key: cursor.key, row: row) {
         changes[$0.identity, default: 0] -= 1
       }
-      isOn = try cursor.next()
     }
     let order = changes.keys.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     try accounts.apply(changes, in: order, countsAll: true)

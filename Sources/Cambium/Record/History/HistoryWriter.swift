@@ -81,8 +81,7 @@ extension HistoryWriter {
   }
 
   private func put(_ key: [UInt8], _ value: [UInt8]) throws(StoreError) {
-    try trees.put(
-      key.rawSpan, value.rawSpan, schemaVersion: Entities.systemVersion, in: slot)
+    try trees.put(key.rawSpan, value.rawSpan, in: slot)
   }
 
   /// Has the history begin behind the commit, where there is one: what came before leads to another state.

@@ -154,7 +154,8 @@ extension RecordWriter {
   }
 
   private func put(
-    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32 = Entities.systemVersion,
+    in tree: TreeSlot
   ) throws(StoreError) {
     writeCount &+= 1
     try trees.put(key, value, schemaVersion: schemaVersion, in: tree)
@@ -189,22 +190,21 @@ extension RecordWriter {
     of key: RawSpan, _ row: RawSpan, of record: Entity, policy: ConflictPolicy = .replaceOther
   ) throws(StoreError) -> [[UInt8]] {
     var others: [[UInt8]] = []
-    let (layout, newKey) = (record.layout, newKey)
-    let reader = try RowReader(key: key, row: row, layout: layout)
+    let reader = try record.row(key: key, row: row)
     for index in record.indexes {
       // Every entry is put together once before anything is written, so that what cannot be is refused.
-      guard let value = try index.layout.encode(reader, to: newKey) else { continue }
-      guard index.layout.schema.isUnique, value == .primaryKey else { continue }
-      guard try trees.copyValue(of: newKey.key, in: index.slot, to: &holder),
-        holder.rawSpan.compare(key) != 0, !others.contains(holder)
-      else { continue }
-      let other = holder
-      if policy == .refuse {
-        throw .uniqueConflict(
-          record: record.record.name, constraint: index.layout.schema.name,
-          key: record.text(ofKey: other.rawSpan))
+      try index.layout.forEachEntry(of: reader, in: newKey) { entry, _, isSole throws(StoreError) in
+        guard isSole, try trees.copyValue(of: entry, in: index.slot, to: &holder),
+          holder.rawSpan.compare(key) != 0, !others.contains(holder)
+        else { return }
+        let other = holder
+        if policy == .refuse {
+          throw .uniqueConflict(
+            record: record.record.name, constraint: index.layout.schema.name,
+            key: record.text(ofKey: other.rawSpan))
+        }
+        others.append(other)
       }
-      others.append(other)
     }
     return others
   }
@@ -215,24 +215,22 @@ extension RecordWriter {
   private func updateIndexes(
     of record: Entity, _ key: RawSpan, from old: [UInt8], to new: RawSpan?
   ) throws(StoreError) {
-    let (layout, oldKey, newKey) = (record.layout, oldKey, newKey)
+    let (oldKey, newKey) = (oldKey, newKey)
     for index in record.indexes {
       var oldValue: IndexEntryValue?
       var newValue: IndexEntryValue?
       if !old.isEmpty {
-        let reader = try RowReader(key: key, row: old.rawSpan, layout: layout)
+        let reader = try record.row(key: key, row: old.rawSpan)
         oldValue = try index.layout.encode(reader, to: oldKey)
       }
       if let new {
-        let reader = try RowReader(key: key, row: new, layout: layout)
+        let reader = try record.row(key: key, row: new)
         newValue = try index.layout.encode(reader, to: newKey)
       }
       if oldValue != nil, newValue != nil, oldKey.key.compare(newKey.key) == 0 { continue }
       if oldValue != nil { _ = try remove(oldKey.key, in: index.slot) }
       if let newValue {
-        try put(
-          newKey.key, newValue == .primaryKey ? key : RawSpan(),
-          schemaVersion: Entity.indexVersion, in: index.slot)
+        try put(newKey.key, newValue == .primaryKey ? key : RawSpan(), in: index.slot)
       }
     }
   }
@@ -411,5 +409,37 @@ final class WriteBuffers: @unchecked Sendable {
   func trim() {
     row.trim()
     if old.capacity > 1 << 16 { old = [] }
+  }
+}
+
+/// The treatment of a record that has the same values in unique fields as the one that is written.
+public enum ConflictPolicy: Hashable, Sendable {
+  /// Throws `StoreError.uniqueConflict`; nothing is written.
+  case refuse
+  /// Deletes the other record.
+  case replaceOther
+}
+
+/// The records that a transaction changed, each with what it was before.
+struct ChangedRecords {
+  /// By record number and primary key: the row before the first change, nil if there was none.
+  private(set) var before: [UInt32: [[UInt8]: [UInt8]?]] = [:]
+  /// The records in the order of their first changes.
+  private var order: [(record: UInt32, key: [UInt8])] = []
+
+  /// The number of records.
+  var count: Int { order.count }
+
+  /// Notes a change, of which only the first of each record counts.
+  mutating func note(_ key: [UInt8], of record: UInt32, before row: [UInt8]?) {
+    if before[record]?[key] != nil { return }
+    before[record, default: [:]][key] = .some(row)
+    order.append((record, key))
+  }
+
+  /// Forgets all but the first `count` records.
+  mutating func truncate(to count: Int) {
+    for (record, key) in order[count...] { before[record]?[key] = nil }
+    order.removeSubrange(count...)
   }
 }

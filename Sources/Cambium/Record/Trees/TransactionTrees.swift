@@ -98,9 +98,12 @@ extension TransactionTrees {
 
   /// Gives `key` a value, whether or not it has one.
   ///
+  /// - Parameter schemaVersion: Of a row. Index entries and all else say nothing that a version could change, and a
+  ///   leaf holds entries of one version.
   /// - Throws: what `Transaction.put` does.
   func put(
-    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32 = Entities.systemVersion,
+    in tree: TreeSlot
   ) throws(StoreError) {
     if unsafe unmadeCount > 0 { try makeSavepoints() }
     unsafe changeCount &+= 1

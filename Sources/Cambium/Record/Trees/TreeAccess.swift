@@ -190,6 +190,13 @@ enum CursorAccess {
     }
   }
 
+  /// Goes to the first entry above a key; with an empty one, to the first of all.
+  func seek(behind key: [UInt8]) throws(StoreError) -> Bool {
+    if key.isEmpty { return try first() }
+    guard try seek(to: key.rawSpan) else { return false }
+    return self.key.equals(key.rawSpan) ? try next() : true
+  }
+
   /// Goes to the entry with `offset` entries before it.
   ///
   /// - Complexity: O(log count); O(offset) for what a transaction that spills has changed.

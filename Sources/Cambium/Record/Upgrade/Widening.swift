@@ -38,3 +38,16 @@ struct Widening: Sendable, BitwiseCopyable {
     }
   }
 }
+
+extension ColumnType {
+  /// Returns true if every value of this type is one of the other.
+  func widens(to other: ColumnType) -> Bool {
+    switch (self, other) {
+    case (.scalar(let type), .scalar(let wider)): type.widens(to: wider)
+    case (.array(of: let element), .array(of: let wider)): element.widens(to: wider)
+    case (.scalar(let type), .external(of: let inner, _)): type == inner
+    case (.external(of: let inner, _), .scalar(let type)): type == inner
+    default: false
+    }
+  }
+}

@@ -149,6 +149,6 @@ extension TransactionTrees {
   fileprivate func put(
     _ key: [UInt8], _ value: [UInt8], in tree: TreeSlot
   ) throws(StoreError) {
-    try put(key.rawSpan, value.rawSpan, schemaVersion: Entities.systemVersion, in: tree)
+    try put(key.rawSpan, value.rawSpan, in: tree)
   }
 }

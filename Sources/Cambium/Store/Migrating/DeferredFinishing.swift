@@ -77,67 +77,28 @@ extension DeferredFinishing {
       let reading = TreeAccess.transaction(trees)
       var done: [UInt8] = []
       guard try reading.copyValue(of: pendingKey.rawSpan, in: pending, to: &done) else { return }
-      let cursor = try SliceCursor(reading, record.rows, after: done)
-      var entries = SliceEntries()
-      count = try entries.gather(from: cursor, index, record.layout, limit: limit)
-      for place in 0..<entries.count {
-        try trees.put(
-          entries.key(place).rawSpan, entries.value(place).rawSpan,
-          schemaVersion: Entity.indexVersion, in: index.slot)
+      let (cursor, key) = (try reading.cursor(in: record.rows), KeyEncoder())
+      // Nothing changes while rows are read.
+      var (entries, last): ([(key: [UInt8], value: [UInt8])], [UInt8]?) = ([], nil)
+      var isOn = try cursor.seek(behind: done)
+      while isOn, count < limit {
+        let row = try record.row(key: cursor.key, row: try cursor.value())
+        try index.layout.forEachEntry(of: row, in: key) { key, value, _ throws(StoreError) in
+          entries.append((key.array(), value.array()))
+        }
+        count += 1
+        if count == limit { last = cursor.key.array() }
+        isOn = try cursor.next()
       }
-      if let last = entries.lastPrimaryKey {
-        try trees.put(
-          pendingKey.rawSpan, last.rawSpan, schemaVersion: Entities.systemVersion, in: pending)
+      for (key, value) in entries {
+        try trees.put(key.rawSpan, value.rawSpan, in: index.slot)
+      }
+      if let last {
+        try trees.put(pendingKey.rawSpan, last.rawSpan, in: pending)
       } else {
         _ = try trees.remove(pendingKey.rawSpan, in: pending)
       }
     }
     budget.take(count, size: 64)
-  }
-}
-
-/// The rows behind a primary key.
-private struct SliceCursor {
-  let cursor: CursorAccess
-  let isOn: Bool
-
-  init(
-    _ trees: TreeAccess, _ rows: TreeSlot, after done: [UInt8]
-  ) throws(StoreError) {
-    let cursor = try trees.cursor(in: rows)
-    var isOn = done.isEmpty ? try cursor.first() : try cursor.seek(to: done.rawSpan)
-    if isOn, cursor.key.equals(done.rawSpan) { isOn = try cursor.next() }
-    self.cursor = cursor
-    self.isOn = isOn
-  }
-}
-
-/// Entries of an index, gathered before anything changes.
-private struct SliceEntries {
-  private var entries: [(key: [UInt8], value: [UInt8])] = []
-  /// The primary key of the last record that was read; nil if there are no more.
-  private(set) var lastPrimaryKey: [UInt8]?
-
-  var count: Int { entries.count }
-  func key(_ place: Int) -> [UInt8] { entries[place].key }
-  func value(_ place: Int) -> [UInt8] { entries[place].value }
-
-  /// - Returns: how many records were looked at.
-  mutating func gather(
-    from start: SliceCursor, _ index: Entity.IndexTree, _ layout: RowLayout, limit: Int
-  ) throws(StoreError) -> Int {
-    let (cursor, key) = (start.cursor, KeyEncoder())
-    var isOn = start.isOn
-    var count = 0
-    while isOn, count < limit {
-      let reader = try RowReader(key: cursor.key, row: try cursor.value(), layout: layout)
-      if let value = try index.layout.encode(reader, to: key) {
-        entries.append((key.key.array(), value == .primaryKey ? cursor.key.array() : []))
-      }
-      count += 1
-      if count == limit { lastPrimaryKey = cursor.key.array() }
-      isOn = try cursor.next()
-    }
-    return count
   }
 }

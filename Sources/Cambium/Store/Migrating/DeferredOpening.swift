@@ -72,13 +72,11 @@ struct DeferredOpening {
       for name in dropped { try trees.removeAll(in: names.slot(of: name)) }
       for step in steps {
         try trees.put(
-          Schema.key(of: step.to.version).rawSpan, step.to.encoded().rawSpan,
-          schemaVersion: Entities.systemVersion, in: schemaTree)
+          Schema.key(of: step.to.version).rawSpan, step.to.encoded().rawSpan, in: schemaTree)
       }
       try trees.removeAll(in: tree)
       for (key, value) in entries {
-        try trees.put(
-          key.rawSpan, value.rawSpan, schemaVersion: Entities.systemVersion, in: tree)
+        try trees.put(key.rawSpan, value.rawSpan, in: tree)
       }
       if steps.contains(where: \.changesReferences) {
         try BlobRecount.markDue(in: trees, names)

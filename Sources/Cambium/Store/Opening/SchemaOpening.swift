@@ -93,8 +93,7 @@ struct SchemaOpening {
     let key = Schema.key(of: schema.version)
     let bytes = schema.encoded()
     try backend.commit { trees throws(StoreError) in
-      try trees.put(
-        key.rawSpan, bytes.rawSpan, schemaVersion: Entities.systemVersion, in: tree)
+      try trees.put(key.rawSpan, bytes.rawSpan, in: tree)
     }
     // Who reads beside a writer is shown what the log says was flushed.
     try BlobOpening(backend).open(for: schema)
@@ -142,10 +141,8 @@ struct StoredSchemas {
   func all() throws(StoreError) -> [Schema] {
     let cursor = try trees.cursor(in: slot)
     var schemas: [Schema] = []
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       schemas.append(try schema(at: cursor))
-      isOn = try cursor.next()
     }
     return schemas
   }

@@ -110,7 +110,7 @@ extension MigrationTasks {
     var places: TreePlaces
     var arrangement = MigrationTask.Arrangement()
     var conversions: [MigrationTask.Conversion] = []
-    var remade: [(RecordSchema, RecordConversion)] = []
+    var remade: [(RecordSchema, RowStep)] = []
     var setsAside = false
   }
 
@@ -134,7 +134,8 @@ extension MigrationTasks {
     let isBack = hops.contains { $0.isBack }
     if let change = chain.first(where: { isBack || $0.kind == .records }), let hop = hops.first {
       changes.places.rows[new.number] = fresh(Entity.name(ofRows: new.number))
-      changes.remade.append((old, try Self.conversion(change, hop)))
+      let (from, to) = (hop.change.from.version, hop.change.to.version)
+      changes.remade.append((old, try RowStep(change, from: from, to: to)))
       changes.setsAside = changes.setsAside || change.sources.values.contains(where: \.setsAside)
       for index in new.indexes { forget(index, &changes) }
       discard(source)
@@ -161,14 +162,6 @@ extension MigrationTasks {
       chain.append(change)
     }
     return chain
-  }
-
-  private static func conversion(
-    _ change: RecordChange, _ hop: MigrationRoute.Hop
-  ) throws(StoreError) -> RecordConversion {
-    RecordConversion(
-      change, from: try RowLayout(change.old, version: hop.change.from.version),
-      to: try RowLayout(change.new, version: hop.change.to.version))
   }
 
   /// - Returns: nil if no hop changes the rows.

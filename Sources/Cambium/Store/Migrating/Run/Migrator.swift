@@ -135,9 +135,7 @@ extension Migrator {
         }
       }
       for schema in tasks.route.hops.map(\.change.to) where schema.version <= to.version {
-        try trees.put(
-          Schema.key(of: schema.version).rawSpan, schema.encoded().rawSpan,
-          schemaVersion: Entities.systemVersion, in: schemas)
+        try trees.put(Schema.key(of: schema.version).rawSpan, schema.encoded().rawSpan, in: schemas)
       }
       try MigrationMark.remove(from: trees, backend.names)
       if tasks.changesReferences { try BlobRecount.markDue(in: trees, backend.names) }
@@ -222,5 +220,100 @@ extension StoreError {
       true
     default: false
     }
+  }
+}
+
+/// Goes a route to its end: what was deferred before is done first.
+struct RouteRun {
+  private let backend: any StoreBackend
+  private let options: MigrationOptions
+  private let monitor: MigrationMonitor
+
+  init(_ backend: any StoreBackend, _ options: MigrationOptions, _ monitor: MigrationMonitor) {
+    self.backend = backend
+    self.options = options
+    self.monitor = monitor
+  }
+
+  /// - Parameter isRehearsal: True if the store stays of the version that it has.
+  /// - Throws: as `Migrator.run`.
+  func run(_ route: MigrationRoute, isRehearsal: Bool = false) throws(StoreError) {
+    // Also for what only a version on the way has outside of its rows.
+    for hop in route.hops { try BlobOpening(backend).open(for: hop.change.to) }
+    try finishPending(route.from)
+    let tasks = try MigrationTasks(route, stepwise: options.stepwise)
+    try Migrator(backend, tasks, monitor: monitor, sliceCount: options.sliceCount)
+      .run(isRehearsal: isRehearsal)
+    let present = isRehearsal ? route.from : route.to
+    try BlobRecount(backend).runIfDue(
+      try Entities(present, model: nil, names: backend.names))
+  }
+
+  private func finishPending(_ stored: Schema) throws(StoreError) {
+    try DeferredOpening(backend).usePending()
+    let entities = try Entities(stored, model: nil, names: backend.names)
+    var finishing = DeferredFinishing(backend, entities, sliceCount: options.sliceCount) {
+      body throws(StoreError) in try backend.commit(body)
+    }
+    _ = try finishing.run()
+  }
+}
+
+extension Migrator {
+  /// Makes an index anew from the rows, which are sorted by what the transaction spills.
+  func build(_ build: MigrationTask.IndexBuild) throws(StoreError) {
+    let entities = try entities(of: build.world)
+    guard let record = entities.entity(number: build.record),
+      let index = record.indexes.first(where: { $0.layout.schema.number == build.index })
+    else { return }
+    var count = 0
+    try backend.commit { trees throws(StoreError) in
+      try trees.removeAll(in: index.slot)
+      let key = KeyEncoder()
+      let cursor = try backend.trees().cursor(in: record.rows)
+      while try cursor.advance() {
+        let row = try record.row(key: cursor.key, row: try cursor.value())
+        try index.layout.forEachEntry(of: row, in: key) { key, value, _ throws(StoreError) in
+          count += 1
+          try trees.put(key, value, in: index.slot)
+        }
+        try monitor.step()
+      }
+    }
+    guard try backend.trees().count(in: index.slot) == count else {
+      throw try conflict(in: record, index, of: build.world.schema.version)
+    }
+  }
+
+  /// Counts the records that have the same values as another: one of them has the entry, the others have none.
+  private func conflict(
+    in record: Entity, _ index: Entity.IndexTree, of version: UInt32
+  ) throws(StoreError) -> StoreError {
+    let trees = try backend.trees()
+    let key = KeyEncoder()
+    let cursor = try trees.cursor(in: record.rows)
+    var (holder, other): ([UInt8], [UInt8]) = ([], [])
+    var count = 0
+    var first: (key: [UInt8], other: [UInt8])?
+    while try cursor.advance() {
+      let row = try record.row(key: cursor.key, row: try cursor.value())
+      try index.layout.forEachEntry(of: row, in: key) { key, _, isSole throws(StoreError) in
+        guard isSole, try trees.copyValue(of: key, in: index.slot, to: &holder),
+          holder.rawSpan.compare(cursor.key) != 0
+        else { return }
+        count += 1
+        other.assign(cursor.key)
+        if first == nil { first = (holder, other) }
+      }
+    }
+    let name = record.record.name
+    let pair = first.map {
+      ": \(record.text(ofKey: $0.other.rawSpan)) as \(record.text(ofKey: $0.key.rawSpan)), for one"
+    }
+    return .stepFailed(
+      version: Int(version), source: name,
+      reason:
+        "\(count) record\(count == 1 ? " has" : "s have") the same \(index.layout.schema.name) as another, which has to be"
+        + " unique\(pair ?? ""). Change or delete all but one of each in a `Before` of the step")
   }
 }

@@ -28,11 +28,11 @@ public final class RecordEmitter {
   /// - Throws: `StoreError.stepFailed` for a record that the step does not make, `.invalidValue`,
   ///   `.limitExceeded`; `.full`, `.io`.
   public func callAsFunction(_ record: DynamicRecord) throws(StoreError) {
-    let trees = try target(record.name)
+    let target = try target(record.name)
     let (row, key) = (row, key)
-    try completed(record).encode(to: row, key: key, layout: trees.layout)
-    try rules[record.name]?.check(row, key, trees.layout)
-    try sink.add(key.key, row.row, row.waiting, to: trees)
+    try completed(record).encode(to: row, key: key, layout: target.layout)
+    try rules[record.name]?.check(row, key, target.layout)
+    try sink.add(key.key, row.row, row.waiting, to: target)
   }
 
   /// Adds a record with the fields of an old one.
@@ -57,16 +57,15 @@ public final class RecordEmitter {
       $1
     }
   ) throws {
-    let trees = try target(record.name)
-    let layout = trees.layout
+    let target = try target(record.name)
+    let layout = target.layout
     let (row, key) = (row, key)
     let record = completed(record)
     try record.encode(to: row, key: key, layout: layout)
-    if try sink.copy(key.key, of: trees, to: &old) {
+    if try sink.copy(key.key, of: target, to: &old) {
       let old = old
       let existing = try DynamicRecord(
-        try RowReader(
-          key: key.key, row: old.rawSpan, layout: layout, blobs: sink.blobFinder(of: trees)))
+        try target.row(key: key.key, row: old.rawSpan, blobs: sink.blobFinder(of: target)))
       let place = key.key.array()
       let merged = try merge(existing, record)
       try completed(merged).encode(to: row, key: key, layout: layout)
@@ -76,12 +75,17 @@ public final class RecordEmitter {
       }
     }
     try rules[record.name]?.check(row, key, layout)
-    try sink.put(key.key, row.row, row.waiting, to: trees)
+    try sink.put(key.key, row.row, row.waiting, to: target)
   }
 
   /// Adds a record that is put together already.
-  func add(_ key: RawSpan, _ row: RowWriter, to trees: Entity) throws(StoreError) {
-    try sink.add(key, row.row, row.waiting, to: trees)
+  func add(_ key: RawSpan, _ row: RowWriter, to target: Entity) throws(StoreError) {
+    try sink.add(key, row.row, row.waiting, to: target)
+  }
+
+  /// Keeps a value that the new record has not.
+  func setAside(_ entry: SetAsideEntry, in tree: TreeSlot) throws(StoreError) {
+    try sink.setAside(entry, in: tree)
   }
 
   private func completed(_ record: DynamicRecord) -> DynamicRecord {
@@ -119,16 +123,58 @@ extension RecordEmitter: Sendable {}
 protocol EmitterSink: AnyObject {
   /// A record whose key is to be new.
   func add(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: Entity
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError)
   /// A record that is new, or in the place of the one with its key.
   func put(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: Entity
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError)
+  /// Keeps a value that new records have not.
+  func setAside(_ entry: SetAsideEntry, in tree: TreeSlot) throws(StoreError)
   /// Returns a finder of the blobs of records that were made before.
-  func blobFinder(of trees: Entity) -> BlobFinder?
+  func blobFinder(of target: Entity) -> BlobFinder?
   /// Replaces `row` by the one with a key; false if there is none.
   func copy(
-    _ key: RawSpan, of trees: Entity, to row: inout [UInt8]
+    _ key: RawSpan, of target: Entity, to row: inout [UInt8]
   ) throws(StoreError) -> Bool
+}
+
+/// The rules of a new version's description for records that a closure emits without a Swift type.
+struct EmissionRules: Sendable {
+  private let defaults: [Default]
+  private let rules: RowRules
+
+  private struct Default: Sendable {
+    let field: String
+    let value: FieldValue
+    let isOptional: Bool
+
+    /// Returns true if the default replaces a value: a closure may state that an optional field has none.
+    func stands(for value: FieldValue?) -> Bool {
+      value == nil || value == .null && !isOptional
+    }
+  }
+
+  init(_ described: DescribedRecord, _ layout: RowLayout) {
+    defaults = described.fields.compactMap { field in
+      guard field.composite == nil, let value = field.migrationDefault ?? field.defaultValue
+      else { return nil }
+      return Default(field: field.name, value: value, isOptional: field.isOptional)
+    }
+    rules = RowRules(described.fields, layout)
+  }
+
+  /// The record with its defaults, where it does not say what a field is.
+  func completing(_ record: DynamicRecord) -> DynamicRecord {
+    var record = record
+    for given in defaults where given.stands(for: record.fields[given.field]) {
+      record[given.field] = given.value
+    }
+    return record
+  }
+
+  /// - Throws: as `RowRules.check`.
+  func check(_ row: RowWriter, _ key: KeyEncoder, _ layout: RowLayout) throws(StoreError) {
+    try rules.check(row, key, layout)
+  }
 }
