@@ -272,6 +272,8 @@ extension CodingFaultTests {
       #expect(try container.decode(Int.self, forKey: "views") == 7)
       #expect(try container.decodeNil(forKey: "note"))
       #expect(try container.decodeIfPresent(String.self, forKey: "note") == nil)
+      #expect(try container.decodeIfPresent(String.self, forKey: "text") == "a")
+      #expect(try container.decodeIfPresent(String.self, forKey: "other") == nil)
       #expect(try container.decode([String].self, forKey: "words") == ["b", "c"])
       #expect(try container.decode([String: Double].self, forKey: "place") == ["x": 1.5])
       let place = try container.nestedContainer(keyedBy: Scripted.Key.self, forKey: "place")

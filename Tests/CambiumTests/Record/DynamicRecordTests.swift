@@ -17,6 +17,18 @@ import Testing
     }
   }
 
+  @Test func `enums and optionals are read as what they are`() throws {
+    let record = DynamicRecord(
+      name: "Item", fields: ["level": .integer(5), "color": .string("red"), "none": .null])
+    #expect(try record["level", as: Level.self] == .middle)
+    #expect(try record["level", as: Level?.self] == .middle)
+    #expect(try record["none", as: Level?.self] == nil)
+    #expect(throws: FieldMismatch.self) { try record["none", as: Level.self] }
+    #expect(throws: FieldMismatch.self) { try record["color", as: Level.self] }
+    #expect(throws: FieldMismatch.self) { try FieldValue.integer(6).as(Level.self) }
+    #expect([Int?](fieldValue: .array([.integer(1), .null])) == [1, nil])
+  }
+
   @Test func `what is not a number is kept in rows`() throws {
     let layout = try RowLayout(
       SampleRecord.schema([("id", .int8, false), ("a", .double, false), ("b", .decimal, false)]),
