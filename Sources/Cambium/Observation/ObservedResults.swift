@@ -44,9 +44,8 @@ struct ObservedResults {
   /// Returns the sort key of a record. If that is the primary key alone, the row is not read.
   private func sortKey(_ key: [UInt8], _ row: [UInt8]) throws(StoreError) -> [UInt8] {
     if order.columns.isEmpty { return key }
-    let (layout, encoder) = (record.layout, encoder)
-    try order.encode(
-      try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout), to: encoder)
+    let (record, encoder) = (record, encoder)
+    try order.encode(try record.row(key: key.rawSpan, row: row.rawSpan), to: encoder)
     return encoder.key.array()
   }
 }

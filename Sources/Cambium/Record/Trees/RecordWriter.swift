@@ -215,19 +215,31 @@ extension RecordWriter {
   private func updateIndexes(
     of record: Entity, _ key: RawSpan, from old: [UInt8], to new: RawSpan?
   ) throws(StoreError) {
+    if record.indexes.isEmpty { return }
+    if let new, old.isEmpty {
+      let newRow = try record.row(key: key, row: new)
+      for index in record.indexes {
+        try index.layout.forEachEntry(of: newRow, in: newKey) { key, value, _ throws(StoreError) in
+          try put(key, value, in: index.slot)
+        }
+      }
+      return
+    }
+    let oldRow = try record.row(key: key, row: old.rawSpan)
+    guard let new else {
+      for index in record.indexes {
+        try index.layout.forEachEntry(of: oldRow, in: oldKey) { key, _, _ throws(StoreError) in
+          _ = try remove(key, in: index.slot)
+        }
+      }
+      return
+    }
+    let newRow = try record.row(key: key, row: new)
     let (oldKey, newKey) = (oldKey, newKey)
     for index in record.indexes {
-      var oldValue: IndexEntryValue?
-      var newValue: IndexEntryValue?
-      if !old.isEmpty {
-        let reader = try record.row(key: key, row: old.rawSpan)
-        oldValue = try index.layout.encode(reader, to: oldKey)
-      }
-      if let new {
-        let reader = try record.row(key: key, row: new)
-        newValue = try index.layout.encode(reader, to: newKey)
-      }
-      if oldValue != nil, newValue != nil, oldKey.key.compare(newKey.key) == 0 { continue }
+      let oldValue = try index.layout.encode(oldRow, to: oldKey)
+      let newValue = try index.layout.encode(newRow, to: newKey)
+      if oldValue != nil, newValue != nil, oldKey.key.equals(newKey.key) { continue }
       if oldValue != nil { _ = try remove(oldKey.key, in: index.slot) }
       if let newValue {
         try put(newKey.key, newValue == .primaryKey ? key : RawSpan(), in: index.slot)

@@ -63,12 +63,11 @@ extension RecordReading where Self: ~Copyable {
     skipping skip: (SkippedRecord) throws -> Void, _ body: (DynamicRecord) throws -> Void
   ) throws {
     let reader = try recordReader()
-    let trees = try reader.entities.entity(named: name)
-    let (layout, blobs) = (trees.layout, reader.blobs(of: trees))
-    try reader.forEach(of: trees, skipping: skip) { key, row in
+    let entity = try reader.entities.entity(named: name)
+    let blobs = reader.blobs(of: entity)
+    try reader.forEach(of: entity, skipping: skip) { key, row in
       try DynamicRecord(
-        try RowReader(key: key, row: row, layout: layout, blobs: blobs),
-        stringsAsBlobs: stringsAsBlobs)
+        try entity.row(key: key, row: row, blobs: blobs), stringsAsBlobs: stringsAsBlobs)
     } with: {
       try body($0)
     }

@@ -87,9 +87,8 @@ private struct DynamicTransform: RecordTransform {
   func run(
     key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ emit: RecordEmitter
   ) throws {
-    let layout = try entities.entity(named: name).layout
-    try body(
-      try OldRecord(try RowReader(key: key, row: row, layout: layout, blobs: blobs)), emit)
+    let entity = try entities.entity(named: name)
+    try body(try OldRecord(try entity.row(key: key, row: row, blobs: blobs)), emit)
   }
 }
 
