@@ -72,6 +72,15 @@ extension RandomRecords {
 
   private mutating func value(of type: ColumnType) -> FieldValue {
     switch type {
+    case .scalar(let type), .external(let type, _): value(of: type)
+    case .transformable: .data(Data("{}".utf8))
+    case .array(let element): .array((0..<random.next() % 5).map { _ in value(of: element) })
+    case .composite: .null
+    }
+  }
+
+  private mutating func value(of type: ScalarType) -> FieldValue {
+    switch type {
     case .boolean: .boolean(random.next() % 2 == 0)
     case .int8: .integer(Int64(integer(Int8.self)))
     case .int16: .integer(Int64(integer(Int16.self)))
@@ -89,10 +98,6 @@ extension RandomRecords {
     case .string: .string(string())
     case .url: .url(URL(string: "https://example.org/\(random.next() % 100_000)") ?? Self.anyURL)
     case .binaryData: .data(Data((0..<random.next() % 24).map { _ in byte() }))
-    case .transformable: .data(Data("{}".utf8))
-    case .array(let element): .array((0..<random.next() % 5).map { _ in value(of: element) })
-    case .composite: .null
-    case .external(let type, _): value(of: type)
     }
   }
 

@@ -7,7 +7,7 @@
 ///
 /// The checksum covers what is before it, and the rest must be zero. Nothing in the block changes after it was
 /// written.
-struct BlobSegmentHeader: Hashable, Sendable {
+struct BlobSegmentHeader: Equatable, Sendable {
   static let size = 28
   /// "CAMBLOB" and a zero byte.
   static let magic: UInt64 = 0x0042_4f4c_424d_4143

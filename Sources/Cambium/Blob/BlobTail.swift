@@ -6,7 +6,7 @@
 ///
 /// The second is the table of zstd's seekable format, whose last entry is that of the first. So stock tools take a
 /// blob that was cut out of its segment for what it is, and can begin in its middle.
-struct BlobTail: Hashable, Sendable {
+struct BlobTail: Equatable, Sendable {
   static let checksumsMagic: UInt32 = 0x184d_2a5c
   static let seekTableMagic: UInt32 = 0x184d_2a5e
   static let seekTableFooterMagic: UInt32 = 0x8f92_eab1
@@ -14,7 +14,7 @@ struct BlobTail: Hashable, Sendable {
   private static let footerSize = 9
 
   /// A frame by what the tail has of it.
-  struct Frame: Hashable, Sendable {
+  struct Frame: Equatable, Sendable {
     let size: UInt32
     let checksum: Checksum
   }

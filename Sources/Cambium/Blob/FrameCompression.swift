@@ -1,7 +1,7 @@
 /// Makes a frame of content, on whichever thread.
 final class FrameCompression: CrewTask, @unchecked Sendable {
   /// How a frame comes about.
-  enum Method: Hashable, Sendable {
+  enum Method: Equatable, Sendable {
     /// Its blocks are the content as it is.
     case raw
     case zstd(level: Int)

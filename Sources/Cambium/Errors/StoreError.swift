@@ -2,7 +2,9 @@
 ///
 /// A case states what happened and where; its `description` adds what to do now. New versions may add cases, so a
 /// `switch` over it needs an `@unknown default`.
-@nonexhaustive public enum StoreError: Error, Hashable, Sendable {
+///
+/// An error is a reference to what it says: code that only passes it on moves one word.
+@nonexhaustive public indirect enum StoreError: Error, Hashable, Sendable {
   /// Bytes in a file are not what was written there.
   ///
   /// `invariant` is the numbered rule of `FORMAT.md` that they break. Nothing was changed; undamaged parts of the store
@@ -116,6 +118,8 @@ extension StoreError {
     case logSize
     /// The length of a blob's content.
     case blobLength
+    /// The number of hooks of records that run within one another.
+    case hookDepth
   }
 
   /// Makes the error for a failed call: `.full` where the medium is, `.missing` where there is no
@@ -139,6 +143,7 @@ extension StoreError.Limit {
     case .segmentNumber: Int(UInt32.max)
     case .logSize: 32 << 20
     case .blobLength: 64 << 30
+    case .hookDepth: 100
     }
   }
 }
@@ -262,6 +267,7 @@ extension StoreError.Limit {
     case .segmentNumber: "Export the store, and import it into a new one."
     case .logSize: "Commit less at once."
     case .blobLength: "Divide it into several blobs."
+    case .hookDepth: "Let no hook lead back to the record that it runs for."
     }
   }
 }

@@ -83,7 +83,7 @@ package protocol File: AnyObject, Sendable {
 }
 
 /// How a file is opened.
-package enum OpenMode: Hashable, Sendable {
+package enum OpenMode: Equatable, Sendable {
   /// It must exist.
   case read
   /// It must exist.

@@ -3,7 +3,7 @@
 /// A store needs locks that keep all writers apart, maps that show what was written, and a sync that
 /// reaches the medium. File systems of the kernel's own on a local disk keep that; those that reach
 /// another machine keep some of it, sometimes, between some of the machines.
-enum MediumKind: Hashable, Sendable {
+enum MediumKind: Equatable, Sendable {
   case local
   /// Reached over a network, or not known to be local. By its common name.
   case network(String)

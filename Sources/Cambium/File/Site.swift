@@ -2,7 +2,7 @@
 ///
 /// Simulations name calls by it ("fail the second write at `pageWrite`"); the POSIX file system
 /// ignores it.
-package enum Site: UInt8, Hashable, Sendable, CaseIterable {
+package enum Site: UInt8, Sendable, CaseIterable {
   case segmentCreate
   case segmentHeaderWrite
   case segmentHeaderSync

@@ -1,5 +1,5 @@
 /// What a frame of the log holds.
-enum FrameKind: UInt8, Hashable, Sendable, CaseIterable {
+enum FrameKind: UInt8, Sendable, CaseIterable {
   /// Commits one after the other, each its operations behind their size.
   case commits = 1
   /// The operations of one overlay that stands for a range of sequences.
@@ -21,7 +21,7 @@ enum FrameKind: UInt8, Hashable, Sendable, CaseIterable {
 ///             └─────────┴─────────┴─────┴──────┴───────────────┴───────┴─────┴─────┴──────┴─────┘
 ///
 /// The checksum covers the store's identity, the rest of the header and the payload.
-struct FrameHeader: Hashable, Sendable {
+struct FrameHeader: Equatable, Sendable {
   static let size = 48
 
   /// That of the frame before; of a use's first frame, that of the use's header.

@@ -12,7 +12,7 @@
 ///
 /// The checksum covers all of the block but itself, in every version of the format, so that a newer
 /// header can be told from a damaged one. A use's header is written once, when the use begins.
-struct LogHeader: Hashable, Sendable {
+struct LogHeader: Equatable, Sendable {
   /// "CAMBLOG" and a zero byte.
   static let magic: UInt64 = 0x0047_4f4c_424d_4143
   static let size = 116

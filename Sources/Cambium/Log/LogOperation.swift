@@ -3,7 +3,7 @@
 /// It lives as long as the bytes it was read from.
 struct LogOperation: ~Escapable {
   /// Each begins with a byte that says which it is.
-  enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+  enum Kind: UInt8, Sendable, CaseIterable {
     /// The following are of the tree of this name: length u8, name.
     case tree = 1
     /// The values that follow are of this schema version: u32.

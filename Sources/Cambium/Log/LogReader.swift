@@ -1,5 +1,5 @@
 /// A frame that was read, apart from its payload.
-struct LogFrame: Hashable, Sendable {
+struct LogFrame: Equatable, Sendable {
   let kind: FrameKind
   /// Of a footer, the sequence it covers, and of a seal the last there is, twice.
   let sequences: ClosedRange<UInt64>
@@ -10,7 +10,7 @@ struct LogFrame: Hashable, Sendable {
 }
 
 /// How far a log was read, and what has to come next.
-struct LogPosition: Hashable, Sendable {
+struct LogPosition: Equatable, Sendable {
   /// The use that is read: in another, the position means nothing.
   let use: UInt64
   /// The block behind the last frame.
@@ -41,7 +41,7 @@ struct LogPosition: Hashable, Sendable {
 }
 
 /// How a log ends.
-enum LogEnd: Hashable, Sendable {
+enum LogEnd: Equatable, Sendable {
   /// No frame of the use begins behind the last one.
   case clean(block: UInt32)
   /// The last frames were not flushed, and are there in part. They were promised to nobody.

@@ -79,7 +79,7 @@ extension FieldValue {
     case (.blob, .binaryData): return try read(for: type)
     case (.array(let values), .array(of: let element)):
       return .array(
-        try values.map { value throws(StoreError) in try value.widened(to: element) })
+        try values.map { value throws(StoreError) in try value.widened(to: .scalar(element)) })
     // What widens converts, always, but for what is no number, and that is the same in all types.
     default: return converted(to: type) ?? self
     }
@@ -91,24 +91,5 @@ extension FieldValue {
   fileprivate func read(for type: ColumnType) throws(StoreError) -> FieldValue {
     guard case .blob(let blob) = self, !type.isExternal else { return self }
     return .data(try blob.data())
-  }
-}
-
-extension StoreError {
-  /// The error of a step, with the record that it failed at.
-  func naming(_ source: String, inStepTo version: Int) -> StoreError {
-    switch self {
-    case .invalidValue(let record, let field, let reason):
-      .stepFailed(
-        version: version, source: "\(record)\(field.map { ".\($0)" } ?? "") of \(source)",
-        reason: reason)
-    case .limitExceeded(let limit, let found):
-      .stepFailed(
-        version: version, source: source, reason: "\(StoreError.limitExceeded(limit, found: found))"
-      )
-    case .stepFailed(let version, let place, let reason):
-      .stepFailed(version: version, source: "\(place) of \(source)", reason: reason)
-    default: self
-    }
   }
 }

@@ -11,7 +11,10 @@ extension FieldValue {
   /// - Parameter source: The type of the column that the value is from.
   func converting(to type: ColumnType) -> FieldValue? {
     if let exact = converted(to: type) { return exact }
-    switch type {
+    if case .external(of: let inner, _) = type {
+      return converting(to: .scalar(inner))?.converted(to: type)
+    }
+    switch type.scalar {
     case .string: return text.map { .string($0) }
     case .boolean: return boolean.map { .boolean($0) }
     case .binaryData:
@@ -26,10 +29,8 @@ extension FieldValue {
         return Decimal(string: text).map { .decimal($0) }
       }
       return number?.converted(to: type)
-    case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double:
-      return number?.converted(to: type)
-    case .external(of: let inner, _): return converting(to: inner)?.converted(to: type)
-    default: return nil
+    case .url, .uuid, nil: return nil
+    default: return number?.converted(to: type)
     }
   }
 

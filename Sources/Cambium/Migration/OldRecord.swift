@@ -39,14 +39,14 @@ public struct OldRecord: Sendable {
   /// The value of a field as a Swift value.
   ///
   /// - Throws: `FieldMismatch` if the old version has no such field, or if its value is null or of another type.
-  public subscript<Value: FieldValueReadable>(field: String, as type: Value.Type) -> Value {
+  public subscript<Value: FieldValueConvertible>(field: String, as type: Value.Type) -> Value {
     get throws(FieldMismatch) { try self[field].read(type, field, of: name) }
   }
 
   /// The value of a field as a Swift value; nil if it is null.
   ///
   /// - Throws: `FieldMismatch` if the old version has no such field, or if its value is of another type.
-  public subscript<Value: FieldValueReadable>(field: String, as type: Value?.Type) -> Value? {
+  public subscript<Value: FieldValueConvertible>(field: String, as type: Value?.Type) -> Value? {
     get throws(FieldMismatch) { try self[field].readIfPresent(Value.self, field, of: name) }
   }
 }

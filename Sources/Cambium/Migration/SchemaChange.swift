@@ -309,31 +309,6 @@ extension RowLayout {
   }
 }
 
-extension ColumnType {
-  /// Returns true if every value of this type is one of the other.
-  func widens(to other: ColumnType) -> Bool {
-    switch (self, other) {
-    case (.int8, .int16), (.int8, .int32), (.int8, .int64), (.int16, .int32), (.int16, .int64),
-      (.int32, .int64):
-      true
-    case (.uint8, .uint16), (.uint8, .uint32), (.uint8, .uint64), (.uint16, .uint32),
-      (.uint16, .uint64), (.uint32, .uint64):
-      true
-    case (.uint8, .int16), (.uint8, .int32), (.uint8, .int64), (.uint16, .int32),
-      (.uint16, .int64), (.uint32, .int64):
-      true
-    case (.int8, .double), (.int16, .double), (.int32, .double), (.uint8, .double),
-      (.uint16, .double), (.uint32, .double), (.float, .double):
-      true
-    case (.int8, .float), (.int16, .float), (.uint8, .float), (.uint16, .float): true
-    case (.array(of: let element), .array(of: let wider)): element.widens(to: wider)
-    case (let type, .external(of: let inner, _)): type == inner
-    case (.external(of: let inner, _), let type): type == inner
-    default: false
-    }
-  }
-}
-
 extension Schema {
   func record(number: UInt32) -> RecordSchema? { records.first { $0.number == number } }
 }

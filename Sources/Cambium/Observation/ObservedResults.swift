@@ -3,7 +3,7 @@
 /// All results, or those behind a record, are kept up by their keys alone: each change is placed among them. Of
 /// a query with a limit or an offset only its window is known; it is asked anew when a change may reach it.
 struct ObservedResults {
-  private let record: RecordTrees
+  private let record: Entity
   private let query: FieldQuery
   private let filter: RowFilter?
   private let order: BoundOrder
@@ -16,7 +16,7 @@ struct ObservedResults {
 
   /// - Parameter trees: The state in which the query's record to come after is looked for.
   /// - Throws: as `QueryRunner.find`.
-  init(_ query: FieldQuery, of record: RecordTrees, in trees: TreeAccess) throws(StoreError) {
+  init(_ query: FieldQuery, of record: Entity, in trees: TreeAccess) throws(StoreError) {
     self.record = record
     let layout = record.layout
     filter = try query.condition.map { condition throws(StoreError) in

@@ -1,5 +1,5 @@
 /// What was appended to one segment.
-struct AppendedBlocks: Hashable, Sendable {
+struct AppendedBlocks: Equatable, Sendable {
   let number: UInt32
   let blocks: Range<UInt32>
 

@@ -1,5 +1,5 @@
 /// Parts of the format that a store uses, as bits; what a program that does not know a bit may do.
-struct Features: Hashable, Sendable {
+struct Features: Equatable, Sendable {
   /// An unknown bit changes nothing: the store may be read and written.
   var compatible: UInt64 = 0
   /// With an unknown bit the store may be read, not written.
@@ -17,7 +17,7 @@ struct Features: Hashable, Sendable {
     return .writing
   }
 
-  enum Access: Hashable, Sendable {
+  enum Access: Equatable, Sendable {
     case refused
     case reading
     case writing

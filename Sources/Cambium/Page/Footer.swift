@@ -3,7 +3,7 @@
 /// A footer becomes true when a reference to it does (a frame of the log; until there is one, the
 /// caller keeps the reference). It is written twice: a reader that finds the first copy damaged takes
 /// the second. Nothing is written over the damaged one.
-struct Footer: Hashable, Sendable {
+struct Footer: Equatable, Sendable {
   var identity: StoreIdentity
   var features = Features()
   /// The use of the log that the writer began when it opened the store, or a lower one: a log that has not come as
@@ -39,22 +39,22 @@ extension Footer {
 }
 
 /// The root of a tree, and its height above the leaves.
-struct TreeRoot: Hashable, Sendable {
+struct TreeRoot: Equatable, Sendable {
   var reference: PageReference
   /// 0 where the root is a leaf.
   var level: UInt8
 }
 
 /// A line of the catalog.
-struct NamedTree: Hashable, Sendable {
+struct NamedTree: Equatable, Sendable {
   var name: String
   /// Nil for a tree without entries.
   var root: TreeRoot?
 }
 
 /// How much of a segment belongs to a state.
-struct SegmentExtent: Hashable, Sendable {
-  enum Kind: UInt8, Hashable, Sendable {
+struct SegmentExtent: Equatable, Sendable {
+  enum Kind: UInt8, Sendable {
     case pages = 1
     case blobs = 2
   }
@@ -68,14 +68,14 @@ struct SegmentExtent: Hashable, Sendable {
 }
 
 /// An older footer whose roots must stay readable.
-struct KeptState: Hashable, Sendable {
+struct KeptState: Equatable, Sendable {
   var version: UInt32
   var label: String
   var footer: FooterReference
 }
 
 /// Work done in slices: which, how far, and what it has built so far.
-struct PendingWork: Hashable, Sendable {
+struct PendingWork: Equatable, Sendable {
   var kind: UInt16
   var cursor: [UInt8]
   var trees: [NamedTree]

@@ -9,7 +9,7 @@
 /// new segment.
 final class PageAppender {
   /// How appended pages reach the medium.
-  enum Output: Hashable, Sendable {
+  enum Output: Equatable, Sendable {
     /// Past the page cache: for bulk. What was written is read from the medium at first.
     case direct
     /// Through the page cache: for little.
@@ -17,7 +17,7 @@ final class PageAppender {
   }
 
   /// What becomes of segments.
-  enum Lifetime: Hashable, Sendable {
+  enum Lifetime: Equatable, Sendable {
     /// They get their names and are published.
     case permanent
     /// They are unlinked as soon as they were made, never synced, and gone with the last who has them open.

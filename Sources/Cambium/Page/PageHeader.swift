@@ -1,5 +1,5 @@
 /// What a page holds.
-enum PageKind: UInt8, Hashable, Sendable, CaseIterable {
+enum PageKind: UInt8, Sendable, CaseIterable {
   case leaf = 1
   case branch = 2
   /// A part of a value too large for a leaf.
@@ -17,7 +17,7 @@ enum PageKind: UInt8, Hashable, Sendable, CaseIterable {
 ///             └─────────┴─────┴──────┴───────┴──────┘
 ///
 /// The checksum covers the store's identity, the page's position and the page from byte 4 on.
-struct PageHeader: Hashable, Sendable {
+struct PageHeader: Equatable, Sendable {
   static let size = 8
 
   private let word: UInt64

@@ -8,7 +8,7 @@
 ///             ┌────────┬──────┬────────┬──────────┬───────────────┬───────┬────────────┐
 ///             │segment │block │blocks  │checksum  │lowest version │count  │live bytes  │ 32 bytes
 ///             └────────┴──────┴────────┴──────────┴───────────────┴───────┴────────────┘
-struct PageReference: Hashable, Sendable {
+struct PageReference: Equatable, Sendable {
   static let size = 32
   /// What count and live bytes are at most: far more than a store can hold, and little enough that
   /// two can be added.

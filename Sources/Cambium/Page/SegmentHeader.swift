@@ -8,7 +8,7 @@
 /// The checksum covers what is before it, and the rest must be zero: a version that puts something there
 /// has another number. Nothing in the block changes after it was written, so it can be trusted whatever
 /// happened to the rest of the file.
-struct SegmentHeader: Hashable, Sendable {
+struct SegmentHeader: Equatable, Sendable {
   static let size = 40
   /// "CAMBIUM" and a zero byte.
   static let magic: UInt64 = 0x004d_5549_424d_4143

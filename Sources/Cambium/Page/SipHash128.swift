@@ -37,7 +37,7 @@ extension SipHash128 {
   /// The size of a hash in bytes.
   static let size = 16
 
-  struct Key: Hashable, Sendable {
+  struct Key: Equatable, Sendable {
     var low: UInt64
     var high: UInt64
 

@@ -18,12 +18,12 @@ extension Query: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let condition = try container.decodeIfPresent(Condition<Subject>.self, forKey: .condition)
+    let order = try container.decodeIfPresent([Order<Subject>].self, forKey: .order)
     self.init(
-      where: condition ?? .always,
-      sortedBy: try container.decodeIfPresent([Order<Subject>].self, forKey: .order) ?? [],
-      limit: try container.decodeIfPresent(Int.self, forKey: .limit),
+      where: condition ?? .always, limit: try container.decodeIfPresent(Int.self, forKey: .limit),
       offset: try container.decodeIfPresent(Int.self, forKey: .offset) ?? 0,
       after: try container.decodeIfPresent([CodedValue].self, forKey: .after)?.map(\.value))
+    self.order = order ?? []
   }
 
   public func encode(to encoder: any Encoder) throws {

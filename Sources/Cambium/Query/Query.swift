@@ -1,8 +1,9 @@
-/// A query of the records of a type: a condition, an order, and a limit.
+/// A query of the records of a type: a condition, an order, and a limit. It is what every verb of a store takes.
 ///
 /// ```swift
-/// let adults = Query<Person>(where: \.age >= 18, sortedBy: .ascending(\.name), limit: 20)
+/// let adults = Person.where(\.age >= 18).sorted(by: .ascending(\.name)).limit(20)
 /// try store.fetch(adults)
+/// try store.count(adults.where { $0.city == "Ulm" })
 /// ```
 ///
 /// It is a value: creating one needs no store and never fails, and it can be encoded. It is checked against the
@@ -25,28 +26,80 @@ public struct Query<Subject: Record>: Hashable, Sendable {
     where condition: Condition<Subject> = .always, sortedBy order: Order<Subject>...,
     limit: Int? = nil, offset: Int = 0, after key: [FieldValue]? = nil
   ) {
-    self.init(where: condition, sortedBy: order, limit: limit, offset: offset, after: key)
-  }
-
-  public init(
-    where condition: Condition<Subject> = .always, sortedBy order: [Order<Subject>],
-    limit: Int? = nil, offset: Int = 0, after key: [FieldValue]? = nil
-  ) {
     self.condition = condition
     self.order = order
     self.limit = limit
     self.offset = offset
     after = key
   }
+}
 
-  /// Creates a query with a condition that a closure makes of the record's fields.
+// MARK: Composing
+
+extension Query {
+  /// Returns the query of those records that meet another condition, too. The order of the calls makes no difference: a
+  /// limit applies after all conditions.
   @inlinable
-  public init(
-    matching condition: (Fields<Subject>) -> Condition<Subject>,
-    sortedBy order: Order<Subject>..., limit: Int? = nil, offset: Int = 0
-  ) {
-    self.init(
-      where: Condition(matching: condition), sortedBy: order, limit: limit, offset: offset)
+  public func `where`(_ condition: Condition<Subject>) -> Query {
+    var query = self
+    query.condition = self.condition == .always ? condition : self.condition && condition
+    return query
+  }
+
+  /// Returns the query of those records that meet another condition, too, which a closure makes of the fields.
+  @inlinable @_disfavoredOverload
+  public func `where`(_ condition: (Fields<Subject>) -> Condition<Subject>) -> Query {
+    self.where(condition(Fields()))
+  }
+
+  /// Returns the query with its records sorted by these properties, in place of an earlier order.
+  @inlinable
+  public func sorted(by order: Order<Subject>...) -> Query {
+    var query = self
+    query.order = order
+    return query
+  }
+
+  /// Returns the query of at most so many records, in place of an earlier limit.
+  @inlinable
+  public func limit(_ count: Int) -> Query {
+    var query = self
+    query.limit = count
+    return query
+  }
+
+  /// Returns the query without so many records at the beginning.
+  @inlinable
+  public func offset(_ count: Int) -> Query {
+    var query = self
+    query.offset = count
+    return query
+  }
+}
+
+extension Record {
+  /// Returns the query of the records that meet a condition.
+  ///
+  /// ```swift
+  /// let cheap = Item.where(\.price < 20).sorted(by: .ascending(\.name)).limit(20)
+  /// ```
+  @inlinable
+  public static func `where`(_ condition: Condition<Self>) -> Query<Self> {
+    Query(where: condition)
+  }
+
+  /// Returns the query of the records that meet a condition that a closure makes of the fields: `{ $0.price < 20 }`.
+  @inlinable @_disfavoredOverload
+  public static func `where`(_ condition: (Fields<Self>) -> Condition<Self>) -> Query<Self> {
+    Query(where: condition(Fields()))
+  }
+
+  /// Returns the query of all records, sorted by these properties.
+  @inlinable
+  public static func sorted(by order: Order<Self>...) -> Query<Self> {
+    var query = Query<Self>()
+    query.order = order
+    return query
   }
 }
 
@@ -114,7 +167,7 @@ extension RecordType {
   func field(of property: PropertyReference) throws(StoreError) -> String {
     guard let field = properties.field(of: property) else {
       throw .invalidQuery(
-        record: trees.record.name, field: properties.path(of: property),
+        record: record.name, field: properties.path(of: property),
         reason: properties.reasonForNone(of: property))
     }
     return field

@@ -19,14 +19,14 @@ public struct DynamicRecord: Hashable, Sendable {
   /// The value of a field as a Swift value. `address.city` names a part of a composite.
   ///
   /// - Throws: `FieldMismatch` if the record has no such field, or if its value is null or of another type.
-  public subscript<Value: FieldValueReadable>(field: String, as type: Value.Type) -> Value {
+  public subscript<Value: FieldValueConvertible>(field: String, as type: Value.Type) -> Value {
     get throws(FieldMismatch) { try present(field).read(type, field, of: name) }
   }
 
   /// The value of a field as a Swift value; nil if it is null. `address.city` names a part of a composite.
   ///
   /// - Throws: `FieldMismatch` if the record has no such field, or if its value is of another type.
-  public subscript<Value: FieldValueReadable>(field: String, as type: Value?.Type) -> Value? {
+  public subscript<Value: FieldValueConvertible>(field: String, as type: Value?.Type) -> Value? {
     get throws(FieldMismatch) { try present(field).readIfPresent(Value.self, field, of: name) }
   }
 }
@@ -60,7 +60,7 @@ extension DynamicRecord {
 
 extension FieldValue {
   /// The value of a field that must not be null.
-  func read<Value: FieldValueReadable>(
+  func read<Value: FieldValueConvertible>(
     _ type: Value.Type, _ field: String, of record: String
   ) throws(FieldMismatch) -> Value {
     guard let value = try readIfPresent(type, field, of: record) else {
@@ -72,7 +72,7 @@ extension FieldValue {
   }
 
   /// The value of a field; nil if it is null.
-  func readIfPresent<Value: FieldValueReadable>(
+  func readIfPresent<Value: FieldValueConvertible>(
     _ type: Value.Type, _ field: String, of record: String
   ) throws(FieldMismatch) -> Value? {
     do throws(FieldMismatch) {

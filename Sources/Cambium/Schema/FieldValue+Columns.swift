@@ -8,15 +8,24 @@ extension FieldValue {
   /// convert.
   func converted(to type: ColumnType) -> FieldValue? {
     switch type {
+    case .scalar(let type): converted(to: type)
+    case .external(let type, _): external(type)
+    case .array(let element): array(of: element)
+    case .transformable, .composite: nil
+    }
+  }
+
+  private func converted(to type: ScalarType) -> FieldValue? {
+    switch type {
     case .boolean: if case .boolean = self { self } else { nil }
-    case .int8: signed(Int8.self)
-    case .int16: signed(Int16.self)
-    case .int32: signed(Int32.self)
-    case .int64: signed(Int64.self)
-    case .uint8: unsigned(UInt8.self)
-    case .uint16: unsigned(UInt16.self)
-    case .uint32: unsigned(UInt32.self)
-    case .uint64: unsigned(UInt64.self)
+    case .int8: integer(Int8.self)
+    case .int16: integer(Int16.self)
+    case .int32: integer(Int32.self)
+    case .int64: integer(Int64.self)
+    case .uint8: integer(UInt8.self)
+    case .uint16: integer(UInt16.self)
+    case .uint32: integer(UInt32.self)
+    case .uint64: integer(UInt64.self)
     case .float: float.map { .float($0 == 0 ? 0 : $0) }
     case .double: double.map { .double($0 == 0 ? 0 : $0) }
     case .decimal: decimal.map { .decimal($0) }
@@ -25,9 +34,6 @@ extension FieldValue {
     case .uuid: uuid.map { .uuid($0) }
     case .url: absoluteURL.map { .url($0) }
     case .binaryData: if case .data = self { self } else { nil }
-    case .external(let type, _): external(type)
-    case .array(let element): array(of: element)
-    case .transformable, .composite: nil
     }
   }
 
@@ -42,22 +48,8 @@ extension FieldValue {
     }
   }
 
-  private func signed<Value: FixedWidthInteger & SignedInteger>(_ type: Value.Type) -> FieldValue? {
-    switch self {
-    case .integer(let value): Value(exactly: value).map { .integer(Int64($0)) }
-    case .unsigned(let value): Value(exactly: value).map { .integer(Int64($0)) }
-    default: nil
-    }
-  }
-
-  private func unsigned<Value: FixedWidthInteger & UnsignedInteger>(
-    _ type: Value.Type
-  ) -> FieldValue? {
-    switch self {
-    case .integer(let value): Value(exactly: value).map { .unsigned(UInt64($0)) }
-    case .unsigned(let value): Value(exactly: value).map { .unsigned(UInt64($0)) }
-    default: nil
-    }
+  private func integer<Value: FieldNumber>(_ type: Value.Type) -> FieldValue? {
+    Value(fieldValue: self)?.fieldValue
   }
 
   private var float: Float? {
@@ -117,14 +109,14 @@ extension FieldValue {
   }
 
   /// The value as an external column of a type holds it: binary data also as a blob.
-  private func external(_ type: ColumnType) -> FieldValue? {
+  private func external(_ type: ScalarType) -> FieldValue? {
     switch (type, self) {
     case (.binaryData, .blob), (.binaryData, .data), (.string, .string): self
     default: nil
     }
   }
 
-  private func array(of element: ColumnType) -> FieldValue? {
+  private func array(of element: ScalarType) -> FieldValue? {
     guard case .array(let values) = self else { return nil }
     var converted: [FieldValue] = []
     for value in values {

@@ -81,7 +81,7 @@ struct SchemaDecoder {
     let number = try reader.integer(UInt32.self)
     let composite = try reader.integer(UInt32.self)
     let flags = try reader.integer(UInt8.self)
-    let type = try type(from: &reader, isElement: false)
+    let type = try type(from: &reader)
     let name = try reader.text()
     var modifier: String?
     while let kind = try element(from: &reader) {

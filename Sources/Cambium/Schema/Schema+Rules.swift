@@ -76,10 +76,6 @@ extension RecordSchema {
       guard !codec.isEmpty, codec.utf8.count <= StoreError.Limit.nameLength.bound else {
         throw fault("its codec's identifier is empty or too long", field: field.name)
       }
-    case .array(.array), .array(.composite), .array(.transformable), .array(.external):
-      throw fault(
-        "an array has no arrays, composites, transformables or external values in it",
-        field: field.name)
     case .external(let type, let options):
       guard type == .binaryData || type == .string else {
         throw fault("only binary data and strings are stored externally", field: field.name)
@@ -186,7 +182,7 @@ extension FieldCondition.Comparison {
 extension FieldValue {
   /// Returns true if it is a value of a column that can be in keys, without conversion.
   func isStored(as type: ColumnType) -> Bool {
-    switch (self, type) {
+    switch (self, type.scalar) {
     case (.boolean, .boolean), (.string, .string), (.date, .date), (.data, .binaryData),
       (.uuid, .uuid), (.float, .float), (.double, .double), (.decimal, .decimal), (.url, .url):
       true
@@ -212,23 +208,7 @@ extension ColumnType: CustomStringConvertible {
   /// The type as it is declared.
   public var description: String {
     switch self {
-    case .boolean: "boolean"
-    case .int8: "int8"
-    case .int16: "int16"
-    case .int32: "int32"
-    case .int64: "int64"
-    case .uint8: "uint8"
-    case .uint16: "uint16"
-    case .uint32: "uint32"
-    case .uint64: "uint64"
-    case .float: "float"
-    case .double: "double"
-    case .date: "date"
-    case .uuid: "uuid"
-    case .decimal: "decimal"
-    case .string: "string"
-    case .url: "url"
-    case .binaryData: "binaryData"
+    case .scalar(let type): "\(type)"
     case .transformable(let codec): "transformable(\(codec))"
     case .array(let element): "array(of: \(element))"
     case .composite: "composite"

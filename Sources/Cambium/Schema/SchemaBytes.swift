@@ -14,9 +14,9 @@ extension [UInt8] {
     append(type.code)
     switch type {
     case .transformable(let codec): append(text: codec)
-    case .array(let element): append(type: element)
+    case .array(let element): append(element.rawValue)
     case .external(let type, let options):
-      append(type: type)
+      append(type.rawValue)
       append(options: options)
     default: break
     }
@@ -26,7 +26,7 @@ extension [UInt8] {
   mutating func append(storedType type: ColumnType) {
     guard case .external(let type, _) = type else { return append(type: type) }
     append(UInt8(21))
-    append(type: type)
+    append(type.rawValue)
   }
 
   /// Appends where values of an external column go that are yet to be written.
@@ -106,35 +106,13 @@ extension ColumnType {
   /// Its number in the format.
   var code: UInt8 {
     switch self {
-    case .boolean: 1
-    case .int8: 2
-    case .int16: 3
-    case .int32: 4
-    case .int64: 5
-    case .uint8: 6
-    case .uint16: 7
-    case .uint32: 8
-    case .uint64: 9
-    case .float: 10
-    case .double: 11
-    case .date: 12
-    case .uuid: 13
-    case .decimal: 14
-    case .string: 15
-    case .url: 16
-    case .binaryData: 17
+    case .scalar(let type): type.rawValue
     case .transformable: 18
     case .array: 19
     case .composite: 20
     case .external: 21
     }
   }
-
-  /// The types that a number alone says all of.
-  static let simple: [ColumnType] = [
-    .boolean, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double,
-    .date, .uuid, .decimal, .string, .url, .binaryData, .composite,
-  ]
 }
 
 extension FieldCondition.Comparison {

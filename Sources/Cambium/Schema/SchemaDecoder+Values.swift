@@ -1,24 +1,27 @@
 internal import FoundationEssentials
 
 extension SchemaDecoder {
-  /// - Parameter isElement: True for the type of an array's elements, which cannot be arrays.
-  func type(from reader: inout ByteReader, isElement: Bool) throws(StoreError) -> ColumnType {
+  func type(from reader: inout ByteReader) throws(StoreError) -> ColumnType {
     let code = try reader.integer(UInt8.self)
     switch code {
     case 18: return .transformable(codec: try reader.text())
-    case 19:
-      guard !isElement else { throw reader.fault("an array of arrays") }
-      return .array(of: try type(from: &reader, isElement: true))
+    case 19: return .array(of: try inner(from: &reader))
+    case 20: return .composite
     case 21:
-      guard !isElement else { throw reader.fault("an external type within another") }
-      let type = try type(from: &reader, isElement: true)
+      let type = try inner(from: &reader)
       return .external(of: type, try options(from: &reader))
     default:
-      guard let type = ColumnType.simple.first(where: { $0.code == code }) else {
-        throw newer("a field of type \(code)")
-      }
-      return type
+      guard let type = ScalarType(rawValue: code) else { throw newer("a field of type \(code)") }
+      return .scalar(type)
     }
+  }
+
+  /// The type of an array's elements, or of what lies outside.
+  private func inner(from reader: inout ByteReader) throws(StoreError) -> ScalarType {
+    let code = try reader.integer(UInt8.self)
+    if let type = ScalarType(rawValue: code) { return type }
+    if code <= 21 { throw reader.fault("a type \(code) within another") }
+    throw newer("a field of type \(code)")
   }
 
   private func options(from reader: inout ByteReader) throws(StoreError) -> BlobOptions {

@@ -8,7 +8,7 @@ extension RecordReading where Self: ~Copyable {
     let reader = try recordReader()
     var bytes: [UInt8] = []
     let key = Array(name.utf8)
-    let tree = reader.types.metadata
+    let tree = reader.entities.metadata
     guard try reader.trees.copyValue(of: key.rawSpan, in: tree, to: &bytes) else { return nil }
     return try JSONCodec().decode(type, from: bytes)
   }
@@ -18,7 +18,7 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`.
   public func metadataNames() throws(StoreError) -> [String] {
-    try allMetadataNames().filter { !$0.utf8.starts(with: RecordTypes.queryPrefix.utf8) }
+    try allMetadataNames().filter { !$0.utf8.starts(with: Entities.queryPrefix.utf8) }
   }
 
   /// Returns all names, including those of queries, for copies of everything.
@@ -26,12 +26,10 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: as `metadataNames()`.
   package func allMetadataNames() throws(StoreError) -> [String] {
     let reader = try recordReader()
-    let cursor = try reader.trees.cursor(in: reader.types.metadata)
+    let cursor = try reader.trees.cursor(in: reader.entities.metadata)
     var names: [String] = []
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       names.append(String(decoding: cursor.key.array(), as: UTF8.self))
-      isOn = try cursor.next()
     }
     return names
   }
@@ -46,11 +44,10 @@ extension WriteTransaction {
     try writer.checkUsable()
     let key = Array(name.utf8)
     guard let value else {
-      _ = try writer.trees.remove(key.rawSpan, in: types.metadata)
+      _ = try writer.trees.remove(key.rawSpan, in: entities.metadata)
       return
     }
     let bytes = try JSONCodec().encode(value)
-    try writer.trees.put(
-      key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: types.metadata)
+    try writer.trees.put(key.rawSpan, bytes.rawSpan, in: entities.metadata)
   }
 }

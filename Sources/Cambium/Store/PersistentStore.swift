@@ -13,7 +13,7 @@
 /// threads read, and other processes may open the store for reading meanwhile. Reading never waits for writing.
 public final class PersistentStore: RecordReading, Sendable {
   let backend: any StoreBackend
-  let types: RecordTypes
+  let entities: Entities
   private let durability: Durability
   /// Kept from one transaction to the next, which otherwise take longer for their memory than for a record.
   private let buffers = WriteBuffers()
@@ -56,7 +56,7 @@ public final class PersistentStore: RecordReading, Sendable {
 
   init(_ opened: StoreOpening.Opened, _ options: StoreOptions) {
     backend = opened.backend
-    types = opened.types
+    entities = opened.entities
     setAside = opened.setAside
     durability = options.durability
     history = options.history.map { HistoryKeeping($0) }
@@ -74,13 +74,13 @@ public final class PersistentStore: RecordReading, Sendable {
   public var path: String { backend.path }
 
   /// The description of the store's records in the model's version.
-  public var schema: Schema { types.schema }
+  public var schema: Schema { entities.schema }
 
   /// Returns the descriptions of all versions that the store has had, in ascending order; the last is `schema`.
   ///
   /// - Throws: `StoreError.corrupt`, `.newerFormat`, `.io`, `.closed`, `.forked`.
   public func schemas() throws(StoreError) -> [Schema] {
-    try StoredSchemas(try backend.trees(), types.schemas, path: path).all()
+    try StoredSchemas(try backend.trees(), entities.schemas, path: path).all()
   }
 }
 
@@ -88,14 +88,14 @@ public final class PersistentStore: RecordReading, Sendable {
 
 extension PersistentStore {
   public func recordReader() throws(StoreError) -> RecordReader {
-    RecordReader(types: types, trees: try backend.trees())
+    RecordReader(entities: entities, trees: try backend.trees())
   }
 
   /// Returns the newest committed state. It does not change for as long as it is held.
   ///
   /// - Throws: `StoreError.closed`, `.forked`.
   public func snapshot() throws(StoreError) -> StoreSnapshot {
-    StoreSnapshot(types, try backend.snapshot())
+    StoreSnapshot(entities, try backend.snapshot())
   }
 
   /// Calls `body` with the newest committed state.
@@ -166,17 +166,16 @@ extension PersistentStore {
   ) throws -> Result {
     let notes = hub.notes()
     let writer = RecordWriter(
-      trees, newKey: buffers.newEntry, oldKey: buffers.oldEntry, notes: notes,
+      trees, entities, buffers: buffers, author: author, notes: notes,
       keepsHistory: history != nil)
     defer {
       writer.end(path: path)
       buffers.trim()
     }
-    var transaction = WriteTransaction(
-      writer: writer, types: types, buffers: buffers, author: author)
+    var transaction = WriteTransaction(writer: writer)
     let result = try body(&transaction)
     try writer.checkUsable()
-    try history?.write(writer, of: types, author: author)
+    try history?.write(writer, of: entities, author: author)
     if !trees.isEmpty { hub.announce(notes, trees.sequence, trees.sequence, by: author) }
     return result
   }
@@ -186,8 +185,8 @@ extension PersistentStore {
     try backend.commit { trees throws(StoreError) in
       let notes = hub.notes()
       try body(trees)
-      let writer = RecordWriter(trees, keepsHistory: history != nil)
-      try history?.write(writer, of: types, author: nil)
+      let writer = RecordWriter(trees, entities, keepsHistory: history != nil)
+      try history?.write(writer, of: entities, author: nil)
       if !trees.isEmpty { hub.announce(notes, trees.sequence, trees.sequence, by: nil) }
     }
   }

@@ -1,5 +1,5 @@
 /// The last resort for a store that does not open: see `FORMAT.md`, "Salvage".
-@_spi(Raw) public enum RawSalvage {
+package enum RawSalvage {
   /// What the directory of the new store is called until all of it is there.
   private static let suffix = ".salvage"
 
@@ -7,7 +7,7 @@
   ///
   /// - Parameter isComplete: True if those older than the newest whole one are checked, too.
   /// - Throws: `.missing`, `.networkFileSystem`, `.io`.
-  public static func search(
+  package static func search(
     at path: String, isComplete: Bool = false
   ) throws(StoreError) -> SalvageReport {
     try Salvage.search(try PosixFileSystem(at: path), isComplete: isComplete)
@@ -22,7 +22,7 @@
   /// - Returns: what was found, chosen and lost. Where nothing could be chosen, there is nothing at `newPath`.
   /// - Throws: `.io(.fileExists, …)` where there is anything at `newPath`; `.locked`, `.full`, `.io`, `.missing`,
   ///   `.networkFileSystem`. Then there is nothing at `newPath` that was not there.
-  public static func run(
+  package static func run(
     from path: String, to newPath: String, choosing choice: SalvageChoice = .newestWhole
   ) throws(StoreError) -> SalvageReport {
     let source = try PosixFileSystem(at: path)

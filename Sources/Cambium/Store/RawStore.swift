@@ -85,22 +85,6 @@
     try CompactionRun.run(engine, options, Pause(), progress)
   }
 
-  /// As `PersistentStore.compactionStep`.
-  @discardableResult
-  public func compactionStep(
-    _ options: CompactionOptions = CompactionOptions(scope: .segments),
-    budget: WorkBudget = .bytes(32 << 20)
-  ) throws(StoreError) -> Bool {
-    try CompactionRun.run(engine, options, within: budget)
-  }
-
-  /// As `PersistentStore.predictedGain`.
-  public func predictedGain(
-    of options: CompactionOptions = CompactionOptions()
-  ) throws(StoreError) -> CompactionPrediction {
-    CompactionPrediction(try engine.spaceUsage(), options.request)
-  }
-
   /// As `PersistentStore.backUp`.
   @discardableResult
   public func backUp(
@@ -127,29 +111,6 @@
   public var allowsNetworkFileSystems = false
 
   public init() {}
-
-  /// The size of committed changes in memory, in bytes, from which on they are folded into the trees.
-  public var foldThreshold: Int {
-    get { engine.foldThreshold }
-    set { engine.foldThreshold = newValue }
-  }
-
-  /// The bytes that one transaction keeps in memory before it spills runs.
-  public var transactionBudget: Int {
-    get { engine.transactionBudget }
-    set { engine.transactionBudget = newValue }
-  }
-
-  /// When room is given back in the background; never unless that is set.
-  public var automaticCompaction: AutomaticCompaction? {
-    get { engine.automaticCompaction }
-    set { engine.automaticCompaction = newValue }
-  }
-
-  public var readMode: ReadMode {
-    get { engine.readMode }
-    set { engine.readMode = newValue }
-  }
 }
 
 /// One of a raw store's trees.

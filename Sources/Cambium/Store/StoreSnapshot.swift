@@ -2,23 +2,23 @@
 ///
 /// It keeps its segments on disk, and the changes that are in no tree yet in memory. Any number of threads may read it.
 public final class StoreSnapshot: RecordReading, Sendable {
-  let types: RecordTypes
+  let entities: Entities
   /// The trees of the state.
   let state: SnapshotTrees
 
-  init(_ types: RecordTypes, _ state: SnapshotTrees) {
-    self.types = types
+  init(_ entities: Entities, _ state: SnapshotTrees) {
+    self.entities = entities
     self.state = state
   }
 
   public func recordReader() -> RecordReader {
-    RecordReader(types: types, trees: trees)
+    RecordReader(entities: entities, trees: trees)
   }
 
   var trees: TreeAccess { .state(state) }
 
   /// Returns a finder of the blobs of old rows, as far as they still exist.
-  func oldBlobFinder() throws(StoreError) -> BlobFinder? { trees.oldBlobFinder(types.blobs) }
+  func oldBlobFinder() throws(StoreError) -> BlobFinder? { trees.oldBlobFinder(entities.blobs) }
 
   /// The number of the last commit in it. Commits are numbered from 1.
   public var sequence: UInt64 { state.sequence }
@@ -30,5 +30,5 @@ public final class StoreSnapshot: RecordReading, Sendable {
   var footer: Footer { state.footer }
 
   /// The description of the store's records, in the version that the snapshot has.
-  public var schema: Schema { types.schema }
+  public var schema: Schema { entities.schema }
 }

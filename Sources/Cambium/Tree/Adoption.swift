@@ -1,5 +1,5 @@
 /// Which subtrees of the base a merge may take over by reference where no operation falls into them.
-enum Adoption: Hashable, Sendable {
+enum Adoption: Equatable, Sendable {
   /// All of them.
   case all
   /// Those without a page in any of these segments, so that afterwards nothing refers to them.

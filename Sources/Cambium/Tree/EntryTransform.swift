@@ -13,7 +13,7 @@ protocol EntryTransform {
 }
 
 /// Which of the old entries a merge transforms.
-enum TransformScope: Hashable, Sendable {
+enum TransformScope: Equatable, Sendable {
   /// All: a migration.
   case everything
   /// The first so many, and the rest of the last one's leaf: a slice of a migration. The next slice finds its
@@ -24,7 +24,7 @@ enum TransformScope: Hashable, Sendable {
   case touchedLeaves
 }
 
-enum TransformResult: Hashable, Sendable {
+enum TransformResult: Equatable, Sendable {
   /// The value stays as it is, in the new version.
   case keep
   case replace

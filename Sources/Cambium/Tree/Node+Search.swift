@@ -1,5 +1,5 @@
 /// Where a key is in a node, or would be.
-struct SearchResult: Hashable {
+struct SearchResult: Equatable {
   /// The first slot whose key is not below the one sought; the count if there is none.
   var slot: Int
   /// Whether the key at `slot` is the one sought.

@@ -1,5 +1,5 @@
 /// Numbers of page segments, in order.
-struct SegmentSet: Hashable, Sendable {
+struct SegmentSet: Equatable, Sendable {
   /// Ascending.
   let numbers: [UInt32]
 

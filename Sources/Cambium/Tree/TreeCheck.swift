@@ -1,5 +1,5 @@
 /// What a check of a tree found.
-struct TreeReport: Hashable, Sendable {
+struct TreeReport: Equatable, Sendable {
   /// Every fault, located, in the order of the keys where they were found.
   var faults: [StoreError] = []
   var leafCount = 0

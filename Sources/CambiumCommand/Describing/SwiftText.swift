@@ -57,36 +57,30 @@ struct SwiftText {
   private static func swiftType(of field: FieldShape) -> String {
     if field.type == .composite {
       let name = identifier(field.name)
-      return name.prefix(1).uppercased() + name.dropFirst()
+      return name.capitalized
     }
     return swiftType(field.type)
   }
 
   private static func swiftType(_ type: ColumnType) -> String {
     switch type {
-    case .boolean: "Bool"
-    case .int8: "Int8"
-    case .int16: "Int16"
-    case .int32: "Int32"
-    case .int64: "Int"
-    case .uint8: "UInt8"
-    case .uint16: "UInt16"
-    case .uint32: "UInt32"
-    case .uint64: "UInt64"
-    case .float: "Float"
-    case .double: "Double"
-    case .date: "Date"
-    case .uuid: "UUID"
-    case .decimal: "Decimal"
-    case .string: "String"
-    case .url: "URL"
-    case .binaryData: "Data"
+    case .scalar(.boolean): "Bool"
+    case .scalar(.int64): "Int"
+    case .scalar(.uint8): "UInt8"
+    case .scalar(.uint16): "UInt16"
+    case .scalar(.uint32): "UInt32"
+    case .scalar(.uint64): "UInt64"
+    case .scalar(.uuid): "UUID"
+    case .scalar(.url): "URL"
+    case .scalar(.binaryData): "Data"
+    // `Int8`, `Float`, `Date` and the like are named as the type is.
+    case .scalar(let type): "\(type)".capitalized
     case .transformable: "JSONDocument"
-    case .array(let element): "[\(swiftType(element))]"
+    case .array(let element): "[\(swiftType(.scalar(element)))]"
     case .composite: "Never"
     // Binary data is read when it is asked for; a string is one like any other.
     case .external(.binaryData, _): "Blob"
-    case .external(let type, _): swiftType(type)
+    case .external(let type, _): swiftType(.scalar(type))
     }
   }
 
@@ -116,10 +110,10 @@ struct SwiftText {
   private static func declaredType(_ type: ColumnType) -> String {
     switch type {
     case .int64: ".integer"
-    case .array(let element): ".array(of: \(declaredType(element)))"
+    case .array(let element): ".array(of: \(declaredType(.scalar(element))))"
     case .transformable(let codec):
       codec == "json" ? ".transformable" : ".transformable(using: /* the codec \(quoted(codec)) */)"
-    case .external(let type, _): declaredType(type)
+    case .external(let type, _): declaredType(.scalar(type))
     default: ".\(type)"
     }
   }
@@ -203,4 +197,9 @@ extension FieldValue {
     default: "<#\(literal)#>"
     }
   }
+}
+
+extension String {
+  /// The text with a capital first letter, and the others as they are.
+  fileprivate var capitalized: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-@_spi(Raw) import Cambium
+import Cambium
 
 struct SalvageCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -6,7 +6,7 @@ extension FieldValue {
   /// `2026-01-02T03:04:05Z`, data in hexadecimal digits. Nil where it is none.
   init?(text: String, _ type: ColumnType) {
     let value: FieldValue? =
-      switch type {
+      switch type.scalar {
       case .string: .string(text)
       case .url: URL(string: text).map { .url($0) }
       case .boolean: Bool(text).map { .boolean($0) }
@@ -17,9 +17,13 @@ extension FieldValue {
       case .decimal: Self.literal("decimal", text)
       case .date: Self.literal("date", text)
       case .uuid: Self.literal("uuid", text)
-      case .binaryData, .transformable: Self.literal("data", text)
-      case .external(let type, _): FieldValue(text: text, type)
-      case .array, .composite: nil
+      case .binaryData: Self.literal("data", text)
+      case nil:
+        switch type {
+        case .external(let type, _): FieldValue(text: text, .scalar(type))
+        case .transformable: Self.literal("data", text)
+        case .scalar, .array, .composite: nil
+        }
       }
     guard let value else { return nil }
     self = value

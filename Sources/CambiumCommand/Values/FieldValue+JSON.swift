@@ -141,10 +141,12 @@ extension FieldValue {
   ) throws(JSONFault) -> FieldValue {
     if case .array(let element) = type, case .array(let values) = json {
       var elements: [FieldValue] = []
-      for value in values { elements.append(try self.value(value, of: element, in: name)) }
+      for value in values { elements.append(try self.value(value, of: .scalar(element), in: name)) }
       return .array(elements)
     }
-    if case .external(let stored, _) = type { return try value(json, of: stored, in: name) }
+    if case .external(let stored, _) = type {
+      return try value(json, of: .scalar(stored), in: name)
+    }
     let value: FieldValue? =
       switch json {
       case .boolean(let value): type == .boolean ? .boolean(value) : nil
@@ -159,7 +161,7 @@ extension FieldValue {
   /// Nil where it is out of range, or the type has no numbers.
   private init?(number digits: String, _ type: ColumnType) {
     let value: FieldValue? =
-      switch type {
+      switch type.scalar {
       case .int8, .int16, .int32, .int64: Int64(digits).map { .integer($0) }
       case .uint8, .uint16, .uint32, .uint64: UInt64(digits).map { .unsigned($0) }
       case .float: Float(digits).map { .float($0) }
@@ -172,12 +174,11 @@ extension FieldValue {
 
   private init?(jsonText text: String, _ type: ColumnType) {
     switch type {
-    case .binaryData, .transformable:
+    case .scalar(.binaryData), .transformable:
       guard let data = Data(base64Encoded: text) else { return nil }
       self = .data(data)
-    case .boolean, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .array,
-      .composite:
-      return nil
+    case .scalar(.boolean), .array, .composite: return nil
+    case .scalar(let type) where type.isInteger: return nil
     default: self.init(text: text, type)
     }
   }

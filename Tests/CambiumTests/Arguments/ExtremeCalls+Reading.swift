@@ -19,7 +19,7 @@ enum ExtremeCalls {
     Extremes.attempt { _ = try store.fetch(query) }
     Extremes.attempt { _ = try store.first(query) }
     Extremes.attempt { _ = try store.count(query) }
-    Extremes.attempt { _ = try store.exists(query) }
+    Extremes.attempt { _ = try store.contains(query) }
     Extremes.attempt { _ = try store.keys(query) }
     Extremes.attempt { _ = try store.explain(query) }
     Extremes.attempt { _ = try store.select(\.name, from: query) }
@@ -35,37 +35,15 @@ enum ExtremeCalls {
       }
       ask(extremes, Query(after: []))
     },
-    "Query.init(matching:sortedBy:limit:offset:)": { extremes in
+    "Query.limit(_:)": { extremes in
       for number in Extremes.integers {
-        ask(extremes, Query(matching: { $0.id > 0 }, limit: number, offset: number))
+        ask(extremes, Photo.where { $0.id > number }.limit(number))
+        ask(extremes, Photo.sorted(by: .descending(\.name)).limit(number))
       }
     },
-    "RecordReading.fetch(_:where:sortedBy:limit:offset:after:)": { extremes in
+    "Query.offset(_:)": { extremes in
       for number in Extremes.integers {
-        Extremes.attempt {
-          _ = try extremes.store.fetch(
-            Photo.self, sortedBy: .ascending(\.name), limit: number, offset: number)
-        }
-      }
-    },
-    "RecordReading.fetch(_:matching:sortedBy:limit:offset:after:)": { extremes in
-      for number in Extremes.integers {
-        Extremes.attempt {
-          _ = try extremes.store.fetch(
-            Photo.self, matching: { $0.id > number }, limit: number, offset: number)
-        }
-      }
-    },
-    "RecordReading.first(_:where:sortedBy:offset:)": { extremes in
-      for number in Extremes.integers {
-        Extremes.attempt { _ = try extremes.store.first(Photo.self, offset: number) }
-      }
-    },
-    "RecordReading.first(_:matching:sortedBy:offset:)": { extremes in
-      for number in Extremes.integers {
-        Extremes.attempt {
-          _ = try extremes.store.first(Photo.self, matching: { $0.id < number }, offset: number)
-        }
+        ask(extremes, Photo.where(\.id < number).limit(.max).offset(number))
       }
     },
     "RecordReading.fetch(record:where:sortedBy:limit:offset:fields:)": { extremes in

@@ -26,7 +26,7 @@ extension ExtremeCalls {
     }
   }
 
-  private static func read<Value: FieldValueReadable>(_ type: Value.Type) {
+  private static func read<Value: FieldValueConvertible>(_ type: Value.Type) {
     for value in Extremes.values {
       _ = Value(fieldValue: value)
       Extremes.attempt { _ = try value.as(type) }
@@ -100,7 +100,7 @@ extension ExtremeCalls {
       for text in Extremes.strings { _ = FieldValue(stringLiteral: text) }
     },
     "FieldValue.init(arrayLiteral:)": { _ in _ = FieldValue(arrayLiteral: .null, [[]]) },
-    "FieldValueReadable.init(fieldValue:)": { _ in
+    "FieldValueConvertible.init(fieldValue:)": { _ in
       read(Int8.self)
       read(UInt8.self)
       read(UInt64.self)
@@ -112,7 +112,9 @@ extension ExtremeCalls {
     "Date.init(fieldValue:)": { _ in read(Date.self) },
     "Decimal.init(fieldValue:)": { _ in read(Decimal.self) },
     "Double.init(fieldValue:)": { _ in read(Double.self) },
+    "FieldValue.init(fieldValue:)": { _ in read(FieldValue.self) },
     "Float.init(fieldValue:)": { _ in read(Float.self) },
+    "Optional.init(fieldValue:)": { _ in read(Int?.self) },
     "String.init(fieldValue:)": { _ in read(String.self) },
     "URL.init(fieldValue:)": { _ in read(URL.self) },
     "UUID.init(fieldValue:)": { _ in read(UUID.self) },
@@ -137,9 +139,11 @@ extension ExtremeCalls {
         Extremes.attempt { _ = try JSONCodec().decode([Int].self, from: Array(text.utf8)) }
       }
     },
+    "RecordIntegerEnum.init(fieldValue:)": { _ in read(ExtremeNumber.self) },
     "RecordIntegerEnum.init(intRawValue:)": { _ in
       for number in Extremes.integers { _ = ExtremeNumber(intRawValue: number) }
     },
+    "RecordStringEnum.init(fieldValue:)": { _ in read(ExtremeText.self) },
     "RecordStringEnum.init(stringRawValue:)": { _ in
       for text in Extremes.strings { _ = ExtremeText(stringRawValue: text) }
     },

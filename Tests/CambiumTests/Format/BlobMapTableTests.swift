@@ -106,7 +106,7 @@ import Testing
   @Test func `a store has in each tree what the tables say`() throws {
     let store = try PersistentStore(inMemory: Photo.model)
     for id in 1...3 { try store.save(Photo(id, image: 20_000, preview: 700)) }
-    let (trees, blobs) = (try store.backend.trees(), store.types.blobs)
+    let (trees, blobs) = (try store.backend.trees(), store.entities.blobs)
     let header = try #require(try blobs.header(in: trees))
     #expect(!header.isCountDue)
     var hashed = 0

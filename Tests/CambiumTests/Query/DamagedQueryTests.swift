@@ -17,7 +17,7 @@ private struct DamagedQueries {
   mutating func run() throws {
     let store = world.store
     for name in ["QueriedRecord", "QueriedPlace"] {
-      let record = try store.types.trees(named: name)
+      let record = try store.entities.entity(named: name)
       try store.write { transaction in
         var copy = self
         defer { self = copy }
@@ -80,7 +80,7 @@ private struct DamagedQueries {
   }
 
   private mutating func ask(
-    _ record: RecordTrees, _ trees: TreeAccess, _ oracle: QueryOracle
+    _ record: Entity, _ trees: TreeAccess, _ oracle: QueryOracle
   ) throws {
     let query = world.query(record, oracle)
     let runner = QueryRunner(record: record, trees: trees)

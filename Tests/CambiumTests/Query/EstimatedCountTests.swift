@@ -18,7 +18,7 @@ import Testing
     // What was committed is in trees then.
     try store.close()
     store = try PersistentStore(at: path, model: .samples)
-    let rows = try store.types.type(Note.self).trees.rows
+    let rows = try store.entities.type(Note.self).rows
     let trees = try store.snapshot().trees
     var random = SplitMix64(seed: 3)
     for index in 0..<scaled(20_000, debug: 500) {

@@ -38,7 +38,7 @@ struct QueryWorld {
     }
   }
 
-  mutating func query(_ record: RecordTrees, _ oracle: QueryOracle) -> FieldQuery {
+  mutating func query(_ record: Entity, _ oracle: QueryOracle) -> FieldQuery {
     var query = FieldQuery(
       condition: choices.chance(6) ? nil : choices.condition(record.record),
       order: choices.order(record.record))
@@ -55,7 +55,7 @@ struct QueryWorld {
   mutating func compare(_ trees: TreeAccess, queries: Int) throws -> Int {
     var planCount = 0
     for name in ["QueriedRecord", "QueriedPlace"] {
-      let record = try store.types.trees(named: name)
+      let record = try store.entities.entity(named: name)
       let oracle = try QueryOracle(record, trees)
       for _ in 0..<queries {
         let query = query(record, oracle)

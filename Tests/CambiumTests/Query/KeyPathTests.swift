@@ -181,8 +181,8 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
 @Suite struct KeyPathTests {
   private static let unstored: [Condition<Document>] = [
     \.owner.name == "anna", \.computed.city == "Rome", \.twiceTheLevel == 6,
-    Condition(matching: { $0.owner.name == "anna" }),
-    Condition(matching: { $0.computed.city == "Rome" }),
+    Condition({ $0.owner.name == "anna" }),
+    Condition({ $0.computed.city == "Rome" }),
     \.first == .one, \.second == .one,
   ]
 
@@ -192,7 +192,7 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
         let errors = [
           storeError { try store.fetch(Document.self, where: condition) },
           storeError { try store.count(Document.self, where: condition) },
-          storeError { try store.exists(Document.self, where: condition) },
+          storeError { try store.contains(Document.self, where: condition) },
           storeError { try store.write { try $0.delete(Document.self, where: condition) } },
           storeError {
             try store.write { try $0.update(Document.self, where: condition) { $0.name = "" } }
@@ -227,7 +227,7 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
     try withDocuments { store, _ in
       let conditions: [(Condition<Document>, [Int])] = [
         (\.city == "Rome", [2]), (\.home?.city == "Bonn", [1]), (\.home == nil, [2]),
-        (Condition(matching: { $0.home.city == "Bonn" }), [1]),
+        (Condition({ $0.home.city == "Bonn" }), [1]),
       ]
       for (condition, expected) in conditions {
         let found = try store.fetch(Document.self, where: condition)
@@ -272,8 +272,8 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
         (\.plain == 0, [1, 2, 3]),
         (\.place.city == "c2", [2]), (\.home?.city == "h3", [3]), (\.home == nil, [2]),
         (\.size.height == 300, [3]), (\.outer?.height == 1000, [1]), (\.outer?.width == -2, [2]),
-        (Condition(matching: { $0.level == 30 && $0.place.city == "c3" }), [3]),
-        (Condition(matching: { $0.outer.height == 2000 || $0.size.height == 100 }), [1, 2]),
+        (Condition({ $0.level == 30 && $0.place.city == "c3" }), [3]),
+        (Condition({ $0.outer.height == 2000 || $0.size.height == 100 }), [1, 2]),
         (try Condition(#Predicate { $0.level == 10 || $0.home?.city == "h3" }), [1, 3]),
       ]
       for (condition, expected) in conditions {
@@ -283,7 +283,7 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
       let sorted = try store.fetch(Query<Watched>(sortedBy: .descending(\.level)))
       #expect(sorted.map(\.id) == [3, 2, 1])
       #expect(try store.sum(\Watched.other) == -6)
-      _ = try store.write { try $0.update(Watched.self, where: \.other == -1, set: \.level, to: 7) }
+      _ = try store.write { try $0.update(Watched.self, where: \.other == -1) { $0.level = 7 } }
       #expect(try store.fetch(Watched.self, key: 1)?.level == 7)
     }
   }

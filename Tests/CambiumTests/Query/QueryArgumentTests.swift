@@ -38,12 +38,13 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
         for order in orders {
           for after in [nil, 1, 3, 100, 200] {
             for (limit, offset) in [(nil, 0), (0, 0), (1, 2), (3, 300), (-1, -1), (.max, .max)] {
-              let query = Query<Row>(
-                where: condition, sortedBy: order, limit: limit, offset: offset,
+              var query = Query<Row>(
+                where: condition, limit: limit, offset: offset,
                 after: after.map { [.integer(Int64($0))] })
+              query.order = order
               let found = try store.fetch(query)
               let (count, exists, first) = (
-                try store.count(query), try store.exists(query), try store.first(query)
+                try store.count(query), try store.contains(query), try store.first(query)
               )
               #expect(count == found.count, "\(query)")
               #expect(exists == !found.isEmpty, "\(query)")
@@ -61,7 +62,7 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
       let query = Query<Row>(sortedBy: .ascending(\.count), after: [1_000])
       let errors = [
         storeError { try store.fetch(query) }, storeError { try store.count(query) },
-        storeError { try store.exists(query) }, storeError { try store.first(query) },
+        storeError { try store.contains(query) }, storeError { try store.first(query) },
       ]
       for error in errors {
         guard case .noSuchRecord = error else {

@@ -5,7 +5,7 @@ import FoundationEssentials
 
 /// Answers queries by reading everything, and sorting values as Swift does.
 struct QueryOracle {
-  let record: RecordTrees
+  let record: Entity
   private(set) var rows: [Row] = []
 
   struct Row {
@@ -14,7 +14,7 @@ struct QueryOracle {
     let values: [FieldValue]
   }
 
-  init(_ record: RecordTrees, _ trees: TreeAccess) throws {
+  init(_ record: Entity, _ trees: TreeAccess) throws {
     self.record = record
     let layout = record.layout
     let cursor = try trees.cursor(in: record.rows)

@@ -33,7 +33,7 @@ private struct Pair: Record, Hashable {
         }
       }
     }
-    let record = try store.types.trees(named: "Pair")
+    let record = try store.entities.entity(named: "Pair")
     let trees = try store.snapshot().trees
     let oracle = try QueryOracle(record, trees)
     let runner = QueryRunner(record: record, trees: trees)

@@ -41,7 +41,7 @@
       // What was committed is in trees then.
       try store.close()
       store = try PersistentStore(at: path, model: .samples)
-      let type = try store.types.type(Account.self)
+      let type = try store.entities.type(Account.self)
       let trees = try store.snapshot().trees
       let queries = try (0..<100).map { index in
         try Query<Account>(where: \.city == "Ulm" && \.balance > Double(index) / 100, limit: 20)
@@ -52,7 +52,7 @@
       }
       for (what, queries) in [("two terms", queries), ("one term", byOne)] {
         let cost = try time(20_000) { index in
-          _ = try QueryPlanner(type.trees, in: trees).plan(queries[index % 100], for: .records)
+          _ = try QueryPlanner(type, in: trees).plan(queries[index % 100], for: .records)
         }
         show("planning a query of \(what)", cost, goal: 2_000)
       }
@@ -60,7 +60,7 @@
 
     @Test func `a scalar term costs little`() throws {
       try withStore { store in
-        let trees = try store.types.type(Account.self).trees
+        let trees = try store.entities.type(Account.self)
         try store.save(Account.some(1)[0])
         let cursor = try store.snapshot().trees.cursor(in: trees.rows)
         #expect(try cursor.first())

@@ -24,11 +24,11 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       let expected = accounts.filter { $0.city == "Ulm" && $0.balance > 2 }
         .sorted { ($0.balance, -$0.id) > ($1.balance, -$1.id) }
       let direct = try store.fetch(
-        Account.self, where: \.city == "Ulm" && \.balance > 2, sortedBy: .descending(\.balance))
+        Account.where(\.city == "Ulm").sorted(by: .descending(\.balance)).where(\.balance > 2))
       #expect(direct == expected)
       let closure = try store.fetch(
-        Account.self, matching: { $0.city == "Ulm" && $0.balance > 2 },
-        sortedBy: .descending(\.balance), limit: 3, offset: 2)
+        Account.where { $0.city == "Ulm" && $0.balance > 2 }
+          .sorted(by: .descending(\.balance)).limit(3).offset(2))
       #expect(closure == Array(expected.dropFirst(2).prefix(3)))
       let query = Query<Account>(
         where: \.city == "Ulm" && \.balance > 2, sortedBy: .descending(\.balance), limit: 5)
@@ -36,9 +36,11 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       #expect(try store.snapshot().fetch(query) == Array(expected.prefix(5)))
       #expect(try store.first(query) == expected.first)
       #expect(try store.first(Account.self, where: \.id > 1_000) == nil)
-      #expect(try store.fetch(Account.self, limit: 2) == Array(accounts.prefix(2)))
+      #expect(try store.first(Account.self, where: { $0.id > 2 }) == accounts[3])
+      #expect(try store.fetch(Account.self, where: { $0.id < 2 }) == Array(accounts.prefix(2)))
+      #expect(try store.fetch(Query<Account>(limit: 2)) == Array(accounts.prefix(2)))
       let byName = try store.fetch(
-        Account.self, sortedBy: .ascending(\.name, caseInsensitive: true), .descending(\.id))
+        Account.sorted(by: .ascending(\.name, caseInsensitive: true), .descending(\.id)))
       #expect(byName.map(\.name) == accounts.map(\.name).sorted())
     }
   }
@@ -76,13 +78,14 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       let condition: Condition<Account> = \.city == "Bonn" && \.balance >= 3
       let expected = accounts.filter { $0.city == "Bonn" && $0.balance >= 3 }
       #expect(try store.count(Account.self, where: condition) == expected.count)
-      #expect(try store.count(Account.self, matching: { $0.isActive == true }) == 30)
+      #expect(try store.count(Account.self, where: { $0.isActive == true }) == 30)
       #expect(try store.count(Query<Account>(where: condition, limit: 2, offset: 1)) == 2)
-      #expect(try store.exists(Account.self, where: condition))
-      let isInRome = try store.exists(Account.self, where: \.city == "Rome")
+      #expect(try store.contains(Account.self, where: condition))
+      #expect(try store.contains(Account.self, where: { $0.city == "Bonn" }))
+      let isInRome = try store.contains(Account.self, where: \.city == "Rome")
       #expect(!isInRome)
       let keys = expected.map { [FieldValue.integer(Int64($0.id))] }
-      let found = try store.keys(Account.self, where: condition)
+      let found = try store.keys(Account.where(condition))
       #expect(found == keys)
       #expect(try store.ids(Query<Account>(where: condition)) == expected.map(\.id))
     }
@@ -109,16 +112,16 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
     try withAccounts { store, accounts in
       try store.write { transaction in try transaction.save(Account(id: 100, name: "x", email: nil))
       }
-      #expect(try store.sum(\Account.id, where: \.id < 100) == accounts.map(\.id).reduce(0, +))
+      #expect(try store.sum(\.id, of: Account.where(\.id < 100)) == accounts.map(\.id).reduce(0, +))
       #expect(try store.sum(\Account.balance) == accounts.map(\.balance).reduce(0, +))
-      #expect(try store.sum(\Account.balance, where: \.id > 1_000) == 0)
-      #expect(try store.average(\Account.id, where: \.id <= 10) == 5)
-      #expect(try store.average(\Account.id, where: \.id > 1_000) == nil)
-      #expect(try store.minimum(\Account.balance) == 0)
-      #expect(try store.maximum(\Account.balance, of: Query(where: \.city == "Ulm")) == 6)
-      #expect(try store.minimum(\Account.email) == "0@example.org")
-      #expect(try store.maximum(\Account.email, of: Query(where: \.id == 100)) == nil)
-      #expect(try store.maximum(\Account.id, of: Query(limit: 5, offset: 2)) == 6)
+      #expect(try store.sum(\.balance, of: Account.where(\.id > 1_000)) == 0)
+      #expect(try store.average(\.id, of: Account.where(\.id <= 10)) == 5)
+      #expect(try store.average(\.id, of: Account.where(\.id > 1_000)) == nil)
+      #expect(try store.min(\Account.balance) == 0)
+      #expect(try store.max(\Account.balance, of: Query(where: \.city == "Ulm")) == 6)
+      #expect(try store.min(\Account.email) == "0@example.org")
+      #expect(try store.max(\Account.email, of: Query(where: \.id == 100)) == nil)
+      #expect(try store.max(\Account.id, of: Query(limit: 5, offset: 2)) == 6)
     }
   }
 
@@ -132,7 +135,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
         Issue.record("it is a number")
         return
       }
-      #expect(try store.sum(\Seat.number, where: \.row == "b") == 1)
+      #expect(try store.sum(\.number, of: Seat.where(\.row == "b")) == 1)
     }
   }
 
@@ -225,7 +228,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
     try withAccounts { store, _ in
       try store.write { transaction in
         try transaction.save(Account(id: 500, name: "new", email: nil, balance: 99))
-        #expect(try transaction.maximum(\Account.balance) == 99)
+        #expect(try transaction.max(\Account.balance) == 99)
         #expect(try transaction.count(Account.self, where: \.balance > 50) == 1)
         let cursor = try transaction.cursor(Query<Account>(sortedBy: .descending(\.name)))
         var seen = 0
@@ -244,7 +247,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       try store.write { transaction in
         let count = try transaction.delete(Account.self, where: \.city == "Ulm")
         #expect(count == accounts.filter { $0.city == "Ulm" }.count)
-        #expect(try transaction.delete(Account.self, matching: { $0.city == "Ulm" }) == 0)
+        #expect(try transaction.delete(Account.self, where: { $0.city == "Ulm" }) == 0)
         #expect(
           try transaction.delete(Query<Account>(sortedBy: .descending(\.id), limit: 3)) == 3)
       }
@@ -262,7 +265,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
         }
         #expect(count == 20)
         #expect(
-          try transaction.update(Account.self, where: \.id < 2, set: \.isActive, to: false) == 2)
+          try transaction.update(Account.self, where: \.id < 2) { $0.isActive = false } == 2)
       }
       #expect(try store.count(Account.self, where: \.city == "Ulm") == 40)
       #expect(try store.sum(\Account.balance) == accounts.map(\.balance).reduce(20, +))
@@ -270,7 +273,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       let before = try store.fetch(Account.self)
       let conflict = storeError {
         try store.write { transaction in
-          _ = try transaction.update(Account.self, where: \.id < 5, set: \.email, to: "same")
+          _ = try transaction.update(Account.self, where: \.id < 5) { $0.email = "same" }
         }
       }
       guard case .uniqueConflict = conflict else {

@@ -16,9 +16,9 @@ struct AnyRecord {
       ("number", .int32, false), ("code", .string, false),
     ]
     for type in ScalarType.allCases {
-      fields.append(("\(type)", type.columnType, false))
-      fields.append(("\(type)Maybe", type.columnType, true))
-      fields.append(("\(type)List", .array(of: type.columnType), type == .int16))
+      fields.append(("\(type)", .scalar(type), false))
+      fields.append(("\(type)Maybe", .scalar(type), true))
+      fields.append(("\(type)List", .array(of: type), type == .int16))
     }
     fields += [
       ("any", .transformable(codec: "json"), true), ("address", .composite, true),
@@ -88,7 +88,7 @@ struct AnyRecord {
     case .transformable: return .data(Data([1, 2, 3]))
     case .array(let element):
       let count = Int.random(in: 0..<4, using: &random)
-      return .array((0..<count).map { _ in scalar(element.scalar, using: &random) })
+      return .array((0..<count).map { _ in scalar(element, using: &random) })
     default: return scalar(column.field.type.scalar, using: &random)
     }
   }

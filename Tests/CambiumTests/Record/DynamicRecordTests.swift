@@ -76,12 +76,12 @@ import Testing
     row.begin(layout)
     // Flags and the one end, in four bytes.
     let longest = StoreError.Limit.valueLength.bound - 5
-    try row.append(Data(count: longest), to: 0)
+    try row.append(Data(count: longest).bytes, to: 0)
     row.finish()
     #expect(row.row.byteCount == StoreError.Limit.valueLength.bound)
     row.begin(layout)
     let error = storeError { () throws(StoreError) in
-      try row.append(Data(count: longest + 1), to: 0)
+      try row.append(Data(count: longest + 1).bytes, to: 0)
     }
     #expect(error == .limitExceeded(.valueLength, found: longest + 1 + 5))
   }

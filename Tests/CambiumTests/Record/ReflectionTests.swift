@@ -52,9 +52,9 @@ private final class Shared {
   }
 
   @Test func `integers of a machine word are those of 64 bits`() {
-    #expect(ScalarType(valuesOf: Int.self) == .int64)
-    #expect(ScalarType(valuesOf: UInt.self) == .uint64)
-    #expect(ScalarType(valuesOf: [Int].self) == nil)
-    #expect(ScalarType(valuesOf: Optional<Int>.self) == nil)
+    #expect(ScalarType.swiftType(Int.self)?.scalarType == .int64)
+    #expect(ScalarType.swiftType(UInt.self)?.scalarType == .uint64)
+    #expect(ScalarType.swiftType([Int].self)?.scalarType == nil)
+    #expect(ScalarType.swiftType(Optional<Int>.self)?.scalarType == nil)
   }
 }

@@ -124,7 +124,7 @@ import Testing
       #expect(record.field(named: "key")?.type == stored)
       #expect(record.field(named: "value")?.isOptional == false)
       #expect(record.field(named: "maybe")?.isOptional == true)
-      #expect(record.field(named: "list")?.type == .array(of: stored))
+      #expect(record.field(named: "list")?.type == stored.scalar.map { .array(of: $0) })
     }
   }
 

@@ -49,11 +49,11 @@ import Testing
       guard let scalar = ScalarType.allCases.first(where: { "\($0)" == row[0] }) else { continue }
       #expect(
         Self.samples(scalar).allSatisfy { $0.caseName.map { "." + $0 } == row[2] }, "\(row[0])")
-      #expect(row[3].hasPrefix("yes") == scalar.columnType.canBeKey)
+      #expect(row[3].hasPrefix("yes") == ColumnType.scalar(scalar).canBeKey)
       let named = Self.swiftTypes.filter { type in
         row[1].split(separator: /[, ]+/).contains { $0 == type.name }
       }
-      let held = Self.swiftTypes.filter { ScalarType(valuesOf: $0.type) == scalar }
+      let held = Self.swiftTypes.filter { ScalarType.swiftType($0.type)?.scalarType == scalar }
       #expect(named.map(\.name) == held.map(\.name), "\(row[0])")
     }
   }
@@ -81,7 +81,7 @@ import Testing
     var results: Set<Bool> = []
     for source in sources {
       for value in samples(source) {
-        for target in targets { results.insert(value.converting(to: target.columnType) != nil) }
+        for target in targets { results.insert(value.converting(to: .scalar(target)) != nil) }
       }
     }
     return results == [true] ? "all" : results == [false] ? "none" : "some"

@@ -19,7 +19,7 @@ import Testing
     let bytes = schema.encoded()
     let time = try threadTime {
       let read = try Schema(decoding: bytes.rawSpan, version: 1, path: "here")
-      _ = try RecordTypes(read, model: nil, names: TreeNames())
+      _ = try Entities(read, model: nil, names: TreeNames())
       #expect(read.differences(to: read, by: .number).isEmpty)
     }
     // Each of them compared with each other takes minutes.

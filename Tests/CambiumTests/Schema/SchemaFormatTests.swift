@@ -31,9 +31,10 @@ import Testing
     let types = try document.table("Column types").map { row in
       "\(row["type"] ?? "") \((row["name"] ?? "").filter { $0 != "`" }) \(row["can be in keys"] ?? "")"
     }
-    let known =
-      ColumnType.simple + [
-        .transformable(codec: "c"), .array(of: .string), .external(of: .string, BlobOptions()),
+    let known: [ColumnType] =
+      ScalarType.allCases.map { .scalar($0) } + [
+        .transformable(codec: "c"), .array(of: .string), .composite,
+        .external(of: .string, BlobOptions()),
       ]
     #expect(
       types

@@ -52,9 +52,9 @@ final class CambiumQueryEngine: QueryEngine {
       let high = Double(number % (count * 9) + count)
       return answer(
         try store.fetch(
-          Person.self, where: \.joined < high, sortedBy: .descending(\.joined), limit: 20))
+          Person.where(\.joined < high).sorted(by: .descending(\.joined)).limit(20)))
     case .sortedTop:
-      return answer(try store.fetch(Person.self, sortedBy: .descending(\.weight), limit: 20))
+      return answer(try store.fetch(Person.sorted(by: .descending(\.weight)).limit(20)))
     case .count:
       let low = Double(number % (count * 5))
       let found = try store.count(
@@ -63,8 +63,8 @@ final class CambiumQueryEngine: QueryEngine {
     case .page:
       return answer(
         try store.fetch(
-          Person.self, sortedBy: .ascending(\.joined), limit: 20,
-          offset: count / 5 + number % 1_000))
+          Person.sorted(by: .ascending(\.joined)).limit(20)
+            .offset(count / 5 + number % 1_000)))
     case .scan:
       let level = number % 100
       return answer(try store.fetch(Person.self, where: \.level == level))

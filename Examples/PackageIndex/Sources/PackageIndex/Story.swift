@@ -63,8 +63,8 @@ extension Story {
     let store = try PersistentStore(at: path, model: Model.today)
     defer { try? store.close() }
     heading("The five largest packages in section \"editors\"")
-    let query = Query<Package>(
-      where: \.section == "editors", sortedBy: .descending(\.installedSize), limit: 5)
+    let query = Package.where(\.section == "editors").sorted(by: .descending(\.installedSize))
+      .limit(5)
     var editors: [Package] = []
     let elapsed = try clock.measure { editors = try store.fetch(query) }
     for editor in editors {

@@ -109,7 +109,7 @@ extension Footer {
 }
 
 /// What a backup holds.
-struct BackupContents: Hashable, Sendable {
+struct BackupContents: Equatable, Sendable {
   /// The last commit that is in it.
   let sequence: UInt64
   let entries: Int

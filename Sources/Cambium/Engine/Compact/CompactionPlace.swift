@@ -1,5 +1,5 @@
 /// What a compaction goes over.
-enum CompactionScope: UInt8, Hashable, Sendable {
+enum CompactionScope: UInt8, Sendable {
   /// All there is, so that all nodes become full.
   case whole = 1
   /// Segments that are garbage to a good part, those with the least that lives first.
@@ -10,7 +10,7 @@ enum CompactionScope: UInt8, Hashable, Sendable {
 ///
 /// A pass goes over all trees in the order of their names, over each in the order of its keys, and moves what lies
 /// in its segments. What is before the place was moved already; what is written meanwhile lies in newer segments.
-struct CompactionPlace: Hashable, Sendable {
+struct CompactionPlace: Equatable, Sendable {
   /// The kind of pending work.
   static let kind: UInt16 = 1
   /// The segments that one pass empties at most, so that the place fits into any footer.

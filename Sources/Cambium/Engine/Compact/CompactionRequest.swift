@@ -1,5 +1,5 @@
 /// What is asked of a compaction, slice by slice.
-struct CompactionRequest: Hashable, Sendable {
+struct CompactionRequest: Equatable, Sendable {
   var scope = CompactionScope.whole
   /// Only segments below this one are emptied: what a compaction writes is not its own next work.
   var below = UInt32.max
@@ -48,7 +48,7 @@ extension CompactionRequest {
 }
 
 /// What a slice of a compaction has done.
-struct CompactedSlice: Hashable, Sendable {
+struct CompactedSlice: Equatable, Sendable {
   /// Of the pass: it may have been begun by somebody else.
   let scope: CompactionScope
   let below: UInt32

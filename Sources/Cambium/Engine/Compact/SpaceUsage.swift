@@ -1,5 +1,5 @@
 /// What the page segments of a state hold, from what its footer says.
-struct SpaceUsage: Hashable, Sendable {
+struct SpaceUsage: Equatable, Sendable {
   /// Ascending by number.
   let segments: [SegmentUsage]
 
@@ -52,7 +52,7 @@ struct SpaceUsage: Hashable, Sendable {
 }
 
 /// What one page segment holds.
-struct SegmentUsage: Hashable, Sendable {
+struct SegmentUsage: Equatable, Sendable {
   let number: UInt32
   let size: UInt64
   let liveBytes: UInt64

@@ -6,7 +6,7 @@ protocol FoldUpgrades: Sendable {
 }
 
 /// Entries that a fold is to make new though nothing falls into their leaves.
-struct SoughtUpgrade: Hashable {
+struct SoughtUpgrade: Equatable {
   let tree: TreeSlot
   /// How many at most, and the rest of the last one's leaf.
   let count: Int

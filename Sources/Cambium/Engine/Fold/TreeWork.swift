@@ -18,7 +18,7 @@ struct TreeWork {
 }
 
 /// An operation on whole trees.
-enum TreeOperation: Hashable, Sendable {
+enum TreeOperation: Equatable, Sendable {
   /// `to` becomes what the first is: the same pages, until one of the two changes.
   case copy(TreeSlot, to: TreeSlot)
   /// `to` becomes what the first is, and the first empty.
@@ -26,7 +26,7 @@ enum TreeOperation: Hashable, Sendable {
 }
 
 /// A change of which older states stay readable.
-enum KeptStateChange: Hashable, Sendable {
+enum KeptStateChange: Equatable, Sendable {
   /// The state that the commit is made on.
   case keep(version: UInt32, label: String)
   /// All kept of a version.

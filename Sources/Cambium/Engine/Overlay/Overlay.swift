@@ -38,11 +38,7 @@ struct Overlay: @unchecked Sendable {
   /// The trees of which it says anything, in order.
   ///
   /// - Complexity: O(trees).
-  var trees: [TreeSlot] {
-    var trees: [TreeSlot] = []
-    directory.forEachTree { tree, _ in trees.append(tree) }
-    return trees
-  }
+  var trees: [TreeSlot] { directory.trees }
 
   /// One of the trees.
   subscript(_ tree: TreeSlot) -> OverlayTree {

@@ -171,7 +171,7 @@ extension OverlayArena {
 // MARK: For tests
 
 extension OverlayArena {
-  struct Statistics: Hashable {
+  struct Statistics: Equatable {
     /// The nodes that versions have, or that wait until nobody needs those.
     var usedNodes: Int
     /// Those of them that no version from the newest on has.

@@ -116,7 +116,7 @@ extension OverlayEditor {
 
   @inline(__always)
   private func setState(_ state: TreeState, of tree: TreeSlot) {
-    unsafe directory.set(state, of: tree, in: arena, at: stamp)
+    unsafe directory[tree] = state
   }
 }
 

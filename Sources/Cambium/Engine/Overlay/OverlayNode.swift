@@ -209,31 +209,6 @@ extension OverlayNode {
 // MARK: any FileSystem contents
 
 extension OverlayNode {
-  /// The memory behind the header, for what is no part of a tree.
-  static let contentSize = branchSize - headsOffset
-
-  /// A value at `index` of a row of its like behind the header.
-  @inline(__always)
-  func content<Value: BitwiseCopyable>(_ index: Int, as type: Value.Type) -> Value {
-    load(Self.contentOffset(index, type), as: type)
-  }
-
-  @inline(__always)
-  func setContent<Value: BitwiseCopyable>(_ value: Value, _ index: Int) {
-    store(value, Self.contentOffset(index, Value.self))
-  }
-
-  @inline(__always)
-  private static func contentOffset<Value>(_ index: Int, _ type: Value.Type) -> Int {
-    assert(index >= 0 && (index + 1) * MemoryLayout<Value>.stride <= contentSize, "outside")
-    return headsOffset &+ index &* MemoryLayout<Value>.stride
-  }
-
-  func copyContent(_ size: Int, to copy: OverlayNode) {
-    assert(size <= Self.contentSize, "outside the node")
-    unsafe memcpy(copy.base + Self.headsOffset, base + Self.headsOffset, size)
-  }
-
   /// Asks the processor for the heads.
   @inline(__always)
   func prefetchHeads() {

@@ -1,6 +1,6 @@
 /// When something was made in an overlay's arena: every version has a stamp of its own, and later
 /// ones are greater.
-struct Stamp: Hashable, Sendable, Comparable, BitwiseCopyable {
+struct Stamp: Equatable, Sendable, Comparable, BitwiseCopyable {
   private(set) var number: UInt64 = 0
 
   /// Before everything. Also the stamp of a node that waits in the pool.

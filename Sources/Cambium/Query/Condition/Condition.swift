@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// try store.fetch(Person.self, where: \.age >= 18 && .hasPrefix(\.name, "A"))
-/// try store.fetch(Person.self, matching: { $0.age >= 18 && $0.name.hasPrefix("A") })
+/// try store.fetch(Person.self, where: { $0.age >= 18 && $0.name.hasPrefix("A") })
 /// ```
 ///
 /// It is a value: creating one needs no store and never fails. It is checked against the description of the record
@@ -19,7 +19,7 @@ public struct Condition<Subject: Record>: Hashable, Sendable {
   /// Creates the condition that a closure makes of the record's fields. With more than three terms, prefer it to operators
   /// on key paths: the compiler's errors are more exact.
   @inlinable
-  public init(matching condition: (Fields<Subject>) -> Condition<Subject>) {
+  public init(_ condition: (Fields<Subject>) -> Condition<Subject>) {
     self = condition(Fields())
   }
 
@@ -80,13 +80,13 @@ extension Condition {
   ///   stored, or cannot be asked so.
   func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
     let condition = try fields(in: type)
-    _ = try RowCondition(condition, in: type.trees.layout)
+    _ = try RowCondition(condition, in: type.layout)
     return condition
   }
 
   /// Returns the condition on fields, without checking whether it fits them.
   func fields(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
-    let layout = type.trees.layout
+    let layout = type.layout
     return try tree.condition { property throws(StoreError) in
       try type.field(of: property)
     } tooDeep: {

@@ -3,11 +3,11 @@
 /// Every way that there is becomes a candidate with a cost; counts of ranges come from the trees, exact and
 /// at any moment, so there are no statistics to keep.
 struct QueryPlanner {
-  let record: RecordTrees
+  let record: Entity
   let trees: TreeAccess
   let encoder: KeyEncoder
 
-  init(_ record: RecordTrees, in trees: TreeAccess, _ encoder: KeyEncoder = KeyEncoder()) {
+  init(_ record: Entity, in trees: TreeAccess, _ encoder: KeyEncoder = KeyEncoder()) {
     self.record = record
     self.trees = trees
     self.encoder = encoder

@@ -11,13 +11,13 @@ public struct Aggregate<Subject: Record>: Hashable, Sendable {
 
   /// The sum of the values that are not null; 0 if there are none.
   @inlinable
-  public static func sum<Value: SummedValue>(_ field: KeyPath<Subject, Value>) -> Aggregate {
+  public static func sum<Value: FieldNumber>(_ field: KeyPath<Subject, Value>) -> Aggregate {
     Aggregate(.sum, PropertyReference(field))
   }
 
   /// The average of the values that are not null; null if there are none.
   @inlinable
-  public static func average<Value: SummedValue>(_ field: KeyPath<Subject, Value>) -> Aggregate {
+  public static func average<Value: FieldNumber>(_ field: KeyPath<Subject, Value>) -> Aggregate {
     Aggregate(.average, PropertyReference(field))
   }
 
@@ -95,7 +95,7 @@ enum FieldAggregate {
   }
 
   /// - Throws: `.invalidQuery` for a sum of integers beyond 64 bits.
-  func result(in record: RecordTrees) throws(StoreError) -> FieldValue {
+  func result(in record: Entity) throws(StoreError) -> FieldValue {
     switch self {
     case .sum(let sum):
       guard let total = sum.total else { throw record.sumTooLarge }
@@ -109,7 +109,7 @@ enum FieldAggregate {
   }
 }
 
-extension RecordTrees {
+extension Entity {
   var sumTooLarge: StoreError {
     .invalidQuery(record: record.name, field: nil, reason: "a sum of integers is beyond 64 bits")
   }

@@ -1,11 +1,11 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 
 /// The sum of the numbers of a field; null is left out.
-public struct FieldSum: Sendable {
+struct FieldSum: Sendable {
   /// The number of numbers.
-  public private(set) var count = 0
-  fileprivate var integers: Int128 = 0
-  fileprivate var doubles = 0.0
+  private(set) var count = 0
+  private var integers: Int128 = 0
+  private var doubles = 0.0
   /// Nil if they are too high or too low for a decimal.
   private var decimals: DecimalParts? = DecimalParts(isNegative: false, exponent: 0, magnitude: 0)
   private let place: ColumnPlace
@@ -31,17 +31,13 @@ public struct FieldSum: Sendable {
     count &+= 1
     if place.kind == .key { return try addKey(record) }
     let index = place.index
+    if let value = record.row.integer(type, at: index) {
+      integers &+= value
+      return
+    }
     switch type {
-    case .int64: integers &+= Int128(record.load(index, as: Int64.self))
     case .double: doubles += record.double(index)
-    case .int32: integers &+= Int128(record.load(index, as: Int32.self))
     case .float: doubles += Double(record.float(index))
-    case .int16: integers &+= Int128(record.load(index, as: Int16.self))
-    case .int8: integers &+= Int128(record.load(index, as: Int8.self))
-    case .uint64: integers &+= Int128(record.load(index, as: UInt64.self))
-    case .uint32: integers &+= Int128(record.load(index, as: UInt32.self))
-    case .uint16: integers &+= Int128(record.load(index, as: UInt16.self))
-    case .uint8: integers &+= Int128(record.load(index, as: UInt8.self))
     case .decimal: add(try record.decimal(index))
     default: break
     }
@@ -66,22 +62,13 @@ public struct FieldSum: Sendable {
     decimals = parts.isNaN ? parts : DecimalParts.sum(sum, parts)
   }
 
-  fileprivate var decimalTotal: Decimal? { decimals?.decimal }
+  private var decimalTotal: Decimal? { decimals?.decimal }
 
-  fileprivate var decimalAverage: Decimal? {
+  private var decimalAverage: Decimal? {
     guard let decimals, count > 0 else { return nil }
     if decimals.isNaN { return .nan }
     let count = DecimalParts(isNegative: false, exponent: 0, magnitude: UInt128(count))
     return DecimalParts.quotient(decimals, count)?.decimal
-  }
-}
-
-extension ScalarType {
-  fileprivate var isNumber: Bool {
-    switch self {
-    case .boolean, .date, .uuid, .string, .url, .binaryData: false
-    default: true
-    }
   }
 }
 
@@ -107,51 +94,4 @@ extension FieldSum {
     default: return .double(Double(integers) / Double(count))
     }
   }
-}
-
-/// A number that can be summed up and averaged.
-public protocol SummedValue: Sendable {
-  associatedtype Total
-  associatedtype Average
-  /// Returns the sum; nil if it is too high or too low.
-  static func total(of sum: FieldSum) -> Total?
-  /// Returns the average; nil if there are no numbers, or if the sum of decimals is too high or too low.
-  static func average(of sum: FieldSum) -> Average?
-}
-
-extension SummedValue where Self: FixedWidthInteger {
-  public static func total(of sum: FieldSum) -> Int? { Int(exactly: sum.integers) }
-  public static func average(of sum: FieldSum) -> Double? {
-    sum.count == 0 ? nil : Double(sum.integers) / Double(sum.count)
-  }
-}
-
-extension SummedValue where Self: BinaryFloatingPoint {
-  public static func total(of sum: FieldSum) -> Double? { sum.doubles }
-  public static func average(of sum: FieldSum) -> Double? {
-    sum.count == 0 ? nil : sum.doubles / Double(sum.count)
-  }
-}
-
-extension Int: SummedValue {}
-extension Int8: SummedValue {}
-extension Int16: SummedValue {}
-extension Int32: SummedValue {}
-extension Int64: SummedValue {}
-extension UInt: SummedValue {}
-extension UInt8: SummedValue {}
-extension UInt16: SummedValue {}
-extension UInt32: SummedValue {}
-extension UInt64: SummedValue {}
-extension Float: SummedValue {}
-extension Double: SummedValue {}
-
-extension Decimal: SummedValue {
-  public static func total(of sum: FieldSum) -> Decimal? { sum.decimalTotal }
-  public static func average(of sum: FieldSum) -> Decimal? { sum.decimalAverage }
-}
-
-extension Optional: SummedValue where Wrapped: SummedValue {
-  public static func total(of sum: FieldSum) -> Wrapped.Total? { Wrapped.total(of: sum) }
-  public static func average(of sum: FieldSum) -> Wrapped.Average? { Wrapped.average(of: sum) }
 }

@@ -5,7 +5,7 @@
 @usableFromInline
 final class FoundRecords {
   let plan: QueryPlan
-  private let record: RecordTrees
+  private let record: Entity
   private let trees: TreeAccess
   private let order: RecordOrder
   /// A finder of the records' blobs; nil if they have none.
@@ -30,7 +30,7 @@ final class FoundRecords {
   /// - Parameter query: What the plan was made for.
   /// - Throws: `.noSuchRecord` where the record to come after is not there; `.corrupt`, `.io`, `.sortTooLarge`.
   init(
-    _ plan: QueryPlan, _ query: FieldQuery, of record: RecordTrees, in trees: TreeAccess,
+    _ plan: QueryPlan, _ query: FieldQuery, of record: Entity, in trees: TreeAccess,
     _ encoder: KeyEncoder = KeyEncoder()
   ) throws(StoreError) {
     self.plan = plan

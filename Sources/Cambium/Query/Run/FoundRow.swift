@@ -3,7 +3,7 @@
 /// In a snapshot, rows may be looked up several at a time, those that come next; see `RowsAhead`. In a
 /// transaction, which may change them meanwhile, each is for itself.
 final class FoundRow {
-  private let record: RecordTrees
+  private let record: Entity
   private let trees: TreeAccess
   /// Nil outside of snapshots, and where rows may be of older versions.
   private let snapshot: SnapshotTrees?
@@ -19,7 +19,7 @@ final class FoundRow {
   @exclusivity(unchecked) private var isLoaded = false
   @exclusivity(unchecked) private(set) var rowCount = 0
 
-  init(of record: RecordTrees, in trees: TreeAccess) {
+  init(of record: Entity, in trees: TreeAccess) {
     self.record = record
     self.trees = trees
     if case .state(let snapshot) = trees, snapshot.upgrades?[record.rows] == nil {

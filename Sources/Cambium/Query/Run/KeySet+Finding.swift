@@ -4,7 +4,7 @@ extension KeySet {
   /// - Complexity: linear in the entries that are read, and a sort of them; the keys are in memory.
   /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
   func find(
-    of record: RecordTrees, in trees: TreeAccess, _ entryCount: inout Int
+    of record: Entity, in trees: TreeAccess, _ entryCount: inout Int
   ) throws(StoreError) -> SortedKeys {
     switch self {
     case .rows(let ranges):
@@ -43,7 +43,7 @@ extension KeySet {
   }
 
   private static func keys(
-    of source: RecordSource, _ record: RecordTrees, _ entryCount: inout Int
+    of source: RecordSource, _ record: Entity, _ entryCount: inout Int
   ) throws(StoreError) -> SortedKeys {
     var keys = SortedKeys(of: record.record.name)
     while try source.next() { try keys.add(source.key, keyLength: source.key.byteCount) }
@@ -56,7 +56,7 @@ extension KeySet {
 extension SortedKeys {
   /// Returns the keys that both lists have, which are sorted.
   fileprivate func common(
-    with other: SortedKeys, of record: RecordTrees
+    with other: SortedKeys, of record: Entity
   ) throws(StoreError) -> SortedKeys {
     var common = SortedKeys(of: record.record.name)
     var (one, two) = (0, 0)

@@ -1,6 +1,6 @@
 /// Answers queries on the records of one type, in one state.
 struct QueryRunner {
-  let record: RecordTrees
+  let record: Entity
   let trees: TreeAccess
 
   /// The records of a query.

@@ -1,6 +1,6 @@
 /// Puts records into groups that have the same values in some fields.
 struct RecordGrouping {
-  private let record: RecordTrees
+  private let record: Entity
   private let columns: [KeyColumn]
   private let template: [FieldAggregate]
   private let encoder = KeyEncoder()
@@ -12,7 +12,7 @@ struct RecordGrouping {
 
   /// - Throws: `.invalidQuery` where values have no order, or no sum.
   init(
-    _ record: RecordTrees, by fields: [String],
+    _ record: Entity, by fields: [String],
     _ aggregates: [(kind: AggregateKind, field: String)]
   ) throws(StoreError) {
     self.record = record

@@ -4,7 +4,7 @@ final class RecordGroups {
   private let source: RecordSource
   private let plan: QueryPlan
   private let order: RecordOrder
-  private let record: RecordTrees
+  private let record: Entity
   private let trees: TreeAccess
   // One owner on one thread uses them, so accesses cannot overlap.
   /// The common beginning of all entries of the present group.
@@ -13,7 +13,7 @@ final class RecordGroups {
   @exclusivity(unchecked) private var isAtEnd = false
 
   init(
-    _ source: RecordSource, _ plan: QueryPlan, _ order: RecordOrder, _ record: RecordTrees,
+    _ source: RecordSource, _ plan: QueryPlan, _ order: RecordOrder, _ record: Entity,
     _ trees: TreeAccess, hasBegun: Bool = false
   ) {
     self.source = source

@@ -1,7 +1,7 @@
 /// The order of a query's records, and the record behind which the first comes.
 final class RecordOrder {
   let columns: BoundOrder
-  private let record: RecordTrees
+  private let record: Entity
   private let encoder: KeyEncoder
   // One owner on one thread uses them, so accesses cannot overlap.
   /// The primary key of the record to come after, behind what it is sorted by.
@@ -15,7 +15,7 @@ final class RecordOrder {
   var hasStart = false
 
   /// - Parameter encoder: For this alone, from now on.
-  init(_ columns: BoundOrder, of record: RecordTrees, _ encoder: KeyEncoder) {
+  init(_ columns: BoundOrder, of record: Entity, _ encoder: KeyEncoder) {
     self.encoder = encoder
     self.columns = columns
     self.record = record

@@ -2,7 +2,7 @@
 struct SourceOpening {
   let plan: QueryPlan
   let order: RecordOrder
-  let record: RecordTrees
+  let record: Entity
   let trees: TreeAccess
   /// The highest number of records whose rows are needed; 0 if they are not.
   let wantedCount: Int
@@ -10,7 +10,7 @@ struct SourceOpening {
   private(set) var hasSkipped = false
 
   init(
-    plan: QueryPlan, order: RecordOrder, record: RecordTrees, trees: TreeAccess, wantedCount: Int
+    plan: QueryPlan, order: RecordOrder, record: Entity, trees: TreeAccess, wantedCount: Int
   ) {
     self.wantedCount = wantedCount
     self.plan = plan

@@ -132,16 +132,14 @@ extension BlobAccounts {
   private func put(
     _ key: [UInt8], _ value: [UInt8], in tree: TreeSlot
   ) throws(StoreError) {
-    try trees.put(
-      key.rawSpan, value.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
+    try trees.put(key.rawSpan, value.rawSpan, in: tree)
   }
 }
 
 extension BlobHeader {
   func put(into trees: TransactionTrees, _ blobs: BlobTrees) throws(StoreError) {
     let (key, bytes) = (Self.key, encoded())
-    try trees.put(
-      key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: blobs.segments)
+    try trees.put(key.rawSpan, bytes.rawSpan, in: blobs.segments)
   }
 }
 

@@ -2,13 +2,13 @@
 struct BlobCheck {
   private let trees: TreeAccess
   private let blobs: BlobTrees
-  private let records: [RecordTrees]
+  private let records: [Entity]
   /// Nil if the store was opened without a header of blobs.
   private let segments: LocatedSegments?
   private(set) var faults: [StoreError] = []
 
   init(
-    _ records: [RecordTrees], _ blobs: BlobTrees, in trees: TreeAccess,
+    _ records: [Entity], _ blobs: BlobTrees, in trees: TreeAccess,
     _ segments: LocatedSegments?
   ) {
     self.trees = trees
@@ -49,8 +49,7 @@ struct BlobCheck {
   /// Checks that every content leads to a blob with its hash; that every hash leads to its blob was seen with the map.
   private mutating func checkContents() throws(StoreError) {
     let cursor = try trees.cursor(in: blobs.contents)
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       let key = cursor.key.array()
       let identity = BlobIdentity(key: try cursor.value())
       let hash = try identity.flatMap { identity throws(StoreError) in
@@ -62,7 +61,6 @@ struct BlobCheck {
             .entry(tree: BlobTrees.contentsName, key: key), invariant: .blobMap,
             reason: "it does not lead to a blob with this hash"))
       }
-      isOn = try cursor.next()
     }
   }
 

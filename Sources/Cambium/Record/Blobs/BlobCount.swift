@@ -3,12 +3,12 @@
 /// - Complexity: all rows with external fields are read, once for each million of blobs.
 struct BlobCount {
   private let trees: TreeAccess
-  private let records: [RecordTrees]
+  private let records: [Entity]
 
   /// The number of blobs that are counted at a time.
   static var countMax: Int { 1 << 20 }
 
-  init(_ records: [RecordTrees], in trees: TreeAccess) {
+  init(_ records: [Entity], in trees: TreeAccess) {
     self.trees = trees
     self.records = records.filter { $0.blobs != nil }
   }
@@ -33,11 +33,9 @@ struct BlobCount {
     for record in records {
       let layout = record.layout
       let cursor = try trees.cursor(in: record.rows)
-      var isOn = try cursor.first()
-      while isOn {
+      while try cursor.advance() {
         let row = try cursor.value()
         try layout.forEachReference(key: cursor.key, row: row, body)
-        isOn = try cursor.next()
       }
     }
   }

@@ -79,7 +79,7 @@ extension TreeAccess {
   }
 
   /// Returns a finder of the blobs of a record's rows; nil if none of its fields is external.
-  func blobFinder(of record: RecordTrees) -> BlobFinder? {
+  func blobFinder(of record: Entity) -> BlobFinder? {
     guard let slots = record.blobs, let segments = blobs else { return nil }
     return BlobFinder(self, slots, segments)
   }

@@ -41,14 +41,12 @@ extension BlobTrees {
   ) throws(StoreError) -> [(segment: UInt32, account: SegmentAccount)] {
     var found: [(segment: UInt32, account: SegmentAccount)] = []
     let cursor = try trees.cursor(in: segments)
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       let key = cursor.key.array()
       if !key.isEmpty {
         found.append(
           (try Self.segment(key), try SegmentAccount(decoding: try cursor.value(), of: key)))
       }
-      isOn = try cursor.next()
     }
     return found
   }
@@ -70,8 +68,7 @@ extension BlobTrees {
     _ body: (BlobIdentity, BlobEntry) throws(StoreError) -> Bool
   ) throws(StoreError) {
     let cursor = try trees.cursor(in: map)
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       let key = cursor.key.array()
       guard let identity = BlobIdentity(key: key.rawSpan) else {
         throw .corrupt(
@@ -80,7 +77,6 @@ extension BlobTrees {
       }
       let entry = try BlobEntry(decoding: try cursor.value(), of: key)
       guard try body(identity, entry) else { return }
-      isOn = try cursor.next()
     }
   }
 }

@@ -54,16 +54,6 @@ struct ExternalBlob: ColumnValue {
     let value = try row.external(column)
     return ExternalBlob(blob: try row.blob(value))
   }
-
-  func append(
-    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
-  ) throws(StoreError) { throw layout.noKey(column) }
-
-  static func take(
-    from key: inout KeyReader, as form: KeyForm
-  ) throws(StoreError) -> ExternalBlob {
-    throw key.fault("external values cannot be in a key")
-  }
 }
 
 extension RowReader {

@@ -6,7 +6,7 @@ extension RecordWriter {
   /// Returns the accounts of a record's blobs, to be changed; nil if it has no external fields.
   ///
   /// - Throws: `.invalidValue` where the store was not opened for blobs.
-  func accounts(of record: RecordTrees) throws(StoreError) -> BlobAccounts? {
+  func accounts(of record: Entity) throws(StoreError) -> BlobAccounts? {
     guard let blobs = record.blobs else { return nil }
     guard let session = trees.blobSession else {
       throw .invalidValue(
@@ -17,7 +17,7 @@ extension RecordWriter {
 
   /// Returns a finder of the blobs of a record's rows, also of rows that the transaction has changed or deleted; nil if it
   /// has none.
-  func blobFinder(of record: RecordTrees) -> BlobFinder? {
+  func blobFinder(of record: Entity) -> BlobFinder? {
     guard let blobs = record.blobs, let session = trees.blobSession else { return nil }
     return BlobFinder(
       .transaction(trees), blobs, session.keeper.located(), released: session.released)
@@ -28,7 +28,7 @@ extension RecordWriter {
   /// - Parameter old: The row that it takes the place of; empty if there is none.
   /// - Throws: `.limitExceeded`, `.corrupt`, `.full`, `.io`: then no tree has changed.
   func settled(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], over old: [UInt8], of record: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], over old: [UInt8], of record: Entity
   ) throws(StoreError) -> [UInt8]? {
     guard let accounts = try accounts(of: record) else { return nil }
     let settling = RowSettling(accounts, record.layout, waiting)
@@ -41,7 +41,7 @@ extension RecordWriter {
   ///   - old: Empty if there is none.
   ///   - new: Nil if there is none.
   func count(
-    _ key: RawSpan, from old: [UInt8], to new: RawSpan?, of record: RecordTrees
+    _ key: RawSpan, from old: [UInt8], to new: RawSpan?, of record: Entity
   ) throws(StoreError) {
     guard let accounts = try accounts(of: record) else { return }
     let layout = record.layout
@@ -61,18 +61,16 @@ extension RecordWriter {
   }
 
   /// Counts the references of all rows of a type less, which are to be deleted.
-  func releaseAll(of record: RecordTrees) throws(StoreError) {
+  func releaseAll(of record: Entity) throws(StoreError) {
     guard let accounts = try accounts(of: record), record.countsBlobs else { return }
     var changes: [BlobIdentity: Int] = [:]
     let layout = record.layout
     let cursor = try TreeAccess.transaction(trees).cursor(in: record.rows)
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       let row = try cursor.value()
       try layout.forEachReference(key: cursor.key, row: row) {
         changes[$0.identity, default: 0] -= 1
       }
-      isOn = try cursor.next()
     }
     let order = changes.keys.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     try accounts.apply(changes, in: order, countsAll: true)

@@ -1,24 +1,18 @@
-internal import Synchronization
+internal import FoundationEssentials
 
 /// A plan by which the values of one record type become keys and rows through their own `encode(to:)` and `init(from:)`.
 ///
-/// Coding keys are matched to fields by the properties' names, then by the stored ones.
+/// Between the type and the bytes is one `FieldValue` for each column. Coding keys are matched to fields by the properties'
+/// names, then by the stored ones.
 @usableFromInline
 final class CodingPlan: Sendable {
   let layout: RowLayout
-  private let tree: CodingTree
-  /// The encoders and decoders that are not in use, whose memory serves the next record.
-  private let idle = Mutex(Idle())
-
-  private struct Idle: ~Copyable {
-    var encodings: [RowEncoding] = []
-    var decodings: [RowDecoding] = []
-  }
+  private let root: CodingNode
 
   /// - Throws: `.invalidDescription` for what no type could be encoded as.
   init(_ record: CheckedRecord, layout: RowLayout) throws(StoreError) {
     self.layout = layout
-    tree = try CodingTree(record, layout)
+    root = try CodingNode(record, layout, type: record.type)
     try Self.refuseDoubleOptionals(record, layout)
   }
 
@@ -30,11 +24,8 @@ final class CodingPlan: Sendable {
   func write<Subject: Record>(
     _ record: Subject, to row: RowWriter, key: KeyEncoder
   ) throws(StoreError) {
-    let waiting = idle.withLock { $0.encodings.popLast() }
-    let encoding = waiting ?? RowEncoding(layout: layout, tree: tree)
-    try encoding.encode(record, to: row, key: key)
-    // One that has failed is not used again.
-    idle.withLock { $0.encodings.append(encoding) }
+    let values = try RecordEncoding(layout).encode(record, root)
+    try layout.encode(values, to: row, key: key)
   }
 
   /// Makes a record of its key and row.
@@ -44,11 +35,9 @@ final class CodingPlan: Sendable {
   func read<Subject: Record>(
     _ type: Subject.Type, key: RawSpan, row: RawSpan, blobs: BlobFinder? = nil
   ) throws(StoreError) -> Subject {
-    let waiting = idle.withLock { $0.decodings.popLast() }
-    let decoding = waiting ?? RowDecoding(layout: layout, tree: tree)
-    let record = try decoding.decode(type, key: key, row: row, blobs: blobs)
-    idle.withLock { $0.decodings.append(decoding) }
-    return record
+    let layout = layout
+    let values = try RowReader(key: key, row: row, layout: layout, blobs: blobs).columnValues()
+    return try RecordDecoding(layout, values).decode(type, root)
   }
 
   /// Refuses a property that no row could hold, if reflection shows the properties. If not, encoding it does.
@@ -62,5 +51,151 @@ final class CodingPlan: Sendable {
         record: record.schema.name, field: property.name, version: Int(layout.version),
         reason: "the property is an \(property.type), and a row has only one kind of nil")
     }
+  }
+}
+
+// MARK: Fields
+
+/// A field of a record or of a composite in it, as a coding key names it.
+final class CodingField: Sendable {
+  enum Kind: Sendable {
+    case scalar
+    case array
+    case coded(any FieldCodec)
+    case composite(CodingNode)
+    /// Not stored: what is decoded instead.
+    case transient(any Sendable)
+  }
+
+  /// The Swift property; by default the coding key has its name.
+  let property: String
+  /// Its stored name, without the composites around it.
+  let name: String
+  /// For errors: the stored name, with the composites around it.
+  let path: String
+  /// Its place in the layout's columns; −1 if it is not stored.
+  let column: Int
+  let kind: Kind
+
+  init(_ property: String, name: String, in composite: String?, column: Int, _ kind: Kind) {
+    self.property = property
+    self.name = name
+    path = composite.map { "\($0).\(name)" } ?? name
+    self.column = column
+    self.kind = kind
+  }
+}
+
+/// The fields of a record or of a composite in it, as coding keys name them.
+final class CodingNode: Sendable {
+  /// The stored name of a composite; nil of a record.
+  let path: String?
+  let fields: [CodingField]
+
+  /// A node without fields.
+  static let empty = CodingNode()
+
+  private init() {
+    path = nil
+    fields = []
+  }
+
+  /// - Parameters:
+  ///   - path: The stored name of the composite whose fields these are; nil for a record's.
+  ///   - type: Whose properties they are, if that is known. Coding keys come in their order as a rule.
+  /// - Throws: `.invalidDescription` where the schema does not have a field.
+  init(
+    _ record: CheckedRecord, _ layout: RowLayout, in path: String? = nil,
+    type: (any Any.Type)?
+  ) throws(StoreError) {
+    let properties = type.map { Reflection.storedProperties(of: $0) } ?? []
+    var fields: [CodingField] = []
+    for field in record.fields where field.composite == path {
+      guard let column = layout.index(named: field.name) else {
+        throw .invalidDescription(
+          record: record.schema.name, field: field.name, version: Int(layout.version),
+          reason: "the schema does not have it")
+      }
+      let kind: CodingField.Kind
+      switch field.type {
+      case .composite:
+        let type = properties.first { $0.name == field.property }?.type
+        kind = .composite(
+          try CodingNode(
+            record, layout, in: field.name, type: type.map { Reflection.wrapped($0) ?? $0 }))
+      case .array: kind = .array
+      case .transformable: kind = .coded(field.codec ?? JSONCodec())
+      default: kind = .scalar
+      }
+      let name = path.map { String(field.name.dropFirst($0.count + 1)) } ?? field.name
+      fields.append(CodingField(field.property, name: name, in: path, column: column, kind))
+    }
+    for described in record.transients where described.composite == path {
+      let transient = described.transient
+      fields.append(
+        CodingField(
+          transient.property, name: transient.property, in: path, column: -1,
+          .transient(transient.value)))
+    }
+    func order(_ field: CodingField) -> Int {
+      properties.firstIndex { $0.name == field.property } ?? properties.count
+    }
+    self.path = path
+    self.fields = fields.sorted { order($0) < order($1) }
+  }
+
+  /// Returns the field of a coding key: first the property of that name, then what is stored under it.
+  ///
+  /// - Parameter last: The place of the field that was asked for last. Keys come in one order as a rule, and some are asked
+  ///   for twice, so that is where to look first.
+  func field(_ key: String, after last: inout Int) -> CodingField? {
+    for index in last..<min(last + 2, fields.count) where fields[index].property == key {
+      last = index
+      return fields[index]
+    }
+    let found =
+      fields.firstIndex { $0.property == key } ?? fields.firstIndex { $0.name == key }
+    guard let found else { return nil }
+    last = found
+    return fields[found]
+  }
+
+  /// Returns the name of a key of this node in errors.
+  func path(of key: String) -> String { path.map { "\($0).\(key)" } ?? key }
+}
+
+/// A key of a coding path: a field's name.
+struct FieldKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+
+  init?(intValue: Int) { nil }
+
+  /// Returns the coding path of a field.
+  static func path(_ name: String?) -> [any CodingKey] {
+    name?.split(separator: ".").map { FieldKey(stringValue: String($0)) } ?? []
+  }
+}
+
+extension RowReader {
+  /// Returns one value for each column; those of composites only say whether they are null.
+  ///
+  /// - Throws: `.corrupt` where the bytes are no such record.
+  fileprivate func columnValues() throws(StoreError) -> [FieldValue] {
+    let layout = layout
+    var values = [FieldValue](repeating: .null, count: layout.columns.count)
+    var key = KeyReader(key, layout: layout)
+    for part in layout.key.columns { values[Int(part.column)] = try key.value(part) }
+    try key.finish()
+    for (index, column) in layout.columns.enumerated() where !isNull(column.place) {
+      switch column.place.kind {
+      case .key: continue
+      case .composite: values[index] = .composite([:])
+      case .fixed, .variable: values[index] = try value(index)
+      }
+    }
+    return values
   }
 }

@@ -105,7 +105,7 @@ private struct ComputedBuilder {
     _ expression: FieldExpression, depth: Int
   ) throws(StoreError) -> Operand {
     if case .field(let name) = expression, let column = layout.column(named: name),
-      case .array(let elementType) = column.field.type, let type = elementType.scalar
+      case .array(let type) = column.field.type
     {
       return Operand(
         step: terms.append(ComputedStep(.elements, type: type, at: column.place)), kind: .integer)
@@ -206,7 +206,6 @@ extension Operand.Kind {
     self =
       switch type {
       case .boolean: .boolean
-      case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64: .integer
       case .float, .double: .double
       case .date: .date
       case .uuid: .uuid
@@ -214,6 +213,7 @@ extension Operand.Kind {
       case .string: .string
       case .url: .url
       case .binaryData: .data
+      default: .integer
       }
   }
 

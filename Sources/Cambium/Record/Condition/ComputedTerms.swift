@@ -148,16 +148,9 @@ extension ComputedTerms {
     case .composite: return .null
     case .fixed: break
     }
+    if let value = record.row.integer(step.type, at: index) { return .integer(value) }
     switch step.type {
     case .boolean: return .integer(try record.boolean(index) ? 1 : 0)
-    case .int8: return .integer(Int128(record.load(index, as: Int8.self)))
-    case .int16: return .integer(Int128(record.load(index, as: Int16.self)))
-    case .int32: return .integer(Int128(record.load(index, as: Int32.self)))
-    case .int64: return .integer(Int128(record.load(index, as: Int64.self)))
-    case .uint8: return .integer(Int128(record.load(index, as: UInt8.self)))
-    case .uint16: return .integer(Int128(record.load(index, as: UInt16.self)))
-    case .uint32: return .integer(Int128(record.load(index, as: UInt32.self)))
-    case .uint64: return .integer(Int128(record.load(index, as: UInt64.self)))
     case .float: return .double(Double(record.float(index)))
     case .double, .date: return .double(record.double(index))
     default: return .bytes(record.row.part(index, 16).array())

@@ -19,7 +19,7 @@ struct ElementTerm: Sendable {
     case .double(let value): element = .double(value)
     case .date(let value): element = .double(value.timeIntervalSinceReferenceDate)
     default:
-      guard let bytes = value.rowBytes(of: type) else { return nil }
+      guard let bytes = type.swiftType.rowBytes(of: value) else { return nil }
       element = .bytes(bytes)
     }
   }
@@ -43,14 +43,5 @@ struct ElementTerm: Sendable {
         : Double(bitPattern: bytes.load(0, as: UInt64.self))
       return value == element
     }
-  }
-}
-
-extension FieldValue {
-  /// Returns the bytes that a row has for a value of the type, in an array, too; nil if it is of another type.
-  func rowBytes(of type: ScalarType) -> [UInt8]? {
-    guard let width = type.fixedWidth else { return variableBytes(of: type.columnType) }
-    guard let bits = bits(of: type) else { return nil }
-    return (0..<width).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt128($0))) }
   }
 }

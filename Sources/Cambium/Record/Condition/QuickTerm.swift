@@ -12,7 +12,7 @@ struct QuickTerm: BitwiseCopyable, Sendable {
 
   /// Fails if the question has to be asked of a whole record.
   init?(_ term: RowTerm, _ layout: RowLayout) {
-    guard term.onFalse == RowTerm.reject, term.action.isOfFixedNumber else { return nil }
+    guard term.onFalse == RowTerm.reject, term.action == .number else { return nil }
     self.term = term
     lengthMin = layout.fixedEnd
     let bit = term.nullBitIndex
@@ -28,14 +28,5 @@ struct QuickTerm: BitwiseCopyable, Sendable {
     }
     if row.load(nullOffset, as: UInt8.self) & nullMask != 0 { return !term.orders.has(.null) }
     return !term.orders.has(term.orderOfFixedNumber(in: row))
-  }
-}
-
-extension RowTerm.Action {
-  fileprivate var isOfFixedNumber: Bool {
-    switch self {
-    case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double: true
-    default: false
-    }
   }
 }

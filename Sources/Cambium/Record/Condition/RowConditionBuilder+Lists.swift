@@ -30,7 +30,7 @@ extension RowConditionBuilder {
     let operand = UInt64(operands.lists.count)
     guard let type = column.field.type.scalar else {
       operands.lists.append(
-        RowList(bytes: values.map { $0.variableBytes(of: column.field.type) ?? [] }))
+        RowList(bytes: values.map { $0.rowBytes(of: column.field.type) ?? [] }))
       return RowTerm(.bytesInList, orders, at: column.place, operand: operand)
     }
     if column.place.kind == .key {
@@ -59,7 +59,7 @@ extension RowConditionBuilder {
       return (RowList(decimals: decimals), .decimalInList)
     }
     if type.keyWidth == 0 || type == .uuid {
-      return (RowList(bytes: values.map { $0.rowBytes(of: type) ?? [] }), .bytesInList)
+      return (RowList(bytes: values.map { type.swiftType.rowBytes(of: $0) ?? [] }), .bytesInList)
     }
     return (RowList(words: values.compactMap { $0.word }), .wordInList)
   }
@@ -96,11 +96,11 @@ extension RowConditionBuilder {
   mutating func element(
     _ column: Column, _ value: FieldValue
   ) throws(StoreError) -> RowTerm? {
-    guard case .array(let elementType) = column.field.type, let type = elementType.scalar else {
+    guard case .array(let type) = column.field.type else {
       throw layout.queryRefusal(column, "\(column.field.type) has no elements")
     }
     if value == .null { return nil }
-    guard let value = value.compared(as: elementType), let term = ElementTerm(value, of: type)
+    guard let value = value.compared(as: .scalar(type)), let term = ElementTerm(value, of: type)
     else { throw layout.queryRefusal(column, "its elements cannot be compared with \(value)") }
     operands.elements.append(term)
     return RowTerm(

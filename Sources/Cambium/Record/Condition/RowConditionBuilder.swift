@@ -102,7 +102,7 @@ extension RowConditionBuilder {
       }
       return RowTerm(
         .bytes, orders, at: column.place,
-        operand: keep(value.variableBytes(of: column.field.type) ?? []))
+        operand: keep(value.rowBytes(of: column.field.type) ?? []))
     }
     if value.isNaN {
       return RowTerm(.isThere, orders.has(.none) ? [.same, .null] : [], at: column.place)
@@ -127,7 +127,9 @@ extension RowConditionBuilder {
       operands.decimals.append(DecimalParts(value))
       return UInt64(operands.decimals.count - 1)
     default:
-      guard let bytes = value.rowBytes(of: type) else { throw layout.queryRefusal(column, value) }
+      guard let bytes = type.swiftType.rowBytes(of: value) else {
+        throw layout.queryRefusal(column, value)
+      }
       return keep(bytes)
     }
   }
@@ -174,19 +176,10 @@ extension RowTerm.Action {
     self =
       switch type {
       case .boolean: .boolean
-      case .int8: .int8
-      case .int16: .int16
-      case .int32: .int32
-      case .int64: .int64
-      case .uint8: .uint8
-      case .uint16: .uint16
-      case .uint32: .uint32
-      case .uint64: .uint64
-      case .float: .float
-      case .double, .date: .double
       case .uuid: .uuid
       case .decimal: .decimal
       case .string, .url, .binaryData: .bytes
+      default: .number
       }
   }
 }

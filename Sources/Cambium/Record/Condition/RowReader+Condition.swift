@@ -11,19 +11,13 @@ extension RowReader {
   func word(_ type: ScalarType, at offset: Int) throws(StoreError) -> UInt64? {
     switch type {
     case .boolean: return try boolean(offset) ? 1 : 0
-    case .int8: return UInt64(bitPattern: Int64(load(offset, as: Int8.self)))
-    case .int16: return UInt64(bitPattern: Int64(load(offset, as: Int16.self)))
-    case .int32: return UInt64(bitPattern: Int64(load(offset, as: Int32.self)))
-    case .uint8: return UInt64(load(offset, as: UInt8.self))
-    case .uint16: return UInt64(load(offset, as: UInt16.self))
-    case .uint32: return UInt64(load(offset, as: UInt32.self))
     case .float:
       let value = float(offset)
       return value.isNaN ? nil : UInt64(value.keyBits)
     case .double, .date:
       let value = double(offset)
       return value.isNaN ? nil : value.keyBits
-    default: return load(offset, as: UInt64.self)
+    default: return row.integer(type, at: offset).map { UInt64(truncatingIfNeeded: $0) }
     }
   }
 
@@ -72,21 +66,6 @@ enum KeySkip: BitwiseCopyable, Sendable {
         offset += 1
       }
       return nil
-    }
-  }
-}
-
-extension ScalarType {
-  /// The `fixedWidth` of types that have one; 0 for others.
-  @inline(__always)
-  var keyWidth: Int {
-    switch self {
-    case .boolean, .int8, .uint8: 1
-    case .int16, .uint16: 2
-    case .int32, .uint32, .float: 4
-    case .int64, .uint64, .double, .date: 8
-    case .uuid: 16
-    case .decimal, .string, .url, .binaryData: 0
     }
   }
 }

@@ -23,7 +23,9 @@ struct RowTerm: BitwiseCopyable, Sendable {
 
   enum Action: UInt8, BitwiseCopyable {
     case isThere
-    case boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double, uuid
+    /// A number of fixed width, or a date.
+    case number
+    case boolean, uuid
     case bytes, prefix, decimal
     /// A part of the key, by its width.
     case key1, key2, key4, key8
@@ -124,8 +126,7 @@ extension RowTerm {
   ) throws(StoreError) -> Orders {
     let place = Int(place)
     switch action {
-    case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double:
-      return orderOfFixedNumber(in: record.row)
+    case .number: return orderOfFixedNumber(in: record.row)
     case .boolean: return unsigned(try record.boolean(place) ? UInt8(1) : 0)
     case .bytes: return order(of: record.bytes(place), operands)
     case .prefix: return prefixOrder(of: record.bytes(place), operands)
@@ -140,7 +141,7 @@ extension RowTerm {
   @inline(__always)
   func orderOfFixedNumber(in row: RawSpan) -> Orders {
     let place = Int(place)
-    switch action {
+    switch type {
     case .int8: return signed(row.load(place, as: Int8.self))
     case .int16: return signed(row.load(place, as: Int16.self))
     case .int32: return signed(row.load(place, as: Int32.self))

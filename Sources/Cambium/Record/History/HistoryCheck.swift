@@ -18,8 +18,7 @@ extension RecordCheck {
     let floor = try HistoryFloor.find(trees, slot)
     let cursor = try trees.cursor(in: slot)
     var before: HistoryKey?
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       if cursor.key.byteCount > 0 {
         let key = try HistoryKey(cursor.key)
         guard let floor else { throw .historyFault(cursor.key, "nothing says where it begins") }
@@ -36,7 +35,6 @@ extension RecordCheck {
         }
         before = key
       }
-      isOn = try cursor.next()
     }
   }
 

@@ -38,14 +38,14 @@ extension HistoryWriter {
   /// - Complexity: a lookup for each record that was changed.
   /// - Throws: `.corrupt`, `.full`, `.io`.
   func write(
-    _ changes: ChangedRecords, of types: RecordTypes, after last: UInt64?, date: Double,
+    _ changes: ChangedRecords, of entities: Entities, after last: UInt64?, date: Double,
     author: String?, keepsOld: Bool
   ) throws(StoreError) -> Int {
     if last != sequence - 1 { try beginAnewWhereCommitsAreMissing() }
     var part = HistoryPart(date: date, author: author)
     var count: UInt32 = 0
     for number in changes.before.keys.sortedRarely() {
-      guard let record = types.trees(number: number) else { continue }
+      guard let record = entities.entity(number: number) else { continue }
       let rows = changes.before[number] ?? [:]
       for key in rows.keys.sortedRarely(by: { $0.rawSpan.compare($1.rawSpan) < 0 }) {
         let old = rows[key] ?? nil
@@ -66,7 +66,7 @@ extension HistoryWriter {
 
   /// Returns the kind of a record's change; nil if it is unchanged.
   private func kind(
-    of key: [UInt8], from old: [UInt8]?, in record: RecordTrees
+    of key: [UInt8], from old: [UInt8]?, in record: Entity
   ) throws(StoreError) -> HistoryKind? {
     var new: [UInt8] = []
     let isThere = try trees.copyValue(of: key.rawSpan, in: record.rows, to: &new)
@@ -81,8 +81,7 @@ extension HistoryWriter {
   }
 
   private func put(_ key: [UInt8], _ value: [UInt8]) throws(StoreError) {
-    try trees.put(
-      key.rawSpan, value.rawSpan, schemaVersion: RecordTypes.systemVersion, in: slot)
+    try trees.put(key.rawSpan, value.rawSpan, in: slot)
   }
 
   /// Has the history begin behind the commit, where there is one: what came before leads to another state.

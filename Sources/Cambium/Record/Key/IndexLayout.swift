@@ -71,6 +71,22 @@ extension IndexLayout {
     return .primaryKey
   }
 
+  /// Calls `body` with each entry that a record has in the index.
+  ///
+  /// - Parameters:
+  ///   - encoder: Memory for the entry's key.
+  ///   - body: Is given the entry's key and value, and true if no other record may have the same.
+  /// - Throws: as `encode(_:to:)`, and what `body` throws.
+  @inline(__always)
+  func forEachEntry(
+    of record: RowReader, in encoder: KeyEncoder,
+    _ body: (_ key: RawSpan, _ value: RawSpan, _ isSole: Bool) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    guard let value = try encode(record, to: encoder) else { return }
+    let isRecord = value == .primaryKey
+    try body(encoder.key, isRecord ? record.key : RawSpan(), isRecord && schema.isUnique)
+  }
+
   /// The primary key of the record whose entry this is.
   ///
   /// - Throws: `.corrupt` (K1, K2).

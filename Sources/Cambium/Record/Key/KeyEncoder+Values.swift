@@ -10,7 +10,7 @@ extension KeyEncoder {
     if record.isNull(column.place) { return appendNull(column.form) }
     let index = column.place.index
     switch column.place.kind {
-    case .fixed: try appendFixed(column, at: index, from: record)
+    case .fixed: try appendFixed(column, from: record)
     case .variable where column.type == .decimal:
       try append(try record.decimal(index), column, of: record.layout)
     case .variable: append(record.bytes(index), column.form)
@@ -20,24 +20,31 @@ extension KeyEncoder {
   }
 
   private func appendFixed(
-    _ column: KeyColumn, at offset: Int, from record: RowReader
+    _ column: KeyColumn, from record: RowReader
   ) throws(StoreError) {
-    let form = column.form
     switch column.type {
-    case .boolean: append(try record.boolean(offset), form)
-    case .int8: append(record.load(offset, as: Int8.self), form)
-    case .int16: append(record.load(offset, as: Int16.self), form)
-    case .int32: append(record.load(offset, as: Int32.self), form)
-    case .int64: append(record.load(offset, as: Int64.self), form)
-    case .uint8: append(record.load(offset, as: UInt8.self), form)
-    case .uint16: append(record.load(offset, as: UInt16.self), form)
-    case .uint32: append(record.load(offset, as: UInt32.self), form)
-    case .uint64: append(record.load(offset, as: UInt64.self), form)
-    case .float: try append(record.float(offset), column, of: record.layout)
-    case .double, .date: try append(record.double(offset), column, of: record.layout)
-    case .uuid: append(record.uuid(offset), form)
+    case .boolean: try append(Bool.self, column, from: record)
+    case .int8: try append(Int8.self, column, from: record)
+    case .int16: try append(Int16.self, column, from: record)
+    case .int32: try append(Int32.self, column, from: record)
+    case .int64: try append(Int64.self, column, from: record)
+    case .uint8: try append(UInt8.self, column, from: record)
+    case .uint16: try append(UInt16.self, column, from: record)
+    case .uint32: try append(UInt32.self, column, from: record)
+    case .uint64: try append(UInt64.self, column, from: record)
+    case .float: try append(Float.self, column, from: record)
+    case .double, .date: try append(Double.self, column, from: record)
+    case .uuid: try append(UUID.self, column, from: record)
     case .decimal, .string, .url, .binaryData: preconditionFailure("their width varies")
     }
+  }
+
+  @inline(__always)
+  private func append<Scalar: FixedScalar>(
+    _ type: Scalar.Type, _ column: KeyColumn, from record: RowReader
+  ) throws(StoreError) {
+    let value = try Scalar.get(from: record, at: column.place.index)
+    try value.append(to: self, as: column, of: record.layout)
   }
 
   /// Appends a part with a value of the column's type.
@@ -47,36 +54,9 @@ extension KeyEncoder {
   func append(
     _ value: FieldValue, _ column: KeyColumn, of layout: RowLayout
   ) throws(StoreError) {
-    let form = column.form
-    switch value {
-    case .null where form.contains(.isOptional): appendNull(form)
-    case .string(let value) where column.type == .string: append(value, form)
-    case .url(let value) where column.type == .url: append(value, form)
-    case .data(let value) where column.type == .binaryData: append(value, form)
-    case .decimal(let value) where column.type == .decimal: try append(value, column, of: layout)
-    case .float(let value) where column.type == .float: try append(value, column, of: layout)
-    case .double(let value) where column.type == .double: try append(value, column, of: layout)
-    case .date(let value) where column.type == .date: try append(value, column, of: layout)
-    default:
-      guard let bits = value.bits(of: column.type) else {
-        throw layout.refusal(layout.columns[Int(column.column)], value)
-      }
-      append(bits: bits, column)
-    }
-  }
-
-  private func append(bits: UInt128, _ column: KeyColumn) {
-    let form = column.form
-    switch column.type {
-    case .int8: append(Int8(truncatingIfNeeded: bits), form)
-    case .int16: append(Int16(truncatingIfNeeded: bits), form)
-    case .int32: append(Int32(truncatingIfNeeded: bits), form)
-    case .int64: append(Int64(truncatingIfNeeded: bits), form)
-    case .boolean, .uint8: append(UInt8(truncatingIfNeeded: bits), form)
-    case .uint16: append(UInt16(truncatingIfNeeded: bits), form)
-    case .uint32: append(UInt32(truncatingIfNeeded: bits), form)
-    case .uint64: append(UInt64(truncatingIfNeeded: bits), form)
-    default: append(UUID(bytesOf: bits), form)
+    if case .null = value, column.form.contains(.isOptional) { return appendNull(column.form) }
+    guard try column.type.swiftType.append(value, to: self, as: column, of: layout) else {
+      throw layout.refusal(layout.columns[Int(column.column)], value)
     }
   }
 }

@@ -43,42 +43,12 @@ extension KeyEncoder {
   /// Appends a part that is null.
   func appendNull(_ form: KeyForm) {
     precondition(form.contains(.isOptional), "the part cannot be null")
-    appendWord(UInt8(0), form.intersection(.isDescending))
-  }
-
-  @inline(__always)
-  func append<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, _ form: KeyForm)
-  where Value.Magnitude: BitwiseCopyable {
-    let bits = Value.Magnitude(truncatingIfNeeded: value)
-    appendWord(Value.isSigned ? bits ^ (1 &<< (Value.Magnitude(Value.bitWidth) &- 1)) : bits, form)
-  }
-
-  @inline(__always)
-  func append(_ value: Bool, _ form: KeyForm) { appendWord(UInt8(value ? 1 : 0), form) }
-
-  @inline(__always)
-  func append(_ value: UUID, _ form: KeyForm) {
-    appendWord(UInt128(bytesOf: value).byteSwapped, form)
-  }
-
-  /// - Throws: `.invalidValue` for what is not a number; so for every type that can be that.
-  func append(_ value: Double, _ column: KeyColumn, of layout: RowLayout) throws(StoreError) {
-    guard !value.isNaN else { throw layout.notANumber(column) }
-    appendWord(value.keyBits, column.form)
-  }
-
-  func append(_ value: Float, _ column: KeyColumn, of layout: RowLayout) throws(StoreError) {
-    guard !value.isNaN else { throw layout.notANumber(column) }
-    appendWord(value.keyBits, column.form)
-  }
-
-  func append(_ value: Date, _ column: KeyColumn, of layout: RowLayout) throws(StoreError) {
-    try append(value.timeIntervalSinceReferenceDate, column, of: layout)
+    append(UInt8(0), form.intersection(.isDescending))
   }
 
   /// Appends a number that sorts as the value does.
   @inline(__always)
-  private func appendWord<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
+  func append<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
     _ word: Word, _ form: KeyForm
   ) {
     let mask: UInt8 = form.contains(.isDescending) ? 0xff : 0
@@ -127,10 +97,6 @@ extension KeyEncoder {
   func append(_ value: String, _ form: KeyForm) {
     unsafe append(value.utf8Span.span.bytes, form)
   }
-
-  func append(_ value: URL, _ form: KeyForm) { append(value.absoluteString, form) }
-
-  func append(_ value: Data, _ form: KeyForm) { append(value.bytes, form) }
 
   /// Appends the bytes of a string, a URL or data; of a string without case, they are UTF-8.
   func append(_ bytes: RawSpan, _ form: KeyForm) {
@@ -233,7 +199,7 @@ extension MutableRawSpan {
 }
 
 extension RowLayout {
-  fileprivate func notANumber(_ column: KeyColumn) -> StoreError {
+  func notANumber(_ column: KeyColumn) -> StoreError {
     .invalidValue(
       record: record.name, field: columns[Int(column.column)].field.name,
       reason: "what is not a number has no place in an order, so it cannot be in a key")

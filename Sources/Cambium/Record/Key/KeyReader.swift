@@ -51,46 +51,9 @@ extension KeyReader {
     return marker == 0
   }
 
+  /// Reads a number that sorts as the value does.
   @inline(__always)
-  mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
-    _ type: Value.Type, _ form: KeyForm
-  ) throws(StoreError) -> Value where Value.Magnitude: BitwiseCopyable {
-    let bits = try word(Value.Magnitude.self, form)
-    let turned = Value.Magnitude(1) &<< (Value.Magnitude(Value.bitWidth) &- 1)
-    return Value(truncatingIfNeeded: Value.isSigned ? bits ^ turned : bits)
-  }
-
-  mutating func boolean(_ form: KeyForm) throws(StoreError) -> Bool {
-    let byte = try word(UInt8.self, form)
-    guard byte <= 1 else { throw fault("a boolean is \(byte)") }
-    return byte == 1
-  }
-
-  @inline(__always)
-  mutating func uuid(_ form: KeyForm) throws(StoreError) -> UUID {
-    UUID(bytesOf: try word(UInt128.self, form).byteSwapped)
-  }
-
-  mutating func double(_ form: KeyForm) throws(StoreError) -> Double {
-    guard let value = Double(keyBits: try word(UInt64.self, form)) else {
-      throw fault("a double is not a number, or −0.0")
-    }
-    return value
-  }
-
-  mutating func float(_ form: KeyForm) throws(StoreError) -> Float {
-    guard let value = Float(keyBits: try word(UInt32.self, form)) else {
-      throw fault("a float is not a number, or −0.0")
-    }
-    return value
-  }
-
-  mutating func date(_ form: KeyForm) throws(StoreError) -> Date {
-    Date(timeIntervalSinceReferenceDate: try double(form))
-  }
-
-  @inline(__always)
-  private mutating func word<Word: FixedWidthInteger & BitwiseCopyable>(
+  mutating func word<Word: FixedWidthInteger & BitwiseCopyable>(
     _ type: Word.Type, _ form: KeyForm
   ) throws(StoreError) -> Word {
     let size = MemoryLayout<Word>.size
@@ -216,24 +179,6 @@ extension KeyReader {
   mutating func value(_ column: KeyColumn) throws(StoreError) -> FieldValue {
     let form = column.form
     if try isNull(form) { return .null }
-    return switch column.type {
-    case .boolean: .boolean(try boolean(form))
-    case .int8: .integer(Int64(try integer(Int8.self, form)))
-    case .int16: .integer(Int64(try integer(Int16.self, form)))
-    case .int32: .integer(Int64(try integer(Int32.self, form)))
-    case .int64: .integer(try integer(Int64.self, form))
-    case .uint8: .unsigned(UInt64(try integer(UInt8.self, form)))
-    case .uint16: .unsigned(UInt64(try integer(UInt16.self, form)))
-    case .uint32: .unsigned(UInt64(try integer(UInt32.self, form)))
-    case .uint64: .unsigned(try integer(UInt64.self, form))
-    case .float: .float(try float(form))
-    case .double: .double(try double(form))
-    case .date: .date(try date(form))
-    case .uuid: .uuid(try uuid(form))
-    case .decimal: .decimal(try decimal(form))
-    case .string: .string(try string(form))
-    case .url: .url(try url(form))
-    case .binaryData: .data(Data(try run(form)))
-    }
+    return try column.type.swiftType.fieldValue(from: &self, as: form)
   }
 }

@@ -12,7 +12,7 @@ struct ShortKey {
   init?(_ parts: [any FieldValueConvertible], of layout: KeyLayout) {
     guard parts.count == 1, layout.columns.count == 1 else { return nil }
     let column = layout.columns[0]
-    guard column.form.subtracting(.isLast).isEmpty, let width = column.type.columnType.fixedWidth,
+    guard column.form.subtracting(.isLast).isEmpty, let width = column.type.fixedWidth,
       let word = parts[0].fieldValue.bits(of: column.type)
     else { return nil }
     var bits: UInt128
@@ -35,5 +35,25 @@ struct ShortKey {
     @_lifetime(borrow self)
     @inline(__always)
     get { unsafe bytes.span.bytes.part(0, count) }
+  }
+}
+
+extension FieldValue {
+  /// The bits that a row has of it, lowest first; nil if it is not of the type, which is none of those without such bits.
+  fileprivate func bits(of type: ScalarType) -> UInt128? {
+    switch (type, self) {
+    case (.boolean, .boolean(let value)): value ? 1 : 0
+    case (.uuid, .uuid(let value)): UInt128(bytesOf: value)
+    case (.int64, .integer(let value)): UInt128(UInt64(bitPattern: value))
+    case (.int8, _): Int8(fieldValue: self).map { UInt128(UInt8(bitPattern: $0)) }
+    case (.int16, _): Int16(fieldValue: self).map { UInt128(UInt16(bitPattern: $0)) }
+    case (.int32, _): Int32(fieldValue: self).map { UInt128(UInt32(bitPattern: $0)) }
+    case (.int64, _): Int64(fieldValue: self).map { UInt128(UInt64(bitPattern: $0)) }
+    case (.uint8, _): UInt8(fieldValue: self).map { UInt128($0) }
+    case (.uint16, _): UInt16(fieldValue: self).map { UInt128($0) }
+    case (.uint32, _): UInt32(fieldValue: self).map { UInt128($0) }
+    case (.uint64, _): UInt64(fieldValue: self).map { UInt128($0) }
+    default: nil
+    }
   }
 }

@@ -14,17 +14,17 @@ struct Accesses {
   /// values as they are; nil if they do not fit.
   func access(of type: any Any.Type) -> (any PropertyAccess)? {
     switch field.type {
-    case .string: stringEnum(type)
+    case .scalar(.string): stringEnum(type)
+    case .scalar(let scalar): scalar.integer.flatMap { integer(type, in: $0) }
     case .transformable: field.codec.flatMap { coded(type, $0) }
-    case .array(let element): element.scalar.flatMap { array(type, of: $0) }
+    case .array(let element): array(type, of: element)
     case .external(let stored, _): external(type, stored)
-    default: field.type.scalar?.integer.flatMap { integer(type, in: $0) }
+    case .composite: nil
     }
   }
 
   private func access<Conversion: ValueConversion>(_ conversion: Conversion) -> any PropertyAccess {
-    field.isOptional
-      ? OptionalAccess(conversion: conversion) : ConvertedAccess(conversion: conversion)
+    ConvertedAccess(conversion: conversion, isOptional: field.isOptional)
   }
 }
 
@@ -38,18 +38,18 @@ extension Accesses {
     return (type as? any RecordStringEnum.Type).map { make($0) }
   }
 
-  private func integer<Stored: ColumnInteger>(_ type: any Any.Type, in column: Stored.Type)
+  private func integer<Stored: StoredInteger>(_ type: any Any.Type, in column: Stored.Type)
     -> (any PropertyAccess)?
   {
     func make<Value: RecordIntegerEnum>(_: Value.Type) -> any PropertyAccess {
       access(IntegerEnumConversion<Value, Stored>(place: place))
     }
-    func widened<Value: ColumnInteger>(_: Value.Type) -> (any PropertyAccess)? {
+    func widened<Value: StoredInteger>(_: Value.Type) -> (any PropertyAccess)? {
       guard Stored(exactly: Value.min) != nil, Stored(exactly: Value.max) != nil else { return nil }
       return access(IntegerConversion<Value, Stored>(place: place))
     }
     if let type = type as? any RecordIntegerEnum.Type { return make(type) }
-    return ScalarType(valuesOf: type)?.integer.flatMap { widened($0) }
+    return (type as? any StoredInteger.Type).flatMap { widened($0) }
   }
 
   private func coded(_ type: any Any.Type, _ codec: any FieldCodec) -> (any PropertyAccess)? {
@@ -59,7 +59,7 @@ extension Accesses {
     return (type as? any Codable.Type).map { make($0) }
   }
 
-  private func external(_ type: any Any.Type, _ stored: ColumnType) -> (any PropertyAccess)? {
+  private func external(_ type: any Any.Type, _ stored: ScalarType) -> (any PropertyAccess)? {
     switch stored {
     case .binaryData where type == Blob.self: access(ExternalConversion<Blob>(place: place))
     case .binaryData where type == Data.self: access(ExternalConversion<Data>(place: place))
@@ -69,13 +69,13 @@ extension Accesses {
   }
 
   private func array(_ type: any Any.Type, of scalar: ScalarType) -> (any PropertyAccess)? {
-    func make<Element: ElementValue>(_: Element.Type) -> any PropertyAccess {
+    func make<Element: StoredScalar>(_: Element.Type) -> any PropertyAccess {
       access(ArrayConversion<Element>())
     }
-    guard let element = Reflection.element(type), ScalarType(valuesOf: element) == scalar else {
-      return nil
-    }
-    return (element as? any ElementValue.Type).map { make($0) }
+    guard let element = Reflection.element(type).flatMap({ ScalarType.swiftType($0) }),
+      element.scalarType == scalar
+    else { return nil }
+    return make(element)
   }
 }
 

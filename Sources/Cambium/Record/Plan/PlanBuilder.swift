@@ -38,7 +38,7 @@ struct PlanBuilder {
     for match in matches {
       switch match.use {
       case .scalar(let scalar, let column):
-        add(match, .init(scalar), detail: 0, column, outer)
+        add(match, .scalar(scalar), detail: 0, column, outer)
       case .access(let access, let column):
         accesses.append(access)
         add(match, .access, detail: accesses.count - 1, column, outer)

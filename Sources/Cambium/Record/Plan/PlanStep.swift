@@ -11,12 +11,9 @@ struct PlanStep: BitwiseCopyable {
   /// The optional composites that it is in, a bit for each.
   let composites: UInt32
 
-  enum Action: UInt8, BitwiseCopyable {
-    case boolean
-    case int8, int16, int32, int64
-    case uint8, uint16, uint32, uint64
-    case float, double, date
-    case uuid, decimal, string, url, binaryData
+  enum Action: Hashable, BitwiseCopyable {
+    /// As it is.
+    case scalar(ScalarType)
     /// By way of its type.
     case access
     /// Not stored.
@@ -25,29 +22,6 @@ struct PlanStep: BitwiseCopyable {
     case composite
     /// Nothing of that composite follows.
     case compositeEnd
-
-    init(_ scalar: ScalarType) {
-      self =
-        switch scalar {
-        case .boolean: .boolean
-        case .int8: .int8
-        case .int16: .int16
-        case .int32: .int32
-        case .int64: .int64
-        case .uint8: .uint8
-        case .uint16: .uint16
-        case .uint32: .uint32
-        case .uint64: .uint64
-        case .float: .float
-        case .double: .double
-        case .date: .date
-        case .uuid: .uuid
-        case .decimal: .decimal
-        case .string: .string
-        case .url: .url
-        case .binaryData: .binaryData
-        }
-    }
   }
 }
 

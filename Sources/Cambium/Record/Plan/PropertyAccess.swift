@@ -29,78 +29,61 @@ protocol PropertyAccess: Sendable {
 
 struct ConvertedAccess<Conversion: ValueConversion>: PropertyAccess {
   let conversion: Conversion
+  let isOptional: Bool
 
-  func write(
-    _ property: UnsafeRawPointer, to row: RowWriter, at place: ColumnPlace
-  ) throws(StoreError) {
-    let value = unsafe property.assumingMemoryBound(to: Conversion.Value.self)
-    try unsafe conversion.stored(value.pointee).put(in: row, at: place.index)
+  /// The property's value; nil if it is an optional without one.
+  private func value(_ property: UnsafeRawPointer) -> Conversion.Value? {
+    isOptional
+      ? unsafe property.assumingMemoryBound(to: Conversion.Value?.self).pointee
+      : unsafe property.assumingMemoryBound(to: Conversion.Value.self).pointee
   }
 
-  func write(
-    _ property: UnsafeRawPointer, to key: KeyEncoder, _ column: KeyColumn, of layout: RowLayout
-  ) throws(StoreError) {
-    let value = unsafe property.assumingMemoryBound(to: Conversion.Value.self)
-    try unsafe conversion.stored(value.pointee).append(to: key, as: column, of: layout)
-  }
-
-  func read(
-    _ property: UnsafeMutableRawPointer, from row: borrowing RowReader, at place: ColumnPlace
-  ) throws(StoreError) {
-    let stored = try Conversion.Stored.get(from: row, at: place.index)
-    let value = try conversion.value(stored)
-    unsafe property.initializeMemory(as: Conversion.Value.self, to: value)
-  }
-
-  func read(
-    _ property: UnsafeMutableRawPointer, from key: inout KeyReader, as form: KeyForm
-  ) throws(StoreError) {
-    let value = try conversion.value(try Conversion.Stored.take(from: &key, as: form))
-    unsafe property.initializeMemory(as: Conversion.Value.self, to: value)
-  }
-
-  func destroy(_ property: UnsafeMutableRawPointer) {
-    unsafe property.assumingMemoryBound(to: Conversion.Value.self).deinitialize(count: 1)
-  }
-}
-
-struct OptionalAccess<Conversion: ValueConversion>: PropertyAccess {
-  let conversion: Conversion
-
-  func write(
-    _ property: UnsafeRawPointer, to row: RowWriter, at place: ColumnPlace
-  ) throws(StoreError) {
-    if let value = unsafe property.assumingMemoryBound(to: Conversion.Value?.self).pointee {
-      try conversion.stored(value).put(in: row, at: place.index)
+  private func fill(_ property: UnsafeMutableRawPointer, with value: consuming Conversion.Value) {
+    if isOptional {
+      unsafe property.initializeMemory(as: Conversion.Value?.self, to: value)
     } else {
-      row.setNull(at: place)
+      unsafe property.initializeMemory(as: Conversion.Value.self, to: value)
     }
+  }
+
+  func write(
+    _ property: UnsafeRawPointer, to row: RowWriter, at place: ColumnPlace
+  ) throws(StoreError) {
+    guard let value = unsafe value(property) else { return row.setNull(at: place) }
+    try conversion.stored(value).put(in: row, at: place.index)
   }
 
   func write(
     _ property: UnsafeRawPointer, to key: KeyEncoder, _ column: KeyColumn, of layout: RowLayout
   ) throws(StoreError) {
-    throw layout.noKey(column)
+    guard let value = unsafe value(property) else { throw layout.noKey(column) }
+    try conversion.stored(value).append(to: key, as: column, of: layout)
   }
 
   func read(
     _ property: UnsafeMutableRawPointer, from row: borrowing RowReader, at place: ColumnPlace
   ) throws(StoreError) {
-    var value: Conversion.Value?
-    if !row.isNull(place) {
-      value = try conversion.value(try Conversion.Stored.get(from: row, at: place.index))
+    if isOptional, row.isNull(place) {
+      unsafe property.initializeMemory(as: Conversion.Value?.self, to: nil)
+    } else {
+      let stored = try Conversion.Stored.get(from: row, at: place.index)
+      unsafe fill(property, with: try conversion.value(stored))
     }
-    unsafe property.initializeMemory(as: Conversion.Value?.self, to: value)
   }
 
   func read(
     _ property: UnsafeMutableRawPointer, from key: inout KeyReader, as form: KeyForm
   ) throws(StoreError) {
-    throw key.fault("an optional cannot be in a primary key")
+    let stored = try Conversion.Stored.take(from: &key, as: form)
+    unsafe fill(property, with: try conversion.value(stored))
   }
 
   func destroy(_ property: UnsafeMutableRawPointer) {
-    unsafe property.assumingMemoryBound(to: Conversion.Value?.self).deinitialize(count: 1)
+    if isOptional {
+      unsafe property.assumingMemoryBound(to: Conversion.Value?.self).deinitialize(count: 1)
+    } else {
+      unsafe property.assumingMemoryBound(to: Conversion.Value.self).deinitialize(count: 1)
+    }
   }
 }
 

@@ -100,7 +100,7 @@ extension PropertyMatcher {
       return .composite(
         parts, field.isOptional ? Accesses.composite(of: type) : nil, column: column)
     }
-    if let scalar = ScalarType(valuesOf: type), scalar.columnType == field.type {
+    if let scalar = ScalarType.swiftType(type)?.scalarType, field.type == .scalar(scalar) {
       return .scalar(scalar, column: column)
     }
     guard let access = Accesses(of: field, in: layout.record.name).access(of: type) else {

@@ -19,10 +19,8 @@ struct FieldPlace: Sendable {
   }
 }
 
-typealias ColumnInteger = BitwiseCopyable & ColumnValue & FixedWidthInteger & Sendable
-
 /// Integers of one width in a column of another, which has room for all of them.
-struct IntegerConversion<Value: ColumnInteger, Stored: ColumnInteger>: ValueConversion {
+struct IntegerConversion<Value: StoredInteger, Stored: StoredInteger>: ValueConversion {
   let place: FieldPlace
 
   func stored(_ value: Value) throws(StoreError) -> Stored {
@@ -38,7 +36,7 @@ struct IntegerConversion<Value: ColumnInteger, Stored: ColumnInteger>: ValueConv
   }
 }
 
-struct IntegerEnumConversion<Value: RecordIntegerEnum, Stored: ColumnInteger>: ValueConversion {
+struct IntegerEnumConversion<Value: RecordIntegerEnum, Stored: StoredInteger>: ValueConversion {
   let place: FieldPlace
 
   func stored(_ value: Value) throws(StoreError) -> Stored {
@@ -88,5 +86,52 @@ struct CodecConversion<Value: Codable>: ValueConversion {
     } catch {
       throw place.invalid("the codec \(codec.identifier) cannot decode it: \(error)")
     }
+  }
+}
+
+/// The bytes that a codec has made of a value.
+struct CodedBytes: ColumnValue {
+  let bytes: [UInt8]
+
+  func put(in row: RowWriter, at column: Int) throws(StoreError) {
+    try row.append(bytes.rawSpan, to: column)
+  }
+
+  static func get(from row: borrowing RowReader, at column: Int) throws(StoreError) -> CodedBytes {
+    CodedBytes(bytes: row.bytes(column).array())
+  }
+}
+
+struct ArrayConversion<Element: StoredScalar>: ValueConversion {
+  func stored(_ value: [Element]) throws(StoreError) -> ArrayValue<Element> {
+    ArrayValue(elements: value)
+  }
+
+  func value(_ stored: ArrayValue<Element>) throws(StoreError) -> [Element] { stored.elements }
+}
+
+/// The value of an array column.
+struct ArrayValue<Element: StoredScalar>: ColumnValue {
+  let elements: [Element]
+
+  func put(in row: RowWriter, at column: Int) throws(StoreError) {
+    var writer = ArrayWriter(of: Element.scalarType)
+    for element in elements { element.append(to: &writer) }
+    try row.append(writer.finish().rawSpan, to: column)
+  }
+
+  static func get(from row: borrowing RowReader, at column: Int) throws(StoreError) -> ArrayValue {
+    guard let array = ArrayReader(row.bytes(column), of: Element.scalarType) else {
+      throw row.fault(.rowValues, "an array is none of \(Element.self)")
+    }
+    var elements: [Element] = []
+    elements.reserveCapacity(array.count)
+    for index in 0..<array.count {
+      guard let element = Element(rowBytes: array.element(index)) else {
+        throw row.fault(.rowValues, "an element of an array is no \(Element.self)")
+      }
+      elements.append(element)
+    }
+    return ArrayValue(elements: elements)
   }
 }

@@ -34,6 +34,8 @@ struct ColumnPlace: Hashable, Sendable, BitwiseCopyable {
 /// A field as rows have it.
 struct Column: Hashable, Sendable {
   let field: FieldSchema
+  /// The type of its values, if each is one scalar.
+  let scalar: ScalarType?
   let place: ColumnPlace
   /// The bits to be set where it is null: its own, and those of what is in it.
   let nullBits: [Int]

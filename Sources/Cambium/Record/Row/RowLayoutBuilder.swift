@@ -84,7 +84,7 @@ extension RowLayoutBuilder {
       impliedNulls.append((outer, bit))
     }
     return Column(
-      field: field, place: place(field, nullBit: nullBit(of: index)),
+      field: field, scalar: field.type.scalar, place: place(field, nullBit: nullBit(of: index)),
       nullBits: bitsBelow[index] ?? [], parts: parts[index] ?? [])
   }
 

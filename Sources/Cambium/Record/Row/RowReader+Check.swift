@@ -18,7 +18,7 @@ extension RowReader {
 
   /// Checks that an external column has a value or refers to one. What it refers to is read where it is a string, and
   /// blobs can be found.
-  private func checkExternal(_ column: Int, of type: ColumnType) throws(StoreError) {
+  private func checkExternal(_ column: Int, of type: ScalarType) throws(StoreError) {
     switch try external(column) {
     case .waiting: throw fault(.rowExternal, "an external value waits to be stored")
     case .inline(let bytes):

@@ -104,12 +104,6 @@ extension RowReader {
   func float(_ offset: Int) -> Float { Float(bitPattern: load(offset, as: UInt32.self)) }
 
   @inline(__always)
-  func date(_ offset: Int) -> Date { Date(timeIntervalSinceReferenceDate: double(offset)) }
-
-  @inline(__always)
-  func uuid(_ offset: Int) -> UUID { UUID(bytesOf: load(offset, as: UInt128.self)) }
-
-  @inline(__always)
   func boolean(_ offset: Int) throws(StoreError) -> Bool {
     let byte = load(offset, as: UInt8.self)
     guard byte <= 1 else { throw fault(.rowValues, "a boolean is \(byte)") }
@@ -130,15 +124,6 @@ extension RowReader {
     }
     return string
   }
-
-  func url(_ column: Int) throws(StoreError) -> URL {
-    guard let url = URL(stored: try string(column)) else {
-      throw fault(.rowValues, "a URL is none")
-    }
-    return url
-  }
-
-  func data(_ column: Int) -> Data { Data(copying: bytes(column)) }
 
   /// The value of an external column, which is not null.
   func external(_ column: Int) throws(StoreError) -> ExternalValue {

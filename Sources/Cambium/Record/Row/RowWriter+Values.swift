@@ -8,7 +8,7 @@ extension RowWriter {
   ///
   /// - Throws: `.invalidValue` where the value is not one of the column's type; `.limitExceeded`.
   func set(_ value: FieldValue, of column: Column, in layout: RowLayout) throws(StoreError) {
-    guard value != .null else {
+    if case .null = value {
       guard column.field.isOptional else {
         throw layout.refusal(column, "it has no value, and is not optional")
       }
@@ -18,62 +18,26 @@ extension RowWriter {
     case .key: return
     case .composite:
       guard case .composite = value else { throw layout.refusal(column, value) }
-    case .fixed:
-      guard let type = column.field.type.scalar, let bits = value.bits(of: type) else {
-        throw layout.refusal(column, value)
-      }
-      store(bits, of: type, at: column.place.index)
-    case .variable where column.field.type.isExternal:
-      guard let blob = value.external(as: column.field.type) else {
-        throw layout.refusal(column, value)
-      }
-      try append(blob, to: column.place.index)
-    case .variable:
-      guard let bytes = value.variableBytes(of: column.field.type) else {
-        throw layout.refusal(column, value)
-      }
-      try append(bytes.rawSpan, to: column.place.index)
+    case .fixed, .variable:
+      guard try put(value, column) else { throw layout.refusal(column, value) }
     }
   }
 
-  private func store(_ bits: UInt128, of type: ScalarType, at offset: Int) {
-    switch type.fixedWidth {
-    case 1: store(UInt8(truncatingIfNeeded: bits), at: offset)
-    case 2: store(UInt16(truncatingIfNeeded: bits), at: offset)
-    case 4: store(UInt32(truncatingIfNeeded: bits), at: offset)
-    case 8: store(UInt64(truncatingIfNeeded: bits), at: offset)
-    default: store(bits, at: offset)
+  private func put(_ value: FieldValue, _ column: Column) throws(StoreError) -> Bool {
+    let index = column.place.index
+    if let scalar = column.scalar { return try scalar.swiftType.put(value, in: self, at: index) }
+    if column.field.type.isExternal {
+      guard let blob = value.external(as: column.field.type) else { return false }
+      try append(blob, to: index)
+    } else {
+      guard let bytes = value.rowBytes(of: column.field.type) else { return false }
+      try append(bytes.rawSpan, to: index)
     }
+    return true
   }
 }
 
 extension FieldValue {
-  /// Returns the bits that a fixed column of the type stores for it, lowest first; nil if it is of another type, or out of
-  /// its range.
-  func bits(of type: ScalarType) -> UInt128? {
-    switch (type, self) {
-    case (.boolean, .boolean(let value)): value ? 1 : 0
-    case (.int8, .integer(let value)): Int8(exactly: value).map { UInt128(UInt8(bitPattern: $0)) }
-    case (.int16, .integer(let value)):
-      Int16(exactly: value).map { UInt128(UInt16(bitPattern: $0)) }
-    case (.int32, .integer(let value)):
-      Int32(exactly: value).map { UInt128(UInt32(bitPattern: $0)) }
-    case (.int64, .integer(let value)): UInt128(UInt64(bitPattern: value))
-    case (.uint8, .unsigned(let value)): UInt8(exactly: value).map { UInt128($0) }
-    case (.uint16, .unsigned(let value)): UInt16(exactly: value).map { UInt128($0) }
-    case (.uint32, .unsigned(let value)): UInt32(exactly: value).map { UInt128($0) }
-    case (.uint64, .unsigned(let value)): UInt128(value)
-    case (.int8, .unsigned), (.int16, .unsigned), (.int32, .unsigned), (.int64, .unsigned),
-      (.uint8, .integer), (.uint16, .integer), (.uint32, .integer), (.uint64, .integer):
-      converted(to: type.columnType)?.bits(of: type)
-    case (.float, .float(let value)): UInt128(value.bitPattern)
-    case (.double, .double(let value)): UInt128(value.bitPattern)
-    case (.date, .date(let value)): UInt128(value.timeIntervalSinceReferenceDate.bitPattern)
-    case (.uuid, .uuid(let value)): UInt128(bytesOf: value)
-    default: nil
-    }
-  }
-
   /// Returns the value that an external column of the type stores for it; nil if it is of another type.
   fileprivate func external(as type: ColumnType) -> Blob? {
     switch (type, self) {
@@ -84,45 +48,18 @@ extension FieldValue {
     }
   }
 
-  /// Returns the bytes that a variable column of the type stores for it; nil if it is of another type.
-  func variableBytes(of type: ColumnType) -> [UInt8]? {
+  /// Returns the bytes that a row has of it in a column of the type; nil if it is of another type, or out of its range.
+  func rowBytes(of type: ColumnType) -> [UInt8]? {
     switch (type, self) {
-    case (.string, .string(let value)): return Array(value.utf8)
-    case (.url, .url(let value)): return Array(value.absoluteString.utf8)
-    case (.binaryData, .data(let value)), (.transformable, .data(let value)): return Array(value)
-    case (.decimal, .decimal(let value)):
-      var bytes: [UInt8] = []
-      DecimalParts(value).encode(to: &bytes)
-      return bytes
+    case (.transformable, .data(let value)): return Array(value)
     case (.array(let element), .array(let values)):
-      return element.scalar.flatMap { Self.arrayBytes(values, of: $0) }
-    default: return nil
-    }
-  }
-
-  private static func arrayBytes(_ values: [FieldValue], of type: ScalarType) -> [UInt8]? {
-    var writer = ArrayWriter(of: type)
-    for value in values {
-      if type.fixedWidth == nil {
-        guard let bytes = value.variableBytes(of: type.columnType) else { return nil }
-        writer.append(bytes.rawSpan)
-      } else {
-        guard let bits = value.bits(of: type) else { return nil }
-        writer.append(bits, of: type)
+      let type = element.swiftType
+      var writer = ArrayWriter(of: element)
+      for value in values {
+        guard type.append(value, to: &writer) else { return nil }
       }
-    }
-    return writer.finish()
-  }
-}
-
-extension ArrayWriter {
-  fileprivate mutating func append(_ bits: UInt128, of type: ScalarType) {
-    switch type.fixedWidth {
-    case 1: append(UInt8(truncatingIfNeeded: bits))
-    case 2: append(UInt16(truncatingIfNeeded: bits))
-    case 4: append(UInt32(truncatingIfNeeded: bits))
-    case 8: append(UInt64(truncatingIfNeeded: bits))
-    default: append(bits)
+      return writer.finish()
+    default: return type.scalar?.swiftType.rowBytes(of: self)
     }
   }
 }

@@ -76,6 +76,12 @@ extension RowWriter {
     for bit in column.nullBits { setNull(bit: bit) }
   }
 
+  /// Makes a column null that can be.
+  @inline(__always)
+  func setNull(at place: ColumnPlace) {
+    if let bit = place.nullBit { setNull(bit: bit) }
+  }
+
   @inline(__always)
   func setNull(bit: Int) {
     let offset = RowLayout.nullsOffset &+ bit &>> 3
@@ -93,23 +99,6 @@ extension RowWriter {
     var target = unsafe room()
     target.store(value, at: offset)
   }
-
-  @inline(__always)
-  func store(_ value: Bool, at offset: Int) { store(UInt8(value ? 1 : 0), at: offset) }
-
-  @inline(__always)
-  func store(_ value: Double, at offset: Int) { store(value.bitPattern, at: offset) }
-
-  @inline(__always)
-  func store(_ value: Float, at offset: Int) { store(value.bitPattern, at: offset) }
-
-  @inline(__always)
-  func store(_ value: Date, at offset: Int) {
-    store(value.timeIntervalSinceReferenceDate, at: offset)
-  }
-
-  @inline(__always)
-  func store(_ value: UUID, at offset: Int) { store(UInt128(bytesOf: value), at: offset) }
 }
 
 // MARK: Variable columns
@@ -133,21 +122,6 @@ extension RowWriter {
   @inline(__always)
   func append(_ value: String, to column: Int) throws(StoreError) {
     try unsafe append(value.utf8Span.span.bytes, to: column)
-  }
-
-  func append(_ value: URL, to column: Int) throws(StoreError) {
-    try append(value.absoluteString, to: column)
-  }
-
-  func append(_ value: Data, to column: Int) throws(StoreError) {
-    try append(value.bytes, to: column)
-  }
-
-  /// Appends a decimal, reduced.
-  func append(_ value: Decimal, to column: Int) throws(StoreError) {
-    var bytes: [UInt8] = []
-    DecimalParts(value).encode(to: &bytes)
-    try append(bytes.rawSpan, to: column)
   }
 
   /// Appends the value of an external column. Where it is long, or lies outside already, the row only numbers it.

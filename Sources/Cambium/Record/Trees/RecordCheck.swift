@@ -33,7 +33,7 @@ struct RecordCheck {
   ///   - watch: Told of every record that is looked at.
   /// - Throws: `.io`. Damage to pages is a fault, too.
   static func faults(
-    of types: [RecordTrees], in trees: TreeAccess, readingBlobs: Bool = false,
+    of types: [Entity], in trees: TreeAccess, readingBlobs: Bool = false,
     watch: (() -> Void)? = nil
   ) throws(StoreError) -> [StoreError] {
     var check = RecordCheck(trees, readsBlobs: readingBlobs)
@@ -54,13 +54,12 @@ struct RecordCheck {
 }
 
 extension RecordCheck {
-  private mutating func check(_ record: RecordTrees) throws(StoreError) {
+  private mutating func check(_ record: Entity) throws(StoreError) {
     var entryCounts = [Int](repeating: 0, count: record.indexes.count)
     let faultsBefore = faults.count
     var rowCount = 0
     let cursor = try trees.cursor(in: record.rows)
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       do throws(StoreError) {
         try checkRow(cursor.key, try cursor.value(), of: record, &entryCounts)
       } catch {
@@ -69,10 +68,9 @@ extension RecordCheck {
       rowCount += 1
       count += 1
       watch?()
-      isOn = try cursor.next()
     }
     try checkCount(
-      in: record.rows, named: RecordTrees.name(ofRows: record.record.number), found: rowCount)
+      in: record.rows, named: Entity.name(ofRows: record.record.number), found: rowCount)
     let isWhole = faults.count == faultsBefore
     for (index, expected) in zip(record.indexes, entryCounts) {
       do throws(StoreError) {
@@ -87,11 +85,11 @@ extension RecordCheck {
   ///
   /// - Parameter expected: How many entries the records have, where all of them are there.
   private mutating func check(
-    _ index: RecordTrees.IndexTree, of record: RecordTrees, expected: Int?
+    _ index: Entity.IndexTree, of record: Entity, expected: Int?
   ) throws(StoreError) {
     let found = try entryCount(in: index.slot)
     try checkCount(
-      in: index.slot, named: RecordTrees.name(ofIndex: index.layout.schema.number), found: found)
+      in: index.slot, named: Entity.name(ofIndex: index.layout.schema.number), found: found)
     if found == expected, try trees.isWhole(index.slot) { return }
     try checkEntries(of: index, record)
   }
@@ -99,10 +97,8 @@ extension RecordCheck {
   private func entryCount(in tree: TreeSlot) throws(StoreError) -> Int {
     let cursor = try trees.cursor(in: tree)
     var count = 0
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       count += 1
-      isOn = try cursor.next()
     }
     return count
   }
@@ -121,34 +117,34 @@ extension RecordCheck {
 
   /// Reads every column of a record, and looks for its entry in every index.
   private mutating func checkRow(
-    _ primaryKey: RawSpan, _ row: RawSpan, of record: RecordTrees, _ entryCounts: inout [Int]
+    _ primaryKey: RawSpan, _ row: RawSpan, of record: Entity, _ entryCounts: inout [Int]
   ) throws(StoreError) {
-    let (layout, key) = (record.layout, key)
     let blobs = readsBlobs ? trees.blobFinder(of: record) : nil
-    let reader = try RowReader(key: primaryKey, row: row, layout: layout, blobs: blobs)
+    let reader = try record.row(key: primaryKey, row: row, blobs: blobs)
     // Whether the blobs are there is seen with the map of blobs.
     try reader.check()
     for (place, index) in record.indexes.enumerated() {
-      guard let value = try encode(index, reader) else { continue }
-      entryCounts[place] += 1
-      var found: [UInt8] = []
-      let isThere = try trees.copyValue(of: key.key, in: index.slot, to: &found)
-      let isRight = found.rawSpan.compare(value == .primaryKey ? primaryKey : RawSpan()) == 0
-      if !isThere, try !trees.isWhole(index.slot) { continue }
-      if !isThere || !isRight {
-        throw layout.fault(
-          key: primaryKey, .indexEntries,
-          "index \(index.layout.schema.name) has \(isThere ? "another" : "no") entry for it")
+      try forEachEntry(of: reader, in: index) { key, value, _ throws(StoreError) in
+        entryCounts[place] += 1
+        var found: [UInt8] = []
+        let isThere = try trees.copyValue(of: key, in: index.slot, to: &found)
+        if !isThere, try !trees.isWhole(index.slot) { return }
+        if !isThere || found.rawSpan.compare(value) != 0 {
+          throw record.layout.fault(
+            key: primaryKey, .indexEntries,
+            "index \(index.layout.schema.name) has \(isThere ? "another" : "no") entry for it")
+        }
       }
     }
   }
 
-  /// Puts the key of a record's entry together; what cannot be in an index is a fault of the record.
-  private func encode(
-    _ index: RecordTrees.IndexTree, _ record: RowReader
-  ) throws(StoreError) -> IndexEntryValue? {
+  /// Calls `body` with the entries of a record; what cannot be in an index is a fault of the record.
+  private func forEachEntry(
+    of record: RowReader, in index: Entity.IndexTree,
+    _ body: (RawSpan, RawSpan, Bool) throws(StoreError) -> Void
+  ) throws(StoreError) {
     do throws(StoreError) {
-      return try index.layout.encode(record, to: key)
+      try index.layout.forEachEntry(of: record, in: key, body)
     } catch .invalidValue(_, _, let reason) {
       throw record.layout.fault(
         key: record.key, .rowValues, "index \(index.layout.schema.name) cannot have it: \(reason)")
@@ -157,34 +153,33 @@ extension RecordCheck {
 
   /// Looks for the record of every entry of an index.
   private mutating func checkEntries(
-    of index: RecordTrees.IndexTree, _ record: RecordTrees
+    of index: Entity.IndexTree, _ record: Entity
   ) throws(StoreError) {
     let cursor = try trees.cursor(in: index.slot)
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       do throws(StoreError) {
         try checkEntry(cursor.key, try cursor.value(), of: index, record)
       } catch {
         try note(error)
       }
-      isOn = try cursor.next()
     }
   }
 
   private mutating func checkEntry(
-    _ entry: RawSpan, _ value: RawSpan, of index: RecordTrees.IndexTree, _ record: RecordTrees
+    _ entry: RawSpan, _ value: RawSpan, of index: Entity.IndexTree, _ record: Entity
   ) throws(StoreError) {
-    let (layout, key) = (record.layout, key)
-    let primaryKey = try index.layout.primaryKey(key: entry, value: value, layout: layout)
+    let primaryKey = try index.layout.primaryKey(key: entry, value: value, layout: record.layout)
     var isRight = false
     if try trees.copyValue(of: primaryKey, in: record.rows, to: &row) {
       let row = row
-      let reader = try RowReader(key: primaryKey, row: row.rawSpan, layout: layout)
-      isRight = try encode(index, reader) != nil && key.key.compare(entry) == 0
+      let reader = try record.row(key: primaryKey, row: row.rawSpan)
+      try forEachEntry(of: reader, in: index) { key, _, _ in
+        isRight = isRight || key.compare(entry) == 0
+      }
     }
     if !isRight {
       throw .corrupt(
-        .entry(tree: RecordTrees.name(ofIndex: index.layout.schema.number), key: entry.array()),
+        .entry(tree: Entity.name(ofIndex: index.layout.schema.number), key: entry.array()),
         invariant: .indexEntries,
         reason: "there is no \(record.record.name) that it is the entry of")
     }

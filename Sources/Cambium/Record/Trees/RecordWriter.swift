@@ -9,7 +9,11 @@
 /// because of damage, the transaction can only be rolled back: committing throws the same error again.
 @usableFromInline
 final class RecordWriter {
+  @usableFromInline let entities: Entities
   let trees: TransactionTrees
+  @usableFromInline let buffers: WriteBuffers
+  /// The author that the program names; observers and the history see it.
+  let author: String?
   /// Why the transaction cannot be committed any more.
   private(set) var failure: StoreError?
   /// The number of writes.
@@ -17,6 +21,8 @@ final class RecordWriter {
   /// The number of savepoints when it failed.
   private var failureDepth = 0
   private var depth = 0
+  /// The number of hooks that are running within one another.
+  private var hookDepth = 0
   /// The records before their first changes, if the program keeps them.
   private(set) var changes: ChangedRecords?
   /// The records before their first changes in the transaction, if a history is kept.
@@ -24,24 +30,25 @@ final class RecordWriter {
   /// Takes down which records are changed, if somebody observes them.
   private let notes: KeyNotes?
 
-  private let newKey: KeyEncoder
-  private let oldKey: KeyEncoder
+  private var newKey: KeyEncoder { buffers.newEntry }
+  private var oldKey: KeyEncoder { buffers.oldEntry }
   private var oldRow: [UInt8] = []
   private var holder: [UInt8] = []
 
   /// - Parameters:
-  ///   - newKey: Memory for a key; for the writer alone, while it is used. So is `oldKey`.
+  ///   - buffers: Memory that is the writer's alone while it is used.
   ///   - notes: Takes down which records are changed.
   ///   - keepsHistory: True if what was there before is kept from the beginning.
   init(
-    _ trees: TransactionTrees, newKey: KeyEncoder = KeyEncoder(), oldKey: KeyEncoder = KeyEncoder(),
-    notes: KeyNotes? = nil, keepsHistory: Bool = false
+    _ trees: TransactionTrees, _ entities: Entities, buffers: WriteBuffers = WriteBuffers(),
+    author: String? = nil, notes: KeyNotes? = nil, keepsHistory: Bool = false
   ) {
     self.trees = trees
+    self.entities = entities
+    self.buffers = buffers
+    self.author = author
     self.notes = notes
     history = keepsHistory ? ChangedRecords() : nil
-    self.newKey = newKey
-    self.oldKey = oldKey
   }
 
   /// The condition of a write on an existing record with its key.
@@ -68,7 +75,7 @@ extension RecordWriter {
   ///   nothing has changed. `.corrupt`, `.full`, `.io`: then the transaction is over, if others that are in the
   ///   way were deleted already.
   func write(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob] = [], of record: RecordTrees,
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob] = [], of record: Entity,
     presence: Presence, onConflict policy: ConflictPolicy
   ) throws(StoreError) {
     try checkUsable()
@@ -106,7 +113,7 @@ extension RecordWriter {
   /// Deletes a record and its index entries. False if there is none.
   ///
   /// - Throws: `.corrupt`, `.full`, `.io`.
-  func delete(_ key: RawSpan, of record: RecordTrees) throws(StoreError) -> Bool {
+  func delete(_ key: RawSpan, of record: Entity) throws(StoreError) -> Bool {
     try checkUsable()
     notes?.note(key, in: record.rows)
     if record.indexes.isEmpty, record.blobs == nil, !keepsOld {
@@ -126,7 +133,7 @@ extension RecordWriter {
   /// Deletes all records of a type.
   ///
   /// - Complexity: O(changes in memory); with somebody who wants to know the changes, O(records).
-  func deleteAll(of record: RecordTrees) throws(StoreError) {
+  func deleteAll(of record: Entity) throws(StoreError) {
     try checkUsable()
     notes?.noteAll(in: record.rows)
     if keepsOld { try noteAll(of: record) }
@@ -136,18 +143,19 @@ extension RecordWriter {
         try writer.releaseAll(of: record)
       }
     }
-    trees.removeAll(in: record.rows)
-    for index in record.indexes { trees.removeAll(in: index.slot) }
+    try trees.removeAll(in: record.rows)
+    for index in record.indexes { try trees.removeAll(in: index.slot) }
   }
 
   private func put(
-    _ key: RawSpan, _ row: RawSpan, of record: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, of record: Entity
   ) throws(StoreError) {
     try put(key, row, schemaVersion: record.layout.version, in: record.rows)
   }
 
   private func put(
-    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32 = Entities.systemVersion,
+    in tree: TreeSlot
   ) throws(StoreError) {
     writeCount &+= 1
     try trees.put(key, value, schemaVersion: schemaVersion, in: tree)
@@ -160,7 +168,7 @@ extension RecordWriter {
 
   /// Throws where a record that is there, or is not, is in the way of a write.
   func check(
-    _ isThere: Bool, _ presence: Presence, _ key: RawSpan, of record: RecordTrees
+    _ isThere: Bool, _ presence: Presence, _ key: RawSpan, of record: Entity
   ) throws(StoreError) {
     switch presence {
     case .isNew where isThere:
@@ -179,25 +187,24 @@ extension RecordWriter {
   ///
   /// - Throws: `.uniqueConflict` if there are any and the policy is to refuse.
   func conflicts(
-    of key: RawSpan, _ row: RawSpan, of record: RecordTrees, policy: ConflictPolicy = .replaceOther
+    of key: RawSpan, _ row: RawSpan, of record: Entity, policy: ConflictPolicy = .replaceOther
   ) throws(StoreError) -> [[UInt8]] {
     var others: [[UInt8]] = []
-    let (layout, newKey) = (record.layout, newKey)
-    let reader = try RowReader(key: key, row: row, layout: layout)
+    let reader = try record.row(key: key, row: row)
     for index in record.indexes {
       // Every entry is put together once before anything is written, so that what cannot be is refused.
-      guard let value = try index.layout.encode(reader, to: newKey) else { continue }
-      guard index.layout.schema.isUnique, value == .primaryKey else { continue }
-      guard try trees.copyValue(of: newKey.key, in: index.slot, to: &holder),
-        holder.rawSpan.compare(key) != 0, !others.contains(holder)
-      else { continue }
-      let other = holder
-      if policy == .refuse {
-        throw .uniqueConflict(
-          record: record.record.name, constraint: index.layout.schema.name,
-          key: record.text(ofKey: other.rawSpan))
+      try index.layout.forEachEntry(of: reader, in: newKey) { entry, _, isSole throws(StoreError) in
+        guard isSole, try trees.copyValue(of: entry, in: index.slot, to: &holder),
+          holder.rawSpan.compare(key) != 0, !others.contains(holder)
+        else { return }
+        let other = holder
+        if policy == .refuse {
+          throw .uniqueConflict(
+            record: record.record.name, constraint: index.layout.schema.name,
+            key: record.text(ofKey: other.rawSpan))
+        }
+        others.append(other)
       }
-      others.append(other)
     }
     return others
   }
@@ -206,26 +213,24 @@ extension RecordWriter {
   ///
   /// - Parameter old: Empty if there is none.
   private func updateIndexes(
-    of record: RecordTrees, _ key: RawSpan, from old: [UInt8], to new: RawSpan?
+    of record: Entity, _ key: RawSpan, from old: [UInt8], to new: RawSpan?
   ) throws(StoreError) {
-    let (layout, oldKey, newKey) = (record.layout, oldKey, newKey)
+    let (oldKey, newKey) = (oldKey, newKey)
     for index in record.indexes {
       var oldValue: IndexEntryValue?
       var newValue: IndexEntryValue?
       if !old.isEmpty {
-        let reader = try RowReader(key: key, row: old.rawSpan, layout: layout)
+        let reader = try record.row(key: key, row: old.rawSpan)
         oldValue = try index.layout.encode(reader, to: oldKey)
       }
       if let new {
-        let reader = try RowReader(key: key, row: new, layout: layout)
+        let reader = try record.row(key: key, row: new)
         newValue = try index.layout.encode(reader, to: newKey)
       }
       if oldValue != nil, newValue != nil, oldKey.key.compare(newKey.key) == 0 { continue }
       if oldValue != nil { _ = try remove(oldKey.key, in: index.slot) }
       if let newValue {
-        try put(
-          newKey.key, newValue == .primaryKey ? key : RawSpan(),
-          schemaVersion: RecordTrees.indexVersion, in: index.slot)
+        try put(newKey.key, newValue == .primaryKey ? key : RawSpan(), in: index.slot)
       }
     }
   }
@@ -261,23 +266,109 @@ extension RecordWriter {
 
   /// Runs `body`, and undoes what it did if it throws.
   func savepoint<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
-    try checkUsable()
-    try trees.makeSavepoint()
-    depth += 1
-    let (changesBefore, historyBefore) = (changes, history)
+    let savepoint = try begin()
     do {
       let result = try body()
       try checkUsable()
-      depth -= 1
-      trees.endSavepoint(rollingBack: false)
+      end(savepoint, rollingBack: false)
       return result
     } catch {
-      depth -= 1
-      trees.endSavepoint(rollingBack: true)
-      changes = changesBefore
-      history = historyBefore
-      if failureDepth > depth { failure = nil }
+      end(savepoint, rollingBack: true)
       throw error
+    }
+  }
+
+  /// What there was of the records before when a savepoint began.
+  private struct Savepoint {
+    let changeCount: Int?
+    let historyCount: Int?
+  }
+
+  private func begin() throws(StoreError) -> Savepoint {
+    try checkUsable()
+    trees.makeSavepoint()
+    depth += 1
+    return Savepoint(changeCount: changes?.count, historyCount: history?.count)
+  }
+
+  private func end(_ savepoint: Savepoint, rollingBack: Bool) {
+    depth -= 1
+    trees.endSavepoint(rollingBack: rollingBack)
+    guard rollingBack else { return }
+    if let count = savepoint.changeCount { changes?.truncate(to: count) } else { changes = nil }
+    if let count = savepoint.historyCount { history?.truncate(to: count) }
+    if failureDepth > depth { failure = nil }
+  }
+}
+
+// MARK: Hooks
+
+extension RecordWriter {
+  /// Runs a hook, and then the change that it comes before. If either throws, what both did is undone.
+  ///
+  /// - Throws: `.limitExceeded` where too many hooks run within one another; what the two throw.
+  func run<Result>(_ hook: () throws -> Void, before change: () throws -> Result) throws -> Result {
+    let most = StoreError.Limit.hookDepth.bound
+    if hookDepth >= most { throw StoreError.limitExceeded(.hookDepth, found: hookDepth + 1) }
+    let savepoint = try begin()
+    do {
+      hookDepth += 1
+      defer { hookDepth -= 1 }
+      try hook()
+      try checkUsable()
+    } catch {
+      end(savepoint, rollingBack: true)
+      throw error
+    }
+    // A change that is refused leaves nothing behind by itself.
+    if trees.isUnchangedSinceSavepoint {
+      end(savepoint, rollingBack: false)
+      return try change()
+    }
+    do {
+      let result = try change()
+      end(savepoint, rollingBack: false)
+      return result
+    } catch {
+      end(savepoint, rollingBack: true)
+      throw error
+    }
+  }
+
+  /// Deletes a record after the hook that comes before it. False if there is none.
+  ///
+  /// - Throws: as `delete(_:of:)`, and what the hook throws: then nothing has changed.
+  func deleteWithHook(_ key: [UInt8], of entity: Entity) throws -> Bool {
+    guard entity.hasDeletionHook else { return try delete(key.rawSpan, of: entity) }
+    var row: [UInt8] = []
+    guard try trees.copyValue(of: key.rawSpan, in: entity.rows, to: &row) else { return false }
+    return try run {
+      try entity.willDelete(key: key.rawSpan, row: row.rawSpan, in: self)
+    } before: {
+      _ = try delete(key.rawSpan, of: entity)
+      return true
+    }
+  }
+
+  /// Deletes all records of an entity after their hooks, which run for the records that there are, by primary key.
+  ///
+  /// - Complexity: as `deleteAll`; linear in the records with a hook.
+  /// - Throws: as `deleteAll`, and what a hook throws: then nothing has changed.
+  func deleteAllWithHooks(of entity: Entity) throws {
+    guard entity.hasDeletionHook else { return try deleteAll(of: entity) }
+    try savepoint {
+      let cursor = try TreeAccess.transaction(trees).cursor(in: entity.rows)
+      // Those that hooks add have none: else one that adds another each time would never end.
+      var left = try trees.count(in: entity.rows)
+      while left > 0, try cursor.advance() {
+        let (key, row) = (cursor.key.array(), try cursor.value().array())
+        try run {
+          try entity.willDelete(key: key.rawSpan, row: row.rawSpan, in: self)
+        } before: {
+        }
+        left -= 1
+      }
+      try deleteAll(of: entity)
     }
   }
 }
@@ -292,19 +383,63 @@ extension RecordWriter {
 
   private var keepsOld: Bool { changes != nil || history != nil }
 
-  private func note(_ key: RawSpan, _ old: [UInt8]?, of record: RecordTrees) {
+  private func note(_ key: RawSpan, _ old: [UInt8]?, of record: Entity) {
     if !keepsOld { return }
     let (key, number) = (key.array(), record.record.number)
     changes?.note(key, of: number, before: old)
     history?.note(key, of: number, before: old)
   }
 
-  private func noteAll(of record: RecordTrees) throws(StoreError) {
+  private func noteAll(of record: Entity) throws(StoreError) {
     let cursor = try TreeAccess.transaction(trees).cursor(in: record.rows)
-    var isOn = try cursor.first()
-    while isOn {
-      note(cursor.key, try cursor.value().array(), of: record)
-      isOn = try cursor.next()
-    }
+    while try cursor.advance() { note(cursor.key, try cursor.value().array(), of: record) }
+  }
+}
+
+/// The memory that records are put together in. Of a store, for whoever has the writer's turn.
+@usableFromInline
+final class WriteBuffers: @unchecked Sendable {
+  @usableFromInline let key = KeyEncoder()
+  @usableFromInline let row = RowWriter()
+  var old: [UInt8] = []
+  fileprivate let newEntry = KeyEncoder()
+  fileprivate let oldEntry = KeyEncoder()
+
+  /// Gives memory back that unusually long rows have needed.
+  func trim() {
+    row.trim()
+    if old.capacity > 1 << 16 { old = [] }
+  }
+}
+
+/// The treatment of a record that has the same values in unique fields as the one that is written.
+public enum ConflictPolicy: Hashable, Sendable {
+  /// Throws `StoreError.uniqueConflict`; nothing is written.
+  case refuse
+  /// Deletes the other record.
+  case replaceOther
+}
+
+/// The records that a transaction changed, each with what it was before.
+struct ChangedRecords {
+  /// By record number and primary key: the row before the first change, nil if there was none.
+  private(set) var before: [UInt32: [[UInt8]: [UInt8]?]] = [:]
+  /// The records in the order of their first changes.
+  private var order: [(record: UInt32, key: [UInt8])] = []
+
+  /// The number of records.
+  var count: Int { order.count }
+
+  /// Notes a change, of which only the first of each record counts.
+  mutating func note(_ key: [UInt8], of record: UInt32, before row: [UInt8]?) {
+    if before[record]?[key] != nil { return }
+    before[record, default: [:]][key] = .some(row)
+    order.append((record, key))
+  }
+
+  /// Forgets all but the first `count` records.
+  mutating func truncate(to count: Int) {
+    for (record, key) in order[count...] { before[record]?[key] = nil }
+    order.removeSubrange(count...)
   }
 }

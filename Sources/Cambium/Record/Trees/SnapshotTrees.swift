@@ -114,6 +114,7 @@ final class SnapshotCursor {
   private let snapshot: Snapshot
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) var cursor: LayeredCursor
+  @exclusivity(unchecked) private var hasBegun = false
   @exclusivity(unchecked) private var largeValue: [UInt8] = []
   /// The upgrades through which rows of older versions are read; nil if there are none.
   private let upgrade: RowUpgrade?
@@ -128,6 +129,12 @@ final class SnapshotCursor {
 
   /// True if values are as they are stored, as far as they have no pages of their own.
   var isOfOneVersion: Bool { upgrade == nil }
+
+  func advance() throws(StoreError) -> Bool {
+    if unsafe hasBegun { return try unsafe cursor.next() }
+    unsafe hasBegun = true
+    return try unsafe cursor.first()
+  }
 
   func first() throws(StoreError) -> Bool { try unsafe cursor.first() }
   func last() throws(StoreError) -> Bool { try unsafe cursor.last() }
@@ -177,5 +184,32 @@ final class SnapshotCursor {
     try unsafe cursor.appendValue(to: &largeValue)
     let value = unsafe largeValue
     return unsafe _overrideLifetime(value.rawSpan, borrowing: self)
+  }
+}
+
+// A state and the segments of its blobs are taken one after the other, and have to belong together.
+
+extension Engine {
+  /// The trees of the newest state, with what finds its blobs.
+  ///
+  /// - Throws: `.closed`, `.forked`.
+  func trees(
+    _ upgrades: TreeUpgrades?, _ blobs: OpenedBlobs
+  ) throws(StoreError) -> SnapshotTrees {
+    guard let keeper = blobs.keeper else { return SnapshotTrees(try snapshot(), upgrades) }
+    while true {
+      let removalCount = keeper.removalCount
+      let trees = SnapshotTrees(try snapshot(), upgrades, blobs: keeper.located())
+      // Else a segment may have gone that the state refers to; a newer one does not.
+      if keeper.removalCount == removalCount { return trees }
+    }
+  }
+
+  /// Returns the newest trees, also of a store that was closed.
+  func lastTrees(_ upgrades: TreeUpgrades?, _ blobs: OpenedBlobs) -> SnapshotTrees {
+    do throws(StoreError) { return try trees(upgrades, blobs) } catch {
+      // There is no newer state, and what goes now, this one does not refer to.
+      return SnapshotTrees(lastSnapshot(), upgrades, blobs: blobs.keeper?.located())
+    }
   }
 }

@@ -2,6 +2,9 @@
 final class TransactionTrees {
   private let transaction: Transaction
   private var savepoints: [Transaction.Savepoint] = []
+  /// The number of savepoints behind those, that nothing has changed since. They are made with the first change, so
+  /// one that nothing needs costs nothing.
+  @exclusivity(unchecked) private var unmadeCount = 0
   /// How often anything changed: cursors from before have to seek their places anew.
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) fileprivate private(set) var changeCount = 0
@@ -95,21 +98,28 @@ extension TransactionTrees {
 
   /// Gives `key` a value, whether or not it has one.
   ///
+  /// - Parameter schemaVersion: Of a row. Index entries and all else say nothing that a version could change, and a
+  ///   leaf holds entries of one version.
   /// - Throws: what `Transaction.put` does.
   func put(
-    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32 = Entities.systemVersion,
+    in tree: TreeSlot
   ) throws(StoreError) {
+    if unsafe unmadeCount > 0 { try makeSavepoints() }
     unsafe changeCount &+= 1
     try transaction.put(key, value, schemaVersion: schemaVersion, in: tree)
   }
 
   /// Takes `key` out. False if it is not there.
   func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
+    if unsafe unmadeCount > 0 { try makeSavepoints() }
     unsafe changeCount &+= 1
     return try transaction.remove(key, in: tree)
   }
 
-  func removeAll(in tree: TreeSlot) {
+  /// - Throws: what `Transaction.savepoint` does.
+  func removeAll(in tree: TreeSlot) throws(StoreError) {
+    if unsafe unmadeCount > 0 { try makeSavepoints() }
     unsafe changeCount &+= 1
     transaction.removeAll(in: tree)
   }
@@ -118,13 +128,26 @@ extension TransactionTrees {
   func addWork(_ change: (inout TreeWork) -> Void) { change(&transaction.treeWork) }
 
   /// Makes a moment that can be gone back to: the newest of them.
-  func makeSavepoint() throws(StoreError) {
+  func makeSavepoint() { unsafe unmadeCount += 1 }
+
+  /// True if nothing has changed since the newest savepoint.
+  var isUnchangedSinceSavepoint: Bool { unsafe unmadeCount > 0 }
+
+  @inline(never)
+  private func makeSavepoints() throws(StoreError) {
     unsafe changeCount &+= 1
-    savepoints.append(try transaction.savepoint())
+    while unsafe unmadeCount > 0 {
+      savepoints.append(try transaction.savepoint())
+      unsafe unmadeCount -= 1
+    }
   }
 
   /// Undoes everything since the newest savepoint, and takes that out, or takes it out alone.
   func endSavepoint(rollingBack: Bool) {
+    if unsafe unmadeCount > 0 {
+      unsafe unmadeCount -= 1
+      return
+    }
     unsafe changeCount &+= 1
     guard let savepoint = savepoints.popLast() else { preconditionFailure("there is no savepoint") }
     if rollingBack { transaction.rollBack(to: savepoint) }
@@ -150,6 +173,7 @@ final class ChangedTreeCursor {
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) private var standing: [UInt8] = []
   private var isOnEntry = false
+  private var hasBegun = false
   @exclusivity(unchecked) private var copy: [UInt8] = []
 
   fileprivate init(
@@ -175,6 +199,12 @@ final class ChangedTreeCursor {
     let cursor = cursor
     if isOn { unsafe standing.assign(cursor.key) }
     return isOn
+  }
+
+  func advance() throws(StoreError) -> Bool {
+    if hasBegun { return try next() }
+    hasBegun = true
+    return try first()
   }
 
   func first() throws(StoreError) -> Bool {

@@ -164,6 +164,17 @@ enum CursorAccess {
     }
   }
 
+  /// Moves on: to the first entry from nowhere. False behind the last, and then always.
+  ///
+  ///     while try cursor.advance() { … }
+  @inline(__always)
+  func advance() throws(StoreError) -> Bool {
+    switch self {
+    case .state(let cursor): try cursor.advance()
+    case .transaction(let cursor): try cursor.advance()
+    }
+  }
+
   func last() throws(StoreError) -> Bool {
     switch self {
     case .state(let cursor): try cursor.last()
@@ -177,6 +188,13 @@ enum CursorAccess {
     case .state(let cursor): try cursor.seek(to: key)
     case .transaction(let cursor): try cursor.seek(to: key)
     }
+  }
+
+  /// Goes to the first entry above a key; with an empty one, to the first of all.
+  func seek(behind key: [UInt8]) throws(StoreError) -> Bool {
+    if key.isEmpty { return try first() }
+    guard try seek(to: key.rawSpan) else { return false }
+    return self.key.equals(key.rawSpan) ? try next() : true
   }
 
   /// Goes to the entry with `offset` entries before it.

@@ -1,14 +1,17 @@
 internal import Synchronization
 
-/// A Swift type of records in an open store: how its values become rows, and what they have to meet.
+/// A record of an open store that a Swift type stands for: how its values become rows, and what they have to meet.
 ///
 /// What is generic here is thin, and inlined where a program uses the type: compiled for any type, it would
 /// look the type up again and again, and move its values by tables.
 @usableFromInline
-final class RecordType<Subject: Record>: OpenedRecordType {
-  @usableFromInline let trees: RecordTrees
+final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
   @usableFromInline let plan: RecordPlan
-  @usableFromInline let hooks: RecordHooks<Subject>
+  @usableFromInline let afterLoad: (@Sendable (inout Subject) throws -> Void)?
+  /// What is called before its records are written and deleted.
+  let hooks: WriteHooks<Subject>
+  /// True if something is called before one of its records is written.
+  @usableFromInline let hasWriteHook: Bool
   /// The properties by which conditions find fields.
   let properties: PropertyFields
   /// True if there is something that a record has to meet.
@@ -18,16 +21,21 @@ final class RecordType<Subject: Record>: OpenedRecordType {
   private let rules: RowRules
   private let validations: [(text: String, holds: @Sendable (Subject) -> Bool)]
 
-  /// - Parameter runsHooks: True if the type's own hooks are called.
+  /// - Parameters:
+  ///   - places: Where the trees are, if not where they are in a store that is whole.
+  ///   - runsHooks: True if the type's own hooks are called.
   /// - Throws: `.invalidDescription` where the description and the type differ.
   init(
-    _ checked: CheckedRecord, trees: RecordTrees, runsHooks: Bool = true
+    _ checked: CheckedRecord, _ layout: RowLayout, names: TreeNames, places: TreePlaces? = nil,
+    runsHooks: Bool = true
   ) throws(StoreError) {
-    self.trees = trees
-    plan = try RecordPlan(checked, layout: trees.layout)
-    hooks = runsHooks ? Subject.hooks : RecordHooks()
+    plan = try RecordPlan(checked, layout: layout)
+    let hooks = runsHooks ? Subject.hooks : RecordHooks(afterLoad: nil, writing: nil)
+    afterLoad = hooks.afterLoad
+    self.hooks = hooks.writing as? WriteHooks<Subject> ?? WriteHooks()
+    hasWriteHook = self.hooks.beforeInsert != nil || self.hooks.beforeUpdate != nil
     properties = PropertyFields(checked)
-    rules = RowRules(checked.fields, trees.layout)
+    rules = RowRules(checked.fields, layout)
     validations = checked.validations.compactMap { validation in
       validation.predicate(of: Subject.self).map { (validation.text, $0) }
     }
@@ -36,17 +44,38 @@ final class RecordType<Subject: Record>: OpenedRecordType {
     #else
       isChecked = !rules.isEmpty || !validations.isEmpty
     #endif
+    try super.init(layout, checked, names: names, places: places)
   }
 
-  /// True if whoever writes has to know the record that was there before.
-  @inlinable var needsOld: Bool { hooks.beforeInsert != nil || hooks.beforeUpdate != nil }
-  @inlinable var needsDeleted: Bool { hooks.beforeDelete != nil }
+  @usableFromInline override var hasDeletionHook: Bool { hooks.beforeDelete != nil }
+
+  override func willDelete(key: RawSpan, row: RawSpan, in writer: RecordWriter) throws {
+    guard let beforeDelete = hooks.beforeDelete else { return }
+    try beforeDelete(
+      try load(key: key, row: row, blobs: writer.blobFinder(of: self)), writer)
+  }
 }
 
-/// A record type in an open store, whatever its Swift type.
-@usableFromInline
-protocol OpenedRecordType: AnyObject, Sendable {
-  var trees: RecordTrees { get }
+/// The functions that are called before records are written and deleted. They may change other records with the writer,
+/// in the same transaction.
+struct WriteHooks<Subject>: Sendable {
+  var beforeInsert: (@Sendable (inout Subject, RecordWriter) throws -> Void)?
+  /// With the record that is replaced.
+  var beforeUpdate: (@Sendable (inout Subject, Subject, RecordWriter) throws -> Void)?
+  var beforeDelete: (@Sendable (Subject, RecordWriter) throws -> Void)?
+
+  /// Calls what comes before writing a record, which may change it.
+  ///
+  /// - Parameter old: The record that it replaces; nil if it is new.
+  func willWrite(
+    _ record: inout Subject, replacing old: Subject?, in writer: RecordWriter
+  ) throws {
+    if let old {
+      try beforeUpdate?(&record, old, writer)
+    } else {
+      try beforeInsert?(&record, writer)
+    }
+  }
 }
 
 // MARK: Out of the store
@@ -58,7 +87,7 @@ extension RecordType {
   /// - Throws: `.corrupt`; `.unreadableRecord` if the type has no such value; what the hook after loading does.
   @inlinable
   func load(key: RawSpan, row: RawSpan, blobs: BlobFinder? = nil) throws -> Subject {
-    guard let afterLoad = hooks.afterLoad else {
+    guard let afterLoad else {
       return try read(key: key, row: row, blobs: blobs)
     }
     var record = try read(key: key, row: row, blobs: blobs)
@@ -72,7 +101,7 @@ extension RecordType {
     do throws(StoreError) {
       return try plan.read(Subject.self, key: key, row: row, blobs: blobs)
     } catch {
-      throw trees.unreadable(error, key: key)
+      throw unreadable(error, key: key)
     }
   }
 }
@@ -102,7 +131,7 @@ extension RecordType {
     #if DEBUG
       try checkAgreement(record)
     #endif
-    try rules.check(row, key, trees.layout)
+    try rules.check(row, key, layout)
     if !validations.isEmpty { try checkValidations(record) }
   }
 
@@ -115,22 +144,7 @@ extension RecordType {
 
   private func checkValidations(_ record: Subject) throws(StoreError) {
     for (text, holds) in validations where !holds(record) {
-      throw .invalidValue(record: trees.record.name, field: nil, reason: "not so: \(text)")
+      throw .invalidValue(record: self.record.name, field: nil, reason: "not so: \(text)")
     }
   }
-}
-
-// MARK: Hooks
-
-extension RecordType {
-  /// Runs the hook that comes before writing a record, which may change it.
-  func willWrite(_ record: inout Subject, replacing old: Subject?) throws {
-    if let old {
-      try hooks.beforeUpdate?(&record, old)
-    } else {
-      try hooks.beforeInsert?(&record)
-    }
-  }
-
-  func willDelete(_ record: Subject) throws { try hooks.beforeDelete?(record) }
 }

@@ -54,17 +54,19 @@ final class RowCopy: Sendable {
 
   /// Fails if there is too much that is not copied.
   ///
-  /// - Parameter required: The numbers of fields that had to have a value in between, or have to now: where they
-  ///   are null, a row is left to the conversion.
+  /// - Parameters:
+  ///   - required: The numbers of fields that had to have a value in between, or have to now: where they are null, a
+  ///     row is left to the conversion.
+  ///   - convert: Puts a new row together from an old one, by its key.
   init?(
-    _ conversion: any RowConverting, from old: RowLayout, to new: RowLayout,
-    required: Set<UInt32> = []
+    from old: RowLayout, to new: RowLayout, required: Set<UInt32>,
+    _ convert: (RawSpan, RawSpan, RowWriter) throws(StoreError) -> Void
   ) throws(StoreError) {
     let (empty, made) = (RowWriter(), RowWriter())
     empty.begin(old)
     empty.finish()
     let key: [UInt8] = []
-    try conversion.convert(key: key.rawSpan, row: empty.row, to: made)
+    try convert(key.rawSpan, empty.row, made)
     let constants = try RowReader(key: key.rawSpan, row: made.row, layout: new)
     var making = RowCopyBuilder(
       old: old, new: new, constants: made.row.part(0, new.fixedEnd).array())

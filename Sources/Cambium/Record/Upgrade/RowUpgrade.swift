@@ -1,4 +1,4 @@
-/// A converter of rows from one layout to another: a step of a migration, or several at once.
+/// A converter of rows from one layout to another: a step of a migration.
 protocol RowConverting: Sendable {
   /// Puts the new row together; the key stays as it is.
   ///
@@ -23,21 +23,41 @@ final class RowUpgrade: Sendable {
     let below: UInt32
     fileprivate let from: UInt32
     fileprivate let copy: RowCopy?
-    fileprivate let conversion: any RowConverting
+    private let steps: [any RowConverting]
 
     /// - Parameters:
     ///   - below: Rows of lower versions go this way, if they go no other.
+    ///   - steps: One behind the other, at least one.
     ///   - old: The layout of such rows.
-    ///   - required: The numbers of fields whose nulls are left to the conversion; nil to leave all to it.
+    ///   - required: The numbers of fields whose nulls are left to the steps; nil to leave all to them.
     init(
-      below: UInt32, _ conversion: any RowConverting, from old: RowLayout, to new: RowLayout,
+      below: UInt32, _ steps: [any RowConverting], from old: RowLayout, to new: RowLayout,
       required: Set<UInt32>? = []
     ) throws(StoreError) {
       self.below = below
       from = old.version
-      self.conversion = conversion
+      self.steps = steps
       copy = try required.flatMap { required throws(StoreError) in
-        try RowCopy(conversion, from: old, to: new, required: required)
+        try RowCopy(from: old, to: new, required: required) { key, row, writer throws(StoreError) in
+          try Self.convert(key: key, row: row, to: writer, by: steps)
+        }
+      }
+    }
+
+    fileprivate func convert(
+      key: RawSpan, row: RawSpan, to writer: RowWriter
+    ) throws(StoreError) {
+      try Self.convert(key: key, row: row, to: writer, by: steps)
+    }
+
+    private static func convert(
+      key: RawSpan, row: RawSpan, to writer: RowWriter, by steps: [any RowConverting]
+    ) throws(StoreError) {
+      if steps.count == 1 { return try steps[0].convert(key: key, row: row, to: writer) }
+      var made: [UInt8] = row.array()
+      for step in steps {
+        try step.convert(key: key, row: made.rawSpan, to: writer)
+        made.assign(writer.row)
       }
     }
   }
@@ -60,7 +80,7 @@ final class RowUpgrade: Sendable {
     while place &+ 1 < routes.count, version >= routes[place].below { place &+= 1 }
     let route = routes[place]
     if let copy = route.copy, copy.run(row: row, to: target) { return }
-    try route.conversion.convert(key: key, row: row, to: target.beginWriting())
+    try route.convert(key: key, row: row, to: target.beginWriting())
   }
 }
 
@@ -78,6 +98,69 @@ extension RowUpgrade {
     try upgrade(key: key, row: row.rawSpan, of: version, to: made)
     row.assign(made.row)
     return true
+  }
+}
+
+/// Makes rows new on their way through a merge.
+struct RowTransform: EntryTransform {
+  let schemaVersion: UInt32
+  private let upgrade: RowUpgrade
+  private let faults: Faults
+  private let made = UpgradedRow()
+
+  /// What becomes of a row that cannot be read, or not be made new.
+  enum Faults: Sendable {
+    /// It stays as it is: a fold that somebody else's changes wait for must not fail.
+    case leave
+    case refuse
+    /// It is refused by the name of its record in the step; rows have this layout.
+    case name(RowLayout)
+  }
+
+  /// - Parameter version: Of the rows afterwards.
+  init(_ upgrade: RowUpgrade, to version: UInt32, faults: Faults) {
+    self.upgrade = upgrade
+    schemaVersion = version
+    self.faults = faults
+  }
+
+  func transform(
+    key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]
+  ) throws(StoreError) -> TransformResult {
+    if schemaVersion >= upgrade.version { return .keep }
+    let made = made
+    do throws(StoreError) {
+      try upgrade.upgrade(key: key, row: value, of: schemaVersion, to: made)
+    } catch {
+      switch faults {
+      case .leave: return .leave
+      case .refuse: throw error
+      case .name(let layout):
+        throw error.naming(
+          "the record \(layout.text(ofKey: key))", inStepTo: Int(self.schemaVersion))
+      }
+    }
+    newValue.append(made.row)
+    return .replace
+  }
+}
+
+extension StoreError {
+  /// The error of a step, with the record that it failed at.
+  func naming(_ source: String, inStepTo version: Int) -> StoreError {
+    switch self {
+    case .invalidValue(let record, let field, let reason):
+      .stepFailed(
+        version: version, source: "\(record)\(field.map { ".\($0)" } ?? "") of \(source)",
+        reason: reason)
+    case .limitExceeded(let limit, let found):
+      .stepFailed(
+        version: version, source: source, reason: "\(StoreError.limitExceeded(limit, found: found))"
+      )
+    case .stepFailed(let version, let place, let reason):
+      .stepFailed(version: version, source: "\(place) of \(source)", reason: reason)
+    default: self
+    }
   }
 }
 

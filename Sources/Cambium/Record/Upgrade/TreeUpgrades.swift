@@ -56,37 +56,7 @@ extension TreeUpgrades: FoldUpgrades {
     // where the leaf is rewritten anyway; sought out they are not.
     let version = scope == .touchedLeaves ? max(version, upgrade.version) : upgrade.version
     return TreeTransform(
-      UpgradeTransform(upgrade, to: version, leavesFaults: scope == .touchedLeaves), scope)
-  }
-}
-
-/// Makes rows new on their way through a merge.
-private struct UpgradeTransform: EntryTransform {
-  private let upgrade: RowUpgrade
-  let schemaVersion: UInt32
-  /// True if a row that cannot be read stays as it is: a fold that somebody else's changes wait for must not fail.
-  private let leavesFaults: Bool
-  private let made = UpgradedRow()
-
-  init(_ upgrade: RowUpgrade, to version: UInt32, leavesFaults: Bool) {
-    self.upgrade = upgrade
-    schemaVersion = version
-    self.leavesFaults = leavesFaults
-  }
-
-  func transform(
-    key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]
-  ) throws(StoreError) -> TransformResult {
-    if schemaVersion >= upgrade.version { return .keep }
-    let made = made
-    do throws(StoreError) {
-      try upgrade.upgrade(key: key, row: value, of: schemaVersion, to: made)
-    } catch {
-      if leavesFaults { return .leave }
-      throw error
-    }
-    newValue.append(made.row)
-    return .replace
+      RowTransform(upgrade, to: version, faults: scope == .touchedLeaves ? .leave : .refuse), scope)
   }
 }
 

@@ -2,18 +2,13 @@
 struct Widening: Sendable, BitwiseCopyable {
   private let source: Int
   private let target: Int
-  private let from: Number
-  private let to: Number
-
-  fileprivate enum Number: Sendable, BitwiseCopyable {
-    case int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double
-  }
+  private let from: ScalarType
+  private let to: ScalarType
 
   /// Fails if it is none.
   init?(_ old: Column, _ new: Column) {
     guard old.place.kind == .fixed, new.place.kind == .fixed,
-      let from = Number(old.field.type), let to = Number(new.field.type),
-      to.canHold(from)
+      let from = old.scalar, let to = new.scalar, from.widens(to: to)
     else { return nil }
     source = old.place.index
     target = new.place.index
@@ -22,17 +17,10 @@ struct Widening: Sendable, BitwiseCopyable {
   }
 
   func run(_ row: RawSpan, _ bytes: inout MutableRawSpan) {
-    switch from {
-    case .int8: put(Int64(row.load(source, as: Int8.self)), &bytes)
-    case .int16: put(Int64(row.load(source, as: Int16.self)), &bytes)
-    case .int32: put(Int64(row.load(source, as: Int32.self)), &bytes)
-    case .int64: put(row.load(source, as: Int64.self), &bytes)
-    case .uint8: put(Int64(row.load(source, as: UInt8.self)), &bytes)
-    case .uint16: put(Int64(row.load(source, as: UInt16.self)), &bytes)
-    case .uint32: put(Int64(row.load(source, as: UInt32.self)), &bytes)
-    // Nothing is wider.
-    case .uint64, .double: return
-    case .float:
+    if let value = row.integer(from, at: source) {
+      put(Int64(truncatingIfNeeded: value), &bytes)
+    } else {
+      // A float: nothing is wider than a double.
       let value = Float(bitPattern: row.load(source, as: UInt32.self))
       bytes.store(Double(value).bitPattern, at: target)
     }
@@ -46,56 +34,20 @@ struct Widening: Sendable, BitwiseCopyable {
     case .int32, .uint32: bytes.store(UInt32(truncatingIfNeeded: value), at: target)
     case .int64, .uint64: bytes.store(UInt64(truncatingIfNeeded: value), at: target)
     case .float: bytes.store(Float(value).bitPattern, at: target)
-    case .double: bytes.store(Double(value).bitPattern, at: target)
+    default: bytes.store(Double(value).bitPattern, at: target)
     }
   }
 }
 
-extension Widening.Number {
-  /// The bits that a value has beside its sign.
-  private var bitCount: Int {
-    switch self {
-    case .int8: 7
-    case .uint8: 8
-    case .int16: 15
-    case .uint16: 16
-    case .float: 24
-    case .int32: 31
-    case .uint32: 32
-    case .double: 53
-    case .int64: 63
-    case .uint64: 64
-    }
-  }
-
-  private var isUnsigned: Bool {
-    switch self {
-    case .uint8, .uint16, .uint32, .uint64: true
+extension ColumnType {
+  /// Returns true if every value of this type is one of the other.
+  func widens(to other: ColumnType) -> Bool {
+    switch (self, other) {
+    case (.scalar(let type), .scalar(let wider)): type.widens(to: wider)
+    case (.array(of: let element), .array(of: let wider)): element.widens(to: wider)
+    case (.scalar(let type), .external(of: let inner, _)): type == inner
+    case (.external(of: let inner, _), .scalar(let type)): type == inner
     default: false
-    }
-  }
-
-  private var isFraction: Bool { self == .float || self == .double }
-
-  /// Returns true if every value of the other type is one of this.
-  fileprivate func canHold(_ other: Self) -> Bool {
-    if isUnsigned && !other.isUnsigned || !isFraction && other.isFraction { return false }
-    return bitCount >= other.bitCount
-  }
-
-  fileprivate init?(_ type: ColumnType) {
-    switch type {
-    case .int8: self = .int8
-    case .int16: self = .int16
-    case .int32: self = .int32
-    case .int64: self = .int64
-    case .uint8: self = .uint8
-    case .uint16: self = .uint16
-    case .uint32: self = .uint32
-    case .uint64: self = .uint64
-    case .float: self = .float
-    case .double: self = .double
-    default: return nil
     }
   }
 }

@@ -108,7 +108,7 @@ private final class Pattern: @unchecked Sendable {
 extension ColumnType {
   fileprivate var hasLength: Bool {
     switch self {
-    case .string, .binaryData, .array: true
+    case .scalar(.string), .scalar(.binaryData), .array: true
     default: false
     }
   }

@@ -4,13 +4,13 @@ extension FieldType {
   /// The column's type, and the codec that it takes.
   func column() throws(DescriptionFault) -> (ColumnType, (any FieldCodec)?) {
     switch kind {
-    case .column(let type): return (type, nil)
+    case .scalar(let type): return (.scalar(type), nil)
     case .transformable(let codec): return (.transformable(codec: codec.identifier), codec)
     case .composite: return (.composite, nil)
     case .tooDeep:
       throw DescriptionFault("composites are nested more than \(Self.depthMax) deep")
     case .array(let element):
-      guard case .column(let type) = element.kind else {
+      guard case .scalar(let type) = element.kind else {
         throw DescriptionFault("an array has no arrays, composites or transformables in it")
       }
       return (.array(of: type), nil)
@@ -23,10 +23,10 @@ extension Field {
   func column() throws(DescriptionFault) -> (ColumnType, (any FieldCodec)?) {
     let (type, codec) = try type.column()
     guard let options = storage.options else { return (type, codec) }
-    guard type == .binaryData || type == .string else {
+    guard let scalar = type.scalar, scalar == .binaryData || scalar == .string else {
       throw DescriptionFault("only binary data and strings are stored externally, not \(type)")
     }
-    return (.external(of: type, options), nil)
+    return (.external(of: scalar, options), nil)
   }
 }
 

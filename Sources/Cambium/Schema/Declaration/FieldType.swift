@@ -5,7 +5,7 @@ public struct FieldType: Sendable {
   fileprivate let depth: Int
 
   indirect enum Kind: Sendable {
-    case column(ColumnType)
+    case scalar(ScalarType)
     case transformable(any FieldCodec)
     case array(FieldType)
     case composite(RecordDescription)
@@ -19,7 +19,7 @@ public struct FieldType: Sendable {
   init(kind: Kind) {
     let inner: Int
     switch kind {
-    case .column, .transformable, .tooDeep: inner = 0
+    case .scalar, .transformable, .tooDeep: inner = 0
     case .array(let element): inner = element.depth
     case .composite(let parts): inner = parts.elements.lazy.map(\.depth).max() ?? 0
     }
@@ -74,8 +74,8 @@ extension FieldType {
     FieldType(kind: .composite(parts()))
   }
 
-  private init(_ type: ColumnType) {
-    self.init(kind: .column(type))
+  init(_ type: ScalarType) {
+    self.init(kind: .scalar(type))
   }
 }
 

@@ -29,7 +29,7 @@ public protocol Record: Codable, Sendable {
 
 extension Record {
   public static var coding: RecordCoding { .plan }
-  public static var hooks: RecordHooks<Self> { RecordHooks() }
+  public static var hooks: RecordHooks<Self> { RecordHooks(afterLoad: nil, writing: nil) }
 }
 
 /// The way in which values of a record type become rows and are read back.

@@ -6,6 +6,11 @@ public protocol RecordIntegerEnum: Codable, FieldValueConvertible {
 }
 
 extension RecordIntegerEnum {
+  public init?(fieldValue: FieldValue) {
+    guard let value = Int(fieldValue: fieldValue) else { return nil }
+    self.init(intRawValue: value)
+  }
+
   public var fieldValue: FieldValue { .integer(Int64(intRawValue)) }
 }
 
@@ -25,6 +30,11 @@ public protocol RecordStringEnum: Codable, FieldValueConvertible {
 }
 
 extension RecordStringEnum {
+  public init?(fieldValue: FieldValue) {
+    guard case .string(let value) = fieldValue else { return nil }
+    self.init(stringRawValue: value)
+  }
+
   public var fieldValue: FieldValue { .string(stringRawValue) }
 }
 

@@ -37,7 +37,7 @@ private struct BlobCollection {
   init(_ store: PersistentStore, _ keeper: BlobKeeper, _ budget: BlobBudget) {
     self.store = store
     self.keeper = keeper
-    blobs = store.types.blobs
+    blobs = store.entities.blobs
     garbageShare = budget.garbageShare
     bytesLeft = budget.bytes
   }

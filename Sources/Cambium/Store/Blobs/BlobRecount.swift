@@ -25,22 +25,20 @@ struct BlobRecount {
   /// - Parameter types: Of the store's present version.
   /// - Complexity: all rows with external fields are read, and all of the map.
   /// - Throws: `.corrupt`, and what a commit throws: then it stays due.
-  func runIfDue(_ types: RecordTypes) throws(StoreError) {
+  func runIfDue(_ entities: Entities) throws(StoreError) {
     guard !backend.isReadOnly, backend.blobs.keeper != nil else { return }
     let blobs = try BlobTrees(backend.names)
     guard try blobs.header(in: try backend.trees())?.isCountDue == true else { return }
-    try count(types, blobs)
+    try count(entities, blobs)
   }
 
   /// Counts all, and takes blobs out of the map that nothing refers to.
-  func count(_ types: RecordTypes, _ blobs: BlobTrees) throws(StoreError) {
-    var records: [RecordTrees] = []
-    for record in types.schema.records { records.append(try types.trees(named: record.name)) }
+  func count(_ entities: Entities, _ blobs: BlobTrees) throws(StoreError) {
     let before = try backend.trees()
     try backend.commit { trees throws(StoreError) in
       guard let session = trees.blobSession else { return }
       let accounts = BlobAccounts(trees, blobs, session)
-      try BlobCount(records, in: before).compare(with: blobs) {
+      try BlobCount(entities.all, in: before).compare(with: blobs) {
         identity, entry, count throws(StoreError) in
         try accounts.setReferences(count, of: identity, entry)
       }

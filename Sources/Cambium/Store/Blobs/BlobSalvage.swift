@@ -26,9 +26,9 @@ struct BlobSalvage {
     if known == 0, !schema.hasExternalFields { return 0 }
     try MigrationMark.discard(in: backend)
     try DeferredOpening(backend).usePending()
-    let types = try RecordTypes(schema, model: nil, names: backend.names)
+    let entities = try Entities(schema, model: nil, names: backend.names)
     let trees = try backend.trees()
-    var map = try SalvagedMap(of: types, blobs, in: trees)
+    var map = try SalvagedMap(of: entities, blobs, in: trees)
     let highest = try files.highest
     try map.placeLost(behind: highest)
     let seed = try seed()
@@ -58,12 +58,10 @@ private struct SalvagedMap {
   private var highest: UInt32 = 0
 
   init(
-    of types: RecordTypes, _ blobs: BlobTrees, in trees: TreeAccess
+    of entities: Entities, _ blobs: BlobTrees, in trees: TreeAccess
   ) throws(StoreError) {
-    var records: [RecordTrees] = []
-    for record in types.schema.records { records.append(try types.trees(named: record.name)) }
     var found: [BlobIdentity: (reference: BlobReference, count: UInt64)] = [:]
-    try BlobCount(records, in: trees).forEachReference { reference in
+    try BlobCount(entities.all, in: trees).forEachReference { reference in
       found[reference.identity, default: (reference, 0)].count += 1
     }
     let sorted = found.sortedRarely { $0.key.key.lexicographicallyPrecedes($1.key.key) }
@@ -112,7 +110,7 @@ private struct SalvagedMap {
     header.highest = highest
     try backend.commit { trees throws(StoreError) in
       for tree in [blobs.map, blobs.places, blobs.contents, blobs.segments] {
-        trees.removeAll(in: tree)
+        try trees.removeAll(in: tree)
       }
       for (identity, entry) in entries {
         try trees.put(identity.key, entry.encoded(), in: blobs.map)
@@ -151,6 +149,6 @@ extension TransactionTrees {
   fileprivate func put(
     _ key: [UInt8], _ value: [UInt8], in tree: TreeSlot
   ) throws(StoreError) {
-    try put(key.rawSpan, value.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
+    try put(key.rawSpan, value.rawSpan, in: tree)
   }
 }

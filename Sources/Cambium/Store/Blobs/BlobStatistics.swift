@@ -35,12 +35,14 @@ extension PersistentStore {
     let trees = try backend.trees()
     var statistics = BlobStatistics()
     guard let keeper = backend.blobs.keeper else { return statistics }
-    try types.blobs.forEach(in: trees) { _, entry in
+    try entities.blobs.forEach(in: trees) { _, entry in
       statistics.add(entry)
       return true
     }
     var stored: [UInt32: UInt64] = [:]
-    for (segment, account) in try types.blobs.accounts(in: trees) { stored[segment] = account.live }
+    for (segment, account) in try entities.blobs.accounts(in: trees) {
+      stored[segment] = account.live
+    }
     for segment in Set(keeper.openSegments).union(stored.keys).sortedRarely() {
       statistics.segments.append(
         BlobStatistics.Segment(

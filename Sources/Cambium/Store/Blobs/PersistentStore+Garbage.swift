@@ -30,7 +30,7 @@ extension PersistentStore {
   /// - Complexity: O(blobs).
   func dropUnreferencedBlobs() throws(StoreError) {
     guard backend.blobs.keeper != nil else { return }
-    let blobs = types.blobs
+    let blobs = entities.blobs
     try commit { trees throws(StoreError) in
       guard !trees.keepsStates, let session = trees.blobSession else { return }
       var unreferenced: [(BlobIdentity, BlobEntry)] = []

@@ -46,7 +46,7 @@ extension WriteTransaction {
   public mutating func purgeHistory(through cursor: HistoryCursor) throws(StoreError) {
     let last = cursor.sequence
     guard cursor.isOf(writer.trees.identity), last < writer.trees.sequence else {
-      let floor = try HistoryFloor.find(.transaction(writer.trees), types.history)
+      let floor = try HistoryFloor.find(.transaction(writer.trees), entities.history)
       throw .historyExpired(since: last, kept: floor ?? writer.trees.sequence - 1)
     }
     try purgeHistory { sequence, _ in sequence <= last }
@@ -54,7 +54,7 @@ extension WriteTransaction {
 
   private func purgeHistory(_ isOld: (UInt64, Double) -> Bool) throws(StoreError) {
     try writer.checkUsable()
-    try HistoryWriter(writer.trees, in: types.history).purge(isOld)
+    try HistoryWriter(writer.trees, in: entities.history).purge(isOld)
   }
 }
 
@@ -71,13 +71,13 @@ final class HistoryKeeping: @unchecked Sendable {
   /// Writes what a transaction has changed, unless that is nothing.
   ///
   /// - Throws: `.corrupt`, `.full`, `.io`.
-  func write(_ writer: RecordWriter, of types: RecordTypes, author: String?) throws(StoreError) {
+  func write(_ writer: RecordWriter, of entities: Entities, author: String?) throws(StoreError) {
     guard let changes = writer.history, !writer.trees.isEmpty else { return }
-    let history = HistoryWriter(writer.trees, in: types.history)
+    let history = HistoryWriter(writer.trees, in: entities.history)
     let now = Date.now.timeIntervalSinceReferenceDate
     let sequence = writer.trees.sequence
     let count = try history.write(
-      changes, of: types, after: last, date: now, author: author,
+      changes, of: entities, after: last, date: now, author: author,
       keepsOld: options.keepsOldValues)
     try history.purge(options.retention, now: now, added: count)
     last = sequence

@@ -19,7 +19,7 @@ public final class StoreHistory {
 
   /// - Throws: `.historyExpired`, `.corrupt`, `.io`.
   init(_ snapshot: StoreSnapshot, since start: HistoryCursor?) throws(StoreError) {
-    let slot = snapshot.types.history
+    let slot = snapshot.entities.history
     let floor = try HistoryFloor.find(snapshot.trees, slot) ?? snapshot.sequence
     let since = start?.sequence ?? floor
     guard start?.isOf(snapshot.identity) ?? true, since >= floor, since <= snapshot.sequence else {
@@ -122,8 +122,8 @@ private struct HistoryLayouts {
 extension StoreSnapshot {
   /// Returns the layout of a record's rows in a version of the model.
   fileprivate func layout(of record: UInt32, version: UInt32) throws(StoreError) -> RowLayout? {
-    if version == schema.version { return types.trees(number: record)?.layout }
-    let schemas = try StoredSchemas(trees, types.schemas, path: "").all()
+    if version == schema.version { return entities.entity(number: record)?.layout }
+    let schemas = try StoredSchemas(trees, entities.schemas, path: "").all()
     let old = schemas.first { $0.version == version }?.records.first { $0.number == record }
     return try old.map { old throws(StoreError) in try RowLayout(old, version: version) }
   }

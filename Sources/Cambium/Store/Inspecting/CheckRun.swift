@@ -90,8 +90,8 @@ extension CheckRun {
     }
     try DeferredOpening(backend).usePending()
     try BlobOpening(backend).open(for: schema)
-    let types = try RecordTypes(schema, model: nil, names: backend.names)
-    let snapshot = StoreSnapshot(types, try backend.snapshot())
+    let entities = try Entities(schema, model: nil, names: backend.names)
+    let snapshot = StoreSnapshot(entities, try backend.snapshot())
     _ = try snapshot.pendingMigration()
     if depth == .quick { return }
     let total = try snapshot.statistics().recordCount
@@ -106,7 +106,7 @@ extension CheckRun {
 
   /// Checks that a store without a schema has no records.
   private mutating func checkUndescribed(_ backend: ReadingBackend) throws(StoreError) {
-    for name in backend.names.all.sortedRarely() where RecordTrees.isName(name) {
+    for name in backend.names.all.sortedRarely() where Entity.isName(name) {
       if try backend.trees().count(in: backend.names.slot(of: name)) == 0 { continue }
       try note(
         .corrupt(

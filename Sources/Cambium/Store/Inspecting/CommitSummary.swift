@@ -15,7 +15,7 @@ extension StoreSnapshot {
   /// - Complexity: O(limit × log commits).
   /// - Throws: `StoreError.corrupt`, `.io`.
   public func lastCommits(_ limit: Int) throws(StoreError) -> [CommitSummary] {
-    let cursor = try trees.cursor(in: types.history)
+    let cursor = try trees.cursor(in: entities.history)
     var commits: [CommitSummary] = []
     var isOn = try cursor.last()
     // The entry with the empty key is no commit's.

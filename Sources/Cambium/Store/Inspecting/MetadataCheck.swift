@@ -7,16 +7,14 @@ enum MetadataCheck {
     var faults: [StoreError] = []
     do throws(StoreError) {
       let cursor = try trees.cursor(in: slot)
-      var isOn = try cursor.first()
-      while isOn, faults.count < RecordCheck.faultsMax {
+      while faults.count < RecordCheck.faultsMax, try cursor.advance() {
         let (name, value) = (cursor.key.array(), try cursor.value().array())
         if let reason = reason(against: name, value) {
           faults.append(
             .corrupt(
-              .entry(tree: RecordTypes.metadataName, key: name), invariant: .metadata,
+              .entry(tree: Entities.metadataName, key: name), invariant: .metadata,
               reason: reason))
         }
-        isOn = try cursor.next()
       }
     } catch {
       guard case .corrupt = error else { throw error }

@@ -15,8 +15,8 @@ extension PersistentStore {
     let state = try backend.snapshot()
     var snapshot: StoreSnapshot?
     if let schema = schemas.last {
-      let types = try RecordTypes(schema, model: nil, names: backend.names)
-      snapshot = StoreSnapshot(types, state)
+      let entities = try Entities(schema, model: nil, names: backend.names)
+      snapshot = StoreSnapshot(entities, state)
     }
     return try StoreInspection(backend, state, schemas, snapshot, commitLimit)
   }

@@ -77,23 +77,21 @@ extension StoreSnapshot {
   public func check(
     readingBlobs: Bool = false, watch: (() -> Void)? = nil
   ) throws(StoreError) -> [StoreError] {
-    var all: [RecordTrees] = []
-    for record in types.schema.records { all.append(try types.trees(named: record.name)) }
     var faults = try RecordCheck.faults(
-      of: all, in: trees, readingBlobs: readingBlobs, watch: watch)
+      of: entities.all, in: trees, readingBlobs: readingBlobs, watch: watch)
     func note(_ found: [StoreError]) {
       for fault in found where !faults.contains(fault) { faults.append(fault) }
     }
     do throws(StoreError) {
-      let schemas = try StoredSchemas(trees, types.schemas, path: "").all()
+      let schemas = try StoredSchemas(trees, entities.schemas, path: "").all()
       try RecordCheck.checkHistory(
-        in: trees, types.history, through: sequence, describedBy: schemas)
+        in: trees, entities.history, through: sequence, describedBy: schemas)
     } catch {
       guard case .corrupt = error else { throw error }
       note([error])
     }
-    note(try MetadataCheck.faults(in: trees, types.metadata))
-    var check = BlobCheck(all, types.blobs, in: trees, trees.blobs)
+    note(try MetadataCheck.faults(in: trees, entities.metadata))
+    var check = BlobCheck(entities.all, entities.blobs, in: trees, trees.blobs)
     try check.run(deep: readingBlobs)
     note(check.faults)
     return faults

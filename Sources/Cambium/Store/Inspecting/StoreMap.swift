@@ -111,8 +111,8 @@ extension String {
   /// The tree's name for people: that of its record or of its index.
   fileprivate func asTreeName(in schema: Schema?) -> String {
     for record in schema?.records ?? [] {
-      if self == RecordTrees.name(ofRows: record.number) { return record.name }
-      for index in record.indexes where self == RecordTrees.name(ofIndex: index.number) {
+      if self == Entity.name(ofRows: record.number) { return record.name }
+      for index in record.indexes where self == Entity.name(ofIndex: index.number) {
         return "\(record.name) by \(index.name)"
       }
     }

@@ -189,29 +189,24 @@ extension LockParser {
     if locked != LockedField() { record.fields[name] = locked }
   }
 
-  /// The types that have a name only, by it.
-  private static let plainTypes: [String: ColumnType] = {
-    let types: [ColumnType] = [
-      .boolean, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double,
-      .date, .uuid, .decimal, .string, .url, .binaryData, .composite,
-    ]
-    return Dictionary(types.map { ("\($0)", $0) }, uniquingKeysWith: { first, _ in first })
-  }()
+  private static let scalars = Dictionary(
+    ScalarType.allCases.map { ("\($0)", $0) }, uniquingKeysWith: { first, _ in first })
 
   private static func type(_ line: inout LockLine) throws(SchemaLockError) -> ColumnType {
     let name = try line.word("a type")
     switch name {
     case "array":
       guard line.take("of") else { throw line.fault("an array is of something") }
-      guard let element = plainTypes[try line.word("a type")], element != .composite else {
+      guard let element = scalars[try line.word("a type")] else {
         throw line.fault("there is no such type of elements")
       }
       return .array(of: element)
     case "transformable": return .transformable(codec: try line.text("a codec"))
+    case "composite": return .composite
     default: break
     }
-    guard let type = plainTypes[name] else { throw line.fault("there is no such type") }
-    guard line.take("external") else { return type }
+    guard let type = scalars[name] else { throw line.fault("there is no such type") }
+    guard line.take("external") else { return .scalar(type) }
     guard type == .binaryData || type == .string else {
       throw line.fault("only binary data and strings are stored externally")
     }

@@ -136,12 +136,12 @@ extension FieldSchema {
   }
 
   private func declared(_ parts: RecordDescription?) -> (FieldType, BlobOptions?) {
-    if let parts { return (FieldType(kind: .composite(parts)), nil) }
-    return switch type {
+    switch type {
     case .transformable(let codec): (.transformable(using: StoredCodec(identifier: codec)), nil)
-    case .array(let element): (.array(of: FieldType(kind: .column(element))), nil)
-    case .external(let type, let options): (FieldType(kind: .column(type)), options)
-    default: (FieldType(kind: .column(type)), nil)
+    case .array(let element): (.array(of: FieldType(element)), nil)
+    case .external(let type, let options): (FieldType(type), options)
+    case .composite: (FieldType(kind: .composite(parts ?? RecordDescription())), nil)
+    case .scalar(let type): (FieldType(type), nil)
     }
   }
 

@@ -2,7 +2,7 @@
 /// there as a whole or not at all; others commit between them.
 struct DeferredFinishing {
   private let backend: any StoreBackend
-  private let types: RecordTypes
+  private let entities: Entities
   private var budget: WorkBudget.Remaining
   /// The highest number of records in a slice.
   private let sliceCount: Int
@@ -13,12 +13,12 @@ struct DeferredFinishing {
 
   /// - Parameter commit: Makes a durable commit.
   init(
-    _ backend: any StoreBackend, _ types: RecordTypes, _ budget: WorkBudget = .unlimited,
+    _ backend: any StoreBackend, _ entities: Entities, _ budget: WorkBudget = .unlimited,
     sliceCount: Int = 10_000, commit: @escaping Commit
   ) {
     self.commit = commit
     self.backend = backend
-    self.types = types
+    self.entities = entities
     self.budget = WorkBudget.Remaining(budget)
     self.sliceCount = sliceCount
   }
@@ -35,13 +35,12 @@ struct DeferredFinishing {
         try makeRowsNew(in: tree)
       }
     }
-    for record in types.schema.records {
-      guard let trees = types.trees(number: record.number) else { continue }
-      for index in trees.indexes {
+    for entity in entities.all {
+      for index in entity.indexes {
         guard let key = upgrades.unbuilt[index.slot] else { continue }
         while try backend.trees().contains(key.rawSpan, in: upgrades.pending) {
           if budget.isSpent { return true }
-          try build(index, of: trees, key, upgrades.pending)
+          try build(index, of: entity, key, upgrades.pending)
         }
       }
     }
@@ -59,7 +58,7 @@ struct DeferredFinishing {
 
   /// Says that nothing is pending any more.
   private func end(_ upgrades: TreeUpgrades) throws(StoreError) {
-    try commit { trees throws(StoreError) in trees.removeAll(in: upgrades.pending) }
+    try commit { trees throws(StoreError) in try trees.removeAll(in: upgrades.pending) }
     upgrades.end()
   }
 }
@@ -69,7 +68,7 @@ struct DeferredFinishing {
 extension DeferredFinishing {
   /// Puts the entries of the next records into an index. Whoever writes records keeps it in step meanwhile.
   private mutating func build(
-    _ index: RecordTrees.IndexTree, of record: RecordTrees, _ pendingKey: [UInt8],
+    _ index: Entity.IndexTree, of record: Entity, _ pendingKey: [UInt8],
     _ pending: TreeSlot
   ) throws(StoreError) {
     let limit = budget.slice(atMost: sliceCount, recordSize: 64)
@@ -78,67 +77,28 @@ extension DeferredFinishing {
       let reading = TreeAccess.transaction(trees)
       var done: [UInt8] = []
       guard try reading.copyValue(of: pendingKey.rawSpan, in: pending, to: &done) else { return }
-      let cursor = try SliceCursor(reading, record.rows, after: done)
-      var entries = SliceEntries()
-      count = try entries.gather(from: cursor, index, record.layout, limit: limit)
-      for place in 0..<entries.count {
-        try trees.put(
-          entries.key(place).rawSpan, entries.value(place).rawSpan,
-          schemaVersion: RecordTrees.indexVersion, in: index.slot)
+      let (cursor, key) = (try reading.cursor(in: record.rows), KeyEncoder())
+      // Nothing changes while rows are read.
+      var (entries, last): ([(key: [UInt8], value: [UInt8])], [UInt8]?) = ([], nil)
+      var isOn = try cursor.seek(behind: done)
+      while isOn, count < limit {
+        let row = try record.row(key: cursor.key, row: try cursor.value())
+        try index.layout.forEachEntry(of: row, in: key) { key, value, _ throws(StoreError) in
+          entries.append((key.array(), value.array()))
+        }
+        count += 1
+        if count == limit { last = cursor.key.array() }
+        isOn = try cursor.next()
       }
-      if let last = entries.lastPrimaryKey {
-        try trees.put(
-          pendingKey.rawSpan, last.rawSpan, schemaVersion: RecordTypes.systemVersion, in: pending)
+      for (key, value) in entries {
+        try trees.put(key.rawSpan, value.rawSpan, in: index.slot)
+      }
+      if let last {
+        try trees.put(pendingKey.rawSpan, last.rawSpan, in: pending)
       } else {
         _ = try trees.remove(pendingKey.rawSpan, in: pending)
       }
     }
     budget.take(count, size: 64)
-  }
-}
-
-/// The rows behind a primary key.
-private struct SliceCursor {
-  let cursor: CursorAccess
-  let isOn: Bool
-
-  init(
-    _ trees: TreeAccess, _ rows: TreeSlot, after done: [UInt8]
-  ) throws(StoreError) {
-    let cursor = try trees.cursor(in: rows)
-    var isOn = done.isEmpty ? try cursor.first() : try cursor.seek(to: done.rawSpan)
-    if isOn, cursor.key.equals(done.rawSpan) { isOn = try cursor.next() }
-    self.cursor = cursor
-    self.isOn = isOn
-  }
-}
-
-/// Entries of an index, gathered before anything changes.
-private struct SliceEntries {
-  private var entries: [(key: [UInt8], value: [UInt8])] = []
-  /// The primary key of the last record that was read; nil if there are no more.
-  private(set) var lastPrimaryKey: [UInt8]?
-
-  var count: Int { entries.count }
-  func key(_ place: Int) -> [UInt8] { entries[place].key }
-  func value(_ place: Int) -> [UInt8] { entries[place].value }
-
-  /// - Returns: how many records were looked at.
-  mutating func gather(
-    from start: SliceCursor, _ index: RecordTrees.IndexTree, _ layout: RowLayout, limit: Int
-  ) throws(StoreError) -> Int {
-    let (cursor, key) = (start.cursor, KeyEncoder())
-    var isOn = start.isOn
-    var count = 0
-    while isOn, count < limit {
-      let reader = try RowReader(key: cursor.key, row: try cursor.value(), layout: layout)
-      if let value = try index.layout.encode(reader, to: key) {
-        entries.append((key.key.array(), value == .primaryKey ? cursor.key.array() : []))
-      }
-      count += 1
-      if count == limit { lastPrimaryKey = cursor.key.array() }
-      isOn = try cursor.next()
-    }
-    return count
   }
 }

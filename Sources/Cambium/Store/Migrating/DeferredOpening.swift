@@ -35,11 +35,11 @@ struct DeferredOpening {
     if pending.isEmpty { return backend.upgrades.set(nil) }
     var rows: [TreeSlot: RowUpgrade] = [:]
     for (number, upgrade) in try pending.upgrades(schemas) {
-      rows[try backend.names.slot(of: RecordTrees.name(ofRows: number))] = upgrade
+      rows[try backend.names.slot(of: Entity.name(ofRows: number))] = upgrade
     }
     var unbuilt: [TreeSlot: [UInt8]] = [:]
     for index in pending.builds.keys {
-      let slot = try backend.names.slot(of: RecordTrees.name(ofIndex: index))
+      let slot = try backend.names.slot(of: Entity.name(ofIndex: index))
       unbuilt[slot] = PendingSteps.key(ofIndex: index)
     }
     let upgrades = TreeUpgrades(
@@ -69,16 +69,14 @@ struct DeferredOpening {
     let kept = KeptStateChange.keep(version: from.version, label: from.label ?? "")
     try MigrationMark.discard(in: backend)
     try backend.commit { trees throws(StoreError) in
-      for name in dropped { trees.removeAll(in: try names.slot(of: name)) }
+      for name in dropped { try trees.removeAll(in: names.slot(of: name)) }
       for step in steps {
         try trees.put(
-          Schema.key(of: step.to.version).rawSpan, step.to.encoded().rawSpan,
-          schemaVersion: RecordTypes.systemVersion, in: schemaTree)
+          Schema.key(of: step.to.version).rawSpan, step.to.encoded().rawSpan, in: schemaTree)
       }
-      trees.removeAll(in: tree)
+      try trees.removeAll(in: tree)
       for (key, value) in entries {
-        try trees.put(
-          key.rawSpan, value.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
+        try trees.put(key.rawSpan, value.rawSpan, in: tree)
       }
       if steps.contains(where: \.changesReferences) {
         try BlobRecount.markDue(in: trees, names)

@@ -119,3 +119,54 @@ extension MigrationReport: CustomStringConvertible {
       + (startedOver ? ", begun again since an interrupted run had other definitions" : "")
   }
 }
+
+extension PersistentStore {
+  /// Plans the migration of the store at `path` to the model's version, and returns it to be rehearsed and run.
+  ///
+  /// ```swift
+  /// let migration = try PersistentStore.migration(at: "shop.cambium", to: model, steps: steps)
+  /// print(migration.plan)
+  /// try migration.rehearse()
+  /// try migration.run()
+  /// ```
+  ///
+  /// Planning only reads the store; another process may have it open.
+  ///
+  /// - Parameter steps: The steps that do not follow from the descriptions.
+  /// - Complexity: Reads the records in which values may be missing or keys may collide, to count them.
+  /// - Throws: `StoreError.invalidDescription` if the model is wrong; `.schemaMismatch` if the store describes its version
+  ///   differently than the model; `.newerSchema` if it has a newer version; `.missing`, `.corrupt`, `.newerFormat`,
+  ///   `.networkFileSystem`, `.io`.
+  public static func migration(
+    at path: String, to model: StoreModel, steps: [Step] = [],
+    options: StoreOptions = StoreOptions()
+  ) throws(StoreError) -> Migration {
+    try Migration(path, model, steps, options)
+  }
+}
+
+/// The treatment of a store that has an older version than the model.
+public enum MigrationMode: Hashable, Sendable {
+  /// Migrates the store before it is opened.
+  case automatic
+  /// Migrates the store at once by the last steps if those cannot fail: old rows are upgraded when they are read, and
+  /// rewritten when they are saved or by `PersistentStore.finishMigration(budget:)`. Steps up to the last one that can fail
+  /// run before, as with `automatic`.
+  case deferred
+  /// Leaves the store unchanged, and throws `StoreError.needsMigration`.
+  case refuse
+}
+
+/// The migrations that a program allows, and how they are run.
+public struct MigrationOptions: Hashable, Sendable {
+  /// The lowest version that is migrated; stores of lower versions are refused.
+  public var oldestVersion = 1
+  /// Allows stores that are more than one step behind.
+  public var allowsSeveralSteps = true
+  /// Runs every step by itself, instead of taking rows through consecutive steps in one pass.
+  public var stepwise = false
+  /// The number of records in a slice, at least one. A crash or a cancellation loses at most one slice of the work.
+  public var sliceCount = 200_000
+
+  public init() {}
+}

@@ -12,7 +12,7 @@ struct MovedValues {
         let moves = change.moves
         if moves.isEmpty { continue }
         let layout = try RowLayout(source, version: route.from.version)
-        let rows = try backend.names.slot(of: RecordTrees.name(ofRows: source.number))
+        let rows = try backend.names.slot(of: Entity.name(ofRows: source.number))
         try add(moves, layout, rows, in: try backend.trees())
       }
     }
@@ -30,8 +30,7 @@ struct MovedValues {
     _ moves: [Move], _ layout: RowLayout, _ rows: TreeSlot, in trees: TreeAccess
   ) throws(StoreError) {
     let cursor = try trees.cursor(in: rows)
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       let reader = try RowReader(key: cursor.key, row: try cursor.value(), layout: layout)
       for move in moves {
         let length: Int
@@ -43,7 +42,6 @@ struct MovedValues {
         // What a row has is in memory: many of them together are no more than a medium has.
         if length > move.threshold { bytes &+= length }
       }
-      isOn = try cursor.next()
     }
   }
 }

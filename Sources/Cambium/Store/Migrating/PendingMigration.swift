@@ -22,8 +22,7 @@ extension StoreSnapshot {
     let trees = trees
     guard let upgrades = trees.upgrades else { return nil }
     var (records, indexes): ([String: Int], [String]) = ([:], [])
-    for record in types.schema.records {
-      guard let record = types.trees(number: record.number) else { continue }
+    for record in entities.all {
       if let upgrade = upgrades[record.rows] {
         let count = try trees.count(below: upgrade.version, in: record.rows)
         if count > 0 { records[record.record.name] = count }
@@ -68,7 +67,7 @@ extension PersistentStore {
   public func finishMigration(
     budget: WorkBudget = .unlimited
   ) throws(StoreError) -> Bool {
-    var finishing = DeferredFinishing(backend, types, budget) { body throws(StoreError) in
+    var finishing = DeferredFinishing(backend, entities, budget) { body throws(StoreError) in
       try self.commit(body)
     }
     defer { if hub.isObserved { hub.publish(backend.progress) } }

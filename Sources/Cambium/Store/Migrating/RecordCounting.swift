@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// Counts the records that a migration would refuse: values that are missing or do not convert, keys and unique
 /// values that would be there twice.
 ///
@@ -5,7 +7,8 @@
 /// is never refused, and is in no constraint that is counted. What closures make is known to a rehearsal only. Where
 /// the program changes records before or after a step, what comes behind that is counted for the records as they are.
 struct RecordCounting {
-  private let links: [(link: Link, isCertain: Bool)]
+  /// The steps that change the record, and false behind where the program changes records.
+  private let steps: [(step: RowStep, isCertain: Bool)]
   private let layout: RowLayout
   private let rows: TreeSlot
   private let trees: TreeAccess
@@ -30,12 +33,6 @@ struct RecordCounting {
     var uncertainties: [MigrationPlan.Uncertainty] = []
   }
 
-  /// One step of one record.
-  private enum Link {
-    case rows(RowConversion)
-    case records(RecordConversion)
-  }
-
   /// Hashes of keys that are kept at once: 64 MiB.
   private static var hashesMax: Int { 4 << 20 }
 
@@ -56,7 +53,7 @@ struct RecordCounting {
   private init?(
     _ record: RecordSchema, _ route: MigrationRoute, in backend: any StoreBackend
   ) throws(StoreError) {
-    var links: [(link: Link, isCertain: Bool)] = []
+    var steps: [(step: RowStep, isCertain: Bool)] = []
     var hook: String?
     var isUncertain = false
     var isRisky = false
@@ -72,17 +69,11 @@ struct RecordCounting {
       else { return nil }
       computed = given.computed(after: computed)
       let change = given.standingIn(for: computed)
-      let layouts = (
-        try RowLayout(change.old, version: hop.change.from.version),
-        try RowLayout(change.new, version: hop.change.to.version)
-      )
-      switch change.kind {
-      case .same: break
-      case .rows:
-        links.append((.rows(RowConversion(change, from: layouts.0, to: layouts.1)), hook == nil))
-      case .records:
-        links.append(
-          (.records(RecordConversion(change, from: layouts.0, to: layouts.1)), hook == nil))
+      if change.rewritesRows {
+        let (from, to) = (hop.change.from.version, hop.change.to.version)
+        steps.append((try RowStep(change, from: from, to: to), hook == nil))
+      }
+      if change.kind == .records {
         hasNewKeys = hasNewKeys || change.old.primaryKey != change.new.primaryKey
       }
       if change.kind == .records || change.canRefuse(except: computed) {
@@ -109,12 +100,12 @@ struct RecordCounting {
       constraints.append(("primary key", nil))
     }
     guard isRisky || !constraints.isEmpty else { return nil }
-    self.links = links
+    self.steps = steps
     self.constraints = constraints
     change = isUncertain || !constraints.isEmpty ? hook : nil
     layout = try RowLayout(record, version: route.from.version)
     self.newLayout = newLayout
-    rows = try backend.names.slot(of: RecordTrees.name(ofRows: record.number))
+    rows = try backend.names.slot(of: Entity.name(ofRows: record.number))
     let trees = try backend.trees()
     self.trees = trees
     blobs = try trees.blobs.map { segments throws(StoreError) in
@@ -177,30 +168,23 @@ extension RecordCounting {
   private mutating func collect(
     _ hashes: inout [[UInt128]], _ part: UInt64, of parts: UInt64
   ) throws(StoreError) {
-    let (row, other, key, entry) = (RowWriter(), RowWriter(), KeyEncoder(), KeyEncoder())
+    let (row, key, entry) = (RowWriter(), KeyEncoder(), KeyEncoder())
     let cursor = try trees.cursor(in: rows)
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       var isCertain = true
       do throws(StoreError) {
         var bytes = try cursor.value().array()
         var place = cursor.key.array()
         var waiting: [Blob] = []
-        for (link, isCertainLink) in links {
-          isCertain = isCertainLink
-          switch link {
-          case .rows(let conversion):
-            try conversion.convert(key: place.rawSpan, row: bytes.rawSpan, to: row)
-            bytes = row.row.array()
-          case .records(let conversion):
-            try conversion.convert(
-              key: place.rawSpan, row: bytes.rawSpan, blobs?.with(waiting) ?? BlobFinder(waiting),
-              to: other, key
-            ) { _ in }
-            bytes = other.row.array()
-            waiting = other.waiting
-            place = key.key.array()
-          }
+        for (step, isCertainStep) in steps {
+          isCertain = isCertainStep
+          try step.convert(
+            key: place.rawSpan, row: bytes.rawSpan, blobs?.with(waiting) ?? BlobFinder(waiting),
+            to: row, key
+          ) { _ in }
+          bytes = row.row.array()
+          place = key.key.array()
+          if !step.keepsKey { waiting = row.waiting }
         }
         try note(place, bytes, entry, &hashes, part, of: parts)
       } catch {
@@ -209,7 +193,6 @@ extension RecordCounting {
         let refusal = Refusal(field: field ?? "", isCertain: isCertain)
         refused[refusal, default: (0, "of the record \(name): \(reason)")].count += 1
       }
-      isOn = try cursor.next()
     }
   }
 
@@ -223,12 +206,88 @@ extension RecordCounting {
       var hash = SipHash128(of: key.rawSpan)
       if let unique = constraint.layout {
         let reader = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
-        guard try unique.encode(reader, to: entry) == .primaryKey else { continue }
-        hash = SipHash128(of: entry.key)
+        var isIn = false
+        try unique.forEachEntry(of: reader, in: entry) { key, _, isSole throws(StoreError) in
+          isIn = isSole
+          hash = SipHash128(of: key)
+        }
+        if !isIn { continue }
       }
       if hash.low % parts == part {
         hashes[index].append(UInt128(hash.high) << 64 | UInt128(hash.low))
       }
+    }
+  }
+}
+
+// What a plan counts without calling the closures of a step.
+
+extension RecordChange {
+  /// The numbers of the fields whose values only closures know: of this step, or of one before it.
+  ///
+  /// - Parameter before: The numbers of such fields of the old version.
+  func computed(after before: Set<UInt32>) -> Set<UInt32> {
+    func isMade(_ field: FieldSchema) -> Bool { sources[field.number]?.isClosure ?? false }
+    return Set(
+      fields.filter { field in
+        isMade(field.new) || new.composites(around: field.new).contains(where: isMade)
+          || field.old.map { before.contains($0.number) } ?? false
+      }.map(\.new.number))
+  }
+
+  /// Returns the change with a value that is never refused in place of each closure.
+  func standingIn(for computed: Set<UInt32>) -> RecordChange {
+    var sources = sources
+    for field in fields.map(\.new) where computed.contains(field.number) {
+      let isComposite = field.type == .composite
+      let isWithin = new.composites(around: field).contains { computed.contains($0.number) }
+      // Records get composites as wholes, rows get their parts.
+      if kind == .records ? isWithin : isComposite {
+        sources[field.number] = nil
+      } else {
+        let value = new.standIn(for: field)
+        sources[field.number] = .value { _ in value }
+      }
+    }
+    return RecordChange(old: old, new: new, fields: fields, sources: sources, kind: kind)
+  }
+}
+
+extension RecordSchema {
+  /// A value that the field can have, whatever its rules.
+  fileprivate func standIn(for field: FieldSchema) -> FieldValue {
+    if field.type == .composite {
+      var parts: [String: FieldValue] = [:]
+      for part in fields where part.composite == field.number {
+        parts[String(part.name.dropFirst(field.name.count + 1))] = standIn(for: part)
+      }
+      return .composite(parts)
+    }
+    return field.isOptional ? .null : field.type.standIn
+  }
+}
+
+extension ColumnType {
+  fileprivate var standIn: FieldValue {
+    switch self {
+    case .scalar(let type), .external(of: let type, _): type.standIn
+    case .transformable: .data(Data())
+    case .array: .array([])
+    case .composite: .composite([:])
+    }
+  }
+}
+
+extension ScalarType {
+  fileprivate var standIn: FieldValue {
+    switch self {
+    case .boolean: .boolean(false)
+    case .date: .date(Date(timeIntervalSinceReferenceDate: 0))
+    case .uuid: .string("00000000-0000-0000-0000-000000000000")
+    case .string: .string("")
+    case .url: .string("a:")
+    case .binaryData: .data(Data())
+    default: .integer(0)
     }
   }
 }

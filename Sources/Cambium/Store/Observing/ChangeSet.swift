@@ -54,7 +54,7 @@ extension RecordType {
   /// Returns finders of the blobs of records on both sides of a step.
   func blobs(_ step: ObservedStep) -> StepBlobs {
     StepBlobs(
-      old: step.before.trees.blobFinder(of: trees), new: step.after.trees.blobFinder(of: trees))
+      old: step.before.trees.blobFinder(of: self), new: step.after.trees.blobFinder(of: self))
   }
 
   /// - Throws: `.corrupt`; what the type's hook after loading throws.
@@ -76,7 +76,7 @@ extension RecordType {
   ) throws -> RecordChanges<Subject>.Update {
     RecordChanges.Update(
       old: try load(key, old, blobs.old), new: try load(key, new, blobs.new),
-      changedFields: try trees.layout.changedFields(
+      changedFields: try layout.changedFields(
         key: key.rawSpan, from: old.rawSpan, to: new.rawSpan))
   }
 }

@@ -14,8 +14,8 @@ extension PersistentStore {
   public func changes<Subject: Record>(
     of type: Subject.Type
   ) throws(StoreError) -> RecordObservation<Subject> {
-    let type = try types.type(type)
-    return RecordObservation(type, try observe(type.trees, key: nil))
+    let type = try entities.type(type)
+    return RecordObservation(type, try observe(type, key: nil))
   }
 
   /// Returns the changes of the record with a primary key, whether or not it exists now. The parts of a compound key are
@@ -27,38 +27,54 @@ extension PersistentStore {
     of type: Subject.Type, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
   ) throws(StoreError) -> KeyObservation<Subject> {
-    let type = try types.type(type)
+    let type = try entities.type(type)
     let key = KeyEncoder()
-    try key.encode(primaryKey: keyParts(part, others), of: type.trees)
-    return KeyObservation(type, try observe(type.trees, key: key.key.array()))
+    try key.encode(primaryKey: keyParts(part, others), of: type)
+    return KeyObservation(type, try observe(type, key: key.key.array()))
   }
 
-  /// Returns the changes of the records that meet a condition. A record that begins to meet it counts as inserted, one
+  /// Returns the changes of the records of a query. A record that begins to meet its condition counts as inserted, one
   /// that no longer does as deleted.
   ///
   /// - Complexity: As `changes(of:)`; the condition is evaluated when the consumer requests changes.
-  /// - Throws: As `changes(of:)`; `StoreError.invalidQuery` if the condition does not fit the record.
+  /// - Throws: As `changes(of:)`; `StoreError.invalidQuery` if the condition does not fit the record, or if the query has a
+  ///   limit, an offset, or a record to begin after: `results(of:)` observes those.
+  public func changes<Subject: Record>(
+    of query: Query<Subject>
+  ) throws(StoreError) -> RecordObservation<Subject> {
+    let type = try entities.type(Subject.self)
+    guard query.limit == nil, query.offset == 0, query.after == nil else {
+      throw .invalidQuery(
+        record: type.record.name, field: nil,
+        reason: "which records are within a limit changes with others; observe its results")
+    }
+    let filter = try RowFilter(try query.condition.resolved(in: type), in: type.layout)
+    return RecordObservation(type, try observe(type, key: nil), filter)
+  }
+
+  /// Returns the changes of the records that meet a condition.
+  ///
+  /// - Throws: as `changes(of:)` of a query.
   public func changes<Subject: Record>(
     of type: Subject.Type, where condition: Condition<Subject>
   ) throws(StoreError) -> RecordObservation<Subject> {
-    let type = try types.type(type)
-    let filter = try RowFilter(try condition.resolved(in: type), in: type.trees.layout)
-    return RecordObservation(type, try observe(type.trees, key: nil), filter)
+    try changes(of: Query(where: condition))
   }
 
-  /// Returns the changes of the records that meet a condition, which a closure makes of the record's fields.
+  /// Returns the changes of the records that meet a condition that a closure makes of the fields.
   ///
-  /// - Throws: as `changes(of:where:)`.
+  /// - Throws: as `changes(of:)` of a query.
+  @_disfavoredOverload
   public func changes<Subject: Record>(
-    of type: Subject.Type, matching condition: (Fields<Subject>) -> Condition<Subject>
+    of type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
   ) throws(StoreError) -> RecordObservation<Subject> {
-    try changes(of: type, where: Condition(matching: condition))
+    try changes(of: type.where(condition))
   }
 
   /// Returns the results of a query, and the new results whenever commits change them, in order.
   ///
   /// ```swift
-  /// for try await results in try store.results(of: Query<TodoItem>(where: \.isDone == false)) {
+  /// for try await results in try store.results(of: TodoItem.where(\.isDone == false)) {
   ///   show(results.records, results.difference)
   /// }
   /// ```
@@ -69,18 +85,18 @@ extension PersistentStore {
   public func results<Subject: Record>(
     of query: Query<Subject>
   ) throws(StoreError) -> QueryObservation<Subject> {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     return try results(of: try query.resolved(in: type), type)
   }
 
   func results<Subject: Record>(
     of query: FieldQuery, _ type: RecordType<Subject>
   ) throws(StoreError) -> QueryObservation<Subject> {
-    let place = try observe(type.trees, key: nil)
+    let place = try observe(type, key: nil)
     return QueryObservation(try LiveResults(query, of: type, at: place))
   }
 
-  func observe(_ record: RecordTrees, key: [UInt8]?) throws(StoreError) -> ObservedPlace {
+  func observe(_ record: Entity, key: [UInt8]?) throws(StoreError) -> ObservedPlace {
     let place = try hub.observe(record.rows, key: key, of: self)
     if backend.isReadOnly { try watch.begin(for: self) }
     return place
@@ -89,7 +105,7 @@ extension PersistentStore {
   /// Tells those who observe of the last commits, and that there will be no more.
   func endObserving() {
     guard hub.isObserved, let state = backend.lastSnapshot() else { return }
-    hub.finish(StoreSnapshot(types, state))
+    hub.finish(StoreSnapshot(entities, state))
     watch.end()
   }
 }
@@ -100,7 +116,7 @@ extension PersistentStore: ObservedStore {
   func newestState() throws(StoreError) -> any ObservedState {
     do throws(StoreError) { return try snapshot() } catch {
       guard case .closed = error, let state = backend.lastSnapshot() else { throw error }
-      return StoreSnapshot(types, state)
+      return StoreSnapshot(entities, state)
     }
   }
 

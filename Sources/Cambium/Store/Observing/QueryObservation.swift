@@ -63,7 +63,7 @@ final class LiveResults<Subject: Record>: @unchecked Sendable {
   ) throws(StoreError) {
     self.type = type
     self.place = place
-    results = try ObservedResults(query, of: type.trees, in: place.state.trees)
+    results = try ObservedResults(query, of: type, in: place.state.trees)
   }
 
   nonisolated(nonsending) func next() async throws -> QueryResults<Subject>? {
@@ -88,7 +88,7 @@ final class LiveResults<Subject: Record>: @unchecked Sendable {
     guard phase == .new else { return nil }
     phase = .over
     let state = place.state
-    let blobs = StepBlobs(old: nil, new: state.trees.blobFinder(of: type.trees))
+    let blobs = StepBlobs(old: nil, new: state.trees.blobFinder(of: type))
     let result = try take(
       try results.begin(in: state.trees), authors: [], state.sequence, blobs)
     phase = .running

@@ -21,7 +21,7 @@ private enum UntypedOpening {
       let backend = try ReadingBackend(at: path, options)
       let opened = try open(backend)
       backend.refuseOtherVersions(
-        than: opened.types.schema.version, supporting: Int(opened.types.schema.version))
+        than: opened.entities.schema.version, supporting: Int(opened.entities.schema.version))
       return opened
     }
     var options = options
@@ -41,9 +41,9 @@ private enum UntypedOpening {
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
     try DeferredOpening(backend).usePending()
     try BlobOpening(backend).open(for: schema)
-    let types = try RecordTypes(schema, model: nil, names: backend.names)
+    let entities = try Entities(schema, model: nil, names: backend.names)
     // What was thrown away may have been counted.
-    try BlobRecount(backend).runIfDue(types)
-    return StoreOpening.Opened(backend: backend, types: types)
+    try BlobRecount(backend).runIfDue(entities)
+    return StoreOpening.Opened(backend: backend, entities: entities)
   }
 }

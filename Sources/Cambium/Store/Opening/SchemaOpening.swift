@@ -13,7 +13,7 @@ struct SchemaOpening {
 
   /// - Throws: `.missing` where there is no schema and none can be written; `.schemaMismatch`, `.needsMigration`, `.newerSchema`, `.invalidDescription`, `.corrupt`, and
   ///   what a commit throws.
-  func run() throws(StoreError) -> RecordTypes {
+  func run() throws(StoreError) -> Entities {
     guard let stored = try StoredSchemas(backend).newest() else {
       // Its making was begun, and not ended.
       if backend.isReadOnly { throw .missing(path: backend.path) }
@@ -32,12 +32,12 @@ struct SchemaOpening {
     try DeferredOpening(backend).usePending()
     try BlobOpening(backend).open(for: stored)
     return try counted(
-      try RecordTypes(
+      try Entities(
         stored.writing(as: checked.schema), model: checked, names: backend.names))
   }
 
   /// Makes a store of another version one of the model's.
-  private func migrate(_ stored: Schema) throws(StoreError) -> RecordTypes {
+  private func migrate(_ stored: Schema) throws(StoreError) -> Entities {
     if mode == .refuse { throw needsMigration(stored) }
     try BlobOpening(backend).open(for: fresh.schema)
     let schemas = try StoredSchemas(backend).all()
@@ -58,23 +58,23 @@ struct SchemaOpening {
   }
 
   /// Records may be changed when what rows refer to is counted.
-  private func counted(_ types: RecordTypes) throws(StoreError) -> RecordTypes {
-    try BlobRecount(backend).runIfDue(types)
-    return types
+  private func counted(_ entities: Entities) throws(StoreError) -> Entities {
+    try BlobRecount(backend).runIfDue(entities)
+    return entities
   }
 
   private func needsMigration(_ stored: Schema) -> StoreError {
     .needsMigration(found: Int(stored.version), wanted: model.version)
   }
 
-  private func opened(_ schema: Schema) throws(StoreError) -> RecordTypes {
-    try RecordTypes(schema, model: try model.checked(after: schema), names: backend.names)
+  private func opened(_ schema: Schema) throws(StoreError) -> Entities {
+    try Entities(schema, model: try model.checked(after: schema), names: backend.names)
   }
 
   /// A store that is only read is of the model's version in memory, where no step can fail.
   private func readThrough(
     _ route: MigrationRoute, _ schemas: [Schema]
-  ) throws(StoreError) -> RecordTypes {
+  ) throws(StoreError) -> Entities {
     guard route.faults.isEmpty, route.hops.allSatisfy(\.isDeferrable) else {
       throw needsMigration(route.from)
     }
@@ -87,19 +87,18 @@ struct SchemaOpening {
   }
 
   /// Writes the schema of a store that has none.
-  private func begin() throws(StoreError) -> RecordTypes {
+  private func begin() throws(StoreError) -> Entities {
     let schema = fresh.schema
     let tree = try backend.names.slot(of: Schema.treeName)
     let key = Schema.key(of: schema.version)
     let bytes = schema.encoded()
     try backend.commit { trees throws(StoreError) in
-      try trees.put(
-        key.rawSpan, bytes.rawSpan, schemaVersion: RecordTypes.systemVersion, in: tree)
+      try trees.put(key.rawSpan, bytes.rawSpan, in: tree)
     }
     // Who reads beside a writer is shown what the log says was flushed.
     try BlobOpening(backend).open(for: schema)
     try backend.seal()
-    return try RecordTypes(schema, model: fresh, names: backend.names)
+    return try Entities(schema, model: fresh, names: backend.names)
   }
 }
 
@@ -142,10 +141,8 @@ struct StoredSchemas {
   func all() throws(StoreError) -> [Schema] {
     let cursor = try trees.cursor(in: slot)
     var schemas: [Schema] = []
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       schemas.append(try schema(at: cursor))
-      isOn = try cursor.next()
     }
     return schemas
   }

@@ -10,7 +10,7 @@ struct StoreOpening {
   /// An open store.
   struct Opened {
     let backend: any StoreBackend
-    let types: RecordTypes
+    let entities: Entities
     /// The path of the earlier store that was renamed; nil if none was.
     var setAside: String?
   }
@@ -58,12 +58,12 @@ struct StoreOpening {
   /// Compares the model with what the store says of itself, and migrates it where that is due.
   func open(_ backend: any StoreBackend) throws(StoreError) -> Opened {
     do throws(StoreError) {
-      let types = try SchemaOpening(
+      let entities = try SchemaOpening(
         backend: backend, model: model, fresh: checked, steps: steps, mode: mode,
         options: options.migration, migratesAgain: options.migratesAgain,
         trace: MigrationTrace(options.logger)
       ).run()
-      return Opened(backend: backend, types: types)
+      return Opened(backend: backend, entities: entities)
     } catch {
       try? backend.close()
       throw error

@@ -41,7 +41,7 @@ extension RecordReading where Self: ~Copyable {
   public func count(record name: String, where condition: FieldCondition) throws(StoreError) -> Int
   {
     let reader = try recordReader()
-    let record = try reader.types.trees(named: name)
+    let record = try reader.entities.entity(named: name)
     return try QueryRunner(record: record, trees: reader.trees)
       .count(FieldQuery(condition: condition))
   }
@@ -54,25 +54,9 @@ extension RecordReading where Self: ~Copyable {
     limit: Int? = nil, offset: Int = 0, running: Bool = false
   ) throws(StoreError) -> QueryExplanation {
     let reader = try recordReader()
-    let record = try reader.types.trees(named: name)
+    let record = try reader.entities.entity(named: name)
     let query = FieldQuery(condition: condition, order: order, limit: limit, offset: offset)
     return try QueryRunner(record: record, trees: reader.trees).explain(query, running: running)
-  }
-}
-
-extension RecordReading where Self: ~Copyable {
-  /// Explains how a query is run: which index it uses, how many entries and rows it reads, and why other indexes are not
-  /// used.
-  ///
-  /// - Parameter running: True to run the query as well, and count the entries and rows that it reads.
-  /// - Throws: as `count(_:)`.
-  public func explain<Subject: Record>(
-    _ query: Query<Subject>, running: Bool = false
-  ) throws(StoreError) -> QueryExplanation {
-    let reader = try recordReader()
-    let type = try reader.types.type(Subject.self)
-    return try QueryRunner(record: type.trees, trees: reader.trees)
-      .explain(try query.resolved(in: type), running: running)
   }
 }
 
@@ -86,7 +70,7 @@ private struct FoundDynamicRecords {
   init(
     _ query: FieldQuery, of name: String, _ fields: [String]?, in reader: RecordReader
   ) throws(StoreError) {
-    let record = try reader.types.trees(named: name)
+    let record = try reader.entities.entity(named: name)
     layout = record.layout
     columns = try fields.map { fields throws(StoreError) in try record.layout.places(of: fields) }
     found = try QueryRunner(record: record, trees: reader.trees).find(query)

@@ -9,11 +9,11 @@ extension RecordReading where Self: ~Copyable {
   public func query<Subject: Record>(
     _ type: Subject.Type, named name: String
   ) throws -> Query<Subject>? {
-    let types = try recordReader().types
-    switch try metadata(KeptQuery<Subject>.self, for: try types.name(ofQuery: name, type)) {
+    let entities = try recordReader().entities
+    switch try metadata(KeptQuery<Subject>.self, for: try entities.name(ofQuery: name, type)) {
     case nil: return nil
     case .ofProperties(let query): return query
-    case .ofFields(let fields): return try fields.query(in: try types.type(type))
+    case .ofFields(let fields): return try fields.query(in: try entities.type(type))
     }
   }
 
@@ -21,7 +21,7 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Throws: `StoreError.unknownRecord`, `.corrupt`, `.io`, `.closed`.
   public func queryNames<Subject: Record>(_ type: Subject.Type) throws -> [String] {
-    let start = try recordReader().types.name(ofQuery: "", type)
+    let start = try recordReader().entities.name(ofQuery: "", type)
     // By bytes: a name may begin with what joins the letter before it.
     return try allMetadataNames().filter { $0.utf8.starts(with: start.utf8) }
       .map { String(decoding: $0.utf8.dropFirst(start.utf8.count), as: UTF8.self) }
@@ -36,15 +36,15 @@ extension WriteTransaction {
   public mutating func setQuery<Subject: Record>(
     _ query: Query<Subject>?, named name: String
   ) throws {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     let kept = try query.map { query throws(StoreError) in
       KeptQuery<Subject>.ofFields(try KeptFieldQuery(query, in: type))
     }
-    try setMetadata(kept, for: try types.name(ofQuery: name, Subject.self))
+    try setMetadata(kept, for: try entities.name(ofQuery: name, Subject.self))
   }
 }
 
-extension RecordTypes {
+extension Entities {
   /// The prefix of queries among the names of metadata.
   static var queryPrefix: String { "cambium.query." }
 
@@ -52,6 +52,96 @@ extension RecordTypes {
   func name<Subject: Record>(
     ofQuery name: String, _ type: Subject.Type
   ) throws(StoreError) -> String {
-    Self.queryPrefix + "\(try self.type(type).trees.record.number).\(name)"
+    Self.queryPrefix + "\(try self.type(type).record.number).\(name)"
+  }
+}
+
+// MARK: As they are kept
+
+/// A query as a store keeps it.
+enum KeptQuery<Subject: Record>: Codable {
+  case ofFields(KeptFieldQuery)
+  /// With the names of properties, as versions before this one kept it.
+  case ofProperties(Query<Subject>)
+
+  private enum CodingKeys: String, CodingKey { case condition }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let isOfProperties =
+      !container.contains(.condition)
+      || (try? container.decode(String.self, forKey: .condition)) != nil
+    self =
+      isOfProperties
+      ? .ofProperties(try Query(from: decoder)) : .ofFields(try KeptFieldQuery(from: decoder))
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .ofFields(let query): try query.encode(to: encoder)
+    case .ofProperties(let query): try query.encode(to: encoder)
+    }
+  }
+}
+
+/// A query by the stored names of fields, which stay when properties are renamed.
+struct KeptFieldQuery: Codable {
+  private let condition: KeptCondition
+  private let order: [KeptOrder]?
+  private let limit: Int?
+  private let offset: Int?
+  private let after: [CodedValue]?
+
+  /// An object where queries of properties have a text, so that who knows only those refuses it.
+  private struct KeptCondition: Codable {
+    /// Nil for all records.
+    let fields: String?
+  }
+
+  private struct KeptOrder: Codable {
+    let field: String
+    let isDescending: Bool?
+    let isCaseInsensitive: Bool?
+  }
+
+  /// - Throws: `.invalidQuery` if a property is not stored.
+  init<Subject: Record>(
+    _ query: Query<Subject>, in type: RecordType<Subject>
+  ) throws(StoreError) {
+    let resolved = try query.resolved(in: type)
+    condition = KeptCondition(fields: resolved.condition?.description)
+    let order = resolved.order.map { order in
+      KeptOrder(
+        field: order.field, isDescending: order.isDescending ? true : nil,
+        isCaseInsensitive: order.isCaseInsensitive ? true : nil)
+    }
+    self.order = order.isEmpty ? nil : order
+    limit = query.limit
+    offset = query.offset == 0 ? nil : query.offset
+    after = query.after?.map { CodedValue($0) }
+  }
+
+  /// - Throws: `StoreError.invalidQuery` if a field no longer exists; what parsing the condition throws.
+  func query<Subject: Record>(in type: RecordType<Subject>) throws -> Query<Subject> {
+    let properties = type.properties
+    var unknown: String?
+    func property(_ field: String) -> PropertyReference {
+      if let property = properties.property(ofField: field) { return property }
+      unknown = field
+      return PropertyReference(path: field)
+    }
+    var query = Query<Subject>(limit: limit, offset: offset ?? 0, after: after?.map(\.value))
+    if let fields = condition.fields {
+      query.condition = Condition(ConditionTree(try FieldCondition(parsing: fields), property))
+    }
+    query.order = (order ?? []).map { order in
+      Order(
+        property(order.field), isDescending: order.isDescending ?? false,
+        isCaseInsensitive: order.isCaseInsensitive ?? false)
+    }
+    guard let unknown else { return query }
+    throw StoreError.invalidQuery(
+      record: type.record.name, field: unknown,
+      reason: "the query was kept when there was such a field, and now there is none")
   }
 }

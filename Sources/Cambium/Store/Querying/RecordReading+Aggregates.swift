@@ -6,58 +6,41 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Complexity: Linear in the records; no record is decoded.
   /// - Throws: as `count(_:)`; `StoreError.invalidQuery` for a sum of integers that is beyond an `Int`.
-  public func sum<Subject: Record, Value: SummedValue>(
+  public func sum<Subject: Record, Value: FieldNumber>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws(StoreError) -> Value.Total {
     let reader = try recordReader()
     let sum = try reader.sum(PropertyReference(field), of: query)
-    guard let total = Value.total(of: sum) else {
-      throw try reader.types.type(Subject.self).trees.sumTooLarge
+    guard let total = sum.total.flatMap({ Value.Total(fieldValue: $0) }) else {
+      throw try reader.entities.type(Subject.self).sumTooLarge
     }
     return total
-  }
-
-  /// Returns the sum of a property over the records that meet a condition.
-  ///
-  /// - Throws: as `sum(_:of:)`.
-  public func sum<Subject: Record, Value: SummedValue>(
-    _ field: KeyPath<Subject, Value>, where condition: Condition<Subject>
-  ) throws(StoreError) -> Value.Total {
-    try sum(field, of: Query(where: condition))
   }
 
   /// Returns the average of a property; nil for no records.
   ///
   /// - Throws: as `count(_:)`.
-  public func average<Subject: Record, Value: SummedValue>(
+  public func average<Subject: Record, Value: FieldNumber>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws(StoreError) -> Value.Average? {
-    Value.average(of: try recordReader().sum(PropertyReference(field), of: query))
-  }
-
-  /// Returns the average of a property over the records that meet a condition; nil if none does.
-  ///
-  /// - Throws: as `count(_:)`.
-  public func average<Subject: Record, Value: SummedValue>(
-    _ field: KeyPath<Subject, Value>, where condition: Condition<Subject>
-  ) throws(StoreError) -> Value.Average? {
-    try average(field, of: Query(where: condition))
+    let sum = try recordReader().sum(PropertyReference(field), of: query)
+    return sum.average.flatMap { Value.Average(fieldValue: $0) }
   }
 
   /// Returns the lowest value of a property, in the order of sorting; nil if there is none.
   ///
   /// - Complexity: O(log records) if an index has them in that order; otherwise linear.
   /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if values have no order.
-  public func minimum<Subject: Record, Value: FieldValueConvertible>(
+  public func min<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws -> Value? {
     try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
   }
 
-  /// Returns the lowest value of an optional property that is not nil; nil if there is none.
+  /// Returns the lowest value of an optional property that is not nil, in the order of sorting; nil if there is none.
   ///
-  /// - Throws: as `minimum(_:of:)`.
-  public func minimum<Subject: Record, Value: FieldValueConvertible>(
+  /// - Throws: as `min(_:of:)`.
+  public func min<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value?>, of query: Query<Subject> = Query()
   ) throws -> Value? {
     try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
@@ -65,8 +48,8 @@ extension RecordReading where Self: ~Copyable {
 
   /// Returns the highest value of a property, in the order of sorting; nil if there is none.
   ///
-  /// - Throws: as `minimum(_:of:)`.
-  public func maximum<Subject: Record, Value: FieldValueConvertible>(
+  /// - Throws: as `min(_:of:)`.
+  public func max<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
   ) throws -> Value? {
     try recordReader().extreme(.descending(field), of: query)?[keyPath: field]
@@ -74,8 +57,11 @@ extension RecordReading where Self: ~Copyable {
 
   /// Returns the highest value of an optional property that is not nil; nil if there is none.
   ///
-  /// - Throws: as `minimum(_:of:)`.
-  public func maximum<Subject: Record, Value: FieldValueConvertible>(
+  /// - Throws: as `min(_:of:)`.
+  /// Returns the highest value of an optional property that is not nil, in the order of sorting; nil if there is none.
+  ///
+  /// - Throws: as `max(_:of:)`.
+  public func max<Subject: Record, Value: FieldValueConvertible>(
     _ field: KeyPath<Subject, Value?>, of query: Query<Subject> = Query()
   ) throws -> Value? {
     try recordReader().extreme(.descending(field), of: query)?[keyPath: field]
@@ -86,7 +72,7 @@ extension RecordReader {
   fileprivate func sum<Subject: Record>(
     _ property: PropertyReference, of query: Query<Subject>
   ) throws(StoreError) -> FieldSum {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     let found = try find(query, of: type, for: .recordsInAnyOrder)
     return try found.sum(of: try type.field(of: property))
   }
@@ -95,11 +81,11 @@ extension RecordReader {
   fileprivate func extreme<Subject: Record>(
     _ order: Order<Subject>, of query: Query<Subject>
   ) throws -> Subject? {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     var resolved = try query.resolved(in: type)
     let order = try order.resolved(in: type)
     let isThere = FieldCondition.comparison(field: order.field, .notEqual, .null)
-    let runner = QueryRunner(record: type.trees, trees: trees)
+    let runner = QueryRunner(record: type, trees: trees)
     if resolved.limit == nil, resolved.offset == 0, query.after == nil {
       resolved.condition = .and([resolved.condition, isThere].compactMap { $0 })
       resolved.order = [order]
@@ -108,6 +94,6 @@ extension RecordReader {
     let found = try runner.find(resolved)
     guard let place = try found.first(by: order, among: isThere) else { return nil }
     return try type.load(
-      key: place.key.rawSpan, row: place.row.rawSpan, blobs: blobs(of: type.trees))
+      key: place.key.rawSpan, row: place.row.rawSpan, blobs: blobs(of: type))
   }
 }

@@ -71,14 +71,14 @@ extension RecordReader {
     _ query: Query<Subject>, by properties: [PropertyReference], _ aggregates: [Aggregate<Subject>],
     having: (RecordGroup<Key>) throws -> Bool, key: (Subject) -> Key
   ) throws -> [RecordGroup<Key>] {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     var names: [String] = []
     for property in properties { names.append(try type.field(of: property)) }
     var computed: [(kind: AggregateKind, field: String)] = []
     for aggregate in aggregates {
       computed.append((aggregate.kind, try type.field(of: aggregate.property)))
     }
-    var grouping = try RecordGrouping(type.trees, by: names, computed)
+    var grouping = try RecordGrouping(type, by: names, computed)
     var keys: [Key] = []
     let found = try find(query, of: type, for: .recordsInAnyOrder)
     while try found.next() {

@@ -1,7 +1,13 @@
-// Records by what is in them. Each is asked by a query, or directly by what it is made of.
+// Records by what is in them: each verb takes a query, and the commonest a condition alone.
 
 extension RecordReading where Self: ~Copyable {
   /// Returns the records of a query.
+  ///
+  /// ```swift
+  /// let cheap = Item.where(\.price < 20).sorted(by: .ascending(\.name)).limit(20)
+  /// let page = try store.fetch(cheap)
+  /// let next = try store.fetch(cheap, after: page.last)
+  /// ```
   ///
   /// - Parameter record: The last record of the page before; only records after it are returned. It need not exist any
   ///   more.
@@ -19,31 +25,24 @@ extension RecordReading where Self: ~Copyable {
     return records
   }
 
-  /// Returns the records that meet a condition, sorted.
+  /// Returns the records that meet a condition.
   ///
   /// - Throws: as `fetch(_:after:)`.
   @inlinable
   public func fetch<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject> = .always,
-    sortedBy order: Order<Subject>..., limit: Int? = nil, offset: Int = 0,
-    after record: Subject? = nil
+    _ type: Subject.Type, where condition: Condition<Subject>
   ) throws -> [Subject] {
-    try fetch(
-      Query(where: condition, sortedBy: order, limit: limit, offset: offset), after: record)
+    try fetch(Query(where: condition))
   }
 
-  /// Returns the records that meet a condition made by a closure, sorted.
+  /// Returns the records that meet a condition that a closure makes of the fields: `{ $0.age >= 18 }`.
   ///
-  /// - Throws: as `fetch(_:after:)`.
-  @inlinable
+  /// - Throws: as `fetch(_:where:)` of a condition.
+  @inlinable @_disfavoredOverload
   public func fetch<Subject: Record>(
-    _ type: Subject.Type, matching condition: (Fields<Subject>) -> Condition<Subject>,
-    sortedBy order: Order<Subject>..., limit: Int? = nil, offset: Int = 0,
-    after record: Subject? = nil
+    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
   ) throws -> [Subject] {
-    let query = Query(
-      where: Condition(matching: condition), sortedBy: order, limit: limit, offset: offset)
-    return try fetch(query, after: record)
+    try fetch(type.where(condition))
   }
 
   /// Returns the first record of a query; nil if there is none.
@@ -52,31 +51,28 @@ extension RecordReading where Self: ~Copyable {
   @inlinable
   public func first<Subject: Record>(_ query: Query<Subject>) throws -> Subject? {
     var query = query
-    query.limit = min(query.limit ?? 1, 1)
+    query.limit = Swift.min(query.limit ?? 1, 1)
     return try cursor(query).next()
   }
 
-  /// Returns the first record that meets a condition; nil if none does.
+  /// Returns the first record that meets a condition, by primary key; nil if none does.
   ///
   /// - Throws: as `fetch(_:after:)`.
   @inlinable
   public func first<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject> = .always,
-    sortedBy order: Order<Subject>..., offset: Int = 0
+    _ type: Subject.Type, where condition: Condition<Subject>
   ) throws -> Subject? {
-    try first(Query(where: condition, sortedBy: order, limit: 1, offset: offset))
+    try first(Query(where: condition))
   }
 
-  /// Returns the first record that meets a condition made by a closure; nil if none does.
+  /// Returns the first record that meets a condition that a closure makes of the fields; nil if none does.
   ///
-  /// - Throws: as `fetch(_:after:)`.
-  @inlinable
+  /// - Throws: as `first(_:where:)` of a condition.
+  @inlinable @_disfavoredOverload
   public func first<Subject: Record>(
-    _ type: Subject.Type, matching condition: (Fields<Subject>) -> Condition<Subject>,
-    sortedBy order: Order<Subject>..., offset: Int = 0
+    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
   ) throws -> Subject? {
-    try first(
-      Query(where: Condition(matching: condition), sortedBy: order, limit: 1, offset: offset))
+    try first(type.where(condition))
   }
 }
 
@@ -106,16 +102,6 @@ extension RecordReading where Self: ~Copyable {
     while let record = try cursor.next() { try body(record) }
   }
 
-  /// Calls `body` with each record that meets a condition.
-  ///
-  /// - Throws: as `forEach(_:_:)`.
-  @inlinable
-  public func forEach<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>, _ body: (Subject) throws -> Void
-  ) throws {
-    try forEach(Query(where: condition), body)
-  }
-
   /// Calls `body` with all records of a query, in batches of `size`, at least one.
   ///
   /// - Throws: as `forEach(_:_:)`.
@@ -141,8 +127,8 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: as `fetch(_:after:)`.
   public func count<Subject: Record>(_ query: Query<Subject>) throws(StoreError) -> Int {
     let reader = try recordReader()
-    let type = try reader.types.type(Subject.self)
-    return try QueryRunner(record: type.trees, trees: reader.trees)
+    let type = try reader.entities.type(Subject.self)
+    return try QueryRunner(record: type, trees: reader.trees)
       .count(try query.resolved(in: type))
   }
 
@@ -155,42 +141,44 @@ extension RecordReading where Self: ~Copyable {
     try count(Query(where: condition))
   }
 
-  /// Returns the number of records that meet a condition made by a closure.
+  /// Returns the number of records that meet a condition that a closure makes of the fields.
   ///
-  /// - Throws: as `count(_:)`.
+  /// - Throws: as `count(_:where:)` of a condition.
+  @_disfavoredOverload
   public func count<Subject: Record>(
-    _ type: Subject.Type, matching condition: (Fields<Subject>) -> Condition<Subject>
+    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
   ) throws(StoreError) -> Int {
-    try count(Query(where: Condition(matching: condition)))
+    try count(type.where(condition))
   }
 
   /// Returns true if a query has any record.
   ///
   /// - Complexity: that of finding one.
   /// - Throws: as `count(_:)`.
-  public func exists<Subject: Record>(_ query: Query<Subject>) throws(StoreError) -> Bool {
+  public func contains<Subject: Record>(_ query: Query<Subject>) throws(StoreError) -> Bool {
     let reader = try recordReader()
-    let type = try reader.types.type(Subject.self)
-    return try QueryRunner(record: type.trees, trees: reader.trees)
+    let type = try reader.entities.type(Subject.self)
+    return try QueryRunner(record: type, trees: reader.trees)
       .count(try query.resolved(in: type), upTo: 1) > 0
   }
 
   /// Returns true if any record meets a condition.
   ///
   /// - Throws: as `count(_:)`.
-  public func exists<Subject: Record>(
+  public func contains<Subject: Record>(
     _ type: Subject.Type, where condition: Condition<Subject>
   ) throws(StoreError) -> Bool {
-    try exists(Query(where: condition))
+    try contains(Query(where: condition))
   }
 
-  /// Returns true if any record meets a condition made by a closure.
+  /// Returns true if any record meets a condition that a closure makes of the fields.
   ///
-  /// - Throws: as `count(_:)`.
-  public func exists<Subject: Record>(
-    _ type: Subject.Type, matching condition: (Fields<Subject>) -> Condition<Subject>
+  /// - Throws: as `contains(_:where:)` of a condition.
+  @_disfavoredOverload
+  public func contains<Subject: Record>(
+    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
   ) throws(StoreError) -> Bool {
-    try exists(Query(where: Condition(matching: condition)))
+    try contains(type.where(condition))
   }
 
   /// Returns the primary keys of a query's records, each as the values of its parts. Rows are read only if the condition
@@ -201,9 +189,9 @@ extension RecordReading where Self: ~Copyable {
     _ query: Query<Subject>
   ) throws(StoreError) -> [[FieldValue]] {
     let reader = try recordReader()
-    let type = try reader.types.type(Subject.self)
+    let type = try reader.entities.type(Subject.self)
     let found = try reader.find(query, of: type, for: .keys)
-    let layout = type.trees.layout
+    let layout = type.layout
     var keys: [[FieldValue]] = []
     while try found.next() {
       var key = KeyReader(found.key, layout: layout)
@@ -214,15 +202,6 @@ extension RecordReading where Self: ~Copyable {
     return keys
   }
 
-  /// Returns the primary keys of the records that meet a condition.
-  ///
-  /// - Throws: as `keys(_:)`.
-  public func keys<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>
-  ) throws(StoreError) -> [[FieldValue]] {
-    try keys(Query(where: condition))
-  }
-
   /// Returns the identifiers of a query's records.
   ///
   /// - Throws: as `select(_:from:)`.
@@ -231,5 +210,23 @@ extension RecordReading where Self: ~Copyable {
     _ query: Query<Subject>
   ) throws -> [Subject.ID] {
     try select(\.id, from: query)
+  }
+}
+
+// MARK: Plans
+
+extension RecordReading where Self: ~Copyable {
+  /// Explains how a query is run: which index it uses, how many entries and rows it reads, and why other indexes are not
+  /// used.
+  ///
+  /// - Parameter running: True to run the query as well, and count the entries and rows that it reads.
+  /// - Throws: as `count(_:)`.
+  public func explain<Subject: Record>(
+    _ query: Query<Subject>, running: Bool = false
+  ) throws(StoreError) -> QueryExplanation {
+    let reader = try recordReader()
+    let type = try reader.entities.type(Subject.self)
+    return try QueryRunner(record: type, trees: reader.trees)
+      .explain(try query.resolved(in: type), running: running)
   }
 }

@@ -10,15 +10,13 @@ extension RecordReading where Self: ~Copyable {
     _ others: any FieldValueConvertible...
   ) throws(StoreError) -> DynamicRecord? {
     let reader = try recordReader()
-    let trees = try reader.types.trees(named: name)
+    let entity = try reader.entities.entity(named: name)
     let key = KeyEncoder()
-    try key.encode(primaryKey: keyParts(part, others), of: trees)
+    try key.encode(primaryKey: keyParts(part, others), of: entity)
     var row: [UInt8] = []
-    guard try reader.trees.copyValue(of: key.key, in: trees.rows, to: &row) else { return nil }
-    let layout = trees.layout
+    guard try reader.trees.copyValue(of: key.key, in: entity.rows, to: &row) else { return nil }
     return try DynamicRecord(
-      try RowReader(
-        key: key.key, row: row.rawSpan, layout: layout, blobs: reader.blobs(of: trees)))
+      try entity.row(key: key.key, row: row.rawSpan, blobs: reader.blobs(of: entity)))
   }
 
   /// Calls `body` with each record of the type stored as `name`, by primary key, in constant memory.
@@ -30,15 +28,12 @@ extension RecordReading where Self: ~Copyable {
     record name: String, stringsAsBlobs: Bool = false, _ body: (DynamicRecord) throws -> Void
   ) throws {
     let reader = try recordReader()
-    let trees = try reader.types.trees(named: name)
-    let (layout, blobs) = (trees.layout, reader.blobs(of: trees))
-    let cursor = try reader.trees.cursor(in: trees.rows)
-    var isOn = try cursor.first()
-    while isOn {
-      let row = try RowReader(
-        key: cursor.key, row: try cursor.value(), layout: layout, blobs: blobs)
+    let entity = try reader.entities.entity(named: name)
+    let blobs = reader.blobs(of: entity)
+    let cursor = try reader.trees.cursor(in: entity.rows)
+    while try cursor.advance() {
+      let row = try entity.row(key: cursor.key, row: try cursor.value(), blobs: blobs)
       try body(try DynamicRecord(row, stringsAsBlobs: stringsAsBlobs))
-      isOn = try cursor.next()
     }
   }
 
@@ -47,7 +42,7 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: `StoreError.unknownRecord`, `.closed`.
   public func count(record name: String) throws(StoreError) -> Int {
     let reader = try recordReader()
-    return try reader.trees.count(in: try reader.types.trees(named: name).rows)
+    return try reader.trees.count(in: try reader.entities.entity(named: name).rows)
   }
 }
 
@@ -60,12 +55,10 @@ extension WriteTransaction {
   public mutating func save(
     _ record: DynamicRecord, onConflict policy: ConflictPolicy = .refuse
   ) throws(StoreError) {
-    let trees = try types.trees(named: record.name)
+    let entity = try entities.entity(named: record.name)
     let (key, row) = (buffers.key, buffers.row)
-    try record.encode(
-      to: row, key: key, layout: trees.layout, defaults: types.defaults(of: trees))
-    try writer.write(
-      key.key, row.row, row.waiting, of: trees, presence: .any, onConflict: policy)
+    try record.encode(to: row, key: key, layout: entity.layout, defaults: entity.defaults)
+    try writeRow(of: entity, .any, policy)
   }
 
   /// Deletes the record of the type stored as `name` with a primary key. Returns false if there is none.
@@ -76,9 +69,9 @@ extension WriteTransaction {
     record name: String, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
   ) throws(StoreError) -> Bool {
-    let trees = try types.trees(named: name)
+    let entity = try entities.entity(named: name)
     let key = buffers.key
-    try key.encode(primaryKey: keyParts(part, others), of: trees)
-    return try writer.delete(key.key, of: trees)
+    try key.encode(primaryKey: keyParts(part, others), of: entity)
+    return try writer.delete(key.key, of: entity)
   }
 }

@@ -42,7 +42,7 @@ public final class RecordCursor<Subject: Record> {
   /// - Throws: `StoreError.invalidQuery` if the key is of other types, `.corrupt`, `.io`.
   public func seek(to parts: any FieldValueConvertible...) throws(StoreError) {
     let key = KeyEncoder()
-    try key.encode(primaryKey: parts, of: type.trees)
+    try key.encode(primaryKey: parts, of: type)
     try rows.seek(to: key.key)
   }
 }

@@ -1,6 +1,6 @@
 /// A reader of the records of one state. It has no members for programs, which use those of `RecordReading`.
 public struct RecordReader {
-  @usableFromInline let types: RecordTypes
+  @usableFromInline let entities: Entities
   let trees: TreeAccess
 }
 
@@ -10,10 +10,10 @@ extension RecordReader {
   func fetch<Subject: Record>(
     _ type: Subject.Type, key parts: [any FieldValueConvertible]
   ) throws -> Subject? {
-    let type = try types.type(type)
+    let type = try entities.type(type)
     var record: Subject?
-    let blobs = blobs(of: type.trees)
-    try withRow(of: type.trees, key: parts) { key, row in
+    let blobs = blobs(of: type)
+    try withRow(of: type, key: parts) { key, row in
       record = try type.load(key: key, row: row, blobs: blobs)
     }
     // Moved, which saves counting all that is in it.
@@ -22,14 +22,14 @@ extension RecordReader {
 
   /// Returns a finder of the blobs of a record's rows; nil if it has none.
   @usableFromInline
-  func blobs(of record: RecordTrees) -> BlobFinder? {
+  func blobs(of record: Entity) -> BlobFinder? {
     record.blobs == nil ? nil : trees.blobFinder(of: record)
   }
 
   /// Lends `body` the key and the row of the record with a primary key, if there is one.
   @usableFromInline
   func withRow(
-    of record: RecordTrees, key parts: [any FieldValueConvertible],
+    of record: Entity, key parts: [any FieldValueConvertible],
     _ body: (_ key: RawSpan, _ row: RawSpan) throws -> Void
   ) throws {
     if let short = ShortKey(parts, of: record.layout.key) {

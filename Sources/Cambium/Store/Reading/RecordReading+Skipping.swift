@@ -43,9 +43,9 @@ extension RecordReading where Self: ~Copyable {
     _ body: (Subject) throws -> Void
   ) throws {
     let reader = try recordReader()
-    let type = try reader.types.type(type)
-    let blobs = reader.blobs(of: type.trees)
-    try reader.forEach(of: type.trees, skipping: skip) { key, row in
+    let type = try reader.entities.type(type)
+    let blobs = reader.blobs(of: type)
+    try reader.forEach(of: type, skipping: skip) { key, row in
       try type.load(key: key, row: row, blobs: blobs)
     } with: {
       try body($0)
@@ -63,7 +63,7 @@ extension RecordReading where Self: ~Copyable {
     skipping skip: (SkippedRecord) throws -> Void, _ body: (DynamicRecord) throws -> Void
   ) throws {
     let reader = try recordReader()
-    let trees = try reader.types.trees(named: name)
+    let trees = try reader.entities.entity(named: name)
     let (layout, blobs) = (trees.layout, reader.blobs(of: trees))
     try reader.forEach(of: trees, skipping: skip) { key, row in
       try DynamicRecord(
@@ -79,7 +79,7 @@ extension RecordReader {
   /// Goes from record to record. Behind one on a page that cannot be read, it looks for the next by the counts that
   /// the pages above it have.
   fileprivate func forEach<Made>(
-    of record: RecordTrees, skipping skip: (SkippedRecord) throws -> Void,
+    of record: Entity, skipping skip: (SkippedRecord) throws -> Void,
     _ make: (_ key: RawSpan, _ row: RawSpan) throws -> Made, with body: (Made) throws -> Void
   ) throws {
     let cursor = try trees.cursor(in: record.rows)

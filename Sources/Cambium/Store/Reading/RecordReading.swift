@@ -57,10 +57,10 @@ extension RecordReading where Self: ~Copyable {
     _ others: any FieldValueConvertible...
   ) throws(StoreError) -> Bool {
     let reader = try recordReader()
-    let trees = try reader.types.type(type).trees
+    let entity = try reader.entities.type(type)
     let key = KeyEncoder()
-    try key.encode(primaryKey: keyParts(part, others), of: trees)
-    return try reader.trees.contains(key.key, in: trees.rows)
+    try key.encode(primaryKey: keyParts(part, others), of: entity)
+    return try reader.trees.contains(key.key, in: entity.rows)
   }
 }
 
@@ -74,7 +74,7 @@ extension RecordReading where Self: ~Copyable {
   public func fetch<Subject: Record>(_ type: Subject.Type) throws -> [Subject] {
     var records: [Subject] = []
     let cursor = try cursor(type)
-    records.reserveCapacity(min(try count(type), 1 << 16))
+    records.reserveCapacity(Swift.min(try count(type), 1 << 16))
     while let record = try cursor.next() { records.append(record) }
     return records
   }
@@ -84,7 +84,7 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: `StoreError.unknownRecord`, `.closed`.
   public func count<Subject: Record>(_ type: Subject.Type) throws(StoreError) -> Int {
     let reader = try recordReader()
-    return try reader.trees.count(in: try reader.types.type(type).trees.rows)
+    return try reader.trees.count(in: try reader.entities.type(type).rows)
   }
 
   /// Returns a cursor before the first record of a type, by primary key. It keeps the state that it reads.
@@ -94,9 +94,9 @@ extension RecordReading where Self: ~Copyable {
     _ type: Subject.Type
   ) throws(StoreError) -> RecordCursor<Subject> {
     let reader = try recordReader()
-    let type = try reader.types.type(type)
+    let type = try reader.entities.type(type)
     return RecordCursor(
-      type, try reader.trees.cursor(in: type.trees.rows), reader.blobs(of: type.trees))
+      type, try reader.trees.cursor(in: type.rows), reader.blobs(of: type))
   }
 
   /// Calls `body` with each record of a type, by primary key, in constant memory.

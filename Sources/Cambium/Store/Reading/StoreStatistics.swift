@@ -26,13 +26,12 @@ extension RecordReading where Self: ~Copyable {
   public func statistics() throws(StoreError) -> StoreStatistics {
     let reader = try recordReader()
     var records: [RecordStatistics] = []
-    for record in reader.types.schema.records {
-      let trees = try reader.types.trees(named: record.name)
-      let indexBytes = trees.indexes.reduce(0) { $0 + reader.trees.liveBytes(in: $1.slot) }
+    for entity in reader.entities.all {
+      let indexBytes = entity.indexes.reduce(0) { $0 + reader.trees.liveBytes(in: $1.slot) }
       records.append(
         RecordStatistics(
-          name: record.name, count: try reader.trees.count(in: trees.rows),
-          rowBytes: reader.trees.liveBytes(in: trees.rows), indexBytes: indexBytes))
+          name: entity.record.name, count: try reader.trees.count(in: entity.rows),
+          rowBytes: reader.trees.liveBytes(in: entity.rows), indexBytes: indexBytes))
     }
     return StoreStatistics(records: records.sortedRarely { $0.name < $1.name })
   }

@@ -32,16 +32,16 @@ extension WriteTransaction {
   public func changes<Subject: Record>(
     of type: Subject.Type
   ) throws -> RecordChanges<Subject> {
-    let type = try types.type(type)
+    let type = try entities.type(type)
     var changes = RecordChanges<Subject>()
     var row: [UInt8] = []
     guard let kept = writer.changes else {
-      throw StoreError.changesNotKept(record: type.trees.record.name)
+      throw StoreError.changesNotKept(record: type.record.name)
     }
-    let before = kept.before[type.trees.record.number] ?? [:]
-    let blobs = blobs(of: type.trees)
+    let before = kept.before[type.record.number] ?? [:]
+    let blobs = writer.blobFinder(of: type)
     for key in before.keys.sortedRarely(by: { $0.lexicographicallyPrecedes($1) }) {
-      let isThere = try writer.trees.copyValue(of: key.rawSpan, in: type.trees.rows, to: &row)
+      let isThere = try writer.trees.copyValue(of: key.rawSpan, in: type.rows, to: &row)
       let old = before[key] ?? nil
       switch (old, isThere) {
       case (nil, true):

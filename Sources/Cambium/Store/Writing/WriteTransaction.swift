@@ -3,35 +3,20 @@
 /// It exists within the closure of `PersistentStore.write`, and can be neither kept nor copied. It reads its own
 /// changes; others see them when they are committed.
 public struct WriteTransaction: ~Copyable, RecordReading {
-  let writer: RecordWriter
-  @usableFromInline let types: RecordTypes
-  @usableFromInline let buffers: WriteBuffers
+  @usableFromInline let writer: RecordWriter
   /// The author given to `write`, which observers and the history see.
-  public let author: String?
+  public var author: String? { writer.author }
 
-  /// Returns a finder of the blobs of a record's rows; nil if it has none.
-  @usableFromInline
-  func blobs(of record: RecordTrees) -> BlobFinder? { writer.blobFinder(of: record) }
+  @inlinable
+  var entities: Entities { writer.entities }
+  @inlinable
+  var buffers: WriteBuffers { writer.buffers }
+
+  init(writer: RecordWriter) { self.writer = writer }
 
   public func recordReader() throws(StoreError) -> RecordReader {
     try writer.checkUsable()
-    return RecordReader(types: types, trees: .transaction(writer.trees))
-  }
-}
-
-/// The memory that records are put together in. Of a store, for whoever has the writer's turn.
-@usableFromInline
-final class WriteBuffers: @unchecked Sendable {
-  @usableFromInline let key = KeyEncoder()
-  @usableFromInline let row = RowWriter()
-  var old: [UInt8] = []
-  let newEntry = KeyEncoder()
-  let oldEntry = KeyEncoder()
-
-  /// Gives memory back that unusually long rows have needed.
-  func trim() {
-    row.trim()
-    if old.capacity > 1 << 16 { old = [] }
+    return RecordReader(entities: entities, trees: .transaction(writer.trees))
   }
 }
 
@@ -79,7 +64,7 @@ extension WriteTransaction {
   @inlinable
   @discardableResult
   public mutating func delete<Subject: Record>(_ record: Subject) throws -> Bool {
-    let type = try types.type(Subject.self)
+    let type = try entities.type(Subject.self)
     try type.encodeKey(record, to: buffers.key, row: buffers.row)
     return try delete(type)
   }
@@ -98,8 +83,8 @@ extension WriteTransaction {
   mutating func delete<Subject: Record>(
     _ type: Subject.Type, keyParts: [any FieldValueConvertible]
   ) throws -> Bool {
-    let type = try types.type(type)
-    try buffers.key.encode(primaryKey: keyParts, of: type.trees)
+    let type = try entities.type(type)
+    try buffers.key.encode(primaryKey: keyParts, of: type)
     return try delete(type)
   }
 
@@ -107,7 +92,7 @@ extension WriteTransaction {
   func write<Subject: Record>(
     _ record: Subject, _ presence: RecordWriter.Presence, _ policy: ConflictPolicy
   ) throws {
-    try write(record, of: try types.type(Subject.self), presence, policy)
+    try write(record, of: try entities.type(Subject.self), presence, policy)
   }
 
   @inlinable
@@ -115,75 +100,69 @@ extension WriteTransaction {
     _ record: Subject, of type: RecordType<Subject>, _ presence: RecordWriter.Presence,
     _ policy: ConflictPolicy
   ) throws {
-    if type.needsOld {
-      try type.encode(
-        try prepared(record, of: type, presence), to: buffers.row, key: buffers.key)
-    } else {
-      try type.encode(record, to: buffers.row, key: buffers.key)
+    if type.hasWriteHook || policy == .replaceOther && type.hasDeletionHook {
+      return try writeWithHooks(record, of: type, presence, policy)
     }
-    if policy == .replaceOther, type.needsDeleted { try runDeletionHooks(type) }
-    try writeRow(of: type.trees, presence, policy)
+    try type.encode(record, to: buffers.row, key: buffers.key)
+    try writeRow(of: type, presence, policy)
   }
 
   /// Writes the row that is in the buffers.
   @usableFromInline
   func writeRow(
-    of record: RecordTrees, _ presence: RecordWriter.Presence, _ policy: ConflictPolicy
+    of entity: Entity, _ presence: RecordWriter.Presence, _ policy: ConflictPolicy
   ) throws(StoreError) {
     let (key, row) = (buffers.key, buffers.row)
     try writer.write(
-      key.key, row.row, row.waiting, of: record, presence: presence, onConflict: policy)
+      key.key, row.row, row.waiting, of: entity, presence: presence, onConflict: policy)
   }
 
-  /// A record as its hook leaves it. What is refused for its key is so before any hook runs; whether
-  /// the rest is valid, counts afterwards.
+  /// Writes a record as its hooks leave it, in the place of others whose hooks have run.
+  ///
+  /// What is refused for its key is so before any hook runs; whether the rest is valid, counts afterwards.
   @usableFromInline
-  func prepared<Subject: Record>(
-    _ record: Subject, of type: RecordType<Subject>, _ presence: RecordWriter.Presence
-  ) throws -> Subject {
-    let key = buffers.key
-    try type.encodeKey(record, to: key, row: buffers.row)
-    let isThere = try writer.trees.copyValue(of: key.key, in: type.trees.rows, to: &buffers.old)
-    try writer.check(isThere, presence, key.key, of: type.trees)
-    var old: Subject?
-    if isThere {
-      let row = buffers.old
-      old = try type.load(key: key.key, row: row.rawSpan, blobs: blobs(of: type.trees))
-    }
+  func writeWithHooks<Subject: Record>(
+    _ record: Subject, of type: RecordType<Subject>, _ presence: RecordWriter.Presence,
+    _ policy: ConflictPolicy
+  ) throws {
+    let (writer, key, row) = (writer, buffers.key, buffers.row)
+    let replaces = policy == .replaceOther && type.hasDeletionHook
     var record = record
-    try type.willWrite(&record, replacing: old)
-    return record
-  }
-
-  /// Runs the deletion hooks of the records that the one in the buffers replaces.
-  @usableFromInline
-  func runDeletionHooks<Subject: Record>(_ type: RecordType<Subject>) throws {
-    let (key, row) = (buffers.key, buffers.row)
-    for other in try writer.conflicts(of: key.key, row.row, of: type.trees) {
-      try runDeletionHook(type, other)
+    try writer.run {
+      try type.encodeKey(record, to: key, row: row)
+      let old = try storedRecord(of: type, presence)
+      try type.hooks.willWrite(&record, replacing: old, in: writer)
+      guard replaces else { return }
+      try type.encode(record, to: row, key: key)
+      let others = try writer.conflicts(of: key.key, row.row, of: type)
+      for other in others { _ = try writer.deleteWithHook(other, of: type) }
+    } before: {
+      try type.encode(record, to: row, key: key)
+      // What is in the way now, a hook has written.
+      try writeRow(of: type, presence, replaces ? .refuse : policy)
     }
   }
 
-  /// False if there is no record with the key.
-  @discardableResult
-  private func runDeletionHook<Subject: Record>(
-    _ type: RecordType<Subject>, _ key: [UInt8]
-  ) throws -> Bool {
-    guard try writer.trees.copyValue(of: key.rawSpan, in: type.trees.rows, to: &buffers.old) else {
-      return false
-    }
+  /// Returns the record whose key is in the buffers, as its hook before an update is given it.
+  private func storedRecord<Subject: Record>(
+    of type: RecordType<Subject>, _ presence: RecordWriter.Presence
+  ) throws -> Subject? {
+    let key = buffers.key
+    let isThere = try writer.trees.copyValue(of: key.key, in: type.rows, to: &buffers.old)
+    try writer.check(isThere, presence, key.key, of: type)
+    guard isThere, type.hasWriteHook else { return nil }
     let row = buffers.old
-    try type.willDelete(
-      try type.load(key: key.rawSpan, row: row.rawSpan, blobs: blobs(of: type.trees)))
-    return true
+    return try type.load(key: key.key, row: row.rawSpan, blobs: writer.blobFinder(of: type))
   }
 
   /// Deletes the record whose key is in the buffer.
   @usableFromInline
-  func delete<Subject: Record>(_ type: RecordType<Subject>) throws -> Bool {
+  func delete(_ entity: Entity) throws -> Bool {
     let key = buffers.key
-    if type.needsDeleted, try !runDeletionHook(type, key.key.array()) { return false }
-    return try writer.delete(key.key, of: type.trees)
+    if entity.hasDeletionHook {
+      return try writer.deleteWithHook(key.key.array(), of: entity)
+    }
+    return try writer.delete(key.key, of: entity)
   }
 }
 
@@ -197,7 +176,7 @@ extension WriteTransaction {
   public mutating func insert<Records: Sequence>(
     contentsOf records: Records, onConflict policy: ConflictPolicy = .refuse
   ) throws where Records.Element: Record {
-    let type = try types.type(Records.Element.self)
+    let type = try entities.type(Records.Element.self)
     for record in records { try write(record, of: type, .isNew, policy) }
   }
 
@@ -208,7 +187,7 @@ extension WriteTransaction {
   public mutating func save<Records: Sequence>(
     contentsOf records: Records, onConflict policy: ConflictPolicy = .refuse
   ) throws where Records.Element: Record {
-    let type = try types.type(Records.Element.self)
+    let type = try entities.type(Records.Element.self)
     for record in records { try write(record, of: type, .any, policy) }
   }
 
@@ -225,16 +204,12 @@ extension WriteTransaction {
     return count
   }
 
-  /// Deletes all records of a type.
+  /// Deletes all records of a type. Hooks before deletion run for the records that there are at the beginning.
   ///
   /// - Complexity: Linear in the changes that are in memory; if the type has a hook before deletion, in the records.
-  /// - Throws: as `delete(_:)`.
+  /// - Throws: as `delete(_:)`: then nothing has changed.
   public mutating func deleteAll<Subject: Record>(_ type: Subject.Type) throws {
-    let opened = try types.type(type)
-    if opened.needsDeleted {
-      try forEach(type) { record in try opened.willDelete(record) }
-    }
-    try writer.deleteAll(of: opened.trees)
+    try writer.deleteAllWithHooks(of: try entities.type(type))
   }
 }
 

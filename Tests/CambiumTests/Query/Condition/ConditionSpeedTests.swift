@@ -11,7 +11,7 @@ import Testing
 
   @Test func `a term is asked of a row`() throws {
     let opened = try OpenedType<Member>()
-    let layout = opened.type.trees.layout
+    let layout = opened.type.layout
     var rows: [StoredRecord] = []
     for number in 0..<1000 {
       var member = Member()
@@ -95,7 +95,7 @@ import Testing
     let fields = try condition.resolved(in: opened.type)
     let bound = try nanoseconds(each: Self.count / 10) {
       for _ in 0..<Self.count / 10 {
-        let bound = try RowCondition(fields, in: opened.type.trees.layout)
+        let bound = try RowCondition(fields, in: opened.type.layout)
         depth &+= bound.operands.bytes.count
       }
     }

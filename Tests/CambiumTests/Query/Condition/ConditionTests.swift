@@ -58,7 +58,7 @@ import Testing
   private func matching(
     _ condition: (Fields<Member>) -> Condition<Member>
   ) throws -> String {
-    try fields(Condition(matching: condition))
+    try fields(Condition(condition))
   }
 
   @Test func `G2 G17: closures over fields are conditions, computed ones too`() throws {

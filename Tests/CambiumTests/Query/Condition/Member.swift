@@ -94,15 +94,14 @@ struct OpenedType<Subject: Record> {
 
   init() throws {
     let model = try StoreModel(version: 1, records: [Subject.self]).checked()
-    let trees = try RecordTrees(model.schema.records[0], version: 1, names: TreeNames())
-    type = try RecordType<Subject>(model.records[0], trees: trees)
+    type = try Entities(model.schema, model: model, names: TreeNames()).type(Subject.self)
   }
 
   func holds(_ condition: Condition<Subject>, for record: Subject) throws -> Bool {
     let condition = try condition.resolved(in: type)
     let (row, key) = (RowWriter(), KeyEncoder())
     try type.encode(record, to: row, key: key)
-    let layout = type.trees.layout
+    let layout = type.layout
     let reader = try RowReader(key: key.key, row: row.row, layout: layout)
     return try RowCondition(condition, in: layout).holds(for: reader)
   }

@@ -27,8 +27,7 @@ struct ValidCondition {
     case .composite, .transformable:
       return .comparison(
         field: name, random.next() % 2 == 0 ? .equal : .notEqual, .null)
-    case .array(let element):
-      guard let type = element.scalar else { return .and([]) }
+    case .array(let type):
       switch random.next() % 3 {
       case 0: return .contains(field: name, try self.element(of: name, type, &random))
       case 1: return .computed(.length(.field(name)), comparison(&random), .value(.integer(1)))

@@ -16,7 +16,7 @@ struct SampleKey {
     let schema = SampleRecord.schema(
       [("id", .uuid, false)]
         + parts.enumerated().map {
-          ("part\($0)", $1.type.columnType, $1.form.contains(.isOptional))
+          ("part\($0)", .scalar($1.type), $1.form.contains(.isOptional))
         })
     layout = try RowLayout(schema, version: 1)
     key = layout.keyLayout(

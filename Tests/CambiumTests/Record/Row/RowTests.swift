@@ -13,15 +13,16 @@ import Testing
     for length in [0, 1, 200, 300, 70_000] {
       let text = String(repeating: "é", count: length)
       keys.begin()
-      keys.append(id, layout.key.columns[0].form)
+      try id.append(to: keys, as: layout.key.columns[0], of: layout)
       try keys.finishPrimaryKey(of: layout)
       writer.begin(layout)
-      writer.store(Date(timeIntervalSinceReferenceDate: 5), at: layout.columns[1].place.index)
+      let date = Date(timeIntervalSinceReferenceDate: 5)
+      try date.put(in: writer, at: layout.columns[1].place.index)
       try writer.append("Ann", to: layout.columns[2].place.index)
       try writer.append(text, to: layout.columns[3].place.index)
       writer.store(Int64(-7), at: layout.columns[4].place.index)
-      writer.store(2.5, at: layout.columns[5].place.index)
-      writer.store(true, at: layout.columns[6].place.index)
+      try 2.5.put(in: writer, at: layout.columns[5].place.index)
+      try true.put(in: writer, at: layout.columns[6].place.index)
       if length == 1 {
         writer.setNull(layout.columns[7])
       } else {
@@ -29,7 +30,7 @@ import Testing
       }
       writer.finish()
       let row = try RowReader(key: keys.key, row: writer.row, layout: layout)
-      #expect(row.date(layout.columns[1].place.index).timeIntervalSinceReferenceDate == 5)
+      #expect(try Date.get(from: row, at: layout.columns[1].place.index) == date)
       #expect(try row.string(0) == "Ann")
       #expect(try row.string(1) == text)
       #expect(row.load(layout.columns[4].place.index, as: Int64.self) == -7)

@@ -54,7 +54,7 @@ private struct RecordHistory {
       var copy = self
       defer { (random, model, count) = (copy.random, copy.model, copy.count) }
       try engine.write(.relaxed(maxDelay: .infinite)) { transaction in
-        let writer = RecordWriter(TransactionTrees(transaction))
+        let writer = RecordWriter(TransactionTrees(transaction), copy.records.entities)
         if copy.chance(2) { writer.keepChanges() }
         try copy.change(writer, depth: 0)
         if copy.chance(3) { try copy.compare(.transaction(writer.trees), "at the end") }

@@ -39,7 +39,7 @@ import Testing
 
     init(_ names: TreeNames, _ trees: TransactionTrees) throws {
       records = try WrittenRecords(names)
-      writer = RecordWriter(trees)
+      writer = RecordWriter(trees, records.entities)
       access = .transaction(trees)
     }
 

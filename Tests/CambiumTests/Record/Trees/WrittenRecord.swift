@@ -79,17 +79,18 @@ enum RecordOperation: Hashable, Sendable {
 
 /// The trees of `WrittenRecord`, and how to do things to them.
 struct WrittenRecords {
+  let entities: Entities
   let type: RecordType<WrittenRecord>
   private let key = KeyEncoder()
   private let row = RowWriter()
 
   init(_ names: TreeNames) throws {
     let checked = try StoreModel(records: [WrittenRecord.self]).checked()
-    let trees = try RecordTrees(checked.schema.records[0], version: 1, names: names)
-    type = try RecordType(checked.records[0], trees: trees)
+    entities = try Entities(checked.schema, model: checked, names: names)
+    type = try entities.type(WrittenRecord.self)
   }
 
-  var trees: RecordTrees { type.trees }
+  var trees: Entity { type }
 
   /// Does it to both, and compares what comes of it.
   func perform(

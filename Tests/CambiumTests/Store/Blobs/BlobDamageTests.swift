@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func `every byte of every entry, changed, is found`() throws {
-    let blobs = store.types.blobs
+    let blobs = store.entities.blobs
     #expect(try store.faults() == [])
     var count = 0
     for tree in [blobs.map, blobs.places, blobs.contents, blobs.segments] {
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test func `a hash that leads nowhere, or a content without a blob, is found`() throws {
-    let blobs = store.types.blobs
+    let blobs = store.entities.blobs
     let (hash, identity) = try #require(try entries(of: blobs.contents).first)
     try put(hash, nil, in: blobs.contents)
     #expect(try store.faults().contains { $0.breaks(.blobMap) })
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func `a missing header of blobs is found, and so are rows without a map`() throws {
-    let blobs = store.types.blobs
+    let blobs = store.entities.blobs
     try put([], nil, in: blobs.segments)
     #expect(try store.faults().contains { $0.breaks(.blobAccounts) })
     for tree in [blobs.map, blobs.places, blobs.contents, blobs.segments] {
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test func `an external string that is not UTF-8 is found, in a row and in a blob`() throws {
-    let rows = try store.types.trees(named: "Photo").rows
+    let rows = try store.entities.entity(named: "Photo").rows
     try store.save(Photo(9, image: 30_000, notes: 10))
     let short = try #require(try entries(of: rows).last)
     let text = Bytes("abcdefghij".utf8)
@@ -123,7 +123,7 @@ import Testing
   /// The identities that a row refers to, in the order of its columns.
   private func references(in entry: (key: Bytes, value: Bytes)) throws -> [BlobIdentity] {
     var found: [BlobIdentity] = []
-    let layout = try store.types.trees(named: "Photo").layout
+    let layout = try store.entities.entity(named: "Photo").layout
     try layout.forEachReference(key: entry.key.rawSpan, row: entry.value.rawSpan) {
       found.append($0.identity)
     }
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test func `what reads and collects does not trap on any of them`() throws {
-    let blobs = store.types.blobs
+    let blobs = store.entities.blobs
     for tree in [blobs.map, blobs.places, blobs.segments, blobs.contents] {
       let all = try entries(of: tree)
       for (key, value) in all {
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func `every bit of a reference in a row, changed, is found or is another value`() throws {
-    let rows = try store.types.trees(named: "Photo").rows
+    let rows = try store.entities.entity(named: "Photo").rows
     let all = try entries(of: rows)
     let (key, row) = try #require(all.first)
     for place in row.indices {

@@ -253,7 +253,7 @@ private enum Docs {
   @Test func `who opens a store without types counts what is due`() throws {
     try make()
     let store = try open(2)
-    let (blobs, names) = (store.types.blobs, store.backend.names)
+    let (blobs, names) = (store.entities.blobs, store.backend.names)
     // As after a migration that was broken off: references may be anything.
     var counts: [BlobIdentity: UInt64] = [:]
     try store.backend.commit { trees throws(StoreError) in

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@_spi(Raw) @testable import Cambium
+@testable import Cambium
 
 /// What is saved of a damaged store has its blobs, as far as they are whole.
 @Suite struct BlobSalvageTests {

@@ -236,7 +236,7 @@ import Testing
       #expect(commits.map(\.changes.count) == [count, count])
       #expect(commits[1].changes.allSatisfy { $0.kind == .deleted && $0.old?["text"] == "a text" })
       #expect(Set(commits[1].changes.map(\.key)).count == count)
-      let entries = try store.snapshot().trees.count(in: store.types.history)
+      let entries = try store.snapshot().trees.count(in: store.entities.history)
       #expect(entries >= 4)
     }
   }
@@ -244,8 +244,8 @@ import Testing
   @Test func `a history that lacks a commit, or names what the store never had, is found`() throws {
     try withStore(.samples, options(.keptForever)) { store in
       for number in 0..<4 { try store.save(Note(key: "\(number)")) }
-      let (history, last) = (store.types.history, try store.snapshot().sequence)
-      let note = try store.types.trees(named: "Note")
+      let (history, last) = (store.entities.history, try store.snapshot().sequence)
+      let note = try store.entities.entity(named: "Note")
       func put(_ key: HistoryKey, _ value: [UInt8]?) throws -> [StoreError] {
         try store.backend.commit { trees throws(StoreError) in
           if let value {
@@ -279,7 +279,7 @@ import Testing
   @Test func `a history without its parts, or with other bytes, is found damaged`() throws {
     try withStore(.samples, options(.keptForever)) { store in
       for number in 0..<3 { try store.save(Note(key: "\(number)")) }
-      let history = store.types.history
+      let history = store.entities.history
       func damage(_ key: [UInt8], _ value: [UInt8]?) throws -> [StoreError] {
         var faults: [StoreError] = []
         struct Stop: Error {}

@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func `a null bit over a value is found`() throws {
-    let rows = try store.types.trees(named: "Item").rows
+    let rows = try store.entities.entity(named: "Item").rows
     let (key, row) = try first(in: rows)
     for bit in 0..<2 {
       var changed = row
@@ -61,7 +61,7 @@ import Testing
   @Test func `a stale index entry is found though as many are counted as there are records`()
     throws
   {
-    let item = try store.types.trees(named: "Item")
+    let item = try store.entities.entity(named: "Item")
     let index = item.indexes[0].slot
     let (key, value) = try first(in: index)
     var stale = key
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `metadata that is not JSON, or under a name that is not UTF-8, is found`() throws {
-    let metadata = store.types.metadata
+    let metadata = store.entities.metadata
     let good = #"{"a":[1,2.5,"x",null,true],"b":{}}"#
     try put(Bytes("good".utf8), Bytes(good.utf8), in: metadata)
     #expect(try store.faults() == [])
@@ -95,7 +95,7 @@ import Testing
     let store = try PersistentStore(at: path, model: Self.model)
     try store.save(Item(id: 1))
     try store.backend.commit { trees throws(StoreError) in
-      trees.removeAll(in: store.types.schemas)
+      try trees.removeAll(in: store.entities.schemas)
     }
     try store.close()
     let check = try PersistentStore.check(at: path, .deep)
@@ -117,7 +117,7 @@ import Testing
 
   @Test func `a boolean of a condition that is neither 0 nor 1 is damage`() throws {
     // An index of accounts has a condition.
-    let schema = try PersistentStore(inMemory: .samples).types.schema
+    let schema = try PersistentStore(inMemory: .samples).entities.schema
     let bytes = schema.encoded()
     #expect(try Schema(decoding: bytes.rawSpan, version: 1, path: "") == schema)
     let reasons = bytes.indices.compactMap { place -> String? in

@@ -16,7 +16,7 @@ import Testing
 
   private final class Opened {
     let backend: EngineBackend
-    let types: RecordTypes
+    let types: Entities
 
     /// Opens the store in `medium` as a program of a version does.
     init(
@@ -38,10 +38,10 @@ import Testing
       let type = try types.type(Subject.self)
       let (row, key) = (RowWriter(), KeyEncoder())
       try backend.commit { trees throws(StoreError) in
-        let writer = RecordWriter(trees)
+        let writer = RecordWriter(trees, types)
         for record in records {
           try type.encode(record, to: row, key: key)
-          try writer.write(key.key, row.row, of: type.trees, presence: .any, onConflict: .refuse)
+          try writer.write(key.key, row.row, of: type, presence: .any, onConflict: .refuse)
         }
       }
     }

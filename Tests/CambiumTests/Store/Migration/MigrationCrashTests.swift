@@ -19,7 +19,7 @@ import Testing
   private static func open(
     _ medium: SimulatedFileSystem, _ version: Int, _ mode: MigrationMode = .automatic,
     seed: UInt64
-  ) throws -> (backend: EngineBackend, types: RecordTypes) {
+  ) throws -> (backend: EngineBackend, types: Entities) {
     let backend = try EngineBackend.simulated(on: medium, seed: seed)
     let model = model(version)
     var options = MigrationOptions()
@@ -38,11 +38,11 @@ import Testing
     let (row, key) = (RowWriter(), KeyEncoder())
     for some in [records[..<40], records[40...]] {
       try backend.commit { trees throws(StoreError) in
-        let writer = RecordWriter(trees)
+        let writer = RecordWriter(trees, types)
         for record in some {
           try type.encode(record, to: row, key: key)
           try writer.write(
-            key.key, row.row, of: type.trees, presence: .isNew, onConflict: .refuse)
+            key.key, row.row, of: type, presence: .isNew, onConflict: .refuse)
         }
       }
     }
@@ -51,7 +51,7 @@ import Testing
   }
 
   private static func snapshot(
-    _ opened: (backend: EngineBackend, types: RecordTypes)
+    _ opened: (backend: EngineBackend, types: Entities)
   ) throws -> StoreSnapshot {
     StoreSnapshot(opened.types, try opened.backend.snapshot())
   }

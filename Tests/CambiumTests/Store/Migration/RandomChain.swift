@@ -223,23 +223,8 @@ extension RandomChain.FieldState {
 extension ColumnType {
   fileprivate var declared: FieldType {
     switch self {
-    case .int8: .int8
-    case .int16: .int16
-    case .int32: .int32
-    case .uint8: .uint8
-    case .uint16: .uint16
-    case .uint32: .uint32
-    case .uint64: .uint64
-    case .float: .float
-    case .double: .double
-    case .string: .string
-    case .boolean: .boolean
-    case .date: .date
-    case .uuid: .uuid
-    case .decimal: .decimal
-    case .binaryData: .binaryData
-    case .url: .url
-    case .array(let element): .array(of: element.declared)
+    case .scalar(let type): FieldType(type)
+    case .array(let element): .array(of: ColumnType.scalar(element).declared)
     default: .integer
     }
   }

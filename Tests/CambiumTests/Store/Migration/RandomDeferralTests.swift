@@ -10,12 +10,12 @@ import Testing
   fileprivate final class World {
     let backend: EngineBackend
     var schemas: [Schema]
-    var types: RecordTypes
+    var types: Entities
 
     init(_ schema: Schema) throws {
       backend = try EngineBackend(inMemory: StoreOptions())
       schemas = [schema]
-      types = try RecordTypes(schema, model: nil, names: backend.names)
+      types = try Entities(schema, model: nil, names: backend.names)
       try backend.commit { trees throws(StoreError) in
         try trees.put(
           Schema.key(of: schema.version).rawSpan, schema.encoded().rawSpan, schemaVersion: 0,
@@ -25,14 +25,14 @@ import Testing
 
     deinit { try? backend.close() }
 
-    var trees: RecordTrees { get throws { try types.trees(named: RandomSteps.name) } }
+    var trees: Entity { get throws { try types.entity(named: RandomSteps.name) } }
     var snapshot: StoreSnapshot { get throws { StoreSnapshot(types, try backend.snapshot()) } }
 
     func write(_ records: [DynamicRecord]) throws {
       let (row, key) = (RowWriter(), KeyEncoder())
       let trees = try trees
       try backend.write(.durable) { changes in
-        let writer = RecordWriter(changes)
+        let writer = RecordWriter(changes, types)
         for record in records {
           try record.encode(to: row, key: key, layout: trees.layout)
           try writer.write(key.key, row.row, of: trees, presence: .any, onConflict: .refuse)
@@ -44,7 +44,7 @@ import Testing
       let key = KeyEncoder()
       let trees = try trees
       try backend.write(.durable) { changes in
-        let writer = RecordWriter(changes)
+        let writer = RecordWriter(changes, types)
         for id in ids {
           try key.encode(primaryKey: [id], of: trees)
           _ = try writer.delete(key.key, of: trees)
@@ -73,7 +73,7 @@ import Testing
 
     private func take(_ steps: [SchemaChange]) throws {
       schemas += steps.map(\.to)
-      types = try RecordTypes(schemas[schemas.count - 1], model: nil, names: backend.names)
+      types = try Entities(schemas[schemas.count - 1], model: nil, names: backend.names)
     }
 
     func finish(_ budget: WorkBudget) throws -> Bool {

@@ -171,7 +171,7 @@ enum RandomValue {
     switch type {
     case .array(let element):
       return .array(
-        (0..<Int.random(in: 0...3, using: &random)).map { _ in make(element, &random) })
+        (0..<Int.random(in: 0...3, using: &random)).map { _ in make(.scalar(element), &random) })
     default:
       guard let scalar = type.scalar else { return .null }
       if random.next() % 40 == 0, case .string = type {

@@ -17,7 +17,7 @@ import Testing
   /// Opens the store in `medium` as a program of a version does.
   private static func open(
     _ medium: SimulatedFileSystem, _ version: Int, seed: UInt64
-  ) throws -> (backend: EngineBackend, types: RecordTypes) {
+  ) throws -> (backend: EngineBackend, types: Entities) {
     let backend = try EngineBackend.simulated(on: medium, seed: seed)
     let model = model(version)
     var options = MigrationOptions()
@@ -29,16 +29,16 @@ import Testing
   }
 
   private static func insert<Subject: Record>(
-    _ records: [Subject], _ opened: (backend: EngineBackend, types: RecordTypes)
+    _ records: [Subject], _ opened: (backend: EngineBackend, types: Entities)
   ) throws {
     let type = try opened.types.type(Subject.self)
     let (row, key) = (RowWriter(), KeyEncoder())
     try opened.backend.commit { trees throws(StoreError) in
-      let writer = RecordWriter(trees)
+      let writer = RecordWriter(trees, opened.types)
       for record in records {
         try type.encode(record, to: row, key: key)
         try writer.write(
-          key.key, row.row, of: type.trees, presence: .isNew, onConflict: .refuse)
+          key.key, row.row, of: type, presence: .isNew, onConflict: .refuse)
       }
     }
   }

@@ -44,7 +44,7 @@ import Testing
       : StoreModel(version: 3, records: [CrashThing3.self, CrashTag.self])
   }
 
-  private typealias Opened = (backend: EngineBackend, types: RecordTypes)
+  private typealias Opened = (backend: EngineBackend, types: Entities)
 
   private static func open(
     _ medium: SimulatedFileSystem, _ version: Int, _ mode: MigrationMode = .automatic, seed: UInt64
@@ -65,10 +65,10 @@ import Testing
     let type = try types.type(CrashThing1.self)
     let (row, key) = (RowWriter(), KeyEncoder())
     try backend.commit { trees throws(StoreError) in
-      let writer = RecordWriter(trees)
+      let writer = RecordWriter(trees, types)
       for number in 0..<count {
         try type.encode(CrashThing1(number), to: row, key: key)
-        try writer.write(key.key, row.row, of: type.trees, presence: .isNew, onConflict: .refuse)
+        try writer.write(key.key, row.row, of: type, presence: .isNew, onConflict: .refuse)
       }
     }
     try backend.close()

@@ -31,7 +31,7 @@ private enum V2 {
 
     /// Steps do not call it.
     static var hooks: RecordHooks<Place> {
-      RecordHooks(beforeInsert: { place in place.count = -7 })
+      RecordHooks(beforeInsert: { place, _ in place.count = -7 })
     }
   }
 }

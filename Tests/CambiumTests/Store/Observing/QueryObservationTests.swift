@@ -7,8 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct QueryObservationTests {
   /// The results of a query, asked anew.
   static func run(_ query: FieldQuery, in snapshot: StoreSnapshot) throws -> [Account] {
-    let type = try snapshot.types.type(Account.self)
-    let found = try QueryRunner(record: type.trees, trees: snapshot.trees).find(query)
+    let type = try snapshot.entities.type(Account.self)
+    let found = try QueryRunner(record: type, trees: snapshot.trees).find(query)
     var records: [Account] = []
     while try found.next() { records.append(try type.load(key: found.key, row: try found.row())) }
     return records
@@ -165,7 +165,7 @@ import Testing
       {
         query.after = .key([.integer(Int64(after.id))])
       }
-      let observation = try store.results(of: query, store.types.type(Account.self))
+      let observation = try store.results(of: query, store.entities.type(Account.self))
       let told = Told(by: observation)
       var records: [Account] = []
       var pinned = query
@@ -176,12 +176,12 @@ import Testing
       }
       if case .key(let parts)? = query.after {
         // Asked anew, it comes after the record as it was in the beginning.
-        let type = try store.types.type(Account.self)
+        let type = try store.entities.type(Account.self)
         let key = KeyEncoder()
-        try key.encode(primaryKey: parts, of: type.trees)
+        try key.encode(primaryKey: parts, of: type)
         var row: [UInt8] = []
         _ = try observation.snapshot.trees.copyValue(
-          of: key.key, in: type.trees.rows, to: &row)
+          of: key.key, in: type.rows, to: &row)
         pinned.after = .record(key: key.key.array(), row: row)
       }
       let steps = Int.random(in: 1..<30, using: &generator)
@@ -210,7 +210,7 @@ import Testing
         group.addTask {
           var generator = SplitMix64(seed: seed &+ UInt64(observer))
           let query = Self.query(&generator)
-          let observation = try store.results(of: query, store.types.type(Account.self))
+          let observation = try store.results(of: query, store.entities.type(Account.self))
           var records: [Account] = []
           for try await results in observation {
             records = results.difference.applying(to: records)

@@ -30,7 +30,7 @@ enum KilledWriter {
 
   static func options() -> RawStoreOptions {
     var options = RawStoreOptions()
-    options.foldThreshold = 48 << 10
+    options.engine.foldThreshold = 48 << 10
     return options
   }
 

@@ -320,7 +320,7 @@ struct ProcessTests {
       let last = UInt64(scaled(3000, debug: 300))
       let writer = ForkedChild { pipe in
         var options = RawStoreOptions()
-        options.foldThreshold = 16 << 10
+        options.engine.foldThreshold = 16 << 10
         do {
           let store = try RawStore(at: path, options: options)
           let tree = try store.tree("t")

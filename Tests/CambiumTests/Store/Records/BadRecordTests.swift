@@ -186,7 +186,7 @@ struct BadRecordTests {
   @Test func `a damaged row throws where it is read, and the check names it`() throws {
     let store = try PersistentStore(inMemory: .samples)
     let notes = (0..<5).map { Note(key: "\($0)", text: "text \($0)") }
-    let rows = try store.types.type(Note.self).trees.rows
+    let rows = try store.entities.type(Note.self).rows
     try store.write { transaction in
       try transaction.save(contentsOf: notes)
       // Invalid UTF-8, and a row cut short.
@@ -222,7 +222,7 @@ struct BadRecordTests {
   private func storeWithDamage() throws -> (PersistentStore, [Account]) {
     let store = try PersistentStore(inMemory: .samples)
     let accounts = Account.some(3)
-    let trees = try store.types.type(Account.self).trees
+    let trees = try store.entities.type(Account.self)
     let key = KeyEncoder()
     try key.encode(primaryKey: [accounts[1].id], of: trees)
     try store.write { transaction in
@@ -269,7 +269,7 @@ struct BadRecordTests {
 
   @Test func `an entry without its record, and a record without its entry, are found`() throws {
     let store = try PersistentStore(inMemory: .samples)
-    let trees = try store.types.type(Account.self).trees
+    let trees = try store.entities.type(Account.self)
     let key = KeyEncoder()
     try key.encode(primaryKey: [3], of: trees)
     try store.write { transaction in
@@ -282,7 +282,7 @@ struct BadRecordTests {
     #expect(
       faults.allSatisfy { if case .corrupt(.entry, .indexEntries, _) = $0 { true } else { false } })
     let city = try #require(trees.indexes.first { $0.layout.schema.name == "city" }).slot
-    try store.write { transaction in transaction.removeAll(in: city) }
+    try store.write { transaction in try transaction.removeAll(in: city) }
     #expect(try store.snapshot().check().count >= 8)
   }
 
@@ -372,5 +372,7 @@ extension WriteTransaction {
     _ = try writer.trees.remove(key.rawSpan, in: tree)
   }
 
-  fileprivate mutating func removeAll(in tree: TreeSlot) { writer.trees.removeAll(in: tree) }
+  fileprivate mutating func removeAll(in tree: TreeSlot) throws {
+    try writer.trees.removeAll(in: tree)
+  }
 }

@@ -22,7 +22,7 @@ struct DamagedEntryTests {
 
     /// Reads everything. Whatever the bytes are, there is no trap, and errors say what they are.
     private func read() throws {
-      let cursor = RecordCursor(type, try access.cursor(in: type.trees.rows), nil)
+      let cursor = RecordCursor(type, try access.cursor(in: type.rows), nil)
       while true {
         do {
           guard try cursor.next() != nil else { return }
@@ -37,7 +37,7 @@ struct DamagedEntryTests {
 
     /// - Returns: whether the check of records finds something, which has to be an entry.
     private func isFound() throws -> Bool {
-      let faults = try RecordCheck.faults(of: [type.trees], in: access)
+      let faults = try RecordCheck.faults(of: [type], in: access)
       for fault in faults {
         switch fault {
         case .corrupt(.entry, _, _), .newerFormat: continue
@@ -85,13 +85,13 @@ struct DamagedEntryTests {
     let store = try PersistentStore(inMemory: StoreModel(records: [Building.self]))
     let buildings = Building.some(scaled(8, debug: 3))
     try store.write { transaction in try transaction.insert(contentsOf: buildings) }
-    let type = try store.types.type(Building.self)
+    let type = try store.entities.type(Building.self)
     var counts = (0, 0)
     #expect(throws: Undo.self) {
       try store.write { transaction in
         var world = World(writer: transaction.recordWriter, type: type)
-        let indexes = type.trees.indexes.map(\.slot)
-        for tree in [type.trees.rows] + indexes {
+        let indexes = type.indexes.map(\.slot)
+        for tree in [type.rows] + indexes {
           for entry in try world.entries(of: tree) {
             for bit in stride(from: 0, to: entry.key.count * 8, by: scaled(1, debug: 3)) {
               var key = entry.key
@@ -102,7 +102,7 @@ struct DamagedEntryTests {
               var value = entry.value
               value[bit / 8] ^= 1 << UInt8(bit % 8)
               // What no index has can be another value.
-              let isOfIndex = tree != type.trees.rows
+              let isOfIndex = tree != type.rows
               try world.damage(entry, to: entry.key, value, in: tree, mustBeFound: isOfIndex)
             }
             for length in stride(from: 0, to: entry.value.count, by: scaled(1, debug: 7)) {

@@ -55,12 +55,12 @@ private struct OtherNames: Record {
       try transaction.setQuery(query, named: "q")
     }
     let kept = try #require(
-      try store.metadata(KeptQuery<Old>.self, for: store.types.name(ofQuery: "q", Old.self)))
+      try store.metadata(KeptQuery<Old>.self, for: store.entities.name(ofQuery: "q", Old.self)))
     let other = try PersistentStore(inMemory: StoreModel(records: [New.self]))
     try other.write { transaction in
       try store.forEach(record: "P") { try transaction.save($0) }
       try transaction.setMetadata(
-        kept, for: try transaction.types.name(ofQuery: "q", New.self))
+        kept, for: try transaction.entities.name(ofQuery: "q", New.self))
     }
     let query = try #require(try other.query(New.self, named: "q"))
     return try other.fetch(query).map(id)
@@ -71,7 +71,7 @@ private struct OtherNames: Record {
       (Query(where: \.age > 2), [2, 3]), (Query(where: \.size > 2), [1, 2]),
       (Query(sortedBy: .descending(\.age), limit: 2), [3, 2]),
       (
-        Query(matching: { $0.age + $0.size == 10 && $0.age != 5 }, sortedBy: .ascending(\.size)),
+        Old.where { $0.age + $0.size == 10 && $0.age != 5 }.sorted(by: .ascending(\.size)),
         [3, 1]
       ),
       (Query(sortedBy: .ascending(\.age), offset: 1, after: [1]), [3]),
@@ -89,9 +89,9 @@ private struct OtherNames: Record {
         where: \.city == "Ulm", sortedBy: .descending(\.balance), limit: 4, after: [3])
       try store.write { transaction in
         try transaction.setMetadata(
-          query, for: transaction.types.name(ofQuery: "old", Account.self))
+          query, for: transaction.entities.name(ofQuery: "old", Account.self))
         try transaction.setMetadata(
-          Query<Account>(), for: transaction.types.name(ofQuery: "all", Account.self))
+          Query<Account>(), for: transaction.entities.name(ofQuery: "all", Account.self))
       }
       #expect(try store.query(Account.self, named: "old") == query)
       #expect(try store.query(Account.self, named: "all") == Query())
@@ -104,7 +104,7 @@ private struct OtherNames: Record {
       let kept = try JSONCodec().decode(KeptQuery<Account>.self, from: Array(json.utf8))
       try store.write { transaction in
         try transaction.setMetadata(
-          kept, for: transaction.types.name(ofQuery: "q", Account.self))
+          kept, for: transaction.entities.name(ofQuery: "q", Account.self))
       }
       guard
         case .invalidQuery("Account", "gone", _) = storeError({

@@ -31,17 +31,17 @@ private struct Post: Record, Equatable {
 
   static var hooks: RecordHooks<Post> {
     RecordHooks(
-      beforeInsert: { post in
+      beforeInsert: { post, _ in
         if post.title == "refused" { throw Refusal() }
         post.slug = String(
           decoding: post.slug.utf8.filter { $0 != UInt8(ascii: " ") }, as: UTF8.self)
         seen.add("insert \(post.id)")
       },
-      beforeUpdate: { post, old in
+      beforeUpdate: { post, old, _ in
         if post.title == "refused" { throw Refusal() }
         seen.add("update \(post.id) \(old.title)")
       },
-      beforeDelete: { post in
+      beforeDelete: { post, _ in
         if post.title == "kept" { throw Refusal() }
         seen.add("delete \(post.id)")
       },

@@ -86,14 +86,14 @@ extension PersistentStore {
 
   /// How many entries an index has.
   func entryCount<Subject: Record>(of name: String, _ type: Subject.Type) throws -> Int {
-    let trees = try types.type(type).trees
+    let trees = try entities.type(type)
     let index = try #require(trees.indexes.first { $0.layout.schema.name == name })
     return try snapshot().trees.count(in: index.slot)
   }
 
   /// The primary keys of an index's entries, in its order.
   func keys<Subject: Record>(ofIndex name: String, _ type: Subject.Type) throws -> [Bytes] {
-    let trees = try types.type(type).trees
+    let trees = try entities.type(type)
     let index = try #require(trees.indexes.first { $0.layout.schema.name == name })
     let cursor = try snapshot().trees.cursor(in: index.slot)
     var keys: [Bytes] = []

@@ -39,12 +39,12 @@ struct RecordWritingTests {
   @Test func `a store updates and deletes by condition and key, all or none`() throws {
     try withStore { store in
       try store.write { try $0.save(contentsOf: Account.some(6)) }
-      #expect(try store.update(Account.self, where: \.id < 4, set: \.balance, to: 9) == 4)
+      #expect(try store.update(Account.self, where: \.id < 4) { $0.balance = 9 } == 4)
       #expect(try store.update(Account.self, where: \.balance == 9) { $0.city = "Jena" } == 4)
       #expect(try store.count(Account.self, where: \.city == "Jena") == 4)
       // The second has the unique address of the first.
       #expect(throws: StoreError.self) {
-        try store.update(Account.self, where: \.id >= 4, set: \.email, to: "x@example.org")
+        try store.update(Account.self, where: \.id >= 4) { $0.email = "x@example.org" }
       }
       #expect(try store.count(Account.self, where: \.email == "x@example.org") == 0)
       #expect(

@@ -62,7 +62,7 @@ private enum Levels {
     #expect(storeError { try store.select(\.name, from: Query<Known>()) } == error)
     #expect(
       storeError {
-        try store.write { try $0.update(Known.self, where: \.id == 2, set: \.name, to: "") }
+        try store.write { try $0.update(Known.self, where: \.id == 2) { $0.name = "" } }
       } == error)
     #expect("\(error)".hasPrefix("The Weird with the key 2 cannot be read: level: 7 is no case of"))
     let readable = try store.fetchReadable(Known.self)

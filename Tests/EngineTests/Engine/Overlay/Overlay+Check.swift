@@ -5,10 +5,9 @@ extension Overlay {
   func faults() -> [String] {
     var check = OverlayCheck(arena.nodeCapacity)
     var entryCount = 0
-    directory.forEachTree { tree, state in
+    for tree in trees {
       check.tree = tree
-      let found = check.run(state)
-      entryCount += found
+      entryCount += check.run(directory[tree])
     }
     check.expect(entryCount == self.entryCount, "\(self.entryCount) entries, found \(entryCount)")
     return check.faults
@@ -16,9 +15,7 @@ extension Overlay {
 
   /// The nodes that the version is made of.
   var nodeCount: Int {
-    var count = directory.nodeCount
-    directory.forEachTree { _, state in count += state.root?.nodeCount ?? 0 }
-    return count
+    trees.reduce(0) { $0 + (directory[$1].root?.nodeCount ?? 0) }
   }
 }
 

@@ -10,7 +10,7 @@ struct SpillFileTests {
   @Test func `leaves no file of its runs, and little more than its data`() throws {
     let directory = try TemporaryDirectory()
     var options = RawStoreOptions()
-    options.transactionBudget = 1 << 20
+    options.engine.transactionBudget = 1 << 20
     let store = try RawStore(at: directory.path, options: options)
     let tree = try store.tree("t")
     let files = try PosixFileSystem(at: directory.path)

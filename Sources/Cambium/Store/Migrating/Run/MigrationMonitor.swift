@@ -68,7 +68,8 @@ extension MigrationMonitor {
 
   private func start(_ tasks: MigrationTasks, skipping done: Int, in backend: any StoreBackend) {
     trace.begin(tasks, skipping: done)
-    let counts = tasks.counts(in: backend)
+    // What cannot be counted now fails where it is read.
+    let counts = (try? WorkMeasure(tasks, in: backend))?.counts ?? tasks.tasks.map { _ in 0 }
     state.withLock { state in
       state.started = .now
       state.versions = (Int(tasks.route.from.version), Int(tasks.route.to.version))
@@ -153,30 +154,62 @@ extension MigrationMonitor {
   }
 }
 
-extension MigrationTasks {
-  /// About how many records each task looks at.
-  fileprivate func counts(in backend: any StoreBackend) -> [Int] {
-    guard let trees = try? backend.trees() else { return tasks.map { _ in 0 } }
-    // What is not made yet has about as many records as what it is made of.
-    var made: [String: String] = [:]
-    func count(_ tree: String) -> Int {
-      let tree = made[tree] ?? tree
-      return (try? backend.names.slot(of: tree)).flatMap { try? trees.count(in: $0) } ?? 0
+/// The progress of a migration.
+public struct MigrationProgress: Hashable, Sendable {
+  /// The version that the step under way leads to.
+  public internal(set) var version = 0
+  /// The work under way, in words.
+  public internal(set) var work = ""
+  /// The number of parts of the work that are done, and the number of all.
+  public internal(set) var task = 0
+  public internal(set) var tasks = 0
+  /// The number of records read, each once for every part of the work that reads it.
+  public internal(set) var recordsDone = 0
+  /// The approximate number of records to be read.
+  public internal(set) var records = 0
+  public internal(set) var elapsed = Duration.zero
+  /// True if an interrupted run was discarded because its steps, defaults, conversions or revisions differ; the migration
+  /// has begun again from the old version.
+  public internal(set) var startedOver = false
+
+  /// From 0 to 1.
+  public var fraction: Double {
+    records > 0 ? Double(recordsDone) / Double(records) : task == tasks ? 1 : 0
+  }
+
+  /// The records per second; nil at the beginning.
+  public var rate: Double? {
+    let seconds = elapsed / .seconds(1)
+    return seconds > 0 && recordsDone > 0 ? Double(recordsDone) / seconds : nil
+  }
+
+  /// The approximate time that is left; nil if it is not known yet.
+  public var remaining: Duration? {
+    rate.map { .seconds(Double(records - recordsDone) / $0) }
+  }
+}
+
+/// The consumers of a migration's progress.
+final class ProgressWatchers: Sendable {
+  private let watchers = Mutex<[AsyncStream<MigrationProgress>.Continuation]>([])
+
+  /// Only the newest progress waits to be read.
+  func stream() -> AsyncStream<MigrationProgress> {
+    let (stream, watcher) = AsyncStream.makeStream(
+      of: MigrationProgress.self, bufferingPolicy: .bufferingNewest(1))
+    watchers.withLock { $0.append(watcher) }
+    return stream
+  }
+
+  func tell(_ progress: MigrationProgress) {
+    for watcher in watchers.withLock({ $0 }) { watcher.yield(progress) }
+  }
+
+  func end() {
+    let ended = watchers.withLock { watchers in
+      defer { watchers = [] }
+      return watchers
     }
-    return tasks.map { task in
-      switch task {
-      case .arrange(let arrangement):
-        for (source, target) in arrangement.copies { made[target] = made[source] ?? source }
-        return 0
-      case .remake(let remake):
-        guard let source = remake.from.places.rows[remake.source.number] else { return 0 }
-        for (number, tree) in remake.to.places.rows
-        where remake.from.places.rows[number] != tree && made[tree] == nil {
-          made[tree] = made[source] ?? source
-        }
-        return count(source)
-      default: return task.readTree.map { count($0) } ?? 0
-      }
-    }
+    for watcher in ended { watcher.finish() }
   }
 }

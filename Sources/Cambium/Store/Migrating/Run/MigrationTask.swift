@@ -25,7 +25,7 @@ enum MigrationTask: Sendable {
     let layout: RowLayout
 
     var version: UInt32 { upgrade.version }
-    var transform: RowTransform { RowTransform(upgrade, from: layout) }
+    var transform: RowTransform { RowTransform(upgrade, to: version, faults: .name(layout)) }
   }
 
   /// Records of one tree put together anew, in others.
@@ -36,7 +36,7 @@ enum MigrationTask: Sendable {
     let kind: Kind
 
     enum Kind: Sendable {
-      case values(RecordConversion)
+      case values(RowStep)
       case closure(TransformRecords, rules: [String: EmissionRules])
     }
   }

@@ -110,7 +110,7 @@ extension MigrationTasks {
     var places: TreePlaces
     var arrangement = MigrationTask.Arrangement()
     var conversions: [MigrationTask.Conversion] = []
-    var remade: [(RecordSchema, RecordConversion)] = []
+    var remade: [(RecordSchema, RowStep)] = []
     var setsAside = false
   }
 
@@ -121,10 +121,10 @@ extension MigrationTasks {
     guard let old = schema.record(number: new.number), let source = places.rows[old.number],
       let chain = chain(of: new.number, hops)
     else {
-      changes.places.rows[new.number] = fresh(RecordTrees.name(ofRows: new.number))
+      changes.places.rows[new.number] = fresh(Entity.name(ofRows: new.number))
       for index in new.indexes {
         // Empty, and so whole already.
-        changes.places.indexes[index.number] = fresh(RecordTrees.name(ofIndex: index.number))
+        changes.places.indexes[index.number] = fresh(Entity.name(ofIndex: index.number))
       }
       return
     }
@@ -133,15 +133,16 @@ extension MigrationTasks {
     // Rows of a version are replaced by those of a higher one; on the way back, records are put together.
     let isBack = hops.contains { $0.isBack }
     if let change = chain.first(where: { isBack || $0.kind == .records }), let hop = hops.first {
-      changes.places.rows[new.number] = fresh(RecordTrees.name(ofRows: new.number))
-      changes.remade.append((old, try Self.conversion(change, hop)))
+      changes.places.rows[new.number] = fresh(Entity.name(ofRows: new.number))
+      let (from, to) = (hop.change.from.version, hop.change.to.version)
+      changes.remade.append((old, try RowStep(change, from: from, to: to)))
       changes.setsAside = changes.setsAside || change.sources.values.contains(where: \.setsAside)
       for index in new.indexes { forget(index, &changes) }
       discard(source)
     } else if let upgrade = try Self.upgrade(chain, hops) {
       var tree = source
       if isLive(source) {
-        tree = fresh(RecordTrees.name(ofRows: new.number))
+        tree = fresh(Entity.name(ofRows: new.number))
         changes.arrangement.copies.append((source, tree))
       }
       changes.places.rows[new.number] = tree
@@ -163,14 +164,6 @@ extension MigrationTasks {
     return chain
   }
 
-  private static func conversion(
-    _ change: RecordChange, _ hop: MigrationRoute.Hop
-  ) throws(StoreError) -> RecordConversion {
-    RecordConversion(
-      change, from: try RowLayout(change.old, version: hop.change.from.version),
-      to: try RowLayout(change.new, version: hop.change.to.version))
-  }
-
   /// - Returns: nil if no hop changes the rows.
   private static func upgrade(
     _ chain: [RecordChange], _ hops: [MigrationRoute.Hop]
@@ -189,7 +182,7 @@ extension MigrationTasks {
       let tree = changes.places.rows[record.number]
     else { return }
     if isLive(tree) {
-      let copy = fresh(RecordTrees.name(ofRows: record.number))
+      let copy = fresh(Entity.name(ofRows: record.number))
       changes.arrangement.copies.append((tree, copy))
       changes.places.rows[record.number] = copy
     }
@@ -287,7 +280,7 @@ extension MigrationTasks {
   private mutating func buildMissingIndexes() {
     for record in schema.records {
       for index in record.indexes where places.indexes[index.number] == nil {
-        let tree = fresh(RecordTrees.name(ofIndex: index.number))
+        let tree = fresh(Entity.name(ofIndex: index.number))
         places.indexes[index.number] = tree
         tasks.append(
           .build(
@@ -308,7 +301,7 @@ extension MigrationTasks {
       if let place = places.indexes[number], place != tree { moves.append((place, tree)) }
     }
     for (place, name) in [
-      (places.metadata, RecordTypes.metadataName), (places.aside, RecordTypes.asideName),
+      (places.metadata, Entities.metadataName), (places.aside, Entities.asideName),
     ] where place != name {
       moves.append((place, name))
     }

@@ -81,10 +81,10 @@ struct Migrator {
   func slot(_ name: String) throws(StoreError) -> TreeSlot { try backend.names.slot(of: name) }
 
   /// The records of a version while it is made.
-  func types(
+  func entities(
     of world: MigrationTask.World, _ swiftTypes: [any Record.Type] = []
-  ) throws(StoreError) -> RecordTypes {
-    try RecordTypes(
+  ) throws(StoreError) -> Entities {
+    try Entities(
       world.schema, model: try world.schema.checked(types: swiftTypes), names: backend.names,
       places: world.places)
   }
@@ -110,7 +110,7 @@ extension Migrator {
     }
     let next = done(mark)
     try backend.commit { trees throws(StoreError) in
-      for name in arrangement.removed { trees.removeAll(in: try slot(name)) }
+      for name in arrangement.removed { try trees.removeAll(in: slot(name)) }
       try next.put(into: trees, backend.names)
       if !operations.isEmpty { trees.addWork { $0.operations = operations } }
     }
@@ -127,7 +127,7 @@ extension Migrator {
     let (from, to) = (tasks.route.from, tasks.route.to)
     let kept = KeptStateChange.keep(version: from.version, label: from.label ?? "")
     try backend.commit { trees throws(StoreError) in
-      for name in switching.removed { trees.removeAll(in: try slot(name)) }
+      for name in switching.removed { try trees.removeAll(in: slot(name)) }
       // A store is of the highest version that it has a schema of.
       if to.version < from.version {
         for version in to.version + 1...from.version {
@@ -135,9 +135,7 @@ extension Migrator {
         }
       }
       for schema in tasks.route.hops.map(\.change.to) where schema.version <= to.version {
-        try trees.put(
-          Schema.key(of: schema.version).rawSpan, schema.encoded().rawSpan,
-          schemaVersion: RecordTypes.systemVersion, in: schemas)
+        try trees.put(Schema.key(of: schema.version).rawSpan, schema.encoded().rawSpan, in: schemas)
       }
       try MigrationMark.remove(from: trees, backend.names)
       if tasks.changesReferences { try BlobRecount.markDue(in: trees, backend.names) }
@@ -177,15 +175,13 @@ extension Migrator {
   private func run(
     _ hook: MigrationTask.HookRun, _ mark: inout MigrationMark
   ) throws(StoreError) {
-    let types = try types(of: hook.world, hook.types)
-    let buffers = WriteBuffers()
+    let entities = try entities(of: hook.world, hook.types)
     let next = done(mark)
     do {
       try backend.write(.durable) { trees in
-        let writer = RecordWriter(trees, newKey: buffers.newEntry, oldKey: buffers.oldEntry)
+        let writer = RecordWriter(trees, entities)
         defer { writer.end(path: backend.path) }
-        var transaction = WriteTransaction(
-          writer: writer, types: types, buffers: buffers, author: nil)
+        var transaction = WriteTransaction(writer: writer)
         try hook.body(&transaction)
         try writer.checkUsable()
         try next.put(into: trees, backend.names)
@@ -204,9 +200,9 @@ extension Migrator {
   }
 
   private func check(_ task: MigrationTask.StepCheck) throws(StoreError) {
-    let types = try types(of: task.world, task.check.types)
+    let entities = try entities(of: task.world, task.check.types)
     do {
-      try task.check.body(StoreSnapshot(types, try backend.snapshot()))
+      try task.check.body(StoreSnapshot(entities, try backend.snapshot()))
     } catch {
       throw .stepFailed(
         version: Int(task.world.schema.version), source: "the check that \(task.check.text)",
@@ -224,5 +220,100 @@ extension StoreError {
       true
     default: false
     }
+  }
+}
+
+/// Goes a route to its end: what was deferred before is done first.
+struct RouteRun {
+  private let backend: any StoreBackend
+  private let options: MigrationOptions
+  private let monitor: MigrationMonitor
+
+  init(_ backend: any StoreBackend, _ options: MigrationOptions, _ monitor: MigrationMonitor) {
+    self.backend = backend
+    self.options = options
+    self.monitor = monitor
+  }
+
+  /// - Parameter isRehearsal: True if the store stays of the version that it has.
+  /// - Throws: as `Migrator.run`.
+  func run(_ route: MigrationRoute, isRehearsal: Bool = false) throws(StoreError) {
+    // Also for what only a version on the way has outside of its rows.
+    for hop in route.hops { try BlobOpening(backend).open(for: hop.change.to) }
+    try finishPending(route.from)
+    let tasks = try MigrationTasks(route, stepwise: options.stepwise)
+    try Migrator(backend, tasks, monitor: monitor, sliceCount: options.sliceCount)
+      .run(isRehearsal: isRehearsal)
+    let present = isRehearsal ? route.from : route.to
+    try BlobRecount(backend).runIfDue(
+      try Entities(present, model: nil, names: backend.names))
+  }
+
+  private func finishPending(_ stored: Schema) throws(StoreError) {
+    try DeferredOpening(backend).usePending()
+    let entities = try Entities(stored, model: nil, names: backend.names)
+    var finishing = DeferredFinishing(backend, entities, sliceCount: options.sliceCount) {
+      body throws(StoreError) in try backend.commit(body)
+    }
+    _ = try finishing.run()
+  }
+}
+
+extension Migrator {
+  /// Makes an index anew from the rows, which are sorted by what the transaction spills.
+  func build(_ build: MigrationTask.IndexBuild) throws(StoreError) {
+    let entities = try entities(of: build.world)
+    guard let record = entities.entity(number: build.record),
+      let index = record.indexes.first(where: { $0.layout.schema.number == build.index })
+    else { return }
+    var count = 0
+    try backend.commit { trees throws(StoreError) in
+      try trees.removeAll(in: index.slot)
+      let key = KeyEncoder()
+      let cursor = try backend.trees().cursor(in: record.rows)
+      while try cursor.advance() {
+        let row = try record.row(key: cursor.key, row: try cursor.value())
+        try index.layout.forEachEntry(of: row, in: key) { key, value, _ throws(StoreError) in
+          count += 1
+          try trees.put(key, value, in: index.slot)
+        }
+        try monitor.step()
+      }
+    }
+    guard try backend.trees().count(in: index.slot) == count else {
+      throw try conflict(in: record, index, of: build.world.schema.version)
+    }
+  }
+
+  /// Counts the records that have the same values as another: one of them has the entry, the others have none.
+  private func conflict(
+    in record: Entity, _ index: Entity.IndexTree, of version: UInt32
+  ) throws(StoreError) -> StoreError {
+    let trees = try backend.trees()
+    let key = KeyEncoder()
+    let cursor = try trees.cursor(in: record.rows)
+    var (holder, other): ([UInt8], [UInt8]) = ([], [])
+    var count = 0
+    var first: (key: [UInt8], other: [UInt8])?
+    while try cursor.advance() {
+      let row = try record.row(key: cursor.key, row: try cursor.value())
+      try index.layout.forEachEntry(of: row, in: key) { key, _, isSole throws(StoreError) in
+        guard isSole, try trees.copyValue(of: key, in: index.slot, to: &holder),
+          holder.rawSpan.compare(cursor.key) != 0
+        else { return }
+        count += 1
+        other.assign(cursor.key)
+        if first == nil { first = (holder, other) }
+      }
+    }
+    let name = record.record.name
+    let pair = first.map {
+      ": \(record.text(ofKey: $0.other.rawSpan)) as \(record.text(ofKey: $0.key.rawSpan)), for one"
+    }
+    return .stepFailed(
+      version: Int(version), source: name,
+      reason:
+        "\(count) record\(count == 1 ? " has" : "s have") the same \(index.layout.schema.name) as another, which has to be"
+        + " unique\(pair ?? ""). Change or delete all but one of each in a `Before` of the step")
   }
 }

@@ -5,7 +5,7 @@ struct SetAsideEntry {
   let key: [UInt8]
   let value: [UInt8]
 
-  static let treeName = RecordTypes.asideName
+  static let treeName = Entities.asideName
 
   init(version: UInt32, record: UInt32, field: UInt32, key recordKey: RawSpan, row: RawSpan) {
     var key: [UInt8] = []
@@ -44,8 +44,7 @@ extension PersistentStore {
     let cursor = try trees.cursor(in: try backend.names.slot(of: SetAsideEntry.treeName))
     var values: [SetAsideValue] = []
     var layouts: [[UInt32]: RowLayout] = [:]
-    var isOn = try cursor.first()
-    while isOn {
+    while try cursor.advance() {
       let key = cursor.key.array()
       var reader = ByteReader(
         cursor.key, at: .entry(tree: SetAsideEntry.treeName, key: key), invariant: .schemaContents)
@@ -66,7 +65,6 @@ extension PersistentStore {
         SetAsideValue(
           version: Int(version), field: column.name,
           record: try SetAsideEntry.record(try cursor.value(), layout, key: key)))
-      isOn = try cursor.next()
     }
     return values
   }

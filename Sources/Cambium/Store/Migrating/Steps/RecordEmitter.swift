@@ -3,7 +3,7 @@
 /// It is valid within one call of the closure.
 public final class RecordEmitter {
   /// The types of the new version, in the trees that are being made.
-  let types: RecordTypes
+  let entities: Entities
   private let targets: Set<String>
   private let rules: [String: EmissionRules]
   private let sink: any EmitterSink
@@ -13,10 +13,10 @@ public final class RecordEmitter {
 
   /// - Parameter targets: The names of records that may be emitted.
   init(
-    _ types: RecordTypes, targets: [String], rules: [String: EmissionRules],
+    _ entities: Entities, targets: [String], rules: [String: EmissionRules],
     to sink: any EmitterSink
   ) {
-    self.types = types
+    self.entities = entities
     self.targets = Set(targets)
     self.rules = rules
     self.sink = sink
@@ -28,11 +28,11 @@ public final class RecordEmitter {
   /// - Throws: `StoreError.stepFailed` for a record that the step does not make, `.invalidValue`,
   ///   `.limitExceeded`; `.full`, `.io`.
   public func callAsFunction(_ record: DynamicRecord) throws(StoreError) {
-    let trees = try target(record.name)
+    let target = try target(record.name)
     let (row, key) = (row, key)
-    try completed(record).encode(to: row, key: key, layout: trees.layout)
-    try rules[record.name]?.check(row, key, trees.layout)
-    try sink.add(key.key, row.row, row.waiting, to: trees)
+    try completed(record).encode(to: row, key: key, layout: target.layout)
+    try rules[record.name]?.check(row, key, target.layout)
+    try sink.add(key.key, row.row, row.waiting, to: target)
   }
 
   /// Adds a record with the fields of an old one.
@@ -41,7 +41,7 @@ public final class RecordEmitter {
   /// Adds a record of a Swift type that is kept for the new version.
   public func callAsFunction<Subject: Record>(_ record: Subject) throws(StoreError) {
     let type = try type(Subject.self)
-    let trees = try target(type.trees.record.name)
+    let trees = try target(type.record.name)
     let (row, key) = (row, key)
     try type.encode(record, to: row, key: key)
     try sink.add(key.key, row.row, row.waiting, to: trees)
@@ -57,16 +57,15 @@ public final class RecordEmitter {
       $1
     }
   ) throws {
-    let trees = try target(record.name)
-    let layout = trees.layout
+    let target = try target(record.name)
+    let layout = target.layout
     let (row, key) = (row, key)
     let record = completed(record)
     try record.encode(to: row, key: key, layout: layout)
-    if try sink.copy(key.key, of: trees, to: &old) {
+    if try sink.copy(key.key, of: target, to: &old) {
       let old = old
       let existing = try DynamicRecord(
-        try RowReader(
-          key: key.key, row: old.rawSpan, layout: layout, blobs: sink.blobFinder(of: trees)))
+        try target.row(key: key.key, row: old.rawSpan, blobs: sink.blobFinder(of: target)))
       let place = key.key.array()
       let merged = try merge(existing, record)
       try completed(merged).encode(to: row, key: key, layout: layout)
@@ -76,21 +75,26 @@ public final class RecordEmitter {
       }
     }
     try rules[record.name]?.check(row, key, layout)
-    try sink.put(key.key, row.row, row.waiting, to: trees)
+    try sink.put(key.key, row.row, row.waiting, to: target)
   }
 
   /// Adds a record that is put together already.
-  func add(_ key: RawSpan, _ row: RowWriter, to trees: RecordTrees) throws(StoreError) {
-    try sink.add(key, row.row, row.waiting, to: trees)
+  func add(_ key: RawSpan, _ row: RowWriter, to target: Entity) throws(StoreError) {
+    try sink.add(key, row.row, row.waiting, to: target)
+  }
+
+  /// Keeps a value that the new record has not.
+  func setAside(_ entry: SetAsideEntry, in tree: TreeSlot) throws(StoreError) {
+    try sink.setAside(entry, in: tree)
   }
 
   private func completed(_ record: DynamicRecord) -> DynamicRecord {
     rules[record.name]?.completing(record) ?? record
   }
 
-  private func target(_ name: String) throws(StoreError) -> RecordTrees {
+  private func target(_ name: String) throws(StoreError) -> Entity {
     guard targets.contains(name) else { throw undeclared(name) }
-    return try types.trees(named: name)
+    return try entities.entity(named: name)
   }
 
   /// Only the types that the step says it makes are known.
@@ -98,7 +102,7 @@ public final class RecordEmitter {
     _ type: Subject.Type
   ) throws(StoreError) -> RecordType<Subject> {
     do throws(StoreError) {
-      return try types.type(type)
+      return try entities.type(type)
     } catch {
       guard case .unknownRecord(let name) = error else { throw error }
       throw undeclared(name)
@@ -107,7 +111,7 @@ public final class RecordEmitter {
 
   private func undeclared(_ name: String) -> StoreError {
     .stepFailed(
-      version: Int(types.schema.version), source: "emitting \(name)",
+      version: Int(entities.schema.version), source: "emitting \(name)",
       reason: "the step does not say that it makes \(name); add it to `into:`")
   }
 }
@@ -119,16 +123,58 @@ extension RecordEmitter: Sendable {}
 protocol EmitterSink: AnyObject {
   /// A record whose key is to be new.
   func add(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError)
   /// A record that is new, or in the place of the one with its key.
   func put(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to trees: RecordTrees
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError)
+  /// Keeps a value that new records have not.
+  func setAside(_ entry: SetAsideEntry, in tree: TreeSlot) throws(StoreError)
   /// Returns a finder of the blobs of records that were made before.
-  func blobFinder(of trees: RecordTrees) -> BlobFinder?
+  func blobFinder(of target: Entity) -> BlobFinder?
   /// Replaces `row` by the one with a key; false if there is none.
   func copy(
-    _ key: RawSpan, of trees: RecordTrees, to row: inout [UInt8]
+    _ key: RawSpan, of target: Entity, to row: inout [UInt8]
   ) throws(StoreError) -> Bool
+}
+
+/// The rules of a new version's description for records that a closure emits without a Swift type.
+struct EmissionRules: Sendable {
+  private let defaults: [Default]
+  private let rules: RowRules
+
+  private struct Default: Sendable {
+    let field: String
+    let value: FieldValue
+    let isOptional: Bool
+
+    /// Returns true if the default replaces a value: a closure may state that an optional field has none.
+    func stands(for value: FieldValue?) -> Bool {
+      value == nil || value == .null && !isOptional
+    }
+  }
+
+  init(_ described: DescribedRecord, _ layout: RowLayout) {
+    defaults = described.fields.compactMap { field in
+      guard field.composite == nil, let value = field.migrationDefault ?? field.defaultValue
+      else { return nil }
+      return Default(field: field.name, value: value, isOptional: field.isOptional)
+    }
+    rules = RowRules(described.fields, layout)
+  }
+
+  /// The record with its defaults, where it does not say what a field is.
+  func completing(_ record: DynamicRecord) -> DynamicRecord {
+    var record = record
+    for given in defaults where given.stands(for: record.fields[given.field]) {
+      record[given.field] = given.value
+    }
+    return record
+  }
+
+  /// - Throws: as `RowRules.check`.
+  func check(_ row: RowWriter, _ key: KeyEncoder, _ layout: RowLayout) throws(StoreError) {
+    try rules.check(row, key, layout)
+  }
 }

@@ -76,7 +76,7 @@ extension TransformRecords.Subject {
 protocol RecordTransform: Sendable {
   /// - Parameter types: Of the old version.
   func run(
-    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ types: RecordTypes, _ emit: RecordEmitter
+    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ emit: RecordEmitter
   ) throws
 }
 
@@ -85,9 +85,9 @@ private struct DynamicTransform: RecordTransform {
   let body: @Sendable (OldRecord, RecordEmitter) throws -> Void
 
   func run(
-    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ types: RecordTypes, _ emit: RecordEmitter
+    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ emit: RecordEmitter
   ) throws {
-    let layout = try types.trees(named: name).layout
+    let layout = try entities.entity(named: name).layout
     try body(
       try OldRecord(try RowReader(key: key, row: row, layout: layout, blobs: blobs)), emit)
   }
@@ -97,8 +97,8 @@ private struct TypedTransform<Old: Record>: RecordTransform {
   let body: @Sendable (Old, RecordEmitter) throws -> Void
 
   func run(
-    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ types: RecordTypes, _ emit: RecordEmitter
+    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ emit: RecordEmitter
   ) throws {
-    try body(try types.type(Old.self).load(key: key, row: row, blobs: blobs), emit)
+    try body(try entities.type(Old.self).load(key: key, row: row, blobs: blobs), emit)
   }
 }

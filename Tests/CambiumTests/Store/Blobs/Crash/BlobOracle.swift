@@ -87,7 +87,7 @@ extension PersistentStore {
 
   /// Throws unless every file of blobs is of a segment that the state has.
   fileprivate func checkFiles(in image: SimulatedFileSystem) throws {
-    let known = Set(try types.blobs.accounts(in: try backend.trees()).map(\.segment))
+    let known = Set(try entities.blobs.accounts(in: try backend.trees()).map(\.segment))
     for name in image.names {
       guard case .blobs(let number) = name.kind else { continue }
       try agree(known.contains(number) && !name.isTemporary, "\(name) is an orphan")

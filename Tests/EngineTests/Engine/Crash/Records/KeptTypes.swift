@@ -5,7 +5,7 @@ import TestSupport
 
 /// The record types of a store that crashes, in its trees.
 struct KeptTypes {
-  private let types: RecordTypes
+  private let types: Entities
   private let key = KeyEncoder()
   private let row = RowWriter()
 
@@ -17,11 +17,11 @@ struct KeptTypes {
 
   init(_ names: TreeNames) throws(StoreError) {
     let model = try Self.model.get()
-    types = try RecordTypes(model.schema, model: model, names: names)
+    types = try Entities(model.schema, model: model, names: names)
   }
 
-  func trees(_ tree: Int) throws(StoreError) -> RecordTrees {
-    try types.trees(named: String(describing: KeptRecords.types[tree]))
+  func trees(_ tree: Int) throws(StoreError) -> Entity {
+    try types.entity(named: String(describing: KeptRecords.types[tree]))
   }
 }
 
@@ -37,7 +37,7 @@ extension KeptTypes {
     // Who keeps no history now and then leaves gaps in it.
     let keepsHistory = stamp % 5 != 0
     let trees = TransactionTrees(transaction)
-    let writer = RecordWriter(trees, keepsHistory: keepsHistory)
+    let writer = RecordWriter(trees, types, keepsHistory: keepsHistory)
     for change in changes { try perform(change, writer, stamp) }
     if !undone.isEmpty {
       do {
@@ -111,13 +111,13 @@ extension KeptTypes {
     _ = try reader.commit()
     while let change = try reader.next() {
       try agree(change.old == nil || change.kind != .inserted, "what was not there had a row")
-      try agree(types.trees(number: change.record) != nil, "\(change) is of no record")
+      try agree(types.entity(number: change.record) != nil, "\(change) is of no record")
     }
   }
 
   /// What the check of records finds.
   func faults(_ access: TreeAccess) throws(StoreError) -> [StoreError] {
-    var trees: [RecordTrees] = []
+    var trees: [Entity] = []
     for tree in KeptRecords.types.indices { trees.append(try self.trees(tree)) }
     return try RecordCheck.faults(of: trees, in: access)
   }
@@ -126,9 +126,9 @@ extension KeptTypes {
     _ access: TreeAccess, _ type: Kept.Type, hold values: [Int: Bytes]
   ) throws {
     let opened = try types.type(type)
-    let count = try access.count(in: opened.trees.rows)
+    let count = try access.count(in: opened.rows)
     try agree(count == values.count, "\(count) of \(type), not \(values.count)")
-    let cursor = try access.cursor(in: opened.trees.rows)
+    let cursor = try access.cursor(in: opened.rows)
     var isOn = try cursor.first()
     while isOn {
       let record = try opened.load(key: cursor.key, row: try cursor.value())
@@ -149,7 +149,7 @@ extension KeptTypes {
     let opened = try types.type(type)
     try encode(type, number, value ?? [])
     var found: Bytes = []
-    let isThere = try access.copyValue(of: key.key, in: opened.trees.rows, to: &found)
+    let isThere = try access.copyValue(of: key.key, in: opened.rows, to: &found)
     try agree(isThere == (value != nil), "\(number) of \(type): \(isThere)")
     if !isThere { return }
     let record = try opened.load(key: key.key, row: found.rawSpan)

@@ -1,0 +1,292 @@
+/// What one step does to the records of one type, compiled.
+///
+///     keys stay     column by column: bytes where these are the same, else values
+///     keys change   all values, then the record that they are; so too where composites are given as wholes, or values
+///                   are set aside
+struct RowStep: Sendable {
+  let old: RowLayout
+  let new: RowLayout
+  /// True if the record keeps its key, and only its row is another.
+  let keepsKey: Bool
+  /// In step with the new columns.
+  private let moves: [ColumnMove]
+  /// Those of columns in the row.
+  private let rowMoves: [ColumnMove]
+  /// True if a closure wants to see the whole old record.
+  private let needsRecord: Bool
+
+  /// - Parameters:
+  ///   - from: The version that the change leads from.
+  ///   - to: The version that it leads to.
+  /// - Throws: `.invalidDescription` where a schema contradicts itself.
+  init(_ change: RecordChange, from: UInt32, to: UInt32) throws(StoreError) {
+    let (old, new) = (
+      try RowLayout(change.old, version: from), try RowLayout(change.new, version: to)
+    )
+    self.old = old
+    self.new = new
+    keepsKey = change.kind != .records
+    moves = zip(new.columns, change.fields).map { column, field in
+      ColumnMove(column, field, change, from: old, to: new)
+    }
+    rowMoves = moves.filter { !$0.isInKey }
+    needsRecord = change.sources.values.contains { if case .record = $0 { true } else { false } }
+  }
+}
+
+// MARK: Rows
+
+extension RowStep: RowConverting {
+  /// Puts the new row together; the key stays as it is.
+  ///
+  /// - Throws: `.corrupt` for a damaged row; `.invalidValue` where a value is missing that must be there;
+  ///   `.limitExceeded`; `.stepFailed` where a closure throws.
+  func convert(key: RawSpan, row: RawSpan, to writer: RowWriter) throws(StoreError) {
+    let (old, new) = (old, new)
+    let reader = try RowReader(key: key, row: row, layout: old)
+    let record = needsRecord ? try OldRecord(reader) : nil
+    writer.begin(new)
+    for move in rowMoves { try move.run(reader, record, writer, new) }
+    writer.finish()
+  }
+}
+
+// MARK: Records
+
+extension RowStep {
+  /// Puts the new record together, in `row` and `key`.
+  ///
+  /// - Parameter setAside: Called with the new number of each field whose old value has no counterpart and is
+  ///   to be kept aside.
+  /// - Throws: as `convert(key:row:to:)`.
+  func convert(
+    key oldKey: RawSpan, row oldRow: RawSpan, _ blobs: BlobFinder?, to row: RowWriter,
+    _ key: KeyEncoder, setAside: (UInt32) -> Void
+  ) throws(StoreError) {
+    if keepsKey {
+      key.begin()
+      key.appendRaw(oldKey)
+      return try convert(key: oldKey, row: oldRow, to: row)
+    }
+    let (old, new) = (old, new)
+    let reader = try RowReader(key: oldKey, row: oldRow, layout: old, blobs: blobs)
+    let record = needsRecord ? try OldRecord(reader) : nil
+    var values = [FieldValue](repeating: .null, count: new.columns.count)
+    for (index, move) in moves.enumerated() where !move.isWithinGiven {
+      let made = try move.value(reader, record, new, setAside)
+      values[index] = made == .null ? move.valueWithout : made
+      guard move.given != nil else { continue }
+      if made != .null {
+        // A part that is given a value makes the composites that it is in.
+        for place in move.composites where values[place] == .null {
+          values[place] = .composite([:])
+        }
+      }
+      let column = new.columns[index]
+      if column.field.type == .composite, case .composite(let parts) = values[index] {
+        try new.spread(parts, over: column, into: &values)
+      }
+    }
+    try new.encode(values, to: row, key: key)
+  }
+}
+
+// MARK: Routes
+
+extension RowUpgrade {
+  /// Creates the upgrade of the rows of one record by consecutive steps.
+  ///
+  /// - Parameters:
+  ///   - changes: With the versions that each is from and to; some of them change the rows.
+  ///   - version: That the rows are of afterwards.
+  /// - Throws: `.invalidDescription`; what the conversion of a row without values does.
+  convenience init?(
+    _ changes: [(change: RecordChange, from: UInt32, to: UInt32)], to version: UInt32
+  ) throws(StoreError) {
+    guard let first = changes.first, let last = changes.last else { return nil }
+    var steps: [RowStep] = []
+    var required: Set<UInt32>? = []
+    for (change, from, to) in changes where change.rewritesRows {
+      steps.append(try RowStep(change, from: from, to: to))
+      if !change.sources.isEmpty { required = nil }
+      for field in change.fields where change.fillsNulls(of: field) {
+        required?.insert(field.new.number)
+      }
+    }
+    if steps.isEmpty { return nil }
+    self.init([
+      try Route(
+        below: version, steps, from: try RowLayout(first.change.old, version: first.from),
+        to: try RowLayout(last.change.new, version: last.to), required: required)
+    ])
+  }
+}
+
+extension RecordChange {
+  /// Returns true if a field could be null before and cannot be now, or nulls get a value.
+  fileprivate func fillsNulls(of field: FieldChange) -> Bool {
+    guard let before = field.old else { return false }
+    return old.canBeNull(before) && (field.missing != .null || !new.canBeNull(field.new))
+  }
+}
+
+// MARK: Columns
+
+/// The origin of one column of a new record.
+///
+/// An object, since one is used for every column of every row, and copies of its values would be counted.
+private final class ColumnMove: Sendable {
+  private let target: Column
+  private let kind: Kind
+  /// The place in the old row; nil if the column is new.
+  private let source: ColumnPlace?
+  /// The place in the old layout's columns.
+  private let sourceIndex: Int
+  private let missing: FieldValue
+  /// The source that the step names; nil if it names none.
+  let given: FieldSource?
+  /// True if the column is a part of a composite that the step gives as a whole.
+  let isWithinGiven: Bool
+  /// The places of the composites that it is a part of, among the new columns.
+  let composites: [Int]
+  /// The old places of the composites that the new column is in, and whether these can be null.
+  private let outer: [Outer]
+
+  private enum Kind: Sendable {
+    case copyFixed(width: Int)
+    case copyBytes
+    /// By the value, of another type.
+    case convert
+    /// A composite, which has a bit at most.
+    case flag
+    /// By what a step says.
+    case given(FieldSource)
+  }
+
+  /// A composite that can be null, and where the old row says so; a new one is, in every record.
+  private struct Outer: Sendable {
+    let source: ColumnPlace?
+  }
+
+  init(
+    _ target: Column, _ change: FieldChange, _ record: RecordChange, from old: RowLayout,
+    to new: RowLayout
+  ) {
+    let around = new.record.composites(target.field)
+    let given = record.sources[target.field.number]
+    self.target = target
+    self.given = given
+    isWithinGiven = around.contains { record.sources[$0] != nil }
+    composites = around.compactMap { new.index(number: $0) }
+    missing = change.missing
+    sourceIndex = change.old.flatMap { old.index(number: $0.number) } ?? 0
+    source = change.old == nil ? nil : old.columns[sourceIndex].place
+    switch (target.place.kind, given) {
+    case (_, .value?), (_, .record?), (_, .conversion?): kind = given.map { .given($0) } ?? .flag
+    case _ where target.field.type == .composite: kind = .flag
+    case _ where change.old.map({ $0.type.stored != target.field.type.stored }) ?? false:
+      kind = .convert
+    case (.fixed, _) where source?.kind == .fixed:
+      kind = .copyFixed(width: target.field.type.fixedWidth ?? 0)
+    case (.variable, _) where source?.kind == .variable: kind = .copyBytes
+    default: kind = .convert
+    }
+    outer = new.record.composites(around: target.field).filter(\.isOptional).map { composite in
+      Outer(source: old.index(number: composite.number).map { old.columns[$0].place })
+    }
+  }
+
+  var isInKey: Bool { target.place.kind == .key }
+
+  @inline(__always)
+  func run(
+    _ reader: borrowing RowReader, _ record: OldRecord?, _ writer: RowWriter,
+    _ layout: RowLayout
+  ) throws(StoreError) {
+    if case .given(let given) = kind { return try run(given, reader, record, writer, layout) }
+    guard let source, !reader.isNull(source) else {
+      return try runWithoutValue(reader, writer, layout)
+    }
+    switch kind {
+    case .flag, .given: return
+    case .copyFixed(let width):
+      let (from, to) = (source.index, target.place.index)
+      switch width {
+      case 1: writer.store(reader.load(from, as: UInt8.self), at: to)
+      case 2: writer.store(reader.load(from, as: UInt16.self), at: to)
+      case 4: writer.store(reader.load(from, as: UInt32.self), at: to)
+      case 8: writer.store(reader.load(from, as: UInt64.self), at: to)
+      default: writer.store(reader.load(from, as: UInt128.self), at: to)
+      }
+    case .copyBytes: try writer.append(reader.bytes(source.index), to: target.place.index)
+    case .convert:
+      let value = try reader.value(sourceIndex)
+      // What widens converts, always, but for what is no number, and that is the same in all types.
+      let widened = try value.widened(to: target.field.type)
+      try writer.set(widened, of: target, in: layout)
+    }
+  }
+
+  /// Asks a closure, or converts.
+  @inline(never)
+  private func run(
+    _ given: FieldSource, _ reader: borrowing RowReader, _ record: OldRecord?,
+    _ writer: RowWriter, _ layout: RowLayout
+  ) throws(StoreError) {
+    var value = FieldValue.null
+    if let source, !reader.isNull(source) { value = try reader.value(sourceIndex) }
+    let made = try given.made(of: value, record, for: target, in: layout)
+    // What is null has the default, or is refused.
+    guard made != .null else { return try runWithoutValue(reader, writer, layout) }
+    try writer.set(made, of: target, in: layout)
+  }
+
+  @inline(never)
+  private func runWithoutValue(
+    _ reader: borrowing RowReader, _ writer: RowWriter, _ layout: RowLayout
+  ) throws(StoreError) {
+    for composite in outer {
+      // The composite's own bit says that there is nothing.
+      guard let place = composite.source else { return nullWithin(writer) }
+      if reader.isNull(place) { return nullWithin(writer) }
+    }
+    if missing != .null { return try writer.set(missing, of: target, in: layout) }
+    if target.field.isOptional { return writer.setNull(target) }
+    if case .flag = kind { return }
+    throw layout.refusal(
+      target,
+      "it has no value, is no longer optional, and has no default; give it one by MigrationInfo(default:), or say in"
+        + " a step how it is computed")
+  }
+
+  /// A part of a composite that is null: an optional one has a bit of its own, which is set too.
+  private func nullWithin(_ writer: RowWriter) {
+    if target.field.isOptional { writer.setNull(target) }
+  }
+
+  // MARK: By value
+
+  /// The column's value in a record that is put together value by value; null where it has none.
+  func value(
+    _ reader: borrowing RowReader, _ record: OldRecord?, _ layout: RowLayout,
+    _ setAside: (UInt32) -> Void
+  ) throws(StoreError) -> FieldValue {
+    var value = FieldValue.null
+    if source != nil { value = try reader.value(sourceIndex) }
+    let type = target.field.type
+    guard let given else {
+      // The parts of a composite are looked at by themselves, unless the step gives it as a whole.
+      if case .composite = value { value = .composite([:]) }
+      return type == .composite ? value : try value.widened(to: type)
+    }
+    if try given.setsAside(value, type) { setAside(target.field.number) }
+    return try given.made(of: value, record, for: target, in: layout)
+  }
+
+  /// What the column is without a value.
+  var valueWithout: FieldValue {
+    if missing != .null { return missing }
+    // A composite that is new is there, unless it can be null.
+    return target.field.type == .composite && !target.field.isOptional ? .composite([:]) : .null
+  }
+}

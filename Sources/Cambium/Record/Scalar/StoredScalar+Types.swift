@@ -1,0 +1,193 @@
+internal import FoundationEssentials
+
+// MARK: Fixed width
+
+extension Int: StoredInteger { static var scalarType: ScalarType { .int64 } }
+extension Int8: StoredInteger { static var scalarType: ScalarType { .int8 } }
+extension Int16: StoredInteger { static var scalarType: ScalarType { .int16 } }
+extension Int32: StoredInteger { static var scalarType: ScalarType { .int32 } }
+extension Int64: StoredInteger { static var scalarType: ScalarType { .int64 } }
+extension UInt: StoredInteger { static var scalarType: ScalarType { .uint64 } }
+extension UInt8: StoredInteger { static var scalarType: ScalarType { .uint8 } }
+extension UInt16: StoredInteger { static var scalarType: ScalarType { .uint16 } }
+extension UInt32: StoredInteger { static var scalarType: ScalarType { .uint32 } }
+extension UInt64: StoredInteger { static var scalarType: ScalarType { .uint64 } }
+
+extension Bool: FixedScalar {
+  static var scalarType: ScalarType { .boolean }
+
+  @inline(__always)
+  init?(rowBits: UInt8) {
+    guard rowBits <= 1 else { return nil }
+    self = rowBits == 1
+  }
+
+  @inline(__always)
+  var rowBits: UInt8 { self ? 1 : 0 }
+
+  @inline(__always)
+  init?(sortedBits: UInt8) { self.init(rowBits: sortedBits) }
+
+  @inline(__always)
+  var sortedBits: UInt8? { rowBits }
+}
+
+extension Float: FixedScalar {
+  static var scalarType: ScalarType { .float }
+
+  @inline(__always)
+  init?(rowBits: UInt32) { self.init(bitPattern: rowBits) }
+
+  @inline(__always)
+  var rowBits: UInt32 { bitPattern }
+
+  @inline(__always)
+  init?(sortedBits: UInt32) { self.init(keyBits: sortedBits) }
+
+  @inline(__always)
+  var sortedBits: UInt32? { isNaN ? nil : keyBits }
+}
+
+extension Double: FixedScalar {
+  static var scalarType: ScalarType { .double }
+
+  @inline(__always)
+  init?(rowBits: UInt64) { self.init(bitPattern: rowBits) }
+
+  @inline(__always)
+  var rowBits: UInt64 { bitPattern }
+
+  @inline(__always)
+  init?(sortedBits: UInt64) { self.init(keyBits: sortedBits) }
+
+  @inline(__always)
+  var sortedBits: UInt64? { isNaN ? nil : keyBits }
+}
+
+extension Date: FixedScalar {
+  static var scalarType: ScalarType { .date }
+
+  @inline(__always)
+  init?(rowBits: UInt64) {
+    self.init(timeIntervalSinceReferenceDate: Double(bitPattern: rowBits))
+  }
+
+  @inline(__always)
+  var rowBits: UInt64 { timeIntervalSinceReferenceDate.bitPattern }
+
+  init?(sortedBits: UInt64) {
+    guard let seconds = Double(keyBits: sortedBits) else { return nil }
+    self.init(timeIntervalSinceReferenceDate: seconds)
+  }
+
+  @inline(__always)
+  var sortedBits: UInt64? { timeIntervalSinceReferenceDate.sortedBits }
+}
+
+extension UUID: FixedScalar {
+  static var scalarType: ScalarType { .uuid }
+
+  @inline(__always)
+  init?(rowBits: UInt128) { self.init(bytesOf: rowBits) }
+
+  @inline(__always)
+  var rowBits: UInt128 { UInt128(bytesOf: self) }
+
+  @inline(__always)
+  init?(sortedBits: UInt128) { self.init(bytesOf: sortedBits.byteSwapped) }
+
+  @inline(__always)
+  var sortedBits: UInt128? { rowBits.byteSwapped }
+}
+
+// MARK: Any width
+
+extension String: StoredScalar {
+  static var scalarType: ScalarType { .string }
+
+  @inline(__always)
+  init?(rowBytes: RawSpan) { self.init(utf8: rowBytes) }
+
+  var rowBytes: [UInt8] { Array(utf8) }
+
+  @inline(__always)
+  func put(in row: RowWriter, at column: Int) throws(StoreError) {
+    try row.append(self, to: column)
+  }
+
+  func append(to array: inout ArrayWriter) { unsafe array.append(utf8Span.span.bytes) }
+
+  @inline(__always)
+  func append(
+    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) { key.append(self, column.form) }
+
+  @inline(never)
+  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> String {
+    try key.string(form)
+  }
+}
+
+extension URL: StoredScalar {
+  static var scalarType: ScalarType { .url }
+
+  init?(rowBytes: RawSpan) {
+    guard let text = String(utf8: rowBytes) else { return nil }
+    self.init(stored: text)
+  }
+
+  var rowBytes: [UInt8] { Array(absoluteString.utf8) }
+
+  func put(in row: RowWriter, at column: Int) throws(StoreError) {
+    try row.append(absoluteString, to: column)
+  }
+
+  @inline(never)
+  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> URL {
+    try key.url(form)
+  }
+}
+
+extension Data: StoredScalar {
+  static var scalarType: ScalarType { .binaryData }
+
+  init?(rowBytes: RawSpan) { self.init(copying: rowBytes) }
+
+  var rowBytes: [UInt8] { Array(self) }
+
+  func put(in row: RowWriter, at column: Int) throws(StoreError) {
+    try row.append(bytes, to: column)
+  }
+
+  func append(to array: inout ArrayWriter) { array.append(bytes) }
+
+  @inline(never)
+  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> Data {
+    Data(try key.run(form))
+  }
+}
+
+extension Decimal: StoredScalar {
+  static var scalarType: ScalarType { .decimal }
+
+  init?(rowBytes: RawSpan) {
+    guard let parts = DecimalParts(decoding: rowBytes) else { return nil }
+    self = parts.decimal
+  }
+
+  var rowBytes: [UInt8] {
+    var bytes: [UInt8] = []
+    DecimalParts(self).encode(to: &bytes)
+    return bytes
+  }
+
+  @inline(__always)
+  func append(
+    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) { try key.append(self, column, of: layout) }
+
+  @inline(never)
+  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> Decimal {
+    try key.decimal(form)
+  }
+}

@@ -1,0 +1,212 @@
+/// A value that a column of a row holds as it is.
+///
+/// `column` is the index of a `ColumnPlace`: the offset of a fixed column, the number of a variable one.
+protocol ColumnValue {
+  /// - Throws: `.limitExceeded` where the row gets too long.
+  func put(in row: RowWriter, at column: Int) throws(StoreError)
+  /// - Throws: `.corrupt` where the bytes are no such value.
+  static func get(from row: borrowing RowReader, at column: Int) throws(StoreError) -> Self
+  /// Appends it to a key. Values without an order are in none.
+  ///
+  /// - Throws: `.invalidValue` for what is not a number.
+  func append(
+    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError)
+  /// - Throws: `.corrupt` where the bytes are no such value.
+  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> Self
+}
+
+extension ColumnValue {
+  func append(
+    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) { throw layout.noKey(column) }
+
+  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> Self {
+    throw key.fault("a value without an order cannot be in a key")
+  }
+}
+
+/// A Swift type whose values are stored as they are: in columns, in keys, as elements of arrays. There is one for each
+/// `ScalarType`, and `Int` and `UInt`.
+protocol StoredScalar: ColumnValue, FieldValueConvertible {
+  /// The type of the columns that hold its values.
+  static var scalarType: ScalarType { get }
+  /// Fails if the bytes of a column or an element are no such value.
+  init?(rowBytes: RawSpan)
+  /// The bytes that a column or an element has of it.
+  var rowBytes: [UInt8] { get }
+  func append(to array: inout ArrayWriter)
+
+  // The same for callers that have the type only as a value, so that each is compiled for its type.
+
+  /// Returns the value that bytes of a row are; nil if they are none.
+  static func fieldValue(ofRow bytes: RawSpan) -> FieldValue?
+  /// Puts a value in its column.
+  ///
+  /// - Returns: False if it is of another type, or out of its range.
+  static func put(_ value: FieldValue, in row: RowWriter, at column: Int) throws(StoreError) -> Bool
+}
+
+extension StoredScalar {
+  @inline(__always)
+  static func get(from row: borrowing RowReader, at column: Int) throws(StoreError) -> Self {
+    guard let value = Self(rowBytes: row.bytes(column)) else { throw row.fault(scalarType) }
+    return value
+  }
+
+  func put(in row: RowWriter, at column: Int) throws(StoreError) {
+    try row.append(rowBytes.rawSpan, to: column)
+  }
+
+  func append(
+    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) { key.append(rowBytes.rawSpan, column.form) }
+
+  func append(to array: inout ArrayWriter) { array.append(rowBytes.rawSpan) }
+
+  /// Returns the value that a column of exactly this type holds: a float is no double. Nil if there is none.
+  private static func exactly(_ value: FieldValue) -> Self? {
+    if case .float = value, scalarType != .float { return nil }
+    return Self(fieldValue: value)
+  }
+
+  static func fieldValue(ofRow bytes: RawSpan) -> FieldValue? {
+    Self(rowBytes: bytes)?.fieldValue
+  }
+
+  static func put(
+    _ value: FieldValue, in row: RowWriter, at column: Int
+  ) throws(StoreError) -> Bool {
+    guard let value = exactly(value) else { return false }
+    try value.put(in: row, at: column)
+    return true
+  }
+
+  /// Appends a value to a key.
+  ///
+  /// - Returns: False if it is of another type, or out of its range.
+  static func append(
+    _ value: FieldValue, to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) -> Bool {
+    guard let value = exactly(value) else { return false }
+    try value.append(to: key, as: column, of: layout)
+    return true
+  }
+
+  /// Reads the next part of a key.
+  static func fieldValue(
+    from key: inout KeyReader, as form: KeyForm
+  ) throws(StoreError) -> FieldValue { try take(from: &key, as: form).fieldValue }
+
+  /// Appends a value to an array.
+  ///
+  /// - Returns: False if it is of another type, or out of its range.
+  static func append(_ value: FieldValue, to array: inout ArrayWriter) -> Bool {
+    guard let value = exactly(value) else { return false }
+    value.append(to: &array)
+    return true
+  }
+
+  /// Returns the bytes that a row has of a value; nil if it is of another type, or out of its range.
+  static func rowBytes(of value: FieldValue) -> [UInt8]? { exactly(value)?.rowBytes }
+}
+
+/// A scalar whose values all take as many bytes: in a row as `RowBits` has, in a key as `KeyBits` has.
+protocol FixedScalar: StoredScalar {
+  associatedtype RowBits: FixedWidthInteger & BitwiseCopyable
+  associatedtype KeyBits: FixedWidthInteger & UnsignedInteger & BitwiseCopyable
+  /// Fails if no value has these bits.
+  init?(rowBits: RowBits)
+  var rowBits: RowBits { get }
+  /// Fails if no value has these bits in keys.
+  init?(sortedBits: KeyBits)
+  /// A number that sorts as the value does; nil for what is not a number.
+  var sortedBits: KeyBits? { get }
+}
+
+extension FixedScalar {
+  @inline(__always)
+  func put(in row: RowWriter, at column: Int) throws(StoreError) {
+    row.store(rowBits, at: column)
+  }
+
+  @inline(__always)
+  static func get(from row: borrowing RowReader, at column: Int) throws(StoreError) -> Self {
+    let bits = row.load(column, as: RowBits.self)
+    guard let value = Self(rowBits: bits) else { throw row.fault(scalarType) }
+    return value
+  }
+
+  @inline(__always)
+  init?(rowBytes: RawSpan) { self.init(rowBits: rowBytes.load(0, as: RowBits.self)) }
+
+  var rowBytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(integer: rowBits)
+    return bytes
+  }
+
+  func append(to array: inout ArrayWriter) { array.append(rowBits) }
+
+  @inline(__always)
+  func append(
+    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) {
+    guard let bits = sortedBits else { throw layout.notANumber(column) }
+    key.append(bits, column.form)
+  }
+
+  @inline(__always)
+  static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> Self {
+    guard let value = Self(sortedBits: try key.word(KeyBits.self, form)) else {
+      throw key.fault(scalarType)
+    }
+    return value
+  }
+}
+
+/// An integer of any width.
+protocol StoredInteger: FixedScalar, FixedWidthInteger, BitwiseCopyable
+where RowBits == Self, KeyBits == Magnitude, Magnitude: BitwiseCopyable {}
+
+extension StoredInteger {
+  @inline(__always)
+  init?(rowBits: Self) { self = rowBits }
+
+  @inline(__always)
+  var rowBits: Self { self }
+
+  @inline(__always)
+  private static var sign: Magnitude {
+    isSigned ? 1 &<< (Magnitude(truncatingIfNeeded: bitWidth) &- 1) : 0
+  }
+
+  @inline(__always)
+  init?(sortedBits: Magnitude) { self.init(truncatingIfNeeded: sortedBits ^ Self.sign) }
+
+  @inline(__always)
+  var sortedBits: Magnitude? { Magnitude(truncatingIfNeeded: self) ^ Self.sign }
+}
+
+extension RowReader {
+  @inline(never)
+  fileprivate func fault(_ type: ScalarType) -> StoreError {
+    fault(.rowValues, "what is there is no \(type)")
+  }
+}
+
+extension KeyReader {
+  @inline(never)
+  fileprivate func fault(_ type: ScalarType) -> StoreError {
+    fault("what is there is no \(type) that is in keys")
+  }
+}
+
+extension RowLayout {
+  /// Returns the error for a column whose values have no order; layouts have no such keys.
+  func noKey(_ column: KeyColumn) -> StoreError {
+    .invalidValue(
+      record: record.name, field: columns[Int(column.column)].field.name,
+      reason: "such values cannot be in a key")
+  }
+}

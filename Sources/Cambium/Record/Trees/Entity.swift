@@ -1,0 +1,173 @@
+/// The places of a version's trees while it is made: names by the numbers of records and indexes.
+struct TreePlaces: Hashable, Sendable {
+  var rows: [UInt32: String] = [:]
+  /// Only of those that are whole.
+  var indexes: [UInt32: String] = [:]
+  var metadata = Entities.metadataName
+  /// Values that migrations have set aside.
+  var aside = Entities.asideName
+
+  /// Creates the places in a store that is whole.
+  init(of schema: Schema) {
+    for record in schema.records {
+      rows[record.number] = Entity.name(ofRows: record.number)
+      for index in record.indexes {
+        indexes[index.number] = Entity.name(ofIndex: index.number)
+      }
+    }
+  }
+}
+
+/// A record of an open store: how its rows are read, where they and its index entries are, and what comes before one
+/// of them is deleted. One that a Swift type stands for is a `RecordType`.
+///
+/// Nothing in it changes; a class that is inherited from cannot say so to the compiler.
+@usableFromInline
+class Entity: @unchecked Sendable {
+  final let layout: RowLayout
+  final let rows: TreeSlot
+  /// In step with the schema's indexes.
+  final let indexes: [IndexTree]
+  /// The trees of blobs; nil if no field is external.
+  final let blobs: BlobTrees?
+  /// True if references to blobs are counted as rows change: not in trees that are no part of the state yet.
+  final let countsBlobs: Bool
+  /// What is in fields that a record without a type does not name, by their places among the columns. Empty where the
+  /// store was opened without a model, since only that has them.
+  final let defaults: [Int: FieldValue]
+
+  struct IndexTree: Sendable {
+    let layout: IndexLayout
+    let slot: TreeSlot
+  }
+
+  /// Creates the entity of rows with a layout.
+  ///
+  /// - Parameters:
+  ///   - checked: What the model says of it; nil where there is no model.
+  ///   - places: Where the trees are, if not where they are in a store that is whole.
+  /// - Throws: `.invalidDescription`, `.invalidValue` where the schema contradicts itself.
+  init(
+    _ layout: RowLayout, _ checked: CheckedRecord?, names: TreeNames, places: TreePlaces?
+  ) throws(StoreError) {
+    self.layout = layout
+    let number = layout.record.number
+    let name = Self.name(ofRows: number)
+    let place = places?.rows[number] ?? name
+    rows = try names.slot(of: place)
+    countsBlobs = place == name
+    blobs = layout.external.isEmpty ? nil : try BlobTrees(names)
+    defaults = checked?.defaults(in: layout) ?? [:]
+    var indexes: [IndexTree] = []
+    for index in try layout.indexLayouts() {
+      let number = index.schema.number
+      if let places, places.indexes[number] == nil { continue }
+      let slot = try names.slot(of: places?.indexes[number] ?? Self.name(ofIndex: number))
+      indexes.append(IndexTree(layout: index, slot: slot))
+    }
+    self.indexes = indexes
+  }
+
+  /// True if something is called before one of its records is deleted.
+  @usableFromInline var hasDeletionHook: Bool { false }
+
+  /// Calls what comes before a record is deleted, which may change others.
+  func willDelete(key: RawSpan, row: RawSpan, in writer: RecordWriter) throws {}
+
+  var record: RecordSchema { layout.record }
+
+  /// The tree of the rows of record `number`.
+  static func name(ofRows number: UInt32) -> String { "r\(number)" }
+  /// The tree of index `number`.
+  static func name(ofIndex number: UInt32) -> String { "i\(number)" }
+
+  /// Returns true if rows or index entries are in trees of this name.
+  static func isName(_ name: String) -> Bool {
+    guard let first = name.utf8.first, first == UInt8(ascii: "r") || first == UInt8(ascii: "i")
+    else { return false }
+    return UInt32(name.dropFirst()) != nil
+  }
+}
+
+extension Entity {
+  /// Returns a reader of one of its rows, whose frame is checked.
+  ///
+  /// - Parameter blobs: What finds values that lie outside the row, of the state that the row is of.
+  /// - Throws: as `RowReader.init`.
+  @inline(__always)
+  @_lifetime(copy key, copy row, borrow self)
+  func row(
+    key: RawSpan, row: RawSpan, blobs: BlobFinder? = nil
+  ) throws(StoreError) -> RowReader {
+    let layout = layout
+    let reader = try RowReader(key: key, row: row, layout: layout, blobs: blobs)
+    // The layout lives as long as the entity.
+    return unsafe _overrideLifetime(reader, borrowing: self)
+  }
+
+  /// A primary key as people read it, for errors.
+  func text(ofKey key: RawSpan) -> String { layout.text(ofKey: key) }
+
+  /// The error of a record that a type cannot be made of, with its key.
+  @usableFromInline
+  @inline(never)
+  func unreadable(_ error: StoreError, key: RawSpan) -> StoreError {
+    guard case .invalidValue(let record, let field, let reason) = error else { return error }
+    return .unreadableRecord(
+      record: record, key: text(ofKey: key), field: field, reason: reason)
+  }
+}
+
+extension CheckedRecord {
+  fileprivate func defaults(in layout: RowLayout) -> [Int: FieldValue] {
+    var defaults: [Int: FieldValue] = [:]
+    for field in fields {
+      if let value = field.defaultValue, let place = layout.index(named: field.name) {
+        defaults[place] = value
+      }
+    }
+    return defaults
+  }
+}
+
+extension RowLayout {
+  /// A primary key as people read it, for errors.
+  func text(ofKey key: RawSpan) -> String {
+    let layout = self
+    var reader = KeyReader(key, layout: layout)
+    var parts: [String] = []
+    for column in layout.key.columns {
+      guard let value = try? reader.value(column) else { return "\(key.array())" }
+      parts.append("\(value)")
+    }
+    return parts.joined(separator: ", ")
+  }
+}
+
+extension KeyEncoder {
+  /// Puts a primary key together from values that programs give: those of another type, as literals may be, where
+  /// they are exactly values of the field's.
+  ///
+  /// - Throws: `.invalidQuery` for a wrong number of parts, or a value that is none of its field's type.
+  func encode(primaryKey parts: [any FieldValueConvertible], of entity: Entity)
+    throws(StoreError)
+  {
+    let layout = entity.layout
+    guard parts.count == layout.key.columns.count else {
+      throw .invalidQuery(
+        record: layout.record.name, field: nil,
+        reason: "the primary key has \(layout.key.columns.count) parts, not \(parts.count)")
+    }
+    begin()
+    do throws(StoreError) {
+      for (part, column) in zip(parts, layout.key.columns) {
+        let value = part.fieldValue
+        let type = layout.columns[Int(column.column)].field.type
+        try append(value.converted(to: type) ?? value, column, of: layout)
+      }
+      try finishPrimaryKey(of: layout)
+    } catch {
+      throw error.ofQuery
+    }
+  }
+}

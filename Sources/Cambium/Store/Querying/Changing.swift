@@ -1,0 +1,261 @@
+extension WriteTransaction {
+  /// Deletes the records of a query.
+  ///
+  /// - Returns: The number of records.
+  /// - Complexity: that of finding them, and of a deletion for each; their keys are in memory.
+  /// - Throws: As `fetch(_:after:)` and `delete(_:)`. The records before the one that cannot be deleted are deleted.
+  @discardableResult
+  public mutating func delete<Subject: Record>(_ query: Query<Subject>) throws -> Int {
+    let type = try entities.type(Subject.self)
+    let keys = try foundKeys(query, type)
+    for place in 0..<keys.count {
+      buffers.key.begin()
+      buffers.key.appendRaw(keys.key(place))
+      _ = try delete(type)
+    }
+    return keys.count
+  }
+
+  /// Deletes the records that meet a condition.
+  ///
+  /// - Throws: as `delete(_:)` of a query.
+  @discardableResult
+  public mutating func delete<Subject: Record>(
+    _ type: Subject.Type, where condition: Condition<Subject>
+  ) throws -> Int {
+    try delete(Query(where: condition))
+  }
+
+  /// Deletes the records that meet a condition that a closure makes of the fields.
+  ///
+  /// - Throws: as `delete(_:)` of a query.
+  @discardableResult @_disfavoredOverload
+  public mutating func delete<Subject: Record>(
+    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
+  ) throws -> Int {
+    try delete(type.where(condition))
+  }
+
+  /// Changes the records of a query. The records are determined before the first one is changed.
+  ///
+  /// ```swift
+  /// try transaction.update(Item.where(\.price > 100)) { item in item.stock = 0 }
+  /// ```
+  ///
+  /// - Parameter change: Changes a record, but not its primary key.
+  /// - Returns: The number of records.
+  /// - Complexity: that of finding them, and of an update for each; their keys are in memory.
+  /// - Throws: As `fetch(_:after:)` and `update(_:onConflict:)`; what `change` throws; `StoreError.invalidValue` if it
+  ///   changes a primary key. The records before the one that cannot be changed are changed.
+  @discardableResult
+  public mutating func update<Subject: Record>(
+    _ query: Query<Subject>, onConflict policy: ConflictPolicy = .refuse,
+    set change: (inout Subject) throws -> Void
+  ) throws -> Int {
+    let type = try entities.type(Subject.self)
+    let keys = try foundKeys(query, type)
+    var row: [UInt8] = []
+    var count = 0
+    for place in 0..<keys.count {
+      let key = keys.key(place).array()
+      // An update before may have replaced it.
+      guard try writer.trees.copyValue(of: key.rawSpan, in: type.rows, to: &row) else {
+        continue
+      }
+      var record = try type.load(
+        key: key.rawSpan, row: row.rawSpan, blobs: writer.blobFinder(of: type))
+      try change(&record)
+      let buffer = buffers.key
+      try type.encodeKey(record, to: buffer, row: buffers.row)
+      guard buffer.key.equals(key.rawSpan) else { throw type.changedKey(key) }
+      try write(record, of: type, .isThere, policy)
+      count += 1
+    }
+    return count
+  }
+
+  /// Changes the records that meet a condition.
+  ///
+  /// - Throws: as `update(_:onConflict:set:)`.
+  @discardableResult
+  public mutating func update<Subject: Record>(
+    _ type: Subject.Type, where condition: Condition<Subject>,
+    onConflict policy: ConflictPolicy = .refuse, set change: (inout Subject) throws -> Void
+  ) throws -> Int {
+    try update(Query(where: condition), onConflict: policy, set: change)
+  }
+
+  /// Changes the records that meet a condition that a closure makes of the fields.
+  ///
+  /// - Throws: as `update(_:onConflict:set:)`.
+  @discardableResult @_disfavoredOverload
+  public mutating func update<Subject: Record>(
+    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>,
+    onConflict policy: ConflictPolicy = .refuse, set change: (inout Subject) throws -> Void
+  ) throws -> Int {
+    try update(type.where(condition), onConflict: policy, set: change)
+  }
+
+  /// The primary keys of a query's records, before anything changes.
+  private func foundKeys<Subject: Record>(
+    _ query: Query<Subject>, _ type: RecordType<Subject>
+  ) throws(StoreError) -> SortedKeys {
+    let found = try recordReader().find(query, of: type, for: .keysInAnyOrder)
+    var keys = SortedKeys(of: type.record.name)
+    while try found.next() { try keys.add(found.key, keyLength: found.key.byteCount) }
+    return keys
+  }
+}
+
+extension RecordType {
+  fileprivate func changedKey(_ key: [UInt8]) -> StoreError {
+    .invalidValue(
+      record: record.name, field: nil,
+      reason: "an update has changed the primary key of \(text(ofKey: key.rawSpan))")
+  }
+}
+
+// MARK: - In a transaction of its own
+
+extension PersistentStore {
+  /// Deletes the record with a primary key, in a transaction of its own. Returns false if there is none.
+  ///
+  /// - Throws: as `write` and `WriteTransaction.delete(_:key:_:)`.
+  @discardableResult
+  public func delete<Subject: Record>(
+    _ type: Subject.Type, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
+  ) throws -> Bool {
+    try write { transaction in
+      try transaction.delete(type, keyParts: Cambium.keyParts(part, others))
+    }
+  }
+
+  /// Deletes the records of a query, in a transaction of its own.
+  ///
+  /// - Returns: The number of records deleted.
+  /// - Complexity: That of finding them, and of a deletion for each; their keys are in memory.
+  /// - Throws: as `write` and `WriteTransaction.delete(_:)` of a query. Then none is deleted.
+  @discardableResult
+  public func delete<Subject: Record>(
+    _ query: Query<Subject>, _ durability: Durability? = nil
+  ) throws -> Int {
+    try write(durability) { transaction in try transaction.delete(query) }
+  }
+
+  /// Deletes the records that meet a condition, in a transaction of its own.
+  ///
+  /// ```swift
+  /// let count = try store.delete(Item.self, where: \.stock == 0)
+  /// ```
+  ///
+  /// - Throws: as `delete(_:_:)` of a query.
+  @discardableResult
+  public func delete<Subject: Record>(
+    _ type: Subject.Type, where condition: Condition<Subject>, _ durability: Durability? = nil
+  ) throws -> Int {
+    try delete(Query(where: condition), durability)
+  }
+
+  /// Deletes the records that meet a condition that a closure makes of the fields, in a transaction of its own.
+  ///
+  /// - Throws: as `delete(_:_:)` of a query.
+  @discardableResult @_disfavoredOverload
+  public func delete<Subject: Record>(
+    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>,
+    _ durability: Durability? = nil
+  ) throws -> Int {
+    try delete(type.where(condition), durability)
+  }
+
+  /// Deletes all records of a type, in a transaction of its own.
+  ///
+  /// - Throws: as `write` and `WriteTransaction.deleteAll(_:)`.
+  public func deleteAll<Subject: Record>(
+    _ type: Subject.Type, _ durability: Durability? = nil
+  ) throws {
+    try write(durability) { transaction in try transaction.deleteAll(type) }
+  }
+
+  /// Changes the records of a query, in a transaction of its own.
+  ///
+  /// - Parameter change: Changes a record, but not its primary key.
+  /// - Returns: The number of records changed.
+  /// - Complexity: That of finding them, and of an update for each; their keys are in memory.
+  /// - Throws: as `write` and `WriteTransaction.update(_:onConflict:set:)`. Then none is changed.
+  @discardableResult
+  public func update<Subject: Record>(
+    _ query: Query<Subject>, onConflict policy: ConflictPolicy = .refuse,
+    _ durability: Durability? = nil, set change: (inout Subject) throws -> Void
+  ) throws -> Int {
+    try write(durability) { transaction in
+      try transaction.update(query, onConflict: policy, set: change)
+    }
+  }
+
+  /// Changes the records that meet a condition, in a transaction of its own.
+  ///
+  /// ```swift
+  /// try store.update(Item.self, where: \.price < 1) { item in item.price = 1 }
+  /// ```
+  ///
+  /// - Throws: as `update(_:onConflict:_:set:)`.
+  @discardableResult
+  public func update<Subject: Record>(
+    _ type: Subject.Type, where condition: Condition<Subject>,
+    onConflict policy: ConflictPolicy = .refuse, _ durability: Durability? = nil,
+    set change: (inout Subject) throws -> Void
+  ) throws -> Int {
+    try update(Query(where: condition), onConflict: policy, durability, set: change)
+  }
+
+  /// Changes the records that meet a condition that a closure makes of the fields, in a transaction of its own.
+  ///
+  /// - Throws: as `update(_:onConflict:_:set:)`.
+  @discardableResult @_disfavoredOverload
+  public func update<Subject: Record>(
+    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>,
+    onConflict policy: ConflictPolicy = .refuse, _ durability: Durability? = nil,
+    set change: (inout Subject) throws -> Void
+  ) throws -> Int {
+    try update(type.where(condition), onConflict: policy, durability, set: change)
+  }
+
+  /// Adds records, in a transaction of its own. There must be none with the primary key of any.
+  ///
+  /// - Throws: as `write` and `WriteTransaction.insert(contentsOf:onConflict:)`. Then none is added.
+  @inlinable
+  public func insert<Records: Sequence>(
+    contentsOf records: Records, onConflict policy: ConflictPolicy = .refuse,
+    _ durability: Durability? = nil
+  ) throws where Records.Element: Record {
+    try write(durability) { transaction in
+      try transaction.insert(contentsOf: records, onConflict: policy)
+    }
+  }
+
+  /// Writes records, in a transaction of its own: adds each, or replaces the one with its primary key.
+  ///
+  /// - Throws: as `write` and `WriteTransaction.save(contentsOf:onConflict:)`. Then none is written.
+  @inlinable
+  public func save<Records: Sequence>(
+    contentsOf records: Records, onConflict policy: ConflictPolicy = .refuse,
+    _ durability: Durability? = nil
+  ) throws where Records.Element: Record {
+    try write(durability) { transaction in
+      try transaction.save(contentsOf: records, onConflict: policy)
+    }
+  }
+
+  /// Deletes records, in a transaction of its own. Records that do not exist are passed over.
+  ///
+  /// - Returns: The number of records deleted.
+  /// - Throws: as `write` and `WriteTransaction.delete(contentsOf:)`. Then none is deleted.
+  @inlinable
+  @discardableResult
+  public func delete<Records: Sequence>(
+    contentsOf records: Records, _ durability: Durability? = nil
+  ) throws -> Int where Records.Element: Record {
+    try write(durability) { transaction in try transaction.delete(contentsOf: records) }
+  }
+}
