@@ -87,7 +87,7 @@ import Testing
         ]))
     let plan = try Command.run("plan", path, "--schema", file)
     #expect(plan.status == 9)
-    #expect(plan.error.contains("describes version 1 differently"))
+    #expect(plan.error.contains("Version 1 is described differently"))
   }
 
   @Test func `a roll-back says what it would discard`() throws {

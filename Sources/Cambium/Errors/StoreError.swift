@@ -38,8 +38,8 @@
   case forked(path: String)
   /// A description of a record is not valid, by itself or for its Swift type, in this version.
   case invalidDescription(record: String, field: String?, version: Int, reason: String)
-  /// The store describes this version differently than the program.
-  case schemaMismatch(version: Int, differences: [String])
+  /// The program describes this version differently than the store. The store's description is the older one.
+  case schemaMismatch(version: Int, differences: [SchemaDifference])
   /// The store has an older version than the model, and migration was refused.
   case needsMigration(found: Int, wanted: Int)
   /// There is no migration path to the model's version; nothing was changed.
@@ -190,7 +190,8 @@ extension StoreError: CustomStringConvertible {
       "The description of \(record)\(field.map { ".\($0)" } ?? "") in version \(version) is not valid:"
         + " \(reason.withoutStop). Change the description or the type."
     case .schemaMismatch(let version, let differences):
-      "The store describes version \(version) differently: \(differences.joined(separator: "; "))."
+      "Version \(version) is described differently than in the store:"
+        + " \(differences.map(\.description).joined(separator: "; "))."
         + " Describe it as the store does, and put what is new into a new version; a record that a newer version no"
         + " longer has stays in the model as a `RemovedRecord`."
     case .needsMigration(let found, let wanted):

@@ -1,62 +1,98 @@
 extension Schema {
-  /// Returns the differences between this schema and `other`, a sentence for each field, key and index. There are none
-  /// exactly if the two have the same fingerprint.
-  public func differences(to other: Schema) -> [String] {
-    var differences: [String] = []
-    for record in records {
-      guard let counterpart = other.record(named: record.name) else {
-        differences.append("\(record.name) is not described")
-        continue
+  /// The way in which parts of two schemas are recognized as the same.
+  public enum Identity: Hashable, Sendable {
+    /// By stored names, and indexes by their fields and conditions: for schemas of different stores. There is a difference
+    /// exactly if the fingerprints differ.
+    case name
+    /// By numbers, whatever the names: for versions of one store or model. Renamings are recognized.
+    case number
+  }
+
+  /// Returns the differences between this schema and a newer one.
+  ///
+  /// - Parameter identity: The way in which parts of the two are recognized as the same.
+  /// - Complexity: O(fields × log fields).
+  public func differences(
+    to newer: Schema, by identity: Identity = .name
+  ) -> [SchemaDifference] {
+    let (removed, older) = identity.match(
+      records.map { ($0.name, $0.number) }, newer.records.map { ($0.name, $0.number) })
+    return removed.map { SchemaDifference(.removed, of: records[$0].name) }
+      + zip(newer.records, older).flatMap { record, index in
+        index.map { records[$0].differences(to: record, by: identity) }
+          ?? [SchemaDifference(.added(as: nil), of: record.name)]
       }
-      differences += record.differences(to: counterpart)
+  }
+}
+
+extension StoreModel {
+  /// Returns the differences between two versions of the model. Renamings are recognized.
+  ///
+  /// - Throws: `StoreError.invalidDescription`, also if the model does not have one of the versions.
+  public func changes(from older: Int, to newer: Int) throws(StoreError) -> [SchemaDifference] {
+    let schemas = try schemas()
+    for wanted in [older, newer] where wanted < 1 || wanted > schemas.count {
+      throw .invalidDescription(
+        record: "StoreModel", field: nil, version: wanted,
+        reason: "the model has the versions 1 to \(version)")
     }
-    for record in other.records where self.record(named: record.name) == nil {
-      differences.append("\(record.name) is new")
+    return schemas[older - 1].differences(to: schemas[newer - 1], by: .number)
+  }
+}
+
+extension Schema.Identity {
+  /// Returns the indexes of those that only the older list has, and for each of the newer list that of its older self.
+  fileprivate func match(
+    _ older: [(name: String, number: UInt32)], _ newer: [(name: String, number: UInt32)]
+  ) -> (removed: [Int], older: [Int?]) {
+    // Names are compared by their bytes, as in fingerprints.
+    func key(_ part: (name: String, number: UInt32)) -> [UInt8] {
+      Array((self == .name ? part.name : String(part.number)).utf8)
     }
-    return differences
+    var places: [[UInt8]: Int] = [:]
+    for (index, part) in older.enumerated() { places[key(part)] = index }
+    let found = newer.map { places[key($0)] }
+    let kept = Set(found.compactMap(\.self))
+    return (older.indices.filter { !kept.contains($0) }, found)
   }
 }
 
 extension RecordSchema {
-  fileprivate func differences(to other: RecordSchema) -> [String] {
-    var differences: [String] = []
-    for field in fields {
-      guard let counterpart = other.field(named: field.name) else {
-        differences.append("\(name).\(field.name) is not described")
+  /// Returns the differences between this description of a record and a newer one.
+  func differences(to newer: RecordSchema, by identity: Schema.Identity) -> [SchemaDifference] {
+    var differences: [SchemaDifference] = []
+    func add(_ change: SchemaDifference.Change?, _ field: String? = nil) {
+      if let change { differences.append(SchemaDifference(change, of: newer.name, field: field)) }
+    }
+    add(.changed(.name, name, newer.name))
+    let (removed, older) = identity.match(
+      fields.map { ($0.name, $0.number) }, newer.fields.map { ($0.name, $0.number) })
+    for index in removed { add(.removed, fields[index].name) }
+    for (field, old) in zip(newer.fields, older) {
+      guard let old = old.map({ fields[$0] }) else {
+        add(.added(as: "\(field.type)\(field.isOptional ? ", optional" : "")"), field.name)
         continue
       }
-      differences += field.differences(to: counterpart).map { "\(name).\(field.name) \($0)" }
+      for change in old.changes(to: field, by: identity) { add(change, field.name) }
     }
-    for field in other.fields where self.field(named: field.name) == nil {
-      differences.append("\(name).\(field.name) is new")
+    let (key, newKey) = (text(of: primaryKey), newer.text(of: newer.primaryKey))
+    // By number, a key is the same whatever its fields are called.
+    if identity == .name ? key != newKey : primaryKey != newer.primaryKey {
+      add(.changed(.primaryKey, from: key, to: newKey))
     }
-    if text(of: primaryKey) != other.text(of: other.primaryKey) {
-      differences.append(
-        "the primary key of \(name) is \(text(of: primaryKey)), described as"
-          + " \(other.text(of: other.primaryKey))")
+    let (dropped, kept) = identity.match(
+      indexes.map { (text(of: $0), $0.number) },
+      newer.indexes.map { (newer.text(of: $0), $0.number) })
+    for index in dropped { add(.indexRemoved(text(of: indexes[index]))) }
+    for (index, old) in zip(newer.indexes, kept) where old == nil {
+      add(.indexAdded(newer.text(of: index)))
     }
-    let indexes = Set(indexes.map(text(of:)))
-    let others = Set(other.indexes.map(other.text(of:)))
-    for index in indexes.subtracting(others).sortedRarely() {
-      differences.append("\(name): the \(index) is not described")
-    }
-    for index in others.subtracting(indexes).sortedRarely() {
-      differences.append("\(name): the \(index) is new")
-    }
-    if !same(modifier, other.modifier) {
-      differences.append(
-        "the modifier of \(name) is \(quoted(modifier)), described as \(quoted(other.modifier))")
-    }
+    add(.changed(.modifier, modifier, newer.modifier))
     return differences
   }
 
   func text(of parts: [KeyPart]) -> String {
-    "("
-      + parts.map { part in
-        (field(part.field)?.name ?? "")
-          + (part.isCaseInsensitive ? " without case" : "")
-          + (part.isDescending ? " descending" : "")
-      }.joined(separator: ", ") + ")"
+    "(\(keyFields(parts).text))"
   }
 
   func text(of index: IndexSchema) -> String {
@@ -66,28 +102,18 @@ extension RecordSchema {
 }
 
 extension FieldSchema {
-  fileprivate func differences(to other: FieldSchema) -> [String] {
-    var differences: [String] = []
-    if type.stored != other.type.stored {
-      differences.append("is \(type), described as \(other.type)")
+  fileprivate func changes(
+    to newer: FieldSchema, by identity: Schema.Identity
+  ) -> [SchemaDifference.Change] {
+    var changes: [SchemaDifference.Change?] = [.changed(.name, name, newer.name)]
+    // Where values lie is no part of the stored description.
+    if identity == .name ? type.stored != newer.type.stored : type != newer.type {
+      changes.append(.changed(.type, from: "\(type)", to: "\(newer.type)"))
     }
-    if isOptional != other.isOptional {
-      differences.append(
-        "is \(isOptional ? "" : "not ")optional, described as \(other.isOptional ? "" : "not ")optional"
-      )
+    if isOptional != newer.isOptional {
+      changes.append(newer.isOptional ? .becameOptional : .becameRequired)
     }
-    if !same(modifier, other.modifier) {
-      differences.append(
-        "has the modifier \(quoted(modifier)), described as \(quoted(other.modifier))")
-    }
-    return differences
+    changes.append(.changed(.modifier, modifier, newer.modifier))
+    return changes.compactMap(\.self)
   }
-}
-
-private func same(_ one: String?, _ other: String?) -> Bool {
-  one.map { Array($0.utf8) } == other.map { Array($0.utf8) }
-}
-
-private func quoted(_ text: String?) -> String {
-  text.map { "“\($0)”" } ?? "none"
 }

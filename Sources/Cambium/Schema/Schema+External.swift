@@ -10,23 +10,17 @@ extension Schema {
       }
     }
     if types.isEmpty { return self }
-    return Schema(
-      version: version, label: label,
-      records: records.map { $0.writing(as: types[$0.number] ?? [:]) }, nextNumber: nextNumber)
-  }
-}
-
-extension RecordSchema {
-  fileprivate func writing(as types: [UInt32: ColumnType]) -> RecordSchema {
-    let fields = fields.map { field in
-      guard let type = types[field.number], type.stored == field.type.stored else { return field }
-      return FieldSchema(
-        number: field.number, name: field.name, type: type, isOptional: field.isOptional,
-        composite: field.composite, modifier: field.modifier)
+    var schema = self
+    for record in records.indices {
+      for field in records[record].fields.indices {
+        let own = records[record].fields[field]
+        guard let type = types[records[record].number]?[own.number],
+          type.stored == own.type.stored
+        else { continue }
+        schema.records[record].fields[field].type = type
+      }
     }
-    return RecordSchema(
-      number: number, name: name, fields: fields, primaryKey: primaryKey, indexes: indexes,
-      modifier: modifier, nextField: nextField)
+    return schema
   }
 }
 

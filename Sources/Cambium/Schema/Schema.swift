@@ -4,12 +4,12 @@
 /// when they are renamed. Equal fingerprints mean that the same is stored.
 public struct Schema: Hashable, Sendable {
   /// The version, counted from 1.
-  public let version: UInt32
-  public let label: String?
+  public internal(set) var version: UInt32
+  public internal(set) var label: String?
   /// The records, by number.
-  public let records: [RecordSchema]
+  public internal(set) var records: [RecordSchema]
   /// Above every number that a record or an index of the store ever had.
-  let nextNumber: UInt32
+  var nextNumber: UInt32
 
   /// - Parameter nextNumber: Nil for the lowest that can be.
   init(version: UInt32, label: String?, records: [RecordSchema], nextNumber: UInt32? = nil) {
@@ -24,18 +24,18 @@ public struct Schema: Hashable, Sendable {
 /// A record type of one version.
 public struct RecordSchema: Hashable, Sendable {
   /// Its number, by which its tree is named. Never reused in the store.
-  public let number: UInt32
-  public let name: String
+  public internal(set) var number: UInt32
+  public internal(set) var name: String
   /// The fields, by number, including the parts of composites.
-  public let fields: [FieldSchema]
+  public internal(set) var fields: [FieldSchema]
   /// The fields of the primary key, in its order.
-  public let primaryKey: [KeyPart]
+  public internal(set) var primaryKey: [KeyPart]
   /// The indexes, including unique constraints.
-  public let indexes: [IndexSchema]
+  public internal(set) var indexes: [IndexSchema]
   /// A text of the user's that is part of the fingerprint.
-  public let modifier: String?
+  public internal(set) var modifier: String?
   /// Above every number that a field of the record ever had.
-  let nextField: UInt32
+  var nextField: UInt32
 
   /// - Parameter nextField: Nil for the lowest that can be.
   init(
@@ -55,33 +55,101 @@ public struct RecordSchema: Hashable, Sendable {
 /// A field of a record.
 public struct FieldSchema: Hashable, Sendable {
   /// Its number. Never reused in the record.
-  public let number: UInt32
+  public internal(set) var number: UInt32
   /// The stored name; of a composite's part, after the composite's name and a dot.
-  public let name: String
-  public let type: ColumnType
-  public let isOptional: Bool
+  public internal(set) var name: String
+  public internal(set) var type: ColumnType
+  public internal(set) var isOptional: Bool
   /// The number of the composite of which it is a part.
-  public let composite: UInt32?
-  public let modifier: String?
+  public internal(set) var composite: UInt32?
+  public internal(set) var modifier: String?
 }
 
 /// A field in a key, and its order there.
 public struct KeyPart: Hashable, Sendable {
   /// The field's number.
-  public let field: UInt32
-  public let isDescending: Bool
+  public internal(set) var field: UInt32
+  public internal(set) var isDescending: Bool
   /// True if strings are compared after Unicode's simple lowercase mapping. Never in a primary key.
-  public let isCaseInsensitive: Bool
+  public internal(set) var isCaseInsensitive: Bool
 }
 
 /// An index: a tree that is updated with its record's.
 public struct IndexSchema: Hashable, Sendable {
   /// Its number, by which its tree is named. Never reused in the store.
-  public let number: UInt32
-  public let name: String
-  public let parts: [KeyPart]
+  public internal(set) var number: UInt32
+  public internal(set) var name: String
+  public internal(set) var parts: [KeyPart]
   /// True if no two records may have the same values in its parts, unless one of the values is null.
-  public let isUnique: Bool
+  public internal(set) var isUnique: Bool
   /// The condition of the records in the index; nil for all records.
-  public let condition: FieldCondition?
+  public internal(set) var condition: FieldCondition?
+}
+
+extension Schema {
+  public func record(named name: String) -> RecordSchema? {
+    records.first { $0.name == name }
+  }
+}
+
+extension RecordSchema {
+  /// - Parameter name: The stored name; of a composite's part, after the composite's name and a dot.
+  public func field(named name: String) -> FieldSchema? {
+    fields.first { $0.name == name }
+  }
+
+  public func index(named name: String) -> IndexSchema? {
+    indexes.first { $0.name == name }
+  }
+
+  /// The parts of a key as they are declared, by the names of their fields.
+  func keyFields(_ parts: [KeyPart]) -> [KeyField] {
+    parts.map { part in
+      KeyField(
+        name: field(part.field)?.name ?? "", isDescending: part.isDescending,
+        isCaseInsensitive: part.isCaseInsensitive)
+    }
+  }
+
+  /// - Complexity: O(log fields).
+  func field(_ number: UInt32) -> FieldSchema? { fields.field(number) }
+
+  /// Returns true if a record may have no value for a field: for itself, or for the composite it is a part of.
+  func canBeNull(_ field: FieldSchema) -> Bool {
+    var field = field
+    while !field.isOptional {
+      // A composite's name is shorter than its part's, so this ends.
+      guard let composite = field.composite.flatMap({ self.field($0) }) else { return false }
+      field = composite
+    }
+    return true
+  }
+
+  /// The numbers of the composites that a field is a part of, the innermost first.
+  func composites(_ field: FieldSchema) -> [UInt32] {
+    var numbers: [UInt32] = []
+    var field = field
+    while let number = field.composite, let composite = self.field(number) {
+      numbers.append(number)
+      field = composite
+    }
+    return numbers
+  }
+}
+
+extension [FieldSchema] {
+  /// The field with a number, by which they ascend.
+  ///
+  /// - Complexity: O(log count).
+  func field(_ number: UInt32) -> FieldSchema? {
+    var range = indices
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      if self[middle].number == number { return self[middle] }
+      range =
+        self[middle].number < number
+        ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return nil
+  }
 }

@@ -41,7 +41,7 @@ struct SchemaCommand: ParsableCommand {
     ).schemas
     let schema = try find(version, in: schemas)
     if let diff {
-      try say(SchemaDifference(from: try find(diff, in: schemas), to: schema).lines)
+      try say(try find(diff, in: schemas).differences(to: schema, by: .number))
     } else if let lock {
       try say(try differences(of: schema, to: lock))
     } else if step {
@@ -76,7 +76,7 @@ struct SchemaCommand: ParsableCommand {
     }
   }
 
-  private func differences(of schema: Schema, to path: String) throws -> [String] {
+  private func differences(of schema: Schema, to path: String) throws -> [SchemaDifference] {
     let version = Int(schema.version)
     let lock = try SchemaLock(contentsOf: path)
     guard lock.contains(version: version) else {
@@ -86,11 +86,12 @@ struct SchemaCommand: ParsableCommand {
     return described.last.map { schema.differences(to: $0) } ?? []
   }
 
-  private func say(_ differences: [String]) throws {
+  private func say(_ differences: [SchemaDifference]) throws {
     if arguments.json {
-      StandardOutput.line("\(JSONValue.array(differences.map { .string($0) }))")
+      StandardOutput.line(
+        "\(JSONValue.array(try differences.map { try JSONValue(describing: $0) }))")
     } else {
-      for line in differences { StandardOutput.line(line) }
+      for difference in differences { StandardOutput.line("\(difference)") }
     }
     if !differences.isEmpty {
       throw CommandFailure(.different, Figures.count(differences.count, "difference") + ".")

@@ -13,7 +13,7 @@ struct StepText {
   var text: String {
     let label = new.label.map { ", label: \(SwiftText.quoted($0))" } ?? ""
     var lines = ["Step(to: \(new.version)\(label)) {"]
-    lines += SchemaDifference(from: old, to: new).lines.map { "  // \($0)" }
+    lines += old.differences(to: new, by: .number).map { "  // \($0)" }
     let numbers = Set(new.records.map(\.number))
     for record in new.records {
       guard let before = old.records.first(where: { $0.number == record.number }) else {

@@ -1,3 +1,18 @@
+import FoundationEssentials
+
+extension JSONValue {
+  /// Creates an object of a value's members, and with its text as the member `text`.
+  init(describing value: some Encodable & CustomStringConvertible) throws {
+    let encoded = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value))
+    let text = Member(name: "text", value: .string("\(value)"))
+    guard case .object(let members) = encoded else {
+      self = .object([text])
+      return
+    }
+    self = .object([text] + members)
+  }
+}
+
 // For values that programs have put into a store under names, whatever their types are.
 
 extension JSONValue: Codable {

@@ -17,7 +17,7 @@ struct PlanCommand: ParsableCommand {
 
   func run() throws {
     let plan = try schema.migration(for: arguments).plan
-    StandardOutput.line(arguments.json ? "\(plan.json)" : "\(plan)")
+    StandardOutput.line(arguments.json ? "\(try plan.json)" : "\(plan)")
     if !plan.canRun { throw plan.refusal }
   }
 }
@@ -31,24 +31,27 @@ extension MigrationPlan {
   }
 
   var json: JSONValue {
-    [
-      "from": JSONValue(from), "to": JSONValue(to), "canRun": .boolean(canRun),
-      "faults": .array(faults.map { .string($0) }),
-      "uncertainties": .array(uncertainties.map { .string($0) }),
-      "work": .array(work.map { .string($0) }),
-      "records": JSONValue(records), "bytesToRead": JSONValue(bytesToRead),
-      "bytesToWrite": JSONValue(bytesToWrite), "blobBytesToWrite": JSONValue(blobBytesToWrite),
-      "logBytesToGrow": JSONValue(logBytesToGrow),
-      "bytesFree": bytesFree.map { JSONValue($0) } ?? .null,
-      "estimatedSeconds": JSONValue(estimatedTime / .seconds(1)),
-      "steps": .array(
-        steps.map { step in
-          [
-            "from": JSONValue(step.from), "to": JSONValue(step.to), "label": JSONValue(step.label),
-            "deferrable": .boolean(step.isDeferrable),
-            "changes": .array(step.changes.map { .string($0) }),
-          ]
-        }),
-    ]
+    get throws {
+      [
+        "from": JSONValue(from), "to": JSONValue(to), "canRun": .boolean(canRun),
+        "faults": .array(try faults.map { try JSONValue(describing: $0) }),
+        "uncertainties": .array(try uncertainties.map { try JSONValue(describing: $0) }),
+        "work": .array(try work.map { try JSONValue(describing: $0) }),
+        "records": JSONValue(records), "bytesToRead": JSONValue(bytesToRead),
+        "bytesToWrite": JSONValue(bytesToWrite), "blobBytesToWrite": JSONValue(blobBytesToWrite),
+        "logBytesToGrow": JSONValue(logBytesToGrow),
+        "bytesFree": bytesFree.map { JSONValue($0) } ?? .null,
+        "estimatedSeconds": JSONValue(estimatedTime / .seconds(1)),
+        "steps": .array(
+          try steps.map { step in
+            [
+              "from": JSONValue(step.from), "to": JSONValue(step.to),
+              "label": JSONValue(step.label),
+              "deferrable": .boolean(step.isDeferrable),
+              "changes": .array(try step.changes.map { try JSONValue(describing: $0) }),
+            ]
+          }),
+      ]
+    }
   }
 }

@@ -181,10 +181,10 @@ import Testing
       Self.with(2, Field(name: "n", type: .int64)) { Unique("a", where: Self.condition) }
     }
     #expect(
-      one.differences(to: other) == [
-        "Item.n is int32, described as int64",
-        "Item.n is optional, described as not optional", "Item.old is not described",
-        "Item: the index (a) is not described",
+      one.differences(to: other).map(\.description) == [
+        "Item.old is removed", "Item.n was int32 and is int64",
+        "Item.n is no longer optional",
+        "Item: the index (a) is removed",
         #"Item: the unique index (a) where (a != null && n < 1) is new"#, "Other is new",
       ])
   }

@@ -49,7 +49,7 @@ import Testing
     ]
     for error in errors { #expect(!"\(error)".contains(".."), "\(error)") }
     #expect(
-      "\(StoreError.schemaMismatch(version: 2, differences: ["E is not described"]))".contains(
-        "RemovedRecord"))
+      "\(StoreError.schemaMismatch(version: 2, differences: [SchemaDifference(.removed, of: "E")]))"
+        .contains("RemovedRecord"))
   }
 }

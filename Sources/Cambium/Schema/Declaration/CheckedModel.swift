@@ -49,21 +49,21 @@ extension StoreModel {
   ///
   /// - Throws: `StoreError.invalidDescription`.
   public func schemas() throws(StoreError) -> [Schema] {
-    var schemas: [Schema] = []
-    for described in try describedVersions() {
-      var numbering = Numbering(described, after: schemas.last)
-      schemas.append(try numbering.schema(label: described.version == version ? label : nil))
-    }
-    return schemas
+    try numberedVersions().map(\.schema)
+  }
+
+  /// - Throws: `.invalidDescription`.
+  func describedVersions() throws(StoreError) -> [DescribedVersion] {
+    try numberedVersions().map(\.described)
   }
 
   /// The descriptions of all versions are asked for at every open.
   private static let versionMax = 65_535
 
-  /// Every version, checked by itself and against the one before.
+  /// Every version, checked by itself and against the one before, with the numbers of the one before.
   ///
   /// - Throws: `.invalidDescription`.
-  func describedVersions() throws(StoreError) -> [DescribedVersion] {
+  func numberedVersions() throws(StoreError) -> [(described: DescribedVersion, schema: Schema)] {
     guard version >= 1 else { throw invalid("versions start at 1") }
     guard version <= Self.versionMax else {
       throw invalid("versions count up to \(Self.versionMax); a date, say, is a label")
@@ -78,14 +78,14 @@ extension StoreModel {
       }
       seen.append(type)
     }
-    var versions: [DescribedVersion] = []
-    var schema: Schema?
+    var versions: [(described: DescribedVersion, schema: Schema)] = []
     for version in 1...version {
+      let last = versions.last
       let described = try DescribedVersion(
-        version: version, records: try describedRecords(in: version), after: versions.last)
-      var numbering = Numbering(described, after: schema)
-      schema = try numbering.schema(label: nil)
-      versions.append(described)
+        version: version, records: try describedRecords(in: version), after: last?.described)
+      var numbering = Numbering(described, after: last?.schema)
+      let schema = try numbering.schema(label: version == self.version ? label : nil)
+      versions.append((described, schema))
     }
     return versions
   }

@@ -33,7 +33,7 @@ struct DescribedField: Sendable {
   /// The default, of the column's type.
   let migrationDefault: FieldValue?
   /// Its own last name in the version before.
-  let renamingID: String?
+  var renamingID: String?
 }
 
 /// A property that is not stored, and the composite in whose struct it is.
@@ -52,8 +52,8 @@ struct DescribedRecord: Sendable {
   /// Composites before their parts.
   private(set) var fields: [DescribedField] = []
   private(set) var primaryKey: [KeyField] = []
-  /// The indexes, including those of unique and indexed fields, all with names.
-  private(set) var indexes: [DescribedIndex] = []
+  /// The indexes, including those of unique and indexed fields.
+  private(set) var indexes: [Index] = []
   private(set) var transients: [DescribedTransient] = []
   private(set) var validations: [Validation] = []
 
@@ -80,7 +80,7 @@ struct DescribedRecord: Sendable {
       throw DescriptionFault("its primary key is both a PrimaryKey and a field's; keep one of them")
     }
     primaryKey = statements.keys.first?.fields ?? flagged
-    for index in statements.indexes { indexes.append(DescribedIndex(index)) }
+    indexes += statements.indexes
     try refuseConstants()
   }
 }
@@ -133,7 +133,8 @@ extension DescribedRecord {
         defaultValue: value ?? nil, migrationDefault: migration ?? nil,
         renamingID: field.migrationInfo?.renamingID))
     if field.isUnique || field.isIndexed {
-      indexes.append(DescribedIndex(of: name, isUnique: field.isUnique))
+      indexes.append(
+        Index(fields: [.ascending(name)], name: nil, isUnique: field.isUnique, condition: nil))
     }
     if composite != nil, field.isPrimaryKey {
       throw DescriptionFault("a part of a composite is in no primary key", field: name)
@@ -194,46 +195,7 @@ extension DescribedRecord {
   var alone: DescribedRecord {
     var copy = self
     copy.renamingID = nil
-    copy.fields = fields.map { field in
-      DescribedField(
-        name: field.name, composite: field.composite, property: field.property, type: field.type,
-        isOptional: field.isOptional, modifier: field.modifier, codec: field.codec,
-        rules: field.rules, defaultValue: field.defaultValue,
-        migrationDefault: field.migrationDefault, renamingID: nil)
-    }
+    for index in fields.indices { copy.fields[index].renamingID = nil }
     return copy
-  }
-}
-
-/// A declared index, with a name.
-struct DescribedIndex: Sendable {
-  let name: String
-  let fields: [KeyField]
-  let isUnique: Bool
-  let condition: FieldCondition?
-
-  init(_ index: Index) {
-    name = index.name ?? index.fields.map(\.text).joined(separator: ", ")
-    fields = index.fields
-    isUnique = index.isUnique
-    condition = index.condition
-  }
-
-  init(of field: String, isUnique: Bool) {
-    name = field
-    fields = [.ascending(field)]
-    self.isUnique = isUnique
-    condition = nil
-  }
-}
-
-extension KeyField {
-  fileprivate var text: String {
-    Self.indexName(of: name, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive)
-  }
-
-  /// Returns the name of a part in the name of an index that was given none.
-  static func indexName(of field: String, isDescending: Bool, isCaseInsensitive: Bool) -> String {
-    field + (isCaseInsensitive ? " without case" : "") + (isDescending ? " descending" : "")
   }
 }

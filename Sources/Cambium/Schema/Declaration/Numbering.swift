@@ -88,14 +88,12 @@ extension Numbering {
         isOptional: field.isOptional, composite: field.composite.flatMap { numbers[$0] },
         modifier: field.modifier)
     }
-    let bare = RecordSchema(
+    var schema = RecordSchema(
       number: number, name: record.name, fields: fields.sortedRarely { $0.number < $1.number },
       primaryKey: try record.primaryKey.parts(numbers, "the primary key"), indexes: [],
       modifier: record.modifier, nextField: nextField)
-    return RecordSchema(
-      number: number, name: record.name, fields: bare.fields, primaryKey: bare.primaryKey,
-      indexes: try indexes(of: record, bare, numbers, old), modifier: record.modifier,
-      nextField: nextField)
+    schema.indexes = try indexes(of: record, schema, numbers, old)
+    return schema
   }
 
   /// An index that is the same as one before, but for its name, keeps its number and so its tree.
@@ -107,24 +105,21 @@ extension Numbering {
     for index in old?.indexes ?? [] { kept[old?.shape(of: index) ?? []] = index.number }
     var indexes: [IndexSchema] = []
     var shapes: Set<[UInt8]> = []
-    for index in record.indexes.sortedRarely(by: { $0.name.precedes($1.name) }) {
-      let schema = IndexSchema(
-        number: 0, name: index.name,
-        parts: try index.fields.parts(numbers, "the index \(index.name)"),
+    for index in record.indexes.sortedRarely(by: { $0.storedName.precedes($1.storedName) }) {
+      let name = index.storedName
+      var schema = IndexSchema(
+        number: 0, name: name, parts: try index.fields.parts(numbers, "the index \(name)"),
         isUnique: index.isUnique,
         condition: try index.condition.map {
           condition
-            throws(DescriptionFault) in try bare.converted(condition, of: index.name)
+            throws(DescriptionFault) in try bare.converted(condition, of: name)
         })
       let shape = bare.shape(of: schema)
       guard shapes.insert(shape).inserted else {
-        throw DescriptionFault("the index \(index.name) is the same as another; leave one out")
+        throw DescriptionFault("the index \(name) is the same as another; leave one out")
       }
-      let number = kept[shape] ?? takeNumber()
-      indexes.append(
-        IndexSchema(
-          number: number, name: schema.name, parts: schema.parts, isUnique: schema.isUnique,
-          condition: schema.condition))
+      schema.number = kept[shape] ?? takeNumber()
+      indexes.append(schema)
     }
     return indexes.sortedRarely { $0.number < $1.number }
   }
@@ -152,8 +147,8 @@ extension RecordSchema {
     return bytes
   }
 
-  /// A condition with values as the columns hold them.
-  fileprivate func converted(
+  /// Returns the condition of an index with values as the columns hold them.
+  func converted(
     _ condition: FieldCondition, of index: String
   ) throws(DescriptionFault) -> FieldCondition {
     guard !condition.isDeeper(than: FieldCondition.depthMax) else {

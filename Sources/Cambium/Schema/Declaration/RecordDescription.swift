@@ -62,3 +62,172 @@ extension RecordDescription {
     private static func one(_ kind: Element.Kind) -> [Element] { [Element(kind: kind)] }
   }
 }
+
+/// The stored name of a record. Without it, that is the type's own name.
+public struct RecordName: Sendable {
+  let name: String
+  let renamingID: String?
+
+  /// - Parameters:
+  ///   - name: Without a dot.
+  ///   - renamingID: The name that the version before has for the record. It acts in each version that states
+  ///     it if the version before does not state the same one for a record of that name.
+  public init(_ name: String, renamingID: String? = nil) {
+    self.name = name
+    self.renamingID = renamingID
+  }
+}
+
+/// A text that is part of a record's fingerprint: change it if the meaning of stored values has changed, but nothing else.
+public struct RecordModifier: Sendable {
+  let text: String
+
+  public init(_ text: String) {
+    self.text = text
+  }
+}
+
+/// A property that is not stored, or not in this version.
+public struct Transient: Sendable {
+  let property: String
+  let type: any Any.Type
+  /// The value, of exactly that type.
+  let value: any Sendable
+
+  /// - Parameter value: The value of the property in records that are read. Evaluated once, when the description is made.
+  public init<Value: Sendable>(_ property: String, default value: Value) {
+    self.property = property
+    type = Value.self
+    self.value = value
+  }
+}
+
+/// A rule that whole records must meet to be stored.
+public struct Validation: Sendable {
+  let text: String
+  let test: any RecordTest
+
+  /// - Parameters:
+  ///   - text: The requirement, for errors: "a discount is not above the price".
+  ///   - holds: Returns true if a record meets it.
+  public init<Subject: Record>(
+    _ text: String, holds: @escaping @Sendable (Subject) -> Bool
+  ) {
+    self.text = text
+    test = TypedRecordTest(holds: holds)
+  }
+
+  /// The rule as a function; nil if it is of another type.
+  func predicate<Subject: Record>(of type: Subject.Type) -> (@Sendable (Subject) -> Bool)? {
+    (test as? TypedRecordTest<Subject>)?.holds
+  }
+}
+
+/// A test of records of one type.
+protocol RecordTest: Sendable {
+  var subject: any Record.Type { get }
+}
+
+private struct TypedRecordTest<Subject: Record>: RecordTest {
+  let holds: @Sendable (Subject) -> Bool
+
+  var subject: any Record.Type { Subject.self }
+}
+
+/// A field in a declared key or index, by its stored name; a part of a composite with the composite's
+/// name and a dot before it.
+public struct KeyField: Hashable, Sendable, ExpressibleByStringLiteral {
+  let name: String
+  let isDescending: Bool
+  let isCaseInsensitive: Bool
+
+  public init(stringLiteral name: String) {
+    self.init(name: name, isDescending: false, isCaseInsensitive: false)
+  }
+
+  init(name: String, isDescending: Bool, isCaseInsensitive: Bool) {
+    self.name = name
+    self.isDescending = isDescending
+    self.isCaseInsensitive = isCaseInsensitive
+  }
+
+  /// Sorts from the lowest value to the highest, as a name alone does.
+  public static func ascending(_ name: String) -> KeyField {
+    KeyField(name: name, isDescending: false, isCaseInsensitive: false)
+  }
+
+  /// Sorts from the highest value to the lowest.
+  public static func descending(_ name: String) -> KeyField {
+    KeyField(name: name, isDescending: true, isCaseInsensitive: false)
+  }
+
+  /// Compares strings without regard to case, by Unicode's simple lowercase mapping of each scalar.
+  public static func caseInsensitive(_ name: String, descending: Bool = false) -> KeyField {
+    KeyField(name: name, isDescending: descending, isCaseInsensitive: true)
+  }
+}
+
+extension [KeyField] {
+  /// The name of an index of these fields that was given none.
+  var text: String {
+    map { field in
+      field.name + (field.isCaseInsensitive ? " without case" : "")
+        + (field.isDescending ? " descending" : "")
+    }.joined(separator: ", ")
+  }
+}
+
+/// The primary key of a record, of one field or several, in the order in which records are kept.
+public struct PrimaryKey: Sendable {
+  let fields: [KeyField]
+
+  public init(_ fields: KeyField...) {
+    self.init(fields: fields)
+  }
+
+  init(fields: [KeyField]) {
+    self.fields = fields
+  }
+}
+
+/// An index: helps to find and sort records by its fields, and costs space and time at each write.
+public struct Index: Sendable {
+  let fields: [KeyField]
+  let name: String?
+  let isUnique: Bool
+  let condition: FieldCondition?
+
+  /// - Parameters:
+  ///   - name: The name in errors and plans; by default, made of its fields' names.
+  ///   - condition: Only records that meet it are in the index.
+  public init(
+    _ fields: KeyField..., named name: String? = nil, where condition: FieldCondition? = nil
+  ) {
+    self.init(fields: fields, name: name, isUnique: false, condition: condition)
+  }
+
+  /// The name, or one that is made of the fields' names.
+  var storedName: String { name ?? fields.text }
+
+  init(fields: [KeyField], name: String?, isUnique: Bool, condition: FieldCondition?) {
+    self.fields = fields
+    self.name = name
+    self.isUnique = isUnique
+    self.condition = condition
+  }
+}
+
+/// A constraint that no two records have the same values in these fields, unless one of the values is nil. It is an
+/// index as well.
+public struct Unique: Sendable {
+  let index: Index
+
+  /// - Parameters:
+  ///   - name: The name in errors and plans; by default, made of its fields' names.
+  ///   - condition: Only records that meet it are compared.
+  public init(
+    _ fields: KeyField..., named name: String? = nil, where condition: FieldCondition? = nil
+  ) {
+    index = Index(fields: fields, name: name, isUnique: true, condition: condition)
+  }
+}

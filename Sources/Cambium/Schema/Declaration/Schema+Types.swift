@@ -23,8 +23,8 @@ extension Schema {
       guard differences.isEmpty, let checked = described.checked(record) else {
         throw .invalidDescription(
           record: described.name, field: nil, version: Int(version),
-          reason: "the type \(type) describes it otherwise than the store: "
-            + differences.joined(separator: "; "))
+          reason: "the type \(type) describes it differently than the store: "
+            + differences.map(\.description).joined(separator: "; "))
       }
       records.append(checked)
     }

@@ -9,12 +9,12 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
   /// The steps, in order; none if the store has the version already.
   public let steps: [PlannedStep]
   /// The reasons for which it cannot run, and what to write instead; empty if it can.
-  public let faults: [String]
+  public let faults: [Fault]
   /// The refusals that cannot be counted, since the program changes records before or after a step: those of the records
   /// as they are, if there are any, and the advice to rehearse. Empty if everything was counted.
-  public let uncertainties: [String]
+  public let uncertainties: [Uncertainty]
   /// The parts of the work, in order.
-  public let work: [String]
+  public let work: [Work]
   /// The number of records to be read, once for each part of the work that reads them.
   public let records: Int
   /// The approximate bytes of pages to be read and written.
@@ -36,8 +36,8 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
     public let kind: Kind
     /// True if `.deferred` can leave the step to be done later, together with all steps after it if they are deferrable, too.
     public let isDeferrable: Bool
-    /// The changes that it makes, a sentence for each record, field and index.
-    public let changes: [String]
+    /// The changes that it makes.
+    public let changes: [Change]
 
     public enum Kind: String, Hashable, Codable, Sendable {
       /// The step follows from the descriptions.
@@ -92,13 +92,6 @@ extension MigrationPlan: CustomStringConvertible {
   }
 }
 
-extension Int {
-  fileprivate var megabytes: String {
-    let tenths = (self + 50_000) / 100_000
-    return "\(tenths / 10).\(tenths % 10) MB"
-  }
-}
-
 // MARK: Making one
 
 extension MigrationPlan {
@@ -125,7 +118,9 @@ extension MigrationPlan {
       from: stored, history: try schemas.all(), to: model, steps, options)
     self.steps = route.hops.map { PlannedStep($0) }
     guard route.faults.isEmpty else {
-      faults = route.faults.map(\.description)
+      faults = route.faults.map {
+        .change(record: $0.record, field: $0.field, reason: $0.reason)
+      }
       (uncertainties, work) = ([], [])
       (records, bytesToRead, bytesToWrite, blobBytesToWrite, logBytesToGrow) = (0, 0, 0, 0, 0)
       return
@@ -147,121 +142,8 @@ extension MigrationPlan {
       bytesToWrite + bytesToWrite / 8 + blobBytesToWrite + logBytesToGrow
       + measure.commits(of: options.sliceCount) * WorkMeasure.bytesPerCommit
     if let bytesFree, bytesFree < bytesNeeded {
-      faults.append(
-        "it needs about \(bytesNeeded.megabytes) on the medium, where \(bytesFree.megabytes) are free"
-      )
+      faults.append(.noSpace(needed: bytesNeeded, free: bytesFree))
     }
     self.faults = faults
-  }
-}
-
-// MARK: What steps do, in words
-
-extension MigrationPlan.PlannedStep {
-  fileprivate init(_ hop: MigrationRoute.Hop) {
-    let change = hop.change
-    from = Int(change.from.version)
-    to = Int(change.to.version)
-    label = hop.step?.label ?? change.to.label
-    isDeferrable = hop.isDeferrable
-    kind = (hop.step?.parts.isEmpty ?? true) ? .inferred : .given
-    var changes: [String] = []
-    for record in change.added { changes.append("\(record.name) is new") }
-    for record in change.removed {
-      changes.append("\(record.name) is removed, and all of its records")
-    }
-    for record in change.transformed {
-      changes.append("\(record.name): its records are transformed")
-    }
-    for record in change.records { changes += record.sentences }
-    for part in hop.step?.parts ?? [] {
-      switch part.kind {
-      case .before: changes.append("before it, the program changes records")
-      case .after: changes.append("after it, the program changes records")
-      case .check(let check): changes.append("it is checked that \(check.text)")
-      case .update, .transform: break
-      }
-    }
-    self.changes = changes
-  }
-}
-
-extension RecordChange {
-  /// The changes of its name, fields, key and indexes, in sentences.
-  fileprivate var sentences: [String] {
-    var sentences: [String] = []
-    if old.name != new.name { sentences.append("\(old.name) is renamed \(new.name)") }
-    let numbers = Set(new.fields.map(\.number))
-    for field in old.fields where !numbers.contains(field.number) {
-      sentences.append("\(new.name).\(field.name) is removed")
-    }
-    for field in fields {
-      let name = "\(new.name).\(field.new.name)"
-      if let source = sources[field.new.number] {
-        sentences.append("\(name) \(source.text(of: field))")
-      } else {
-        sentences += field.sentences.map { "\(name) \($0)" }
-      }
-    }
-    if kind == .records { sentences.append("\(new.name): its records are put together anew") }
-    if changesKeys {
-      sentences.append(
-        "\(new.name): its primary keys change; fields of other records that hold them do not, unless a step changes them"
-      )
-    }
-    let before = Set(old.indexes.map(\.number))
-    let after = Set(new.indexes.map(\.number))
-    for index in old.indexes where !after.contains(index.number) {
-      sentences.append("\(new.name): the index \(index.name) is dropped")
-    }
-    for index in new.indexes where !before.contains(index.number) {
-      sentences.append("\(new.name): the index \(index.name) is built")
-    }
-    return sentences
-  }
-
-  /// True if records may have other primary keys afterwards.
-  private var changesKeys: Bool {
-    if old.primaryKey != new.primaryKey { return true }
-    let numbers = Set(new.primaryKey.map(\.field))
-    return fields.contains { field in
-      numbers.contains(field.new.number)
-        && (field.old?.type != field.new.type || sources[field.new.number] != nil)
-    }
-  }
-}
-
-extension FieldChange {
-  fileprivate var sentences: [String] {
-    guard let old else {
-      return ["is new" + (missing == .null ? "" : ", \(missing) in all records")]
-    }
-    var sentences: [String] = []
-    if old.name != new.name { sentences.append("was \(old.name)") }
-    if old.type != new.type { sentences.append("was \(old.type) and is \(new.type)") }
-    if old.isOptional, !new.isOptional {
-      sentences.append(
-        "is no longer optional" + (missing == .null ? "" : ", \(missing) where it was null"))
-    }
-    if !old.isOptional, new.isOptional { sentences.append("is optional") }
-    return sentences
-  }
-}
-
-extension FieldSource {
-  fileprivate func text(of field: FieldChange) -> String {
-    switch self {
-    case .value: "is made of its old value"
-    case .record: "is computed from the old record"
-    case .field(let name): "is \(name) of the old record"
-    case .conversion(let policy):
-      switch policy {
-      case .refuse: "is converted to \(field.new.type)"
-      case .replace(let value):
-        "is converted to \(field.new.type), \(value) where it does not convert"
-      case .setAside:
-        "is converted to \(field.new.type), and set aside where it does not convert"
-      }
-    }
   }
 }

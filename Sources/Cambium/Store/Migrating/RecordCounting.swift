@@ -26,11 +26,11 @@ struct RecordCounting {
     let isCertain: Bool
   }
 
-  /// What was counted, a sentence for each field and constraint with records that would be refused.
+  /// What was counted: a fault for each field and constraint with records that would be refused.
   struct Findings {
-    var faults: [String] = []
+    var faults: [MigrationPlan.Fault] = []
     /// What is so only if the program does not change it, and what that makes unknown.
-    var uncertainties: [String] = []
+    var uncertainties: [MigrationPlan.Uncertainty] = []
   }
 
   /// Hashes of keys that are kept at once: 64 MiB.
@@ -146,22 +146,21 @@ extension RecordCounting {
         }
       }
     }
-    var uncertain: [String] = []
+    var uncertain: [MigrationPlan.Fault] = []
     for (refusal, found) in refused.sorted(by: { $0.key.field < $1.key.field }) {
-      let text =
-        "\(name).\(refusal.field): \(found.count) of \(count) records would be refused, the first since"
-        + " \(found.first)"
-      if refusal.isCertain { findings.faults.append(text) } else { uncertain.append(text) }
+      let fault = MigrationPlan.Fault.refusedValues(
+        record: name, field: refusal.field, count: found.count, of: count, first: found.first)
+      if refusal.isCertain { findings.faults.append(fault) } else { uncertain.append(fault) }
     }
     for (constraint, count) in zip(constraints, doubles) where count > 0 {
-      let text = "\(name): \(count) records have the same \(constraint.name) as another"
-      if change == nil { findings.faults.append(text) } else { uncertain.append(text) }
+      let fault = MigrationPlan.Fault.duplicates(
+        record: name, constraint: constraint.name, count: count)
+      if change == nil { findings.faults.append(fault) } else { uncertain.append(fault) }
     }
     guard let change else { return }
-    if uncertain.isEmpty { uncertain.append("\(name): none of \(count) records would be refused") }
-    findings.uncertainties += uncertain.map {
-      "\($0); that is so of the records as they are, but the program changes records \(change), so only a rehearsal"
-        + " shows what is refused then"
+    let faults = uncertain.isEmpty ? [nil] : uncertain.map { Optional($0) }
+    findings.uncertainties += faults.map {
+      MigrationPlan.Uncertainty(record: name, recordCount: count, fault: $0, change: change)
     }
   }
 

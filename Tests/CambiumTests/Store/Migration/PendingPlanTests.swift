@@ -62,7 +62,7 @@ private struct PlannedSecond: Record {
     let model = StoreModel(version: 3, records: [Planned.self])
     let inferred = try PersistentStore.migration(at: path, to: model)
     #expect(inferred.plan.faults.count == 1, "\(inferred.plan)")
-    #expect(inferred.plan.faults[0].contains("Planned.note: 10 of 100 records"))
+    #expect("\(inferred.plan.faults[0])".contains("Planned.note: 10 of 100 records"))
     let steps = [
       Step(to: 3) {
         UpdateRecord("Planned") { UpdateField("note", by: { try $0.as(String.self) ?? "-" }) }

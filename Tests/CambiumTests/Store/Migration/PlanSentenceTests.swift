@@ -70,7 +70,7 @@ import Testing
     }
     try PersistentStore(at: path, model: model(1)).close()
     let plan = try PersistentStore.migration(at: path, to: model(2), steps: change.steps).plan
-    let sentences = try #require(plan.steps.first).changes
+    let sentences = try #require(plan.steps.first).changes.map(\.description)
     #expect(!sentences.isEmpty)
     #expect(sentences.contains { $0.contains("primary keys change") } == change.changesKeys)
   }

@@ -149,7 +149,9 @@ private enum Library {
     let migration = try PersistentStore.migration(
       at: path, to: Library.second, steps: Library.aside)
     #expect(
-      migration.plan.faults == ["Loan: 1 records have the same primary key as another"],
+      migration.plan.faults == [
+        .duplicates(record: "Loan", constraint: "primary key", count: 1)
+      ],
       "\(migration.plan)")
     guard case .stepFailed(2, let source, let reason) = storeError({ try migration.run() }) else {
       return #expect(Bool(false), "it is migrated")

@@ -132,7 +132,7 @@ private struct SteppingOther: Record {
     ([Step(to: 2) { TransformRecords("Thing") { _, _ in } }], "Thing"),
     ([Step(to: 2) { TransformRecords("Item", into: "Thing") { _, _ in } }], "Thing"),
     ([Step(to: 2) { TransformRecords(SteppingFifth.self) { _, _ in } }], "makes nothing"),
-    ([Step(to: 2) { Before(SteppingOther.self) { _ in } }], "describes it otherwise"),
+    ([Step(to: 2) { Before(SteppingOther.self) { _ in } }], "describes it differently"),
   ])
   func `steps that cannot be are found before anything is touched, I11`(
     steps: [Step], reason: String

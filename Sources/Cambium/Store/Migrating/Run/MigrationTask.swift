@@ -90,6 +90,17 @@ extension MigrationTask {
     }
   }
 
+  var kind: MigrationPlan.Work.Kind {
+    switch self {
+    case .arrange: .arrange
+    case .convert: .convert
+    case .remake(let task): if case .closure = task.kind { .transform } else { .rebuild }
+    case .build: .buildIndex
+    case .run: .program
+    case .check: .check
+    }
+  }
+
   /// The version that it leads to.
   var version: UInt32 {
     switch self {

@@ -1,6 +1,6 @@
 /// The work of a migration's tasks, as far as it is known before they run.
 struct WorkMeasure {
-  private(set) var work: [String] = []
+  private(set) var work: [MigrationPlan.Work] = []
   /// The number of records that each task reads.
   private(set) var counts: [Int] = []
   private(set) var records = 0
@@ -33,21 +33,21 @@ struct WorkMeasure {
           made[tree] = made[source] ?? source
         }
       }
-      var (line, count) = (task.text, 0)
+      var count: Int?
       if let tree = task.readTree {
         let slot = try backend.names.slot(of: made[tree] ?? tree)
         let bytes = Int(clamping: trees.liveBytes(in: slot))
-        count = try trees.count(in: slot)
-        records += count
+        let found = try trees.count(in: slot)
+        count = found
+        records += found
         bytesRead += bytes
         // An index is a part of its rows; a third, say.
         let made = if case .build = task { bytes / 3 } else { bytes }
         bytesWritten += made
-        if case .convert = task {} else { bytesLogged += made + count * Self.entryOverhead }
-        line += ", \(count) records"
+        if case .convert = task {} else { bytesLogged += made + found * Self.entryOverhead }
       }
-      counts.append(count)
-      work.append(line)
+      counts.append(count ?? 0)
+      work.append(MigrationPlan.Work(kind: task.kind, task: task.text, records: count))
     }
   }
 }

@@ -26,58 +26,66 @@ extension LockedRecord {
   }
 
   /// Its statements, a line for each.
-  var lines: [String] {
+  private var lines: [String] {
     var lines = ["fingerprint \(fingerprint)"]
     if let renamingID { lines.append("renamed \(renamingID.lockName)") }
-    if let modifier { lines.append("modifier \(modifier.quoted)") }
-    lines += fields.map(\.line)
-    lines.append("key " + key.lockText)
-    lines += indexes.map(\.line)
+    if let modifier = schema.modifier { lines.append("modifier \(modifier.quoted)") }
+    lines += schema.fields.map { line(of: $0) }
+    lines.append("key " + schema.lockText(of: schema.primaryKey))
+    lines += schema.indexes.map { schema.line(of: $0) }
     lines += validations.map { "validation " + $0.quoted }
     return lines
   }
-}
 
-extension LockedField {
-  var line: String {
-    var line = "field \(name.lockName) \(type.name)"
-    if let element = type.element { line += " of \(element)" }
-    if let codec = type.codec { line += " " + codec.quoted }
-    if let options = type.options { line += " external " + options.lockText }
-    if isOptional { line += " optional" }
-    if let modifier { line += " modifier " + modifier.quoted }
-    if let defaultValue { line += " default " + defaultValue.quoted }
-    if let migrationDefault { line += " migrated " + migrationDefault.quoted }
-    if let renamingID { line += " renamed " + renamingID.lockName }
+  private func line(of field: FieldSchema) -> String {
+    var line = "field \(field.name.lockName) \(field.type.lockText)"
+    if field.isOptional { line += " optional" }
+    if let modifier = field.modifier { line += " modifier " + modifier.quoted }
+    guard let locked = fields[field.name] else { return line }
+    if let value = locked.defaultValue { line += " default " + value.quoted }
+    if let value = locked.migrationDefault { line += " migrated " + value.quoted }
+    if let old = locked.renamingID { line += " renamed " + old.lockName }
     return line
   }
 }
 
-extension LockedIndex {
-  var line: String {
-    (isUnique ? "unique " : "index ") + parts.lockText
-      + (name.map { " named " + $0.quoted } ?? "")
-      + (condition.map { " where " + $0.quoted } ?? "")
+extension RecordSchema {
+  func line(of index: IndexSchema) -> String {
+    (index.isUnique ? "unique " : "index ") + lockText(of: index.parts)
+      + (index.name == indexName(of: index.parts) ? "" : " named " + index.name.quoted)
+      + (index.condition.map { " where " + "\($0.canonical)".quoted } ?? "")
+  }
+
+  /// Returns the name of an index that was given none.
+  func indexName(of parts: [KeyPart]) -> String { keyFields(parts).text }
+
+  fileprivate func lockText(of parts: [KeyPart]) -> String {
+    keyFields(parts).map { part in
+      part.name.lockName + (part.isCaseInsensitive ? " caseless" : "")
+        + (part.isDescending ? " descending" : "")
+    }.joined(separator: ", ")
+  }
+}
+
+extension ColumnType {
+  fileprivate var lockText: String {
+    switch self {
+    case .array(let element): "array of \(element)"
+    case .transformable(let codec): "transformable " + codec.quoted
+    case .external(let type, let options): "\(type) external \(options.lockText)"
+    default: "\(self)"
+    }
   }
 }
 
 extension BlobOptions {
-  fileprivate var lockText: String {
+  var lockText: String {
     let compression =
       switch self.compression {
       case .none: "none"
       case .zstd(let level): "zstd \(level)"
       }
     return "\(threshold) \(compression)" + (deduplicated ? " deduplicated" : "")
-  }
-}
-
-extension [LockedPart] {
-  var lockText: String {
-    map { part in
-      part.field.lockName + (part.isCaseInsensitive ? " caseless" : "")
-        + (part.isDescending ? " descending" : "")
-    }.joined(separator: ", ")
   }
 }
 

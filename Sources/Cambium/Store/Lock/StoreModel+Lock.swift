@@ -68,8 +68,8 @@ extension LockedVersion {
 extension LockedRecord {
   fileprivate var renamings: [LockedRenaming] {
     let own = renamingID.map { LockedRenaming(record: name, field: nil, old: $0) }
-    let others = fields.compactMap { field in
-      field.renamingID.map { LockedRenaming(record: name, field: field.name, old: $0) }
+    let others = fields.compactMap { field, stated in
+      stated.renamingID.map { LockedRenaming(record: name, field: field, old: $0) }
     }
     return [own].compactMap(\.self) + others
   }
@@ -82,26 +82,35 @@ extension LockedRecord {
     let kept = Set(renamings).subtracting(old)
     let renamingID = kept.first { $0.field == nil }?.old
     elements.append(.init(kind: .name(RecordName(name, renamingID: renamingID))))
-    if let modifier { elements.append(.init(kind: .modifier(RecordModifier(modifier)))) }
+    if let modifier = schema.modifier {
+      elements.append(.init(kind: .modifier(RecordModifier(modifier))))
+    }
     elements += try self.fields(of: nil, in: version, kept)
-    elements.append(.init(kind: .primaryKey(PrimaryKey(fields: key.map(\.keyField)))))
-    for index in indexes {
-      elements.append(.init(kind: .index(try index.index(of: name, in: version))))
+    elements.append(
+      .init(kind: .primaryKey(PrimaryKey(fields: schema.keyFields(schema.primaryKey)))))
+    for index in schema.indexes {
+      elements.append(
+        .init(
+          kind: .index(
+            Index(
+              fields: schema.keyFields(index.parts), name: index.name, isUnique: index.isUnique,
+              condition: index.condition))))
     }
     return RecordDescription(elements)
   }
 
   private func fields(
-    of composite: String?, in version: Int, _ renamings: Set<LockedRenaming>
+    of composite: UInt32?, in version: Int, _ renamings: Set<LockedRenaming>
   ) throws(StoreError) -> [RecordDescription.Element] {
     var elements: [RecordDescription.Element] = []
-    for field in fields where field.composite == composite {
+    for field in schema.fields where field.composite == composite {
       let parts =
-        field.type.name == "composite"
-        ? RecordDescription(try self.fields(of: field.name, in: version, renamings)) : nil
+        field.type == .composite
+        ? RecordDescription(try self.fields(of: field.number, in: version, renamings)) : nil
       let old = renamings.first { $0.field == field.name }?.old
+      let stated = fields[field.name] ?? LockedField()
       do throws(ConditionSyntaxError) {
-        elements.append(.init(kind: .field(try field.field(parts, renamingID: old))))
+        elements.append(.init(kind: .field(try field.described(parts, stated, renamingID: old))))
       } catch {
         throw .invalidDescription(
           record: name, field: field.name, version: version, reason: "its default, \(error)")
@@ -111,65 +120,60 @@ extension LockedRecord {
   }
 }
 
-extension LockedField {
-  fileprivate func field(
-    _ parts: RecordDescription?, renamingID: String?
+extension FieldSchema {
+  fileprivate func described(
+    _ parts: RecordDescription?, _ stated: LockedField, renamingID: String?
   ) throws(ConditionSyntaxError) -> Field {
-    let stored = try value(defaultValue)
-    let migrated = try value(migrationDefault)
+    let migrated = try value(stated.migrationDefault)
     var migration: MigrationInfo?
     if migrated != nil || renamingID != nil {
       migration = MigrationInfo(defaultValue: migrated, renamingID: renamingID)
     }
+    let (type, options) = declared(parts)
     return Field(
-      name: lastName, type: type.fieldType(parts), storage: FieldStorage(options: type.options),
-      isOptional: isOptional, defaultValue: stored, modifier: modifier, migrationInfo: migration)
+      name: lastName, type: type, storage: FieldStorage(options: options), isOptional: isOptional,
+      defaultValue: try value(stated.defaultValue), modifier: modifier, migrationInfo: migration)
+  }
+
+  private func declared(_ parts: RecordDescription?) -> (FieldType, BlobOptions?) {
+    switch type {
+    case .transformable(let codec): (.transformable(using: StoredCodec(identifier: codec)), nil)
+    case .array(let element): (.array(of: FieldType(element)), nil)
+    case .external(let type, let options): (FieldType(type), options)
+    case .composite: (FieldType(kind: .composite(parts ?? RecordDescription())), nil)
+    case .scalar(let type): (FieldType(type), nil)
+    }
   }
 
   private func value(_ text: String?) throws(ConditionSyntaxError) -> FieldDefault? {
     guard let text else { return nil }
     let value = try FieldValue(parsing: text)
-    if type.codec != nil, case .data(let bytes) = value {
+    if case .transformable = type, case .data(let bytes) = value {
       return FieldDefault(encodable: StoredBytes(bytes: [UInt8](bytes)))
     }
     return FieldDefault(value)
   }
 }
 
-extension LockedType {
-  fileprivate func fieldType(_ parts: RecordDescription?) -> FieldType {
-    if let parts { return FieldType(kind: .composite(parts)) }
-    if let codec { return .transformable(using: StoredCodec(identifier: codec)) }
-    if let element { return .array(of: FieldType(ScalarType(plain: element))) }
-    return FieldType(ScalarType(plain: name))
+/// Stands for a codec that only the program has whose store it is: bytes pass through unread.
+struct StoredCodec: FieldCodec {
+  let identifier: String
+
+  func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
+    guard let stored = value as? StoredBytes else { throw NotHere(codec: identifier) }
+    return stored.bytes
+  }
+
+  func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+    throw NotHere(codec: identifier)
+  }
+
+  private struct NotHere: Error {
+    let codec: String
   }
 }
 
-extension LockedPart {
-  fileprivate var keyField: KeyField {
-    KeyField(name: field, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive)
-  }
-}
-
-extension LockedIndex {
-  fileprivate func index(of record: String, in version: Int) throws(StoreError) -> Index {
-    var parsed: FieldCondition?
-    if let condition {
-      do throws(ConditionSyntaxError) {
-        parsed = try FieldCondition(parsing: condition)
-      } catch {
-        throw .invalidDescription(
-          record: record, field: nil, version: version,
-          reason: "the condition of an index, \(error)")
-      }
-    }
-    return Index(fields: parts.map(\.keyField), name: name, isUnique: isUnique, condition: parsed)
-  }
-}
-
-extension ScalarType {
-  /// - Parameter name: One of `LockedType.plain`, which is all that a lock is read with.
-  fileprivate init(plain name: String) {
-    self = ScalarType.allCases.first { "\($0)" == name } ?? .binaryData
-  }
+/// The bytes that a codec has made of a value.
+struct StoredBytes: Encodable, Sendable {
+  let bytes: [UInt8]
 }

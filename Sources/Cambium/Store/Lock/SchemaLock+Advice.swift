@@ -27,53 +27,55 @@ extension LockedVersion {
 }
 
 extension LockedRecord {
-  fileprivate func isDescribed(as other: LockedRecord) -> Bool {
-    var (one, other) = (self, other)
-    (one.validations, other.validations) = ([], [])
-    one.fields = one.fields.map(\.stored)
-    other.fields = other.fields.map(\.stored)
-    return one == other
-  }
-
-  /// The record's description in Swift, without what is validated.
+  /// The record's description in Swift, without its rules.
   fileprivate func statements(by indentation: String) -> String {
     var lines: [String] = [
       "RecordName(\(name.quoted)\(argument("renamingID", renamingID?.quoted)))"
     ]
     lines += statements(of: nil)
-    if !key.isEmpty { lines.append("PrimaryKey(\(key.map(\.swift).joined(separator: ", ")))") }
-    lines += indexes.map(\.swift)
-    if let modifier { lines.append("RecordModifier(\(modifier.quoted))") }
+    lines.append("PrimaryKey(\(swift(schema.primaryKey)))")
+    for index in schema.indexes {
+      let condition = index.condition.map { "/* \($0) */" }
+      lines.append(
+        (index.isUnique ? "Unique(" : "Index(") + swift(index.parts)
+          + argument("where", condition) + ")")
+    }
+    if let modifier = schema.modifier { lines.append("RecordModifier(\(modifier.quoted))") }
     return lines.map { indentation + $0 + "\n" }.joined()
   }
 
-  private func statements(of composite: String?) -> [String] {
-    fields.filter { $0.composite == composite }.flatMap { field in
-      field.type.name == "composite"
-        ? ["Field(name: \(field.lastName.quoted), type: .composite {"]
-          + statements(of: field.name).map { "  " + $0 } + ["}\(field.arguments))"]
-        : ["Field(name: \(field.lastName.quoted), type: \(field.type.swift)\(field.arguments))"]
+  private func statements(of composite: UInt32?) -> [String] {
+    schema.fields.filter { $0.composite == composite }.flatMap { field in
+      let name = field.lastName.quoted
+      return field.type == .composite
+        ? ["Field(name: \(name), type: .composite {"]
+          + statements(of: field.number).map { "  " + $0 } + ["}\(arguments(of: field)))"]
+        : ["Field(name: \(name), type: \(field.type.swift)\(arguments(of: field)))"]
     }
+  }
+
+  private func arguments(of field: FieldSchema) -> String {
+    let stated = fields[field.name]
+    var storage: String?
+    if case .external(_, let options) = field.type { storage = options.swift }
+    return argument("storage", storage) + (field.isOptional ? ", optional: true" : "")
+      + argument("default", stated?.defaultValue) + argument("modifier", field.modifier?.quoted)
+      + argument("migrationInfo", stated?.migrationInfo)
+  }
+
+  private func swift(_ parts: [KeyPart]) -> String {
+    schema.keyFields(parts).map { part in
+      let name = part.name.quoted
+      if part.isCaseInsensitive {
+        return ".caseInsensitive(\(name)\(part.isDescending ? ", descending: true" : ""))"
+      }
+      return part.isDescending ? ".descending(\(name))" : name
+    }.joined(separator: ", ")
   }
 }
 
 extension LockedField {
-  /// The composite that it is a part of.
-  var composite: String? {
-    name.lastIndex(of: ".").map { String(name[..<$0]) }
-  }
-
-  var lastName: String {
-    name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
-  }
-
-  fileprivate var arguments: String {
-    argument("storage", type.options?.swift) + (isOptional ? ", optional: true" : "")
-      + argument("default", defaultValue)
-      + argument("modifier", modifier?.quoted) + argument("migrationInfo", migrationInfo)
-  }
-
-  private var migrationInfo: String? {
+  fileprivate var migrationInfo: String? {
     switch (migrationDefault, renamingID) {
     case (nil, nil): nil
     case (nil, let old?): ".init(renamingID: \(old.quoted))"
@@ -82,11 +84,23 @@ extension LockedField {
   }
 }
 
-extension LockedType {
+extension FieldSchema {
+  /// The name without that of the composite.
+  var lastName: String {
+    name.utf8.lastIndex(of: UInt8(ascii: ".")).map { String(name[name.index(after: $0)...]) }
+      ?? name
+  }
+}
+
+extension ColumnType {
   fileprivate var swift: String {
-    if let element { return ".array(of: .\(element))" }
-    guard let codec else { return ".\(name)" }
-    return codec == "json" ? ".transformable" : ".transformable(using: /* \(codec) */)"
+    switch self {
+    case .array(let element): ".array(of: .\(element))"
+    case .transformable("json"): ".transformable"
+    case .transformable(let codec): ".transformable(using: /* \(codec) */)"
+    case .external(let type, _): ".\(type)"
+    default: ".\(self)"
+    }
   }
 }
 
@@ -99,22 +113,6 @@ extension BlobOptions {
       }
     return ".external(threshold: \(threshold), compression: \(compression)"
       + (deduplicated ? ", deduplicated: true)" : ")")
-  }
-}
-
-extension LockedPart {
-  fileprivate var swift: String {
-    if isCaseInsensitive {
-      return ".caseInsensitive(\(field.quoted)\(isDescending ? ", descending: true" : ""))"
-    }
-    return isDescending ? ".descending(\(field.quoted))" : field.quoted
-  }
-}
-
-extension LockedIndex {
-  fileprivate var swift: String {
-    (isUnique ? "Unique(" : "Index(") + parts.map(\.swift).joined(separator: ", ")
-      + argument("where", condition.map { "/* \($0) */" }) + ")"
   }
 }
 

@@ -1,0 +1,163 @@
+internal import FoundationEssentials
+
+extension SchemaLock {
+  /// Reads the lock at `path`.
+  ///
+  /// - Throws: `SchemaLockError.missing`, `.malformed`, `.io`.
+  public init(contentsOf path: String) throws(SchemaLockError) {
+    guard FileManager.default.fileExists(atPath: path) else { throw .missing(path: path) }
+    let data: Data
+    do {
+      data = try Data(contentsOf: URL(filePath: path))
+    } catch { throw .io(path: path, reason: "\(error)") }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw .malformed(line: 1, column: 1, reason: "it is not in UTF-8")
+    }
+    try self.init(parsing: text)
+  }
+
+  /// Checks that a model describes every version as it was released, and that all versions are in the lock at `path`. Call
+  /// it in a test that runs with every change.
+  ///
+  /// - Parameter allowsUnreleased: True to accept that the model's own version is missing while it is developed.
+  /// - Throws: `SchemaLockError`, whose description names the changes and what to write; `StoreError.invalidDescription`.
+  public static func check(
+    _ model: StoreModel, at path: String, allowsUnreleased: Bool = false
+  ) throws {
+    let described = try SchemaLock(model)
+    let lock = try SchemaLock(contentsOf: path)
+    try lock.refuseChanges(in: described)
+    let missing = described.versions.map(\.number).filter {
+      !lock.contains(version: $0) && !(allowsUnreleased && $0 == model.version)
+    }
+    if !missing.isEmpty { throw SchemaLockError.notLocked(versions: missing, path: path) }
+    for version in described.versions {
+      let differences = lock[version.number]?.harmlessDifferences(to: version) ?? []
+      if !differences.isEmpty {
+        throw SchemaLockError.outdated(
+          version: version.number, differences: differences, path: path)
+      }
+    }
+  }
+
+  /// Adds the versions of a model to the lock at `path` that it does not have, and creates the file if there is none. The
+  /// versions in it stay as they are, except for parts on which no store depends.
+  ///
+  /// To unlock a version that was locked too early, delete its lines.
+  ///
+  /// - Throws: `SchemaLockError.changed` and `.newer`, as `check`; `.malformed`, `.io`;
+  ///   `StoreError.invalidDescription`. The file is then unchanged.
+  public static func write(_ model: StoreModel, at path: String) throws {
+    var described = try SchemaLock(model)
+    do throws(SchemaLockError) {
+      let lock = try SchemaLock(contentsOf: path)
+      try lock.refuseChanges(in: described)
+      for index in described.versions.indices where described.versions[index].label == nil {
+        // Only the newest version's label is in the model.
+        described.versions[index].label = lock[described.versions[index].number]?.label
+      }
+    } catch .missing {}
+    do {
+      try Data("\(described)".utf8).write(to: URL(filePath: path), options: .atomic)
+    } catch { throw SchemaLockError.io(path: path, reason: "\(error)") }
+  }
+
+  /// - Throws: `.changed`, `.newer`.
+  private func refuseChanges(in described: SchemaLock) throws(SchemaLockError) {
+    let newest = described.versions.last?.number ?? 0
+    for version in versions {
+      guard let now = described[version.number] else {
+        throw .newer(version: version.number, model: newest)
+      }
+      let differences = version.differences(to: now)
+      if differences.isEmpty { continue }
+      throw .changed(
+        version: version.number, differences: differences,
+        advice: version.advice(now, isNewest: version.number == newest))
+    }
+  }
+}
+
+// MARK: - Differences
+
+extension LockedVersion {
+  private var schema: Schema {
+    Schema(version: UInt32(clamping: number), label: label, records: records.map(\.schema))
+  }
+
+  /// Returns the differences to `other` on which stores or migrations depend.
+  func differences(to other: LockedVersion) -> [SchemaDifference] {
+    var differences = schema.differences(to: other.schema)
+    for record in records {
+      if let now = other[record.name] { differences += record.statedDifferences(to: now) }
+    }
+    if differences.isEmpty,
+      let change = SchemaDifference.Change.changed(
+        .fingerprint, fingerprint, other.fingerprint)
+    {
+      differences.append(SchemaDifference(change, of: nil))
+    }
+    return differences
+  }
+
+  /// Returns the differences to `other` on which no store depends.
+  func harmlessDifferences(to other: LockedVersion) -> [SchemaDifference] {
+    let label = SchemaDifference.Change.changed(.label, label, other.label ?? label)
+    return [label].compactMap(\.self).map { SchemaDifference($0, of: nil) }
+      + records.flatMap { record in
+        other[record.name].map { record.harmlessDifferences(to: $0) } ?? []
+      }
+  }
+}
+
+extension LockedRecord {
+  /// Returns true if stores and migrations of both are the same.
+  func isDescribed(as other: LockedRecord) -> Bool {
+    schema.differences(to: other.schema, by: .name).isEmpty
+      && statedDifferences(to: other).isEmpty
+  }
+
+  /// Returns the differences of statements on which migrations depend, but which are in no schema.
+  fileprivate func statedDifferences(to other: LockedRecord) -> [SchemaDifference] {
+    let own = SchemaDifference.Change.changed(.renamingID, renamingID, other.renamingID)
+    var differences = [own].compactMap(\.self).map { SchemaDifference($0, of: name) }
+    for field in schema.fields where other.schema.field(named: field.name) != nil {
+      let old = fields[field.name] ?? LockedField()
+      let new = other.fields[field.name] ?? LockedField()
+      let changes: [SchemaDifference.Change?] = [
+        .changed(.defaultValue, old.defaultValue, new.defaultValue),
+        .changed(.migrationDefault, old.migrationDefault, new.migrationDefault),
+        .changed(.renamingID, old.renamingID, new.renamingID),
+      ]
+      differences += changes.compactMap(\.self).map {
+        SchemaDifference($0, of: name, field: field.name)
+      }
+    }
+    return differences
+  }
+
+  fileprivate func harmlessDifferences(to other: LockedRecord) -> [SchemaDifference] {
+    var changes: [(change: SchemaDifference.Change?, field: String?)] = []
+    for field in schema.fields {
+      guard case .external(_, let old) = field.type,
+        case .external(_, let new)? = other.schema.field(named: field.name)?.type
+      else { continue }
+      changes.append((.changed(.storage, old.lockText, new.lockText), field.name))
+    }
+    for text in validations where !other.validations.contains(text) {
+      changes.append((.ruleRemoved(text), nil))
+    }
+    for text in other.validations where !validations.contains(text) {
+      changes.append((.ruleAdded(text), nil))
+    }
+    for index in schema.indexes {
+      let text = schema.text(of: index)
+      guard let named = other.schema.indexes.first(where: { other.schema.text(of: $0) == text })
+      else { continue }
+      changes.append((.changed(.indexName, index.name, named.name), nil))
+    }
+    return changes.compactMap { change, field in
+      change.map { SchemaDifference($0, of: name, field: field) }
+    }
+  }
+}

@@ -1,0 +1,404 @@
+extension SchemaLock {
+  /// Parses a lock.
+  ///
+  /// - Throws: `SchemaLockError.malformed` with the place of the first fault.
+  public init(parsing text: String) throws(SchemaLockError) {
+    var parser = LockParser()
+    var number = 0
+    // A line ends with a scalar, so that no character hides it.
+    for line in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false) {
+      number += 1
+      var line = LockLine(Substring(line.last == "\r" ? line.dropLast() : line), number)
+      if line.isAtEnd { continue }
+      try parser.take(&line)
+      try line.end()
+    }
+    versions = try parser.finish(line: number)
+  }
+}
+
+/// A parser with the part of a lock's file that was read so far.
+private struct LockParser {
+  private var hasBegun = false
+  private var versions: [Version] = []
+  /// The line at which the current version or record begins.
+  private var heading: LockLine?
+
+  private struct Version {
+    let number: Int
+    let label: String?
+    var fingerprint: String?
+    var records: [Record] = []
+
+    var locked: LockedVersion? {
+      fingerprint.map { fingerprint in
+        LockedVersion(
+          number: number, label: label, fingerprint: fingerprint,
+          records: records.compactMap(\.locked))
+      }
+    }
+  }
+
+  private struct Record {
+    var schema: RecordSchema
+    var fingerprint: String?
+    var renamingID: String?
+    var fields: [String: LockedField] = [:]
+    var validations: [String] = []
+
+    init(name: String) {
+      schema = RecordSchema(
+        number: 1, name: name, fields: [], primaryKey: [], indexes: [], modifier: nil)
+    }
+
+    /// Nil if something is missing.
+    var locked: LockedRecord? {
+      guard let fingerprint, !schema.primaryKey.isEmpty else { return nil }
+      return LockedRecord(
+        schema: schema, fingerprint: fingerprint, renamingID: renamingID, fields: fields,
+        validations: validations)
+    }
+  }
+
+  mutating func take(_ line: inout LockLine) throws(SchemaLockError) {
+    guard hasBegun else { return try begin(&line) }
+    if line.take("version") { return try takeVersion(&line) }
+    guard let last = versions.indices.last else { throw line.fault("no version has begun") }
+    if line.take("record") { return try takeRecord(&line, in: last) }
+    if versions[last].records.isEmpty {
+      guard line.take("fingerprint"), versions[last].fingerprint == nil else {
+        throw line.fault("a fingerprint or a record was expected")
+      }
+      versions[last].fingerprint = try line.fingerprint()
+    } else {
+      let record = versions[last].records.count - 1
+      try Self.take(&line, &versions[last].records[record])
+    }
+  }
+
+  mutating func finish(line number: Int) throws(SchemaLockError) -> [LockedVersion] {
+    if !hasBegun {
+      throw .malformed(
+        line: max(1, number), column: 1, reason: "it does not begin with schema-lock")
+    }
+    try checkLast()
+    return versions.compactMap(\.locked)
+  }
+}
+
+// MARK: Versions and records
+
+extension LockParser {
+  private mutating func begin(_ line: inout LockLine) throws(SchemaLockError) {
+    guard line.take("schema-lock") else { throw line.fault("it does not begin with schema-lock") }
+    let format = try line.integer("the number of the form")
+    guard format == SchemaLock.format else {
+      throw line.fault("this library knows form \(SchemaLock.format)")
+    }
+    hasBegun = true
+  }
+
+  private mutating func takeVersion(_ line: inout LockLine) throws(SchemaLockError) {
+    try checkLast()
+    let number = try line.integer("a version")
+    guard number > versions.last?.number ?? 0 else {
+      throw line.fault("versions ascend from 1")
+    }
+    let label = line.isAtEnd ? nil : try line.text("a label")
+    versions.append(Version(number: number, label: label))
+    heading = line
+  }
+
+  private mutating func takeRecord(
+    _ line: inout LockLine, in version: Int
+  ) throws(SchemaLockError) {
+    try checkLast()
+    let name = try line.text("a record's name")
+    if let last = versions[version].records.last, !last.schema.name.precedes(name) {
+      throw line.fault("records are there once, in the order of their names")
+    }
+    versions[version].records.append(Record(name: name))
+    heading = line
+  }
+
+  /// Refuses what ends here and has not all that it must have.
+  private func checkLast() throws(SchemaLockError) {
+    guard let version = versions.last, let heading else { return }
+    if version.fingerprint == nil { throw heading.fault("the version has no fingerprint") }
+    guard let record = version.records.last else { return }
+    if record.fingerprint == nil { throw heading.fault("the record has no fingerprint") }
+    if record.schema.primaryKey.isEmpty { throw heading.fault("the record has no key") }
+  }
+}
+
+// MARK: Lines of a record
+
+extension LockParser {
+  private static func take(
+    _ line: inout LockLine, _ record: inout Record
+  ) throws(SchemaLockError) {
+    if line.take("fingerprint") {
+      if record.fingerprint != nil { throw line.fault("it has a fingerprint already") }
+      record.fingerprint = try line.fingerprint()
+    } else if line.take("renamed") {
+      record.renamingID = try line.text("a name")
+    } else if line.take("modifier") {
+      record.schema.modifier = try line.text("a modifier")
+    } else if line.take("field") {
+      try takeField(&line, &record)
+    } else if line.take("key") {
+      if !record.schema.primaryKey.isEmpty { throw line.fault("it has a key already") }
+      record.schema.primaryKey = try parts(&line, of: record.schema)
+    } else if line.take("index") {
+      record.schema.indexes.append(try index(&line, of: record.schema, isUnique: false))
+    } else if line.take("unique") {
+      record.schema.indexes.append(try index(&line, of: record.schema, isUnique: true))
+    } else if line.take("validation") {
+      record.validations.append(try line.text("a sentence"))
+    } else {
+      throw line.fault(
+        "fingerprint, renamed, modifier, field, key, index, unique, validation, record or version was"
+          + " expected")
+    }
+  }
+
+  private static func takeField(
+    _ line: inout LockLine, _ record: inout Record
+  ) throws(SchemaLockError) {
+    let name = try line.text("a field's name")
+    if let last = record.schema.fields.last, !last.name.precedes(name) {
+      throw line.fault("fields are there once, in the order of their names")
+    }
+    var composite: FieldSchema?
+    if let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) {
+      composite = record.schema.field(named: String(name[..<dot]))
+      guard composite?.type == .composite else {
+        throw line.fault("it is a part of \(name[..<dot]), which is no composite before it")
+      }
+    }
+    var field = FieldSchema(
+      number: record.schema.nextField, name: name, type: try type(&line),
+      isOptional: line.take("optional"), composite: composite?.number, modifier: nil)
+    if line.take("modifier") { field.modifier = try line.text("a modifier") }
+    record.schema.fields.append(field)
+    record.schema.nextField += 1
+    var locked = LockedField()
+    if line.take("default") { locked.defaultValue = try line.text("a value") }
+    if line.take("migrated") { locked.migrationDefault = try line.text("a value") }
+    if line.take("renamed") { locked.renamingID = try line.text("a name") }
+    if locked != LockedField() { record.fields[name] = locked }
+  }
+
+  private static let scalars = Dictionary(
+    ScalarType.allCases.map { ("\($0)", $0) }, uniquingKeysWith: { first, _ in first })
+
+  private static func type(_ line: inout LockLine) throws(SchemaLockError) -> ColumnType {
+    let name = try line.word("a type")
+    switch name {
+    case "array":
+      guard line.take("of") else { throw line.fault("an array is of something") }
+      guard let element = scalars[try line.word("a type")] else {
+        throw line.fault("there is no such type of elements")
+      }
+      return .array(of: element)
+    case "transformable": return .transformable(codec: try line.text("a codec"))
+    case "composite": return .composite
+    default: break
+    }
+    guard let type = scalars[name] else { throw line.fault("there is no such type") }
+    guard line.take("external") else { return .scalar(type) }
+    guard type == .binaryData || type == .string else {
+      throw line.fault("only binary data and strings are stored externally")
+    }
+    return .external(of: type, try options(&line))
+  }
+
+  private static func options(_ line: inout LockLine) throws(SchemaLockError) -> BlobOptions {
+    let threshold = try line.integer("a threshold")
+    var compression = BlobCompression.none
+    if !line.take("none") {
+      guard line.take("zstd") else { throw line.fault("none or zstd was expected") }
+      compression = .zstd(level: try line.integer("a level"))
+    }
+    let options = BlobOptions(
+      threshold: threshold, compression: compression, deduplicated: line.take("deduplicated"))
+    if let reason = options.fault { throw line.fault(reason) }
+    return options
+  }
+
+  private static func parts(
+    _ line: inout LockLine, of record: RecordSchema
+  ) throws(SchemaLockError) -> [KeyPart] {
+    var names: [String] = []
+    var parts: [KeyPart] = []
+    repeat {
+      names.append(try line.text("a field's name"))
+      let isCaseInsensitive = line.take("caseless")
+      let isDescending = line.take("descending")
+      parts.append(
+        KeyPart(field: 0, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive))
+    } while line.take(",")
+    for (index, name) in names.enumerated() {
+      guard let field = record.field(named: name) else {
+        throw line.fault("there is no field \(name) before it")
+      }
+      parts[index].field = field.number
+    }
+    return parts
+  }
+
+  private static func index(
+    _ line: inout LockLine, of record: RecordSchema, isUnique: Bool
+  ) throws(SchemaLockError) -> IndexSchema {
+    let parts = try parts(&line, of: record)
+    let name = line.take("named") ? try line.text("a name") : record.indexName(of: parts)
+    return IndexSchema(
+      number: UInt32(record.indexes.count) + 1, name: name, parts: parts, isUnique: isUnique,
+      condition: line.take("where") ? try condition(&line, of: record, index: name) : nil)
+  }
+
+  private static func condition(
+    _ line: inout LockLine, of record: RecordSchema, index: String
+  ) throws(SchemaLockError) -> FieldCondition {
+    let text = try line.text("a condition")
+    let condition: FieldCondition
+    do throws(ConditionSyntaxError) {
+      condition = try FieldCondition(parsing: text)
+    } catch { throw line.fault("its condition, \(error)") }
+    do throws(DescriptionFault) {
+      return try record.converted(condition, of: index)
+    } catch { throw line.fault(error.reason) }
+  }
+}
+
+/// One line of a lock's file, being read word by word.
+private struct LockLine {
+  private let scalars: [Unicode.Scalar]
+  /// From 1.
+  let number: Int
+  private var position = 0
+  /// The offset of the word that was read last.
+  private var start = 0
+
+  init(_ text: Substring, _ number: Int) {
+    scalars = Array(text.unicodeScalars)
+    self.number = number
+    skipSpaces()
+  }
+
+  /// True if there is nothing more, but for a comment.
+  var isAtEnd: Bool { position == scalars.count || scalars[position] == "#" }
+
+  /// An error at the word that was read last, or at the place where one is missing.
+  func fault(_ reason: String) -> SchemaLockError {
+    .malformed(line: number, column: start + 1, reason: reason)
+  }
+
+  private mutating func skipSpaces() {
+    while position < scalars.count, scalars[position] == " " || scalars[position] == "\t" {
+      position += 1
+    }
+  }
+
+  /// The word or the text between quotes that comes next.
+  mutating func text(_ what: String) throws(SchemaLockError) -> String {
+    start = position
+    if position < scalars.count, scalars[position] == "\"" { return try quoted() }
+    return try word(what)
+  }
+
+  mutating func word(_ what: String) throws(SchemaLockError) -> String {
+    start = position
+    var word = String.UnicodeScalarView()
+    while position < scalars.count, scalars[position].isOfLockWord {
+      word.append(scalars[position])
+      position += 1
+    }
+    if word.isEmpty { throw fault("\(what) is missing") }
+    skipSpaces()
+    return String(word)
+  }
+
+  /// Returns true if a word comes next, which is then read.
+  mutating func take(_ word: String) -> Bool {
+    let end = position + word.unicodeScalars.count
+    guard end <= scalars.count, scalars[position..<end].elementsEqual(word.unicodeScalars),
+      end == scalars.count || !scalars[end].isOfLockWord || word == ","
+    else { return false }
+    (start, position) = (position, end)
+    skipSpaces()
+    return true
+  }
+
+  mutating func end() throws(SchemaLockError) {
+    start = position
+    if !isAtEnd { throw fault("nothing more was expected here") }
+  }
+
+  mutating func integer(_ what: String) throws(SchemaLockError) -> Int {
+    let word = try word(what)
+    guard let number = Int(word), "\(number)" == word else { throw fault("\(what) is no number") }
+    return number
+  }
+
+  mutating func fingerprint() throws(SchemaLockError) -> String {
+    let word = try word("a fingerprint")
+    guard word.utf8.count == 32,
+      word.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+    else { throw fault("a fingerprint is 32 digits, 0 to 9 and a to f") }
+    return word
+  }
+}
+
+// MARK: Quotes
+
+extension LockLine {
+  private mutating func quoted() throws(SchemaLockError) -> String {
+    position += 1
+    var text = String.UnicodeScalarView()
+    while position < scalars.count {
+      let scalar = scalars[position]
+      position += 1
+      switch scalar {
+      case "\"":
+        skipSpaces()
+        return String(text)
+      case "\\": text.append(try escaped())
+      default: text.append(scalar)
+      }
+    }
+    throw fault("the quote does not end")
+  }
+
+  private mutating func escaped() throws(SchemaLockError) -> Unicode.Scalar {
+    guard position < scalars.count else { throw fault("the quote does not end") }
+    defer { position += 1 }
+    switch scalars[position] {
+    case "\"": return "\""
+    case "\\": return "\\"
+    case "n": return "\n"
+    case "t": return "\t"
+    case "r": return "\r"
+    case "u": return try numbered()
+    default: throw fault("there is no such escape in the quote")
+    }
+  }
+
+  /// `u{` and hexadecimal digits; leaves the position on the brace that ends them.
+  private mutating func numbered() throws(SchemaLockError) -> Unicode.Scalar {
+    position += 1
+    guard position < scalars.count, scalars[position] == "{" else {
+      throw fault("there is no such escape in the quote")
+    }
+    position += 1
+    var digits = String.UnicodeScalarView()
+    while position < scalars.count, scalars[position] != "}", digits.count < 8 {
+      digits.append(scalars[position])
+      position += 1
+    }
+    guard position < scalars.count, scalars[position] == "}",
+      let scalar = UInt32(String(digits), radix: 16).flatMap(Unicode.Scalar.init)
+    else { throw fault("there is no such character in the quote") }
+    return scalar
+  }
+}

@@ -1,0 +1,192 @@
+/// The released versions of a model, as a readable text to commit beside the program. Stores in use may have them, so no
+/// later change may describe them differently.
+///
+/// ```swift
+/// @Test func `no released version has changed`() throws {
+///   try SchemaLock.check(.app, at: "Schema.lock")
+/// }
+/// ```
+///
+/// For each version it contains the fingerprint and everything that the fingerprint is made of, so that a difference can
+/// be named; and defaults and `renamingID`s, which are in no fingerprint although migrations depend on them. A version
+/// that is not in it is still being developed.
+public struct SchemaLock: Hashable, Sendable {
+  /// The versions, in ascending order.
+  public internal(set) var versions: [LockedVersion]
+
+  /// Creates a lock of all versions that a model describes.
+  ///
+  /// - Throws: `StoreError.invalidDescription`.
+  public init(_ model: StoreModel) throws(StoreError) {
+    versions = try model.numberedVersions().map { LockedVersion($0.schema, $0.described) }
+  }
+
+  /// Creates a lock of the versions of a store, without defaults, renamings and validations, which no store keeps.
+  public init(_ schemas: [Schema]) {
+    versions = schemas.map { LockedVersion($0, nil) }
+  }
+
+  init(versions: [LockedVersion]) {
+    self.versions = versions
+  }
+
+  /// Returns the lock with those versions of another lock that it does not have.
+  package func completed(by other: SchemaLock) -> SchemaLock {
+    let missing = other.versions.filter { !contains(version: $0.number) }
+    return SchemaLock(versions: (versions + missing).sortedRarely { $0.number < $1.number })
+  }
+
+  /// Returns the lock with only the versions that meet a condition.
+  package func filter(_ isKept: (LockedVersion) -> Bool) -> SchemaLock {
+    SchemaLock(versions: versions.filter(isKept))
+  }
+
+  /// Returns true if a version is in the lock.
+  public func contains(version: Int) -> Bool { self[version] != nil }
+
+  public subscript(version: Int) -> LockedVersion? { versions.first { $0.number == version } }
+}
+
+/// One version in a lock.
+public struct LockedVersion: Hashable, Sendable {
+  public let number: Int
+  /// Its label when it was locked.
+  public internal(set) var label: String?
+  /// The fingerprint of all records, as 32 hexadecimal digits.
+  public let fingerprint: String
+  /// In the order of their names.
+  public let records: [LockedRecord]
+}
+
+/// One record of a version in a lock: its schema as any store keeps it, and beside it what no store keeps.
+public struct LockedRecord: Hashable, Sendable {
+  /// The fields are numbered in the order of their names, the indexes in that of their lines.
+  let schema: RecordSchema
+  /// The fingerprint that the lock states, as 32 hexadecimal digits.
+  public let fingerprint: String
+  /// The name that the version before has for it, as stated.
+  var renamingID: String?
+  /// The parts of fields that only their descriptions have, by the fields' names; none for a field without any.
+  var fields: [String: LockedField] = [:]
+  /// The rules of records that are written, in words, in the order of their text.
+  var validations: [String] = []
+
+  public var name: String { schema.name }
+}
+
+/// The parts of a field's description that are in no schema.
+struct LockedField: Hashable, Sendable {
+  /// The default, as values are written in conditions.
+  var defaultValue: String?
+  /// The default of its `MigrationInfo`, written likewise.
+  var migrationDefault: String?
+  var renamingID: String?
+}
+
+// MARK: - From schemas and descriptions
+
+extension LockedVersion {
+  fileprivate init(_ schema: Schema, _ described: DescribedVersion?) {
+    number = Int(schema.version)
+    label = schema.label
+    fingerprint = "\(schema.fingerprint)"
+    records = schema.records.sortedRarely { $0.name.precedes($1.name) }.map { record in
+      LockedRecord(record, described?.record(named: record.name))
+    }
+  }
+
+  subscript(name: String) -> LockedRecord? { records.first { $0.name == name } }
+}
+
+extension LockedRecord {
+  fileprivate init(_ schema: RecordSchema, _ described: DescribedRecord?) {
+    self.schema = schema.inOrderOfText
+    fingerprint = "\(schema.fingerprint)"
+    renamingID = described?.renamingID
+    for field in described?.fields ?? [] {
+      let locked = LockedField(
+        defaultValue: field.defaultValue?.literal,
+        migrationDefault: field.migrationDefault?.literal, renamingID: field.renamingID)
+      if locked != LockedField() { fields[field.name] = locked }
+    }
+    let rules = (described?.fields ?? []).flatMap { field in
+      field.rules.map { "\(field.name) \($0.text)" }
+    }
+    validations =
+      (rules + (described?.validations ?? []).map(\.text)).sortedRarely { $0.precedes($1) }
+  }
+}
+
+extension RecordSchema {
+  /// The record with its fields in the order of their names and its indexes in that of their lines, numbered from 1.
+  fileprivate var inOrderOfText: RecordSchema {
+    var record = RecordSchema(
+      number: 1, name: name, fields: fields.sortedRarely { $0.name.precedes($1.name) },
+      primaryKey: primaryKey,
+      indexes: indexes.map { index in (line(of: index), index) }
+        .sortedRarely { $0.0.precedes($1.0) }.map(\.1),
+      modifier: modifier, nextField: UInt32(fields.count) + 1)
+    let numbers = Dictionary(
+      zip(record.fields.map(\.number), UInt32(1)...), uniquingKeysWith: { first, _ in first })
+    func renumbered(_ part: KeyPart) -> KeyPart {
+      KeyPart(
+        field: numbers[part.field] ?? 0, isDescending: part.isDescending,
+        isCaseInsensitive: part.isCaseInsensitive)
+    }
+    for index in record.fields.indices {
+      record.fields[index].number = UInt32(index) + 1
+      record.fields[index].composite = record.fields[index].composite.flatMap { numbers[$0] }
+    }
+    record.primaryKey = primaryKey.map(renumbered)
+    for index in record.indexes.indices {
+      record.indexes[index].number = UInt32(index) + 1
+      record.indexes[index].parts = record.indexes[index].parts.map(renumbered)
+      record.indexes[index].condition = record.indexes[index].condition?.canonical
+    }
+    return record
+  }
+}
+
+/// A mismatch between a model and a lock. Its `description` says what to write.
+@nonexhaustive public enum SchemaLockError: Error, Hashable, Sendable {
+  /// The file does not exist.
+  case missing(path: String)
+  /// The file is not a lock, from this place on. Lines and columns are counted from 1.
+  case malformed(line: Int, column: Int, reason: String)
+  /// The model describes a version of the lock differently; the lock's description is the older one. `advice` says what to write instead.
+  case changed(version: Int, differences: [SchemaDifference], advice: String)
+  /// The model has versions that are not in the lock.
+  case notLocked(versions: [Int], path: String)
+  /// The lock has a version that the model does not have.
+  case newer(version: Int, model: Int)
+  /// The lock differs in a part on which no store depends: a label, or a validation.
+  case outdated(version: Int, differences: [SchemaDifference], path: String)
+  /// The file cannot be read or written.
+  case io(path: String, reason: String)
+}
+
+extension SchemaLockError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .missing(let path):
+      "There is no \(path). Make it when the first version is released, and commit it:\n\n"
+        + "  try SchemaLock.write(model, at: \(path.quoted))"
+    case .malformed(let line, let column, let reason):
+      "The lock is damaged in line \(line), column \(column): \(reason). Take it from the version control."
+    case .changed(let version, let differences, let advice):
+      "Version \(version) was released, and is described differently now:\n\n"
+        + differences.map { "  \($0)\n" }.joined() + "\n" + advice
+    case .notLocked(let versions, let path):
+      "The lock has no version \(versions.map { "\($0)" }.joined(separator: ", ")). When that is released, add"
+        + " it, and commit the file:\n\n  try SchemaLock.write(model, at: \(path.quoted))"
+    case .newer(let version, let model):
+      "The lock has version \(version), the model only versions up to \(model). Use the model that the lock"
+        + " was written with, or a later one."
+    case .outdated(let version, let differences, let path):
+      "The lock is not up to date. No store depends on the differences in version \(version):\n\n"
+        + differences.map { "  \($0)\n" }.joined() + "\nWrite it again, and commit the file:\n\n"
+        + "  try SchemaLock.write(model, at: \(path.quoted))"
+    case .io(let path, let reason): "\(path) cannot be read or written: \(reason)."
+    }
+  }
+}
