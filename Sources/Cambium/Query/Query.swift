@@ -173,3 +173,170 @@ extension RecordType {
     return field
   }
 }
+
+extension Query: CustomStringConvertible {
+  /// The query as text, with the properties' names: `age >= 18 sorted by name descending limit 20`.
+  public var description: String {
+    var text = condition == .always ? "all" : "\(condition)"
+    if !order.isEmpty { text += " sorted by " + order.map { "\($0)" }.joined(separator: ", ") }
+    if let limit { text += " limit \(limit)" }
+    if offset != 0 { text += " offset \(offset)" }
+    if let after { text += " after \(after.map { "\($0)" }.joined(separator: ", "))" }
+    return text
+  }
+}
+
+extension Query: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case condition, order, limit, offset, after
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let condition = try container.decodeIfPresent(Condition<Subject>.self, forKey: .condition)
+    let order = try container.decodeIfPresent([Order<Subject>].self, forKey: .order)
+    self.init(
+      where: condition ?? .always, limit: try container.decodeIfPresent(Int.self, forKey: .limit),
+      offset: try container.decodeIfPresent(Int.self, forKey: .offset) ?? 0,
+      after: try container.decodeIfPresent([CodedValue].self, forKey: .after)?.map(\.value))
+    self.order = order ?? []
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    if condition != .always { try container.encode(condition, forKey: .condition) }
+    if !order.isEmpty { try container.encode(order, forKey: .order) }
+    try container.encodeIfPresent(limit, forKey: .limit)
+    if offset != 0 { try container.encode(offset, forKey: .offset) }
+    try container.encodeIfPresent(after?.map(CodedValue.init), forKey: .after)
+  }
+}
+
+extension Order: CustomStringConvertible {
+  /// The order as text, with the property's name: `name descending`.
+  public var description: String {
+    let path = PropertyPaths.of(Subject.self).path(of: property) ?? "offset \(property.offset)"
+    return path + (isDescending ? " descending" : "") + (isCaseInsensitive ? " [c]" : "")
+  }
+}
+
+extension Order: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case property, isDescending, isCaseInsensitive
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let path = try container.decode(String.self, forKey: .property)
+    // A name that is no property's is noticed when the query is checked.
+    self.init(
+      PropertyPaths.of(Subject.self).reference(to: path) ?? PropertyReference(path: path),
+      isDescending: try container.decodeIfPresent(Bool.self, forKey: .isDescending) ?? false,
+      isCaseInsensitive:
+        try container.decodeIfPresent(Bool.self, forKey: .isCaseInsensitive) ?? false)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    guard let path = PropertyPaths.of(Subject.self).path(of: property) else {
+      throw EncodingError.invalidValue(
+        self, .init(codingPath: encoder.codingPath, debugDescription: "It has no name."))
+    }
+    try container.encode(path, forKey: .property)
+    if isDescending { try container.encode(true, forKey: .isDescending) }
+    if isCaseInsensitive { try container.encode(true, forKey: .isCaseInsensitive) }
+  }
+}
+
+/// A value as conditions are written with it.
+struct CodedValue: Codable {
+  let value: FieldValue
+
+  init(_ value: FieldValue) {
+    self.value = value
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let condition = try? FieldCondition(parsing: "key == \(text)"),
+      case .comparison(_, .equal, let value) = condition
+    else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "\(text) is no value.")
+    }
+    self.value = value
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(value.literal)
+  }
+}
+
+/// A question about the records of one type, by the stored names of its fields: what typed queries come down to.
+///
+/// Records come by `order`, and by primary key where that says nothing: the order is always complete, so
+/// pages neither overlap nor leave anything out.
+struct FieldQuery: Hashable, Sendable {
+  /// Nil for all records.
+  var condition: FieldCondition?
+  var order: [FieldOrder] = []
+  /// The highest number of records.
+  var limit: Int?
+  /// The number of records that are left out at the beginning; after `after`, if there is one.
+  var offset = 0
+  /// The record behind which the first comes.
+  var after: Place?
+
+  /// - Parameters:
+  ///   - limit: What is below 0 is 0.
+  ///   - offset: What is below 0 is 0.
+  init(
+    condition: FieldCondition? = nil, order: [FieldOrder] = [], limit: Int? = nil, offset: Int = 0,
+    after: Place? = nil
+  ) {
+    self.condition = condition
+    self.order = order
+    self.limit = limit.map { max(0, $0) }
+    self.offset = max(0, offset)
+    self.after = after
+  }
+
+  /// The number of records that must be found: those that are left out, and those that are returned. Nil for all.
+  var foundCount: Int? {
+    guard let limit else { return nil }
+    let (count, isTooMuch) = limit.addingReportingOverflow(offset)
+    return isTooMuch ? nil : count
+  }
+
+  /// The query of which only the number of records is asked: as many, without what tells only which they are.
+  var uncounted: FieldQuery {
+    // Which come behind another, the order says.
+    FieldQuery(
+      condition: condition, order: after.map { _ in order } ?? [], after: after)
+  }
+
+  /// A record's place in the order.
+  enum Place: Hashable, Sendable {
+    /// The place of the record with this primary key, which must exist unless records are sorted by primary key.
+    case key([FieldValue])
+    /// The place of this record, whether or not it exists.
+    case record(key: [UInt8], row: [UInt8])
+  }
+}
+
+/// A field by which records are sorted, by its stored name: null first, strings by their UTF-8 bytes, NaN last.
+public struct FieldOrder: Hashable, Sendable {
+  public let field: String
+  /// True if the whole order is reversed.
+  public let isDescending: Bool
+  /// True if strings are sorted by Unicode's simple lowercase mapping of them.
+  public let isCaseInsensitive: Bool
+
+  public init(field: String, isDescending: Bool = false, isCaseInsensitive: Bool = false) {
+    self.field = field
+    self.isDescending = isDescending
+    self.isCaseInsensitive = isCaseInsensitive
+  }
+}

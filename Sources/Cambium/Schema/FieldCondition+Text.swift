@@ -52,7 +52,7 @@ extension FieldCondition: CustomStringConvertible {
   }
 }
 
-extension FieldCondition.Comparison {
+extension FieldComparison {
   package var sign: String {
     switch self {
     case .equal: "=="
@@ -108,7 +108,7 @@ extension FieldExpression: CustomStringConvertible {
   }
 }
 
-extension FieldExpression.Operation {
+extension FieldArithmetic {
   var sign: String {
     switch self {
     case .plus: "+"

@@ -329,14 +329,17 @@ extension ExtremeCalls {
         if comparing == .equal { ask(\.count == nil) }
         if comparing == .notEqual { ask(\.count != nil) }
       }
-      calls["FieldReference.\(name)(field:value:)"] = { _ in
+      calls["FieldOperand.\(name)(one:value:)"] = { _ in
         let ask = try Asking()
         ComparisonOfFields(ask: ask, comparing: comparing).visitAll()
-        if comparing == .equal { ask(Fields<Measured>().count == nil) }
-        if comparing == .notEqual { ask(Fields<Measured>().count != nil) }
+        ComparisonOfComputed(ask: ask, comparing: comparing).visitAll()
       }
-      calls["ComputedField.\(name)(one:value:)"] = { _ in
-        ComparisonOfComputed(ask: try Asking(), comparing: comparing).visitAll()
+      if comparing == .equal || comparing == .notEqual {
+        calls["FieldReference.\(name)(field:value:)"] = { _ in
+          let ask = try Asking()
+          ask(
+            comparing == .equal ? Fields<Measured>().count == nil : Fields<Measured>().count != nil)
+        }
       }
       calls["FieldOperand.\(name)(one:other:)"] = { _ in
         ComparisonOfTwo(ask: try Asking(), comparing: comparing).visitAll()

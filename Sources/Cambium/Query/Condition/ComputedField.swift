@@ -12,10 +12,10 @@ public protocol FieldOperand<Subject, Value>: Sendable {
 ///
 /// A computation without a result is null: see ``FieldExpression``. Nothing traps.
 public struct ComputedField<Subject: Record, Value>: FieldOperand {
-  @usableFromInline let tree: ExpressionTree
+  @usableFromInline let tree: PropertyExpression
 
   @usableFromInline
-  init(_ tree: ExpressionTree) {
+  init(_ tree: PropertyExpression) {
     self.tree = tree
   }
 
@@ -39,10 +39,25 @@ extension FieldOperand where Value: FieldValueConvertible {
   }
 
   @inlinable
+  public static func == (one: Self, value: Value) -> Condition<Subject> {
+    one.compared(.equal, value)
+  }
+
+  @inlinable
+  public static func != (one: Self, value: Value) -> Condition<Subject> {
+    one.compared(.notEqual, value)
+  }
+
+  @inlinable
   func compared(
-    _ comparison: FieldCondition.Comparison, _ other: some FieldOperand<Subject, Value>
+    _ comparison: FieldComparison, _ other: some FieldOperand<Subject, Value>
   ) -> Condition<Subject> {
     Condition(.computed(computed.tree, comparison, other.computed.tree))
+  }
+
+  @inlinable
+  func compared(_ comparison: FieldComparison, _ value: Value) -> Condition<Subject> {
+    Condition(.comparison(computed.tree, comparison, .value(value.fieldValue)))
   }
 }
 
@@ -68,6 +83,26 @@ extension FieldOperand where Value: OrderedFieldValue {
   {
     one.compared(.greaterOrEqual, other)
   }
+
+  @inlinable
+  public static func < (one: Self, value: Value) -> Condition<Subject> {
+    one.compared(.less, value)
+  }
+
+  @inlinable
+  public static func <= (one: Self, value: Value) -> Condition<Subject> {
+    one.compared(.lessOrEqual, value)
+  }
+
+  @inlinable
+  public static func > (one: Self, value: Value) -> Condition<Subject> {
+    one.compared(.greater, value)
+  }
+
+  @inlinable
+  public static func >= (one: Self, value: Value) -> Condition<Subject> {
+    one.compared(.greaterOrEqual, value)
+  }
 }
 
 extension ComputedField where Value: FieldValueConvertible {
@@ -75,38 +110,6 @@ extension ComputedField where Value: FieldValueConvertible {
   @inlinable
   init(constant value: Value) {
     self.init(.value(value.fieldValue))
-  }
-
-  @inlinable
-  public static func == (one: ComputedField, value: Value) -> Condition<Subject> {
-    one.compared(.equal, ComputedField(constant: value))
-  }
-
-  @inlinable
-  public static func != (one: ComputedField, value: Value) -> Condition<Subject> {
-    one.compared(.notEqual, ComputedField(constant: value))
-  }
-}
-
-extension ComputedField where Value: OrderedFieldValue {
-  @inlinable
-  public static func < (one: ComputedField, value: Value) -> Condition<Subject> {
-    one.compared(.less, ComputedField(constant: value))
-  }
-
-  @inlinable
-  public static func <= (one: ComputedField, value: Value) -> Condition<Subject> {
-    one.compared(.lessOrEqual, ComputedField(constant: value))
-  }
-
-  @inlinable
-  public static func > (one: ComputedField, value: Value) -> Condition<Subject> {
-    one.compared(.greater, ComputedField(constant: value))
-  }
-
-  @inlinable
-  public static func >= (one: ComputedField, value: Value) -> Condition<Subject> {
-    one.compared(.greaterOrEqual, ComputedField(constant: value))
   }
 }
 
@@ -191,7 +194,7 @@ extension FieldOperand where Value: FieldNumber {
 extension FieldOperand {
   @inlinable
   func combined<Other, Result>(
-    _ operation: FieldExpression.Operation, _ other: some FieldOperand<Subject, Other>
+    _ operation: FieldArithmetic, _ other: some FieldOperand<Subject, Other>
   ) -> ComputedField<Subject, Result> {
     ComputedField<Subject, Result>(
       .arithmetic(computed.tree, operation, other.computed.tree))

@@ -3,7 +3,7 @@
 extension Condition {
   @inlinable @inline(__always)
   init<Value>(
-    _ path: KeyPath<Subject, Value>, _ comparison: FieldCondition.Comparison, _ value: FieldValue
+    _ path: KeyPath<Subject, Value>, _ comparison: FieldComparison, _ value: FieldValue
   ) {
     self.init(.comparison(PropertyReference(path), comparison, value))
   }

@@ -33,12 +33,12 @@ struct UntranslatedPart: Error {
 /// The meaning of a part of a predicate.
 enum PredicatePart {
   case record
-  case condition(ConditionTree)
+  case condition(PropertyCondition)
   /// A condition on what may be nil, and whether that is there.
-  case optionalCondition(ConditionTree, isThere: ConditionTree)
-  case expression(ExpressionTree)
+  case optionalCondition(PropertyCondition, isThere: PropertyCondition)
+  case expression(PropertyExpression)
   case list([FieldValue])
-  case range(lower: ExpressionTree, upper: ExpressionTree, FieldCondition.Comparison)
+  case range(lower: PropertyExpression, upper: PropertyExpression, FieldComparison)
 }
 
 /// The values of a predicate's variables.
@@ -54,19 +54,19 @@ struct PredicateContext {
     return try expression.part(in: self)
   }
 
-  func condition(_ expression: Any) throws(UntranslatedPart) -> ConditionTree {
+  func condition(_ expression: Any) throws(UntranslatedPart) -> PropertyCondition {
     switch try part(expression) {
     case .condition(let tree): return tree
     case .optionalCondition(let tree, let isThere): return .both(isThere, tree)
-    case .expression(.value(.boolean(let value))): return value ? .all([]) : .any([])
-    case .expression(.property(let property)):
-      return .comparison(property, .equal, .boolean(true))
-    case .record, .expression, .list, .range:
-      throw UntranslatedPart("a value where a condition is expected")
+    case .expression(let tree):
+      if case .boolean(let value)? = tree.constant { return value ? .all([]) : .any([]) }
+      if let property = tree.property { return .comparison(property, .equal, .boolean(true)) }
+    case .record, .list, .range: break
     }
+    throw UntranslatedPart("a value where a condition is expected")
   }
 
-  func expression(_ expression: Any) throws(UntranslatedPart) -> ExpressionTree {
+  func expression(_ expression: Any) throws(UntranslatedPart) -> PropertyExpression {
     guard case .expression(let tree) = try part(expression) else {
       throw UntranslatedPart("a condition or list where a value is expected")
     }
@@ -79,16 +79,321 @@ protocol TranslatedExpression {
   func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart
 }
 
-extension ConditionTree {
-  /// A property compared with a value is a comparison, whichever comes first; all else is computed.
-  static func comparison(
-    _ one: ExpressionTree, _ comparison: FieldCondition.Comparison, _ other: ExpressionTree
-  ) -> ConditionTree {
-    switch (one, other) {
-    case (.property(let property), .value(let value)): .comparison(property, comparison, value)
-    case (.value(let value), .property(let property)):
-      .comparison(property, FieldCondition.exchanged(comparison), value)
-    default: .computed(one, comparison, other)
+extension PredicateExpressions.Conjunction: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    .condition(.both(try context.condition(lhs), try context.condition(rhs)))
+  }
+}
+
+extension PredicateExpressions.Disjunction: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    .condition(.either(try context.condition(lhs), try context.condition(rhs)))
+  }
+}
+
+extension PredicateExpressions.Negation: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    .condition(.not(try context.condition(wrapped)))
+  }
+}
+
+// MARK: Comparisons
+
+extension PredicateExpressions.Equal: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    .condition(try context.equality(lhs, rhs))
+  }
+}
+
+extension PredicateExpressions.NotEqual: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    let equality = try context.equality(lhs, rhs)
+    return switch equality.tree {
+    case .comparison(let property, .equal, let value):
+      .condition(.comparison(property, .notEqual, value))
+    case .computed(let one, .equal, let other):
+      .condition(equality.with(.computed(one, .notEqual, other)))
+    default: .condition(.not(equality))
     }
+  }
+}
+
+extension PredicateContext {
+  /// Translates the equality of values, or of a condition with a constant or another condition.
+  fileprivate func equality(
+    _ one: Any, _ other: Any
+  ) throws(UntranslatedPart) -> PropertyCondition {
+    let (one, other) = (try part(one), try part(other))
+    switch (one, other) {
+    case (.expression(let one), .expression(let other)): return .comparison(one, .equal, other)
+    case (.expression(let tree), .list(let values)), (.list(let values), .expression(let tree)):
+      if let property = tree.property { return .comparison(property, .equal, .array(values)) }
+      throw UntranslatedPart("a comparison of a list")
+    case (let part, .expression(let tree)), (.expression(let tree), let part):
+      if let value = tree.constant { return try equality(part, value) }
+    default: break
+    }
+    let trees = (try condition(one), try condition(other))
+    return .either(.both(trees.0, trees.1), .both(.not(trees.0), .not(trees.1)))
+  }
+
+  private func equality(
+    _ part: PredicatePart, _ value: FieldValue
+  ) throws(UntranslatedPart) -> PropertyCondition {
+    switch (part, value) {
+    case (.condition(let tree), .boolean(let value)): return value ? tree : .not(tree)
+    case (.condition, .null): return .any([])
+    case (.optionalCondition(let tree, let isThere), .boolean(let value)):
+      return .both(isThere, value ? tree : .not(tree))
+    case (.optionalCondition(_, let isThere), .null): return .not(isThere)
+    default: throw UntranslatedPart("a comparison of a list")
+    }
+  }
+}
+
+extension PredicateExpressions.Comparison: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    let comparison: FieldComparison
+    switch op {
+    case .lessThan: comparison = .less
+    case .lessThanOrEqual: comparison = .lessOrEqual
+    case .greaterThan: comparison = .greater
+    case .greaterThanOrEqual: comparison = .greaterOrEqual
+    @unknown default: throw UntranslatedPart("\(op)")
+    }
+    return .condition(
+      .comparison(try context.expression(lhs), comparison, try context.expression(rhs)))
+  }
+}
+
+// MARK: Ranges, lists, texts
+
+extension PredicateExpressions.ClosedRange: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    .range(
+      lower: try context.expression(lower), upper: try context.expression(upper), .lessOrEqual)
+  }
+}
+
+extension PredicateExpressions.Range: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    .range(lower: try context.expression(lower), upper: try context.expression(upper), .less)
+  }
+}
+
+extension PredicateExpressions.RangeExpressionContains: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    guard case .range(let lower, let upper, let comparison) = try context.part(range) else {
+      throw UntranslatedPart("a range that is no range")
+    }
+    let element = try context.expression(element)
+    return .condition(
+      .both(
+        .comparison(element, .greaterOrEqual, lower), .comparison(element, comparison, upper)))
+  }
+}
+
+extension PredicateExpressions.SequenceContains: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    switch (try context.part(sequence), try context.part(element)) {
+    case (.list(let values), .expression(let tree)):
+      if let property = tree.property { return .condition(.isIn(property, values)) }
+      return .condition(.any(values.map { .computed(tree, .equal, .value($0)) }))
+    case (.expression(let array), .expression(let element)):
+      guard let property = array.property, let value = element.constant else {
+        throw UntranslatedPart("an element that is computed")
+      }
+      return .condition(.contains(property, value))
+    case (.range(let lower, let upper, let comparison), .expression(let tree)):
+      return .condition(
+        .both(.comparison(tree, .greaterOrEqual, lower), .comparison(tree, comparison, upper)))
+    default: throw UntranslatedPart("an element that is computed")
+    }
+  }
+}
+
+extension PredicateExpressions.SequenceStartsWith: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    .condition(try context.match(base, .prefix, prefix))
+  }
+}
+
+extension PredicateExpressions.CollectionContainsCollection: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    .condition(try context.match(base, .contains, other))
+  }
+}
+
+extension PredicateContext {
+  fileprivate func match(
+    _ base: Any, _ kind: TextMatch.Kind, _ text: Any
+  ) throws(UntranslatedPart) -> PropertyCondition {
+    guard let property = try expression(base).property,
+      case .string(let text)? = try expression(text).constant
+    else { throw UntranslatedPart("a text that is computed") }
+    return .match(property, TextMatch(kind, text))
+  }
+}
+
+extension PredicateExpressions.Variable: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    guard let part = context.parts[key] else { throw UntranslatedPart("an unknown variable") }
+    return part
+  }
+}
+
+extension PredicateExpressions.KeyPath: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    switch try context.part(root) {
+    case .record: return .expression(.property(PropertyReference(keyPath)))
+    case .expression(let tree):
+      switch kind {
+      case .collectionCount: return .expression(.length(tree))
+      case .collectionIsEmpty:
+        return .condition(.computed(.length(tree), .equal, .value(.integer(0))))
+      case nil: break
+      default: throw UntranslatedPart("an element of a collection")
+      }
+      guard let property = tree.property else {
+        throw UntranslatedPart("a property of what is computed")
+      }
+      return .expression(
+        .property(property.part(PropertyReference(keyPath), of: context.root)))
+    default: throw UntranslatedPart("a property of a condition or list")
+    }
+  }
+}
+
+extension PredicateExpressions.Value: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    if let range = value as? any ConstantRange { return range.part }
+    if let value = value as? any FieldValueConvertible {
+      if case .array(let values) = value.fieldValue { return .list(values) }
+      return .expression(.value(value.fieldValue))
+    }
+    guard let values = value as? any Sequence else {
+      throw UntranslatedPart("a constant of \(Output.self)")
+    }
+    return .list(try Self.values(of: values))
+  }
+
+  private static func values(of sequence: some Sequence) throws(UntranslatedPart) -> [FieldValue] {
+    var values: [FieldValue] = []
+    for value in sequence {
+      guard let value = value as? any FieldValueConvertible else {
+        throw UntranslatedPart("a list of \(type(of: value))")
+      }
+      values.append(value.fieldValue)
+    }
+    return values
+  }
+}
+
+/// A range that was captured.
+private protocol ConstantRange {
+  var part: PredicatePart { get }
+}
+
+extension ClosedRange: ConstantRange where Bound: FieldValueConvertible {
+  fileprivate var part: PredicatePart {
+    .range(
+      lower: .value(lowerBound.fieldValue), upper: .value(upperBound.fieldValue), .lessOrEqual)
+  }
+}
+
+extension Range: ConstantRange where Bound: FieldValueConvertible {
+  fileprivate var part: PredicatePart {
+    .range(lower: .value(lowerBound.fieldValue), upper: .value(upperBound.fieldValue), .less)
+  }
+}
+
+extension PredicateExpressions.NilLiteral: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    .expression(.value(.null))
+  }
+}
+
+// MARK: Optionals
+
+extension PredicateExpressions.ForcedUnwrap: TranslatedExpression {
+  /// What is null stays null, since conditions do not trap.
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    try context.part(inner)
+  }
+}
+
+extension PredicateExpressions.OptionalFlatMap: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    let tree = try context.expression(wrapped)
+    var inner = context
+    inner.parts[variable.key] = .expression(tree)
+    switch try inner.part(transform) {
+    case .condition(let condition):
+      return .optionalCondition(
+        condition, isThere: .comparison(tree, .notEqual, .value(.null)))
+    case .optionalCondition(let condition, let isThere):
+      return .optionalCondition(
+        condition, isThere: .both(.comparison(tree, .notEqual, .value(.null)), isThere))
+    case let part: return part
+    }
+  }
+}
+
+extension PredicateExpressions.NilCoalesce: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    guard case .optionalCondition(let condition, let isThere) = try context.part(lhs) else {
+      return .expression(
+        .coalesced(try context.expression(lhs), try context.expression(rhs)))
+    }
+    let other = try context.condition(rhs)
+    return .condition(
+      .either(.both(isThere, condition), .both(.not(isThere), other)))
+  }
+}
+
+// MARK: Arithmetic
+
+extension PredicateExpressions.Arithmetic: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    let operation: FieldArithmetic
+    switch op {
+    case .add: operation = .plus
+    case .subtract: operation = .minus
+    case .multiply: operation = .times
+    @unknown default: throw UntranslatedPart("\(op)")
+    }
+    return try context.combined(lhs, operation, rhs)
+  }
+}
+
+extension PredicateExpressions.IntDivision: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    try context.combined(lhs, .divided, rhs)
+  }
+}
+
+extension PredicateExpressions.FloatDivision: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    try context.combined(lhs, .divided, rhs)
+  }
+}
+
+extension PredicateExpressions.IntRemainder: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    try context.combined(lhs, .remainder, rhs)
+  }
+}
+
+extension PredicateExpressions.UnaryMinus: TranslatedExpression {
+  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+    .expression(.negated(try context.expression(wrapped)))
+  }
+}
+
+extension PredicateContext {
+  fileprivate func combined(
+    _ one: Any, _ operation: FieldArithmetic, _ other: Any
+  ) throws(UntranslatedPart) -> PredicatePart {
+    .expression(.arithmetic(try expression(one), operation, try expression(other)))
   }
 }

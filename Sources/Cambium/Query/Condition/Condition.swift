@@ -9,10 +9,10 @@
 /// before a record is read. ``FieldCondition`` documents the meaning of null, order and strings. Two conditions are equal
 /// if they are made of the same parts in the same way.
 public struct Condition<Subject: Record>: Hashable, Sendable {
-  @usableFromInline let tree: ConditionTree
+  @usableFromInline let tree: PropertyCondition
 
   @usableFromInline
-  init(_ tree: ConditionTree) {
+  init(_ tree: PropertyCondition) {
     self.tree = tree
   }
 
@@ -28,9 +28,7 @@ public struct Condition<Subject: Record>: Hashable, Sendable {
   public init(_ condition: FieldCondition) {
     let paths = PropertyPaths.of(Subject.self)
     self.init(
-      condition.isDeeper(than: ConditionTree.depthMax)
-        ? .tooDeep
-        : ConditionTree(condition) { paths.reference(to: $0) ?? PropertyReference(path: $0) })
+      PropertyCondition(condition) { paths.reference(to: $0) ?? PropertyReference(path: $0) })
   }
 }
 
@@ -56,12 +54,12 @@ extension Condition {
   }
 
   @inlinable
-  public static func && (one: consuming Condition, other: consuming Condition) -> Condition {
+  public static func && (one: Condition, other: Condition) -> Condition {
     Condition(.both(one.tree, other.tree))
   }
 
   @inlinable
-  public static func || (one: consuming Condition, other: consuming Condition) -> Condition {
+  public static func || (one: Condition, other: Condition) -> Condition {
     Condition(.either(one.tree, other.tree))
   }
 
@@ -86,13 +84,11 @@ extension Condition {
 
   /// Returns the condition on fields, without checking whether it fits them.
   func fields(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
-    let layout = type.layout
-    return try tree.condition { property throws(StoreError) in
-      try type.field(of: property)
-    } tooDeep: {
-      .invalidQuery(
-        record: layout.record.name, field: nil, reason: "the condition is nested too deep")
+    guard !tree.isTooDeep else {
+      throw .invalidQuery(
+        record: type.record.name, field: nil, reason: "the condition is nested too deep")
     }
+    return try tree.tree.named { property throws(StoreError) in try type.field(of: property) }
   }
 }
 
@@ -101,20 +97,12 @@ extension Condition {
 extension Condition: CustomStringConvertible {
   /// The condition as text, with the properties' names: `age >= 18 && name beginswith "A"`.
   public var description: String {
-    let paths = PropertyPaths.of(Subject.self)
-    do throws(TooDeep) {
-      return try condition(paths).description
-    } catch {
-      return "(nested too deep)"
-    }
+    tree.isTooDeep ? "(nested too deep)" : "\(named)"
   }
 
-  private func condition(_ paths: PropertyPaths) throws(TooDeep) -> FieldCondition {
-    try tree.condition { property throws(TooDeep) in
-      paths.path(of: property) ?? "offset \(property.offset)"
-    } tooDeep: {
-      TooDeep()
-    }
+  private var named: FieldCondition {
+    let paths = PropertyPaths.of(Subject.self)
+    return tree.tree.named { paths.path(of: $0) ?? "offset \($0.offset)" }
   }
 }
 
@@ -131,13 +119,10 @@ extension Condition: Codable {
 
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
-    let text: String
-    do throws(TooDeep) {
-      text = try condition(PropertyPaths.of(Subject.self)).description
-    } catch {
+    guard !tree.isTooDeep else {
       throw EncodingError.invalidValue(
         self, .init(codingPath: encoder.codingPath, debugDescription: "It is nested too deep."))
     }
-    try container.encode(text)
+    try container.encode("\(named)")
   }
 }

@@ -71,16 +71,6 @@ extension PropertyReference {
 // MARK: With constants
 
 extension FieldReference where Value: FieldValueConvertible {
-  @inlinable
-  public static func == (field: FieldReference, value: Value) -> Condition<Subject> {
-    Condition(.comparison(field.property, .equal, value.fieldValue))
-  }
-
-  @inlinable
-  public static func != (field: FieldReference, value: Value) -> Condition<Subject> {
-    Condition(.comparison(field.property, .notEqual, value.fieldValue))
-  }
-
   /// Returns the condition that the field has one of the values.
   @inlinable @_disfavoredOverload
   public func isIn(_ values: some Sequence<Value>) -> Condition<Subject> {
@@ -89,26 +79,6 @@ extension FieldReference where Value: FieldValueConvertible {
 }
 
 extension FieldReference where Value: OrderedFieldValue {
-  @inlinable
-  public static func < (field: FieldReference, value: Value) -> Condition<Subject> {
-    Condition(.comparison(field.property, .less, value.fieldValue))
-  }
-
-  @inlinable
-  public static func <= (field: FieldReference, value: Value) -> Condition<Subject> {
-    Condition(.comparison(field.property, .lessOrEqual, value.fieldValue))
-  }
-
-  @inlinable
-  public static func > (field: FieldReference, value: Value) -> Condition<Subject> {
-    Condition(.comparison(field.property, .greater, value.fieldValue))
-  }
-
-  @inlinable
-  public static func >= (field: FieldReference, value: Value) -> Condition<Subject> {
-    Condition(.comparison(field.property, .greaterOrEqual, value.fieldValue))
-  }
-
   /// Returns the condition that the field lies between two values, both included.
   @inlinable
   public func isBetween(_ lower: Value, _ upper: Value) -> Condition<Subject> {

@@ -84,3 +84,171 @@ struct QueryPlanner {
       fixed: candidate.fixed, needsRows: planned.need.needsRows)
   }
 }
+
+// What one tree alone gives: the rows, and each index.
+
+extension QueryPlanner {
+  func rowsCandidate(_ planned: PlannedQuery) throws(StoreError) -> QueryCandidate {
+    var builder = KeyRangeBuilder(rowsOf: record.layout, planned.condition.terms, encoder)
+    let ranges = try builder.build()
+    let isOneRecord =
+      ranges.boundCount == record.layout.key.columns.count && ranges.ranges.count <= 1
+      && ranges.isFixed
+    return QueryCandidate(
+      access: .rows(ranges.ranges), said: ranges.said,
+      given: planned.order.given(
+        by: record.layout.key.columns, fixed: ranges.fixed, isIndex: false),
+      estimate: isOneRecord
+        ? ranges.ranges.count : try count(of: ranges.ranges, in: record.rows, planned),
+      fixed: ranges.fixed, isOneRecord: isOneRecord)
+  }
+
+  /// Nil for a partial index that may not have all of the records.
+  func indexCandidate(
+    _ place: Int, _ planned: PlannedQuery
+  ) throws(StoreError) -> QueryCandidate? {
+    let index = record.indexes[place]
+    let layout = record.layout
+    var said = ConjunctSet()
+    if let condition = index.layout.schema.condition {
+      guard planned.condition.implies(condition, in: layout) else { return nil }
+      said = planned.condition.conjuncts(impliedBy: condition, in: layout)
+    }
+    guard index.layout.schema.condition != nil || isOfUse(index.layout, planned) else { return nil }
+    guard try trees.isWhole(index.slot) else { return nil }
+    var builder = KeyRangeBuilder(index.layout, of: layout, planned.condition.terms, encoder)
+    let ranges = try builder.build()
+    return QueryCandidate(
+      access: .index(place, ranges.ranges), said: ranges.said.union(said),
+      given: planned.order.given(
+        by: index.layout.parts.columns, fixed: ranges.fixed, isIndex: true),
+      estimate: try count(of: ranges.ranges, in: index.slot, planned), fixed: ranges.fixed)
+  }
+
+  /// Returns true if an index of all records begins with what the condition or the order asks for.
+  private func isOfUse(_ index: IndexLayout, _ planned: PlannedQuery) -> Bool {
+    let first = index.parts.columns[0].column
+    return planned.condition.terms.contains { $0.column == Int(first) }
+      || planned.order.columns.first?.column == first
+  }
+
+  /// Returns the number of entries that a tree has in ranges; for many ranges, approximately.
+  private func count(
+    of ranges: [KeyRange], in tree: TreeSlot, _ planned: PlannedQuery
+  ) throws(StoreError) -> Int {
+    if ranges.isEmpty { return 0 }
+    if ranges.count == 1, ranges[0] == .all { return try trees.estimatedCount(in: tree) }
+    let sampled = ranges.prefix(8)
+    var count = 0
+    for range in sampled { count += try trees.estimatedCount(of: range, in: tree) }
+    return count * ranges.count / sampled.count
+  }
+}
+
+// What several trees give together, by primary keys.
+
+extension QueryPlanner {
+  /// Returns the intersection of the two best indexes, if each covers a part that the other does not.
+  ///
+  /// - Parameter candidates: The rows, then indexes.
+  func intersection(
+    of candidates: [QueryCandidate], _ planned: PlannedQuery
+  ) -> QueryCandidate? {
+    if candidates.count < 3 { return nil }
+    let said = candidates[1...].filter { !$0.said.isEmpty }
+    guard let first = said.min(by: { $0.estimate < $1.estimate }) else { return nil }
+    let others = said.filter {
+      !$0.said.isSubset(of: first.said) && !first.said.isSubset(of: $0.said)
+    }
+    guard let second = others.min(by: { $0.estimate < $1.estimate }),
+      case .index(let place, let ranges) = first.access,
+      case .index(let otherPlace, let otherRanges) = second.access
+    else { return nil }
+    return QueryCandidate(
+      access: .keys(.intersection([.index(place, ranges), .index(otherPlace, otherRanges)])),
+      said: first.said.union(second.said), given: byKey(planned),
+      estimate: first.estimate + second.estimate)
+  }
+
+  /// Returns the union of the alternatives of a conjunct, if there is an index for each.
+  func unionCandidate(
+    _ conjunct: Int, _ planned: PlannedQuery
+  ) throws(StoreError) -> QueryCandidate? {
+    guard case .or(let alternatives) = planned.condition.conjuncts[conjunct],
+      alternatives.count > 1, alternatives.count <= KeyRanges.most
+    else { return nil }
+    var sets: [KeySet] = []
+    var estimate = 0
+    var isAll = conjunct < ConjunctSet.most
+    for alternative in alternatives {
+      let condition = Conjunction(alternative, in: record.layout)
+      let inner = PlannedQuery(
+        query: FieldQuery(), need: .keysInAnyOrder, condition: condition, order: .byPrimaryKey,
+        recordCount: planned.recordCount)
+      guard let best = try bestSet(inner) else { return nil }
+      sets.append(best.set)
+      estimate += best.candidate.estimate
+      if best.candidate.said.count < condition.conjuncts.count { isAll = false }
+    }
+    var said = ConjunctSet()
+    if isAll { said.insert(conjunct) }
+    return QueryCandidate(
+      access: .keys(.union(sets)), said: said,
+      given: byKey(planned), estimate: estimate)
+  }
+
+  /// Returns the order that keys in their own order give.
+  private func byKey(_ planned: PlannedQuery) -> GivenOrder {
+    GivenOrder(extent: planned.order.columns.isEmpty ? .all : .nothing)
+  }
+
+  /// The narrowest that says something.
+  private func bestSet(
+    _ planned: PlannedQuery
+  ) throws(StoreError) -> (candidate: QueryCandidate, set: KeySet)? {
+    var best: (candidate: QueryCandidate, set: KeySet)?
+    let rows = try rowsCandidate(planned)
+    if !rows.said.isEmpty, case .rows(let ranges) = rows.access { best = (rows, .rows(ranges)) }
+    for place in record.indexes.indices {
+      guard let candidate = try indexCandidate(place, planned), !candidate.said.isEmpty,
+        case .index(_, let ranges) = candidate.access,
+        candidate.estimate < best?.candidate.estimate ?? .max
+      else { continue }
+      best = (candidate, .index(place, ranges))
+    }
+    return best
+  }
+}
+
+/// A query with what planning it found out.
+struct PlannedQuery {
+  let query: FieldQuery
+  let need: QueryNeed
+  let condition: Conjunction
+  let order: BoundOrder
+  let recordCount: Int
+
+  /// True if the records are the same in whatever order they come.
+  var isInAnyOrder: Bool {
+    if need.isOrdered || query.limit != nil || query.offset > 0 { return false }
+    return query.after.map { _ in false } ?? true
+  }
+}
+
+/// One way to find a query's records.
+struct QueryCandidate {
+  var access: QueryAccess
+  /// The conjuncts that need not be looked at again.
+  var said = ConjunctSet()
+  var given = GivenOrder()
+  /// About how many entries are read of what the access has.
+  var estimate: Int
+  var fixed: [FieldValue?] = []
+  var isOneRecord = false
+  var cost = 0.0
+
+  /// True if keys are found and put together first.
+  var isOfKeys: Bool {
+    if case .keys = access { true } else { false }
+  }
+}

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// The order of a query's records, and the record behind which the first comes.
 final class RecordOrder {
   let columns: BoundOrder
@@ -27,17 +29,28 @@ final class RecordOrder {
 extension RecordOrder {
   /// Adds the record at a source's place to keys that are to be sorted, unless it comes before the start.
   ///
+  /// - Returns: False if it was not added, as there are enough before it.
   /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
-  func add(_ source: RecordSource, to keys: inout SortedKeys) throws(StoreError) {
+  @discardableResult
+  func add(_ source: RecordSource, to keys: inout SortedKeys) throws(StoreError) -> Bool {
     if columns.columns.isEmpty || isByKey {
-      if hasStart, !isBehindStart(source.key) { return }
+      if hasStart, !isBehindStart(source.key) { return false }
       return try keys.add(source.key, keyLength: source.key.byteCount)
     }
     let (layout, encoder) = (record.layout, encoder)
     let reader = try RowReader(key: source.key, row: try source.row(), layout: layout)
     try columns.encode(reader, to: encoder)
-    if hasStart, !isBehindStart(encoder.key) { return }
-    try keys.add(encoder.key, keyLength: source.key.byteCount)
+    if hasStart, !isBehindStart(encoder.key) { return false }
+    return try keys.add(encoder.key, keyLength: source.key.byteCount)
+  }
+
+  /// Returns what rejects rows that come behind all of the keys; nil where each row has to be looked at.
+  func limit(behind keys: SortedKeys) -> QuickTerm? {
+    guard keys.isFull, keys.count > 0, let column = columns.columns.first else { return nil }
+    let layout = record.layout
+    var reader = KeyReader(keys.whole(0), layout: layout)
+    guard let value = try? reader.value(column) else { return nil }
+    return QuickTerm(notBehind: value, column, layout)
   }
 
   /// Returns true if the record at a source's place comes behind the start.
@@ -124,5 +137,51 @@ extension RecordOrder {
       try encoder.append(part, from: reader)
     }
     return encoder.key.array()
+  }
+}
+
+extension BoundOrder {
+  /// Puts together what a record is sorted by: bytes that sort as records do, of which the primary key is the
+  /// end.
+  ///
+  /// - Throws: `.corrupt` for a damaged record, `.limitExceeded`.
+  func encode(_ record: RowReader, to key: KeyEncoder) throws(StoreError) {
+    key.begin()
+    for column in columns { try key.appendSorted(column, from: record) }
+    key.appendRaw(record.key)
+  }
+}
+
+extension RowReader {
+  /// Returns true if a column's value is of numbers and none; those come behind all.
+  fileprivate func isNotANumber(_ column: KeyColumn) throws(StoreError) -> Bool {
+    guard column.place.kind != .key, !isNull(column.place) else { return false }
+    return switch column.type {
+    case .double, .date: double(column.place.index).isNaN
+    case .float: float(column.place.index).isNaN
+    case .decimal: try decimal(column.place.index).isNaN
+    default: false
+    }
+  }
+}
+
+extension KeyEncoder {
+  /// Appends what a record has in a column, so that it sorts as the value does, also where it is not a number.
+  ///
+  /// - Throws: `.corrupt`.
+  func appendSorted(_ column: KeyColumn, from record: RowReader) throws(StoreError) {
+    if try record.isNotANumber(column) {
+      appendNotANumber(column)
+    } else {
+      try append(column, from: record)
+    }
+  }
+
+  /// Appends what sorts behind every number.
+  fileprivate func appendNotANumber(_ column: KeyColumn) {
+    let mask: UInt8 = column.isDescending ? 0xff : 0
+    var bytes = [UInt8](repeating: 0xff ^ mask, count: column.type.fixedWidth ?? 1)
+    if column.form.contains(.isOptional) { bytes.insert(1 ^ mask, at: 0) }
+    appendRaw(bytes.rawSpan)
   }
 }

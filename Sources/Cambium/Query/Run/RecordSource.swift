@@ -67,3 +67,292 @@ enum RecordSource {
     }
   }
 }
+
+/// Records in the order of their rows, by primary key.
+final class RowSource {
+  let entries: RangeCursor
+  private let layout: RowLayout
+  private let condition: RowCondition?
+  /// Rejects rows that come behind enough others in the order that is wanted, where the tree is passed at once.
+  // One owner on one thread uses it, so accesses cannot overlap.
+  @exclusivity(unchecked) var limit: QuickTerm?
+
+  init(_ entries: RangeCursor, _ condition: RowCondition?, _ layout: RowLayout) {
+    self.entries = entries
+    self.condition = condition
+    self.layout = layout
+  }
+
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get {
+      let entries = entries
+      return unsafe _overrideLifetime(entries.key, borrowing: self)
+    }
+  }
+
+  @_lifetime(borrow self)
+  @inline(__always)
+  func row() throws(StoreError) -> RawSpan {
+    let entries = entries
+    return unsafe _overrideLifetime(try entries.value(), borrowing: self)
+  }
+
+  func next() throws(StoreError) -> Bool {
+    let limit = unsafe limit
+    if condition == nil, limit == nil { return try entries.next() }
+    if try entries.next(meeting: condition, within: limit, layout) != nil { return true }
+    while try entries.next() {
+      guard let condition else { return true }
+      if try meets(condition) { return true }
+      if try entries.next(meeting: condition, within: limit, layout) != nil { return true }
+    }
+    return false
+  }
+
+  /// Adds up a field of the present row and all behind it in the range. False where they have to be looked at one
+  /// by one.
+  func add(to sum: inout FieldSum) throws(StoreError) -> Bool {
+    if condition != nil { return false }
+    return try entries.add(to: &sum, layout)
+  }
+
+  @inline(__always)
+  private func meets(_ condition: RowCondition) throws(StoreError) -> Bool {
+    let (cursor, layout) = (entries.cursor, layout)
+    let record = try RowReader(key: cursor.key, row: try cursor.value(), layout: layout)
+    return try condition.holds(for: record)
+  }
+}
+
+/// Records in the order of an index.
+///
+/// The first is looked up alone, since there may be no other; then more and more together.
+final class IndexSource {
+  private let entries: RangeCursor
+  private let found: FoundRow
+  private let index: IndexLayout
+  private let layout: RowLayout
+  private let condition: RowCondition?
+  // One owner on one thread uses them, so accesses cannot overlap.
+  /// The highest number of entries still needed, to be read ahead; 0 if none.
+  @exclusivity(unchecked) private var wantedCount: Int
+  /// The number of entries that are read ahead next.
+  @exclusivity(unchecked) private var size = 1
+  /// The entries that were read ahead: their keys, and which have a value.
+  @exclusivity(unchecked) private var readKeys = KeyBatch()
+  @exclusivity(unchecked) private var readValues: [Bool] = []
+  /// The present one of them; -1 where it is the one that the cursor stands on.
+  @exclusivity(unchecked) private var place = -1
+  /// The offset of the primary key in the key of the cursor's entry; -1 if it is a copy of the value.
+  @exclusivity(unchecked) private var keyStart = 0
+  @exclusivity(unchecked) private var keyCopy: [UInt8] = []
+
+  /// - Parameter wantedCount: How many records are wanted at most; 0 where their rows are not.
+  init(
+    _ entries: RangeCursor, _ index: IndexLayout, _ condition: RowCondition?, _ found: FoundRow,
+    _ layout: RowLayout, wantedCount: Int
+  ) {
+    self.entries = entries
+    self.index = index
+    self.condition = condition
+    self.found = found
+    self.layout = layout
+    unsafe self.wantedCount = condition == nil || wantedCount == 0 ? wantedCount : .max
+  }
+
+  func next() throws(StoreError) -> Bool {
+    while try nextEntry() {
+      guard let condition else { return true }
+      if try found.meets(condition, key) { return true }
+    }
+    return false
+  }
+
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get {
+      if unsafe place >= 0, let ahead = unsafe found.ahead {
+        return unsafe _overrideLifetime(ahead.key(place), borrowing: self)
+      }
+      if unsafe keyStart < 0 {
+        let copy = unsafe keyCopy
+        return unsafe _overrideLifetime(copy.rawSpan, borrowing: self)
+      }
+      let entries = entries
+      let key = entries.key
+      return unsafe _overrideLifetime(
+        key.part(keyStart, key.byteCount - keyStart), borrowing: self)
+    }
+  }
+
+  @_lifetime(borrow self)
+  func row() throws(StoreError) -> RawSpan {
+    let found = found
+    return unsafe _overrideLifetime(try found.row(of: key), borrowing: self)
+  }
+
+  /// The number of entries read so far.
+  var entryCount: Int {
+    unsafe place < 0 ? entries.count : entries.count - readKeys.count + place + 1
+  }
+
+  var rowCount: Int { unsafe found.rowCount }
+}
+
+// MARK: Entries
+
+extension IndexSource {
+  private func nextEntry() throws(StoreError) -> Bool {
+    if unsafe place >= 0 {
+      unsafe place += 1
+      if unsafe place < readKeys.count {
+        unsafe found.move(to: place)
+        return true
+      }
+    }
+    unsafe place = -1
+    guard try entries.next() else { return false }
+    if unsafe size > 1, unsafe wantedCount > 0, let ahead = found.begin() {
+      try read(ahead)
+      return true
+    }
+    try findKey()
+    found.move()
+    unsafe size = 8
+    unsafe wantedCount = max(0, wantedCount - 1)
+    return true
+  }
+
+  private func findKey() throws(StoreError) {
+    let (entries, layout) = (entries, layout)
+    let value = try entries.value()
+    let key = try index.soughtKey(key: entries.key, value: value, layout: layout)
+    // Of a key that ends with it nothing is copied.
+    if value.byteCount == 0 {
+      unsafe keyStart = entries.key.byteCount - key.byteCount
+    } else {
+      unsafe keyStart = -1
+      unsafe keyCopy.assign(key)
+    }
+  }
+
+  /// Reads the entry that the cursor stands on, and the next.
+  private func read(_ ahead: RowsAhead) throws(StoreError) {
+    let count = unsafe min(size, wantedCount)
+    unsafe readKeys.removeAll()
+    unsafe readValues.removeAll(keepingCapacity: true)
+    let (entries, layout) = (entries, layout)
+    while true {
+      let value = try entries.value()
+      ahead.append(try index.soughtKey(key: entries.key, value: value, layout: layout))
+      unsafe readKeys.append(entries.key)
+      unsafe readValues.append(value.byteCount > 0)
+      guard ahead.count < count, try entries.next() else { break }
+    }
+    unsafe size = RowsAhead.countMax
+    unsafe wantedCount -= ahead.count
+    unsafe place = 0
+    found.move(to: 0)
+  }
+
+  /// The key of the index's entry.
+  var entryKey: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      let entries = entries
+      if unsafe place < 0 { return unsafe _overrideLifetime(entries.key, borrowing: self) }
+      return unsafe _overrideLifetime(readKeys.key(place), borrowing: self)
+    }
+  }
+
+  /// Returns true if the index's entry has a value.
+  func entryHasValue() throws(StoreError) -> Bool {
+    if unsafe place >= 0 { return unsafe readValues[place] }
+    let entries = entries
+    return try entries.value().byteCount > 0
+  }
+}
+
+/// Records whose primary keys are known.
+@usableFromInline
+final class KeySource {
+  private let found: FoundRow
+  /// The number of entries read to find the keys.
+  let entryCount: Int
+  private let keys: SortedKeys
+  private let condition: RowCondition?
+  /// True if rows may not be there, as in a transaction that goes on.
+  private let isChanging: Bool
+  // One owner on one thread uses it, so accesses cannot overlap.
+  @exclusivity(unchecked) private var place = -1
+  /// The first of the keys that are looked up ahead, and the one behind the last.
+  @exclusivity(unchecked) private var aheadStart = 0
+  @exclusivity(unchecked) private var aheadEnd = 0
+
+  init(
+    _ keys: SortedKeys, _ condition: RowCondition?, _ found: FoundRow, isChanging: Bool,
+    entryCount: Int
+  ) {
+    self.keys = keys
+    self.condition = condition
+    self.found = found
+    self.isChanging = isChanging
+    self.entryCount = entryCount
+  }
+
+  @usableFromInline
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    get {
+      let keys = keys
+      return unsafe _overrideLifetime(keys.key(place), borrowing: self)
+    }
+  }
+
+  @usableFromInline
+  @_lifetime(borrow self)
+  func row() throws(StoreError) -> RawSpan {
+    let found = found
+    return unsafe _overrideLifetime(try found.row(of: key), borrowing: self)
+  }
+
+  @usableFromInline
+  func next() throws(StoreError) -> Bool {
+    while unsafe place + 1 < keys.count {
+      unsafe place += 1
+      move()
+      if isChanging, try !found.isThere(key) { continue }
+      guard let condition else { return true }
+      if try found.meets(condition, key) { return true }
+    }
+    return false
+  }
+
+  private func move() {
+    if unsafe place >= aheadEnd { lookAhead() }
+    if unsafe place < aheadEnd {
+      unsafe found.move(to: place - aheadStart)
+    } else {
+      found.move()
+    }
+  }
+
+  private func lookAhead() {
+    let left = unsafe keys.count - place
+    guard left > 1, let ahead = found.begin() else { return }
+    unsafe aheadStart = place
+    unsafe aheadEnd = place + min(left, RowsAhead.countMax)
+    let keys = keys
+    for next in unsafe aheadStart..<aheadEnd { ahead.append(keys.key(next)) }
+  }
+
+  /// Leaves out the next `count`, which need not meet anything.
+  func skip(_ count: Int) {
+    unsafe place = min(place + count, keys.count - 1)
+  }
+
+  var rowCount: Int { unsafe found.rowCount }
+}

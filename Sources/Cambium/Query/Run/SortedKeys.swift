@@ -29,6 +29,9 @@ struct SortedKeys {
 
   var count: Int { entries.count }
 
+  /// True if another is kept only in place of the last of these, which is first as long as keys are added.
+  var isFull: Bool { limit.map { entries.count >= $0 } ?? false }
+
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     entries.removeAll(keepingCapacity: true)
@@ -41,21 +44,24 @@ struct SortedKeys {
 extension SortedKeys {
   /// Adds a primary key, which `key` ends with.
   ///
+  /// - Returns: False if there are enough before it.
   /// - Complexity: Constant time; with a limit, O(log limit) for those that are among the first so far.
   /// - Throws: `.sortTooLarge` where it gets too much to be sorted in memory.
-  mutating func add(_ key: RawSpan, keyLength: Int) throws(StoreError) {
+  @discardableResult
+  mutating func add(_ key: RawSpan, keyLength: Int) throws(StoreError) -> Bool {
     let head = key.head(0)
     if let limit, entries.count >= limit {
-      guard limit > 0, isBefore(key, head, entries[0]) else { return }
+      guard limit > 0, isBefore(key, head, entries[0]) else { return false }
       let entry = try stored(key, head, keyLength)
       garbage += Int(entries[0].length)
       entries[0] = entry
       sink(0)
       if garbage > 1 << 16, garbage > bytes.count / 2 { compact() }
-      return
+      return true
     }
     entries.append(try stored(key, head, keyLength))
     if limit != nil { rise(entries.count - 1) }
+    return true
   }
 
   /// Adds all of `other` behind these; both are sorted.

@@ -194,3 +194,151 @@ extension ConditionParser {
     }
   }
 }
+
+extension ConditionParser {
+  mutating func comparison(
+    _ left: ParsedCondition, _ found: ConditionOperator, from start: Int, depth: Int
+  ) throws(ConditionSyntaxError) -> FieldCondition {
+    let (one, isBare, _) = try expression(left, at: start)
+    if case .comparison(let comparison) = found {
+      let place = index
+      let right = try parse(.coalescing, depth: depth - 1)
+      let (other, isOtherBare, _) = try expression(right, at: place)
+      return Self.comparison(one, comparison, other, isPlain: isBare && isOtherBare)
+    }
+    guard case .field(let field) = one, isBare else { throw error("a field", at: start) }
+    switch found {
+    case .isIn:
+      try expect("[")
+      return .isIn(field: field, try values(to: "]", depth: depth - 1))
+    case .between:
+      let lower = try value(depth: depth - 1)
+      guard takeWord("and") || take("&&") else { throw error("“and”") }
+      return .between(field: field, lower, try value(depth: depth - 1))
+    case .has: return .contains(field: field, try value(depth: depth - 1))
+    case .isNull:
+      let isNot = takeWord("not")
+      guard takeWord("null", "nil") else { throw error("“null”") }
+      return .comparison(field: field, isNot ? .notEqual : .equal, .null)
+    case .match(let kind): return try match(field, kind, depth: depth)
+    default: throw error("an operator")
+    }
+  }
+
+  /// A field and a value, in whichever order, are compared as such; all else is computed.
+  private static func comparison(
+    _ one: FieldExpression, _ comparison: FieldCondition.Comparison, _ other: FieldExpression,
+    isPlain: Bool
+  ) -> FieldCondition {
+    switch (one, other) {
+    case (.field(let field), .value(let value)) where isPlain:
+      .comparison(field: field, comparison, value)
+    case (.value(let value), .field(let field)) where isPlain:
+      .comparison(field: field, comparison.exchanged, value)
+    default: .computed(one, comparison, other)
+    }
+  }
+
+  private mutating func match(
+    _ field: String, _ kind: TextMatch.Kind, depth: Int
+  ) throws(ConditionSyntaxError) -> FieldCondition {
+    var options: TextMatch.Options = []
+    if take("[") {
+      guard case .name(let letters, isQuoted: false) = next,
+        letters.lowercased().allSatisfy({ $0 == "c" || $0 == "d" })
+      else { throw error("c, d or cd") }
+      index += 1
+      if letters.lowercased().contains("c") { options.insert(.caseInsensitive) }
+      if letters.lowercased().contains("d") { options.insert(.diacriticInsensitive) }
+      try expect("]")
+    }
+    let start = index
+    switch try value(depth: depth - 1) {
+    case .string(let text): return .match(field: field, TextMatch(kind, text, options))
+    case let value where kind == .contains && options.isEmpty:
+      return .contains(field: field, value)
+    default: throw error("a string", at: start)
+    }
+  }
+}
+
+extension ConditionParser {
+  mutating func value(depth: Int) throws(ConditionSyntaxError) -> FieldValue {
+    guard depth > 0 else { throw error("less nesting") }
+    let start = index
+    index += next == .end ? 0 : 1
+    switch tokens[start].kind {
+    case .string(let text): return .string(text)
+    case .integer(let value):
+      return Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
+    case .double(let value): return .double(value)
+    case .typed(let type, let text):
+      guard let value = FieldValue(type, text) else {
+        throw error(
+          "unsigned, float, double, decimal, date, data, uuid or url, and such a value", at: start)
+      }
+      return value
+    case .sign("["): return .array(try values(to: "]", depth: depth - 1))
+    case .sign("{"): return .composite(try parts(depth: depth - 1))
+    case .sign("-"):
+      switch next {
+      case .integer(let value) where value <= UInt64(Int64.max) + 1:
+        index += 1
+        return .integer(Int64(truncatingIfNeeded: 0 &- value))
+      case .double(let value):
+        index += 1
+        return .double(-value)
+      default: throw error("a number that fits")
+      }
+    case .name(let name, isQuoted: false):
+      switch name.lowercased() {
+      case "true": return .boolean(true)
+      case "false": return .boolean(false)
+      case "null", "nil": return .null
+      default: throw error("a value", at: start)
+      }
+    default: throw error("a value", at: start)
+    }
+  }
+
+  mutating func values(
+    to end: String, depth: Int
+  ) throws(ConditionSyntaxError) -> [FieldValue] {
+    var values: [FieldValue] = []
+    if take(end) { return values }
+    repeat { values.append(try value(depth: depth)) } while take(",")
+    try expect(end)
+    return values
+  }
+
+  private mutating func parts(depth: Int) throws(ConditionSyntaxError) -> [String: FieldValue] {
+    var parts: [String: FieldValue] = [:]
+    if take("}") { return parts }
+    repeat {
+      guard case .string(let name) = next else { throw error("the name of a part, in quotes") }
+      index += 1
+      try expect(":")
+      parts[name] = try value(depth: depth)
+    } while take(",")
+    try expect("}")
+    return parts
+  }
+}
+
+/// The place and reason for which a text is not a condition.
+public struct ConditionSyntaxError: Error, Hashable, Sendable {
+  /// The line, counted from 1.
+  public let line: Int
+  /// The column, counted from 1, in Unicode scalars.
+  public let column: Int
+  /// The expected text: "a value".
+  public let expected: String
+  /// The text that was found instead: "“)”".
+  public let found: String
+}
+
+extension ConditionSyntaxError: CustomStringConvertible {
+  public var description: String {
+    "line \(line), column \(column): \(expected) was expected, but found \(found)."
+  }
+}

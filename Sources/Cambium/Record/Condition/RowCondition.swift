@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// A condition on a record's fields, bound to where its rows have them: it is decided on their bytes.
 ///
 /// It is a list of terms, each with the term to ask next when it holds and when it does not. What it means
@@ -45,4 +47,78 @@ struct RowOperands: Sendable {
   var computed = ComputedTerms()
   /// The ways in which the parts of the primary key are skipped.
   var keyParts: [KeySkip] = []
+}
+
+/// The values of a list, so that one is found among them without looking at all.
+struct RowList: Sendable {
+  private enum Values: Sendable {
+    case words([UInt64])
+    case bytes([UInt8], ends: [Int])
+    case decimals(Set<DecimalParts>)
+  }
+
+  private let values: Values
+
+  init(words: [UInt64]) {
+    values = .words(Array(Set(words)).sorted())
+  }
+
+  init(bytes runs: [[UInt8]]) {
+    var bytes: [UInt8] = []
+    var ends: [Int] = []
+    for run in runs.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      bytes += run
+      ends.append(bytes.count)
+    }
+    values = .bytes(bytes, ends: ends)
+  }
+
+  init(decimals: [DecimalParts]) {
+    values = .decimals(Set(decimals))
+  }
+}
+
+extension RowList {
+  func contains(_ word: UInt64) -> Bool {
+    guard case .words(let words) = values else { return false }
+    var low = 0
+    var high = words.count
+    while low < high {
+      let middle = (low &+ high) / 2
+      if words[middle] < word { low = middle &+ 1 } else { high = middle }
+    }
+    return low < words.count && words[low] == word
+  }
+
+  func contains(_ value: DecimalParts) -> Bool {
+    guard case .decimals(let decimals) = values, !value.isNaN else { return false }
+    return decimals.contains(value)
+  }
+
+  func contains(_ bytes: RawSpan) -> Bool {
+    find { run in bytes.compare(run) }
+  }
+
+  /// Returns true if one of the values is what `bytes` begins with; none begins with another.
+  func containsStart(of bytes: RawSpan) -> Bool {
+    find { run in
+      let order = bytes.part(0, min(bytes.byteCount, run.byteCount)).compare(run)
+      return order
+    }
+  }
+
+  /// - Parameter order: Compares the sought key with a value: before, with, or after it.
+  private func find(_ order: (RawSpan) -> Int) -> Bool {
+    guard case .bytes(let bytes, let ends) = values else { return false }
+    var low = 0
+    var high = ends.count
+    while low < high {
+      let middle = (low + high) / 2
+      let start = middle == 0 ? 0 : ends[middle - 1]
+      let order = order(bytes.rawSpan.part(start, ends[middle] - start))
+      if order == 0 { return true }
+      if order > 0 { low = middle + 1 } else { high = middle }
+    }
+    return false
+  }
 }

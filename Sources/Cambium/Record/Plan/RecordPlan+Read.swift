@@ -25,7 +25,7 @@ extension RecordPlan {
     try unsafe readKey(record, row.key)
     var index = 0
     do throws(StoreError) {
-      try unsafe readColumns(record, row, &index)
+      try unsafe readColumns(record, row, &index, before: reads.count)
     } catch {
       unsafe destroy(record, before: index)
       unsafe destroyKey(record, before: keySteps.count)
@@ -33,12 +33,13 @@ extension RecordPlan {
     }
   }
 
-  /// Does all steps from the one at `index` on, which afterwards is the one that threw.
+  /// Does the steps from the one at `index` to that before `end`; if one throws, `index` is its place.
   @inline(never)
   private func readColumns(
-    _ record: UnsafeMutableRawPointer, _ row: borrowing RowReader, _ index: inout Int
+    _ record: UnsafeMutableRawPointer, _ row: borrowing RowReader, _ index: inout Int,
+    before end: Int
   ) throws(StoreError) {
-    while index < reads.count {
+    while index < end {
       let step = reads[index]
       let property = unsafe record + Int(step.offset)
       switch step.action {
@@ -154,6 +155,62 @@ extension RecordPlan {
     for step in keySteps[..<end] {
       let property = unsafe record + Int(step.offset)
       unsafe destroy(property, step.action, isOptional: false, detail: step.detail)
+    }
+  }
+}
+
+// MARK: Single properties
+
+/// A property that can be read without the rest of its record.
+@usableFromInline
+struct PropertyPlace {
+  /// The step that reads it: of those of the key, or of the row.
+  fileprivate let step: Int
+  let isInKey: Bool
+}
+
+extension RecordPlan {
+  /// Returns where the property that a field is stored of is read; nil for what is read with its whole record: composites,
+  /// what is in an optional one, and properties of a type with its own coding.
+  ///
+  /// - Parameter column: The place of the field in the layout's columns.
+  func place(of property: PropertyReference, column: Int) -> PropertyPlace? {
+    if let step = keySteps.firstIndex(where: { Int($0.column.column) == column }) {
+      return Int(keySteps[step].offset) == property.offset
+        ? PropertyPlace(step: step, isInKey: true) : nil
+    }
+    let place = layout.columns[column].place
+    let found = reads.firstIndex { step in
+      switch step.action {
+      case .transient, .composite, .compositeEnd: false
+      default: step.place == place
+      }
+    }
+    guard let found, reads[found].composites == 0,
+      Int(reads[found].offset) == property.offset
+    else { return nil }
+    return PropertyPlace(step: found, isInKey: false)
+  }
+
+  /// Fills one property, which has no value yet, from the key or the row of its record. It has none either if this throws.
+  ///
+  /// - Throws: as `read` of a whole record.
+  @usableFromInline
+  func read(
+    property: UnsafeMutableRawPointer, at place: PropertyPlace, key: RawSpan, row: RawSpan,
+    blobs: BlobFinder?
+  ) throws(StoreError) {
+    let layout = layout
+    var index = place.step
+    if place.isInKey {
+      let step = keySteps[index]
+      var reader = KeyReader(key, layout: layout)
+      try reader.skip(index)
+      try unsafe readKey(property - Int(step.offset), &reader, step)
+    } else {
+      let reader = try RowReader(key: key, row: row, layout: layout, blobs: blobs)
+      try unsafe readColumns(
+        property - Int(reads[index].offset), reader, &index, before: index + 1)
     }
   }
 }

@@ -132,7 +132,7 @@ struct KeptFieldQuery: Codable {
     }
     var query = Query<Subject>(limit: limit, offset: offset ?? 0, after: after?.map(\.value))
     if let fields = condition.fields {
-      query.condition = Condition(ConditionTree(try FieldCondition(parsing: fields), property))
+      query.condition = Condition(PropertyCondition(try FieldCondition(parsing: fields), property))
     }
     query.order = (order ?? []).map { order in
       Order(

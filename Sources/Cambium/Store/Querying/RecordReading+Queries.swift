@@ -205,7 +205,6 @@ extension RecordReading where Self: ~Copyable {
   /// Returns the identifiers of a query's records.
   ///
   /// - Throws: as `select(_:from:)`.
-  @inlinable
   public func ids<Subject: Record & Identifiable>(
     _ query: Query<Subject>
   ) throws -> [Subject.ID] {

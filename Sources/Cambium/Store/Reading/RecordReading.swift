@@ -36,16 +36,19 @@ extension RecordReading where Self: ~Copyable {
   /// Returns the records with these primary keys, in their order. Each key has one part; keys without a record are left
   /// out.
   ///
+  /// - Complexity: A lookup for each, several at a time.
   /// - Throws: as `fetch(_:key:)`.
   @inlinable
   public func fetch<Subject: Record, Keys: Sequence>(
     _ type: Subject.Type, keys: Keys
   ) throws -> [Subject] where Keys.Element: FieldValueConvertible {
-    let reader = try recordReader()
+    let rows = try recordReader().rows(of: type)
     var records: [Subject] = []
     for key in keys {
-      if let record = try reader.fetch(type, key: [key]) { records.append(record) }
+      try rows.append(key: key)
+      if rows.isFull { try rows.load { record in records.append(record) } }
     }
+    try rows.load { record in records.append(record) }
     return records
   }
 

@@ -71,7 +71,7 @@ import Testing
       for number in 0..<Self.count {
         let condition: Condition<Member> =
           \.age >= number && \.name.first == "a name" && \.isMember == true
-        if case .both = condition.tree { depth &+= 1 }
+        if case .and = condition.tree.tree { depth &+= 1 }
       }
     }
     print("made: \(made) ns")
@@ -80,7 +80,7 @@ import Testing
         let condition = Condition<Member> {
           $0.age >= number && $0.name.first == "a name" && $0.isMember == true
         }
-        if case .both = condition.tree { depth &+= 1 }
+        if case .and = condition.tree.tree { depth &+= 1 }
       }
     }
     print("made in a closure: \(closure) ns")

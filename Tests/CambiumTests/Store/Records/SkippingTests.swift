@@ -59,7 +59,9 @@ private enum Levels {
     #expect(storeError { try store.fetch(Known.self) } == error)
     #expect(storeError { try store.fetch(Known.self, key: 2) } == error)
     #expect(storeError { try store.fetch(Known.self, where: \.name != "") } == error)
-    #expect(storeError { try store.select(\.name, from: Query<Known>()) } == error)
+    #expect(storeError { try store.select(\.level, from: Query<Known>()) } == error)
+    // What is not asked for is not read.
+    #expect(try store.select(\.id, \.name, from: Query<Known>()).map(\.0) == [0, 1, 2, 3])
     #expect(
       storeError {
         try store.write { try $0.update(Known.self, where: \.id == 2) { $0.name = "" } }

@@ -1,0 +1,291 @@
+/// A condition on properties of a Swift type, which are not yet fields of a store, and how deep it is nested.
+@usableFromInline
+struct PropertyCondition: Hashable, Sendable {
+  @usableFromInline typealias Tree = ConditionTree<PropertyReference>
+
+  let tree: Tree
+  private let depth: Int
+  /// The depth of the deepest operand that stays whole where the condition is joined to others by *and*, or by *or*.
+  private let andDepth: Int
+  private let orDepth: Int
+
+  private init(_ tree: Tree, depth: Int, and andDepth: Int? = nil, or orDepth: Int? = nil) {
+    self.tree = tree
+    self.depth = depth
+    self.andDepth = andDepth ?? depth
+    self.orDepth = orDepth ?? depth
+  }
+
+  /// Creates a condition of one term.
+  @usableFromInline
+  init(_ term: Tree) {
+    self.init(term, depth: 1)
+  }
+
+  /// Creates the condition on the properties that `property` finds for names.
+  init(_ condition: FieldCondition, _ property: (String) -> PropertyReference) {
+    if condition.isDeeper(than: Self.depthMax) {
+      self = .tooDeep
+    } else {
+      let tree = condition.named(property)
+      self.init(tree, depth: tree.depth)
+    }
+  }
+
+  /// A condition that is nested so deep that looking at it could exhaust the stack: it is refused when it is checked.
+  static var tooDeep: PropertyCondition { PropertyCondition(.or([]), depth: .max) }
+
+  var isTooDeep: Bool { depth == .max }
+
+  /// Returns a condition that is nested as deep.
+  func with(_ tree: Tree) -> PropertyCondition { PropertyCondition(tree, depth: depth) }
+}
+
+// MARK: Terms
+
+extension PropertyCondition {
+  @inlinable @inline(__always)
+  static func comparison(
+    _ property: PropertyReference, _ comparison: FieldComparison, _ value: FieldValue
+  ) -> PropertyCondition {
+    PropertyCondition(.comparison(field: property, comparison, value))
+  }
+
+  @inlinable
+  static func isIn(_ property: PropertyReference, _ values: [FieldValue]) -> PropertyCondition {
+    PropertyCondition(.isIn(field: property, values))
+  }
+
+  @inlinable
+  static func match(_ property: PropertyReference, _ match: TextMatch) -> PropertyCondition {
+    PropertyCondition(.match(field: property, match))
+  }
+
+  @inlinable
+  static func contains(_ property: PropertyReference, _ value: FieldValue) -> PropertyCondition {
+    PropertyCondition(.contains(field: property, value))
+  }
+
+  /// A property compared with a value is a comparison, whichever comes first; all else is computed.
+  @usableFromInline
+  static func comparison(
+    _ one: PropertyExpression, _ comparison: FieldComparison, _ other: PropertyExpression
+  ) -> PropertyCondition {
+    switch (one.tree, other.tree) {
+    case (.field(let property), .value(let value)): .comparison(property, comparison, value)
+    case (.value(let value), .field(let property)):
+      .comparison(property, comparison.exchanged, value)
+    default: .computed(one, comparison, other)
+    }
+  }
+
+  @usableFromInline
+  static func computed(
+    _ one: PropertyExpression, _ comparison: FieldComparison, _ other: PropertyExpression
+  ) -> PropertyCondition {
+    nested(max(one.depth, other.depth), .computed(one.tree, comparison, other.tree))
+  }
+}
+
+// MARK: Putting together
+
+extension PropertyCondition {
+  private static var depthMax: Int { 100 }
+  /// How deep terms are put together in pairs before they are gathered in a list, so that a thousand of them do
+  /// not nest a thousand deep.
+  private static var pairDepthMax: Int { 50 }
+
+  private static func nested(
+    _ depth: Int, _ tree: @autoclosure () -> Tree, and andDepth: Int? = nil,
+    or orDepth: Int? = nil
+  ) -> PropertyCondition {
+    guard depth < depthMax else { return .tooDeep }
+    return PropertyCondition(tree(), depth: depth + 1, and: andDepth, or: orDepth)
+  }
+
+  @usableFromInline
+  static func both(_ one: PropertyCondition, _ other: PropertyCondition) -> PropertyCondition {
+    let depth = max(one.depth, other.depth)
+    let operandDepth = max(one.andDepth, other.andDepth)
+    if depth < pairDepthMax {
+      return nested(depth, .and([one.tree, other.tree]), and: operandDepth)
+    }
+    if depth == .max { return .tooDeep }
+    let gathered = GatheredTrees(one.tree, other.tree, isAnd: true)
+    let whole = operandDepth + (gathered.hasWholeList ? 2 : 0)
+    return nested(whole + 1, gathered.tree, and: whole)
+  }
+
+  @usableFromInline
+  static func either(_ one: PropertyCondition, _ other: PropertyCondition) -> PropertyCondition {
+    let depth = max(one.depth, other.depth)
+    let operandDepth = max(one.orDepth, other.orDepth)
+    if depth < pairDepthMax {
+      return nested(depth, .or([one.tree, other.tree]), or: operandDepth)
+    }
+    if depth == .max { return .tooDeep }
+    let gathered = GatheredTrees(one.tree, other.tree, isAnd: false)
+    let whole = operandDepth + (gathered.hasWholeList ? 2 : 0)
+    return nested(whole + 1, gathered.tree, or: whole)
+  }
+
+  static func all(_ conditions: [PropertyCondition]) -> PropertyCondition {
+    nested(conditions.map(\.depth).max() ?? 0, .and(conditions.map(\.tree)))
+  }
+
+  static func any(_ conditions: [PropertyCondition]) -> PropertyCondition {
+    nested(conditions.map(\.depth).max() ?? 0, .or(conditions.map(\.tree)))
+  }
+
+  @usableFromInline
+  static func not(_ condition: PropertyCondition) -> PropertyCondition {
+    nested(condition.depth, .not(condition.tree))
+  }
+}
+
+/// A list of trees that were joined by twos: fifty of them are one element of it, so that joining a hundred thousand, one
+/// after the other, copies few.
+private struct GatheredTrees {
+  /// The most elements of a list that is copied into another; a longer one becomes one element of it.
+  private static var copiedCountMax: Int { 4_096 }
+
+  private let isAnd: Bool
+  private var elements: [PropertyCondition.Tree] = []
+  /// The terms after them.
+  private var last: [PropertyCondition.Tree] = []
+  /// True if a long list is an element.
+  private(set) var hasWholeList = false
+
+  init(_ one: PropertyCondition.Tree, _ other: PropertyCondition.Tree, isAnd: Bool) {
+    self.isAnd = isAnd
+    gather(one)
+    gather(other)
+    endLast()
+  }
+
+  var tree: PropertyCondition.Tree { list(elements) }
+
+  private func list(_ trees: [PropertyCondition.Tree]) -> PropertyCondition.Tree {
+    isAnd ? .and(trees) : .or(trees)
+  }
+
+  private mutating func gather(_ tree: PropertyCondition.Tree) {
+    let operands: [PropertyCondition.Tree]
+    switch tree {
+    case .and(let parts) where isAnd: operands = parts
+    case .or(let parts) where !isAnd: operands = parts
+    default: return last.append(tree)
+    }
+    if operands.count == 2 {
+      for operand in operands { gather(operand) }
+    } else if operands.count <= Self.copiedCountMax {
+      endLast()
+      elements += operands
+    } else {
+      last.append(tree)
+      hasWholeList = true
+    }
+  }
+
+  private mutating func endLast() {
+    if last.isEmpty { return }
+    elements.append(last.count == 1 ? last[0] : list(last))
+    last = []
+  }
+}
+
+extension ConditionTree {
+  /// The number of levels to which it is nested.
+  fileprivate var depth: Int {
+    switch self {
+    case .comparison, .isIn, .match, .contains: 1
+    case .computed(let one, _, let other): 1 + max(one.depth, other.depth)
+    case .and(let operands), .or(let operands): 1 + (operands.map(\.depth).max() ?? 0)
+    case .not(let operand): 1 + operand.depth
+    }
+  }
+}
+
+// MARK: - Computed values
+
+/// A value that is computed of properties, and how deep it is nested.
+@usableFromInline
+struct PropertyExpression: Hashable, Sendable {
+  @usableFromInline typealias Tree = ExpressionTree<PropertyReference>
+
+  let tree: Tree
+  fileprivate let depth: Int
+
+  private static var depthMax: Int { 50 }
+
+  private init(_ tree: Tree, depth: Int) {
+    self.tree = tree
+    self.depth = depth
+  }
+
+  /// The property, if it is one and nothing else.
+  var property: PropertyReference? {
+    if case .field(let property) = tree { property } else { nil }
+  }
+
+  /// The value, if it is a constant.
+  var constant: FieldValue? {
+    if case .value(let value) = tree { value } else { nil }
+  }
+
+  @usableFromInline
+  static func property(_ property: PropertyReference) -> PropertyExpression {
+    PropertyExpression(.field(property), depth: 1)
+  }
+
+  @usableFromInline
+  static func value(_ value: FieldValue) -> PropertyExpression {
+    PropertyExpression(.value(value), depth: 1)
+  }
+
+  @usableFromInline
+  static func arithmetic(
+    _ one: PropertyExpression, _ operation: FieldArithmetic, _ other: PropertyExpression
+  ) -> PropertyExpression {
+    nested(max(one.depth, other.depth), .arithmetic(one.tree, operation, other.tree))
+  }
+
+  @usableFromInline
+  static func coalesced(
+    _ one: PropertyExpression, _ other: PropertyExpression
+  ) -> PropertyExpression {
+    nested(max(one.depth, other.depth), .coalesced(one.tree, other.tree))
+  }
+
+  @usableFromInline
+  static func negated(_ operand: PropertyExpression) -> PropertyExpression {
+    nested(operand.depth, .negated(operand.tree))
+  }
+
+  @usableFromInline
+  static func length(_ operand: PropertyExpression) -> PropertyExpression {
+    nested(operand.depth, .length(operand.tree))
+  }
+
+  @usableFromInline
+  static func lowercased(_ operand: PropertyExpression) -> PropertyExpression {
+    nested(operand.depth, .lowercased(operand.tree))
+  }
+
+  private static func nested(_ depth: Int, _ tree: @autoclosure () -> Tree) -> PropertyExpression {
+    // One that is too deep is nothing, and so is refused with the condition that has it.
+    guard depth < depthMax else { return PropertyExpression(.negated(.value(.null)), depth: .max) }
+    return PropertyExpression(tree(), depth: depth + 1)
+  }
+}
+
+extension ExpressionTree {
+  fileprivate var depth: Int {
+    switch self {
+    case .field, .value: 1
+    case .arithmetic(let one, _, let other), .coalesced(let one, let other):
+      1 + max(one.depth, other.depth)
+    case .negated(let operand), .length(let operand), .lowercased(let operand): 1 + operand.depth
+    }
+  }
+}

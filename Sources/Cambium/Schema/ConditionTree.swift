@@ -1,0 +1,234 @@
+/// A condition on a record's fields, as data. `Field` is how fields are named: `FieldCondition` has their stored names, and
+/// is what partial indexes and queries have; typed conditions have properties, and are translated.
+///
+/// Null equals null and nothing else; it is neither below nor above anything, so a comparison of order with it is false.
+/// It has no text, contains nothing, and is in a list only if the list has it.
+/// Strings compare by their UTF-8 bytes. NaN differs from everything, itself included.
+public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
+  /// How two values compare.
+  public typealias Comparison = FieldComparison
+  /// A value computed of fields.
+  public typealias Expression = ExpressionTree<Field>
+
+  // Making one is to cost little, so a term is in place and only what has parts takes memory.
+
+  case comparison(field: Field, Comparison, FieldValue)
+  /// The field has one of the values; false if there are none.
+  case isIn(field: Field, [FieldValue])
+  /// The text of a string or URL matches.
+  case match(field: Field, TextMatch)
+  /// An array has an element.
+  case contains(field: Field, FieldValue)
+  /// Two computed values compare so.
+  indirect case computed(Expression, Comparison, Expression)
+  /// All of the conditions are met; true if there are none.
+  case and([ConditionTree])
+  /// One of the conditions is met; false if there are none.
+  case or([ConditionTree])
+  indirect case not(ConditionTree)
+}
+
+/// A condition on a record's fields by their stored names.
+public typealias FieldCondition = ConditionTree<String>
+
+/// How two values compare.
+public enum FieldComparison: Hashable, Sendable, CaseIterable {
+  case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+
+  /// The comparison that holds where the two values were exchanged.
+  var exchanged: FieldComparison {
+    switch self {
+    case .equal, .notEqual: self
+    case .less: .greater
+    case .lessOrEqual: .greaterOrEqual
+    case .greater: .less
+    case .greaterOrEqual: .lessOrEqual
+    }
+  }
+}
+
+/// A value computed of a record's fields. `Field` is how they are named: `FieldExpression` has their stored names.
+///
+/// A computation with null is null, and so is one without a result: a division by zero, an integer beyond 128 bits, a
+/// double or decimal that is not finite. Nothing traps.
+public enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
+  public typealias Operation = FieldArithmetic
+
+  case field(Field)
+  case value(FieldValue)
+  /// Arithmetic of numbers. Integers stay integers, and divide towards zero; with a float or double they become doubles,
+  /// with a decimal decimals. Seconds are added to or subtracted from a date; the difference of two dates is in seconds.
+  indirect case arithmetic(ExpressionTree, Operation, ExpressionTree)
+  indirect case negated(ExpressionTree)
+  /// The length of a string in characters, of data in bytes, of an array in elements.
+  indirect case length(ExpressionTree)
+  /// A string in lowercase, by Unicode's simple mapping of each scalar.
+  indirect case lowercased(ExpressionTree)
+  /// The first value, or the second if the first is null.
+  indirect case coalesced(ExpressionTree, ExpressionTree)
+}
+
+/// A value computed of a record's fields by their stored names.
+public typealias FieldExpression = ExpressionTree<String>
+
+/// What computes a number of two.
+public enum FieldArithmetic: Hashable, Sendable, CaseIterable {
+  case plus, minus, times, divided
+  /// The remainder, not of decimals. It has the sign of the dividend.
+  case remainder
+}
+
+extension FieldCondition {
+  /// Returns the condition that a field lies between two values, both included.
+  public static func between(
+    field: String, _ lower: FieldValue, _ upper: FieldValue
+  ) -> FieldCondition {
+    .and([
+      .comparison(field: field, .greaterOrEqual, lower),
+      .comparison(field: field, .lessOrEqual, upper),
+    ])
+  }
+}
+
+// MARK: Depth
+
+extension ConditionTree {
+  /// Returns true if it is nested over so many levels deep, computed values included. It is safe to ask of conditions that
+  /// are too deep for anything else.
+  func isDeeper(than limit: Int) -> Bool {
+    if limit <= 0 { return true }
+    return switch self {
+    case .comparison, .isIn, .match, .contains: false
+    case .computed(let one, _, let other):
+      one.isDeeper(than: limit - 1) || other.isDeeper(than: limit - 1)
+    case .and(let operands), .or(let operands):
+      operands.contains { $0.isDeeper(than: limit - 1) }
+    case .not(let operand): operand.isDeeper(than: limit - 1)
+    }
+  }
+}
+
+extension ExpressionTree {
+  /// Returns true if it is nested over so many levels deep.
+  func isDeeper(than limit: Int) -> Bool {
+    if limit <= 0 { return true }
+    return switch self {
+    case .field, .value: false
+    case .arithmetic(let one, _, let other), .coalesced(let one, let other):
+      one.isDeeper(than: limit - 1) || other.isDeeper(than: limit - 1)
+    case .negated(let operand), .length(let operand), .lowercased(let operand):
+      operand.isDeeper(than: limit - 1)
+    }
+  }
+}
+
+// MARK: Other names
+
+extension ConditionTree {
+  /// Returns the condition on the fields that `name` gives for these, with *and* in *and* and *or* in *or* joined.
+  func named<Other, Failure: Error>(
+    _ name: (Field) throws(Failure) -> Other
+  ) throws(Failure) -> ConditionTree<Other> {
+    switch self {
+    case .comparison(let field, let comparison, let value):
+      return .comparison(field: try name(field), comparison, value)
+    case .isIn(let field, let values): return .isIn(field: try name(field), values)
+    case .match(let field, let match): return .match(field: try name(field), match)
+    case .contains(let field, let value): return .contains(field: try name(field), value)
+    case .computed(let one, let comparison, let other):
+      return .computed(try one.named(name), comparison, try other.named(name))
+    case .and:
+      var operands: [ConditionTree<Other>] = []
+      try append(to: &operands, ofAnd: true, name)
+      return operands.count == 1 ? operands[0] : .and(operands)
+    case .or:
+      var operands: [ConditionTree<Other>] = []
+      try append(to: &operands, ofAnd: false, name)
+      return operands.count == 1 ? operands[0] : .or(operands)
+    case .not(let operand): return .not(try operand.named(name))
+    }
+  }
+
+  private func append<Other, Failure: Error>(
+    to operands: inout [ConditionTree<Other>], ofAnd: Bool,
+    _ name: (Field) throws(Failure) -> Other
+  ) throws(Failure) {
+    switch self {
+    case .and(let parts) where ofAnd:
+      for part in parts { try part.append(to: &operands, ofAnd: ofAnd, name) }
+    case .or(let parts) where !ofAnd:
+      for part in parts { try part.append(to: &operands, ofAnd: ofAnd, name) }
+    default: operands.append(try named(name))
+    }
+  }
+}
+
+extension ExpressionTree {
+  func named<Other, Failure: Error>(
+    _ name: (Field) throws(Failure) -> Other
+  ) throws(Failure) -> ExpressionTree<Other> {
+    switch self {
+    case .field(let field): .field(try name(field))
+    case .value(let value): .value(value)
+    case .arithmetic(let one, let operation, let other):
+      .arithmetic(try one.named(name), operation, try other.named(name))
+    case .coalesced(let one, let other): .coalesced(try one.named(name), try other.named(name))
+    case .negated(let operand): .negated(try operand.named(name))
+    case .length(let operand): .length(try operand.named(name))
+    case .lowercased(let operand): .lowercased(try operand.named(name))
+    }
+  }
+}
+
+// MARK: In indexes
+
+extension FieldCondition {
+  /// The depth to which conditions of indexes may be nested.
+  static var depthMax: Int { 32 }
+
+  /// The condition with the operands of every `and` and `or` in the order of their bytes, so that conditions that differ in
+  /// nothing else are equal. Only for conditions that an index can have.
+  var canonical: FieldCondition {
+    switch self {
+    case .comparison, .isIn, .match, .contains, .computed: self
+    case .and(let operands): .and(Self.sorted(operands))
+    case .or(let operands): .or(Self.sorted(operands))
+    case .not(let operand): .not(operand.canonical)
+    }
+  }
+
+  private static func sorted(_ operands: [FieldCondition]) -> [FieldCondition] {
+    let keyed = operands.map { operand in
+      let operand = operand.canonical
+      var bytes: [UInt8] = []
+      bytes.append(condition: operand) { name in
+        var bytes: [UInt8] = []
+        bytes.append(text: name)
+        return bytes
+      }
+      return (bytes, operand)
+    }
+    return keyed.sortedRarely { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+  }
+
+  /// Returns the condition with each term that is not *and*, *or* or *not* replaced by the result of `change`.
+  func mapTerms<Failure: Error>(
+    _ change: (FieldCondition) throws(Failure) -> FieldCondition
+  ) throws(Failure) -> FieldCondition {
+    switch self {
+    case .comparison, .isIn, .match, .contains, .computed: return try change(self)
+    case .and(let operands): return .and(try Self.map(operands, change))
+    case .or(let operands): return .or(try Self.map(operands, change))
+    case .not(let operand): return .not(try operand.mapTerms(change))
+    }
+  }
+
+  private static func map<Failure: Error>(
+    _ operands: [FieldCondition],
+    _ change: (FieldCondition) throws(Failure) -> FieldCondition
+  ) throws(Failure) -> [FieldCondition] {
+    var changed: [FieldCondition] = []
+    for operand in operands { changed.append(try operand.mapTerms(change)) }
+    return changed
+  }
+}

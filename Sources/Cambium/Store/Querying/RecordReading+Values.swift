@@ -1,0 +1,356 @@
+// What is asked of a query's records besides the records themselves: values of some properties, groups, sums.
+
+extension RecordReading where Self: ~Copyable {
+  /// Returns properties of a query's records, as tuples. Only those properties are read, unless one is a composite, in an
+  /// optional one, or computed, or the type has a hook after loading or its own coding.
+  ///
+  /// ```swift
+  /// for (name, age) in try store.select(\.name, \.age, from: adults) { … }
+  /// ```
+  ///
+  /// - Throws: as `fetch(_:after:)`.
+  public func select<Subject: Record, each Value>(
+    _ fields: repeat KeyPath<Subject, each Value>, from query: Query<Subject>
+  ) throws -> [(repeat each Value)] {
+    var properties: [PlacedProperty] = []
+    for field in repeat each fields { properties.append(PlacedProperty(field)) }
+    let values = try recordReader().values(properties, from: query)
+    var rows: [(repeat each Value)] = []
+    while try values.next() { rows.append((repeat try values.value(each fields))) }
+    return rows
+  }
+
+  /// Returns the different values of properties among a query's records, sorted by those properties.
+  ///
+  /// - Complexity: Linear in the query's records; memory for each value once.
+  /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if values have no order.
+  public func distinct<Subject: Record, each Value>(
+    _ fields: repeat KeyPath<Subject, each Value>, from query: Query<Subject>
+  ) throws -> [(repeat each Value)] {
+    var properties: [PlacedProperty] = []
+    for field in repeat each fields { properties.append(PlacedProperty(field)) }
+    return try recordReader().distinct(query, properties) { values in
+      (repeat try values.value(each fields))
+    }
+  }
+}
+
+extension RecordReader {
+  /// - Parameter key: Returns the values of the first record that has them.
+  fileprivate func distinct<Subject: Record, Key>(
+    _ query: Query<Subject>, _ properties: [PlacedProperty],
+    key: (FieldValues<Subject>) throws -> Key
+  ) throws -> [Key] {
+    // A pack in the key of a group would abort the program.
+    var keys: [Key] = []
+    let groups = try groups(
+      query, by: properties, [], having: { _ in true },
+      key: { values in
+        keys.append(try key(values))
+        return keys.count - 1
+      })
+    return groups.map { keys[$0.key] }
+  }
+
+  fileprivate func values<Subject: Record>(
+    _ properties: [PlacedProperty], from query: Query<Subject>
+  ) throws(StoreError) -> FieldValues<Subject> {
+    let type = try entities.type(Subject.self)
+    let places = type.places(of: properties)
+    let isInKeys = places?.allSatisfy(\.isInKey) ?? false
+    let found = try find(query, of: type, for: isInKeys ? .keys : .records)
+    return FieldValues(type, found, places)
+  }
+}
+
+// MARK: - Reading
+
+/// A property that a key path names, if the values of the key path are as they are stored.
+private struct PlacedProperty {
+  let reference: PropertyReference
+  let isOfType: Bool
+
+  init<Subject, Value>(_ path: KeyPath<Subject, Value>) {
+    reference = PropertyReference(path)
+    isOfType = reference.type == ObjectIdentifier(Value.self)
+  }
+}
+
+extension RecordType {
+  /// Returns where the properties are read without the rest of their record; nil if one is read only with it.
+  fileprivate func places(of properties: [PlacedProperty]) -> [PropertyPlace]? {
+    guard afterLoad == nil, plan.coding == nil else { return nil }
+    var places: [PropertyPlace] = []
+    for property in properties {
+      guard property.isOfType, let field = self.properties.field(of: property.reference),
+        let column = layout.index(named: field),
+        let place = plan.place(of: property.reference, column: column)
+      else { return nil }
+      places.append(place)
+    }
+    return places
+  }
+}
+
+/// The values of some properties of the records that a query has found, one record after the other.
+private final class FieldValues<Subject: Record> {
+  private let type: RecordType<Subject>
+  private let found: FoundRecords
+  /// Nil if records are read as wholes.
+  private let places: [PropertyPlace]?
+  // One owner on one thread uses them, so accesses cannot overlap.
+  /// The number of values of the present record that were read.
+  @exclusivity(unchecked) private var count = 0
+  @exclusivity(unchecked) private var record: Subject?
+
+  init(_ type: RecordType<Subject>, _ found: FoundRecords, _ places: [PropertyPlace]?) {
+    self.type = type
+    self.found = found
+    self.places = places
+  }
+
+  /// Moves to the next record. False behind the last.
+  func next() throws(StoreError) -> Bool {
+    begin()
+    return try found.next()
+  }
+
+  /// Begins with the record that was found last.
+  func begin() {
+    unsafe count = 0
+    unsafe record = nil
+  }
+
+  /// Returns the value of the next of the properties, to which `path` leads.
+  func value<Value>(_ path: KeyPath<Subject, Value>) throws -> Value {
+    guard let places else { return try whole()[keyPath: path] }
+    let place = unsafe places[count]
+    unsafe count += 1
+    let (found, plan) = (found, type.plan)
+    do throws(StoreError) {
+      return try unsafe withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) {
+        buffer throws(StoreError) in
+        guard let memory = buffer.baseAddress else {
+          preconditionFailure("room for one is somewhere")
+        }
+        let property = UnsafeMutableRawPointer(memory)
+        if place.isInKey {
+          try unsafe plan.read(
+            property: property, at: place, key: found.key, row: found.key, blobs: found.blobs)
+        } else {
+          try unsafe plan.read(
+            property: property, at: place, key: found.key, row: try found.row(),
+            blobs: found.blobs)
+        }
+        return unsafe memory.move()
+      }
+    } catch {
+      throw type.unreadable(error, key: found.key)
+    }
+  }
+
+  private func whole() throws -> Subject {
+    if let record = unsafe record { return record }
+    let found = found
+    let record = try type.load(key: found.key, row: try found.row(), blobs: found.blobs)
+    unsafe self.record = record
+    return record
+  }
+}
+
+// MARK: - Groups
+
+/// A group of records that have the same values in some properties.
+public struct RecordGroup<Key> {
+  /// The common values: one value, or a tuple.
+  public let key: Key
+  /// The number of records in it.
+  public let count: Int
+  /// The aggregates that were computed, in the order of the request.
+  public let values: [FieldValue]
+}
+
+extension RecordGroup: Sendable where Key: Sendable {}
+
+extension RecordReading where Self: ~Copyable {
+  /// Groups a query's records by one property, and returns the groups sorted by it.
+  ///
+  /// ```swift
+  /// let groups = try store.group(
+  ///   Query<Sale>(where: \.year == 2026), by: \.city, computing: [.sum(\.amount), .max(\.day)],
+  ///   having: { $0.count > 3 })
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - aggregates: The aggregates to be computed of each group besides its count.
+  ///   - having: Returns true for the groups to be returned.
+  /// - Complexity: Linear in the query's records; memory for each group.
+  /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if values have no order or no sum, or a sum of integers
+  ///   exceeds 64 bits; what `having` throws.
+  public func group<Subject: Record, One>(
+    _ query: Query<Subject>, by one: KeyPath<Subject, One>,
+    computing aggregates: [Aggregate<Subject>] = [],
+    having: (RecordGroup<One>) throws -> Bool = { _ in true }
+  ) throws -> [RecordGroup<One>] {
+    try recordReader().groups(query, by: [PlacedProperty(one)], aggregates, having: having) {
+      try $0.value(one)
+    }
+  }
+
+  // A pack of types in a group's would be more general; Swift 6.3 aborts when it looks such a type up.
+
+  /// Groups a query's records by two properties, and returns the groups sorted by them.
+  public func group<Subject: Record, One, Two>(
+    _ query: Query<Subject>, by one: KeyPath<Subject, One>, _ two: KeyPath<Subject, Two>,
+    computing aggregates: [Aggregate<Subject>] = [],
+    having: (RecordGroup<(One, Two)>) throws -> Bool = { _ in true }
+  ) throws -> [RecordGroup<(One, Two)>] {
+    try recordReader().groups(
+      query, by: [PlacedProperty(one), PlacedProperty(two)], aggregates, having: having
+    ) {
+      (try $0.value(one), try $0.value(two))
+    }
+  }
+
+  /// Groups a query's records by three properties, and returns the groups sorted by them.
+  public func group<Subject: Record, One, Two, Three>(
+    _ query: Query<Subject>, by one: KeyPath<Subject, One>, _ two: KeyPath<Subject, Two>,
+    _ three: KeyPath<Subject, Three>, computing aggregates: [Aggregate<Subject>] = [],
+    having: (RecordGroup<(One, Two, Three)>) throws -> Bool = { _ in true }
+  ) throws -> [RecordGroup<(One, Two, Three)>] {
+    let properties = [PlacedProperty(one), PlacedProperty(two), PlacedProperty(three)]
+    return try recordReader().groups(query, by: properties, aggregates, having: having) {
+      (try $0.value(one), try $0.value(two), try $0.value(three))
+    }
+  }
+}
+
+extension RecordReader {
+  /// - Parameter key: Returns the values of a group, of its first record.
+  fileprivate func groups<Subject: Record, Key>(
+    _ query: Query<Subject>, by properties: [PlacedProperty], _ aggregates: [Aggregate<Subject>],
+    having: (RecordGroup<Key>) throws -> Bool, key: (FieldValues<Subject>) throws -> Key
+  ) throws -> [RecordGroup<Key>] {
+    let type = try entities.type(Subject.self)
+    var names: [String] = []
+    for property in properties { names.append(try type.field(of: property.reference)) }
+    var computed: [(kind: AggregateKind, field: String)] = []
+    for aggregate in aggregates {
+      computed.append((aggregate.kind, try type.field(of: aggregate.property)))
+    }
+    var grouping = try RecordGrouping(type, by: names, computed)
+    var keys: [Key] = []
+    let found = try find(query, of: type, for: .recordsInAnyOrder)
+    let values = FieldValues(type, found, type.places(of: properties))
+    while try found.next() {
+      if try grouping.add(found.key, try found.row()) {
+        values.begin()
+        keys.append(try key(values))
+      }
+    }
+    var groups: [RecordGroup<Key>] = []
+    for place in grouping.sorted {
+      let group = RecordGroup(
+        key: keys[place], count: grouping.count(place), values: try grouping.values(place))
+      if try having(group) { groups.append(group) }
+    }
+    return groups
+  }
+}
+
+// MARK: - Sums and the like, in which null is left out
+
+extension RecordReading where Self: ~Copyable {
+  /// Returns the sum of a property; 0 for no records. Integers add up to an `Int`, `Float` and `Double` to a `Double`,
+  /// decimals to a `Decimal`.
+  ///
+  /// - Complexity: Linear in the records; no record is decoded.
+  /// - Throws: as `count(_:)`; `StoreError.invalidQuery` for a sum of integers that is beyond an `Int`.
+  public func sum<Subject: Record, Value: FieldNumber>(
+    _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
+  ) throws(StoreError) -> Value.Total {
+    let reader = try recordReader()
+    let sum = try reader.sum(PropertyReference(field), of: query)
+    guard let total = sum.total.flatMap({ Value.Total(fieldValue: $0) }) else {
+      throw try reader.entities.type(Subject.self).sumTooLarge
+    }
+    return total
+  }
+
+  /// Returns the average of a property; nil for no records.
+  ///
+  /// - Throws: as `count(_:)`.
+  public func average<Subject: Record, Value: FieldNumber>(
+    _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
+  ) throws(StoreError) -> Value.Average? {
+    let sum = try recordReader().sum(PropertyReference(field), of: query)
+    return sum.average.flatMap { Value.Average(fieldValue: $0) }
+  }
+
+  /// Returns the lowest value of a property, in the order of sorting; nil if there is none.
+  ///
+  /// - Complexity: O(log records) if an index has them in that order; otherwise linear.
+  /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if values have no order.
+  public func min<Subject: Record, Value: FieldValueConvertible>(
+    _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
+  ) throws -> Value? {
+    try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
+  }
+
+  /// Returns the lowest value of an optional property that is not nil, in the order of sorting; nil if there is none.
+  ///
+  /// - Throws: as `min(_:of:)`.
+  public func min<Subject: Record, Value: FieldValueConvertible>(
+    _ field: KeyPath<Subject, Value?>, of query: Query<Subject> = Query()
+  ) throws -> Value? {
+    try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
+  }
+
+  /// Returns the highest value of a property, in the order of sorting; nil if there is none.
+  ///
+  /// - Throws: as `min(_:of:)`.
+  public func max<Subject: Record, Value: FieldValueConvertible>(
+    _ field: KeyPath<Subject, Value>, of query: Query<Subject> = Query()
+  ) throws -> Value? {
+    try recordReader().extreme(.descending(field), of: query)?[keyPath: field]
+  }
+
+  /// Returns the highest value of an optional property that is not nil, in the order of sorting; nil if there is none.
+  ///
+  /// - Throws: as `max(_:of:)`.
+  public func max<Subject: Record, Value: FieldValueConvertible>(
+    _ field: KeyPath<Subject, Value?>, of query: Query<Subject> = Query()
+  ) throws -> Value? {
+    try recordReader().extreme(.descending(field), of: query)?[keyPath: field]
+  }
+}
+
+extension RecordReader {
+  fileprivate func sum<Subject: Record>(
+    _ property: PropertyReference, of query: Query<Subject>
+  ) throws(StoreError) -> FieldSum {
+    let type = try entities.type(Subject.self)
+    let found = try find(query, of: type, for: .recordsInAnyOrder)
+    return try found.sum(of: try type.field(of: property))
+  }
+
+  /// The record that comes first by one property among those that have it.
+  fileprivate func extreme<Subject: Record>(
+    _ order: Order<Subject>, of query: Query<Subject>
+  ) throws -> Subject? {
+    let type = try entities.type(Subject.self)
+    var resolved = try query.resolved(in: type)
+    let order = try order.resolved(in: type)
+    let isThere = FieldCondition.comparison(field: order.field, .notEqual, .null)
+    let runner = QueryRunner(record: type, trees: trees)
+    if resolved.limit == nil, resolved.offset == 0, query.after == nil {
+      resolved.condition = .and([resolved.condition, isThere].compactMap { $0 })
+      resolved.order = [order]
+      resolved.limit = 1
+    }
+    let found = try runner.find(resolved)
+    guard let place = try found.first(by: order, among: isThere) else { return nil }
+    return try type.load(
+      key: place.key.rawSpan, row: place.row.rawSpan, blobs: blobs(of: type))
+  }
+}
