@@ -100,7 +100,7 @@ extension StoreError {
     case blob(segment: UInt32, offset: UInt64)
   }
 
-  /// A limit of the format. Its value is `bound`.
+  /// A limit of the format, or of what a transaction may do. Its value is `bound`.
   @nonexhaustive public enum Limit: Hashable, Sendable, CaseIterable {
     /// The length of an encoded key.
     case keyLength

@@ -33,10 +33,12 @@ import Testing
       try document.column("number", of: "Invariants") == Invariant.allCases.map(\.rawValue))
   }
 
-  @Test func `every limit has its bound`() throws {
+  @Test func `every limit of the format has its bound`() throws {
     let listed = try zip(
       document.column("limit", of: "Limits"), document.column("bound", of: "Limits"))
-    let limits = StoreError.Limit.allCases.map { ("\($0)", "\($0.bound)") }
+    // Hooks run in memory; what they write is within the others.
+    let limits = StoreError.Limit.allCases.filter { $0 != .hookDepth }
+      .map { ("\($0)", "\($0.bound)") }
     #expect(Dictionary(uniqueKeysWithValues: listed) == Dictionary(uniqueKeysWithValues: limits))
   }
 

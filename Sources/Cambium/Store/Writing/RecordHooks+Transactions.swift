@@ -11,7 +11,7 @@ extension RecordHooks {
   ///
   /// A hook that is given the transaction may read it, and change other records: these run their own hooks. Whatever it
   /// does is part of the operation that it runs in. If it throws, or the operation fails after it, nothing of both
-  /// remains. A hook must not keep the transaction. At most a hundred hooks run within one another; the next throws
+  /// remains. At most a hundred hooks run within one another; the next throws
   /// `StoreError.limitExceeded`, so a hook that leads back to its own record ends with an error.
   ///
   /// Hooks do not run in a migration, nor for records that are written or deleted as `DynamicRecord`s.
