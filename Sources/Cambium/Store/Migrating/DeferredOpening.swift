@@ -67,8 +67,11 @@ struct DeferredOpening {
     let tree = try names.slot(of: PendingSteps.treeName)
     let schemaTree = try names.slot(of: Schema.treeName)
     let kept = KeptStateChange.keep(version: from.version, label: from.label ?? "")
+    let renames = FieldRenames(from: from, to: steps.last?.to ?? from)
+    let metadata = try names.slot(of: Entities.metadataName)
     try MigrationMark.discard(in: backend)
     try backend.commit { trees throws(StoreError) in
+      try renames.apply(to: trees, in: metadata, since: metadata)
       for name in dropped { try trees.removeAll(in: names.slot(of: name)) }
       for step in steps {
         try trees.put(

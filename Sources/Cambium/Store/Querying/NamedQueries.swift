@@ -29,8 +29,8 @@ extension RecordReading where Self: ~Copyable {
 }
 
 extension WriteTransaction {
-  /// Keeps a query as `name`, in place of an earlier one; nil removes it. The query is kept by the stored names of fields,
-  /// and is not affected when properties are renamed.
+  /// Keeps a query as `name`, in place of an earlier one; nil removes it. The query is kept by the stored names of fields:
+  /// it is not affected when properties are renamed, and follows when a migration renames fields.
   ///
   /// - Throws: `StoreError.invalidQuery` if a property is not stored; as `setMetadata(_:for:)`.
   public mutating func setQuery<Subject: Record>(
@@ -143,5 +143,35 @@ struct KeptFieldQuery: Codable {
     throw StoreError.invalidQuery(
       record: type.record.name, field: unknown,
       reason: "the query was kept when there was such a field, and now there is none")
+  }
+}
+
+extension KeptFieldQuery {
+  private init(
+    _ condition: KeptCondition, _ order: [KeptOrder]?, limit: Int?, offset: Int?,
+    after: [CodedValue]?
+  ) {
+    self.condition = condition
+    self.order = order
+    self.limit = limit
+    self.offset = offset
+    self.after = after
+  }
+
+  /// Returns the query by other names of fields.
+  ///
+  /// - Parameter names: The new names by the old ones. All change at once, so two fields can exchange theirs.
+  /// - Throws: What parsing the condition throws.
+  func renamed(_ names: [String: String]) throws -> KeptFieldQuery {
+    let fields = try condition.fields.map { text in
+      try FieldCondition(parsing: text).named { names[$0] ?? $0 }.description
+    }
+    let order = order?.map { order in
+      KeptOrder(
+        field: names[order.field] ?? order.field, isDescending: order.isDescending,
+        isCaseInsensitive: order.isCaseInsensitive)
+    }
+    return KeptFieldQuery(
+      KeptCondition(fields: fields), order, limit: limit, offset: offset, after: after)
   }
 }

@@ -126,7 +126,13 @@ extension Migrator {
     let schemas = try slot(Schema.treeName)
     let (from, to) = (tasks.route.from, tasks.route.to)
     let kept = KeptStateChange.keep(version: from.version, label: from.label ?? "")
+    let renames = FieldRenames(from: from, to: to)
+    let oldMetadata = try slot(Entities.metadataName)
+    // Hooks change a copy.
+    let moved = switching.moves.first { $0.target == Entities.metadataName }
+    let metadata = try moved.map { move throws(StoreError) in try slot(move.source) } ?? oldMetadata
     try backend.commit { trees throws(StoreError) in
+      try renames.apply(to: trees, in: metadata, since: oldMetadata)
       for name in switching.removed { try trees.removeAll(in: slot(name)) }
       // A store is of the highest version that it has a schema of.
       if to.version < from.version {
