@@ -14,13 +14,13 @@ internal import TestSupport
 public struct MigrationCheck {
   public let model: StoreModel
   /// What the program says of steps.
-  public let steps: [Step]
+  public let steps: [MigrationStep]
   /// What the random records of a store are made with.
   public var records: RandomRecords
   /// How many there are of each type.
   public var count = 100
 
-  public init(_ model: StoreModel, steps: [Step] = [], seed: UInt64 = 1) {
+  public init(_ model: StoreModel, steps: [MigrationStep] = [], seed: UInt64 = 1) {
     self.model = model
     self.steps = steps
     records = RandomRecords(seed: seed)

@@ -57,7 +57,7 @@ package struct StoreImage {
 
   /// Opens it, without threads in the background: everything happens in the same order each time.
   package func open(
-    _ model: StoreModel, steps: [Step] = [], migration: MigrationMode = .automatic,
+    _ model: StoreModel, steps: [MigrationStep] = [], migration: MigrationMode = .automatic,
     options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> PersistentStore {
     var options = options

@@ -36,7 +36,7 @@ public final class PersistentStore: RecordReading, Sendable {
   ///   open for writing; `.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.full`, `.io`. The content of the
   ///   store is then unchanged.
   public convenience init(
-    at path: String, model: StoreModel, steps: [Step] = [],
+    at path: String, model: StoreModel, steps: [MigrationStep] = [],
     migration: MigrationMode = .automatic,
     options: StoreOptions = StoreOptions()
   ) throws(StoreError) {

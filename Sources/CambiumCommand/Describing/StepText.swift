@@ -12,7 +12,7 @@ struct StepText {
 
   var text: String {
     let label = new.label.map { ", label: \(SwiftText.quoted($0))" } ?? ""
-    var lines = ["Step(to: \(new.version)\(label)) {"]
+    var lines = ["MigrationStep(to: \(new.version)\(label)) {"]
     lines += old.differences(to: new, by: .number).map { "  // \($0)" }
     let numbers = Set(new.records.map(\.number))
     for record in new.records {

@@ -19,7 +19,7 @@ extension ExtremeCalls {
 
   private static func migrate(_ make: (String) -> UpdateField) {
     for name in Extremes.strings {
-      Extremes.migrate(Step(to: 2) { UpdateRecord("Extreme") { make(name) } })
+      Extremes.migrate(MigrationStep(to: 2) { UpdateRecord("Extreme") { make(name) } })
     }
   }
 
@@ -138,26 +138,30 @@ extension ExtremeCalls {
         }
       }
     },
-    "Step.init(to:label:revision:_:)": { _ in
-      for version in Extremes.integers { Extremes.migrate(Step(to: version)) }
-      for label in Extremes.strings { Extremes.migrate(Step(to: 2, label: label)) }
-      for revision in Extremes.integers { Extremes.migrate(Step(to: 2, revision: revision)) }
-    },
-    "Step.init(from:to:label:revision:_:)": { _ in
-      for version in Extremes.integers {
-        Extremes.migrate(Step(from: version, to: 2))
-        Extremes.migrate(Step(from: 1, to: version))
+    "MigrationStep.init(to:label:revision:_:)": { _ in
+      for version in Extremes.integers { Extremes.migrate(MigrationStep(to: version)) }
+      for label in Extremes.strings { Extremes.migrate(MigrationStep(to: 2, label: label)) }
+      for revision in Extremes.integers {
+        Extremes.migrate(MigrationStep(to: 2, revision: revision))
       }
     },
-    "Step.init(squashing:to:label:revision:_:)": { _ in
+    "MigrationStep.init(from:to:label:revision:_:)": { _ in
       for version in Extremes.integers {
-        Extremes.migrate(Step(squashing: version...version, to: 2))
-        Extremes.migrate(Step(squashing: 1...1, to: version))
+        Extremes.migrate(MigrationStep(from: version, to: 2))
+        Extremes.migrate(MigrationStep(from: 1, to: version))
       }
-      Extremes.migrate(Step(squashing: Int.min...Int.max, to: 2))
+    },
+    "MigrationStep.init(squashing:to:label:revision:_:)": { _ in
+      for version in Extremes.integers {
+        Extremes.migrate(MigrationStep(squashing: version...version, to: 2))
+        Extremes.migrate(MigrationStep(squashing: 1...1, to: version))
+      }
+      Extremes.migrate(MigrationStep(squashing: Int.min...Int.max, to: 2))
     },
     "UpdateRecord.init(_:_:)": { _ in
-      for name in Extremes.strings { Extremes.migrate(Step(to: 2) { UpdateRecord(name) {} }) }
+      for name in Extremes.strings {
+        Extremes.migrate(MigrationStep(to: 2) { UpdateRecord(name) {} })
+      }
     },
     "UpdateField.init(_:by:)": { _ in migrate { UpdateField($0, by: { _ in 1 }) } },
     "UpdateField.init(_:from:)": { _ in migrate { UpdateField($0, from: { _ in 1 }) } },
@@ -169,7 +173,7 @@ extension ExtremeCalls {
       migrate { UpdateField($0, converting: .refuse) }
       for value in Extremes.values {
         Extremes.migrate(
-          Step(to: 2) {
+          MigrationStep(to: 2) {
             UpdateRecord("Extreme") { UpdateField("text", converting: .replace(value)) }
           }
         )
@@ -177,20 +181,23 @@ extension ExtremeCalls {
     },
     "TransformRecords.init(_:into:by:)": { _ in
       for name in Extremes.strings {
-        Extremes.migrate(Step(to: 2) { TransformRecords(name) { _, _ in } })
-        Extremes.migrate(Step(to: 2) { TransformRecords("Extreme", into: name) { _, _ in } })
+        Extremes.migrate(MigrationStep(to: 2) { TransformRecords(name) { _, _ in } })
+        Extremes.migrate(
+          MigrationStep(to: 2) { TransformRecords("Extreme", into: name) { _, _ in } })
       }
     },
     "OldRecord.subscript(field:)": { _ in
       for name in Extremes.strings {
         Extremes.migrate(
-          Step(to: 2) { UpdateRecord("Extreme") { UpdateField("text", from: { try $0[name] }) } })
+          MigrationStep(to: 2) {
+            UpdateRecord("Extreme") { UpdateField("text", from: { try $0[name] }) }
+          })
       }
     },
     "OldRecord.subscript(field:as:)": { _ in
       for name in Extremes.strings {
         Extremes.migrate(
-          Step(to: 2) {
+          MigrationStep(to: 2) {
             UpdateRecord("Extreme") { UpdateField("text", from: { try $0[name, as: String.self] }) }
           })
       }
@@ -201,9 +208,9 @@ extension ExtremeCalls {
     "RecordEmitter.upsert(_:merging:)": { _ in
       emit { record, emit in try emit.upsert(record) { _, new in new } }
     },
-    "Check.init(_:_:body:)": { _ in
+    "CheckRecords.init(_:_:body:)": { _ in
       for text in Extremes.strings {
-        Extremes.migrate(Step(to: 2) { Check(text, Extreme.self) { _ in } })
+        Extremes.migrate(MigrationStep(to: 2) { CheckRecords(text, Extreme.self) { _ in } })
       }
     },
   ]
@@ -217,7 +224,7 @@ extension ExtremeCalls {
   ) {
     for value in Extremes.values {
       Extremes.migrate(
-        Step(to: 2) {
+        MigrationStep(to: 2) {
           TransformRecords("Extreme") { _, emit in
             try body(DynamicRecord(name: "Extreme", fields: ["id": value, "added": value]), emit)
           }
@@ -225,7 +232,7 @@ extension ExtremeCalls {
     }
     for name in Extremes.strings {
       Extremes.migrate(
-        Step(to: 2) {
+        MigrationStep(to: 2) {
           TransformRecords("Extreme") { _, emit in
             try body(DynamicRecord(name: name, fields: [name: 1]), emit)
           }

@@ -85,7 +85,7 @@ final class Extremes {
   }
 
   /// Migrates a store of one record to version 2 by a step.
-  static func migrate(_ step: Step) {
+  static func migrate(_ step: MigrationStep) {
     attempt {
       let directory = try TemporaryDirectory()
       let path = directory.path + "/store"

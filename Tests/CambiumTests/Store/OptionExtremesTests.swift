@@ -88,7 +88,7 @@ import Testing
     var options = StoreOptions()
     options.migration.sliceCount = count
     let steps = [
-      Step(to: 2) {
+      MigrationStep(to: 2) {
         UpdateRecord("Item") { UpdateField("price", by: { _ in 1 }) }
       }
     ]

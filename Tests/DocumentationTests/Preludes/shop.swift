@@ -18,7 +18,7 @@ struct Item: Record, Codable {
 }
 
 static let model = StoreModel(version: 2, records: [Item.self])
-static let steps: [Step] = []
+static let steps: [MigrationStep] = []
 static var store: PersistentStore {
   get throws { try PersistentStore(at: "shop.cambium", model: model) }
 }

@@ -83,11 +83,11 @@ extension MigrateWorkload {
   }
 
   /// What the program says of its steps.
-  var steps: [Step] {
+  var steps: [MigrationStep] {
     switch self {
     case .transform:
       [
-        Step(to: 2) {
+        MigrationStep(to: 2) {
           UpdateRecord("item") {
             UpdateField("level", by: { old in try 2 * (old.as(Int32.self) ?? 0) + 1 })
           }
@@ -95,7 +95,7 @@ extension MigrateWorkload {
       ]
     case .split:
       [
-        Step(to: 2) {
+        MigrationStep(to: 2) {
           TransformRecords("item", into: "item", "place") { old, emit in
             var item = old.record
             item.fields["city"] = nil

@@ -7,13 +7,13 @@ public final class Migration: Sendable {
   public let plan: MigrationPlan
   private let path: String
   private let model: StoreModel
-  private let steps: [Step]
+  private let steps: [MigrationStep]
   private let options: StoreOptions
   private let monitor: MigrationMonitor
   private let watchers = ProgressWatchers()
 
   init(
-    _ path: String, _ model: StoreModel, _ steps: [Step], _ options: StoreOptions
+    _ path: String, _ model: StoreModel, _ steps: [MigrationStep], _ options: StoreOptions
   ) throws(StoreError) {
     _ = try model.checked()
     let backend = try ReadingBackend(at: path, options)
@@ -42,7 +42,7 @@ extension Migration {
 
   /// Migrates the store to the model's version. An interrupted run is resumed if versions, steps, defaults, conversions and
   /// the steps' revisions are the same; otherwise the migration begins again from the old version, and
-  /// ``MigrationReport/startedOver`` is true. Closures cannot be compared: raise ``Step/revision`` when you change one.
+  /// ``MigrationReport/startedOver`` is true. Closures cannot be compared: raise ``MigrationStep/revision`` when you change one.
   ///
   /// The calling thread does the work, which may take minutes; from tasks, call it on a thread of its own.
   ///
@@ -138,7 +138,7 @@ extension PersistentStore {
   ///   differently than the model; `.newerSchema` if it has a newer version; `.missing`, `.corrupt`, `.newerFormat`,
   ///   `.networkFileSystem`, `.io`.
   public static func migration(
-    at path: String, to model: StoreModel, steps: [Step] = [],
+    at path: String, to model: StoreModel, steps: [MigrationStep] = [],
     options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> Migration {
     try Migration(path, model, steps, options)

@@ -97,7 +97,8 @@ extension MigrationPlan: CustomStringConvertible {
 extension MigrationPlan {
   /// - Throws: as `PersistentStore.migration`.
   init(
-    of backend: ReadingBackend, to model: StoreModel, _ steps: [Step], _ options: MigrationOptions
+    of backend: ReadingBackend, to model: StoreModel, _ steps: [MigrationStep],
+    _ options: MigrationOptions
   ) throws(StoreError) {
     // Rows of older versions are read through what is pending.
     try DeferredOpening(backend).usePending()

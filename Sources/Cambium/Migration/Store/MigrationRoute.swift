@@ -15,7 +15,7 @@ struct MigrationRoute: Sendable {
     let change: SchemaChange
     let described: DescribedVersion
     /// The step that the program states, if it does.
-    let step: Step?
+    let step: MigrationStep?
 
     /// True if the store may have the new version before its rows do.
     var isDeferrable: Bool {
@@ -48,7 +48,7 @@ extension MigrationRoute {
   /// - Throws: `.schemaMismatch` where the model describes the store's version otherwise; `.newerSchema`
   ///   where the store has a newer version, and no step leads back; `.invalidDescription`.
   init(
-    from stored: Schema, history: [Schema], to model: StoreModel, _ steps: [Step],
+    from stored: Schema, history: [Schema], to model: StoreModel, _ steps: [MigrationStep],
     _ options: MigrationOptions
   ) throws(StoreError) {
     from = stored
@@ -97,7 +97,7 @@ private struct RouteFinding {
   }
 
   /// Refuses steps that could never be meant so.
-  mutating func look(at steps: [Step]) {
+  mutating func look(at steps: [MigrationStep]) {
     for (index, step) in steps.enumerated() {
       let name = step.text
       if step.to < 1 || step.from.lowerBound < 1 {
@@ -134,7 +134,7 @@ private struct RouteFinding {
 
   // MARK: Up
 
-  mutating func goUp(by steps: [Step]) throws(StoreError) {
+  mutating func goUp(by steps: [MigrationStep]) throws(StoreError) {
     if stored.number < options.oldestVersion {
       refuse(
         "stores below version \(options.oldestVersion) are no longer migrated; use a release of the"
@@ -153,7 +153,7 @@ private struct RouteFinding {
   }
 
   /// Adds a step; what it does not state follows from the descriptions of the versions between.
-  private mutating func go(to version: Int, by step: Step?) throws(StoreError) {
+  private mutating func go(to version: Int, by step: MigrationStep?) throws(StoreError) {
     let old = schema
     var between: [SchemaChange] = []
     var new = old
@@ -169,7 +169,7 @@ private struct RouteFinding {
   }
 
   private mutating func add(
-    _ old: Schema, _ new: Schema, _ described: DescribedVersion, _ step: Step?,
+    _ old: Schema, _ new: Schema, _ described: DescribedVersion, _ step: MigrationStep?,
     _ between: [SchemaChange] = []
   ) throws(StoreError) {
     let change = try SchemaChange(
@@ -185,7 +185,7 @@ private struct RouteFinding {
   /// Adds the steps that lead back, to what the store itself says that each version was.
   ///
   /// - Throws: `.newerSchema` if no steps lead to the model's version; `.schemaMismatch`.
-  mutating func goBack(by steps: [Step], _ history: [Schema]) throws(StoreError) {
+  mutating func goBack(by steps: [MigrationStep], _ history: [Schema]) throws(StoreError) {
     let known = Dictionary(
       history.map { ($0.number, $0) }, uniquingKeysWith: { one, _ in one })
     guard
@@ -205,14 +205,14 @@ private struct RouteFinding {
 
   /// Finds the steps back from the store's version to the model's: at each version the one that leads farthest,
   /// of those from which others lead on.
-  private func stepsBack(_ steps: [Step]) -> [Step]? {
+  private func stepsBack(_ steps: [MigrationStep]) -> [MigrationStep]? {
     let back = steps.filter { $0.kind == .direct && $0.to < $0.from.lowerBound }
     var open: Set = [model.version]
     for step in back.sortedRarely(by: { $0.from.lowerBound < $1.from.lowerBound })
     where open.contains(step.to) {
       open.insert(step.from.lowerBound)
     }
-    var path: [Step] = []
+    var path: [MigrationStep] = []
     var version = stored.number
     while version > model.version {
       let usable = back.filter { $0.from.lowerBound == version && open.contains($0.to) }
@@ -238,7 +238,7 @@ private struct RouteFinding {
   // MARK: What steps name
 
   /// Refuses what a step says of records or types that are not there.
-  private mutating func look(at step: Step, _ old: Schema, _ new: Schema) {
+  private mutating func look(at step: MigrationStep, _ old: Schema, _ new: Schema) {
     for transform in step.transforms {
       if transform.targets.isEmpty {
         refuse(
@@ -271,7 +271,7 @@ private struct RouteFinding {
   }
 }
 
-extension Step {
+extension MigrationStep {
   /// The name in plans, traces and errors.
   var text: String {
     let old =
@@ -281,7 +281,7 @@ extension Step {
   }
 }
 
-extension Step.Kind {
+extension MigrationStep.Kind {
   /// The rank of the kind: of two steps that lead equally far, the more specific one is taken.
   fileprivate var rank: Int {
     switch self {

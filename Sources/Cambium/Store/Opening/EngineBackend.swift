@@ -207,7 +207,7 @@ extension PersistentStore {
   ///
   /// - Throws: as the initializer of stores in directories.
   package convenience init(
-    on medium: any FileSystem, model: StoreModel, steps: [Step] = [],
+    on medium: any FileSystem, model: StoreModel, steps: [MigrationStep] = [],
     migration: MigrationMode = .automatic, options: StoreOptions = StoreOptions(), seed: UInt64
   ) throws(StoreError) {
     let opening = try StoreOpening(model, steps: steps, migration, options)

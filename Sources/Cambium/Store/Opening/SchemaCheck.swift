@@ -3,7 +3,7 @@ struct SchemaCheck: StateCheck {
   let model: StoreModel
   /// The model checked for a store without a schema.
   let fresh: CheckedModel
-  let steps: [Step]
+  let steps: [MigrationStep]
   let mode: MigrationMode
   let options: MigrationOptions
   /// True if a store that was rolled back is migrated again.

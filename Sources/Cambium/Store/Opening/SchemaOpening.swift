@@ -4,7 +4,7 @@ struct SchemaOpening {
   let model: StoreModel
   /// The model checked for a store without a schema.
   let fresh: CheckedModel
-  var steps: [Step] = []
+  var steps: [MigrationStep] = []
   let mode: MigrationMode
   var options = MigrationOptions()
   /// True if a store that was rolled back is migrated again.

@@ -3,7 +3,7 @@ struct StoreOpening {
   let model: StoreModel
   /// The model checked for a store without a schema.
   let checked: CheckedModel
-  let steps: [Step]
+  let steps: [MigrationStep]
   let mode: MigrationMode
   let options: StoreOptions
 
@@ -17,7 +17,7 @@ struct StoreOpening {
 
   /// - Throws: `.invalidDescription`.
   init(
-    _ model: StoreModel, steps: [Step] = [], _ mode: MigrationMode, _ options: StoreOptions
+    _ model: StoreModel, steps: [MigrationStep] = [], _ mode: MigrationMode, _ options: StoreOptions
   ) throws(StoreError) {
     self.model = model
     self.steps = steps

@@ -75,7 +75,7 @@ private enum Docs {
   }
 
   private func open(
-    _ version: Int, steps: [Step] = [], _ migration: MigrationMode = .automatic
+    _ version: Int, steps: [MigrationStep] = [], _ migration: MigrationMode = .automatic
   ) throws -> PersistentStore {
     var options = StoreOptions()
     options.migratesAgain = true
@@ -330,7 +330,7 @@ private enum Docs {
 
   @Test func `a closure hands blobs on, and makes some`() throws {
     try make()
-    let step = Step(to: 3) {
+    let step = MigrationStep(to: 3) {
       TransformRecords("Doc") { old, emit in
         let id = try old["id", as: Int.self]
         try emit(DynamicRecord(name: "Doc", fields: ["id": old["id"], "content": old["body"]]))

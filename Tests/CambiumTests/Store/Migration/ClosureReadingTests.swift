@@ -69,7 +69,7 @@ private enum Accounts {
   private func migrated(
     _ read: @escaping @Sendable (OldRecord) throws -> String?
   ) throws -> [String?] {
-    let step = Step(to: 2) {
+    let step = MigrationStep(to: 2) {
       UpdateRecord("Account") { UpdateField("result", from: { old in try read(old) }) }
     }
     let store = try PersistentStore(at: path, model: Self.new, steps: [step])
@@ -128,7 +128,7 @@ private enum Accounts {
   }
 
   @Test func `a value by itself is read as its type, and not as another`() throws {
-    let step = Step(to: 2) {
+    let step = MigrationStep(to: 2) {
       UpdateRecord("Account") {
         UpdateField("amount", by: { old in Double(try old.as(Int.self) ?? 0) })
       }
@@ -142,7 +142,7 @@ private enum Accounts {
   }
 
   @Test func `a closure that makes records reads them by the same rules`() throws {
-    let step = Step(to: 2) {
+    let step = MigrationStep(to: 2) {
       TransformRecords("Account") { old, emit in
         try emit(
           DynamicRecord(name: "Account", fields: ["id": old["id"], "amount": old["ammount"]]))

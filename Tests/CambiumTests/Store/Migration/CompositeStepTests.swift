@@ -19,7 +19,7 @@ import Testing
   private static func migrated(
     _ store: DescribedStore, _ fields: UpdateField..., migration: MigrationMode = .automatic
   ) throws -> Rows {
-    let step = Step(to: 2) { UpdateRecord("R") { for field in fields { field } } }
+    let step = MigrationStep(to: 2) { UpdateRecord("R") { for field in fields { field } } }
     return try store.records(through: 2, steps: [step], migration: migration).map {
       $0.fields.filter { $0.key != "id" }
     }
@@ -65,7 +65,7 @@ import Testing
           ["address": .composite(["city": "Oslo"])],
         ])
     }
-    let step = Step(to: 2) { UpdateRecord("R") { Self.sources[source] } }
+    let step = MigrationStep(to: 2) { UpdateRecord("R") { Self.sources[source] } }
     #expect(try store.plan(to: 2, steps: [step]).hops.map(\.isDeferrable) == [false])
   }
 

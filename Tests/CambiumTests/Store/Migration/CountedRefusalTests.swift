@@ -88,9 +88,9 @@ private enum Counts {
   private static let text = UpdateField("text", converting: .refuse)
 
   private func plan(
-    before: Before? = nil, after: After? = nil, _ fields: UpdateField...
+    before: RunBefore? = nil, after: RunAfter? = nil, _ fields: UpdateField...
   ) throws -> MigrationPlan {
-    let step = Step(to: 2) {
+    let step = MigrationStep(to: 2) {
       if let before { before }
       UpdateRecord("Count") { for field in fields { field } }
       if let after { after }
@@ -114,7 +114,7 @@ private enum Counts {
   @Test func `a plan says what it cannot count where the program changes records before a step`()
     throws
   {
-    let before = Before { transaction in _ = try transaction.delete(record: "Count", key: 1) }
+    let before = RunBefore { transaction in _ = try transaction.delete(record: "Count", key: 1) }
     let refusing = UpdateField("amount", converting: .refuse)
     let changed = try plan(before: before, refusing, Self.text, Self.mark)
     #expect(changed.faults == [])
@@ -134,7 +134,7 @@ private enum Counts {
   }
 
   @Test func `what a step refuses is counted though the program changes records after it`() throws {
-    let after = After { transaction in _ = try transaction.delete(record: "Count", key: 1) }
+    let after = RunAfter { transaction in _ = try transaction.delete(record: "Count", key: 1) }
     let refusing = UpdateField("amount", converting: .refuse)
     let refused = try plan(after: after, refusing, Self.text, Self.mark)
     #expect(refused.faults.count == 1 && refused.uncertainties == [])
@@ -153,7 +153,7 @@ private enum Counts {
   }
 
   @Test func `what loses nothing converts: wider elements, strings as external data`() throws {
-    let step = Step(to: 2) {
+    let step = MigrationStep(to: 2) {
       UpdateRecord("Count") {
         UpdateField("amount", converting: .replace(0))
         Self.text

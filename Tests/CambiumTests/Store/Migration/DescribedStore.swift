@@ -29,7 +29,7 @@ struct DescribedStore {
 
   /// Opens a copy with the model of each version in turn, and returns the records of the last.
   func records(
-    through versions: Int..., steps: [Step] = [], migration: MigrationMode = .automatic
+    through versions: Int..., steps: [MigrationStep] = [], migration: MigrationMode = .automatic
   ) throws -> [DynamicRecord] {
     let image = image.copy()
     var records: [DynamicRecord] = []
@@ -47,7 +47,7 @@ struct DescribedStore {
     return records
   }
 
-  func plan(to version: Int, steps: [Step]) throws -> MigrationRoute {
+  func plan(to version: Int, steps: [MigrationStep]) throws -> MigrationRoute {
     let schemas = try model.schemas()
     return try MigrationRoute(
       from: schemas[0], history: [schemas[0]], to: model.dynamic(version: version), steps,

@@ -66,9 +66,10 @@ import Testing
     ]
     #expect(try store.records(through: last) == expected)
     #expect(try store.records(through: last, migration: .deferred) == expected)
-    let steps: [[Step]] = [
-      [Step(from: 1, to: last)], [Step(squashing: 1...(last - 1), to: last)],
-      [Step(squashing: 1...2, to: 3)], [Step(from: 1, to: last - 1)], [Step(from: 2, to: last)],
+    let steps: [[MigrationStep]] = [
+      [MigrationStep(from: 1, to: last)], [MigrationStep(squashing: 1...(last - 1), to: last)],
+      [MigrationStep(squashing: 1...2, to: 3)], [MigrationStep(from: 1, to: last - 1)],
+      [MigrationStep(from: 2, to: last)],
     ]
     for steps in steps {
       #expect(try store.records(through: last, steps: steps) == expected, "\(steps)")
@@ -106,7 +107,8 @@ import Testing
     ]
     #expect(try store.records(through: 2, 3, 4) == expected)
     for steps in [
-      [], [Step(from: 1, to: 4)], [Step(squashing: 1...3, to: 4)], [Step(from: 1, to: 3)],
+      [], [MigrationStep(from: 1, to: 4)], [MigrationStep(squashing: 1...3, to: 4)],
+      [MigrationStep(from: 1, to: 3)],
     ] {
       #expect(try store.records(through: 4, steps: steps) == expected, "\(steps)")
       #expect(try store.records(through: 4, steps: steps, migration: .deferred) == expected)
@@ -120,7 +122,7 @@ import Testing
       Field(primaryKey: true, name: "id", type: .integer)
       if version != 2 { Field(name: "a", type: .string, optional: true) }
     }
-    for steps in [[], [Step(from: 1, to: 3)]] {
+    for steps in [[], [MigrationStep(from: 1, to: 3)]] {
       #expect(
         try store.records(through: 3, steps: steps)
           == [DynamicRecord(name: "R", fields: ["id": 1, "a": nil])])
@@ -148,8 +150,8 @@ import Testing
 
   // MARK: Several of them
 
-  private static func copy(_ old: Int, _ new: Int) -> Step {
-    Step(from: old, to: new) {
+  private static func copy(_ old: Int, _ new: Int) -> MigrationStep {
+    MigrationStep(from: old, to: new) {
       UpdateRecord("R") { UpdateField("v\(new)", from: { old in old.record.values + ",\(new)" }) }
     }
   }

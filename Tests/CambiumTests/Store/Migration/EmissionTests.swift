@@ -53,7 +53,7 @@ private enum Notes {
   private func migrated(
     by body: @escaping @Sendable (OldRecord, RecordEmitter) throws -> Void
   ) throws -> [Notes.Second] {
-    let step = Step(to: 2) { TransformRecords("Note", by: body) }
+    let step = MigrationStep(to: 2) { TransformRecords("Note", by: body) }
     let model = StoreModel(version: 2, records: [Notes.Second.self])
     let store = try PersistentStore(at: path, model: model, steps: [step])
     let notes = try store.fetch(Notes.Second.self)

@@ -247,7 +247,8 @@ extension InferredMigrationTests {
     try makeLax([Lax(id: 1, name: "a"), Lax(id: 2, name: "b"), Lax(id: 3, name: "a")])
     guard case .stepFailed(3, "Strict", let reason) = storeError({ try open(3, Strict.self) })
     else { return #expect(Bool(false), "it is migrated") }
-    #expect(reason.contains("1 record has the same name as another") && reason.contains("`Before`"))
+    #expect(
+      reason.contains("1 record has the same name as another") && reason.contains("`RunBefore`"))
     let store = try open(1, Lax.self)
     #expect(try store.count(Lax.self) == 3)
     try store.delete(Lax(id: 3))

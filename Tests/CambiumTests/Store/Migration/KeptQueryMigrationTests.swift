@@ -63,7 +63,7 @@ private enum Renaming {
   }
 
   private func open(
-    _ version: Int, _ steps: [Step] = [], _ migration: MigrationMode = .automatic
+    _ version: Int, _ steps: [MigrationStep] = [], _ migration: MigrationMode = .automatic
   ) throws -> PersistentStore {
     let type: any Record.Type = version == 1 ? Old.self : New.self
     return try PersistentStore(
@@ -111,8 +111,8 @@ private enum Renaming {
 
   @Test func `a query that a hook keeps has the new names already`() throws {
     try make()
-    let step = Step(to: 2) {
-      After(New.self) { transaction in
+    let step = MigrationStep(to: 2) {
+      RunAfter(New.self) { transaction in
         try transaction.setQuery(New.where(\.width == 3), named: "q0")
       }
     }

@@ -48,7 +48,7 @@ enum Priced {
     try Priced.make(at: path, count: 400)
     let box = Guarded<Migration?>(nil)
     let steps = [
-      Step(to: 2) {
+      MigrationStep(to: 2) {
         UpdateRecord("Item") {
           UpdateField(
             "price",

@@ -43,11 +43,14 @@ private enum Things {
 @Suite struct MigrationErrorTextTests {
   private struct Refused: Error {}
 
-  private static let failures: [(String, Step, [String])] = [
-    ("null without a default", Step(to: 2), ["Thing.name", "record 7", "MigrationInfo(default:)"]),
+  private static let failures: [(String, MigrationStep, [String])] = [
+    (
+      "null without a default", MigrationStep(to: 2),
+      ["Thing.name", "record 7", "MigrationInfo(default:)"]
+    ),
     (
       "a record that is not said to be made",
-      Step(to: 2) {
+      MigrationStep(to: 2) {
         TransformRecords("Thing", into: "Thing") { _, emit in
           try emit(DynamicRecord(name: "Label", fields: ["id": 1]))
         }
@@ -55,17 +58,18 @@ private enum Things {
     ),
     (
       "a Swift type that is not said to be made",
-      Step(to: 2) {
+      MigrationStep(to: 2) {
         TransformRecords(OldThing.self, into: NewThing.self) { _, emit in try emit(Label(id: 1)) }
       }, ["step to version 2", "Label", "`into:`"]
     ),
     (
       "a Swift type that is not named before a step",
-      Step(to: 2) { Before { try $0.deleteAll(OldThing.self) } },
-      ["step to version 2", "OldThing", "Before(OldThing.self)"]
+      MigrationStep(to: 2) { RunBefore { try $0.deleteAll(OldThing.self) } },
+      ["step to version 2", "OldThing", "RunBefore(OldThing.self)"]
     ),
     (
-      "a closure that throws before a step", Step(to: 2) { Before { _ in throw Refused() } },
+      "a closure that throws before a step",
+      MigrationStep(to: 2) { RunBefore { _ in throw Refused() } },
       ["step to version 2 failed at running what comes before version 2", "Refused"]
     ),
   ]

@@ -45,10 +45,10 @@ import Testing
         ])
     }
 
-    func steps(_ row: @escaping @Sendable () -> Void) -> [Step] {
+    func steps(_ row: @escaping @Sendable () -> Void) -> [MigrationStep] {
       let (replaced, computed) = (replaced, computed)
       return [
-        Step(to: 2, revision: revision) {
+        MigrationStep(to: 2, revision: revision) {
           UpdateRecord("R") {
             UpdateField("text", converting: .replace(.integer(replaced)))
             UpdateField(

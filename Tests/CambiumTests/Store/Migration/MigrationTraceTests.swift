@@ -59,7 +59,11 @@ struct KeptLog: LogHandler {
     var options = StoreOptions()
     options.logger = Logger(label: "test") { _ in KeptLog(lines: lines) }
     let model = StoreModel(version: 2, label: "two", records: [Traced.self])
-    let refused = [Step(to: 2) { Check("all is well") { _ in throw StoreError.closed(path: "x") } }]
+    let refused = [
+      MigrationStep(to: 2) {
+        CheckRecords("all is well") { _ in throw StoreError.closed(path: "x") }
+      }
+    ]
     #expect(
       storeError {
         try PersistentStore.migration(at: path, to: model, steps: refused, options: options).run()

@@ -64,7 +64,7 @@ private struct PlannedSecond: Record {
     #expect(inferred.plan.faults.count == 1, "\(inferred.plan)")
     #expect("\(inferred.plan.faults[0])".contains("Planned.note: 10 of 100 records"))
     let steps = [
-      Step(to: 3) {
+      MigrationStep(to: 3) {
         UpdateRecord("Planned") { UpdateField("note", by: { try $0.as(String.self) ?? "-" }) }
       }
     ]

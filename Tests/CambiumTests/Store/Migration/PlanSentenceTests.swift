@@ -9,7 +9,7 @@ import Testing
   struct Change: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let changesKeys: Bool
-    var steps: [Step] = []
+    var steps: [MigrationStep] = []
     let description: @Sendable () -> RecordDescription
   }
 
@@ -26,7 +26,9 @@ import Testing
     Change(
       testDescription: "a computed key", changesKeys: true,
       steps: [
-        Step(to: 2) { UpdateRecord("R") { UpdateField("id", by: { try $0.as(Int32.self) ?? 0 }) } }
+        MigrationStep(to: 2) {
+          UpdateRecord("R") { UpdateField("id", by: { try $0.as(Int32.self) ?? 0 }) }
+        }
       ]
     ) { description { Field(primaryKey: true, name: "id", type: .int32) } },
     Change(testDescription: "a renamed key", changesKeys: false) {

@@ -29,9 +29,11 @@ struct PlanSpaceTests {
       ])
   }
 
-  private static func steps(_ work: Work) -> [Step] {
+  private static func steps(_ work: Work) -> [MigrationStep] {
     guard work == .transformation else { return [] }
-    return [Step(to: 2) { TransformRecords("R", into: "R") { old, emit in try emit(old) } }]
+    return [
+      MigrationStep(to: 2) { TransformRecords("R", into: "R") { old, emit in try emit(old) } }
+    ]
   }
 
   private static func fill(_ path: String, _ work: Work, _ count: Int) throws {

@@ -44,14 +44,15 @@ import Testing
   }
 
   /// Steps over several versions, which say nothing of their own.
-  private static func shortcuts(_ seed: UInt64) -> [[Step]] {
+  private static func shortcuts(_ seed: UInt64) -> [[MigrationStep]] {
     var random = SplitMix64(seed: seed)
     let first = Int.random(in: 1...3, using: &random)
     let last = Int.random(in: (first + 2)...5, using: &random)
     return [
-      [Step(from: 1, to: 5)], [Step(squashing: 1...4, to: 5)],
-      [Step(from: 1, to: 3), Step(from: 3, to: 5)], [Step(from: first, to: last)],
-      [Step(squashing: first...(last - 1), to: last)],
+      [MigrationStep(from: 1, to: 5)], [MigrationStep(squashing: 1...4, to: 5)],
+      [MigrationStep(from: 1, to: 3), MigrationStep(from: 3, to: 5)],
+      [MigrationStep(from: first, to: last)],
+      [MigrationStep(squashing: first...(last - 1), to: last)],
     ]
   }
 

@@ -73,7 +73,7 @@ private enum Library {
   static let second = StoreModel(
     version: 2, records: [Volume.self, CodedLoan.self, Draft.self, Reader.self])
   static let aside = [
-    Step(to: 2) { UpdateRecord("Volume") { UpdateField("year", converting: .setAside) } }
+    MigrationStep(to: 2) { UpdateRecord("Volume") { UpdateField("year", converting: .setAside) } }
   ]
 }
 

@@ -60,7 +60,7 @@ private struct SteppingOther: Record {
   }
 
   private func route(
-    from old: Int, to new: Int, _ steps: [Step],
+    from old: Int, to new: Int, _ steps: [MigrationStep],
     _ change: (inout MigrationOptions) -> Void = { _ in }
   ) throws -> MigrationRoute {
     var options = MigrationOptions()
@@ -79,28 +79,33 @@ private struct SteppingOther: Record {
 
   @Test func `steps lead up one by one, given ones in their places, L1 L3`() throws {
     #expect(path(of: try route(from: 1, to: 4, [])) == "1→2 2→3 3→4")
-    let steps = [Step(to: 3, label: "b"), Step(to: 2, label: "a")]
+    let steps = [MigrationStep(to: 3, label: "b"), MigrationStep(to: 2, label: "a")]
     #expect(path(of: try route(from: 1, to: 4, steps)) == "1→2a 2→3b 3→4")
     #expect(path(of: try route(from: 2, to: 4, steps)) == "2→3b 3→4")
   }
 
   @Test func `at each version the step is taken that leads farthest, K1 L4 M1 M2`() throws {
-    let steps = [Step(from: 1, to: 4, label: "direct"), Step(to: 3, label: "b")]
+    let steps = [MigrationStep(from: 1, to: 4, label: "direct"), MigrationStep(to: 3, label: "b")]
     #expect(path(of: try route(from: 1, to: 4, steps)) == "1→4direct")
     #expect(path(of: try route(from: 2, to: 4, steps)) == "2→3b 3→4")
     #expect(path(of: try route(from: 1, to: 5, steps)) == "1→4direct 4→5")
     #expect(path(of: try route(from: 1, to: 3, steps)) == "1→2 2→3b")
     let tree = [
-      Step(from: 1, to: 3, label: "a"), Step(from: 2, to: 4, label: "b"), Step(to: 4, label: "c"),
+      MigrationStep(from: 1, to: 3, label: "a"), MigrationStep(from: 2, to: 4, label: "b"),
+      MigrationStep(to: 4, label: "c"),
     ]
     #expect(path(of: try route(from: 1, to: 4, tree)) == "1→3a 3→4c")
     #expect(path(of: try route(from: 2, to: 4, tree)) == "2→4b")
-    let shortcuts = [Step(from: 3, to: 5, label: "b"), Step(squashing: 1...2, to: 3, label: "a")]
+    let shortcuts = [
+      MigrationStep(from: 3, to: 5, label: "b"), MigrationStep(squashing: 1...2, to: 3, label: "a"),
+    ]
     #expect(path(of: try route(from: 1, to: 5, shortcuts)) == "1→3a 3→5b")
   }
 
   @Test func `a squashed step stands for several, and the chain goes on behind it`() throws {
-    let steps = [Step(squashing: 1...3, to: 4, label: "old"), Step(to: 5, label: "e")]
+    let steps = [
+      MigrationStep(squashing: 1...3, to: 4, label: "old"), MigrationStep(to: 5, label: "e"),
+    ]
     #expect(path(of: try route(from: 1, to: 6, steps)) == "1→4old 4→5e 5→6")
     #expect(path(of: try route(from: 3, to: 5, steps)) == "3→4old 4→5e")
     #expect(path(of: try route(from: 4, to: 5, steps)) == "4→5e")
@@ -116,26 +121,32 @@ private struct SteppingOther: Record {
   }
 
   @Test(arguments: [
-    ([Step(to: 3), Step(to: 3)], "twice"),
-    ([Step(from: 1, to: 4), Step(from: 1, to: 4)], "twice"),
-    ([Step(squashing: 1...2, to: 4), Step(squashing: 2...3, to: 5)], "twice"),
-    ([Step(squashing: 1...4, to: 4)], "circle"),
-    ([Step(from: 2, to: 2)], "itself"),
-    ([Step(to: 9)], "beyond"),
-    ([Step(to: 1)], "start at 1"),
-    ([Step(to: .min)], "start at 1"),
-    ([Step(from: .max, to: .min)], "start at 1"),
-    ([Step(to: 2) { UpdateRecord("Thing") {} }], "Thing"),
-    ([Step(to: 2) { UpdateRecord("Item") { UpdateField("x", path: "v1") } }], "no such field"),
-    ([Step(to: 2) { UpdateRecord("Item") { UpdateField("v2", path: "x") } }], "does not have"),
-    ([Step(to: 2) { UpdateRecord("Item") { UpdateField("v2", by: { $0 }) } }], "is new"),
-    ([Step(to: 2) { TransformRecords("Thing") { _, _ in } }], "Thing"),
-    ([Step(to: 2) { TransformRecords("Item", into: "Thing") { _, _ in } }], "Thing"),
-    ([Step(to: 2) { TransformRecords(SteppingFifth.self) { _, _ in } }], "makes nothing"),
-    ([Step(to: 2) { Before(SteppingOther.self) { _ in } }], "describes it differently"),
+    ([MigrationStep(to: 3), MigrationStep(to: 3)], "twice"),
+    ([MigrationStep(from: 1, to: 4), MigrationStep(from: 1, to: 4)], "twice"),
+    ([MigrationStep(squashing: 1...2, to: 4), MigrationStep(squashing: 2...3, to: 5)], "twice"),
+    ([MigrationStep(squashing: 1...4, to: 4)], "circle"),
+    ([MigrationStep(from: 2, to: 2)], "itself"),
+    ([MigrationStep(to: 9)], "beyond"),
+    ([MigrationStep(to: 1)], "start at 1"),
+    ([MigrationStep(to: .min)], "start at 1"),
+    ([MigrationStep(from: .max, to: .min)], "start at 1"),
+    ([MigrationStep(to: 2) { UpdateRecord("Thing") {} }], "Thing"),
+    (
+      [MigrationStep(to: 2) { UpdateRecord("Item") { UpdateField("x", path: "v1") } }],
+      "no such field"
+    ),
+    (
+      [MigrationStep(to: 2) { UpdateRecord("Item") { UpdateField("v2", path: "x") } }],
+      "does not have"
+    ),
+    ([MigrationStep(to: 2) { UpdateRecord("Item") { UpdateField("v2", by: { $0 }) } }], "is new"),
+    ([MigrationStep(to: 2) { TransformRecords("Thing") { _, _ in } }], "Thing"),
+    ([MigrationStep(to: 2) { TransformRecords("Item", into: "Thing") { _, _ in } }], "Thing"),
+    ([MigrationStep(to: 2) { TransformRecords(SteppingFifth.self) { _, _ in } }], "makes nothing"),
+    ([MigrationStep(to: 2) { RunBefore(SteppingOther.self) { _ in } }], "describes it differently"),
   ])
   func `steps that cannot be are found before anything is touched, I11`(
-    steps: [Step], reason: String
+    steps: [MigrationStep], reason: String
   ) throws {
     let faults = try route(from: 1, to: 5, steps).faults.map(\.description)
     #expect(faults.contains { $0.contains(reason) }, "\(faults)")
@@ -149,7 +160,7 @@ private struct SteppingOther: Record {
     try first.insert(SteppingFirst(id: 1, v1: 10))
     try first.close()
     let second = StoreModel(version: 2, records: [SteppingSecond.self])
-    let up = Step(to: 2) { UpdateRecord("Item") { UpdateField("v2", path: "v1") } }
+    let up = MigrationStep(to: 2) { UpdateRecord("Item") { UpdateField("v2", path: "v1") } }
     let newer = try PersistentStore(at: path, model: second, steps: [up])
     try newer.insert(SteppingSecond(id: 2, v2: 20))
     try newer.close()
@@ -157,7 +168,7 @@ private struct SteppingOther: Record {
     #expect(
       storeError { try PersistentStore(at: path, model: model) }
         == .newerSchema(found: 2, supported: 1))
-    let back = Step(from: 2, to: 1) {
+    let back = MigrationStep(from: 2, to: 1) {
       UpdateRecord("Item") { UpdateField("v1", from: { try $0["v2", as: Int.self] }) }
     }
     let older = try PersistentStore(at: path, model: model, steps: [back])

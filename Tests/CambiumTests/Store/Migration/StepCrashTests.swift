@@ -9,8 +9,8 @@ import Testing
   private static let count = 40
 
   private static let steps = [
-    Step(to: 2) {
-      Before { transaction in _ = try transaction.delete(record: "Thing", key: 5) }
+    MigrationStep(to: 2) {
+      RunBefore { transaction in _ = try transaction.delete(record: "Thing", key: 5) }
       TransformRecords("Thing", into: "Thing", "Tag") { old, emit in
         try emit(
           DynamicRecord(name: "Thing", fields: ["code": old["code"], "size": old["size"]]))
@@ -23,14 +23,14 @@ import Testing
         }
       }
     },
-    Step(to: 3) {
+    MigrationStep(to: 3) {
       UpdateRecord("Thing") {
         UpdateField("size", by: { old in try old.as(Int.self).map { "\($0)" } })
       }
-      After { transaction in
+      RunAfter { transaction in
         try transaction.save(DynamicRecord(name: "Tag", fields: ["name": "last", "count": 0]))
       }
-      Check("all are there") { snapshot in
+      CheckRecords("all are there") { snapshot in
         guard try snapshot.count(record: "Thing") == count - 1 else {
           throw StoreError.unknownRecord(name: "Thing")
         }

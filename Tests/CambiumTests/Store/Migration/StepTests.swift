@@ -88,7 +88,7 @@ private enum Shop {
   }
 
   private func open(
-    _ steps: [Step], sliceCount: Int = 150, stepwise: Bool = false
+    _ steps: [MigrationStep], sliceCount: Int = 150, stepwise: Bool = false
   ) throws -> PersistentStore {
     var options = StoreOptions()
     options.migration.sliceCount = sliceCount
@@ -113,7 +113,7 @@ private enum Shop {
   {
     try make()
     let store = try open([
-      Step(to: 2) {
+      MigrationStep(to: 2) {
         UpdateRecord("Item") {
           UpdateField("price", by: { old in try Int(old.as(String.self) ?? "") ?? -1 })
           UpdateField(
@@ -144,7 +144,7 @@ private enum Shop {
   ) throws {
     try make()
     let steps = [
-      Step(to: 2) { UpdateRecord("Item") { UpdateField("price", converting: policy) } }
+      MigrationStep(to: 2) { UpdateRecord("Item") { UpdateField("price", converting: policy) } }
     ]
     let plan = try PersistentStore.migration(at: path, to: Shop.second, steps: steps).plan
     switch policy {
@@ -183,7 +183,7 @@ private enum Shop {
     struct Odd: Error {}
     try make()
     let steps = [
-      Step(to: 2) {
+      MigrationStep(to: 2) {
         UpdateRecord("Item") {
           UpdateField(
             "price",
@@ -204,7 +204,7 @@ private enum Shop {
 
   // MARK: Records
 
-  private static let split = Step(to: 2, label: "split") {
+  private static let split = MigrationStep(to: 2, label: "split") {
     TransformRecords("Item", into: "Item", "Place") { old, emit in
       // Dear ones are dropped.
       guard let price = Int(try old["price", as: String.self]) else { return }
@@ -246,7 +246,7 @@ private enum Shop {
   @Test func `types kept per version stand for old and new records, A5`() throws {
     try make()
     let store = try open([
-      Step(to: 2) {
+      MigrationStep(to: 2) {
         TransformRecords(V1.Item.self, into: V2.Item.self, V2.Place.self) { old, emit in
           guard let price = Int(old.price) else { return }
           try emit(V2.Item(id: old.id, title: old.name, price: price))
@@ -269,7 +269,7 @@ private enum Shop {
   @Test func `a key that two records emit names both, and nothing has changed`() throws {
     try make()
     let steps = [
-      Step(to: 2) {
+      MigrationStep(to: 2) {
         TransformRecords("Item") { old, emit in
           let id = try old["id", as: Int.self]
           try emit(
@@ -289,7 +289,7 @@ private enum Shop {
   @Test func `what is emitted has to meet the rules of its fields, K16`() throws {
     try make()
     let steps = [
-      Step(to: 2) {
+      MigrationStep(to: 2) {
         TransformRecords("Item", into: "Place") { old, emit in
           let id = try old["id", as: Int64.self]
           try emit(
@@ -312,8 +312,8 @@ private enum Shop {
   {
     try make()
     let store = try open([
-      Step(to: 2) {
-        Before(V1.Item.self) { transaction in
+      MigrationStep(to: 2) {
+        RunBefore(V1.Item.self) { transaction in
           // By an index, which is the migration's own too.
           for item in try transaction.fetch(V1.Item.self, where: \.name == "n5") {
             try transaction.delete(item)
@@ -324,12 +324,12 @@ private enum Shop {
         UpdateRecord("Item") {
           UpdateField("price", converting: .replace(0))
         }
-        After(V2.Item.self, V2.Place.self) { transaction in
+        RunAfter(V2.Item.self, V2.Place.self) { transaction in
           let count = try transaction.count(V2.Item.self)
           try transaction.insert(V2.Place(street: "all", count: count))
           try transaction.delete(V2.Item(id: 7, title: "", price: 0))
         }
-        Check("there is a place", V2.Place.self) { snapshot in
+        CheckRecords("there is a place", V2.Place.self) { snapshot in
           guard try snapshot.count(V2.Place.self) == 1 else {
             throw StoreError.noSuchRecord(record: "Place", key: "all")
           }
@@ -350,13 +350,13 @@ private enum Shop {
   {
     try make()
     let steps = [
-      Step(to: 2) {
-        Before { transaction in
+      MigrationStep(to: 2) {
+        RunBefore { transaction in
           _ = try transaction.delete(record: "Item", key: 6)
           try transaction.setMetadata(1, for: "x")
         }
         UpdateRecord("Item") { UpdateField("price", converting: .replace(0)) }
-        Check("the moon is full") { _ in throw StoreError.unknownRecord(name: "Moon") }
+        CheckRecords("the moon is full") { _ in throw StoreError.unknownRecord(name: "Moon") }
       }
     ]
     guard case .stepFailed(2, let source, _) = storeError({ try open(steps) }) else {
@@ -415,7 +415,9 @@ private enum Shop {
   @Test func `a rehearsal finds what the run would, P3`() throws {
     try make()
     let steps = [
-      Step(to: 2) { UpdateRecord("Item") { UpdateField("price", by: { _ in "no integer" }) } }
+      MigrationStep(to: 2) {
+        UpdateRecord("Item") { UpdateField("price", by: { _ in "no integer" }) }
+      }
     ]
     let migration = try PersistentStore.migration(at: path, to: Shop.second, steps: steps)
     let rehearsed = storeError { try migration.rehearse() }
@@ -434,7 +436,7 @@ private enum Shop {
       let box = Guarded<Migration?>(nil)
       let seen = Guarded(0)
       let steps = [
-        Step(to: 2) {
+        MigrationStep(to: 2) {
           TransformRecords("Item", into: "Item") { old, emit in
             let count = seen.withLock { seen in
               seen += 1

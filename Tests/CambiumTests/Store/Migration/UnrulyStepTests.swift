@@ -45,9 +45,9 @@ import Testing
 
   private static let model = StoreModel(version: 2, records: [New.self])
 
-  private func steps(_ code: @escaping @Sendable (Int) -> Int) -> [Step] {
+  private func steps(_ code: @escaping @Sendable (Int) -> Int) -> [MigrationStep] {
     [
-      Step(to: 2) {
+      MigrationStep(to: 2) {
         TransformRecords("Thing") { old, emit in
           let id = try old["id", as: Int.self]
           var new = old.record
@@ -58,7 +58,7 @@ import Testing
     ]
   }
 
-  private func open(_ steps: [Step]) throws -> PersistentStore {
+  private func open(_ steps: [MigrationStep]) throws -> PersistentStore {
     var options = StoreOptions()
     options.migration.sliceCount = 70
     return try PersistentStore(at: path, model: Self.model, steps: steps, options: options)

@@ -7,7 +7,7 @@ enum Model {
   static let steps = [sizesAreNumbers, maintainersAreRecords]
 
   /// A few packages do not say how large they are. The new name and the new field follow from the descriptions.
-  private static let sizesAreNumbers = Step(to: 2, label: "sizes are numbers") {
+  private static let sizesAreNumbers = MigrationStep(to: 2, label: "sizes are numbers") {
     UpdateRecord("Package") {
       UpdateField("installedSize", converting: .replace(0))
       UpdateField("size", converting: .replace(0))
@@ -15,7 +15,8 @@ enum Model {
   }
 
   /// One record becomes two, and the second is one with that of every other package of the same maintainer.
-  private static let maintainersAreRecords = Step(to: 3, label: "maintainers are records") {
+  private static let maintainersAreRecords = MigrationStep(to: 3, label: "maintainers are records")
+  {
     TransformRecords("Package", into: "Package", "Maintainer") { old, emit in
       let maintainer = Maintainer(parsing: try old["maintainer", as: String.self])
       var new = old.record

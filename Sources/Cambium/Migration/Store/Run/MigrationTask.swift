@@ -61,7 +61,7 @@ enum MigrationTask: Sendable {
   }
 
   struct StepCheck: Sendable {
-    let check: Check
+    let check: CheckRecords
     let world: World
   }
 

@@ -197,7 +197,7 @@ extension Migrator {
         version: hook.version, source: hook.name,
         reason:
           "\(name) is not among its types, or not in that version; name the type in parentheses, as in"
-          + " Before(\(name).self) { … }")
+          + " RunBefore(\(name).self) { … }")
     } catch let error as StoreError {
       throw error.naming(hook.name, inStepTo: hook.version)
     } catch {
@@ -320,6 +320,6 @@ extension Migrator {
       version: Int(version), source: name,
       reason:
         "\(count) record\(count == 1 ? " has" : "s have") the same \(index.layout.schema.name) as another, which has to be"
-        + " unique\(pair ?? ""). Change or delete all but one of each in a `Before` of the step")
+        + " unique\(pair ?? ""). Change or delete all but one of each in a `RunBefore` of the step")
   }
 }

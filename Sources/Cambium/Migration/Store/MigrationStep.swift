@@ -1,7 +1,7 @@
 /// A step from one version to another: the changes to records that do not follow from the two descriptions.
 ///
 /// ```swift
-/// Step(to: 3) {
+/// MigrationStep(to: 3) {
 ///   UpdateRecord("Item") {
 ///     UpdateField("price", converting: .replace(0))
 ///     UpdateField("title", from: { old in try old["name", as: String?.self] ?? "untitled" })
@@ -12,7 +12,7 @@
 ///
 /// Steps that a program does not state are inferred, and so is everything that a step does not state. A program passes all
 /// of its steps when it opens a store; those that lead from the store's version to its own are taken.
-public struct Step: Sendable {
+public struct MigrationStep: Sendable {
   /// The versions that it leads from.
   public let from: ClosedRange<Int>
   /// The version that it leads to.
@@ -87,7 +87,7 @@ public struct Step: Sendable {
   }
 }
 
-extension Step {
+extension MigrationStep {
   /// One statement of a step.
   public struct Part: Sendable {
     let kind: Kind
@@ -95,9 +95,9 @@ extension Step {
     enum Kind: Sendable {
       case update(UpdateRecord)
       case transform(TransformRecords)
-      case before(Before)
-      case after(After)
-      case check(Check)
+      case before(StepHook)
+      case after(StepHook)
+      case check(CheckRecords)
     }
   }
 
@@ -109,9 +109,15 @@ extension Step {
     public static func buildExpression(_ part: TransformRecords) -> [Part] {
       [Part(kind: .transform(part))]
     }
-    public static func buildExpression(_ part: Before) -> [Part] { [Part(kind: .before(part))] }
-    public static func buildExpression(_ part: After) -> [Part] { [Part(kind: .after(part))] }
-    public static func buildExpression(_ part: Check) -> [Part] { [Part(kind: .check(part))] }
+    public static func buildExpression(_ part: RunBefore) -> [Part] {
+      [Part(kind: .before(part.hook))]
+    }
+    public static func buildExpression(_ part: RunAfter) -> [Part] {
+      [Part(kind: .after(part.hook))]
+    }
+    public static func buildExpression(_ part: CheckRecords) -> [Part] {
+      [Part(kind: .check(part))]
+    }
     public static func buildBlock(_ parts: [Part]...) -> [Part] { parts.flatMap { $0 } }
     public static func buildOptional(_ part: [Part]?) -> [Part] { part ?? [] }
     public static func buildEither(first part: [Part]) -> [Part] { part }
@@ -120,9 +126,9 @@ extension Step {
   }
 }
 
-// MARK: What it says
+// MARK: The statements
 
-extension Step {
+extension MigrationStep {
   /// Returns the statements of the step on rows and records.
   ///
   /// - Parameter old: The version that it is taken from.
@@ -147,15 +153,15 @@ extension Step {
     parts.compactMap { if case .transform(let transform) = $0.kind { transform } else { nil } }
   }
 
-  var before: [Before] {
+  var before: [StepHook] {
     parts.compactMap { if case .before(let hook) = $0.kind { hook } else { nil } }
   }
 
-  var after: [After] {
+  var after: [StepHook] {
     parts.compactMap { if case .after(let hook) = $0.kind { hook } else { nil } }
   }
 
-  var checks: [Check] {
+  var checks: [CheckRecords] {
     parts.compactMap { if case .check(let check) = $0.kind { check } else { nil } }
   }
 
@@ -163,5 +169,68 @@ extension Step {
   /// steps before and after it.
   var isOfRows: Bool {
     parts.allSatisfy { if case .update = $0.kind { true } else { false } }
+  }
+}
+
+// MARK: - Hooks and checks
+
+/// Changes records of the old version before a step reads them, in one atomic slice: for example, removes duplicates
+/// before a field becomes unique.
+///
+/// ```swift
+/// MigrationStep(to: 2) {
+///   RunBefore { transaction in _ = try transaction.delete(record: "Item", key: 5) }
+/// }
+/// ```
+///
+/// The transaction is one on the trees that the migration makes, in the version before the step: no program sees its
+/// changes unless the migration ends. Hooks of Swift types do not run; their validations do. The closure may run again
+/// after a crash, on the same records as the first time.
+public struct RunBefore: Sendable {
+  let hook: StepHook
+
+  /// - Parameter types: Swift types for records of that version, whose descriptions must be the step's; records without a
+  ///   type are `DynamicRecord`s.
+  public init(
+    _ types: any Record.Type..., body: @escaping @Sendable (inout WriteTransaction) throws -> Void
+  ) {
+    hook = StepHook(types: types, body: body)
+  }
+}
+
+/// Changes records of the new version after a step has made them, in one atomic slice. Otherwise it is like `RunBefore`.
+public struct RunAfter: Sendable {
+  let hook: StepHook
+
+  /// - Parameter types: Swift types for records of the new version.
+  public init(
+    _ types: any Record.Type..., body: @escaping @Sendable (inout WriteTransaction) throws -> Void
+  ) {
+    hook = StepHook(types: types, body: body)
+  }
+}
+
+/// A closure that changes the records of a version, and the Swift types that it uses.
+struct StepHook: Sendable {
+  let types: [any Record.Type]
+  let body: @Sendable (inout WriteTransaction) throws -> Void
+}
+
+/// Checks the records that a step has made. If it throws, the store is unchanged.
+public struct CheckRecords: Sendable {
+  let text: String
+  let types: [any Record.Type]
+  let body: @Sendable (StoreSnapshot) throws -> Void
+
+  /// - Parameters:
+  ///   - text: The rule that it checks, for plans and errors.
+  ///   - types: Swift types for records of the new version.
+  public init(
+    _ text: String, _ types: any Record.Type...,
+    body: @escaping @Sendable (StoreSnapshot) throws -> Void
+  ) {
+    self.text = text
+    self.types = types
+    self.body = body
   }
 }
