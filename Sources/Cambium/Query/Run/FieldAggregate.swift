@@ -1,42 +1,44 @@
-/// A value that is computed of a property of all records of a group.
-public struct Aggregate<Subject: Record>: Hashable, Sendable {
-  let kind: AggregateKind
-  @usableFromInline let property: PropertyReference
+extension Query {
+  /// A value that is computed of a property of all records of a group.
+  public struct Aggregate: Hashable, Sendable {
+    let kind: AggregateKind
+    @usableFromInline let property: PropertyReference
 
-  @usableFromInline
-  init(_ kind: AggregateKind, _ property: PropertyReference) {
-    self.kind = kind
-    self.property = property
-  }
+    @usableFromInline
+    init(_ kind: AggregateKind, _ property: PropertyReference) {
+      self.kind = kind
+      self.property = property
+    }
 
-  /// The sum of the values that are not null; 0 if there are none.
-  @inlinable
-  public static func sum<Value: FieldNumber>(_ field: KeyPath<Subject, Value>) -> Aggregate {
-    Aggregate(.sum, PropertyReference(field))
-  }
+    /// The sum of the values that are not null; 0 if there are none.
+    @inlinable
+    public static func sum<Value: FieldNumber>(_ field: KeyPath<Subject, Value>) -> Aggregate {
+      Aggregate(.sum, PropertyReference(field))
+    }
 
-  /// The average of the values that are not null; null if there are none.
-  @inlinable
-  public static func average<Value: FieldNumber>(_ field: KeyPath<Subject, Value>) -> Aggregate {
-    Aggregate(.average, PropertyReference(field))
-  }
+    /// The average of the values that are not null; null if there are none.
+    @inlinable
+    public static func average<Value: FieldNumber>(_ field: KeyPath<Subject, Value>) -> Aggregate {
+      Aggregate(.average, PropertyReference(field))
+    }
 
-  /// The lowest value that is not null, in the order of sorting; null if there are none.
-  @inlinable
-  public static func min<Value>(_ field: KeyPath<Subject, Value>) -> Aggregate {
-    Aggregate(.lowest, PropertyReference(field))
-  }
+    /// The lowest value that is not null, in the order of sorting; null if there are none.
+    @inlinable
+    public static func min<Value>(_ field: KeyPath<Subject, Value>) -> Aggregate {
+      Aggregate(.lowest, PropertyReference(field))
+    }
 
-  /// The highest value, in the order of sorting; null if there are none.
-  @inlinable
-  public static func max<Value>(_ field: KeyPath<Subject, Value>) -> Aggregate {
-    Aggregate(.highest, PropertyReference(field))
-  }
+    /// The highest value, in the order of sorting; null if there are none.
+    @inlinable
+    public static func max<Value>(_ field: KeyPath<Subject, Value>) -> Aggregate {
+      Aggregate(.highest, PropertyReference(field))
+    }
 
-  /// The number of values that are not null.
-  @inlinable
-  public static func count<Value>(_ field: KeyPath<Subject, Value>) -> Aggregate {
-    Aggregate(.count, PropertyReference(field))
+    /// The number of values that are not null.
+    @inlinable
+    public static func count<Value>(_ field: KeyPath<Subject, Value>) -> Aggregate {
+      Aggregate(.count, PropertyReference(field))
+    }
   }
 }
 

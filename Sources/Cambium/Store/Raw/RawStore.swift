@@ -40,7 +40,7 @@
   /// - Throws: what `body` throws; `.outcomeUnknown`, `.poisoned`, `.full`, `.reentrant`, `.closed`,
   ///   `.forked`.
   public func write<Value: ~Copyable>(
-    _ durability: Durability = .durable, _ body: (inout RawTransaction) throws -> Value
+    durability: Durability = .durable, _ body: (inout RawTransaction) throws -> Value
   ) throws -> Value {
     var value: Value?
     try engine.write(durability) { transaction in
@@ -54,7 +54,7 @@
   /// The same for tasks: waiting for other writers and for the flush suspends; `body` runs on the caller's
   /// task.
   nonisolated(nonsending) public func write<Value: ~Copyable>(
-    _ durability: Durability = .durable, _ body: (inout RawTransaction) throws -> Value
+    durability: Durability = .durable, _ body: (inout RawTransaction) throws -> Value
   ) async throws -> Value {
     var value: Value?
     try await engine.write(durability) { transaction in
