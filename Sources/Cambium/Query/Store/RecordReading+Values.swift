@@ -243,11 +243,9 @@ extension RecordReader {
     var keys: [Key] = []
     let found = try find(query, of: type, for: .recordsInAnyOrder)
     let values = FieldValues(type, found, type.places(of: properties))
-    while try found.next() {
-      if try grouping.add(found.key, try found.row()) {
-        values.begin()
-        keys.append(try key(values))
-      }
+    while try found.next(where: { row throws(StoreError) in try grouping.add(found.key, row) }) {
+      values.begin()
+      keys.append(try key(values))
     }
     var groups: [RecordGroup<Key>] = []
     for place in grouping.sorted {
