@@ -89,7 +89,7 @@ struct Conjunction: Sendable {
   }
 
   private static func demand(
-    _ column: Column, _ comparison: FieldCondition.Comparison, _ value: FieldValue
+    _ column: Column, _ comparison: FieldComparison, _ value: FieldValue
   ) -> FieldTerm.Demand? {
     guard let value = converted(value, column) else { return nil }
     switch comparison {
