@@ -203,16 +203,3 @@ extension String {
     return utf8.count > bound ? "is over \(bound) bytes long" : nil
   }
 }
-
-extension ColumnType: CustomStringConvertible {
-  /// The type as it is declared.
-  public var description: String {
-    switch self {
-    case .scalar(let type): "\(type)"
-    case .transformable(let codec): "transformable(\(codec))"
-    case .array(let element): "array(of: \(element))"
-    case .composite: "composite"
-    case .external(let type, let options): "external(\(type), \(options))"
-    }
-  }
-}

@@ -10,7 +10,7 @@ struct KeyRanges: Sendable {
   private(set) var boundCount = 0
 
   /// Without a bound.
-  fileprivate static let all = {
+  static let all = {
     var ranges = KeyRanges()
     ranges.append(.all)
     return ranges
@@ -24,7 +24,7 @@ struct KeyRanges: Sendable {
 }
 
 /// Finds the ranges of one tree: values of the first parts, and bounds of the next.
-struct KeyRangeBuilder {
+struct KeyRangeBuilder: ~Copyable {
   private struct Prefix {
     var bytes: [UInt8] = []
     var hasNull = false
