@@ -5,14 +5,9 @@
 /// It has no text, contains nothing, and is in a list only if the list has it.
 /// Strings compare by their UTF-8 bytes. NaN differs from everything, itself included.
 public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
-  /// How two values compare.
-  public typealias Comparison = FieldComparison
-  /// A value computed of fields.
-  public typealias Expression = ExpressionTree<Field>
-
   // Making one is to cost little, so a term is in place and only what has parts takes memory.
 
-  case comparison(field: Field, Comparison, FieldValue)
+  case comparison(field: Field, FieldComparison, FieldValue)
   /// The field has one of the values; false if there are none.
   case isIn(field: Field, [FieldValue])
   /// The text of a string or URL matches.
@@ -20,7 +15,7 @@ public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   /// An array has an element.
   case contains(field: Field, FieldValue)
   /// Two computed values compare so.
-  indirect case computed(Expression, Comparison, Expression)
+  indirect case computed(ExpressionTree<Field>, FieldComparison, ExpressionTree<Field>)
   /// All of the conditions are met; true if there are none.
   case and([ConditionTree])
   /// One of the conditions is met; false if there are none.
@@ -52,13 +47,11 @@ public enum FieldComparison: Hashable, Sendable, CaseIterable {
 /// A computation with null is null, and so is one without a result: a division by zero, an integer beyond 128 bits, a
 /// double or decimal that is not finite. Nothing traps.
 public enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
-  public typealias Operation = FieldArithmetic
-
   case field(Field)
   case value(FieldValue)
   /// Arithmetic of numbers. Integers stay integers, and divide towards zero; with a float or double they become doubles,
   /// with a decimal decimals. Seconds are added to or subtracted from a date; the difference of two dates is in seconds.
-  indirect case arithmetic(ExpressionTree, Operation, ExpressionTree)
+  indirect case arithmetic(ExpressionTree, FieldArithmetic, ExpressionTree)
   indirect case negated(ExpressionTree)
   /// The length of a string in characters, of data in bytes, of an array in elements.
   indirect case length(ExpressionTree)

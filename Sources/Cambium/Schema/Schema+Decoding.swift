@@ -245,7 +245,7 @@ extension SchemaDecoder {
       throw reader.fault("a condition is of field \(number), which is not there")
     }
     let code = try reader.integer(UInt8.self)
-    guard let comparison = FieldCondition.Comparison.allCases.first(where: { $0.code == code })
+    guard let comparison = FieldComparison.allCases.first(where: { $0.code == code })
     else { throw newer("a comparison of kind \(code)") }
     return .comparison(field: field.name, comparison, try value(from: &reader))
   }

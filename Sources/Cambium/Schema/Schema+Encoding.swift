@@ -227,7 +227,7 @@ extension ColumnType {
   }
 }
 
-extension FieldCondition.Comparison {
+extension FieldComparison {
   /// Its number in the format.
   var code: UInt8 {
     switch self {

@@ -158,7 +158,7 @@ extension RecordSchema {
 
   /// Why a comparison cannot be.
   private static func reason(
-    _ field: FieldSchema?, _ name: String, _ comparison: FieldCondition.Comparison,
+    _ field: FieldSchema?, _ name: String, _ comparison: FieldComparison,
     _ value: FieldValue
   ) -> String? {
     guard let field else { return "is of a field \(name) that is not there" }
@@ -175,7 +175,7 @@ extension RecordSchema {
   }
 }
 
-extension FieldCondition.Comparison {
+extension FieldComparison {
   var isOfEquality: Bool { self == .equal || self == .notEqual }
 }
 
