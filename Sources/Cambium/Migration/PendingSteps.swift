@@ -35,7 +35,8 @@ extension PendingSteps {
     for change in changes {
       for record in change.records {
         if record.rewritesRows {
-          steps.append(PendingStep(record, from: change.from.version, to: change.to.version))
+          steps.append(
+            PendingStep(record, from: change.from.storedVersion, to: change.to.storedVersion))
         }
         let known = Set(record.old.indexes.map(\.number))
         for index in record.new.indexes where !known.contains(index.number) {

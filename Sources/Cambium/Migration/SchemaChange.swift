@@ -74,7 +74,8 @@ extension SchemaChange {
       guard let old = from.record(number: new.number), !given.transformed.contains(old.name)
       else { continue }
       let layouts = (
-        try RowLayout(old, version: from.version), try RowLayout(new, version: to.version)
+        try RowLayout(old, version: from.storedVersion),
+        try RowLayout(new, version: to.storedVersion)
       )
       records.append(
         try RecordChange(

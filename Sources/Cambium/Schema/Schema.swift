@@ -4,7 +4,9 @@
 /// when they are renamed. Equal fingerprints mean that the same is stored.
 public struct Schema: Hashable, Sendable {
   /// The version, counted from 1.
-  public internal(set) var version: UInt32
+  public var version: Int { Int(storedVersion) }
+  /// The version as keys and rows have it.
+  var storedVersion: UInt32
   public internal(set) var label: String?
   /// The records, by number.
   public internal(set) var records: [RecordSchema]
@@ -13,7 +15,7 @@ public struct Schema: Hashable, Sendable {
 
   /// - Parameter nextNumber: Nil for the lowest that can be.
   init(version: UInt32, label: String?, records: [RecordSchema], nextNumber: UInt32? = nil) {
-    self.version = version
+    storedVersion = version
     self.label = label
     self.records = records
     let numbers = records.flatMap { [$0.number] + $0.indexes.map(\.number) }

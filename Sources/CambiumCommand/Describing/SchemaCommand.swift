@@ -45,7 +45,7 @@ struct SchemaCommand: ParsableCommand {
     } else if let lock {
       try say(try differences(of: schema, to: lock))
     } else if step {
-      let old = try find(Int(schema.version) - 1, in: schemas)
+      let old = try find(schema.version - 1, in: schemas)
       StandardOutput.write(StepText(from: old, to: schema).text)
     } else {
       StandardOutput.write(text(of: schema))
@@ -60,7 +60,7 @@ struct SchemaCommand: ParsableCommand {
       }
       return schema
     }
-    guard let schema = schemas.first(where: { Int($0.version) == version }) else {
+    guard let schema = schemas.first(where: { $0.version == version }) else {
       let versions = schemas.map { "\($0.version)" }.joined(separator: ", ")
       throw CommandFailure(.notFound, "The store never had version \(version); it had \(versions).")
     }
@@ -77,7 +77,7 @@ struct SchemaCommand: ParsableCommand {
   }
 
   private func differences(of schema: Schema, to path: String) throws -> [SchemaDifference] {
-    let version = Int(schema.version)
+    let version = schema.version
     let lock = try SchemaLock(contentsOf: path)
     guard lock.contains(version: version) else {
       throw CommandFailure(.notFound, "\(path) has no version \(version).")
@@ -108,4 +108,44 @@ enum SchemaForm: String, CaseIterable, ExpressibleByArgument {
   case json
 
   static let allNames = allCases.map(\.rawValue).joined(separator: ", ")
+}
+
+extension Schema {
+  var json: JSONValue {
+    [
+      "version": JSONValue(version), "label": JSONValue(label),
+      "fingerprint": .string("\(fingerprint)"), "records": .array(records.map(\.json)),
+    ]
+  }
+}
+
+extension RecordSchema {
+  fileprivate var json: JSONValue {
+    [
+      "name": .string(name), "fingerprint": .string("\(fingerprint)"),
+      "fields": .array(
+        fields.map { field in
+          [
+            "name": .string(field.name), "type": .string("\(field.type)"),
+            "optional": .boolean(field.isOptional),
+          ]
+        }),
+      "key": .array(primaryKey.map { part in json(of: part) }),
+      "indexes": .array(
+        indexes.map { index in
+          [
+            "name": .string(index.name), "unique": .boolean(index.isUnique),
+            "parts": .array(index.parts.map { part in json(of: part) }),
+            "condition": JSONValue(index.condition.map { "\($0)" }),
+          ]
+        }),
+    ]
+  }
+
+  private func json(of part: KeyPart) -> JSONValue {
+    [
+      "field": .string(name(of: part)), "descending": .boolean(part.isDescending),
+      "caseInsensitive": .boolean(part.isCaseInsensitive),
+    ]
+  }
 }

@@ -29,21 +29,14 @@ struct BackupCommand: ParsableCommand {
   func run() throws {
     if skipDamaged { return try copyReadable() }
     let store = try arguments.open(arguments.reading)
-    let place = try NewStore(
-      at: copy, replacing: force, hint: "Say --force to replace it.", arguments.reading)
-    Interruption.begin()
-    let bar = ProgressBar()
-    let report: BackupReport
-    do {
+    let report = try NewStore.make(at: copy, replacing: force, arguments.reading) { path in
+      Interruption.begin()
+      let bar = ProgressBar()
       defer { bar.end() }
-      report = try store.backUp(to: place.temporary) { progress in
+      return try store.backUp(to: path) { progress in
         bar.show(progress.fraction, "\(Figures.count(progress.entries)) entries")
         try Interruption.check("The backup was interrupted; nothing of it is there.")
       }
-      try place.finish()
-    } catch {
-      place.abandon()
-      throw error
     }
     try store.close()
     StandardOutput.line(arguments.json ? "\(report.json)" : "\(report.text) to \(copy).")
@@ -53,18 +46,11 @@ struct BackupCommand: ParsableCommand {
 extension BackupCommand {
   private func copyReadable() throws {
     let snapshot = try arguments.snapshot()
-    let place = try NewStore(
-      at: copy, replacing: force, hint: "Say --force to replace it.", arguments.reading)
-    Interruption.begin()
-    let bar = ProgressBar()
-    let made: ReadableCopy
-    do {
+    let made = try NewStore.make(at: copy, replacing: force, arguments.reading) { path in
+      Interruption.begin()
+      let bar = ProgressBar()
       defer { bar.end() }
-      made = try ReadableCopy(of: snapshot, to: place.temporary, arguments.writing, bar)
-      try place.finish()
-    } catch {
-      place.abandon()
-      throw error
+      return try ReadableCopy(of: snapshot, to: path, arguments.writing, bar)
     }
     StandardOutput.line(
       arguments.json

@@ -70,20 +70,14 @@ struct ImportCommand: ParsableCommand {
   }
 
   private func make(_ lines: LineInput, _ header: ImportHeader, _ bar: ProgressBar) throws -> Int {
-    let place = try NewStore(
+    try NewStore.make(
       at: arguments.store, replacing: force,
-      hint: "Say --into to add to it, or --force to replace it.",
-      arguments.reading)
-    do {
+      hint: "Say --into to add to it, or --force to replace it.", arguments.reading
+    ) { path in
       var options = arguments.writing
       options.access = .writing
-      let store = try PersistentStore(at: place.temporary, model: header.model, options: options)
-      let count = try add(lines, header, to: store, bar)
-      try place.finish()
-      return count
-    } catch {
-      place.abandon()
-      throw error
+      let store = try PersistentStore(at: path, model: header.model, options: options)
+      return try add(lines, header, to: store, bar)
     }
   }
 }

@@ -12,7 +12,10 @@ struct NewStore {
   /// - Parameters:
   ///   - replacing: Whether a store that is there already is replaced. What is no store is never.
   ///   - hint: What to say to have it otherwise.
-  init(at path: String, replacing: Bool, hint: String, _ options: StoreOptions) throws {
+  init(
+    at path: String, replacing: Bool, hint: String = "Say --force to replace it.",
+    _ options: StoreOptions
+  ) throws {
     self.path = path.withoutSlashes
     temporary = NewName.temporary(for: self.path)
     isThere = unsafe access(self.path, F_OK) == 0
@@ -25,6 +28,22 @@ struct NewStore {
       if found.isOpenForWriting { throw StoreError.locked(path: path, holder: nil) }
     } catch StoreError.corrupt {
       // Damage is no reason to keep one.
+    }
+  }
+
+  /// Makes a store by `body`, which gets the path where it is made, and gives it its name; none is left if that throws.
+  static func make<Result>(
+    at path: String, replacing: Bool, hint: String = "Say --force to replace it.",
+    _ options: StoreOptions, _ body: (String) throws -> Result
+  ) throws -> Result {
+    let place = try NewStore(at: path, replacing: replacing, hint: hint, options)
+    do {
+      let result = try body(place.temporary)
+      try place.finish()
+      return result
+    } catch {
+      place.abandon()
+      throw error
     }
   }
 

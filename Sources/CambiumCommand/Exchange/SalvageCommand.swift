@@ -37,7 +37,7 @@ struct SalvageCommand: ParsableCommand {
       missing = error
     }
     let place = try NewStore(
-      at: copy, replacing: force, hint: "Say --force to replace it.", arguments.reading)
+      at: copy, replacing: force, arguments.reading)
     let report: SalvageReport
     do {
       report = try RawSalvage.run(

@@ -33,3 +33,40 @@ enum Style: String {
     Terminal.hasColour ? "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" : text
   }
 }
+
+/// How far something is, on a terminal; nothing in a pipe.
+final class ProgressBar {
+  private let clock = ContinuousClock()
+  private var shown: ContinuousClock.Instant?
+  private var isVisible = false
+
+  /// - Parameters:
+  ///   - fraction: From 0 to 1; nil where nobody knows.
+  ///   - text: What is being done.
+  func show(_ fraction: Double?, _ text: @autoclosure () -> String) {
+    guard Terminal.showsProgress else { return }
+    let now = clock.now
+    if let shown, shown.duration(to: now) < .milliseconds(100) { return }
+    shown = now
+    isVisible = true
+    StandardError.write("\r\u{1b}[K" + Self.line(fraction, text(), width: Terminal.width))
+  }
+
+  /// Takes the bar away, so that what follows stands alone.
+  func end() {
+    if isVisible { StandardError.write("\r\u{1b}[K") }
+    isVisible = false
+    shown = nil
+  }
+
+  static func line(_ fraction: Double?, _ text: String, width: Int) -> String {
+    guard let fraction else { return String(text.prefix(max(1, width - 1))) }
+    let share = min(1, max(0, fraction))
+    let cells = 24
+    let filled = Int(share * Double(cells))
+    let percent = "\(Int(share * 100))"
+    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: cells - filled)
+    let padding = String(repeating: " ", count: 3 - percent.count)
+    return String("\(bar) \(padding)\(percent) % \(text)".prefix(max(1, width - 1)))
+  }
+}

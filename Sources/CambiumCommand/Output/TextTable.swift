@@ -16,10 +16,12 @@ struct TextTable {
     let widths = titles.indices.map { column in
       rows.reduce(titles[column].count) { max($0, $1[column].count) }
     }
-    return [Style.bold(line(titles, widths))] + rows.map { line($0, widths) }
+    return [Style.bold(Self.line(titles, widths, isNumber))]
+      + rows.map { Self.line($0, widths, isNumber) }
   }
 
-  private func line(_ cells: [String], _ widths: [Int]) -> String {
+  /// One row, with its cells as wide as the columns.
+  static func line(_ cells: [String], _ widths: [Int], _ isNumber: [Bool]) -> String {
     var line = ""
     for (column, cell) in cells.enumerated() {
       let padding = String(repeating: " ", count: max(0, widths[column] - cell.count))

@@ -105,17 +105,5 @@ extension RecordOutput {
     waiting = []
   }
 
-  private func line(_ cells: [String]) -> String {
-    var line = ""
-    for (column, cell) in cells.enumerated() {
-      let padding = String(repeating: " ", count: max(0, widths[column] - cell.count))
-      if column > 0 { line += "  " }
-      if numbers[column] {
-        line += padding + cell
-      } else {
-        line += column == cells.count - 1 ? cell : cell + padding
-      }
-    }
-    return line
-  }
+  private func line(_ cells: [String]) -> String { TextTable.line(cells, widths, numbers) }
 }

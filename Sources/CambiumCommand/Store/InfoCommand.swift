@@ -99,8 +99,8 @@ private struct InfoText {
     var table = TextTable(["type", "records", "rows", "indexes"], numbers: [1, 2, 3])
     for record in statistics.records {
       table.add([
-        record.name, Figures.count(record.count), Figures.size(Int(clamping: record.rowBytes)),
-        Figures.size(Int(clamping: record.indexBytes)),
+        record.name, Figures.count(record.count), Figures.size(record.rowBytes),
+        Figures.size(record.indexBytes),
       ])
     }
     lines += [""] + table.lines.map { "  " + $0 }

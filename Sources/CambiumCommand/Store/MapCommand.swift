@@ -46,14 +46,14 @@ extension StoreMap {
       "segments": .array(
         segments.map { segment in
           [
-            "number": JSONValue(UInt64(segment.number)), "blocks": JSONValue(segment.blockCount),
+            "number": JSONValue(segment.number), "blocks": JSONValue(segment.blockCount),
             "regions": .array(segment.regions.map { json(of: $0) }),
           ]
         }),
       "blobSegments": .array(
         blobSegments.map { segment in
           [
-            "number": JSONValue(UInt64(segment.number)), "size": JSONValue(segment.size),
+            "number": JSONValue(segment.number), "size": JSONValue(segment.size),
             "regions": .array(
               segment.regions.map { region in
                 [

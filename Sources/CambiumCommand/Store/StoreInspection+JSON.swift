@@ -31,7 +31,7 @@ extension StoreInspection {
       "segments": .array(
         segments.map { segment in
           [
-            "kind": .string(segment.kind.rawValue), "number": JSONValue(UInt64(segment.number)),
+            "kind": .string(segment.kind.rawValue), "number": JSONValue(segment.number),
             "size": JSONValue(segment.size), "liveBytes": JSONValue(segment.liveBytes),
           ]
         }),
@@ -53,7 +53,7 @@ extension StoreInspection {
 extension Schema {
   fileprivate var summary: JSONValue {
     [
-      "version": JSONValue(UInt64(version)), "label": JSONValue(label),
+      "version": JSONValue(version), "label": JSONValue(label),
       "fingerprint": .string("\(fingerprint)"),
     ]
   }

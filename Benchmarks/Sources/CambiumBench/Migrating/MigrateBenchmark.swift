@@ -75,7 +75,7 @@ struct MigrateBenchmark {
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     task.cancel()
     let found = try PersistentStore.inspect(at: path)
-    guard found.schemas.last?.version == UInt32(workload.version) else {
+    guard found.schemas.last?.version == workload.version else {
       throw NotMigrated(workload: workload)
     }
     return (seconds, watch.growth)

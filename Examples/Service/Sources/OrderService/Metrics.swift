@@ -13,8 +13,8 @@ struct Metrics {
     for record in try snapshot.statistics().records {
       let label = "{record=\"\(record.name)\"}"
       add("cambium_records\(label)", record.count)
-      add("cambium_row_bytes\(label)", Int(record.rowBytes))
-      add("cambium_index_bytes\(label)", Int(record.indexBytes))
+      add("cambium_row_bytes\(label)", record.rowBytes)
+      add("cambium_index_bytes\(label)", record.indexBytes)
     }
     let room = try store.predictedGain()
     add("cambium_page_bytes", room.size)

@@ -12,7 +12,7 @@ extension RecordCheck {
     let described = schemas.map { schemas in
       Set(
         schemas.flatMap { schema in
-          schema.records.map { DescribedNumber(version: schema.version, record: $0.number) }
+          schema.records.map { DescribedNumber(version: schema.storedVersion, record: $0.number) }
         })
     }
     let floor = try HistoryFloor.find(trees, slot)

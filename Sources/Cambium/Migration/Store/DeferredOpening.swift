@@ -44,7 +44,7 @@ struct DeferredOpening {
     }
     let upgrades = TreeUpgrades(
       rows, unbuilt: unbuilt, pending: try backend.names.slot(of: PendingSteps.treeName),
-      version: schemas.last?.version ?? 0, isUnpublished: isUnpublished)
+      version: schemas.last?.storedVersion ?? 0, isUnpublished: isUnpublished)
     backend.upgrades.set(upgrades)
     backend.foldThrough(upgrades)
   }
@@ -66,7 +66,7 @@ struct DeferredOpening {
     let names = backend.names
     let tree = try names.slot(of: PendingSteps.treeName)
     let schemaTree = try names.slot(of: Schema.treeName)
-    let kept = KeptStateChange.keep(version: from.version, label: from.label ?? "")
+    let kept = KeptStateChange.keep(version: from.storedVersion, label: from.label ?? "")
     let renames = FieldRenames(from: from, to: steps.last?.to ?? from)
     let metadata = try names.slot(of: Entities.metadataName)
     try MigrationMark.discard(in: backend)
@@ -75,7 +75,7 @@ struct DeferredOpening {
       for name in dropped { try trees.removeAll(in: names.slot(of: name)) }
       for step in steps {
         try trees.put(
-          Schema.key(of: step.to.version).rawSpan, step.to.encoded().rawSpan, in: schemaTree)
+          Schema.key(of: step.to.storedVersion).rawSpan, step.to.encoded().rawSpan, in: schemaTree)
       }
       try trees.removeAll(in: tree)
       for (key, value) in entries {

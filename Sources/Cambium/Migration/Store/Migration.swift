@@ -73,8 +73,8 @@ extension Migration {
     let backend = try EngineBackend(at: path, options)
     do throws(StoreError) {
       guard let stored = try StoredSchemas(backend).newest() else { throw .missing(path: path) }
-      var report = MigrationReport(from: Int(stored.version), to: model.version)
-      let isThere = Int(stored.version) == model.version
+      var report = MigrationReport(from: stored.version, to: model.version)
+      let isThere = stored.version == model.version
       if !isThere {
         let route = try MigrationRoute(
           from: stored, history: try StoredSchemas(backend).all(), to: model, steps,

@@ -134,8 +134,8 @@ extension Int {
 extension MigrationPlan.PlannedStep {
   init(_ hop: MigrationRoute.Hop) {
     let change = hop.change
-    from = Int(change.from.version)
-    to = Int(change.to.version)
+    from = change.from.version
+    to = change.to.version
     label = hop.step?.label ?? change.to.label
     isDeferrable = hop.isDeferrable
     kind = (hop.step?.parts.isEmpty ?? true) ? .inferred : .given

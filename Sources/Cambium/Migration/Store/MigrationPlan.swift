@@ -107,7 +107,7 @@ extension MigrationPlan {
       path: backend.path)
     guard let stored = try schemas.newest() else { throw .missing(path: backend.path) }
     try BlobOpening(backend).open(for: stored)
-    from = Int(stored.version)
+    from = stored.version
     to = model.version
     bytesFree = try? Syscall.bytesFree(at: backend.path).get()
     guard from != to else {

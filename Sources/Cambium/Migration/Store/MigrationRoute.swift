@@ -55,7 +55,7 @@ extension MigrationRoute {
     wanted = model.version
     var finding = RouteFinding(stored, model, try model.describedVersions(), options)
     finding.look(at: steps)
-    if Int(stored.version) > model.version {
+    if stored.version > model.version {
       try finding.goBack(by: steps, history)
     } else {
       try finding.checkStored()
@@ -197,7 +197,7 @@ private struct RouteFinding {
       }
       // Numbers that were given since stay given.
       let back = Schema(
-        version: old.version, label: old.label, records: old.records,
+        version: old.storedVersion, label: old.label, records: old.records,
         nextNumber: max(old.nextNumber, schema.nextNumber))
       try add(schema, back, try described(old), step)
     }

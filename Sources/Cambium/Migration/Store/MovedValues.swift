@@ -11,7 +11,7 @@ struct MovedValues {
         guard let source = route.from.record(number: change.old.number) else { continue }
         let moves = change.moves
         if moves.isEmpty { continue }
-        let layout = try RowLayout(source, version: route.from.version)
+        let layout = try RowLayout(source, version: route.from.storedVersion)
         let rows = try backend.names.slot(of: Entity.name(ofRows: source.number))
         try add(moves, layout, rows, in: try backend.trees())
       }

@@ -33,7 +33,7 @@ extension StoreSnapshot {
     }
     if records.isEmpty, indexes.isEmpty, try !isSaid(upgrades) { return nil }
     return PendingMigration(
-      from: Int(upgrades.from), to: Int(schema.version), records: records,
+      from: Int(upgrades.from), to: schema.version, records: records,
       indexes: indexes.sortedRarely()
     )
   }

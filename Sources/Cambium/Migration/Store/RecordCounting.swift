@@ -70,7 +70,7 @@ struct RecordCounting {
       computed = given.computed(after: computed)
       let change = given.standingIn(for: computed)
       if change.rewritesRows {
-        let (from, to) = (hop.change.from.version, hop.change.to.version)
+        let (from, to) = (hop.change.from.storedVersion, hop.change.to.storedVersion)
         steps.append((try RowStep(change, from: from, to: to), hook == nil))
       }
       if change.kind == .records {
@@ -87,7 +87,7 @@ struct RecordCounting {
     }
     guard let new = last?.new else { return nil }
     let known = Set(record.indexes.map(\.number))
-    let newLayout = try RowLayout(new, version: route.to.version)
+    let newLayout = try RowLayout(new, version: route.to.storedVersion)
     var constraints: [(name: String, layout: IndexLayout?)] = []
     for layout in try newLayout.indexLayouts()
     where layout.schema.isUnique && !known.contains(layout.schema.number)
@@ -103,7 +103,7 @@ struct RecordCounting {
     self.steps = steps
     self.constraints = constraints
     change = isUncertain || !constraints.isEmpty ? hook : nil
-    layout = try RowLayout(record, version: route.from.version)
+    layout = try RowLayout(record, version: route.from.storedVersion)
     self.newLayout = newLayout
     rows = try backend.names.slot(of: Entity.name(ofRows: record.number))
     let trees = try backend.trees()

@@ -18,7 +18,7 @@ struct Rollback {
     if backend.blobs.keeper != nil { try backend.fold() }
     let marks =
       try RollbackMark.all(in: trees, names).filter { $0.from != newest.version }
-      + [RollbackMark(from: newest.version, to: version)]
+      + [RollbackMark(from: newest.storedVersion, to: version)]
     try restore { trees throws(StoreError) in
       for mark in marks { try mark.put(into: trees, names) }
       try BlobRecount.markDue(in: trees, names)

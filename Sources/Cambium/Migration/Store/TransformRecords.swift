@@ -217,7 +217,7 @@ public final class RecordEmitter {
 
   private func undeclared(_ name: String) -> StoreError {
     .stepFailed(
-      version: Int(entities.schema.version), source: "emitting \(name)",
+      version: entities.schema.version, source: "emitting \(name)",
       reason: "the step does not say that it makes \(name); add it to `into:`")
   }
 }

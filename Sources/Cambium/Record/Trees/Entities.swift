@@ -41,7 +41,7 @@ final class Entities: Sendable {
     var (all, byType): ([Entity], [ObjectIdentifier: Entity]) = ([], [:])
     var (byName, byNumber): ([String: Entity], [UInt32: Entity]) = ([:], [:])
     for record in schema.records {
-      let layout = try RowLayout(record, version: schema.version)
+      let layout = try RowLayout(record, version: schema.storedVersion)
       let checked = model?.records.first { $0.schema.name == record.name }
       let entity: Entity
       if let checked {

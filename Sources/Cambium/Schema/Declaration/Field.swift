@@ -10,7 +10,7 @@ public struct Field: Sendable {
   let isOptional: Bool
   let isUnique: Bool
   let isIndexed: Bool
-  let defaultValue: FieldDefault?
+  var defaultValue: FieldDefault?
   let rules: [FieldRule]
   let modifier: String?
   let migrationInfo: MigrationInfo?
@@ -34,11 +34,18 @@ public struct Field: Sendable {
     default: FieldValue? = nil, validation: [FieldRule] = [], modifier: String? = nil,
     migrationInfo: MigrationInfo? = nil
   ) {
-    self.init(
-      primaryKey: primaryKey, name: name, type: type, storage: storage, optional: optional,
-      property: property, unique: unique, indexed: indexed,
-      defaultValue: `default`.map { FieldDefault($0) },
-      validation: validation, modifier: modifier, migrationInfo: migrationInfo)
+    self.name = name
+    self.type = type
+    self.storage = storage
+    self.property = property ?? name
+    isPrimaryKey = primaryKey
+    isOptional = optional
+    isUnique = unique
+    isIndexed = indexed
+    defaultValue = `default`.map { FieldDefault($0) }
+    rules = validation
+    self.modifier = modifier
+    self.migrationInfo = migrationInfo
   }
 
   /// Creates a field with a default that is a Swift value: of an enum, or of a type that a codec encodes.
@@ -50,41 +57,9 @@ public struct Field: Sendable {
   ) {
     self.init(
       primaryKey: primaryKey, name: name, type: type, storage: storage, optional: optional,
-      property: property, unique: unique, indexed: indexed,
-      defaultValue: FieldDefault(encodable: `default`),
-      validation: validation, modifier: modifier, migrationInfo: migrationInfo)
-  }
-
-  /// A field as a lock has it: what else is said of it stands beside it there.
-  init(
-    name: String, type: FieldType, storage: FieldStorage, isOptional: Bool,
-    defaultValue: FieldDefault?, modifier: String?, migrationInfo: MigrationInfo?
-  ) {
-    self.init(
-      primaryKey: false, name: name, type: type, storage: storage, optional: isOptional,
-      property: nil, unique: false,
-      indexed: false, defaultValue: defaultValue, validation: [], modifier: modifier,
-      migrationInfo: migrationInfo)
-  }
-
-  private init(
-    primaryKey: Bool, name: String, type: FieldType, storage: FieldStorage, optional: Bool,
-    property: String?, unique: Bool, indexed: Bool, defaultValue: FieldDefault?,
-    validation: [FieldRule],
-    modifier: String?, migrationInfo: MigrationInfo?
-  ) {
-    self.name = name
-    self.type = type
-    self.storage = storage
-    self.property = property ?? name
-    isPrimaryKey = primaryKey
-    isOptional = optional
-    isUnique = unique
-    isIndexed = indexed
-    self.defaultValue = defaultValue
-    rules = validation
-    self.modifier = modifier
-    self.migrationInfo = migrationInfo
+      property: property, unique: unique, indexed: indexed, validation: validation,
+      modifier: modifier, migrationInfo: migrationInfo)
+    defaultValue = FieldDefault(encodable: `default`)
   }
 }
 

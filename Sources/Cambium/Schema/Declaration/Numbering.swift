@@ -50,7 +50,7 @@ struct Numbering {
     return nextNumber
   }
 
-  private var isSameVersion: Bool { previous.map { Int($0.version) == described.version } ?? false }
+  private var isSameVersion: Bool { previous.map { $0.version == described.version } ?? false }
 
   private func oldRecord(_ record: DescribedRecord) -> RecordSchema? {
     let name = isSameVersion ? record.name : described.lineages[record.name]?.ancestor

@@ -89,11 +89,11 @@ extension StoreModel {
   /// - Complexity: O(versions × fields).
   func checked(after previous: Schema? = nil) throws(StoreError) -> CheckedModel {
     let versions = try describedVersions()
-    if let previous, Int(previous.version) > version {
-      throw .newerSchema(found: Int(previous.version), supported: version)
+    if let previous, previous.version > version {
+      throw .newerSchema(found: previous.version, supported: version)
     }
     var schema = previous
-    for described in versions.dropFirst(Int(previous?.version ?? UInt32(version)) - 1) {
+    for described in versions.dropFirst((previous?.version ?? version) - 1) {
       var numbering = Numbering(described, after: schema)
       schema = try numbering.schema(label: described.version == version ? label : nil)
     }
@@ -216,22 +216,22 @@ extension Schema {
     var records: [CheckedRecord] = []
     for type in types {
       let described = try StoreModel.describe(
-        type.recordDescription(for: Int(version)), type, RecordDescription.name(of: type),
-        Int(version)
+        type.recordDescription(for: version), type, RecordDescription.name(of: type),
+        version
       ).alone
-      let alone = try DescribedVersion(version: Int(version), records: [described], after: nil)
+      let alone = try DescribedVersion(version: version, records: [described], after: nil)
       var numbering = Numbering(alone, after: nil)
       let schema = try numbering.schema(label: nil)
       guard let record = self.record(named: described.name) else {
         throw .invalidDescription(
-          record: described.name, field: nil, version: Int(version),
+          record: described.name, field: nil, version: version,
           reason: "the type \(type) stands for it, but the version has no such record")
       }
-      let own = Schema(version: version, label: nil, records: [record])
+      let own = Schema(version: storedVersion, label: nil, records: [record])
       let differences = own.differences(to: schema)
       guard differences.isEmpty, let checked = described.checked(record) else {
         throw .invalidDescription(
-          record: described.name, field: nil, version: Int(version),
+          record: described.name, field: nil, version: version,
           reason: "the type \(type) describes it differently than the store: "
             + differences.map(\.description).joined(separator: "; "))
       }

@@ -87,7 +87,7 @@ struct LockedField: Hashable, Sendable {
 
 extension LockedVersion {
   fileprivate init(_ schema: Schema, _ described: DescribedVersion?) {
-    number = Int(schema.version)
+    number = schema.version
     label = schema.label
     fingerprint = "\(schema.fingerprint)"
     records = schema.records.sortedRarely { $0.name.precedes($1.name) }.map { record in

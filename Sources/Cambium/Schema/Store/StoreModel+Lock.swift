@@ -130,9 +130,11 @@ extension FieldSchema {
       migration = MigrationInfo(defaultValue: migrated, renamingID: renamingID)
     }
     let (type, options) = declared(parts)
-    return Field(
-      name: lastName, type: type, storage: FieldStorage(options: options), isOptional: isOptional,
-      defaultValue: try value(stated.defaultValue), modifier: modifier, migrationInfo: migration)
+    var field = Field(
+      name: lastName, type: type, storage: FieldStorage(options: options), optional: isOptional,
+      modifier: modifier, migrationInfo: migration)
+    field.defaultValue = try value(stated.defaultValue)
+    return field
   }
 
   private func declared(_ parts: RecordDescription?) -> (FieldType, BlobOptions?) {

@@ -16,7 +16,7 @@ struct BlobMapping {
         let size = Int(clamping: try keeper.size(of: number))
         let bytes = try Self.bytes(of: number, size, blobs, in: trees)
         segments.append(
-          StoreMap.BlobSegment(number: number, size: size, regions: bytes.regions))
+          StoreMap.BlobSegment(number: Int(number), size: size, regions: bytes.regions))
       }
     } catch {
       switch error {

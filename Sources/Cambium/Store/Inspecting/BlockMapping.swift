@@ -106,7 +106,7 @@ extension BlockMapping {
   func map(of trees: [String], _ blobs: BlobMapping) -> StoreMap {
     let segments = codes.sortedRarely { $0.key < $1.key }.map { number, blocks in
       StoreMap.Segment(
-        number: number, blockCount: blocks.count, regions: Self.regions(of: blocks))
+        number: Int(number), blockCount: blocks.count, regions: Self.regions(of: blocks))
     }
     return StoreMap(
       trees: trees, segments: segments, blobSegments: blobs.segments, faults: faults + blobs.faults)

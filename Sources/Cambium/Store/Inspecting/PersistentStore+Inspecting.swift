@@ -65,7 +65,7 @@ extension StoreInspection {
 extension SegmentUse {
   fileprivate init(_ extent: SegmentExtent) {
     kind = extent.kind == .pages ? .pages : .blobs
-    number = extent.number
+    number = Int(extent.number)
     let unit = extent.kind == .pages ? Layout.blockSize : 1
     size = Int(clamping: extent.end) * unit
     liveBytes = Int(clamping: extent.liveBytes)
@@ -84,7 +84,7 @@ extension SegmentUse {
       let size = try keeper.size(of: number)
       uses.append(
         SegmentUse(
-          kind: .blobs, number: number, size: Int(clamping: size),
+          kind: .blobs, number: Int(number), size: Int(clamping: size),
           liveBytes: Int(clamping: min(account.live, size))))
     }
     return uses

@@ -66,7 +66,7 @@ public struct SegmentUse: Hashable, Sendable {
 
   public let kind: Kind
   /// The number in the file's name.
-  public let number: UInt32
+  public let number: Int
   /// The number of published bytes.
   public let size: Int
   /// The bytes that the present state reaches, as last counted.
@@ -85,5 +85,5 @@ public struct LogUse: Hashable, Sendable {
   /// The bytes of the file in use up to the end of its last frame.
   public let usedBytes: Int
   /// The number of times that a file of the log was begun again.
-  public let use: UInt64
+  public let use: Int
 }

@@ -15,7 +15,7 @@ public struct StoreMap: Hashable, Sendable {
   /// One file of blobs.
   public struct BlobSegment: Hashable, Sendable {
     /// The number in the file's name.
-    public let number: UInt32
+    public let number: Int
     /// The size of the file in bytes.
     public let size: Int
     /// The regions, one after the other, from byte 0 to the end; neighbours have different uses.
@@ -43,7 +43,7 @@ public struct StoreMap: Hashable, Sendable {
   /// One page segment.
   public struct Segment: Hashable, Sendable {
     /// The number in the file's name.
-    public let number: UInt32
+    public let number: Int
     public let blockCount: Int
     /// The regions, one after the other, from block 0 to the end; neighbours have different uses.
     public let regions: [Region]

@@ -21,7 +21,7 @@ private enum UntypedOpening {
       let backend = try ReadingBackend(at: path, options)
       let opened = try open(backend)
       backend.refuseOtherVersions(
-        than: opened.entities.schema.version, supporting: Int(opened.entities.schema.version))
+        than: opened.entities.schema.storedVersion, supporting: opened.entities.schema.version)
       return opened
     }
     var options = options

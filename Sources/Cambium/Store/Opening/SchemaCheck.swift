@@ -33,10 +33,11 @@ struct SchemaCheck: StateCheck {
     // planned when it is migrated.
     _ = try MigrationRoute(from: stored, history: [stored], to: model, steps, options)
     if mode == .refuse {
-      throw .needsMigration(found: Int(stored.version), wanted: model.version)
+      throw .needsMigration(found: stored.version, wanted: model.version)
     }
     if !allowsMigrationAfterRollback, stored.version < wanted.version {
-      try RollbackMark.refuse(from: stored.version, to: wanted.version, in: trees, names)
+      try RollbackMark.refuse(
+        from: stored.storedVersion, to: wanted.storedVersion, in: trees, names)
     }
   }
 }
@@ -55,11 +56,11 @@ struct VersionCheck: StateCheck {
     let schemas = StoredSchemas(trees, try names.slot(of: Schema.treeName), path: "")
     // Who reads an older store through steps that cannot fail reads it also when they were done.
     guard let newest = try schemas.newest(), newest.version != version,
-      Int(newest.version) != supported
+      newest.version != supported
     else { return }
-    if Int(newest.version) > supported {
-      throw .newerSchema(found: Int(newest.version), supported: supported)
+    if newest.version > supported {
+      throw .newerSchema(found: newest.version, supported: supported)
     }
-    throw .needsMigration(found: Int(newest.version), wanted: supported)
+    throw .needsMigration(found: newest.version, wanted: supported)
   }
 }

@@ -24,7 +24,7 @@ struct SchemaOpening {
       allowsMigrationAfterRollback: allowsMigrationAfterRollback
     ).refuse(stored, in: try backend.trees(), backend.names)
     // A step may lead back from a newer version.
-    if Int(stored.version) > model.version { return try migrate(stored) }
+    if stored.version > model.version { return try migrate(stored) }
     let checked = try model.checked(after: stored)
     guard stored.version == checked.schema.version else { return try migrate(stored) }
     // A newer program has begun to migrate it, and may never come back; what this one writes it would miss.
@@ -64,7 +64,7 @@ struct SchemaOpening {
   }
 
   private func needsMigration(_ stored: Schema) -> StoreError {
-    .needsMigration(found: Int(stored.version), wanted: model.version)
+    .needsMigration(found: stored.version, wanted: model.version)
   }
 
   private func opened(_ schema: Schema) throws(StoreError) -> Entities {
@@ -90,7 +90,7 @@ struct SchemaOpening {
   private func begin() throws(StoreError) -> Entities {
     let schema = fresh.schema
     let tree = try backend.names.slot(of: Schema.treeName)
-    let key = Schema.key(of: schema.version)
+    let key = Schema.key(of: schema.storedVersion)
     let bytes = schema.encoded()
     try backend.commit { trees throws(StoreError) in
       try trees.put(key.rawSpan, bytes.rawSpan, in: tree)

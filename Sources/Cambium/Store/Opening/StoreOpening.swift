@@ -39,7 +39,7 @@ struct StoreOpening {
       let backend = try ReadingBackend(at: path, options)
       let opened = try open(backend)
       backend.refuseOtherVersions(
-        than: try StoredSchemas(backend).newest()?.version ?? 0, supporting: model.version)
+        than: try StoredSchemas(backend).newest()?.storedVersion ?? 0, supporting: model.version)
       return opened
     }
     do throws(StoreError) {

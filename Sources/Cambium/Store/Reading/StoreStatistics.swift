@@ -13,9 +13,9 @@ public struct RecordStatistics: Hashable, Sendable {
   public let name: String
   public let count: Int
   /// The bytes of the pages that hold its rows. Changes that are not folded yet are in no page.
-  public let rowBytes: UInt64
+  public let rowBytes: Int
   /// The bytes of the pages that hold its indexes.
-  public let indexBytes: UInt64
+  public let indexBytes: Int
 }
 
 extension RecordReading where Self: ~Copyable {
@@ -27,11 +27,13 @@ extension RecordReading where Self: ~Copyable {
     let reader = try recordReader()
     var records: [RecordStatistics] = []
     for entity in reader.entities.all {
-      let indexBytes = entity.indexes.reduce(0) { $0 + reader.trees.liveBytes(in: $1.slot) }
+      let indexBytes = entity.indexes.reduce(0) {
+        $0 + Int(clamping: reader.trees.liveBytes(in: $1.slot))
+      }
       records.append(
         RecordStatistics(
           name: entity.record.name, count: try reader.trees.count(in: entity.rows),
-          rowBytes: reader.trees.liveBytes(in: entity.rows), indexBytes: indexBytes))
+          rowBytes: Int(clamping: reader.trees.liveBytes(in: entity.rows)), indexBytes: indexBytes))
     }
     return StoreStatistics(records: records.sortedRarely { $0.name < $1.name })
   }

@@ -110,7 +110,7 @@ import Testing
     #expect(found.liveBlobBytes == statistics.storedBytes)
     #expect(found.garbageBlobBytes == statistics.garbageBytes)
     let files = found.segments.filter { $0.kind == .blobs }
-    #expect(files.map { Int($0.number) } == statistics.segments.map(\.number))
+    #expect(files.map(\.number) == statistics.segments.map(\.number))
     #expect(files.map(\.size) == statistics.segments.map(\.size))
     #expect(found.blobBytes == files.reduce(0) { $0 + $1.size })
     #expect(found.size == found.pageBytes + found.blobBytes + found.log.size)

@@ -104,7 +104,7 @@ extension RandomSteps {
       made[number] = RandomValue.make(field.type, &random)
     }
     let new = Self.schema(
-      last.version + UInt32.random(in: 1...2, using: &random), fields,
+      last.storedVersion + UInt32.random(in: 1...2, using: &random), fields,
       indexes(old, fields, &random), next: maker.next)
     guard let record = new.records.first else { return }
     let changes = record.fields.map {

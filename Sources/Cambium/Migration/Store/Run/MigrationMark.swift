@@ -113,7 +113,7 @@ extension MigrationTasks {
     var bytes: [UInt8] = []
     bytes.append(route.from.fingerprint.hash)
     for hop in route.hops {
-      bytes.append(integer: hop.change.to.version)
+      bytes.append(integer: hop.change.to.storedVersion)
       bytes.append(hop.change.to.fingerprint.hash)
       bytes.append(text: hop.step?.text ?? "")
       bytes.append(integer: Int64(hop.step?.revision ?? 0))
@@ -157,7 +157,7 @@ extension MigrationRoute.Hop {
   fileprivate var emitted: [String] {
     var lines: [String] = []
     for target in (step?.transforms ?? []).flatMap(\.targets) {
-      let name = target.name(in: Int(change.to.version))
+      let name = target.name(in: change.to.version)
       lines.append(name)
       for field in described.record(named: name)?.fields ?? [] {
         let value = field.migrationDefault ?? field.defaultValue

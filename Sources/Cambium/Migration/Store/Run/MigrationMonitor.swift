@@ -72,7 +72,7 @@ extension MigrationMonitor {
     let counts = (try? WorkMeasure(tasks, in: backend))?.counts ?? tasks.tasks.map { _ in 0 }
     state.withLock { state in
       state.started = .now
-      state.versions = (Int(tasks.route.from.version), Int(tasks.route.to.version))
+      state.versions = (tasks.route.from.version, tasks.route.to.version)
       state.progress.version = state.versions.to
       state.expected = counts
       state.progress.records = counts.reduce(0, +)

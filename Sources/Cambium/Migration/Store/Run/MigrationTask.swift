@@ -106,10 +106,10 @@ extension MigrationTask {
     switch self {
     case .arrange: 0
     case .convert(let task): task.version
-    case .remake(let task): task.to.schema.version
-    case .build(let task): task.world.schema.version
-    case .run(let task): task.world.schema.version
-    case .check(let task): task.world.schema.version
+    case .remake(let task): task.to.schema.storedVersion
+    case .build(let task): task.world.schema.storedVersion
+    case .run(let task): task.world.schema.storedVersion
+    case .check(let task): task.world.schema.storedVersion
     }
   }
 

@@ -67,7 +67,7 @@ extension MigrationTasks {
     guard let first = hops.first, let last = hops.last else { return }
     for hook in first.step?.before ?? [] {
       addHook(
-        "running what comes before version \(last.change.to.version)", last.change.to.version,
+        "running what comes before version \(last.change.to.version)", last.change.to.storedVersion,
         hook.types, hook.body)
     }
     let old = world
@@ -95,7 +95,8 @@ extension MigrationTasks {
     for transform in transforms { try addTransform(transform, old, last) }
     for hook in last.step?.after ?? [] {
       addHook(
-        "running what comes after version \(schema.version)", schema.version, hook.types, hook.body)
+        "running what comes after version \(schema.version)", schema.storedVersion, hook.types,
+        hook.body)
     }
     for check in last.step?.checks ?? [] {
       tasks.append(.check(MigrationTask.StepCheck(check: check, world: world)))
@@ -134,7 +135,7 @@ extension MigrationTasks {
     let isBack = hops.contains { $0.isBack }
     if let change = chain.first(where: { isBack || $0.kind == .records }), let hop = hops.first {
       changes.places.rows[new.number] = fresh(Entity.name(ofRows: new.number))
-      let (from, to) = (hop.change.from.version, hop.change.to.version)
+      let (from, to) = (hop.change.from.storedVersion, hop.change.to.storedVersion)
       changes.remade.append((old, try RowStep(change, from: from, to: to)))
       changes.setsAside = changes.setsAside || change.sources.values.contains(where: \.setsAside)
       for index in new.indexes { forget(index, &changes) }
@@ -149,7 +150,7 @@ extension MigrationTasks {
       changes.conversions.append(
         MigrationTask.Conversion(
           tree: tree, record: new, upgrade: upgrade,
-          layout: try RowLayout(old, version: schema.version)))
+          layout: try RowLayout(old, version: schema.storedVersion)))
     }
     for index in new.indexes where index.isTouched(by: touched) { forget(index, &changes) }
   }
@@ -170,15 +171,15 @@ extension MigrationTasks {
   ) throws(StoreError) -> RowUpgrade? {
     guard let last = hops.last else { return nil }
     return try RowUpgrade(
-      zip(chain, hops).map { ($0, $1.change.from.version, $1.change.to.version) },
-      to: last.change.to.version)
+      zip(chain, hops).map { ($0, $1.change.from.storedVersion, $1.change.to.storedVersion) },
+      to: last.change.to.storedVersion)
   }
 
   /// Sees to it that records can be added to a tree.
   private mutating func own(
     _ target: TransformRecords.Subject, of schema: Schema, _ changes: inout Changes
   ) {
-    guard let record = schema.record(named: target.name(in: Int(schema.version))),
+    guard let record = schema.record(named: target.name(in: schema.version)),
       let tree = changes.places.rows[record.number]
     else { return }
     if isLive(tree) {
@@ -223,15 +224,15 @@ extension MigrationTasks {
   private mutating func addTransform(
     _ transform: TransformRecords, _ old: MigrationTask.World, _ hop: MigrationRoute.Hop
   ) throws(StoreError) {
-    guard let source = old.schema.record(named: transform.source.name(in: Int(old.schema.version)))
+    guard let source = old.schema.record(named: transform.source.name(in: old.schema.version))
     else { return }
     var rules: [String: EmissionRules] = [:]
     for target in transform.targets {
-      let name = target.name(in: Int(schema.version))
+      let name = target.name(in: schema.version)
       guard let record = schema.record(named: name),
         let described = hop.described.record(named: name)
       else { continue }
-      rules[name] = EmissionRules(described, try RowLayout(record, version: schema.version))
+      rules[name] = EmissionRules(described, try RowLayout(record, version: schema.storedVersion))
     }
     tasks.append(
       .remake(

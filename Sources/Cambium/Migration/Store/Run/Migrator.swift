@@ -125,7 +125,7 @@ extension Migrator {
     }
     let schemas = try slot(Schema.treeName)
     let (from, to) = (tasks.route.from, tasks.route.to)
-    let kept = KeptStateChange.keep(version: from.version, label: from.label ?? "")
+    let kept = KeptStateChange.keep(version: from.storedVersion, label: from.label ?? "")
     let renames = FieldRenames(from: from, to: to)
     let oldMetadata = try slot(Entities.metadataName)
     // Hooks change a copy.
@@ -136,12 +136,13 @@ extension Migrator {
       for name in switching.removed { try trees.removeAll(in: slot(name)) }
       // A store is of the highest version that it has a schema of.
       if to.version < from.version {
-        for version in to.version + 1...from.version {
+        for version in to.storedVersion + 1...from.storedVersion {
           _ = try trees.remove(Schema.key(of: version).rawSpan, in: schemas)
         }
       }
       for schema in tasks.route.hops.map(\.change.to) where schema.version <= to.version {
-        try trees.put(Schema.key(of: schema.version).rawSpan, schema.encoded().rawSpan, in: schemas)
+        try trees.put(
+          Schema.key(of: schema.storedVersion).rawSpan, schema.encoded().rawSpan, in: schemas)
       }
       try MigrationMark.remove(from: trees, backend.names)
       if tasks.changesReferences { try BlobRecount.markDue(in: trees, backend.names) }
@@ -211,7 +212,7 @@ extension Migrator {
       try task.check.body(StoreSnapshot(entities, try backend.snapshot()))
     } catch {
       throw .stepFailed(
-        version: Int(task.world.schema.version), source: "the check that \(task.check.text)",
+        version: task.world.schema.version, source: "the check that \(task.check.text)",
         reason: "\(error)")
     }
   }
@@ -287,7 +288,7 @@ extension Migrator {
       }
     }
     guard try backend.trees().count(in: index.slot) == count else {
-      throw try conflict(in: record, index, of: build.world.schema.version)
+      throw try conflict(in: record, index, of: build.world.schema.storedVersion)
     }
   }
 

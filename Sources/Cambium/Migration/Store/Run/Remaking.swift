@@ -29,13 +29,13 @@ final class Remaking {
     case .closure(let transform, _):
       var targets: [Entity] = []
       for target in transform.targets {
-        targets.append(try new.entity(named: target.name(in: Int(new.schema.version))))
+        targets.append(try new.entity(named: target.name(in: new.schema.version)))
       }
       self.targets = targets
     }
   }
 
-  var version: UInt32 { new.schema.version }
+  var version: UInt32 { new.schema.storedVersion }
 
   func target(_ number: UInt32) -> Entity? {
     targets.first { $0.record.number == number }
@@ -63,7 +63,7 @@ final class Remaking {
         for field in setAside {
           try emit.setAside(
             SetAsideEntry(
-              version: old.schema.version, record: source.record.number, field: field,
+              version: old.schema.storedVersion, record: source.record.number, field: field,
               key: oldKey, row: oldRow), in: aside)
         }
       case .closure(let transform, _):
