@@ -6,7 +6,7 @@ package final class InterposedFileSystem: FileSystem, @unchecked Sendable {
   package let inner: any FileSystem
   private let guardian = ThreadLock()
   private var body: ((Site) -> Void)?
-  private var failure: ((Site) -> Errno?)?
+  private var failure: ((Site) -> SystemErrorCode?)?
 
   package init(_ inner: any FileSystem) {
     self.inner = inner
@@ -22,7 +22,7 @@ package final class InterposedFileSystem: FileSystem, @unchecked Sendable {
   }
 
   /// Makes writes and flushes fail from now on where `failure` returns an error; nil for none.
-  package func failWriting(_ failure: ((Site) -> Errno?)?) {
+  package func failWriting(_ failure: ((Site) -> SystemErrorCode?)?) {
     guardian.lock()
     defer { guardian.unlock() }
     self.failure = failure

@@ -13,7 +13,7 @@
   /// The file was written by a newer version of the library, with features that this one does not know.
   case newerFormat(path: String, reason: String)
   /// The operating system refused an operation.
-  case io(Errno, operation: String, path: String)
+  case io(SystemErrorCode, operation: String, path: String)
   /// The disk has no space for the write. Nothing that was stored before is changed.
   case full(path: String)
   /// Another process, or another part of this one, has the store open for writing.
@@ -51,7 +51,7 @@
   /// The store has a newer version than the program knows.
   case newerSchema(found: Int, supported: Int)
   /// The store was migrated to this or a later version before, and rolled back: it is not migrated again unless
-  /// `StoreOptions.migratesAgain` is set.
+  /// `StoreOptions.allowsMigrationAfterRollback` is set.
   case rolledBack(from: Int, to: Int)
   /// The state of this version, to which the store was to be rolled back, is not kept; those of `kept` are.
   case notKept(version: Int, kept: [Int])
@@ -124,7 +124,9 @@ extension StoreError {
 
   /// Makes the error for a failed call: `.full` where the medium is, `.missing` where there is no
   /// such file, otherwise `.io`.
-  package static func failed(_ operation: String, _ errno: Errno, path: String) -> StoreError {
+  package static func failed(_ operation: String, _ errno: SystemErrorCode, path: String)
+    -> StoreError
+  {
     if errno.isFull { return .full(path: path) }
     if errno == .noSuchFile { return .missing(path: path) }
     return .io(errno, operation: operation, path: path)
@@ -211,7 +213,7 @@ extension StoreError: CustomStringConvertible {
         + " it back; nothing was changed."
     case .rolledBack(let from, let to):
       "The store was rolled back from version \(from) to \(to). Use a program of version \(to), or one newer than"
-        + " \(from); or set `migratesAgain` in the options, to migrate it again."
+        + " \(from); or set `allowsMigrationAfterRollback` in the options, to migrate it again."
     case .notKept(let version, let kept):
       "The state of version \(version) is not kept\(kept.isEmpty ? ", nor is any other" : ""). Go back to one"
         + " that is\(kept.isEmpty ? "" : ": \(kept)"), or restore a backup; nothing was changed."

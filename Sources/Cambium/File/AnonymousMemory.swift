@@ -10,7 +10,7 @@ internal import Glibc
   package let capacity: Int
 
   /// Reserves `capacity` bytes of addresses, or says why there are none.
-  package static func reserve(capacity: Int) -> Result<AnonymousMemory, Errno> {
+  package static func reserve(capacity: Int) -> Result<AnonymousMemory, SystemErrorCode> {
     unsafe Syscall.mapAnonymous(capacity: capacity).map {
       unsafe AnonymousMemory(base: $0, capacity: capacity)
     }

@@ -4,11 +4,11 @@
 /// out where the call may have done its work before it was interrupted.
 func valueOrErrno<Value: FixedWidthInteger & SignedInteger>(
   retryOnInterrupt: Bool, _ body: () -> Value
-) -> Result<Value, Errno> {
+) -> Result<Value, SystemErrorCode> {
   while true {
     let value = body()
     if value != -1 { return .success(value) }
-    let errno = Errno.current
+    let errno = SystemErrorCode.current
     if errno == .interrupted && retryOnInterrupt { continue }
     return .failure(errno)
   }
@@ -17,7 +17,7 @@ func valueOrErrno<Value: FixedWidthInteger & SignedInteger>(
 /// The same for calls that return nothing but success.
 func nothingOrErrno<Value: FixedWidthInteger & SignedInteger>(
   retryOnInterrupt: Bool, _ body: () -> Value
-) -> Result<Void, Errno> {
+) -> Result<Void, SystemErrorCode> {
   valueOrErrno(retryOnInterrupt: retryOnInterrupt, body).map { _ in }
 }
 
@@ -26,8 +26,8 @@ func nothingOrErrno<Value: FixedWidthInteger & SignedInteger>(
 ///
 /// `step` is told how many bytes are done.
 func transferAll(
-  _ count: Int, _ step: (_ done: Int) -> Result<Int, Errno>
-) -> Result<Int, Errno> {
+  _ count: Int, _ step: (_ done: Int) -> Result<Int, SystemErrorCode>
+) -> Result<Int, SystemErrorCode> {
   var done = 0
   while done < count {
     switch step(done) {
@@ -42,12 +42,12 @@ func transferAll(
 /// The same where fewer will not do: a call that says 0 has failed, since asking it again might go
 /// on for ever.
 func transferWhole(
-  _ count: Int, _ step: (_ done: Int) -> Result<Int, Errno>
-) -> Result<Void, Errno> {
+  _ count: Int, _ step: (_ done: Int) -> Result<Int, SystemErrorCode>
+) -> Result<Void, SystemErrorCode> {
   transferAll(count, step).flatMap { $0 == count ? .success(()) : .failure(.ioError) }
 }
 
-extension Result where Failure == Errno {
+extension Result where Failure == SystemErrorCode {
   /// The value, or the failure as an error that says what was done to which file.
   func get(_ operation: String, path: String) throws(StoreError) -> Success {
     switch self {

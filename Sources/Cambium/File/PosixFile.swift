@@ -98,7 +98,9 @@ extension PosixFile {
   ///
   /// Some media say only then that they cannot, or ask for a larger alignment than 4096; and what is
   /// left after a short write begins wherever it ended.
-  fileprivate func bufferedIfRefused(_ call: () -> Result<Int, Errno>) -> Result<Int, Errno> {
+  fileprivate func bufferedIfRefused(_ call: () -> Result<Int, SystemErrorCode>) -> Result<
+    Int, SystemErrorCode
+  > {
     let result = call()
     guard isDirect, case .failure(.invalidArgument) = result else { return result }
     return Syscall.setDirect(descriptor, false).flatMap(call)

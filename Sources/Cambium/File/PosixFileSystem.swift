@@ -87,7 +87,7 @@ extension PosixFileSystem {
 
   /// For media that cannot refuse a name that is taken (NFS): looks first. Only the one process that
   /// holds the store's lock renames, so nobody comes in between.
-  func renameAfterLooking(_ name: FileName, to newName: FileName) -> Result<Void, Errno> {
+  func renameAfterLooking(_ name: FileName, to newName: FileName) -> Result<Void, SystemErrorCode> {
     switch Syscall.exists(newName.description, in: directory) {
     case .success(true): .failure(.fileExists)
     case .success(false):
@@ -174,7 +174,7 @@ extension PosixFileSystem {
   }
 
   /// How media say that they have no locks on directories.
-  private static let saysUnknown: Set<Errno> = [
+  private static let saysUnknown: Set<SystemErrorCode> = [
     .badDescriptor, .invalidArgument, .noLocks, .notSupported, .notImplemented,
   ]
 }

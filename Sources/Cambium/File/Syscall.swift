@@ -16,14 +16,16 @@ enum Syscall {
 extension Syscall {
   static func open(
     _ path: String, in directory: Descriptor = AT_FDCWD, _ flags: Int32, mode: mode_t = 0
-  ) -> Result<Descriptor, Errno> {
+  ) -> Result<Descriptor, SystemErrorCode> {
     valueOrErrno(retryOnInterrupt: true) { unsafe openat(directory, path, flags | O_CLOEXEC, mode) }
       .flatMap(awayFromStandardStreams)
   }
 
   /// Moves a descriptor out of 0, 1 and 2, which a process may have been started without: its next
   /// `print` would be written into the store.
-  static func awayFromStandardStreams(_ descriptor: Descriptor) -> Result<Descriptor, Errno> {
+  static func awayFromStandardStreams(_ descriptor: Descriptor) -> Result<
+    Descriptor, SystemErrorCode
+  > {
     if descriptor > STDERR_FILENO { return .success(descriptor) }
     defer { close(descriptor) }
     return valueOrErrno(retryOnInterrupt: true) {
@@ -37,14 +39,14 @@ extension Syscall {
     _ = Glibc.close(descriptor)
   }
 
-  static func status(_ descriptor: Descriptor) -> Result<stat, Errno> {
+  static func status(_ descriptor: Descriptor) -> Result<stat, SystemErrorCode> {
     var status = stat()
     return nothingOrErrno(retryOnInterrupt: true) { unsafe fstat(descriptor, &status) }
       .map { status }
   }
 
   /// The bytes that an unprivileged process may still write to the file system that has `path`.
-  static func bytesFree(at path: String) -> Result<Int, Errno> {
+  static func bytesFree(at path: String) -> Result<Int, SystemErrorCode> {
     var status = statvfs()
     return nothingOrErrno(retryOnInterrupt: true) { unsafe statvfs(path, &status) }.map {
       let (size, overflows) = UInt64(status.f_bavail)
@@ -53,7 +55,8 @@ extension Syscall {
     }
   }
 
-  static func setDirect(_ descriptor: Descriptor, _ isDirect: Bool) -> Result<Void, Errno> {
+  static func setDirect(_ descriptor: Descriptor, _ isDirect: Bool) -> Result<Void, SystemErrorCode>
+  {
     nothingOrErrno(retryOnInterrupt: true) { cambium_set_direct(descriptor, isDirect ? 1 : 0) }
   }
 }
@@ -63,7 +66,7 @@ extension Syscall {
 extension Syscall {
   static func read(
     _ descriptor: Descriptor, into buffer: UnsafeMutableRawBufferPointer, from offset: Int
-  ) -> Result<Int, Errno> {
+  ) -> Result<Int, SystemErrorCode> {
     valueOrErrno(retryOnInterrupt: true) {
       unsafe pread(descriptor, buffer.baseAddress, buffer.count, offset)
     }
@@ -72,7 +75,7 @@ extension Syscall {
   /// Reads what comes next where the descriptor stands: also of pipes and sockets.
   static func readNext(
     _ descriptor: Descriptor, into buffer: inout [UInt8]
-  ) -> Result<Int, Errno> {
+  ) -> Result<Int, SystemErrorCode> {
     unsafe buffer.withUnsafeMutableBytes { buffer in
       valueOrErrno(retryOnInterrupt: true) {
         unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
@@ -82,7 +85,7 @@ extension Syscall {
 
   static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Descriptor, from offset: Int
-  ) -> Result<Int, Errno> {
+  ) -> Result<Int, SystemErrorCode> {
     valueOrErrno(retryOnInterrupt: true) {
       unsafe pwrite(descriptor, bytes.baseAddress, bytes.count, offset)
     }
@@ -90,7 +93,8 @@ extension Syscall {
 
   /// Writes all of `bytes` where the descriptor stands: to a file, a pipe or a socket. That nobody reads a pipe any
   /// more is an error (`EPIPE`) and no signal.
-  static func writeOn(_ bytes: RawSpan, to descriptor: Descriptor) -> Result<Void, Errno> {
+  static func writeOn(_ bytes: RawSpan, to descriptor: Descriptor) -> Result<Void, SystemErrorCode>
+  {
     unsafe bytes.withUnsafeBytes { bytes in
       transferWhole(bytes.count) { done in
         let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
@@ -101,15 +105,15 @@ extension Syscall {
     }
   }
 
-  static func truncate(_ descriptor: Descriptor, to size: Int) -> Result<Void, Errno> {
+  static func truncate(_ descriptor: Descriptor, to size: Int) -> Result<Void, SystemErrorCode> {
     nothingOrErrno(retryOnInterrupt: true) { ftruncate(descriptor, size) }
   }
 
-  static func syncBytes(_ descriptor: Descriptor) -> Result<Void, Errno> {
+  static func syncBytes(_ descriptor: Descriptor) -> Result<Void, SystemErrorCode> {
     nothingOrErrno(retryOnInterrupt: false) { fdatasync(descriptor) }
   }
 
-  static func sync(_ descriptor: Descriptor) -> Result<Void, Errno> {
+  static func sync(_ descriptor: Descriptor) -> Result<Void, SystemErrorCode> {
     nothingOrErrno(retryOnInterrupt: false) { fsync(descriptor) }
   }
 
@@ -121,7 +125,7 @@ extension Syscall {
 // MARK: - Locks
 
 extension Syscall {
-  static func lock(_ descriptor: Descriptor) -> Result<Void, Errno> {
+  static func lock(_ descriptor: Descriptor) -> Result<Void, SystemErrorCode> {
     nothingOrErrno(retryOnInterrupt: true) { cambium_lock(descriptor) }
   }
 
@@ -129,11 +133,11 @@ extension Syscall {
     _ = cambium_unlock(descriptor)
   }
 
-  static func isLocked(_ descriptor: Descriptor) -> Result<Bool, Errno> {
+  static func isLocked(_ descriptor: Descriptor) -> Result<Bool, SystemErrorCode> {
     valueOrErrno(retryOnInterrupt: true) { cambium_is_locked(descriptor) }.map { $0 != 0 }
   }
 
-  static func lockDirectory(_ descriptor: Descriptor) -> Result<Void, Errno> {
+  static func lockDirectory(_ descriptor: Descriptor) -> Result<Void, SystemErrorCode> {
     nothingOrErrno(retryOnInterrupt: true) { cambium_lock_directory(descriptor) }
   }
 
@@ -152,7 +156,7 @@ extension Syscall {
 // MARK: - Names
 
 extension Syscall {
-  static func makeDirectory(_ path: String, mode: mode_t) -> Result<Void, Errno> {
+  static func makeDirectory(_ path: String, mode: mode_t) -> Result<Void, SystemErrorCode> {
     nothingOrErrno(retryOnInterrupt: false) { unsafe mkdir(path, mode) }
   }
 
@@ -162,7 +166,7 @@ extension Syscall {
   }
 
   /// What the kernel calls the kind of file system that a file lies on.
-  static func fileSystemMagic(_ descriptor: Descriptor) -> Result<UInt32, Errno> {
+  static func fileSystemMagic(_ descriptor: Descriptor) -> Result<UInt32, SystemErrorCode> {
     valueOrErrno(retryOnInterrupt: true) { cambium_file_system_magic(descriptor) }
       .map { UInt32(truncatingIfNeeded: $0) }
   }
@@ -170,7 +174,7 @@ extension Syscall {
   /// Refuses a new name that is taken with `EEXIST`, and with `EINVAL` where the medium cannot.
   static func renameToFree(
     _ name: String, to newName: String, in directory: Descriptor
-  ) -> Result<Void, Errno> {
+  ) -> Result<Void, SystemErrorCode> {
     nothingOrErrno(retryOnInterrupt: false) {
       unsafe cambium_rename_to_free(directory, name, newName)
     }
@@ -179,17 +183,17 @@ extension Syscall {
   /// Replaces what has the new name.
   static func rename(
     _ name: String, to newName: String, in directory: Descriptor
-  ) -> Result<Void, Errno> {
+  ) -> Result<Void, SystemErrorCode> {
     nothingOrErrno(retryOnInterrupt: false) { unsafe renameat(directory, name, directory, newName) }
   }
 
   /// Whether anything has the name, be it a link that leads nowhere.
-  static func exists(_ name: String, in directory: Descriptor) -> Result<Bool, Errno> {
+  static func exists(_ name: String, in directory: Descriptor) -> Result<Bool, SystemErrorCode> {
     status(name, in: directory).map { $0 != nil }
   }
 
   /// Of what has the name, be it a link; nil if nothing has it.
-  static func status(_ name: String, in directory: Descriptor) -> Result<stat?, Errno> {
+  static func status(_ name: String, in directory: Descriptor) -> Result<stat?, SystemErrorCode> {
     var status = stat()
     let found = nothingOrErrno(retryOnInterrupt: true) {
       unsafe fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW)
@@ -198,16 +202,16 @@ extension Syscall {
     return found.map { status }
   }
 
-  static func unlink(_ name: String, in directory: Descriptor) -> Result<Void, Errno> {
+  static func unlink(_ name: String, in directory: Descriptor) -> Result<Void, SystemErrorCode> {
     nothingOrErrno(retryOnInterrupt: false) { unsafe unlinkat(directory, name, 0) }
   }
 
   /// The names in a directory, by a description of its own: a listing moves the position that
   /// duplicated descriptors share.
-  static func names(in directory: Descriptor) -> Result<[String], Errno> {
+  static func names(in directory: Descriptor) -> Result<[String], SystemErrorCode> {
     open(".", in: directory, O_RDONLY | O_DIRECTORY).flatMap { descriptor in
       guard let stream = unsafe fdopendir(descriptor) else {
-        let errno = Errno.current
+        let errno = SystemErrorCode.current
         close(descriptor)
         return .failure(errno)
       }
@@ -216,14 +220,14 @@ extension Syscall {
     }
   }
 
-  private static func names(in stream: OpaquePointer) -> Result<[String], Errno> {
+  private static func names(in stream: OpaquePointer) -> Result<[String], SystemErrorCode> {
     var names: [String] = []
     while true {
       errno = 0
       guard let entry = unsafe readdir(stream) else { break }
       names.append(unsafe name(of: entry))
     }
-    let failure = Errno.current
+    let failure = SystemErrorCode.current
     return failure.rawValue == 0 ? .success(names) : .failure(failure)
   }
 
@@ -240,19 +244,19 @@ extension Syscall {
 extension Syscall {
   static func map(
     _ descriptor: Descriptor, capacity: Int
-  ) -> Result<UnsafeMutableRawPointer, Errno> {
+  ) -> Result<UnsafeMutableRawPointer, SystemErrorCode> {
     unsafe map(descriptor, capacity: capacity, PROT_READ, MAP_SHARED)
   }
 
   /// Zeroed memory that takes up room only where it is written.
-  static func mapAnonymous(capacity: Int) -> Result<UnsafeMutableRawPointer, Errno> {
+  static func mapAnonymous(capacity: Int) -> Result<UnsafeMutableRawPointer, SystemErrorCode> {
     unsafe map(
       -1, capacity: capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
   }
 
   private static func map(
     _ descriptor: Descriptor, capacity: Int, _ protection: Int32, _ flags: Int32
-  ) -> Result<UnsafeMutableRawPointer, Errno> {
+  ) -> Result<UnsafeMutableRawPointer, SystemErrorCode> {
     let base = unsafe mmap(nil, capacity, protection, flags, descriptor, 0)
     guard let base = unsafe base, unsafe base != MAP_FAILED else {
       return unsafe .failure(.current)
@@ -265,7 +269,8 @@ extension Syscall {
   }
 
   /// Gives whole pages of anonymous memory back: they are zeros again.
-  static func discard(_ base: UnsafeMutableRawPointer, count: Int) -> Result<Void, Errno> {
+  static func discard(_ base: UnsafeMutableRawPointer, count: Int) -> Result<Void, SystemErrorCode>
+  {
     nothingOrErrno(retryOnInterrupt: true) { unsafe madvise(base, count, MADV_DONTNEED) }
   }
 }

@@ -13,7 +13,7 @@ public struct Query<Subject: Record>: Hashable, Sendable {
   public var condition: Condition<Subject>
   /// The properties by which records are sorted. Records that agree in all of them, or all records if there are none, are
   /// sorted by primary key: so the order is always complete, and pages neither overlap nor omit anything.
-  public var order: [Order<Subject>]
+  public var order: [Order]
   /// The highest number of records; nil for all.
   public var limit: Int?
   /// The number of records that are left out at the beginning.
@@ -23,7 +23,7 @@ public struct Query<Subject: Record>: Hashable, Sendable {
   public var after: [FieldValue]?
 
   public init(
-    where condition: Condition<Subject> = .always, sortedBy order: Order<Subject>...,
+    where condition: Condition<Subject> = .always, sortedBy order: Order...,
     limit: Int? = nil, offset: Int = 0, after key: [FieldValue]? = nil
   ) {
     self.condition = condition
@@ -54,7 +54,7 @@ extension Query {
 
   /// Returns the query with its records sorted by these properties, in place of an earlier order.
   @inlinable
-  public func sorted(by order: Order<Subject>...) -> Query {
+  public func sorted(by order: Order...) -> Query {
     var query = self
     query.order = order
     return query
@@ -96,7 +96,7 @@ extension Record {
 
   /// Returns the query of all records, sorted by these properties.
   @inlinable
-  public static func sorted(by order: Order<Self>...) -> Query<Self> {
+  public static func sorted(by order: Query<Self>.Order...) -> Query<Self> {
     var query = Query<Self>()
     query.order = order
     return query
@@ -118,40 +118,42 @@ extension Query {
 
 // MARK: - Order
 
-/// A property by which records are sorted: nil first, false before true, strings by their UTF-8 bytes, NaN after all
-/// numbers.
-public struct Order<Subject: Record>: Hashable, Sendable {
-  @usableFromInline let property: PropertyReference
-  public let isDescending: Bool
-  /// True if strings are sorted by Unicode's simple lowercase mapping of them.
-  public let isCaseInsensitive: Bool
+extension Query {
+  /// A property by which records are sorted: nil first, false before true, strings by their UTF-8 bytes, NaN after all
+  /// numbers.
+  public struct Order: Hashable, Sendable {
+    @usableFromInline let property: PropertyReference
+    public let isDescending: Bool
+    /// True if strings are sorted by Unicode's simple lowercase mapping of them.
+    public let isCaseInsensitive: Bool
 
-  @usableFromInline
-  init(_ property: PropertyReference, isDescending: Bool, isCaseInsensitive: Bool) {
-    self.property = property
-    self.isDescending = isDescending
-    self.isCaseInsensitive = isCaseInsensitive
-  }
+    @usableFromInline
+    init(_ property: PropertyReference, isDescending: Bool, isCaseInsensitive: Bool) {
+      self.property = property
+      self.isDescending = isDescending
+      self.isCaseInsensitive = isCaseInsensitive
+    }
 
-  /// Sorts from the lowest value to the highest.
-  @inlinable
-  public static func ascending<Value>(
-    _ field: KeyPath<Subject, Value>, caseInsensitive: Bool = false
-  ) -> Order {
-    Order(
-      PropertyReference(field), isDescending: false, isCaseInsensitive: caseInsensitive)
-  }
+    /// Sorts from the lowest value to the highest.
+    @inlinable
+    public static func ascending<Value>(
+      _ field: KeyPath<Subject, Value>, caseInsensitive: Bool = false
+    ) -> Order {
+      Order(
+        PropertyReference(field), isDescending: false, isCaseInsensitive: caseInsensitive)
+    }
 
-  /// Sorts from the highest value to the lowest.
-  @inlinable
-  public static func descending<Value>(
-    _ field: KeyPath<Subject, Value>, caseInsensitive: Bool = false
-  ) -> Order {
-    Order(PropertyReference(field), isDescending: true, isCaseInsensitive: caseInsensitive)
+    /// Sorts from the highest value to the lowest.
+    @inlinable
+    public static func descending<Value>(
+      _ field: KeyPath<Subject, Value>, caseInsensitive: Bool = false
+    ) -> Order {
+      Order(PropertyReference(field), isDescending: true, isCaseInsensitive: caseInsensitive)
+    }
   }
 }
 
-extension Order {
+extension Query.Order {
   /// - Throws: `.invalidQuery` where the property is not stored.
   func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldOrder {
     FieldOrder(
@@ -194,7 +196,7 @@ extension Query: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let condition = try container.decodeIfPresent(Condition<Subject>.self, forKey: .condition)
-    let order = try container.decodeIfPresent([Order<Subject>].self, forKey: .order)
+    let order = try container.decodeIfPresent([Order].self, forKey: .order)
     self.init(
       where: condition ?? .always, limit: try container.decodeIfPresent(Int.self, forKey: .limit),
       offset: try container.decodeIfPresent(Int.self, forKey: .offset) ?? 0,
@@ -212,7 +214,7 @@ extension Query: Codable {
   }
 }
 
-extension Order: CustomStringConvertible {
+extension Query.Order: CustomStringConvertible {
   /// The order as text, with the property's name: `name descending`.
   public var description: String {
     let path = PropertyPaths.of(Subject.self).path(of: property) ?? "offset \(property.offset)"
@@ -220,7 +222,7 @@ extension Order: CustomStringConvertible {
   }
 }
 
-extension Order: Codable {
+extension Query.Order: Codable {
   private enum CodingKeys: String, CodingKey {
     case property, isDescending, isCaseInsensitive
   }

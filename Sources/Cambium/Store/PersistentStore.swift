@@ -132,7 +132,7 @@ extension PersistentStore {
   ///   exists; `.poisoned`, `.full`, `.io`, `.corrupt`, `.reentrant`, `.readOnly`, `.closed`, `.forked`: nothing was
   ///   committed.
   public func write<Result: ~Copyable>(
-    _ durability: Durability? = nil, author: String? = nil,
+    durability: Durability? = nil, author: String? = nil,
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     var result: Result?
@@ -148,7 +148,7 @@ extension PersistentStore {
   /// flush suspends. `body` runs on the caller's task, without suspending.
   nonisolated(nonsending)
     public func write<Result: ~Copyable>(
-      _ durability: Durability? = nil, author: String? = nil,
+      durability: Durability? = nil, author: String? = nil,
       _ body: (inout WriteTransaction) throws -> Result
     ) async throws -> Result
   {
@@ -202,9 +202,11 @@ extension PersistentStore {
   /// - Throws: as `write` and `WriteTransaction.save`.
   @inlinable
   public func save<Subject: Record>(
-    _ record: Subject, onConflict policy: ConflictPolicy = .refuse, _ durability: Durability? = nil
+    _ record: Subject, onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil
   ) throws {
-    try write(durability) { transaction in try transaction.save(record, onConflict: policy) }
+    try write(durability: durability) { transaction in
+      try transaction.save(record, onConflict: policy)
+    }
   }
 
   /// Adds a record, in a transaction of its own. There must be none with its primary key.
@@ -212,9 +214,11 @@ extension PersistentStore {
   /// - Throws: as `write` and `WriteTransaction.insert`.
   @inlinable
   public func insert<Subject: Record>(
-    _ record: Subject, onConflict policy: ConflictPolicy = .refuse, _ durability: Durability? = nil
+    _ record: Subject, onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil
   ) throws {
-    try write(durability) { transaction in try transaction.insert(record, onConflict: policy) }
+    try write(durability: durability) { transaction in
+      try transaction.insert(record, onConflict: policy)
+    }
   }
 
   /// Replaces a record, in a transaction of its own. There must be one with its primary key.
@@ -222,9 +226,11 @@ extension PersistentStore {
   /// - Throws: as `write` and `WriteTransaction.update`.
   @inlinable
   public func update<Subject: Record>(
-    _ record: Subject, onConflict policy: ConflictPolicy = .refuse, _ durability: Durability? = nil
+    _ record: Subject, onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil
   ) throws {
-    try write(durability) { transaction in try transaction.update(record, onConflict: policy) }
+    try write(durability: durability) { transaction in
+      try transaction.update(record, onConflict: policy)
+    }
   }
 
   /// Deletes a record, in a transaction of its own. Returns false if no record has its primary key.
@@ -233,9 +239,9 @@ extension PersistentStore {
   @inlinable
   @discardableResult
   public func delete<Subject: Record>(
-    _ record: Subject, _ durability: Durability? = nil
+    _ record: Subject, durability: Durability? = nil
   ) throws -> Bool {
-    try write(durability) { transaction in try transaction.delete(record) }
+    try write(durability: durability) { transaction in try transaction.delete(record) }
   }
 }
 

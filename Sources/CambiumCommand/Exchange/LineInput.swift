@@ -25,7 +25,7 @@ final class LineInput {
   deinit { if descriptor > 2 { close(descriptor) } }
 
   private var failure: OutputFailure {
-    OutputFailure(message: "\(name) cannot be read: \(Errno(rawValue: errno)).")
+    OutputFailure(message: "\(name) cannot be read: \(SystemErrorCode(rawValue: errno)).")
   }
 
   /// The next line without its end; nil behind the last.

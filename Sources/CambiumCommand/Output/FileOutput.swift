@@ -78,5 +78,5 @@ final class FileOutput {
     try NewName.syncDirectory(of: name)
   }
 
-  private static var reason: Errno { Errno(rawValue: errno) }
+  private static var reason: SystemErrorCode { SystemErrorCode(rawValue: errno) }
 }

@@ -27,7 +27,8 @@ enum NewName {
   /// Renames what is at `path`, in place of what is at `other`.
   static func move(_ path: String, to other: String) throws {
     guard unsafe rename(path, other) == 0 else {
-      throw OutputFailure(message: "\(path) cannot be renamed: \(Errno(rawValue: errno)).")
+      throw OutputFailure(
+        message: "\(path) cannot be renamed: \(SystemErrorCode(rawValue: errno)).")
     }
   }
 
@@ -38,7 +39,8 @@ enum NewName {
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 || errno == EINVAL else {
-      throw OutputFailure(message: "\(parent) cannot be flushed: \(Errno(rawValue: errno)).")
+      throw OutputFailure(
+        message: "\(parent) cannot be flushed: \(SystemErrorCode(rawValue: errno)).")
     }
   }
 }

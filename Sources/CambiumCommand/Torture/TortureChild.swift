@@ -34,7 +34,7 @@ struct TortureChild: ~Copyable {
   }
 
   private static func failure(_ action: String) -> OutputFailure {
-    OutputFailure(message: "Cannot \(action): \(Errno(rawValue: errno)).")
+    OutputFailure(message: "Cannot \(action): \(SystemErrorCode(rawValue: errno)).")
   }
 
   /// Reads what it says until it ends, or for so many milliseconds.

@@ -38,8 +38,8 @@ struct TortureScript {
   /// Carries out a transaction.
   func run(_ number: Int, in store: PersistentStore) throws {
     let durability: Durability =
-      isDurable(number) ? .durable : .relaxed(maxDelay: .limited(.milliseconds(20)))
-    try store.write(durability) { transaction in
+      isDurable(number) ? .durable : .relaxed(flushWithin: .milliseconds(20))
+    try store.write(durability: durability) { transaction in
       for change in changes(of: number) {
         switch change {
         case .save(let id, let stamp): try transaction.save(TortureItem(id: id, stamp: stamp))

@@ -147,8 +147,8 @@ extension ExtremeCalls {
     "RecordStringEnum.init(stringRawValue:)": { _ in
       for text in Extremes.strings { _ = ExtremeText(stringRawValue: text) }
     },
-    "Errno.init(rawValue:)": { _ in
-      for number in [Int32.min, -1, 0, .max] { _ = Errno(rawValue: number).description }
+    "SystemErrorCode.init(rawValue:)": { _ in
+      for number in [Int32.min, -1, 0, .max] { _ = SystemErrorCode(rawValue: number).description }
     },
     "PagePosition.init(segment:block:)": { _ in
       for number in [UInt32.min, .max] {

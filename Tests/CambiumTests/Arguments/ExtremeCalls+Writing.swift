@@ -4,13 +4,13 @@ import FoundationEssentials
 
 extension ExtremeCalls {
   static let writing: [String: @Sendable (Extremes) throws -> Void] = [
-    "PersistentStore.write(_:author:_:)": { extremes in
+    "PersistentStore.write(durability:author:_:)": { extremes in
       for author in Extremes.strings {
         Extremes.attempt { try extremes.store.write(author: author) { _ in } }
       }
       for delay in Extremes.durations {
         Extremes.attempt {
-          try extremes.store.write(.relaxed(maxDelay: .limited(delay))) { transaction in
+          try extremes.store.write(durability: .relaxed(flushWithin: delay)) { transaction in
             try transaction.save(Photo(4, image: 0))
           }
         }

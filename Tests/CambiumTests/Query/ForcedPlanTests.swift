@@ -126,7 +126,7 @@ struct QueryWorld {
       let directory = try TemporaryDirectory()
       var options = StoreOptions()
       options.foldThreshold = foldThreshold
-      options.durability = .relaxed(maxDelay: .infinite)
+      options.durability = .relaxed
       var world = try QueryWorld(seed: seed, at: directory.path + "/s", options)
       for size in [1, 40, scaled(400, debug: 120)] {
         try world.write(size)

@@ -55,7 +55,7 @@ private struct Mixed: Record, Equatable {
 
   @Test func `the first of all are the same as those of all, sorted by any number`() throws {
     try withMixed { store in
-      let orders: [Order<Mixed>] = [
+      let orders: [Query<Mixed>.Order] = [
         .ascending(\.small), .descending(\.small), .ascending(\.large), .descending(\.large),
         .ascending(\.ratio), .descending(\.ratio), .ascending(\.weight), .descending(\.weight),
         .ascending(\.day), .descending(\.day),

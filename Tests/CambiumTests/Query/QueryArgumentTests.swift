@@ -31,7 +31,7 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
       let conditions: [Condition<Row>] = [
         .always, .never, \.name == "n3", \.name == "n3" && \.count == -5, \.count < -3,
       ]
-      let orders: [[Order<Row>]] = [
+      let orders: [[Query<Row>.Order]] = [
         [], [.ascending(\.count)], [.descending(\.name), .ascending(\.count)], [.descending(\.id)],
       ]
       for condition in conditions {

@@ -52,8 +52,8 @@ import Testing
       Extreme(testDescription: "age \(age)") { $0.history = .kept(for: age) }
     }
     + durations.map { delay in
-      Extreme(testDescription: "maxDelay \(delay)") {
-        $0.durability = .relaxed(maxDelay: .limited(delay))
+      Extreme(testDescription: "flushWithin \(delay)") {
+        $0.durability = .relaxed(flushWithin: delay)
       }
     }
     + compactions
@@ -114,7 +114,7 @@ import Testing
       at: directory.path + "/store", model: .samples, options: options)
     let text = String(repeating: "x", count: 500)
     for round in 0..<4 {
-      try store.write(.relaxed(maxDelay: .infinite)) { transaction in
+      try store.write(durability: .relaxed) { transaction in
         for id in 0..<300 { try transaction.save(Note(key: "\(id)", text: "\(round)" + text)) }
       }
     }

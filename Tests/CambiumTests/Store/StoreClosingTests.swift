@@ -83,8 +83,8 @@ struct StoreClosingTests {
         do {
           for index in 0... {
             let durability: Durability =
-              (number + round) % 2 == 0 ? .durable : .relaxed(maxDelay: .infinite)
-            try store.save(Note(key: "\(round) \(number) \(index)"), durability)
+              (number + round) % 2 == 0 ? .durable : .relaxed
+            try store.save(Note(key: "\(round) \(number) \(index)"), durability: durability)
           }
         } catch {
           if case StoreError.closed = error { return }

@@ -127,7 +127,10 @@ import Testing
     close(ends[0])
     let error = storeError { () throws(StoreError) in try blob.write(to: ends[1]) }
     #expect(
-      error == .io(Errno(rawValue: EPIPE), operation: "write a blob", path: "descriptor \(ends[1])")
+      error
+        == .io(
+          SystemErrorCode(rawValue: EPIPE), operation: "write a blob", path: "descriptor \(ends[1])"
+        )
     )
     close(ends[1])
   }

@@ -108,7 +108,7 @@ private final class ConcurrentWorld: @unchecked Sendable {
       let slot = try engine.names.slot(of: "t")
       while ContinuousClock.now < deadline, failures.isEmpty {
         let isDurable = generator.next() % 4 == 0
-        try engine.write(isDurable ? .durable : .relaxed(maxDelay: .limited(.milliseconds(3)))) {
+        try engine.write(isDurable ? .durable : .relaxed(flushWithin: .milliseconds(3))) {
           transaction in
           try change(transaction, slot, &generator)
         }

@@ -90,7 +90,7 @@ struct EngineCallTests {
     case .closing:
       let entered = Signal()
       try others.start { _ in
-        try? engine.write(.relaxed(maxDelay: .infinite)) { _ in
+        try? engine.write(.relaxed) { _ in
           entered.set()
           mayEnd.wait()
         }
@@ -107,9 +107,9 @@ struct EngineCallTests {
   ) async throws {
     switch call {
     case .write: try engine.put([2], [2])
-    case .writeRelaxed: try engine.put([2], [2], .relaxed(maxDelay: .infinite))
+    case .writeRelaxed: try engine.put([2], [2], .relaxed)
     case .writeInTask: try await engine.putInTask([2], [2])
-    case .writeRelaxedInTask: try await engine.putInTask([2], [2], .relaxed(maxDelay: .infinite))
+    case .writeRelaxedInTask: try await engine.putInTask([2], [2], .relaxed)
     case .flush: try engine.flush()
     case .seal: try engine.seal()
     case .fold: try engine.foldEverything()

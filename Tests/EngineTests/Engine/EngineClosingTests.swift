@@ -62,7 +62,7 @@ struct EngineClosingTests {
       #expect(throws: StoreError.reentrant(path: engine.medium.path)) { try threads.close() }
     }
     try await engine.putInTask([2], [2])
-    try engine.put([3], [3], .relaxed(maxDelay: .limited(.milliseconds(2))))
+    try engine.put([3], [3], .relaxed(flushWithin: .milliseconds(2)))
     #expect(await engine.reaches(engine.commits.flushedSequence == 3))
     try threads.close()
     try threads.close()
@@ -200,7 +200,7 @@ struct EngineClosingTests {
       mayWrite.wait()
     }
     for key in 0..<100 as Range<UInt8> where engine.locked({ engine.working.frozen == nil }) {
-      try engine.put([key], Bytes(repeating: 1, count: 100), .relaxed(maxDelay: .infinite))
+      try engine.put([key], Bytes(repeating: 1, count: 100), .relaxed)
     }
     try #require(await comesTrue { writes.isSet })
     engine.locked { engine.poison(.full(path: "here")) }

@@ -30,7 +30,7 @@ struct EngineThreadsTests {
     }
     let ended = try ends {
       for index in 0..<5 as Range<UInt8> {
-        try? engine.put([index], [1], .relaxed(maxDelay: .limited(.milliseconds(5))))
+        try? engine.put([index], [1], .relaxed(flushWithin: .milliseconds(5)))
         try? engine.put([index], [2])
       }
     }
@@ -85,7 +85,7 @@ struct EngineThreadsTests {
     let threads = try EngineThreads(for: engine)
     let (entered, leave) = (Signal(), Signal())
     _ = try BackgroundThread(name: "writer") {
-      try? engine.write(.relaxed(maxDelay: .infinite)) { _ in
+      try? engine.write(.relaxed) { _ in
         entered.set()
         leave.wait()
       }
@@ -130,7 +130,7 @@ struct EngineThreadsTests {
     let calls = CallsByThread()
     medium.beforeCalls { site in calls.note(site) }
     for (round, size) in [10, 1000, 60_000, 100, 150_000, 10, 60_000, 60_000].enumerated() {
-      for durability in [Durability.durable, .relaxed(maxDelay: .infinite)] {
+      for durability in [Durability.durable, .relaxed] {
         try await Task.detached {
           try await engine.write(durability) { transaction in
             for part in 0..<max(1, size / 1000) {

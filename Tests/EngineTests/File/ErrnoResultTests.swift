@@ -7,7 +7,7 @@ struct ErrnoResultTests {
   @Test(arguments: [0, 1, 2, 100])
   func `an interrupted call is made again until it is not`(interruptions: Int) {
     var calls = 0
-    let result: Result<Int, Errno> = valueOrErrno(retryOnInterrupt: true) {
+    let result: Result<Int, SystemErrorCode> = valueOrErrno(retryOnInterrupt: true) {
       calls += 1
       if calls <= interruptions { return failing(EINTR) }
       return 7
@@ -18,7 +18,7 @@ struct ErrnoResultTests {
 
   @Test func `an interrupted call that may have worked is made once`() {
     var calls = 0
-    let result: Result<Int, Errno> = valueOrErrno(retryOnInterrupt: false) {
+    let result: Result<Int, SystemErrorCode> = valueOrErrno(retryOnInterrupt: false) {
       calls += 1
       return failing(EINTR)
     }
@@ -29,7 +29,7 @@ struct ErrnoResultTests {
   @Test func `another error ends the attempts`() {
     var script = [EINTR, EIO, EINTR]
     let result = nothingOrErrno(retryOnInterrupt: true) { failing(script.removeFirst()) }
-    #expect(throws: Errno.ioError) { try result.get() }
+    #expect(throws: SystemErrorCode.ioError) { try result.get() }
     #expect(script == [EINTR])
   }
 
@@ -38,14 +38,14 @@ struct ErrnoResultTests {
     var ends: [Int32] = [-1, -1]
     #expect(unsafe pipe(&ends) == 0)
     defer { ends.forEach(Syscall.close) }
-    #expect(throws: Errno.invalidArgument) { try Syscall.syncBytes(ends[1]).get() }
-    #expect(throws: Errno.invalidArgument) { try Syscall.sync(ends[1]).get() }
+    #expect(throws: SystemErrorCode.invalidArgument) { try Syscall.syncBytes(ends[1]).get() }
+    #expect(throws: SystemErrorCode.invalidArgument) { try Syscall.sync(ends[1]).get() }
   }
 
   struct Transfer: Sendable {
     let count: Int
-    let steps: [Result<Int, Errno>]
-    let expected: Result<Int, Errno>
+    let steps: [Result<Int, SystemErrorCode>]
+    let expected: Result<Int, SystemErrorCode>
     let callsMade: Int
   }
 
@@ -79,8 +79,9 @@ struct ErrnoResultTests {
   @Test(
     arguments: [
       ([10], nil), ([1, 8, 1], nil), ([], .ioError), ([4], .ioError), ([4, 5], .ioError),
-    ] as [([Int], Errno?)])
-  func `a write that gets no further is an error, not a loop`(steps: [Int], error: Errno?) {
+    ] as [([Int], SystemErrorCode?)])
+  func `a write that gets no further is an error, not a loop`(steps: [Int], error: SystemErrorCode?)
+  {
     var rest = steps
     let result = transferWhole(10) { _ in .success(rest.isEmpty ? 0 : rest.removeFirst()) }
     switch result {
@@ -90,14 +91,14 @@ struct ErrnoResultTests {
   }
 
   @Test func `a failure says what was done to which file`() {
-    let cases: [(Errno, StoreError)] = [
+    let cases: [(SystemErrorCode, StoreError)] = [
       (.noSpace, .full(path: "p")), (.quotaExceeded, .full(path: "p")),
       (.fileTooLarge, .full(path: "p")), (.noSuchFile, .missing(path: "p")),
       (.ioError, .io(.ioError, operation: "read", path: "p")),
     ]
     for (errno, expected) in cases {
       #expect(throws: expected) {
-        try Result<Void, Errno>.failure(errno).get("read", path: "p")
+        try Result<Void, SystemErrorCode>.failure(errno).get("read", path: "p")
       }
     }
   }

@@ -271,7 +271,7 @@ enum FileSystemContract {
   }
 
   private static func failure(
-    _ operation: String, _ errno: Errno, _ fileSystem: any FileSystem, _ name: FileName
+    _ operation: String, _ errno: SystemErrorCode, _ fileSystem: any FileSystem, _ name: FileName
   ) -> StoreError {
     .failed(operation, errno, path: "\(fileSystem.path)/\(name)")
   }

@@ -47,7 +47,7 @@ struct PosixFileSystemTests {
   func `a file in the directory's place is refused`(creating: Bool) throws {
     _ = try PosixFileSystem(at: temporary.path).create(.lock)
     let place = temporary.path + "/LOCK"
-    #expect(throws: StoreError.failed("open", Errno(rawValue: ENOTDIR), path: place)) {
+    #expect(throws: StoreError.failed("open", SystemErrorCode(rawValue: ENOTDIR), path: place)) {
       _ = try PosixFileSystem(at: place, creating: creating)
     }
   }

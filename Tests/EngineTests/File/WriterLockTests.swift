@@ -80,7 +80,7 @@ struct WriterLockTests {
     let start = whole.callCount
     _ = try WriterLock(in: whole)
     for call in start..<whole.callCount {
-      for errno in [Errno.ioError, .noSpace, .tooManyOpenFiles] {
+      for errno in [SystemErrorCode.ioError, .noSpace, .tooManyOpenFiles] {
         let medium = SimulatedFileSystem()
         if exists { _ = try medium.create(.lock) }
         medium.inject(.error(errno), at: .call(call))

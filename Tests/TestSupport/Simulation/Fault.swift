@@ -6,11 +6,11 @@ package enum Fault: Hashable, Sendable {
   /// the engine unwinds; then the test takes a crash image.
   case stop
   /// The call is refused and does nothing.
-  case error(Errno)
+  case error(SystemErrorCode)
   /// The call does its work, and says that it failed.
-  case errorAfterAll(Errno)
+  case errorAfterAll(SystemErrorCode)
   /// A write ends after some bytes, and says that it failed.
-  case errorAfter(bytes: Int, Errno)
+  case errorAfter(bytes: Int, SystemErrorCode)
   /// A sync fails, of a file or of the directory.
   case flush(FlushFailure)
   /// A read returns a wrong bit, counted from the first one read; the next read is right again.

@@ -138,7 +138,7 @@ extension SimulatedContent {
 // MARK: - Maps
 
 extension SimulatedContent {
-  func map(capacity: Int) -> Result<FileMapping, Errno> {
+  func map(capacity: Int) -> Result<FileMapping, SystemErrorCode> {
     AnonymousMemory.reserve(capacity: capacity).map { memory in
       let mirror = Mirror(memory: memory)
       mirror.show(live)

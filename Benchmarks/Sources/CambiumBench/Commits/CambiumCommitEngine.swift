@@ -27,7 +27,7 @@ import Cambium
     durability =
       switch options.durability {
       case .durable: .durable
-      case .relaxed: .relaxed(maxDelay: .limited(options.relaxedDelay))
+      case .relaxed: .relaxed(flushWithin: options.relaxedDelay)
       }
   }
 
@@ -63,7 +63,7 @@ import Cambium
 
   func commit(_ entries: EntryList, at positions: Range<Int>, by thread: Int) throws {
     let (store, tree) = try current
-    try store.write(durability) { transaction in
+    try store.write(durability: durability) { transaction in
       for index in positions {
         try transaction.put(entries.keys[index], entries.values[index], in: tree)
       }

@@ -130,7 +130,7 @@ extension EngineFigures {
     // About 15 of the 16 MiB that are folded.
     let overlaid = keys.prefix(min(records, 100_000))
     for start in stride(from: 0, to: overlaid.count, by: 1000) {
-      try store.write(.relaxed(maxDelay: .infinite)) { transaction in
+      try store.write(durability: .relaxed) { transaction in
         for key in overlaid[start..<min(start + 1000, overlaid.count)] {
           try unsafe transaction.put(key.span.bytes, value.span.bytes, in: tree)
         }
@@ -138,7 +138,7 @@ extension EngineFigures {
     }
     let writer = try RepeatingThread(each: .milliseconds(1)) {
       for key in overlaid.prefix(200) {
-        try store.write(.relaxed(maxDelay: .infinite)) { transaction in
+        try store.write(durability: .relaxed) { transaction in
           try unsafe transaction.put(key.span.bytes, value.span.bytes, in: tree)
         }
       }
@@ -193,7 +193,7 @@ extension EngineFigures {
     var random = SplitMix64(seed: seed &+ 4)
     for _ in 0..<130_000 {
       let key = Self.key(random.next())
-      try store.write(.relaxed(maxDelay: .infinite)) { transaction in
+      try store.write(durability: .relaxed) { transaction in
         try unsafe transaction.put(key.span.bytes, value.span.bytes, in: tree)
       }
     }

@@ -102,7 +102,7 @@ extension ObserveFigures {
     item.isDone = true
     item.count = -awaited
     let changed = item
-    try await store.write(.relaxed(maxDelay: .infinite)) { try $0.save(changed) }
+    try await store.write(durability: .relaxed) { try $0.save(changed) }
     for await _ in told { break }
   }
 
@@ -113,7 +113,7 @@ extension ObserveFigures {
     for number in 0..<commitCount {
       var item = items[Int.random(in: range, using: &random)]
       item.count = number
-      try store.save(item, .relaxed(maxDelay: .infinite))
+      try store.save(item, durability: .relaxed)
     }
     return (ContinuousClock.now - start) / .nanoseconds(1) / Double(commitCount)
   }
@@ -137,7 +137,7 @@ extension ObserveFigures {
       var item = items[0]
       item.count = -1 - number
       let changed = item
-      try await store.write(.relaxed(maxDelay: .infinite)) { try $0.save(changed) }
+      try await store.write(durability: .relaxed) { try $0.save(changed) }
       let start = ContinuousClock.now
       guard let moment = await iterator.next() else { break }
       times.append((moment - start) / .nanoseconds(1))

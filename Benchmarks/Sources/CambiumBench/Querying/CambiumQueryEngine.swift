@@ -11,7 +11,7 @@ final class CambiumQueryEngine: QueryEngine {
 
   private static func open(_ path: String) throws -> PersistentStore {
     var options = StoreOptions()
-    options.durability = .relaxed(maxDelay: .infinite)
+    options.durability = .relaxed
     return try PersistentStore(
       at: path, model: StoreModel(records: [Person.self]), options: options)
   }

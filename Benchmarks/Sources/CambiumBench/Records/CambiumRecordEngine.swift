@@ -25,7 +25,7 @@ final class CambiumRecordEngine: RecordEngine {
     storeOptions.durability =
       switch options.durability {
       case .durable: .durable
-      case .relaxed: .relaxed(maxDelay: .limited(options.relaxedDelay))
+      case .relaxed: .relaxed(flushWithin: options.relaxedDelay)
       }
     self.options = storeOptions
   }

@@ -51,7 +51,7 @@ extension Story {
       print("Without being told to, it does not:\n  \(error)")
     }
     var options = StoreOptions()
-    options.migratesAgain = true
+    options.allowsMigrationAfterRollback = true
     let report = try await watching(try migration(options)) { try $0.run() }
     note("Migrated forward again, in \(report.elapsed.text), after saying that this is meant.")
   }

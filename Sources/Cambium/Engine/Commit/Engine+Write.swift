@@ -99,7 +99,7 @@ extension Engine {
     addPressure(operations.payloadCount)
     background.activity &+= 1
     background.noteGathered(commits.gatheredCount)
-    if case .relaxed(.limited(let delay)) = durability { background.limitDelay(to: delay) }
+    if case .relaxed(flushWithin: let delay?) = durability { background.limitDelay(to: delay) }
     return sequence
   }
 

@@ -15,7 +15,7 @@ public struct OpenReport: Hashable, Sendable {
   public var removedFiles: [String] = []
 
   /// The path of the earlier store that was renamed because the model described it differently; nil if there is none. See
-  /// `StoreOptions.onMismatch`.
+  /// `StoreOptions.schemaMismatchPolicy`.
   public var setAside: String?
 
   public init() {}

@@ -2,18 +2,13 @@
 public enum Durability: Hashable, Sendable {
   /// After its flush. It survives a killed process and a power cut.
   case durable
-  /// When it is in the log's buffer. It is flushed within `maxDelay`, or with an earlier flush: by a durable commit, a fold,
+  /// When it is in the log's buffer. It is flushed within that time, or with an earlier flush: by a durable commit, a fold,
   /// or closing the store. A crash may lose the last of these commits, with all that came after them: the state that is left
   /// is one that was committed.
-  ///
-  /// With `.relaxed(maxDelay: .infinite)` it waits for another flush.
-  case relaxed(maxDelay: Delay)
+  case relaxed(flushWithin: Duration?)
 
-  /// The longest time that a relaxed commit waits for its flush.
-  public enum Delay: Hashable, Sendable {
-    case limited(Duration)
-    case infinite
-  }
+  /// When it is in the log's buffer; it waits for another flush, however long that takes.
+  public static var relaxed: Durability { .relaxed(flushWithin: nil) }
 
   var isDurable: Bool { self == .durable }
 }

@@ -26,7 +26,7 @@ internal import Glibc
     let failure = unsafe pthread_create(&thread, nil, runThread, start.toOpaque())
     guard failure == 0 else {
       unsafe start.release()
-      throw .failed("start a thread", Errno(rawValue: failure), path: name)
+      throw .failed("start a thread", SystemErrorCode(rawValue: failure), path: name)
     }
     self.thread = thread
   }

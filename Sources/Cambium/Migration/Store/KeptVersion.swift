@@ -14,7 +14,7 @@ extension PersistentStore {
   /// Everything is rolled back, in one commit and without copying anything: records, indexes, metadata, the descriptions of
   /// versions, and the history, which begins again, so that all earlier cursors expire. The state is then no longer kept,
   /// nor are those of later versions. Programs of the abandoned version are refused (`StoreError.rolledBack`) until they
-  /// ask to migrate again, by `StoreOptions.migratesAgain`.
+  /// ask to migrate again, by `StoreOptions.allowsMigrationAfterRollback`.
   ///
   /// - Parameters:
   ///   - version: One of `keptVersions`.

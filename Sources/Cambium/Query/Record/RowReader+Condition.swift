@@ -1,12 +1,6 @@
 // What conditions read of a record.
 
 extension RowReader {
-  @inline(__always)
-  func isNull(bit: Int) -> Bool {
-    let bits = row.load(RowLayout.nullsOffset &+ bit &>> 3, as: UInt8.self)
-    return bits & 1 &<< UInt8(truncatingIfNeeded: bit & 7) != 0
-  }
-
   /// A number that sorts as the value of a fixed column does; nil for what is not a number.
   func word(_ type: ScalarType, at offset: Int) throws(StoreError) -> UInt64? {
     switch type {

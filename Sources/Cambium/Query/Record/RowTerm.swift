@@ -118,7 +118,7 @@ extension RowTerm.Orders {
 extension RowTerm {
   @inline(__always)
   func holds(for record: RowReader, _ operands: RowOperands) throws(StoreError) -> Bool {
-    if nullBit >= 0, record.isNull(bit: Int(nullBit)) { return orders.has(.null) }
+    if nullBit >= 0, record.row.isNull(bit: Int(nullBit)) { return orders.has(.null) }
     return orders.has(try order(of: record, operands))
   }
 

@@ -10,6 +10,8 @@ struct FieldSum: Sendable {
   private var decimals: DecimalParts? = DecimalParts(isNegative: false, exponent: 0, magnitude: 0)
   private let place: ColumnPlace
   private let type: ScalarType
+  /// The least length of a row that has the column; none is as long where it is no double of fixed place.
+  private let fixedEnd: Int
 
   /// - Throws: `.invalidQuery` where the field's values are no numbers.
   init(of column: Column, in layout: RowLayout) throws(StoreError) {
@@ -20,6 +22,20 @@ struct FieldSum: Sendable {
         reason: "values of \(column.field.type) have no sum")
     }
     self.type = type
+    fixedEnd = type == .double && place.kind == .fixed ? layout.fixedEnd : .max
+  }
+
+  /// Adds what a row has of a column of doubles, of which nothing else needs to be known. False for other columns, and
+  /// where the row may be damaged.
+  @inline(__always)
+  mutating func addFixed(_ row: RawSpan) -> Bool {
+    guard row.byteCount >= fixedEnd, row.load(0, as: UInt8.self) <= RowFlags.endWidthMax else {
+      return false
+    }
+    if let bit = place.nullBit, row.isNull(bit: bit) { return true }
+    count &+= 1
+    doubles += Double(bitPattern: row.load(place.index, as: UInt64.self))
+    return true
   }
 
   /// Adds a record's value.

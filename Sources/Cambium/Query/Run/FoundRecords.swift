@@ -94,13 +94,21 @@ final class FoundRecords {
 extension FoundRecords {
   var layout: RowLayout { record.layout }
 
-  /// Adds up a field of the present record and those behind it, as far as all of them are wanted as they come.
-  /// False where they have to be looked at one by one.
-  func addAtOnce(to sum: inout FieldSum) throws(StoreError) -> Bool {
-    guard unsafe left == nil, unsafe groups == nil, !order.hasStart,
-      case .rows(let source) = unsafe source
-    else { return false }
-    return try source.add(to: &sum)
+  /// Moves to the next record whose row a function accepts. False behind the last.
+  ///
+  /// - Throws: as `next`, and as the function.
+  func next(
+    where isWanted: (_ row: RawSpan) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    while try next() {
+      if try isWanted(try row()) { return true }
+      // Where all are wanted as they come, they are passed in one loop beside the cursor.
+      guard unsafe left == nil, unsafe groups == nil, !order.hasStart,
+        case .rows(let source) = unsafe source
+      else { continue }
+      if try source.next(where: isWanted) { return true }
+    }
+    return false
   }
 }
 
@@ -235,9 +243,9 @@ extension FoundRecords {
         record: layout.record.name, field: field, reason: "there is no such field")
     }
     var sum = try FieldSum(of: column, in: layout)
-    while try next() {
-      if try addAtOnce(to: &sum) { continue }
-      try sum.add(try RowReader(key: key, row: try row(), layout: layout))
+    _ = try next { row throws(StoreError) in
+      if !sum.addFixed(row) { try sum.add(try RowReader(key: key, row: row, layout: layout)) }
+      return false
     }
     return sum
   }
@@ -254,14 +262,15 @@ extension FoundRecords {
     let encoder = KeyEncoder()
     var best: [UInt8]?
     var found: (key: [UInt8], row: [UInt8])?
-    while try next() {
-      let record = try RowReader(key: key, row: try row(), layout: layout)
-      guard try condition.holds(for: record) else { continue }
+    _ = try next { row throws(StoreError) in
+      let record = try RowReader(key: key, row: row, layout: layout)
+      guard try condition.holds(for: record) else { return false }
       encoder.begin()
       try encoder.appendSorted(column, from: record)
-      if let best, encoder.key.compare(best.rawSpan) >= 0 { continue }
+      if let best, encoder.key.compare(best.rawSpan) >= 0 { return false }
       best = encoder.key.array()
-      found = (key.array(), record.row.array())
+      found = (key.array(), row.array())
+      return false
     }
     return found
   }

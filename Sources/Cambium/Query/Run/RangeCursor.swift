@@ -93,29 +93,19 @@ final class RangeCursor {
 // MARK: Many at once
 
 extension RangeCursor {
-  /// Moves on within the present range to the next row that meets a condition, and is not behind a limit. Nil where that is not done at once:
-  /// then `next` goes on.
+  /// Moves on within the present range to the next row that meets a condition, is not behind a limit, and of which a
+  /// function returns true. Nil where that is not done at once: then `next` goes on.
   ///
-  /// - Throws: `.corrupt`, `.io`.
+  /// - Throws: `.corrupt`, `.io`; as the function.
   func next(
-    meeting condition: RowCondition?, within limit: QuickTerm?, _ layout: RowLayout
+    meeting condition: RowCondition?, within limit: QuickTerm?, _ layout: RowLayout,
+    where isWanted: (_ row: RawSpan) throws(StoreError) -> Bool = { _ in true }
   ) throws(StoreError) -> Bool? {
     guard unsafe isInRange, !isBackward, case .state(let cursor) = cursor else { return nil }
     unsafe isInRange = try cursor.next(
-      meeting: condition, within: limit, layout, before: hasBound ? bound : nil, &count)
+      meeting: condition, within: limit, layout, where: isWanted, before: hasBound ? bound : nil,
+      &count)
     return unsafe isInRange ? true : nil
-  }
-
-  /// Adds up a field of the entry it stands on and all behind it in the present range. False where that is not
-  /// done at once.
-  ///
-  /// - Throws: `.corrupt`, `.io`.
-  func add(to sum: inout FieldSum, _ layout: RowLayout) throws(StoreError) -> Bool {
-    guard unsafe isInRange, !isBackward, case .state(let cursor) = cursor else { return false }
-    unsafe count &-= 1
-    unsafe isInRange = false
-    try unsafe cursor.add(to: &sum, layout, before: hasBound ? bound : nil, &count)
-    return true
   }
 }
 
@@ -167,11 +157,13 @@ extension SnapshotCursor {
   ///
   /// - Parameters:
   ///   - limit: Rejects rows that come behind enough others; nil if all are wanted.
+  ///   - isWanted: Returns true for the rows to stop at.
   ///   - bound: Entries from this key on do not count; nil for all.
   ///   - count: Counts the entries it stands on.
   /// - Throws: `.corrupt`, `.io`.
   func next(
     meeting condition: RowCondition?, within limit: QuickTerm?, _ layout: RowLayout,
+    where isWanted: (_ row: RawSpan) throws(StoreError) -> Bool,
     before bound: [UInt8]?, _ count: inout Int
   ) throws(StoreError) -> Bool {
     let quick = condition?.quick
@@ -181,24 +173,12 @@ extension SnapshotCursor {
       let row = unsafe !isOfOneVersion || cursor.isExternal ? try value() : storedValue
       if let quick, quick.rejects(row) { continue }
       if let limit, limit.rejects(row) { continue }
-      guard let condition else { return true }
-      let record = try RowReader(key: entryKey, row: row, layout: layout)
-      if try condition.holds(for: record) { return true }
+      if let condition {
+        let record = try RowReader(key: entryKey, row: row, layout: layout)
+        guard try condition.holds(for: record) else { continue }
+      }
+      if try isWanted(row) { return true }
     }
     return false
-  }
-
-  /// Adds up a field of all entries from the present one on, up to a bound.
-  ///
-  /// - Throws: `.corrupt`, `.io`.
-  func add(
-    to sum: inout FieldSum, _ layout: RowLayout, before bound: [UInt8]?, _ count: inout Int
-  ) throws(StoreError) {
-    repeat {
-      if let bound, unsafe cursor.key.compare(bound.rawSpan) >= 0 { return }
-      count &+= 1
-      let row = unsafe !isOfOneVersion || cursor.isExternal ? try value() : storedValue
-      try sum.add(try RowReader(key: entryKey, row: row, layout: layout))
-    } while try unsafe cursor.next()
   }
 }

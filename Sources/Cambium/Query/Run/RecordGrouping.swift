@@ -4,11 +4,13 @@ struct RecordGrouping {
   private let columns: [KeyColumn]
   private let template: [FieldAggregate]
   private let encoder = KeyEncoder()
-  /// By the bytes of the fields, the place of the group.
-  private var places: [[UInt8]: Int] = [:]
+  /// The places of the groups, by the bytes of their fields.
+  private var places: [GroupKey: Int] = [:]
   private var counts: [Int] = []
-  private var aggregates: [[FieldAggregate]] = []
-  private var key: [UInt8] = []
+  /// Those of one group follow those of the group before.
+  private var aggregates: [FieldAggregate] = []
+  /// The group of the present record.
+  private var key = GroupKey()
 
   /// - Throws: `.invalidQuery` where values have no order, or no sum.
   init(
@@ -36,23 +38,23 @@ struct RecordGrouping {
     let reader = try RowReader(key: key, row: row, layout: layout)
     encoder.begin()
     for column in columns { try encoder.appendSorted(column, from: reader) }
-    self.key.assign(encoder.key)
-    var place = counts.count
+    self.key.bytes.assign(encoder.key)
     let known = places[self.key]
-    if let known { place = known }
+    let place = known ?? counts.count
     if known == nil {
       places[self.key] = place
       counts.append(0)
-      aggregates.append(template)
+      aggregates += template
     }
-    counts[place] += 1
-    for index in template.indices { try aggregates[place][index].add(reader, encoder) }
+    counts[place] &+= 1
+    let first = place * template.count
+    for index in first..<first + template.count { try aggregates[index].add(reader, encoder) }
     return known == nil
   }
 
   /// The places of the groups, by their values.
   var sorted: [Int] {
-    places.sorted { $0.key.rawSpan.compare($1.key.rawSpan) < 0 }.map(\.value)
+    places.sorted { $0.key.bytes.rawSpan.compare($1.key.bytes.rawSpan) < 0 }.map(\.value)
   }
 
   func count(_ place: Int) -> Int { counts[place] }
@@ -60,7 +62,19 @@ struct RecordGrouping {
   /// - Throws: `.invalidQuery` for a sum of integers beyond 64 bits.
   func values(_ place: Int) throws(StoreError) -> [FieldValue] {
     var values: [FieldValue] = []
-    for aggregate in aggregates[place] { values.append(try aggregate.result(in: record)) }
+    let first = place * template.count
+    for aggregate in aggregates[first..<first + template.count] {
+      values.append(try aggregate.result(in: record))
+    }
     return values
+  }
+}
+
+/// The bytes of a group's fields, hashed all at once, where an array would hash them one by one.
+private struct GroupKey: Hashable {
+  var bytes: [UInt8] = []
+
+  func hash(into hasher: inout Hasher) {
+    unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
   }
 }

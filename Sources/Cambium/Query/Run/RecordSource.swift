@@ -102,20 +102,25 @@ final class RowSource {
   func next() throws(StoreError) -> Bool {
     let limit = unsafe limit
     if condition == nil, limit == nil { return try entries.next() }
-    if try entries.next(meeting: condition, within: limit, layout) != nil { return true }
+    if try entries.next(meeting: condition, within: limit, layout) != nil {
+      return true
+    }
     while try entries.next() {
       guard let condition else { return true }
       if try meets(condition) { return true }
-      if try entries.next(meeting: condition, within: limit, layout) != nil { return true }
+      if try entries.next(meeting: condition, within: limit, layout) != nil {
+        return true
+      }
     }
     return false
   }
 
-  /// Adds up a field of the present row and all behind it in the range. False where they have to be looked at one
-  /// by one.
-  func add(to sum: inout FieldSum) throws(StoreError) -> Bool {
-    if condition != nil { return false }
-    return try entries.add(to: &sum, layout)
+  /// Moves on within the present range to the next row of which a function returns true. False where there is none, or
+  /// that is not done in one loop: `next` goes on.
+  func next(
+    where isWanted: (_ row: RawSpan) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    unsafe try entries.next(meeting: condition, within: limit, layout, where: isWanted) ?? false
   }
 
   @inline(__always)

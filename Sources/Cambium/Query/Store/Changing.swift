@@ -138,9 +138,9 @@ extension PersistentStore {
   /// - Throws: as `write` and `WriteTransaction.delete(_:)` of a query. Then none is deleted.
   @discardableResult
   public func delete<Subject: Record>(
-    _ query: Query<Subject>, _ durability: Durability? = nil
+    _ query: Query<Subject>, durability: Durability? = nil
   ) throws -> Int {
-    try write(durability) { transaction in try transaction.delete(query) }
+    try write(durability: durability) { transaction in try transaction.delete(query) }
   }
 
   /// Deletes the records that meet a condition, in a transaction of its own.
@@ -149,32 +149,32 @@ extension PersistentStore {
   /// let count = try store.delete(Item.self, where: \.stock == 0)
   /// ```
   ///
-  /// - Throws: as `delete(_:_:)` of a query.
+  /// - Throws: as `delete(_:durability:)` of a query.
   @discardableResult
   public func delete<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>, _ durability: Durability? = nil
+    _ type: Subject.Type, where condition: Condition<Subject>, durability: Durability? = nil
   ) throws -> Int {
-    try delete(Query(where: condition), durability)
+    try delete(Query(where: condition), durability: durability)
   }
 
   /// Deletes the records that meet a condition that a closure makes of the fields, in a transaction of its own.
   ///
-  /// - Throws: as `delete(_:_:)` of a query.
+  /// - Throws: as `delete(_:durability:)` of a query.
   @discardableResult @_disfavoredOverload
   public func delete<Subject: Record>(
     _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>,
-    _ durability: Durability? = nil
+    durability: Durability? = nil
   ) throws -> Int {
-    try delete(type.where(condition), durability)
+    try delete(type.where(condition), durability: durability)
   }
 
   /// Deletes all records of a type, in a transaction of its own.
   ///
   /// - Throws: as `write` and `WriteTransaction.deleteAll(_:)`.
   public func deleteAll<Subject: Record>(
-    _ type: Subject.Type, _ durability: Durability? = nil
+    _ type: Subject.Type, durability: Durability? = nil
   ) throws {
-    try write(durability) { transaction in try transaction.deleteAll(type) }
+    try write(durability: durability) { transaction in try transaction.deleteAll(type) }
   }
 
   /// Changes the records of a query, in a transaction of its own.
@@ -186,9 +186,9 @@ extension PersistentStore {
   @discardableResult
   public func update<Subject: Record>(
     _ query: Query<Subject>, onConflict policy: ConflictPolicy = .refuse,
-    _ durability: Durability? = nil, set change: (inout Subject) throws -> Void
+    durability: Durability? = nil, set change: (inout Subject) throws -> Void
   ) throws -> Int {
-    try write(durability) { transaction in
+    try write(durability: durability) { transaction in
       try transaction.update(query, onConflict: policy, set: change)
     }
   }
@@ -199,26 +199,26 @@ extension PersistentStore {
   /// try store.update(Item.self, where: \.price < 1) { item in item.price = 1 }
   /// ```
   ///
-  /// - Throws: as `update(_:onConflict:_:set:)`.
+  /// - Throws: as `update(_:onConflict:durability:set:)`.
   @discardableResult
   public func update<Subject: Record>(
     _ type: Subject.Type, where condition: Condition<Subject>,
-    onConflict policy: ConflictPolicy = .refuse, _ durability: Durability? = nil,
+    onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil,
     set change: (inout Subject) throws -> Void
   ) throws -> Int {
-    try update(Query(where: condition), onConflict: policy, durability, set: change)
+    try update(Query(where: condition), onConflict: policy, durability: durability, set: change)
   }
 
   /// Changes the records that meet a condition that a closure makes of the fields, in a transaction of its own.
   ///
-  /// - Throws: as `update(_:onConflict:_:set:)`.
+  /// - Throws: as `update(_:onConflict:durability:set:)`.
   @discardableResult @_disfavoredOverload
   public func update<Subject: Record>(
     _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>,
-    onConflict policy: ConflictPolicy = .refuse, _ durability: Durability? = nil,
+    onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil,
     set change: (inout Subject) throws -> Void
   ) throws -> Int {
-    try update(type.where(condition), onConflict: policy, durability, set: change)
+    try update(type.where(condition), onConflict: policy, durability: durability, set: change)
   }
 
   /// Adds records, in a transaction of its own. There must be none with the primary key of any.
@@ -227,9 +227,9 @@ extension PersistentStore {
   @inlinable
   public func insert<Records: Sequence>(
     contentsOf records: Records, onConflict policy: ConflictPolicy = .refuse,
-    _ durability: Durability? = nil
+    durability: Durability? = nil
   ) throws where Records.Element: Record {
-    try write(durability) { transaction in
+    try write(durability: durability) { transaction in
       try transaction.insert(contentsOf: records, onConflict: policy)
     }
   }
@@ -240,9 +240,9 @@ extension PersistentStore {
   @inlinable
   public func save<Records: Sequence>(
     contentsOf records: Records, onConflict policy: ConflictPolicy = .refuse,
-    _ durability: Durability? = nil
+    durability: Durability? = nil
   ) throws where Records.Element: Record {
-    try write(durability) { transaction in
+    try write(durability: durability) { transaction in
       try transaction.save(contentsOf: records, onConflict: policy)
     }
   }
@@ -254,8 +254,8 @@ extension PersistentStore {
   @inlinable
   @discardableResult
   public func delete<Records: Sequence>(
-    contentsOf records: Records, _ durability: Durability? = nil
+    contentsOf records: Records, durability: Durability? = nil
   ) throws -> Int where Records.Element: Record {
-    try write(durability) { transaction in try transaction.delete(contentsOf: records) }
+    try write(durability: durability) { transaction in try transaction.delete(contentsOf: records) }
   }
 }

@@ -135,7 +135,7 @@ struct KeptFieldQuery: Codable {
       query.condition = Condition(PropertyCondition(try FieldCondition(parsing: fields), property))
     }
     query.order = (order ?? []).map { order in
-      Order(
+      Query<Subject>.Order(
         property(order.field), isDescending: order.isDescending ?? false,
         isCaseInsensitive: order.isCaseInsensitive ?? false)
     }

@@ -189,7 +189,7 @@ extension RecordReading where Self: ~Copyable {
   ///   exceeds 64 bits; what `having` throws.
   public func group<Subject: Record, One>(
     _ query: Query<Subject>, by one: KeyPath<Subject, One>,
-    computing aggregates: [Aggregate<Subject>] = [],
+    computing aggregates: [Query<Subject>.Aggregate] = [],
     having: (RecordGroup<One>) throws -> Bool = { _ in true }
   ) throws -> [RecordGroup<One>] {
     try recordReader().groups(query, by: [PlacedProperty(one)], aggregates, having: having) {
@@ -202,7 +202,7 @@ extension RecordReading where Self: ~Copyable {
   /// Groups a query's records by two properties, and returns the groups sorted by them.
   public func group<Subject: Record, One, Two>(
     _ query: Query<Subject>, by one: KeyPath<Subject, One>, _ two: KeyPath<Subject, Two>,
-    computing aggregates: [Aggregate<Subject>] = [],
+    computing aggregates: [Query<Subject>.Aggregate] = [],
     having: (RecordGroup<(One, Two)>) throws -> Bool = { _ in true }
   ) throws -> [RecordGroup<(One, Two)>] {
     try recordReader().groups(
@@ -215,7 +215,7 @@ extension RecordReading where Self: ~Copyable {
   /// Groups a query's records by three properties, and returns the groups sorted by them.
   public func group<Subject: Record, One, Two, Three>(
     _ query: Query<Subject>, by one: KeyPath<Subject, One>, _ two: KeyPath<Subject, Two>,
-    _ three: KeyPath<Subject, Three>, computing aggregates: [Aggregate<Subject>] = [],
+    _ three: KeyPath<Subject, Three>, computing aggregates: [Query<Subject>.Aggregate] = [],
     having: (RecordGroup<(One, Two, Three)>) throws -> Bool = { _ in true }
   ) throws -> [RecordGroup<(One, Two, Three)>] {
     let properties = [PlacedProperty(one), PlacedProperty(two), PlacedProperty(three)]
@@ -228,7 +228,8 @@ extension RecordReading where Self: ~Copyable {
 extension RecordReader {
   /// - Parameter key: Returns the values of a group, of its first record.
   fileprivate func groups<Subject: Record, Key>(
-    _ query: Query<Subject>, by properties: [PlacedProperty], _ aggregates: [Aggregate<Subject>],
+    _ query: Query<Subject>, by properties: [PlacedProperty],
+    _ aggregates: [Query<Subject>.Aggregate],
     having: (RecordGroup<Key>) throws -> Bool, key: (FieldValues<Subject>) throws -> Key
   ) throws -> [RecordGroup<Key>] {
     let type = try entities.type(Subject.self)
@@ -242,11 +243,9 @@ extension RecordReader {
     var keys: [Key] = []
     let found = try find(query, of: type, for: .recordsInAnyOrder)
     let values = FieldValues(type, found, type.places(of: properties))
-    while try found.next() {
-      if try grouping.add(found.key, try found.row()) {
-        values.begin()
-        keys.append(try key(values))
-      }
+    while try found.next(where: { row throws(StoreError) in try grouping.add(found.key, row) }) {
+      values.begin()
+      keys.append(try key(values))
     }
     var groups: [RecordGroup<Key>] = []
     for place in grouping.sorted {
@@ -336,7 +335,7 @@ extension RecordReader {
 
   /// The record that comes first by one property among those that have it.
   fileprivate func extreme<Subject: Record>(
-    _ order: Order<Subject>, of query: Query<Subject>
+    _ order: Query<Subject>.Order, of query: Query<Subject>
   ) throws -> Subject? {
     let type = try entities.type(Subject.self)
     var resolved = try query.resolved(in: type)

@@ -86,8 +86,7 @@ extension RowReader {
   @inline(__always)
   func isNull(_ place: ColumnPlace) -> Bool {
     guard let bit = place.nullBit else { return false }
-    let bits = row.load(RowLayout.nullsOffset &+ bit &>> 3, as: UInt8.self)
-    return bits & 1 &<< UInt8(truncatingIfNeeded: bit & 7) != 0
+    return row.isNull(bit: bit)
   }
 
   /// The value of a fixed column, given by its offset; 0 where it is null.
@@ -147,6 +146,15 @@ extension RowReader {
     case 1: Int(row.load(endsStart &+ column &* 2, as: UInt16.self))
     default: Int(row.load(endsStart &+ column &* 4, as: UInt32.self))
     }
+  }
+}
+
+extension RawSpan {
+  /// True if a bit is set of those that a row has for its null columns.
+  @inline(__always)
+  func isNull(bit: Int) -> Bool {
+    let bits = load(RowLayout.nullsOffset &+ bit &>> 3, as: UInt8.self)
+    return bits & 1 &<< UInt8(truncatingIfNeeded: bit & 7) != 0
   }
 }
 

@@ -12,7 +12,7 @@ struct CheckedRecord: Sendable {
   /// In step with the schema's fields.
   let fields: [DescribedField]
   let transients: [DescribedTransient]
-  let validations: [Validation]
+  let validations: [RecordDescription.Validation]
 }
 
 extension StoreModel {

@@ -39,7 +39,7 @@ struct DescribedField: Sendable {
 /// A property that is not stored, and the composite in whose struct it is.
 struct DescribedTransient: Sendable {
   let composite: String?
-  let transient: Transient
+  let transient: RecordDescription.Transient
 }
 
 /// A description taken apart and checked by itself: one version of one record.
@@ -53,9 +53,9 @@ struct DescribedRecord: Sendable {
   private(set) var fields: [DescribedField] = []
   private(set) var primaryKey: [KeyField] = []
   /// The indexes, including those of unique and indexed fields.
-  private(set) var indexes: [Index] = []
+  private(set) var indexes: [RecordDescription.Index] = []
   private(set) var transients: [DescribedTransient] = []
-  private(set) var validations: [Validation] = []
+  private(set) var validations: [RecordDescription.Validation] = []
 
   /// - Parameter name: What it is stored as if it does not say otherwise.
   init(
@@ -87,8 +87,8 @@ struct DescribedRecord: Sendable {
 
 extension DescribedRecord {
   private struct Statements {
-    var keys: [PrimaryKey] = []
-    var indexes: [Index] = []
+    var keys: [RecordDescription.PrimaryKey] = []
+    var indexes: [RecordDescription.Index] = []
     var hasName = false
   }
 
@@ -117,7 +117,9 @@ extension DescribedRecord {
     }
   }
 
-  private mutating func add(_ field: Field, to composite: String?) throws(DescriptionFault) {
+  private mutating func add(_ field: Field, to composite: String?)
+    throws(DescriptionFault)
+  {
     if let reason = field.name.faultAsName { throw DescriptionFault("its name \(reason)") }
     let name = (composite.map { $0 + "." } ?? "") + field.name
     try claim(field.property, in: composite, name)
@@ -134,7 +136,8 @@ extension DescribedRecord {
         renamingID: field.migrationInfo?.renamingID))
     if field.isUnique || field.isIndexed {
       indexes.append(
-        Index(fields: [.ascending(name)], name: nil, isUnique: field.isUnique, condition: nil))
+        RecordDescription.Index(
+          fields: [.ascending(name)], name: nil, isUnique: field.isUnique, condition: nil))
     }
     if composite != nil, field.isPrimaryKey {
       throw DescriptionFault("a part of a composite is in no primary key", field: name)
@@ -159,7 +162,7 @@ extension DescribedRecord {
   }
 
   private mutating func add(
-    _ transient: Transient, to composite: String?
+    _ transient: RecordDescription.Transient, to composite: String?
   ) throws(DescriptionFault) {
     try claim(transient.property, in: composite, transient.property)
     transients.append(DescribedTransient(composite: composite, transient: transient))

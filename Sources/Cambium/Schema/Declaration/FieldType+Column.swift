@@ -33,7 +33,8 @@ extension Field {
 extension FieldDefault {
   /// The value as the column holds it; nil for none.
   func value(
-    of field: Field, _ type: ColumnType, _ codec: (any FieldCodec)?, _ rules: [CheckedRule]
+    of field: Field, _ type: ColumnType, _ codec: (any FieldCodec)?,
+    _ rules: [CheckedRule]
   ) throws(DescriptionFault) -> FieldValue? {
     if type == .composite { throw DescriptionFault("a composite has no default; its parts have") }
     if value == .null {

@@ -87,42 +87,6 @@ public struct RecordModifier: Sendable {
   }
 }
 
-/// A property that is not stored, or not in this version.
-public struct Transient: Sendable {
-  let property: String
-  let type: any Any.Type
-  /// The value, of exactly that type.
-  let value: any Sendable
-
-  /// - Parameter value: The value of the property in records that are read. Evaluated once, when the description is made.
-  public init<Value: Sendable>(_ property: String, default value: Value) {
-    self.property = property
-    type = Value.self
-    self.value = value
-  }
-}
-
-/// A rule that whole records must meet to be stored.
-public struct Validation: Sendable {
-  let text: String
-  let test: any RecordTest
-
-  /// - Parameters:
-  ///   - text: The requirement, for errors: "a discount is not above the price".
-  ///   - holds: Returns true if a record meets it.
-  public init<Subject: Record>(
-    _ text: String, holds: @escaping @Sendable (Subject) -> Bool
-  ) {
-    self.text = text
-    test = TypedRecordTest(holds: holds)
-  }
-
-  /// The rule as a function; nil if it is of another type.
-  func predicate<Subject: Record>(of type: Subject.Type) -> (@Sendable (Subject) -> Bool)? {
-    (test as? TypedRecordTest<Subject>)?.holds
-  }
-}
-
 /// A test of records of one type.
 protocol RecordTest: Sendable {
   var subject: any Record.Type { get }
@@ -177,57 +141,112 @@ extension [KeyField] {
   }
 }
 
-/// The primary key of a record, of one field or several, in the order in which records are kept.
-public struct PrimaryKey: Sendable {
-  let fields: [KeyField]
+extension RecordDescription {
+  /// A property that is not stored, or not in this version.
+  public struct Transient: Sendable {
+    let property: String
+    let type: any Any.Type
+    /// The value, of exactly that type.
+    let value: any Sendable
 
-  public init(_ fields: KeyField...) {
-    self.init(fields: fields)
+    /// - Parameter value: The value of the property in records that are read. Evaluated once, when the description is made.
+    public init<Value: Sendable>(_ property: String, default value: Value) {
+      self.property = property
+      type = Value.self
+      self.value = value
+    }
   }
 
-  init(fields: [KeyField]) {
-    self.fields = fields
+  /// A rule that whole records must meet to be stored.
+  public struct Validation: Sendable {
+    let text: String
+    let test: any RecordTest
+
+    /// - Parameters:
+    ///   - text: The requirement, for errors: "a discount is not above the price".
+    ///   - holds: Returns true if a record meets it.
+    public init<Subject: Record>(
+      _ text: String, holds: @escaping @Sendable (Subject) -> Bool
+    ) {
+      self.text = text
+      test = TypedRecordTest(holds: holds)
+    }
+
+    /// The rule as a function; nil if it is of another type.
+    func predicate<Subject: Record>(of type: Subject.Type) -> (@Sendable (Subject) -> Bool)? {
+      (test as? TypedRecordTest<Subject>)?.holds
+    }
+  }
+
+  /// The primary key of a record, of one field or several, in the order in which records are kept.
+  public struct PrimaryKey: Sendable {
+    let fields: [KeyField]
+
+    public init(_ fields: KeyField...) {
+      self.init(fields: fields)
+    }
+
+    init(fields: [KeyField]) {
+      self.fields = fields
+    }
+  }
+
+  /// An index: helps to find and sort records by its fields, and costs space and time at each write.
+  public struct Index: Sendable {
+    let fields: [KeyField]
+    let name: String?
+    let isUnique: Bool
+    let condition: FieldCondition?
+
+    /// - Parameters:
+    ///   - name: The name in errors and plans; by default, made of its fields' names.
+    ///   - condition: Only records that meet it are in the index.
+    public init(
+      _ fields: KeyField..., named name: String? = nil, where condition: FieldCondition? = nil
+    ) {
+      self.init(fields: fields, name: name, isUnique: false, condition: condition)
+    }
+
+    /// The name, or one that is made of the fields' names.
+    var storedName: String { name ?? fields.text }
+
+    init(fields: [KeyField], name: String?, isUnique: Bool, condition: FieldCondition?) {
+      self.fields = fields
+      self.name = name
+      self.isUnique = isUnique
+      self.condition = condition
+    }
+  }
+
+  /// A constraint that no two records have the same values in these fields, unless one of the values is nil. It is an
+  /// index as well.
+  public struct Unique: Sendable {
+    let index: Index
+
+    /// - Parameters:
+    ///   - name: The name in errors and plans; by default, made of its fields' names.
+    ///   - condition: Only records that meet it are compared.
+    public init(
+      _ fields: KeyField..., named name: String? = nil, where condition: FieldCondition? = nil
+    ) {
+      index = Index(fields: fields, name: name, isUnique: true, condition: condition)
+    }
   }
 }
 
-/// An index: helps to find and sort records by its fields, and costs space and time at each write.
-public struct Index: Sendable {
-  let fields: [KeyField]
-  let name: String?
-  let isUnique: Bool
-  let condition: FieldCondition?
+extension Record {
+  // With these, descriptions name their parts shortly, also in a program with types of these names.
 
-  /// - Parameters:
-  ///   - name: The name in errors and plans; by default, made of its fields' names.
-  ///   - condition: Only records that meet it are in the index.
-  public init(
-    _ fields: KeyField..., named name: String? = nil, where condition: FieldCondition? = nil
-  ) {
-    self.init(fields: fields, name: name, isUnique: false, condition: condition)
-  }
-
-  /// The name, or one that is made of the fields' names.
-  var storedName: String { name ?? fields.text }
-
-  init(fields: [KeyField], name: String?, isUnique: Bool, condition: FieldCondition?) {
-    self.fields = fields
-    self.name = name
-    self.isUnique = isUnique
-    self.condition = condition
-  }
-}
-
-/// A constraint that no two records have the same values in these fields, unless one of the values is nil. It is an
-/// index as well.
-public struct Unique: Sendable {
-  let index: Index
-
-  /// - Parameters:
-  ///   - name: The name in errors and plans; by default, made of its fields' names.
-  ///   - condition: Only records that meet it are compared.
-  public init(
-    _ fields: KeyField..., named name: String? = nil, where condition: FieldCondition? = nil
-  ) {
-    index = Index(fields: fields, name: name, isUnique: true, condition: condition)
-  }
+  /// A stored property of the record.
+  public typealias Field = Cambium.Field
+  /// The primary key of the record.
+  public typealias PrimaryKey = RecordDescription.PrimaryKey
+  /// An index of the record.
+  public typealias Index = RecordDescription.Index
+  /// A constraint that no two records have the same values.
+  public typealias Unique = RecordDescription.Unique
+  /// A property that is not stored.
+  public typealias Transient = RecordDescription.Transient
+  /// A rule that whole records must meet to be stored.
+  public typealias Validation = RecordDescription.Validation
 }

@@ -87,12 +87,12 @@ extension LockedRecord {
     }
     elements += try self.fields(of: nil, in: version, kept)
     elements.append(
-      .init(kind: .primaryKey(PrimaryKey(fields: schema.keyFields(schema.primaryKey)))))
+      .init(kind: .primaryKey(.init(fields: schema.keyFields(schema.primaryKey)))))
     for index in schema.indexes {
       elements.append(
         .init(
           kind: .index(
-            Index(
+            .init(
               fields: schema.keyFields(index.parts), name: index.name, isUnique: index.isUnique,
               condition: index.condition))))
     }

@@ -7,7 +7,7 @@ struct SchemaCheck: StateCheck {
   let mode: MigrationMode
   let options: MigrationOptions
   /// True if a store that was rolled back is migrated again.
-  let migratesAgain: Bool
+  let allowsMigrationAfterRollback: Bool
 
   func check(
     _ snapshot: Snapshot, _ names: TreeNames
@@ -35,7 +35,7 @@ struct SchemaCheck: StateCheck {
     if mode == .refuse {
       throw .needsMigration(found: Int(stored.version), wanted: model.version)
     }
-    if !migratesAgain, stored.version < wanted.version {
+    if !allowsMigrationAfterRollback, stored.version < wanted.version {
       try RollbackMark.refuse(from: stored.version, to: wanted.version, in: trees, names)
     }
   }

@@ -8,7 +8,7 @@ struct SchemaOpening {
   let mode: MigrationMode
   var options = MigrationOptions()
   /// True if a store that was rolled back is migrated again.
-  var migratesAgain = false
+  var allowsMigrationAfterRollback = false
   var trace = MigrationTrace(nil)
 
   /// - Throws: `.missing` where there is no schema and none can be written; `.schemaMismatch`, `.needsMigration`, `.newerSchema`, `.invalidDescription`, `.corrupt`, and
@@ -21,7 +21,7 @@ struct SchemaOpening {
     }
     try SchemaCheck(
       model: model, fresh: fresh, steps: steps, mode: mode, options: options,
-      migratesAgain: migratesAgain
+      allowsMigrationAfterRollback: allowsMigrationAfterRollback
     ).refuse(stored, in: try backend.trees(), backend.names)
     // A step may lead back from a newer version.
     if Int(stored.version) > model.version { return try migrate(stored) }

@@ -30,7 +30,7 @@ struct StoreOpening {
   var check: SchemaCheck {
     SchemaCheck(
       model: model, fresh: checked, steps: steps, mode: mode, options: options.migration,
-      migratesAgain: options.migratesAgain)
+      allowsMigrationAfterRollback: options.allowsMigrationAfterRollback)
   }
 
   /// Opens the store in a directory; puts it aside where the options say so, and makes another.
@@ -46,7 +46,7 @@ struct StoreOpening {
       return try open(try EngineBackend(at: path, options, check: check))
     } catch {
       guard case .schemaMismatch(let version, _) = error, options.access == .writing,
-        options.onMismatch.setsAside(version)
+        options.schemaMismatchPolicy.setsAside(version)
       else { throw error }
     }
     let other = try EngineBackend.setAside(path, options)
@@ -60,7 +60,8 @@ struct StoreOpening {
     do throws(StoreError) {
       let entities = try SchemaOpening(
         backend: backend, model: model, fresh: checked, steps: steps, mode: mode,
-        options: options.migration, migratesAgain: options.migratesAgain,
+        options: options.migration,
+        allowsMigrationAfterRollback: options.allowsMigrationAfterRollback,
         trace: MigrationTrace(options.logger)
       ).run()
       return Opened(backend: backend, entities: entities)

@@ -28,10 +28,10 @@ public struct StoreOptions: Sendable {
 
   /// Migrates a store again that was rolled back from the model's version or a later one.
   /// Without it, opening such a store throws `StoreError.rolledBack`.
-  public var migratesAgain = false
+  public var allowsMigrationAfterRollback = false
 
   /// The treatment of a store whose records the model describes differently in the same version.
-  public var onMismatch = MismatchPolicy.refuse
+  public var schemaMismatchPolicy = SchemaMismatchPolicy.refuse
 
   /// The size in bytes after which a file of blobs takes no further blob.
   package var blobSegmentSize = EngineOptions().blobSegmentSize

@@ -39,7 +39,7 @@ package final class RawStore: Sendable {
   /// - Throws: what `body` throws; `.outcomeUnknown`, `.poisoned`, `.full`, `.reentrant`, `.closed`,
   ///   `.forked`.
   package func write<Value: ~Copyable>(
-    _ durability: Durability = .durable, _ body: (inout RawTransaction) throws -> Value
+    durability: Durability = .durable, _ body: (inout RawTransaction) throws -> Value
   ) throws -> Value {
     var value: Value?
     try engine.write(durability) { transaction in
@@ -53,7 +53,7 @@ package final class RawStore: Sendable {
   /// The same for tasks: waiting for other writers and for the flush suspends; `body` runs on the caller's
   /// task.
   nonisolated(nonsending) package func write<Value: ~Copyable>(
-    _ durability: Durability = .durable, _ body: (inout RawTransaction) throws -> Value
+    durability: Durability = .durable, _ body: (inout RawTransaction) throws -> Value
   ) async throws -> Value {
     var value: Value?
     try await engine.write(durability) { transaction in

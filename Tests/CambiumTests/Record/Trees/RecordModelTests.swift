@@ -53,7 +53,7 @@ private struct RecordHistory {
       // A copy, since the closure cannot change what it is called on.
       var copy = self
       defer { (random, model, count) = (copy.random, copy.model, copy.count) }
-      try engine.write(.relaxed(maxDelay: .infinite)) { transaction in
+      try engine.write(.relaxed) { transaction in
         let writer = RecordWriter(TransactionTrees(transaction), copy.records.entities)
         if copy.chance(2) { writer.keepChanges() }
         try copy.change(writer, depth: 0)

@@ -75,7 +75,7 @@ import Testing
     options.blobSegmentSize = 1
     let store = try PersistentStore(on: medium, model: Photo.model, options: options, seed: 1)
     for id in 0..<3 { try store.save(Photo(id, image: 30_000)) }
-    try store.write(.relaxed(maxDelay: .infinite)) { try $0.deleteAll(Photo.self) }
+    try store.write(durability: .relaxed) { try $0.deleteAll(Photo.self) }
     #expect(medium.names.contains(.blobs(2)))
     let image = medium.crashed(.none)
     let reopened = try PersistentStore(on: image, model: Photo.model, options: options, seed: 2)

@@ -78,7 +78,7 @@ private enum Docs {
     _ version: Int, steps: [MigrationStep] = [], _ migration: MigrationMode = .automatic
   ) throws -> PersistentStore {
     var options = StoreOptions()
-    options.migratesAgain = true
+    options.allowsMigrationAfterRollback = true
     return try PersistentStore(
       at: path, model: model(version), steps: steps, migration: migration, options: options)
   }

@@ -60,13 +60,13 @@ import Testing
       case 0..<8:
         let photo = photo()
         let durability = durability()
-        try store.save(photo, durability)
+        try store.save(photo, durability: durability)
         photos[photo.id] = photo
         note(durability)
       case 8..<12:
         let photo = photo()
         let durability = durability()
-        #expect(try store.delete(photo, durability) == (photos[photo.id] != nil))
+        #expect(try store.delete(photo, durability: durability) == (photos[photo.id] != nil))
         photos[photo.id] = nil
         note(durability)
       case 12:
@@ -103,7 +103,7 @@ import Testing
     }
 
     private mutating func durability() -> Durability {
-      Bool.random(using: &random) ? .durable : .relaxed(maxDelay: .infinite)
+      Bool.random(using: &random) ? .durable : .relaxed
     }
 
     /// A commit was acknowledged.
@@ -166,7 +166,7 @@ import Testing
       photo.image = try writer.finish()
       #expect(try photo.image.data() == content)
       let durability = durability()
-      try store.save(photo, durability)
+      try store.save(photo, durability: durability)
       photos[photo.id] = photo
       note(durability)
     }

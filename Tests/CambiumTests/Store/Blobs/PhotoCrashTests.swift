@@ -131,10 +131,10 @@ private final class BlobLife {
       for photo in more.dropLast(2) { try transaction.delete(photo) }
     }
     try store.collectBlobs(BlobBudget(bytes: .max, garbageShare: 0.2))
-    try commit(store, [replaced, made], .relaxed(maxDelay: .infinite)) { transaction in
+    try commit(store, [replaced, made], .relaxed) { transaction in
       for photo in more.suffix(2) { try transaction.delete(photo) }
     }
-    try commit(store, [replaced, big, made], .relaxed(maxDelay: .infinite)) { try $0.save(big) }
+    try commit(store, [replaced, big, made], .relaxed) { try $0.save(big) }
     try store.flush()
     acknowledged = states.count - 1
     try commit(store, []) { try $0.deleteAll(Photo.self) }
@@ -159,7 +159,7 @@ private final class BlobLife {
       copies[index].image = Blob(try state[index].image.data())
     }
     states.append(copies)
-    try store.write(durability) { try body(&$0) }
+    try store.write(durability: durability) { try body(&$0) }
     if durability == .durable { acknowledged = states.count - 1 }
   }
 

@@ -30,7 +30,9 @@ final class SmallDisk {
     let result = unsafe "size=\(kibibytes)k".withCString { size in
       unsafe Glibc.mount("cambium", directory.path, "tmpfs", flags, size)
     }
-    if result != 0 { throw StoreError.io(Errno(rawValue: errno), operation: "mount", path: path) }
+    if result != 0 {
+      throw StoreError.io(SystemErrorCode(rawValue: errno), operation: "mount", path: path)
+    }
   }
 
   static let isAllowed = (try? SmallDisk(kibibytes: 64)) != nil

@@ -94,7 +94,7 @@ import Testing
   @Test func `footers that a writer left before it could make them true keep nobody out`() throws {
     let medium = SimulatedFileSystem()
     let engine = try SimulatedEngine.open(medium)
-    for key in 0..<40 { try engine.put([UInt8(key)], [1], .relaxed(maxDelay: .infinite)) }
+    for key in 0..<40 { try engine.put([UInt8(key)], [1], .relaxed) }
     // The fold writes its footer, and then the log fails.
     let failing = medium.callCount(at: .logFrameWrite)
     medium.inject(.error(.ioError), at: .site(.logFrameWrite, failing))

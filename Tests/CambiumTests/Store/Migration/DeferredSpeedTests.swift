@@ -64,7 +64,7 @@ import Testing
   private static func make(_ path: String) throws {
     let store = try open(path, 1)
     for start in stride(from: 0, to: count, by: 100_000) {
-      try store.write(.relaxed(maxDelay: .infinite)) { transaction in
+      try store.write(durability: .relaxed) { transaction in
         try transaction.insert(
           contentsOf: (start..<min(count, start + 100_000)).map { id in
             One(

@@ -142,7 +142,7 @@ import Testing
   {
     try make(1)
     var options = StoreOptions()
-    options.onMismatch = .setAside
+    options.schemaMismatchPolicy = .setAside
     var store = try open(1, Changed.self, options)
     #expect(try store.count(Changed.self) == 0)
     let aside = try #require(store.report.setAside)
@@ -171,7 +171,7 @@ import Testing
     try make(1)
     var options = StoreOptions()
     let released = try SchemaLock(StoreModel(version: 1, records: [Thing.self]))
-    options.onMismatch = .setAside(unlessIn: released)
+    options.schemaMismatchPolicy = .setAside(unlessIn: released)
     guard case .schemaMismatch(1, _) = storeError({ try open(1, Changed.self, options) }) else {
       return #expect(Bool(false), "it is put aside")
     }
@@ -179,7 +179,7 @@ import Testing
       return #expect(Bool(false), "it is put aside")
     }
     options.access = .reading
-    options.onMismatch = .setAside
+    options.schemaMismatchPolicy = .setAside
     guard case .schemaMismatch(1, _) = storeError({ try open(1, Changed.self, options) }) else {
       return #expect(Bool(false), "it is put aside by who reads")
     }
@@ -189,7 +189,7 @@ import Testing
     try open(2).close()
     #expect(storeError { try open(1, Thing.self, options) } == .newerSchema(found: 2, supported: 1))
     #expect(try asides.isEmpty)
-    options.onMismatch = .setAside(unlessIn: released)
+    options.schemaMismatchPolicy = .setAside(unlessIn: released)
     try open(2, Changed.self, options).close()
     #expect(try asides.count == 1)
   }

@@ -57,7 +57,7 @@ private enum Things {
   ) throws -> PersistentStore {
     let types: [any Record.Type] = [Things.First.self, Things.Second.self, Things.Third.self]
     var options = StoreOptions()
-    options.migratesAgain = again
+    options.allowsMigrationAfterRollback = again
     if history { options.history = .keptForever }
     return try PersistentStore(
       at: path,

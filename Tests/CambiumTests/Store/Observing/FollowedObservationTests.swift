@@ -95,7 +95,7 @@ import Testing
           let store = try PersistentStore(at: "\(path)/s", model: .samples)
           send(0, to: pipe)
           for number in 0..<100 {
-            try store.save(Note(key: "\(number)"), .relaxed(maxDelay: .infinite))
+            try store.save(Note(key: "\(number)"), durability: .relaxed)
             if number % 10 == 0 { usleep(5_000) }
           }
           try store.close()

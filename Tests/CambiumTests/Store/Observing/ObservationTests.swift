@@ -252,7 +252,7 @@ final class Told<Changes: AsyncSequence> {
       for number in 0..<count { try transaction.save(Note(key: "n\(number)")) }
     }
     for number in 0..<100 {
-      try await store.write(.relaxed(maxDelay: .infinite), author: "last") { transaction in
+      try await store.write(durability: .relaxed, author: "last") { transaction in
         for place in 0..<600 {
           try transaction.save(Note(key: "n\(number * 600 + place)", text: "x"))
         }

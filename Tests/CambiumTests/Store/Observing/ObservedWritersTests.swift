@@ -38,10 +38,12 @@ struct FollowedNotes {
   ) async throws {
     struct Stop: Error {}
     let durability: Durability =
-      Int.random(in: 0..<3, using: &generator) == 0 ? .durable : .relaxed(maxDelay: .infinite)
+      Int.random(in: 0..<3, using: &generator) == 0 ? .durable : .relaxed
     var random = generator
     do {
-      try await store.write(durability, author: "w\(Int.random(in: 0..<3, using: &random))") {
+      try await store.write(
+        durability: durability, author: "w\(Int.random(in: 0..<3, using: &random))"
+      ) {
         transaction in
         for _ in 0..<Int.random(in: 1...6, using: &random) {
           let key = "k\(Int.random(in: 0..<40, using: &random))"

@@ -128,7 +128,7 @@ import Testing
     _ store: PersistentStore, _ generator: inout SplitMix64
   ) async throws {
     var random = generator
-    try await store.write(.relaxed(maxDelay: .infinite)) { transaction in
+    try await store.write(durability: .relaxed) { transaction in
       for _ in 0..<Int.random(in: 1...4, using: &random) {
         let id = Int.random(in: 0..<60, using: &random)
         if Int.random(in: 0..<40, using: &random) == 0 { try transaction.deleteAll(Account.self) }

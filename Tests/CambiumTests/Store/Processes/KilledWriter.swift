@@ -56,10 +56,10 @@ enum KilledWriter {
   private static func write(_ thread: UInt8, _ store: RawStore, _ tree: RawTreeName, _ pipe: Int32)
   {
     let durability: Durability =
-      thread == relaxedThread ? .relaxed(maxDelay: .limited(.milliseconds(2))) : .durable
+      thread == relaxedThread ? .relaxed(flushWithin: .milliseconds(2)) : .durable
     do {
       while true {
-        let number = try store.write(durability) { transaction in
+        let number = try store.write(durability: durability) { transaction in
           try commit(thread, tree, &transaction)
         }
         send(UInt64(thread) << 56 | number, to: pipe)

@@ -326,7 +326,7 @@ struct ProcessTests {
           let tree = try store.tree("t")
           send(0, to: pipe)
           for index in 1...last {
-            try store.write(index % 7 == 0 ? .durable : .relaxed(maxDelay: .infinite)) {
+            try store.write(durability: index % 7 == 0 ? .durable : .relaxed) {
               transaction in
               let value = Bytes(repeating: UInt8(truncatingIfNeeded: index), count: 100)
               for key in 0..<10 as Range<UInt8> {

@@ -27,12 +27,12 @@ struct RecordTransactionTests {
 
   @Test func `what a transaction returns comes out when it is committed, F9`() throws {
     try withStore { store in
-      let count = try store.write(.durable) { transaction in
+      let count = try store.write(durability: .durable) { transaction in
         try transaction.save(Note(key: "a"))
         return try transaction.count(Note.self)
       }
       #expect(count == 1)
-      try store.write(.relaxed(maxDelay: .infinite)) { try $0.save(Note(key: "b")) }
+      try store.write(durability: .relaxed) { try $0.save(Note(key: "b")) }
       try store.flush()
       #expect(try store.count(Note.self) == 2)
     }
@@ -174,7 +174,7 @@ struct RecordTransactionTests {
           for round in 0..<rounds {
             // Two accounts at once, whose balances add up to nothing.
             let id = (writer * rounds + round) * 2
-            try await store.write(.relaxed(maxDelay: .limited(.seconds(1)))) { transaction in
+            try await store.write(durability: .relaxed(flushWithin: .seconds(1))) { transaction in
               for (id, balance) in [(id, Double(round)), (id + 1, -Double(round))] {
                 try transaction.insert(
                   Account(id: id, name: "\(id)", email: "\(id)", balance: balance))

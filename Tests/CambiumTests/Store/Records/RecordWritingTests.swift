@@ -48,7 +48,7 @@ struct RecordWritingTests {
       }
       #expect(try store.count(Account.self, where: \.email == "x@example.org") == 0)
       #expect(
-        try store.delete(Account.self, where: \.balance == 9, .relaxed(maxDelay: .infinite)) == 4)
+        try store.delete(Account.self, where: \.balance == 9, durability: .relaxed) == 4)
       #expect(try store.delete(Account.self, key: 4))
       #expect(try !store.delete(Account.self, key: 4))
       #expect(try store.fetch(Account.self).map(\.id) == [5])

@@ -108,7 +108,7 @@ struct StoreOpeningTests {
     let count = scaled(2_000, debug: 200)
     do {
       let store = try PersistentStore(at: path, model: .samples)
-      for account in Account.some(count) { try store.save(account, .relaxed(maxDelay: .infinite)) }
+      for account in Account.some(count) { try store.save(account, durability: .relaxed) }
       try store.flush()
     }
     let store = try PersistentStore(at: path, model: .samples)
@@ -301,7 +301,7 @@ struct StoreOpeningTests {
       }
     }
     for account in Account.some(scaled(20_000, debug: 3_000)) {
-      try store.save(account, .relaxed(maxDelay: .infinite))
+      try store.save(account, durability: .relaxed)
     }
     #expect(try logBytes().max() ?? 0 > 64 << 10)
     try store.close()

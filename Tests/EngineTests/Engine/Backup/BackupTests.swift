@@ -139,7 +139,7 @@ import Testing
     _ = try Self.backUp(engine, into: whole)
     var failures = 0
     for call in 0..<whole.callCount {
-      for errno in [Errno.ioError, .noSpace] {
+      for errno in [SystemErrorCode.ioError, .noSpace] {
         let target = SimulatedFileSystem()
         target.inject(.error(errno), at: .call(call))
         do {

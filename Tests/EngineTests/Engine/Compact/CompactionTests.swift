@@ -17,7 +17,7 @@ import Testing
       for _ in 0..<60 {
         let key: Bytes = [UInt8(random.next() % 100), 1, 2]
         let value = Bytes(repeating: UInt8(round), count: [9, 30, 700][Int(random.next() % 3)])
-        try engine.put(key, value, .relaxed(maxDelay: .infinite))
+        try engine.put(key, value, .relaxed)
         model[key] = value
       }
       if round % 2 == 0 {
@@ -55,7 +55,7 @@ import Testing
     try engine.plant(work)
     for round in 0..<3 {
       for key in 0..<100 {
-        try engine.put([UInt8(key), 1, 2], [UInt8(round)], .relaxed(maxDelay: .infinite))
+        try engine.put([UInt8(key), 1, 2], [UInt8(round)], .relaxed)
       }
       try engine.foldEverything()
     }
@@ -229,7 +229,7 @@ import Testing
     // The live bytes and a little can still be written.
     let usage = try engine.spaceUsage()
     for key in 0..<40 as Range<UInt8> {
-      try engine.put([key, 9], Bytes(repeating: 1, count: 40), .relaxed(maxDelay: .infinite))
+      try engine.put([key, 9], Bytes(repeating: 1, count: 40), .relaxed)
     }
     engine.freezeIfPossible()
     medium.limitDisk(to: medium.diskUsage + 2 * Layout.blockSize)

@@ -10,7 +10,7 @@ import Testing
 
   private static func write(_ engine: MemoryEngine, round: Int) throws {
     let slot = try engine.names.slot(of: "t")
-    try engine.write(.relaxed(maxDelay: .infinite)) { transaction in
+    try engine.write(.relaxed) { transaction in
       for number in 0..<8 {
         let key: Bytes = [UInt8((round &* 7 &+ number &* 31) % 250), 5]
         let value = Bytes(repeating: UInt8(round % 251), count: round % 3 == 0 ? 400 : 30)
@@ -115,7 +115,7 @@ import Testing
       for number in 0..<(round == 0 ? 250 : 12) {
         let key = round == 0 ? UInt8(number) : UInt8(random.next() % 250)
         try engine.put(
-          [key], Bytes(repeating: UInt8(round), count: 90), .relaxed(maxDelay: .infinite))
+          [key], Bytes(repeating: UInt8(round), count: 90), .relaxed)
       }
       engine.freezeIfPossible()
       while try engine.step() {}

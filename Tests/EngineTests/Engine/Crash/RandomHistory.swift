@@ -95,7 +95,7 @@ extension RandomHistory {
 extension RandomHistory {
   private mutating func transaction() throws {
     let durability: Durability =
-      random.next() % 3 == 0 ? .durable : .relaxed(maxDelay: .infinite)
+      random.next() % 3 == 0 ? .durable : .relaxed
     let changes = changes()
     operationCount += changes.count - 1
     switch random.next() % 16 {

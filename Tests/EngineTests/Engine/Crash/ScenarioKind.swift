@@ -76,7 +76,7 @@ private struct ScenarioWriter {
 extension ScenarioWriter {
   private mutating func mixedDurability() {
     times(number(10...20)) {
-      $0.commit($0.chance(3) ? .durable : .relaxed(maxDelay: .infinite))
+      $0.commit($0.chance(3) ? .durable : .relaxed)
       if $0.chance(5) { $0.add(.flush) }
       if $0.chance(9) { $0.add(.settle) }
     }
@@ -276,7 +276,7 @@ extension ScenarioWriter {
   mutating func number(_ range: ClosedRange<Int>) -> Int { .random(in: range, using: &random) }
 
   mutating func durability() -> Durability {
-    chance(2) ? .durable : .relaxed(maxDelay: .infinite)
+    chance(2) ? .durable : .relaxed
   }
 
   /// A small commit.

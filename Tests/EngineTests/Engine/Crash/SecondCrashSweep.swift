@@ -93,7 +93,7 @@ extension ScenarioRun {
           length: Int.random(in: 0...60, using: &random))
       }
       let isDurable = Bool.random(using: &random)
-      second.steps.append(.commit(changes, isDurable ? .durable : .relaxed(maxDelay: .infinite)))
+      second.steps.append(.commit(changes, isDurable ? .durable : .relaxed))
     }
     switch random.next() % 4 {
     case 0: second.steps += [.freeze, .settle]

@@ -44,7 +44,7 @@ final class WrittenHistory {
     guard let engine else { return try open() }
     switch generator.next() % 32 {
     case 0..<12: try write(.durable, count: 1, length: 30)
-    case 12..<20: try write(.relaxed(maxDelay: .infinite), count: 3, length: 60)
+    case 12..<20: try write(.relaxed, count: 3, length: 60)
     case 20..<22: try write(.durable, count: 8, length: 400)
     case 22: try write(.durable, count: 1, length: 70_000)
     case 23: try write(.durable, count: 2, length: 9_000)

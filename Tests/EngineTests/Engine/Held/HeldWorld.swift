@@ -29,7 +29,7 @@ final class HeldWorld: Sendable {
     let recovered = try Recovery.run(in: medium, options: Self.options, creating: false) { 7 }
     engine = Engine(recovered, options: Self.options, lock: lock)
     try engine.put([1], [1])
-    try engine.put([2], [1], .relaxed(maxDelay: .infinite))
+    try engine.put([2], [1], .relaxed)
     threads = hasThreads ? try EngineThreads(for: engine) : nil
   }
 
@@ -64,7 +64,7 @@ final class HeldWorld: Sendable {
   private func makeInTask(_ call: HeldCall, _ key: Bytes) async throws {
     switch call {
     case .writeRelaxedInTask:
-      try await engine.putInTask(key, [1], .relaxed(maxDelay: .infinite))
+      try await engine.putInTask(key, [1], .relaxed)
     case .writeLargeInTask: try await engine.write(.durable, large(key))
     default: try await engine.putInTask(key, [1])
     }
@@ -73,7 +73,7 @@ final class HeldWorld: Sendable {
   private func make(_ call: HeldCall, _ key: Bytes) throws {
     switch call {
     case .write: try engine.put(key, [1])
-    case .writeRelaxed: try engine.put(key, [1], .relaxed(maxDelay: .infinite))
+    case .writeRelaxed: try engine.put(key, [1], .relaxed)
     case .writeLarge: try engine.write(.durable, large(key))
     case .writeInVain:
       do {

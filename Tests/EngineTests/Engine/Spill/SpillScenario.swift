@@ -10,7 +10,7 @@ extension Scenario {
     scenario.options = .spilling(budget: [200, 500][Int(random.next() % 2)])
     scenario.steps = [.open, .commit(changes(2, &random), .durable)]
     for _ in 0..<2 {
-      scenario.steps.append(.commit(changes(2, &random), .relaxed(maxDelay: .infinite)))
+      scenario.steps.append(.commit(changes(2, &random), .relaxed))
       if random.next() % 2 == 0 { scenario.steps.append(.freeze) }
       if random.next() % 2 == 0 { scenario.steps.append(.step(1)) }
       scenario.steps.append(large(&random))
@@ -26,7 +26,7 @@ extension Scenario {
     var scenario = Scenario(name: "wholeTrees", seed: seed)
     scenario.steps = [.open, .commit(changes(8, &random), .durable)]
     for round in 0..<3 {
-      scenario.steps.append(.commit(changes(4, &random), .relaxed(maxDelay: .infinite)))
+      scenario.steps.append(.commit(changes(4, &random), .relaxed))
       if random.next() % 2 == 0 { scenario.steps += [.freeze, .step(1)] }
       let trees = (0..<Int(1 + random.next() % 2)).map { _ in treeChange(&random) }
       scenario.steps.append(

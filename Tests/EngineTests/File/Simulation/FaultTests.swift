@@ -34,11 +34,11 @@ struct FaultTests {
   @Test(
     arguments: refusable,
     [
-      Errno.ioError, .noSpace, .quotaExceeded, .fileTooLarge, .tooManyOpenFiles,
+      SystemErrorCode.ioError, .noSpace, .quotaExceeded, .fileTooLarge, .tooManyOpenFiles,
       .readOnlyFileSystem,
     ])
   func `a refused call says why and does nothing`(
-    operation: Operation, errno: Errno
+    operation: Operation, errno: SystemErrorCode
   ) throws {
     let file = try fileSystem.create(.pages(1), [1, 2, 3])
     let pending = fileSystem.pendingCount

@@ -38,7 +38,7 @@ final class BlobScenarioRun {
     options.foldThreshold = 10_000
     options.automaticCompaction = nil
     options.migration.sliceCount = 5
-    options.migratesAgain = true
+    options.allowsMigrationAfterRollback = true
     return options
   }
 
@@ -121,7 +121,7 @@ extension BlobScenarioRun {
     }
     // From its first call on it may be there after a crash.
     states.append(next)
-    try store.write(durability) { transaction in try perform(changes, &transaction) }
+    try store.write(durability: durability) { transaction in try perform(changes, &transaction) }
     if durability == .durable { acknowledge() }
   }
 

@@ -110,7 +110,7 @@ struct BlobSecondCrashSweep {
     try life.noteShown()
     try life.commit(.save(Doc(800, 9_000, picture: 600)))
     let first = life.docs.keys.min() ?? 0
-    try life.commit(.delete(first), durability: .relaxed(maxDelay: .infinite))
+    try life.commit(.delete(first), durability: .relaxed)
     try life.store.collectBlobs(BlobBudget(bytes: .max, garbageShare: 0.2))
     try life.flush()
   }
