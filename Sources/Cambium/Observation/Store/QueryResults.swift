@@ -1,3 +1,15 @@
+/// The results of a query at one time.
+public struct QueryResults<Subject: Record>: Sendable {
+  /// The records, in the query's order.
+  public let records: [Subject]
+  /// The difference to the results before; at first, to none.
+  public let difference: ResultDifference<Subject>
+  /// The authors of the commits, as in a `ChangeSet`; none at first.
+  public let authors: Set<String?>
+  /// The last commit that is included.
+  public let sequence: UInt64
+}
+
 /// The difference between two results of a query, record by record and by their offsets.
 ///
 /// ```swift
@@ -24,12 +36,12 @@ public struct ResultDifference<Subject: Record>: Sendable {
   public struct Move: Sendable {
     public let oldOffset: Int
     public let newOffset: Int
-    public let change: RecordChanges<Subject>.Update
+    public let change: ChangeSet<Subject>.Update
   }
 
   public struct Update: Sendable {
     public let offset: Int
-    public let change: RecordChanges<Subject>.Update
+    public let change: ChangeSet<Subject>.Update
   }
 
   public var isEmpty: Bool {
@@ -53,6 +65,44 @@ public struct ResultDifference<Subject: Record>: Sendable {
     records.replace(
       removing: removed.sorted(), inserting: inserted.sorted { $0.0 < $1.0 })
     for update in updates { records[update.offset] = update.change.new }
+  }
+}
+
+/// Makes the results of a query, and their differences to those before. It keeps them in memory.
+///
+/// One loop uses it at a time, and copies share nothing that changes after `first`.
+struct QueryResultsMaker<Subject: Record>: ElementMaker, @unchecked Sendable {
+  private let type: RecordType<Subject>
+  private var results: ObservedResults
+  private var records: [Subject] = []
+
+  /// - Throws: as `ObservedResults.init`.
+  init(
+    _ query: FieldQuery, of type: RecordType<Subject>, in trees: TreeAccess
+  ) throws(StoreError) {
+    self.type = type
+    results = try ObservedResults(query, of: type, in: trees)
+  }
+
+  mutating func first(in state: any ObservedState) throws -> QueryResults<Subject>? {
+    let blobs = StepBlobs(old: nil, new: state.trees.blobFinder(of: type))
+    return try take(try results.begin(in: state.trees), authors: [], state.sequence, blobs)
+  }
+
+  mutating func element(of step: ObservedStep) throws -> QueryResults<Subject>? {
+    let changes = try results.advance(step)
+    if changes.steps.isEmpty { return nil }
+    return try take(
+      changes, authors: step.changes.authors, step.after.sequence, type.blobs(step))
+  }
+
+  private mutating func take(
+    _ changes: ResultChanges, authors: Set<String?>, _ sequence: UInt64, _ blobs: StepBlobs
+  ) throws -> QueryResults<Subject> {
+    let difference = try type.difference(changes, from: records, blobs)
+    difference.apply(to: &records)
+    return QueryResults(
+      records: records, difference: difference, authors: authors, sequence: sequence)
   }
 }
 
@@ -85,8 +135,8 @@ extension RecordType {
 
   private func update(
     _ change: EntryChange, _ blobs: StepBlobs
-  ) throws -> RecordChanges<Subject>.Update? {
-    guard let old = change.old, let new = change.new else { return nil }
-    return try update(change.key, from: old, to: new, blobs)
+  ) throws -> ChangeSet<Subject>.Update? {
+    guard case .updated(let update) = try self.change(change, blobs) else { return nil }
+    return update
   }
 }
