@@ -146,41 +146,10 @@ package struct RawTransaction: ~Copyable {
     try transaction.remove(key, in: tree.slot)
   }
 
-  /// Takes all entries of a tree out.
-  ///
-  /// - Complexity: linear in what was committed lately in this tree, whatever else it holds.
-  package mutating func removeAll(in tree: RawTreeName) throws(StoreError) {
-    transaction.removeAll(in: tree.slot)
-  }
-
   /// A copy of the value of `key`, as changed so far; nil if there is none.
   package func value(for key: RawSpan, in tree: RawTreeName) throws(StoreError) -> [UInt8]? {
     var value: [UInt8] = []
     return try transaction.tree(tree.slot).copyValue(for: key, to: &value) ? value : nil
-  }
-
-  /// The number of entries, as changed so far. Constant time, unless the transaction is larger than its budget:
-  /// then they are counted one by one.
-  ///
-  /// - Throws: `.corrupt`, `.full`, `.io`.
-  package func count(in tree: RawTreeName) throws(StoreError) -> Int {
-    try transaction.tree(tree.slot).count()
-  }
-
-  /// Runs `body`, and takes back what it did if it throws. May be nested.
-  ///
-  /// - Throws: what `body` throws.
-  package mutating func savepoint<Value: ~Copyable>(
-    _ body: (inout RawTransaction) throws -> Value
-  ) throws -> Value {
-    let savepoint = try transaction.savepoint()
-    defer { transaction.release(savepoint) }
-    do {
-      return try body(&self)
-    } catch {
-      transaction.rollBack(to: savepoint)
-      throw error
-    }
   }
 }
 

@@ -27,20 +27,11 @@ package final class RawTree: Sendable {
     return unsafe _overrideLifetime(entry.storedValue, borrowing: self)
   }
 
-  /// A copy of the value of `key`, wherever it is.
-  package func copyValue(for key: RawSpan) throws(StoreError) -> [UInt8]? {
-    var value: [UInt8] = []
-    return try tree.copyValue(for: key, to: &value) ? value : nil
-  }
-
   /// A cursor that stands nowhere yet.
   package func cursor() -> RawCursor { RawCursor(Cursor(tree)) }
 
   /// Room for lookups of several keys at once.
   package func batch() -> RawBatch { RawBatch(tree) }
-
-  /// Every fault in the tree's pages, in words.
-  package func check() -> [String] { TreeCheck.run(tree).faults.map { "\($0)" } }
 }
 
 /// What opens a raw tree: where its footer is.

@@ -92,47 +92,7 @@ extension EngineBackend {
   }
 }
 
-// MARK: Writing
-
 extension EngineBackend {
-  func write(_ durability: Durability, _ body: (TransactionTrees) throws -> Void) throws {
-    let (upgrades, session) = (upgrades.current, blobs.session())
-    try engine.write(durability) { transaction in
-      try body(TransactionTrees(transaction, upgrades, blobs: session))
-      try session?.sync()
-    }
-    session?.end()
-  }
-
-  nonisolated(nonsending)
-    func write(_ durability: Durability, _ body: (TransactionTrees) throws -> Void) async throws
-  {
-    let (upgrades, session) = (upgrades.current, blobs.session())
-    try await engine.write(durability) { transaction in
-      try body(TransactionTrees(transaction, upgrades, blobs: session))
-      try session?.sync()
-    }
-    session?.end()
-  }
-
-  func restore(_ version: UInt32, _ body: (TransactionTrees) throws -> Void) throws {
-    let session = blobs.session()
-    try engine.restore(version, keeping: BlobTrees.names) { transaction in
-      try body(TransactionTrees(transaction, blobs: session))
-    }
-  }
-
-  /// Nobody else commits.
-  func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool { false }
-  func flush() throws(StoreError) { try engine.flush() }
-  func seal() throws(StoreError) { try engine.seal() }
-  func fold() throws(StoreError) { try engine.foldEverything() }
-  func foldThrough(_ upgrades: TreeUpgrades) { engine.use(upgrades) }
-
-  func upgrade(_ tree: TreeSlot, first count: Int) throws(StoreError) {
-    try engine.upgrade(SoughtUpgrade(tree: tree, count: count))
-  }
-
   func spaceUsage(droppingKept: Bool) throws(StoreError) -> SpaceUsage {
     try engine.spaceUsage(droppingKept: droppingKept)
   }
@@ -212,7 +172,7 @@ extension PersistentStore {
   ) throws(StoreError) {
     let opening = try StoreOpening(model, steps: steps, migration, options)
     let backend = try EngineBackend(
-      alone: medium, options.engine, creating: options.access == .writing, opening.check, seed: seed
+      alone: medium, options.engine, creating: options.access == .writing, opening, seed: seed
     )
     self.init(try opening.open(backend), options)
   }

@@ -145,9 +145,8 @@ extension Migrator {
     var seen: [EmittedKey: [UInt8]] = [:]
     var found: (key: EmittedKey, source: [UInt8], other: [UInt8]?)?
     try forEachSource(remaking, in: before, behind: start, count: count) {
-      source, emitted throws(StoreError) in
+      source, key throws(StoreError) in
       guard found == nil else { return }
-      let key = emitted.key
       if let other = seen.updateValue(source, forKey: key) {
         found = (key, source, other)
       } else if let trees = remaking.target(key.record),
@@ -164,8 +163,8 @@ extension Migrator {
     var other = found.other
     if other == nil {
       try forEachSource(remaking, in: before, behind: [], count: .max) {
-        source, emitted throws(StoreError) in
-        if other == nil, emitted.key == found.key { other = source }
+        source, key throws(StoreError) in
+        if other == nil, key == found.key { other = source }
       }
     }
     let name = remaking.source.record.name
@@ -180,8 +179,7 @@ extension Migrator {
 
   private func forEachSource(
     _ remaking: Remaking, in trees: TreeAccess, behind start: [UInt8], count: Int,
-    _ body:
-      @escaping (_ source: [UInt8], _ emitted: SearchingSink.Emitted) throws(StoreError) -> Void
+    _ body: @escaping (_ source: [UInt8], _ emitted: EmittedKey) throws(StoreError) -> Void
   ) throws(StoreError) {
     let sink = SearchingSink(body)
     let emit = remaking.emitter(to: sink)
@@ -219,21 +217,17 @@ private struct EmittedKey: Hashable {
 
 /// Looks at what is emitted, and keeps nothing.
 private final class SearchingSink: EmitterSink {
-  struct Emitted {
-    let key: EmittedKey
-  }
-
   var source: [UInt8] = []
-  private let body: ([UInt8], Emitted) throws(StoreError) -> Void
+  private let body: ([UInt8], EmittedKey) throws(StoreError) -> Void
 
-  init(_ body: @escaping ([UInt8], Emitted) throws(StoreError) -> Void) {
+  init(_ body: @escaping ([UInt8], EmittedKey) throws(StoreError) -> Void) {
     self.body = body
   }
 
   func add(
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError) {
-    try body(source, Emitted(key: EmittedKey(record: target.record.number, bytes: key.array())))
+    try body(source, EmittedKey(record: target.record.number, bytes: key.array()))
   }
 
   /// Writes a record; merged records never exist twice.

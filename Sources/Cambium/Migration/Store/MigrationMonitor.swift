@@ -1,34 +1,31 @@
+internal import Logging
 internal import Synchronization
 
-/// Counts what a migration does, tells who wants to know, and ends it where it is cancelled.
+/// Counts what a migration does, tells its watchers and its logger, and ends it if it is cancelled.
 final class MigrationMonitor: Sendable {
   private struct State {
     var progress = MigrationProgress()
     var started: ContinuousClock.Instant?
     var reported: ContinuousClock.Instant?
-    /// About how many records each task looks at.
+    /// The approximate number of records that each task reads.
     var expected: [Int] = []
-    /// Records of the tasks before the one under way.
+    /// The records of the tasks before the current one.
     var before = 0
-    /// The number of records of the task under way.
+    /// The number of records of the current task.
     var count = 0
     var versions = (from: 0, to: 0)
     var taskStarted: ContinuousClock.Instant = .now
-    /// The number of runs under way: of two at once, one finds the store locked.
+    /// The number of current runs: of two at once, one finds the store locked.
     var runs = 0
+    var watchers: [AsyncStream<MigrationProgress>.Continuation] = []
   }
 
   private let state = Mutex(State())
   private let isCancelled = Atomic(false)
-  private let report: (@Sendable (MigrationProgress) -> Void)?
-  let trace: MigrationTrace
+  private let logger: Logger?
 
-  init(
-    trace: MigrationTrace = MigrationTrace(nil),
-    _ report: (@Sendable (MigrationProgress) -> Void)? = nil
-  ) {
-    self.trace = trace
-    self.report = report
+  init(_ logger: Logger? = nil) {
+    self.logger = logger
   }
 
   /// Begins a run, which a cancellation of an earlier one does not end.
@@ -39,41 +36,49 @@ final class MigrationMonitor: Sendable {
     }
   }
 
-  func endRun() { state.withLock { $0.runs -= 1 } }
+  func endRun() {
+    let watchers = state.withLock { state in
+      state.runs -= 1
+      defer { state.watchers = [] }
+      return state.watchers
+    }
+    for watcher in watchers { watcher.finish() }
+  }
 
-  /// Ends the run that is under way, if there is one.
+  /// Ends the current run, if there is one.
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
   /// The progress of the run.
   var progress: MigrationProgress { state.withLock { $0.progress } }
+
+  /// The progress until the run ends. Only the newest waits to be read.
+  func stream() -> AsyncStream<MigrationProgress> {
+    let (stream, watcher) = AsyncStream.makeStream(
+      of: MigrationProgress.self, bufferingPolicy: .bufferingNewest(1))
+    state.withLock { $0.watchers.append(watcher) }
+    return stream
+  }
 }
 
-// MARK: Counting
+// MARK: Runs and tasks
 
 extension MigrationMonitor {
-  private static var stepsPerLook: Int { 1024 }
-
-  /// - Parameter startedOver: True if the work of a run with other definitions was discarded.
-  func begin(_ tasks: MigrationTasks, in backend: any StoreBackend, startedOver: Bool) {
-    state.withLock { $0.progress.startedOver = startedOver }
-    if startedOver { trace.startOver() }
-    start(tasks, skipping: 0, in: backend)
-  }
-
-  /// Begins in the middle: what was done before counts as done.
-  func resume(_ tasks: MigrationTasks, at task: Int, in backend: any StoreBackend) {
-    state.withLock { $0.progress.startedOver = false }
-    start(tasks, skipping: task, in: backend)
-  }
-
-  private func start(_ tasks: MigrationTasks, skipping done: Int, in backend: any StoreBackend) {
-    trace.begin(tasks, skipping: done)
+  /// Begins to count a run.
+  ///
+  /// - Parameters:
+  ///   - done: The number of tasks that an interrupted run has done, which count as done.
+  ///   - startedOver: True if the work of a run with other definitions was discarded.
+  func begin(
+    _ tasks: MigrationTasks, skipping done: Int = 0, in backend: any StoreBackend, startedOver: Bool
+  ) {
+    log(tasks, skipping: done, startedOver)
     // What cannot be counted now fails where it is read.
     let counts = (try? WorkMeasure(tasks, in: backend))?.counts ?? tasks.tasks.map { _ in 0 }
     state.withLock { state in
       state.started = .now
       state.versions = (Int(tasks.route.from.version), Int(tasks.route.to.version))
       state.progress.version = state.versions.to
+      state.progress.startedOver = startedOver
       state.expected = counts
       state.progress.records = counts.reduce(0, +)
       state.progress.tasks = counts.count
@@ -83,6 +88,32 @@ extension MigrationMonitor {
     }
     tell()
   }
+
+  private func log(_ tasks: MigrationTasks, skipping done: Int, _ startedOver: Bool) {
+    if startedOver {
+      logger?.warning(
+        "An interrupted migration had other steps, defaults, conversions or revisions of closures; it begins again"
+      )
+    }
+    let route = tasks.route
+    logger?.info(
+      "\(done == 0 ? "Migrating" : "Going on with migrating") from version \(route.from.version) to \(route.wanted)",
+      metadata: ["parts": "\(tasks.tasks.count - done)"])
+    for hop in route.hops {
+      logger?.debug(
+        "Step \(hop.change.from.version) to \(hop.change.to.version)",
+        metadata: ["label": "\(hop.step?.label ?? hop.change.to.label ?? "")"])
+    }
+  }
+
+  func end(isRehearsal: Bool) {
+    let progress = progress
+    logger?.info(
+      isRehearsal ? "Rehearsed; nothing was changed" : "Migrated to version \(progress.version)",
+      metadata: ["records": "\(progress.recordsDone)", "elapsed": "\(progress.elapsed)"])
+  }
+
+  func end(_ error: StoreError) { logger?.error("The migration ended: \(error)") }
 
   /// - Throws: `.migrationCancelled`.
   func begin(_ task: MigrationTask) throws(StoreError) {
@@ -94,6 +125,28 @@ extension MigrationMonitor {
     }
     try look()
   }
+
+  func end(_ task: MigrationTask) {
+    let (count, started) = state.withLock { state in
+      let count = state.count
+      // Now it is known how many there were.
+      state.progress.records += count - state.expected[state.progress.task]
+      state.before += count
+      state.count = 0
+      state.progress.task += 1
+      return (count, state.taskStarted)
+    }
+    logger?.debug(
+      "Done: \(task.text)",
+      metadata: ["records": "\(count)", "elapsed": "\(ContinuousClock.now - started)"])
+    tell()
+  }
+}
+
+// MARK: Counting
+
+extension MigrationMonitor {
+  private static var stepsPerLook: Int { 1024 }
 
   /// One record is done.
   ///
@@ -117,19 +170,6 @@ extension MigrationMonitor {
     try look()
   }
 
-  func end(_ task: MigrationTask) {
-    let (count, started) = state.withLock { ($0.count, $0.taskStarted) }
-    trace.end(task, records: count, .now - started)
-    state.withLock { state in
-      // Now it is known how many there were.
-      state.progress.records += state.count - state.expected[state.progress.task]
-      state.before += state.count
-      state.count = 0
-      state.progress.task += 1
-    }
-    tell()
-  }
-
   /// - Throws: `.migrationCancelled`.
   func look() throws(StoreError) {
     if isCancelled.load(ordering: .relaxed) || Task.isCancelled {
@@ -142,15 +182,17 @@ extension MigrationMonitor {
   /// Tells at most ten times a second.
   private func tell() {
     let now = ContinuousClock.now
-    let progress = state.withLock { state -> MigrationProgress? in
+    let watchers = state.withLock { state in
       state.progress.recordsDone = min(state.before + state.count, state.progress.records)
       if let started = state.started { state.progress.elapsed = now - started }
       let isEnd = state.progress.task == state.progress.tasks
-      if let last = state.reported, now - last < .milliseconds(100), !isEnd { return nil }
-      state.reported = now
-      return state.progress
+      let isSoon = state.reported.map { now - $0 < .milliseconds(100) } ?? false
+      if !isSoon || isEnd { state.reported = now }
+      return isSoon && !isEnd ? [] : state.watchers
     }
-    if let progress { report?(progress) }
+    if watchers.isEmpty { return }
+    let progress = progress
+    for watcher in watchers { watcher.yield(progress) }
   }
 }
 
@@ -186,30 +228,5 @@ public struct MigrationProgress: Hashable, Sendable {
   /// The approximate time that is left; nil if it is not known yet.
   public var remaining: Duration? {
     rate.map { .seconds(Double(records - recordsDone) / $0) }
-  }
-}
-
-/// The consumers of a migration's progress.
-final class ProgressWatchers: Sendable {
-  private let watchers = Mutex<[AsyncStream<MigrationProgress>.Continuation]>([])
-
-  /// Only the newest progress waits to be read.
-  func stream() -> AsyncStream<MigrationProgress> {
-    let (stream, watcher) = AsyncStream.makeStream(
-      of: MigrationProgress.self, bufferingPolicy: .bufferingNewest(1))
-    watchers.withLock { $0.append(watcher) }
-    return stream
-  }
-
-  func tell(_ progress: MigrationProgress) {
-    for watcher in watchers.withLock({ $0 }) { watcher.yield(progress) }
-  }
-
-  func end() {
-    let ended = watchers.withLock { watchers in
-      defer { watchers = [] }
-      return watchers
-    }
-    for watcher in ended { watcher.finish() }
   }
 }

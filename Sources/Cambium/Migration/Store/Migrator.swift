@@ -39,9 +39,9 @@ struct Migrator {
       } else {
         try switchOver()
       }
-      monitor.trace.end(monitor.progress, isRehearsal: isRehearsal)
+      monitor.end(isRehearsal: isRehearsal)
     } catch {
-      monitor.trace.fail(error)
+      monitor.end(error)
       if error.isOfContent { try? MigrationMark.discard(in: backend) }
       throw error
     }
@@ -53,7 +53,7 @@ struct Migrator {
     let standing = try MigrationMark.standing(in: backend)
     if let standing {
       if standing.identity == mark.identity, standing.task <= tasks.tasks.count {
-        monitor.resume(tasks, at: Int(standing.task), in: backend)
+        monitor.begin(tasks, skipping: Int(standing.task), in: backend, startedOver: false)
         return standing
       }
       try MigrationMark.discard(in: backend)
@@ -246,7 +246,7 @@ struct RouteRun {
   func run(_ route: MigrationRoute, isRehearsal: Bool = false) throws(StoreError) {
     // Also for what only a version on the way has outside of its rows.
     for hop in route.hops { try BlobOpening(backend).open(for: hop.change.to) }
-    try finishPending(route.from)
+    try finishPending()
     let tasks = try MigrationTasks(route, stepwise: options.stepwise)
     try Migrator(backend, tasks, monitor: monitor, sliceCount: options.sliceCount)
       .run(isRehearsal: isRehearsal)
@@ -255,9 +255,8 @@ struct RouteRun {
       try Entities(present, model: nil, names: backend.names))
   }
 
-  private func finishPending(_ stored: Schema) throws(StoreError) {
-    try DeferredOpening(backend).usePending()
-    let entities = try Entities(stored, model: nil, names: backend.names)
+  private func finishPending() throws(StoreError) {
+    guard let entities = try backend.describedEntities() else { return }
     var finishing = DeferredFinishing(backend, entities, sliceCount: options.sliceCount) {
       body throws(StoreError) in try backend.commit(body)
     }
@@ -321,5 +320,36 @@ extension Migrator {
       reason:
         "\(count) record\(count == 1 ? " has" : "s have") the same \(index.layout.schema.name) as another, which has to be"
         + " unique\(pair ?? ""). Change or delete all but one of each in a `RunBefore` of the step")
+  }
+}
+
+extension SchemaChange {
+  /// True if rows of the new version may refer to other blobs than those of the old one, or to the same a different number
+  /// of times.
+  var changesReferences: Bool { from.externalFields != to.externalFields }
+}
+
+extension MigrationTasks {
+  /// True if any of the work may change references to blobs.
+  var changesReferences: Bool {
+    route.from.externalFields != route.to.externalFields
+      || tasks.contains { task in
+        switch task {
+        case .arrange, .convert, .build, .check: false
+        case .remake, .run: true
+        }
+      }
+  }
+}
+
+extension Schema {
+  fileprivate var externalFields: Set<[UInt32]> {
+    var fields: Set<[UInt32]> = []
+    for record in records {
+      for field in record.fields where field.type.isExternal {
+        fields.insert([record.number, field.number])
+      }
+    }
+    return fields
   }
 }
