@@ -28,8 +28,9 @@ func matching(_ condition: (Fields<Person>) -> Condition<Person>) {}
 func conditions(_ age: Int, _ nick: String?) {
   take(\.age >= age && \.nick == nick || !(\.rank == .high))
   take(\.nick == nil && \.address != nil && \.address?.street == "S")
-  take(.in(\.age, [1, 2]) && .between(\.age, 1, 5) && .hasPrefix(\.nick, "A"))
-  take(1...5 ~= \.age && .contains(\.tags, "x"))
+  take(1...5 ~= \.age && [1, 2] ~= \.age)
+  matching { $0.age.isIn([1, 2]) && $0.age.isBetween(1, 5) && $0.nick.hasPrefix("A") }
+  matching { $0.age.isIn(1..<5) && $0.tags.contains("x") }
   matching { $0.age >= age && $0.nick == nick && $0.address.street.hasPrefix("S") }
   matching { $0.age * 2 > $0.id && $0.name.count > 3 && ($0.address.zip ?? 0) % 2 == 0 }
 }

@@ -72,7 +72,7 @@ public enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
 public typealias FieldExpression = ExpressionTree<String>
 
 /// What computes a number of two.
-public enum FieldArithmetic: Hashable, Sendable, CaseIterable {
+public enum FieldArithmetic: Hashable, Sendable, CaseIterable, BitwiseCopyable {
   case plus, minus, times, divided
   /// The remainder, not of decimals. It has the sign of the dividend.
   case remainder
@@ -80,7 +80,7 @@ public enum FieldArithmetic: Hashable, Sendable, CaseIterable {
 
 extension FieldCondition {
   /// Returns the condition that a field lies between two values, both included.
-  public static func between(
+  static func between(
     field: String, _ lower: FieldValue, _ upper: FieldValue
   ) -> FieldCondition {
     .and([
@@ -95,29 +95,34 @@ extension FieldCondition {
 extension ConditionTree {
   /// Returns true if it is nested over so many levels deep, computed values included. It is safe to ask of conditions that
   /// are too deep for anything else.
-  func isDeeper(than limit: Int) -> Bool {
-    if limit <= 0 { return true }
+  func isDeeper(than limit: Int) -> Bool { depth(upTo: limit + 1) > limit }
+
+  /// Returns the number of levels to which it is nested; `limit` if there are more.
+  func depth(upTo limit: Int) -> Int {
+    if limit <= 1 { return limit }
     return switch self {
-    case .comparison, .isIn, .match, .contains: false
+    case .comparison, .isIn, .match, .contains: 1
     case .computed(let one, _, let other):
-      one.isDeeper(than: limit - 1) || other.isDeeper(than: limit - 1)
+      1 + max(one.depth(upTo: limit - 1), other.depth(upTo: limit - 1))
     case .and(let operands), .or(let operands):
-      operands.contains { $0.isDeeper(than: limit - 1) }
-    case .not(let operand): operand.isDeeper(than: limit - 1)
+      1 + operands.reduce(0) { max($0, $1.depth(upTo: limit - 1)) }
+    case .not(let operand): 1 + operand.depth(upTo: limit - 1)
     }
   }
 }
 
 extension ExpressionTree {
   /// Returns true if it is nested over so many levels deep.
-  func isDeeper(than limit: Int) -> Bool {
-    if limit <= 0 { return true }
+  func isDeeper(than limit: Int) -> Bool { depth(upTo: limit + 1) > limit }
+
+  fileprivate func depth(upTo limit: Int) -> Int {
+    if limit <= 1 { return limit }
     return switch self {
-    case .field, .value: false
+    case .field, .value: 1
     case .arithmetic(let one, _, let other), .coalesced(let one, let other):
-      one.isDeeper(than: limit - 1) || other.isDeeper(than: limit - 1)
+      1 + max(one.depth(upTo: limit - 1), other.depth(upTo: limit - 1))
     case .negated(let operand), .length(let operand), .lowercased(let operand):
-      operand.isDeeper(than: limit - 1)
+      1 + operand.depth(upTo: limit - 1)
     }
   }
 }

@@ -18,32 +18,6 @@ extension RecordReading where Self: ~Copyable {
     return try DynamicRecord(
       try entity.row(key: key.key, row: row.rawSpan, blobs: reader.blobs(of: entity)))
   }
-
-  /// Calls `body` with each record of the type stored as `name`, by primary key, in constant memory.
-  ///
-  /// - Parameter stringsAsBlobs: Whether a string that lies outside its row, as those of external fields do above their
-  ///   threshold, comes as a blob with the bytes of its UTF-8, so that it can be read in pieces.
-  /// - Throws: as `fetch(record:key:)`, and what `body` throws, which ends it.
-  public func forEach(
-    record name: String, stringsAsBlobs: Bool = false, _ body: (DynamicRecord) throws -> Void
-  ) throws {
-    let reader = try recordReader()
-    let entity = try reader.entities.entity(named: name)
-    let blobs = reader.blobs(of: entity)
-    let cursor = try reader.trees.cursor(in: entity.rows)
-    while try cursor.advance() {
-      let row = try entity.row(key: cursor.key, row: try cursor.value(), blobs: blobs)
-      try body(try DynamicRecord(row, stringsAsBlobs: stringsAsBlobs))
-    }
-  }
-
-  /// Returns the number of records of the type stored as `name`, in constant time.
-  ///
-  /// - Throws: `StoreError.unknownRecord`, `.closed`.
-  public func count(record name: String) throws(StoreError) -> Int {
-    let reader = try recordReader()
-    return try reader.trees.count(in: try reader.entities.entity(named: name).rows)
-  }
 }
 
 extension WriteTransaction {
@@ -133,7 +107,7 @@ extension RecordReading where Self: ~Copyable {
   /// Calls `body` with each record of the type stored as `name` that can be read, as `forEach(_:skipping:_:)` does.
   ///
   /// - Parameters:
-  ///   - stringsAsBlobs: As for `forEach(record:stringsAsBlobs:_:)`.
+  ///   - stringsAsBlobs: As for `forEach(record:where:sortedBy:limit:offset:fields:stringsAsBlobs:_:)`.
   ///   - skip: Called with each record whose bytes are damaged.
   /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; what `skip` and `body` throw.
   public func forEach(

@@ -63,8 +63,7 @@ struct QueryCommand: ParsableCommand {
       return StandardOutput.line("\(explanation)")
     }
     if count {
-      let found = try parsed.map { try snapshot.count(record: type, where: $0) }
-      return StandardOutput.line("\(try found ?? snapshot.count(record: type))")
+      return StandardOutput.line("\(try snapshot.count(record: type, where: parsed))")
     }
     var output = RecordOutput(form, try columns(of: RecordShape(record)))
     try snapshot.forEach(

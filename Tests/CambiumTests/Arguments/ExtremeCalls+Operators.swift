@@ -279,12 +279,6 @@ extension ExtremeCalls {
         ask(Extremes.strings ~= \.text)
         ask([[], [.min], Array(0..<100_000)] ~= \.list)
       },
-      "FieldReference.~=(range:field:)": { _ in
-        let (ask, fields) = (try Asking(), Fields<Measured>())
-        ask(Int.min...Int.max ~= fields.id)
-        ask(-Double.infinity...Double.infinity ~= fields.weight)
-        ask(""..."\u{10FFFF}" ~= fields.text)
-      },
       "FieldOperand.??(one:value:)": { _ in
         let ask = try Asking()
         for number in Extremes.integers { ask((Fields<Measured>().count ?? number) == number) }

@@ -73,17 +73,8 @@ enum ExtremeCalls {
       for condition in Extremes.conditions {
         Extremes.attempt { _ = try extremes.store.count(record: "Photo", where: condition) }
       }
-    },
-    "RecordReading.count(record:)": { extremes in
       for name in Extremes.strings {
         Extremes.attempt { _ = try extremes.store.count(record: name) }
-      }
-    },
-    "RecordReading.forEach(record:stringsAsBlobs:_:)": { extremes in
-      for name in Extremes.strings {
-        Extremes.attempt {
-          try extremes.store.forEach(record: name, stringsAsBlobs: true) { _ in }
-        }
       }
     },
     "RecordReading.forEach(record:stringsAsBlobs:skipping:_:)": { extremes in

@@ -34,11 +34,6 @@ extension ExtremeCalls {
   }
 
   static let values: [String: @Sendable (Extremes) throws -> Void] = [
-    "Condition.contains(_:_:_:)": { extremes in match(extremes) { .contains(\.name, $0, $1) } },
-    "Condition.equals(_:_:_:)": { extremes in match(extremes) { .equals(\.name, $0, $1) } },
-    "Condition.hasPrefix(_:_:_:)": { extremes in match(extremes) { .hasPrefix(\.name, $0, $1) } },
-    "Condition.hasSuffix(_:_:_:)": { extremes in match(extremes) { .hasSuffix(\.name, $0, $1) } },
-    "Condition.like(_:_:_:)": { extremes in match(extremes) { .like(\.name, $0, $1) } },
     "Condition.init(_:)": { extremes in
       for condition in Extremes.conditions { find(extremes, Condition<Photo>(condition)) }
     },
@@ -65,14 +60,6 @@ extension ExtremeCalls {
       for text in Extremes.strings {
         Extremes.attempt { _ = try FieldCondition(parsing: text) }
         Extremes.attempt { _ = try FieldCondition(parsing: "name == \(text)") }
-      }
-    },
-    "FieldCondition.between(field:_:_:)": { extremes in
-      for value in Extremes.values {
-        Extremes.attempt {
-          _ = try extremes.store.count(
-            record: "Photo", where: .between(field: "id", value, value))
-        }
       }
     },
     "FieldOrder.init(field:isDescending:isCaseInsensitive:)": { extremes in

@@ -192,7 +192,7 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
         let errors = [
           storeError { try store.fetch(Document.self, where: condition) },
           storeError { try store.count(Document.self, where: condition) },
-          storeError { try store.contains(Document.self, where: condition) },
+          storeError { try store.contains(Document.where(condition)) },
           storeError { try store.write { try $0.delete(Document.self, where: condition) } },
           storeError {
             try store.write { try $0.update(Document.self, where: condition) { $0.name = "" } }

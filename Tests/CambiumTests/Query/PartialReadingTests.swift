@@ -129,10 +129,10 @@ private struct Mixed: Record, Equatable {
   @Test func `records are written and deleted in transactions of the store's own`() throws {
     try withMixed { store in
       #expect(try store.update(Mixed.where(\.id < 10)) { $0.small = 99 } == 10)
-      #expect(try store.count(Mixed.self, where: { $0.small == 99 && $0.id < 10 }) == 10)
-      #expect(try store.update(Mixed.self, where: { $0.id == 11 }) { $0.large = 1 } == 1)
+      #expect(try store.count(Mixed.where { $0.small == 99 && $0.id < 10 }) == 10)
+      #expect(try store.update(Mixed.where { $0.id == 11 }) { $0.large = 1 } == 1)
       #expect(try store.delete(Mixed.where(\.id >= 400)) == 100)
-      #expect(try store.delete(Mixed.self, where: { $0.id >= 300 }) == 100)
+      #expect(try store.delete(Mixed.where { $0.id >= 300 }) == 100)
       #expect(try store.delete(contentsOf: Mixed.some.prefix(10)) == 10)
       #expect(storeError { try store.insert(contentsOf: Mixed.some.suffix(200)) } == nil)
       #expect(try store.count(Mixed.self) == 490)

@@ -36,8 +36,8 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       #expect(try store.snapshot().fetch(query) == Array(expected.prefix(5)))
       #expect(try store.first(query) == expected.first)
       #expect(try store.first(Account.self, where: \.id > 1_000) == nil)
-      #expect(try store.first(Account.self, where: { $0.id > 2 }) == accounts[3])
-      #expect(try store.fetch(Account.self, where: { $0.id < 2 }) == Array(accounts.prefix(2)))
+      #expect(try store.first(Account.where { $0.id > 2 }) == accounts[3])
+      #expect(try store.fetch(Account.where { $0.id < 2 }) == Array(accounts.prefix(2)))
       #expect(try store.fetch(Query<Account>(limit: 2)) == Array(accounts.prefix(2)))
       let byName = try store.fetch(
         Account.sorted(by: .ascending(\.name, caseInsensitive: true), .descending(\.id)))
@@ -78,11 +78,11 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       let condition: Condition<Account> = \.city == "Bonn" && \.balance >= 3
       let expected = accounts.filter { $0.city == "Bonn" && $0.balance >= 3 }
       #expect(try store.count(Account.self, where: condition) == expected.count)
-      #expect(try store.count(Account.self, where: { $0.isActive == true }) == 30)
+      #expect(try store.count(Account.where { $0.isActive == true }) == 30)
       #expect(try store.count(Query<Account>(where: condition, limit: 2, offset: 1)) == 2)
-      #expect(try store.contains(Account.self, where: condition))
-      #expect(try store.contains(Account.self, where: { $0.city == "Bonn" }))
-      let isInRome = try store.contains(Account.self, where: \.city == "Rome")
+      #expect(try store.contains(Account.where(condition)))
+      #expect(try store.contains(Account.where { $0.city == "Bonn" }))
+      let isInRome = try store.contains(Account.where(\.city == "Rome"))
       #expect(!isInRome)
       let keys = expected.map { [FieldValue.integer(Int64($0.id))] }
       let found = try store.keys(Account.where(condition))
@@ -247,7 +247,7 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       try store.write { transaction in
         let count = try transaction.delete(Account.self, where: \.city == "Ulm")
         #expect(count == accounts.filter { $0.city == "Ulm" }.count)
-        #expect(try transaction.delete(Account.self, where: { $0.city == "Ulm" }) == 0)
+        #expect(try transaction.delete(Account.where { $0.city == "Ulm" }) == 0)
         #expect(
           try transaction.delete(Query<Account>(sortedBy: .descending(\.id), limit: 3)) == 3)
       }

@@ -35,7 +35,7 @@ private struct Work: Record, Equatable {
       -> [Int]
     {
       let authors = try reading.select(\.id, from: Query<Author>(where: \.country == country))
-      return try reading.fetch(Work.self, where: .in(\.author, authors)).map(\.id)
+      return try reading.fetch(Work.where { $0.author.isIn(authors) }).map(\.id)
     }
     let expected = (0..<200).filter { $0 * 7 % 40 % 4 == 2 }
     #expect(try store.read { try works(in: "c2", $0) } == expected)

@@ -42,7 +42,7 @@ final class CambiumQueryEngine: QueryEngine {
         try store.fetch(Person.self, where: \.joined >= low && \.joined < low + 1_000))
     case .prefix:
       let start = String(Person.name(number % count).dropLast(2))
-      return answer(try store.fetch(Person.self, where: .hasPrefix(\.name, start)))
+      return answer(try store.fetch(Person.where { $0.name.hasPrefix(start) }))
     case .compound:
       let (city, low) = (Person.city(number % 100), Double(number % 9_000))
       return answer(

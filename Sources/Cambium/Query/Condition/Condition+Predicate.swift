@@ -9,24 +9,9 @@ extension Condition {
   ///
   /// - Throws: `.invalidQuery`, with the part that is not supported.
   public init(_ predicate: Predicate<Subject>) throws(StoreError) {
-    var context = PredicateContext(root: Subject.self)
-    context.parts[predicate.variable.key] = .record
-    do throws(UntranslatedPart) {
-      self.init(try context.condition(predicate.expression))
-    } catch {
-      throw .invalidQuery(
-        record: "\(Subject.self)", field: nil,
-        reason: "a condition cannot be made of a predicate with \(error.text)")
-    }
-  }
-}
-
-/// A part of a predicate that no condition has.
-struct UntranslatedPart: Error {
-  var text: String
-
-  init(_ text: String) {
-    self.text = text
+    let context = PredicateContext(
+      root: Subject.self, parts: [predicate.variable.key: .record])
+    self.init(try context.condition(predicate.expression))
   }
 }
 
@@ -44,17 +29,23 @@ enum PredicatePart {
 /// The values of a predicate's variables.
 struct PredicateContext {
   let root: any Any.Type
-  var parts: [PredicateExpressions.VariableID: PredicatePart] = [:]
+  var parts: [PredicateExpressions.VariableID: PredicatePart]
 
-  func part(_ expression: Any) throws(UntranslatedPart) -> PredicatePart {
+  func refusal(_ part: String) -> StoreError {
+    .invalidQuery(
+      record: "\(root)", field: nil,
+      reason: "a condition cannot be made of a predicate with \(part)")
+  }
+
+  func part(_ expression: Any) throws(StoreError) -> PredicatePart {
     guard let expression = expression as? any TranslatedExpression else {
       let name = String(describing: type(of: expression))
-      throw UntranslatedPart(String(name.prefix { $0 != "<" }))
+      throw refusal(String(name.prefix { $0 != "<" }))
     }
     return try expression.part(in: self)
   }
 
-  func condition(_ expression: Any) throws(UntranslatedPart) -> PropertyCondition {
+  func condition(_ expression: Any) throws(StoreError) -> PropertyCondition {
     switch try part(expression) {
     case .condition(let tree): return tree
     case .optionalCondition(let tree, let isThere): return .both(isThere, tree)
@@ -63,12 +54,12 @@ struct PredicateContext {
       if let property = tree.property { return .comparison(property, .equal, .boolean(true)) }
     case .record, .list, .range: break
     }
-    throw UntranslatedPart("a value where a condition is expected")
+    throw refusal("a value where a condition is expected")
   }
 
-  func expression(_ expression: Any) throws(UntranslatedPart) -> PropertyExpression {
+  func expression(_ expression: Any) throws(StoreError) -> PropertyExpression {
     guard case .expression(let tree) = try part(expression) else {
-      throw UntranslatedPart("a condition or list where a value is expected")
+      throw refusal("a condition or list where a value is expected")
     }
     return tree
   }
@@ -76,23 +67,23 @@ struct PredicateContext {
 
 /// An expression of a predicate that a condition can have.
 protocol TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart
 }
 
 extension PredicateExpressions.Conjunction: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     .condition(.both(try context.condition(lhs), try context.condition(rhs)))
   }
 }
 
 extension PredicateExpressions.Disjunction: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     .condition(.either(try context.condition(lhs), try context.condition(rhs)))
   }
 }
 
 extension PredicateExpressions.Negation: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     .condition(.not(try context.condition(wrapped)))
   }
 }
@@ -100,13 +91,13 @@ extension PredicateExpressions.Negation: TranslatedExpression {
 // MARK: Comparisons
 
 extension PredicateExpressions.Equal: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     .condition(try context.equality(lhs, rhs))
   }
 }
 
 extension PredicateExpressions.NotEqual: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     let equality = try context.equality(lhs, rhs)
     return switch equality.tree {
     case .comparison(let property, .equal, let value):
@@ -122,13 +113,13 @@ extension PredicateContext {
   /// Translates the equality of values, or of a condition with a constant or another condition.
   fileprivate func equality(
     _ one: Any, _ other: Any
-  ) throws(UntranslatedPart) -> PropertyCondition {
+  ) throws(StoreError) -> PropertyCondition {
     let (one, other) = (try part(one), try part(other))
     switch (one, other) {
     case (.expression(let one), .expression(let other)): return .comparison(one, .equal, other)
     case (.expression(let tree), .list(let values)), (.list(let values), .expression(let tree)):
       if let property = tree.property { return .comparison(property, .equal, .array(values)) }
-      throw UntranslatedPart("a comparison of a list")
+      throw refusal("a comparison of a list")
     case (let part, .expression(let tree)), (.expression(let tree), let part):
       if let value = tree.constant { return try equality(part, value) }
     default: break
@@ -139,27 +130,27 @@ extension PredicateContext {
 
   private func equality(
     _ part: PredicatePart, _ value: FieldValue
-  ) throws(UntranslatedPart) -> PropertyCondition {
+  ) throws(StoreError) -> PropertyCondition {
     switch (part, value) {
     case (.condition(let tree), .boolean(let value)): return value ? tree : .not(tree)
     case (.condition, .null): return .any([])
     case (.optionalCondition(let tree, let isThere), .boolean(let value)):
       return .both(isThere, value ? tree : .not(tree))
     case (.optionalCondition(_, let isThere), .null): return .not(isThere)
-    default: throw UntranslatedPart("a comparison of a list")
+    default: throw refusal("a comparison of a list")
     }
   }
 }
 
 extension PredicateExpressions.Comparison: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     let comparison: FieldComparison
     switch op {
     case .lessThan: comparison = .less
     case .lessThanOrEqual: comparison = .lessOrEqual
     case .greaterThan: comparison = .greater
     case .greaterThanOrEqual: comparison = .greaterOrEqual
-    @unknown default: throw UntranslatedPart("\(op)")
+    @unknown default: throw context.refusal("\(op)")
     }
     return .condition(
       .comparison(try context.expression(lhs), comparison, try context.expression(rhs)))
@@ -169,22 +160,22 @@ extension PredicateExpressions.Comparison: TranslatedExpression {
 // MARK: Ranges, lists, texts
 
 extension PredicateExpressions.ClosedRange: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     .range(
       lower: try context.expression(lower), upper: try context.expression(upper), .lessOrEqual)
   }
 }
 
 extension PredicateExpressions.Range: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     .range(lower: try context.expression(lower), upper: try context.expression(upper), .less)
   }
 }
 
 extension PredicateExpressions.RangeExpressionContains: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     guard case .range(let lower, let upper, let comparison) = try context.part(range) else {
-      throw UntranslatedPart("a range that is no range")
+      throw context.refusal("a range that is no range")
     }
     let element = try context.expression(element)
     return .condition(
@@ -194,32 +185,34 @@ extension PredicateExpressions.RangeExpressionContains: TranslatedExpression {
 }
 
 extension PredicateExpressions.SequenceContains: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     switch (try context.part(sequence), try context.part(element)) {
     case (.list(let values), .expression(let tree)):
-      if let property = tree.property { return .condition(.isIn(property, values)) }
+      if let property = tree.property {
+        return .condition(PropertyCondition(.isIn(field: property, values)))
+      }
       return .condition(.any(values.map { .computed(tree, .equal, .value($0)) }))
     case (.expression(let array), .expression(let element)):
       guard let property = array.property, let value = element.constant else {
-        throw UntranslatedPart("an element that is computed")
+        throw context.refusal("an element that is computed")
       }
-      return .condition(.contains(property, value))
+      return .condition(PropertyCondition(.contains(field: property, value)))
     case (.range(let lower, let upper, let comparison), .expression(let tree)):
       return .condition(
         .both(.comparison(tree, .greaterOrEqual, lower), .comparison(tree, comparison, upper)))
-    default: throw UntranslatedPart("an element that is computed")
+    default: throw context.refusal("an element that is computed")
     }
   }
 }
 
 extension PredicateExpressions.SequenceStartsWith: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     .condition(try context.match(base, .prefix, prefix))
   }
 }
 
 extension PredicateExpressions.CollectionContainsCollection: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     .condition(try context.match(base, .contains, other))
   }
 }
@@ -227,61 +220,63 @@ extension PredicateExpressions.CollectionContainsCollection: TranslatedExpressio
 extension PredicateContext {
   fileprivate func match(
     _ base: Any, _ kind: TextMatch.Kind, _ text: Any
-  ) throws(UntranslatedPart) -> PropertyCondition {
+  ) throws(StoreError) -> PropertyCondition {
     guard let property = try expression(base).property,
       case .string(let text)? = try expression(text).constant
-    else { throw UntranslatedPart("a text that is computed") }
-    return .match(property, TextMatch(kind, text))
+    else { throw refusal("a text that is computed") }
+    return PropertyCondition(.match(field: property, TextMatch(kind, text)))
   }
 }
 
 extension PredicateExpressions.Variable: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
-    guard let part = context.parts[key] else { throw UntranslatedPart("an unknown variable") }
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
+    guard let part = context.parts[key] else { throw context.refusal("an unknown variable") }
     return part
   }
 }
 
 extension PredicateExpressions.KeyPath: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     switch try context.part(root) {
     case .record: return .expression(.property(PropertyReference(keyPath)))
     case .expression(let tree):
       switch kind {
-      case .collectionCount: return .expression(.length(tree))
+      case .collectionCount: return .expression(tree.length)
       case .collectionIsEmpty:
-        return .condition(.computed(.length(tree), .equal, .value(.integer(0))))
+        return .condition(.computed(tree.length, .equal, .value(.integer(0))))
       case nil: break
-      default: throw UntranslatedPart("an element of a collection")
+      default: throw context.refusal("an element of a collection")
       }
       guard let property = tree.property else {
-        throw UntranslatedPart("a property of what is computed")
+        throw context.refusal("a property of what is computed")
       }
       return .expression(
         .property(property.part(PropertyReference(keyPath), of: context.root)))
-    default: throw UntranslatedPart("a property of a condition or list")
+    default: throw context.refusal("a property of a condition or list")
     }
   }
 }
 
 extension PredicateExpressions.Value: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     if let range = value as? any ConstantRange { return range.part }
     if let value = value as? any FieldValueConvertible {
       if case .array(let values) = value.fieldValue { return .list(values) }
       return .expression(.value(value.fieldValue))
     }
     guard let values = value as? any Sequence else {
-      throw UntranslatedPart("a constant of \(Output.self)")
+      throw context.refusal("a constant of \(Output.self)")
     }
-    return .list(try Self.values(of: values))
+    return .list(try Self.values(of: values, in: context))
   }
 
-  private static func values(of sequence: some Sequence) throws(UntranslatedPart) -> [FieldValue] {
+  private static func values(
+    of sequence: some Sequence, in context: PredicateContext
+  ) throws(StoreError) -> [FieldValue] {
     var values: [FieldValue] = []
     for value in sequence {
       guard let value = value as? any FieldValueConvertible else {
-        throw UntranslatedPart("a list of \(type(of: value))")
+        throw context.refusal("a list of \(type(of: value))")
       }
       values.append(value.fieldValue)
     }
@@ -308,7 +303,7 @@ extension Range: ConstantRange where Bound: FieldValueConvertible {
 }
 
 extension PredicateExpressions.NilLiteral: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     .expression(.value(.null))
   }
 }
@@ -317,13 +312,13 @@ extension PredicateExpressions.NilLiteral: TranslatedExpression {
 
 extension PredicateExpressions.ForcedUnwrap: TranslatedExpression {
   /// What is null stays null, since conditions do not trap.
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     try context.part(inner)
   }
 }
 
 extension PredicateExpressions.OptionalFlatMap: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     let tree = try context.expression(wrapped)
     var inner = context
     inner.parts[variable.key] = .expression(tree)
@@ -340,10 +335,10 @@ extension PredicateExpressions.OptionalFlatMap: TranslatedExpression {
 }
 
 extension PredicateExpressions.NilCoalesce: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     guard case .optionalCondition(let condition, let isThere) = try context.part(lhs) else {
-      return .expression(
-        .coalesced(try context.expression(lhs), try context.expression(rhs)))
+      let (one, other) = (try context.expression(lhs), try context.expression(rhs))
+      return .expression(PropertyExpression(.coalesced(one.tree, other.tree), of: one, other))
     }
     let other = try context.condition(rhs)
     return .condition(
@@ -354,46 +349,53 @@ extension PredicateExpressions.NilCoalesce: TranslatedExpression {
 // MARK: Arithmetic
 
 extension PredicateExpressions.Arithmetic: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     let operation: FieldArithmetic
     switch op {
     case .add: operation = .plus
     case .subtract: operation = .minus
     case .multiply: operation = .times
-    @unknown default: throw UntranslatedPart("\(op)")
+    @unknown default: throw context.refusal("\(op)")
     }
     return try context.combined(lhs, operation, rhs)
   }
 }
 
 extension PredicateExpressions.IntDivision: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     try context.combined(lhs, .divided, rhs)
   }
 }
 
 extension PredicateExpressions.FloatDivision: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     try context.combined(lhs, .divided, rhs)
   }
 }
 
 extension PredicateExpressions.IntRemainder: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
     try context.combined(lhs, .remainder, rhs)
   }
 }
 
 extension PredicateExpressions.UnaryMinus: TranslatedExpression {
-  func part(in context: PredicateContext) throws(UntranslatedPart) -> PredicatePart {
-    .expression(.negated(try context.expression(wrapped)))
+  func part(in context: PredicateContext) throws(StoreError) -> PredicatePart {
+    let operand = try context.expression(wrapped)
+    return .expression(PropertyExpression(.negated(operand.tree), of: operand, operand))
   }
 }
 
 extension PredicateContext {
   fileprivate func combined(
     _ one: Any, _ operation: FieldArithmetic, _ other: Any
-  ) throws(UntranslatedPart) -> PredicatePart {
+  ) throws(StoreError) -> PredicatePart {
     .expression(.arithmetic(try expression(one), operation, try expression(other)))
+  }
+}
+
+extension PropertyExpression {
+  fileprivate var length: PropertyExpression {
+    PropertyExpression(.length(tree), of: self, self)
   }
 }

@@ -1,9 +1,12 @@
 /// A condition on the records of a type.
 ///
 /// ```swift
-/// try store.fetch(Person.self, where: \.age >= 18 && .hasPrefix(\.name, "A"))
-/// try store.fetch(Person.self, where: { $0.age >= 18 && $0.name.hasPrefix("A") })
+/// try store.fetch(Person.self, where: \.age >= 18 && \.city != "Ulm")
+/// try store.fetch(Person.where { $0.age >= 18 && $0.name.hasPrefix("A") })
 /// ```
+///
+/// Key paths have the operators `== != < <= > >=` and `~=`; the fields that a closure is given have texts, lists, parts and
+/// computations, too.
 ///
 /// It is a value: creating one needs no store and never fails. It is checked against the description of the record
 /// before a record is read. ``FieldCondition`` documents the meaning of null, order and strings. Two conditions are equal
@@ -14,6 +17,11 @@ public struct Condition<Subject: Record>: Hashable, Sendable {
   @usableFromInline
   init(_ tree: PropertyCondition) {
     self.tree = tree
+  }
+
+  @inlinable @inline(__always)
+  init(term: PropertyCondition.Tree) {
+    self.init(PropertyCondition(term))
   }
 
   /// Creates the condition that a closure makes of the record's fields. With more than three terms, prefer it to operators
@@ -47,10 +55,6 @@ extension Condition {
   /// Returns a condition that a record meets if it meets one of the conditions; no record, if there are none.
   public static func any(_ conditions: [Condition]) -> Condition {
     Condition(.any(conditions.map(\.tree)))
-  }
-
-  public static func not(_ condition: Condition) -> Condition {
-    Condition(.not(condition.tree))
   }
 
   @inlinable
@@ -125,4 +129,96 @@ extension Condition: Codable {
     }
     try container.encode("\(named)")
   }
+}
+
+// MARK: - Operators on key paths
+
+extension Condition {
+  @inlinable @inline(__always)
+  init<Value>(
+    _ path: KeyPath<Subject, Value>, _ comparison: FieldComparison, _ value: FieldValue
+  ) {
+    self.init(term: .comparison(field: PropertyReference(path), comparison, value))
+  }
+}
+
+/// Returns the condition that a property has a value; nil is null.
+@inlinable
+public func == <Subject: Record, Value: FieldValueConvertible>(
+  path: KeyPath<Subject, Value>, value: Value
+) -> Condition<Subject> {
+  Condition(path, .equal, value.fieldValue)
+}
+
+@inlinable
+public func != <Subject: Record, Value: FieldValueConvertible>(
+  path: KeyPath<Subject, Value>, value: Value
+) -> Condition<Subject> {
+  Condition(path, .notEqual, value.fieldValue)
+}
+
+/// Returns the condition that a property, of any type, is nil.
+@inlinable @_disfavoredOverload
+public func == <Subject: Record, Value>(
+  path: KeyPath<Subject, Value?>, value: _OptionalNilComparisonType
+) -> Condition<Subject> {
+  Condition(path, .equal, .null)
+}
+
+@inlinable @_disfavoredOverload
+public func != <Subject: Record, Value>(
+  path: KeyPath<Subject, Value?>, value: _OptionalNilComparisonType
+) -> Condition<Subject> {
+  Condition(path, .notEqual, .null)
+}
+
+@inlinable
+public func < <Subject: Record, Value: OrderedFieldValue>(
+  path: KeyPath<Subject, Value>, value: Value
+) -> Condition<Subject> {
+  Condition(path, .less, value.fieldValue)
+}
+
+@inlinable
+public func <= <Subject: Record, Value: OrderedFieldValue>(
+  path: KeyPath<Subject, Value>, value: Value
+) -> Condition<Subject> {
+  Condition(path, .lessOrEqual, value.fieldValue)
+}
+
+@inlinable
+public func > <Subject: Record, Value: OrderedFieldValue>(
+  path: KeyPath<Subject, Value>, value: Value
+) -> Condition<Subject> {
+  Condition(path, .greater, value.fieldValue)
+}
+
+@inlinable
+public func >= <Subject: Record, Value: OrderedFieldValue>(
+  path: KeyPath<Subject, Value>, value: Value
+) -> Condition<Subject> {
+  Condition(path, .greaterOrEqual, value.fieldValue)
+}
+
+/// Returns the condition that a property lies in a range: `18...30 ~= \.age`.
+@inlinable
+public func ~= <Subject: Record, Value: OrderedFieldValue & Comparable>(
+  range: ClosedRange<Value>, path: KeyPath<Subject, Value>
+) -> Condition<Subject> {
+  path >= range.lowerBound && path <= range.upperBound
+}
+
+@inlinable
+public func ~= <Subject: Record, Value: OrderedFieldValue & Comparable>(
+  range: Range<Value>, path: KeyPath<Subject, Value>
+) -> Condition<Subject> {
+  path >= range.lowerBound && path < range.upperBound
+}
+
+/// Returns the condition that a property has one of the values: `[1, 2] ~= \.age`.
+@inlinable
+public func ~= <Subject: Record, Value: FieldValueConvertible>(
+  values: [Value], path: KeyPath<Subject, Value>
+) -> Condition<Subject> {
+  Condition(term: .isIn(field: PropertyReference(path), values.map(\.fieldValue)))
 }

@@ -28,7 +28,7 @@ struct PropertyCondition: Hashable, Sendable {
       self = .tooDeep
     } else {
       let tree = condition.named(property)
-      self.init(tree, depth: tree.depth)
+      self.init(tree, depth: tree.depth(upTo: Self.depthMax + 1))
     }
   }
 
@@ -49,21 +49,6 @@ extension PropertyCondition {
     _ property: PropertyReference, _ comparison: FieldComparison, _ value: FieldValue
   ) -> PropertyCondition {
     PropertyCondition(.comparison(field: property, comparison, value))
-  }
-
-  @inlinable
-  static func isIn(_ property: PropertyReference, _ values: [FieldValue]) -> PropertyCondition {
-    PropertyCondition(.isIn(field: property, values))
-  }
-
-  @inlinable
-  static func match(_ property: PropertyReference, _ match: TextMatch) -> PropertyCondition {
-    PropertyCondition(.match(field: property, match))
-  }
-
-  @inlinable
-  static func contains(_ property: PropertyReference, _ value: FieldValue) -> PropertyCondition {
-    PropertyCondition(.contains(field: property, value))
   }
 
   /// A property compared with a value is a comparison, whichever comes first; all else is computed.
@@ -105,28 +90,30 @@ extension PropertyCondition {
 
   @usableFromInline
   static func both(_ one: PropertyCondition, _ other: PropertyCondition) -> PropertyCondition {
-    let depth = max(one.depth, other.depth)
-    let operandDepth = max(one.andDepth, other.andDepth)
-    if depth < pairDepthMax {
-      return nested(depth, .and([one.tree, other.tree]), and: operandDepth)
-    }
-    if depth == .max { return .tooDeep }
-    let gathered = GatheredTrees(one.tree, other.tree, isAnd: true)
-    let whole = operandDepth + (gathered.hasWholeList ? 2 : 0)
-    return nested(whole + 1, gathered.tree, and: whole)
+    joined(one, other, isAnd: true)
   }
 
   @usableFromInline
   static func either(_ one: PropertyCondition, _ other: PropertyCondition) -> PropertyCondition {
-    let depth = max(one.depth, other.depth)
-    let operandDepth = max(one.orDepth, other.orDepth)
-    if depth < pairDepthMax {
-      return nested(depth, .or([one.tree, other.tree]), or: operandDepth)
-    }
+    joined(one, other, isAnd: false)
+  }
+
+  private static func joined(
+    _ one: PropertyCondition, _ other: PropertyCondition, isAnd: Bool
+  ) -> PropertyCondition {
+    var depth = max(one.depth, other.depth)
+    var whole = isAnd ? max(one.andDepth, other.andDepth) : max(one.orDepth, other.orDepth)
     if depth == .max { return .tooDeep }
-    let gathered = GatheredTrees(one.tree, other.tree, isAnd: false)
-    let whole = operandDepth + (gathered.hasWholeList ? 2 : 0)
-    return nested(whole + 1, gathered.tree, or: whole)
+    let tree: Tree
+    if depth < pairDepthMax {
+      tree = isAnd ? .and([one.tree, other.tree]) : .or([one.tree, other.tree])
+    } else {
+      let gathered = GatheredTrees(one.tree, other.tree, isAnd: isAnd)
+      whole += gathered.hasWholeList ? 2 : 0
+      depth = whole + 1
+      tree = gathered.tree
+    }
+    return nested(depth, tree, and: isAnd ? whole : nil, or: isAnd ? nil : whole)
   }
 
   static func all(_ conditions: [PropertyCondition]) -> PropertyCondition {
@@ -194,18 +181,6 @@ private struct GatheredTrees {
   }
 }
 
-extension ConditionTree {
-  /// The number of levels to which it is nested.
-  fileprivate var depth: Int {
-    switch self {
-    case .comparison, .isIn, .match, .contains: 1
-    case .computed(let one, _, let other): 1 + max(one.depth, other.depth)
-    case .and(let operands), .or(let operands): 1 + (operands.map(\.depth).max() ?? 0)
-    case .not(let operand): 1 + operand.depth
-    }
-  }
-}
-
 // MARK: - Computed values
 
 /// A value that is computed of properties, and how deep it is nested.
@@ -213,7 +188,7 @@ extension ConditionTree {
 struct PropertyExpression: Hashable, Sendable {
   @usableFromInline typealias Tree = ExpressionTree<PropertyReference>
 
-  let tree: Tree
+  @usableFromInline let tree: Tree
   fileprivate let depth: Int
 
   private static var depthMax: Int { 50 }
@@ -221,6 +196,14 @@ struct PropertyExpression: Hashable, Sendable {
   private init(_ tree: Tree, depth: Int) {
     self.tree = tree
     self.depth = depth
+  }
+
+  /// Creates a computation of operands. One that is too deep is nothing, and is refused with the condition that has it.
+  @usableFromInline
+  init(_ tree: Tree, of one: PropertyExpression, _ other: PropertyExpression) {
+    let depth = max(one.depth, other.depth)
+    let isTooDeep = depth >= Self.depthMax
+    self.init(isTooDeep ? .negated(.value(.null)) : tree, depth: isTooDeep ? .max : depth + 1)
   }
 
   /// The property, if it is one and nothing else.
@@ -247,45 +230,6 @@ struct PropertyExpression: Hashable, Sendable {
   static func arithmetic(
     _ one: PropertyExpression, _ operation: FieldArithmetic, _ other: PropertyExpression
   ) -> PropertyExpression {
-    nested(max(one.depth, other.depth), .arithmetic(one.tree, operation, other.tree))
-  }
-
-  @usableFromInline
-  static func coalesced(
-    _ one: PropertyExpression, _ other: PropertyExpression
-  ) -> PropertyExpression {
-    nested(max(one.depth, other.depth), .coalesced(one.tree, other.tree))
-  }
-
-  @usableFromInline
-  static func negated(_ operand: PropertyExpression) -> PropertyExpression {
-    nested(operand.depth, .negated(operand.tree))
-  }
-
-  @usableFromInline
-  static func length(_ operand: PropertyExpression) -> PropertyExpression {
-    nested(operand.depth, .length(operand.tree))
-  }
-
-  @usableFromInline
-  static func lowercased(_ operand: PropertyExpression) -> PropertyExpression {
-    nested(operand.depth, .lowercased(operand.tree))
-  }
-
-  private static func nested(_ depth: Int, _ tree: @autoclosure () -> Tree) -> PropertyExpression {
-    // One that is too deep is nothing, and so is refused with the condition that has it.
-    guard depth < depthMax else { return PropertyExpression(.negated(.value(.null)), depth: .max) }
-    return PropertyExpression(tree(), depth: depth + 1)
-  }
-}
-
-extension ExpressionTree {
-  fileprivate var depth: Int {
-    switch self {
-    case .field, .value: 1
-    case .arithmetic(let one, _, let other), .coalesced(let one, let other):
-      1 + max(one.depth, other.depth)
-    case .negated(let operand), .length(let operand), .lowercased(let operand): 1 + operand.depth
-    }
+    PropertyExpression(.arithmetic(one.tree, operation, other.tree), of: one, other)
   }
 }

@@ -51,20 +51,13 @@ struct BoundOrder: Sendable {
   static func column(
     of field: FieldOrder, in layout: RowLayout
   ) throws(StoreError) -> KeyColumn {
-    guard let index = layout.index(named: field.field) else {
-      throw .invalidQuery(
-        record: layout.record.name, field: field.field, reason: "there is no such field")
-    }
+    let index = try layout.place(ofQueried: field.field)
     let column = layout.columns[index]
     guard column.field.type.canBeKey, let type = column.field.type.scalar else {
-      throw .invalidQuery(
-        record: layout.record.name, field: field.field,
-        reason: "values of \(column.field.type) have no order")
+      throw layout.queryRefusal(column, "values of \(column.field.type) have no order")
     }
     guard !field.isCaseInsensitive || type == .string else {
-      throw .invalidQuery(
-        record: layout.record.name, field: field.field,
-        reason: "values of \(column.field.type) have no case")
+      throw layout.queryRefusal(column, "values of \(column.field.type) have no case")
     }
     var form: KeyForm = []
     if column.place.nullBit != nil { form.insert(.isOptional) }
@@ -126,9 +119,8 @@ extension BoundOrder {
     given.isBackward = isBackward ?? false
     given.isByKeyInGroups = matched == columns.count
     let isWhole = given.partCount == parts.count
-    if matched == columns.count, isWhole || !isIndex, !given.isBackward {
-      given.extent = .all
-    } else if matched == columns.count, isWhole, !isIndex {
+    let isAll = isIndex ? isWhole && !given.isBackward : isWhole || !given.isBackward
+    if matched == columns.count, isAll {
       given.extent = .all
     } else if matched > 0 {
       given.extent = .groups

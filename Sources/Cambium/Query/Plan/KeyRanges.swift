@@ -197,10 +197,8 @@ extension KeyRangeBuilder {
   ) throws(StoreError) {
     switch term.demand {
     case .isNotNull, .isAny, .isLike: return
-    case .isAbove(let value, let orEqual):
-      try narrow(&range, value, column, behind: prefix, isAbove: true, orEqual: orEqual)
-    case .isBelow(let value, let orEqual):
-      try narrow(&range, value, column, behind: prefix, isAbove: false, orEqual: orEqual)
+    case .isBeyond(let value, let isAbove, let orEqual):
+      try narrow(&range, value, column, behind: prefix, isAbove: isAbove, orEqual: orEqual)
     case .hasPrefix(let text, _):
       guard var bytes = try encoded(.string(text), column) else { return }
       // The end of what is escaped is no part of what strings begin with.

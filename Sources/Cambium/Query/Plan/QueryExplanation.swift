@@ -119,14 +119,6 @@ extension QueryRunner {
 
   private func text(of access: QueryAccess) -> String {
     switch access {
-    case .rows(let ranges): text(of: KeySet.rows(ranges))
-    case .index(let place, let ranges): text(of: KeySet.index(place, ranges))
-    case .keys(let set): text(of: set)
-    }
-  }
-
-  private func text(of set: KeySet) -> String {
-    switch set {
     case .rows(let ranges): ranges == [.all] ? "all rows" : "rows" + text(of: ranges)
     case .index(let place, let ranges):
       "index \(record.indexes[place].layout.schema.name)"

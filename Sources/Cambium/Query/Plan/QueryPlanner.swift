@@ -160,12 +160,9 @@ extension QueryPlanner {
     let others = said.filter {
       !$0.said.isSubset(of: first.said) && !first.said.isSubset(of: $0.said)
     }
-    guard let second = others.min(by: { $0.estimate < $1.estimate }),
-      case .index(let place, let ranges) = first.access,
-      case .index(let otherPlace, let otherRanges) = second.access
-    else { return nil }
+    guard let second = others.min(by: { $0.estimate < $1.estimate }) else { return nil }
     return QueryCandidate(
-      access: .keys(.intersection([.index(place, ranges), .index(otherPlace, otherRanges)])),
+      access: .intersection([first.access, second.access]),
       said: first.said.union(second.said), given: byKey(planned),
       estimate: first.estimate + second.estimate)
   }
@@ -177,7 +174,7 @@ extension QueryPlanner {
     guard case .or(let alternatives) = planned.condition.conjuncts[conjunct],
       alternatives.count > 1, alternatives.count <= KeyRanges.most
     else { return nil }
-    var sets: [KeySet] = []
+    var sets: [QueryAccess] = []
     var estimate = 0
     var isAll = conjunct < ConjunctSet.most
     for alternative in alternatives {
@@ -186,15 +183,14 @@ extension QueryPlanner {
         query: FieldQuery(), need: .keysInAnyOrder, condition: condition, order: .byPrimaryKey,
         recordCount: planned.recordCount)
       guard let best = try bestSet(inner) else { return nil }
-      sets.append(best.set)
-      estimate += best.candidate.estimate
-      if best.candidate.said.count < condition.conjuncts.count { isAll = false }
+      sets.append(best.access)
+      estimate += best.estimate
+      if best.said.count < condition.conjuncts.count { isAll = false }
     }
     var said = ConjunctSet()
     if isAll { said.insert(conjunct) }
     return QueryCandidate(
-      access: .keys(.union(sets)), said: said,
-      given: byKey(planned), estimate: estimate)
+      access: .union(sets), said: said, given: byKey(planned), estimate: estimate)
   }
 
   /// Returns the order that keys in their own order give.
@@ -203,18 +199,15 @@ extension QueryPlanner {
   }
 
   /// The narrowest that says something.
-  private func bestSet(
-    _ planned: PlannedQuery
-  ) throws(StoreError) -> (candidate: QueryCandidate, set: KeySet)? {
-    var best: (candidate: QueryCandidate, set: KeySet)?
+  private func bestSet(_ planned: PlannedQuery) throws(StoreError) -> QueryCandidate? {
     let rows = try rowsCandidate(planned)
-    if !rows.said.isEmpty, case .rows(let ranges) = rows.access { best = (rows, .rows(ranges)) }
+    var best = rows.said.isEmpty ? nil : rows
     for place in record.indexes.indices {
-      guard let candidate = try indexCandidate(place, planned), !candidate.said.isEmpty,
-        case .index(_, let ranges) = candidate.access,
-        candidate.estimate < best?.candidate.estimate ?? .max
-      else { continue }
-      best = (candidate, .index(place, ranges))
+      if let candidate = try indexCandidate(place, planned), !candidate.said.isEmpty,
+        candidate.estimate < best?.estimate ?? .max
+      {
+        best = candidate
+      }
     }
     return best
   }
@@ -249,6 +242,144 @@ struct QueryCandidate {
 
   /// True if keys are found and put together first.
   var isOfKeys: Bool {
-    if case .keys = access { true } else { false }
+    switch access {
+    case .rows, .index: false
+    case .union, .intersection: true
+    }
   }
+}
+
+// MARK: - What a plan costs
+
+/// The approximate costs of steps in nanoseconds, as measured with a store that fits into memory. They serve only to
+/// compare plans.
+enum QueryCost {
+  static let scannedRow = 40.0
+  static let indexEntry = 40.0
+  /// A row of a primary key.
+  static let lookup = 400.0
+  static let sortedEntry = 120.0
+  static let seek = 700.0
+  /// The share of records that a conjunct keeps of which nothing is known.
+  static let keptShare = 0.3
+}
+
+extension QueryPlanner {
+  /// About which share of all records the query wants.
+  func keptShare(of candidates: [QueryCandidate], _ planned: PlannedQuery) -> Double {
+    let all = max(Double(planned.recordCount), 1)
+    var share = 1.0
+    for candidate in candidates {
+      if case .intersection = candidate.access { continue }
+      let unsaid = planned.condition.conjuncts.count - candidate.said.count
+      var kept = min(1, Double(candidate.estimate) / all)
+      for _ in 0..<min(unsaid, 8) { kept *= QueryCost.keptShare }
+      share = min(share, kept)
+    }
+    return share
+  }
+
+  func cost(
+    of candidate: QueryCandidate, _ planned: PlannedQuery, _ share: Double
+  ) -> Double {
+    let isExact = candidate.said.count == planned.condition.conjuncts.count
+    let wanted = share * Double(planned.recordCount)
+    var read = Double(candidate.estimate)
+    // Where entries come in order, as many are read as it takes.
+    if candidate.given.extent != .nothing, let limit = planned.query.limit {
+      let kept = isExact ? 1 : min(1, max(wanted, 1) / max(read, 1))
+      read = min(read, (Double(limit) + Double(planned.query.offset)) / max(kept, 1e-9))
+    }
+    let needsRows = !isExact || planned.need.needsRows
+    // Ranges are counted without being read.
+    if !needsRows, planned.isInAnyOrder, !candidate.isOfKeys { return QueryCost.seek }
+    let isSorted = candidate.given.extent == .all
+    var cost = QueryCost.seek
+    switch candidate.access {
+    case .rows: cost += read * QueryCost.scannedRow
+    case .index: cost += read * (QueryCost.indexEntry + (needsRows ? QueryCost.lookup : 0))
+    case .intersection:
+      cost += read * (QueryCost.indexEntry + QueryCost.sortedEntry)
+      cost += wanted * (needsRows ? QueryCost.lookup : 0)
+    case .union:
+      cost += read * (QueryCost.indexEntry + QueryCost.sortedEntry)
+      cost += read * (needsRows ? QueryCost.lookup : 0)
+    }
+    if !isSorted {
+      let sorted = isExact ? read : min(read, wanted)
+      let kept = planned.query.limit.map { min(Double($0), sorted) } ?? sorted
+      cost += sorted * QueryCost.sortedEntry + (needsRows ? kept * QueryCost.lookup : 0)
+    }
+    return cost
+  }
+}
+
+extension TreeAccess {
+  /// About how many entries a tree has in a range.
+  func estimatedCount(of range: KeyRange, in tree: TreeSlot) throws(StoreError) -> Int {
+    let high = range.high ?? KeyRange.highest
+    return try estimatedCount(from: range.low.rawSpan, upTo: high.rawSpan, in: tree)
+  }
+
+  /// Returns the number of entries that a tree has in a range.
+  ///
+  /// - Complexity: O(log count); O(count) for what a transaction that spills has changed.
+  func count(of range: KeyRange, in tree: TreeSlot) throws(StoreError) -> Int {
+    let end =
+      if let high = range.high { try rank(of: high.rawSpan, in: tree) } else {
+        try count(in: tree)
+      }
+    if range.low.isEmpty { return end }
+    return max(0, end - (try rank(of: range.low.rawSpan, in: tree)))
+  }
+}
+
+// MARK: - Plans
+
+/// The plan of one query.
+struct QueryPlan: Sendable {
+  var access: QueryAccess
+  /// The part of the condition that the access does not cover; nil if there is none.
+  var residual: RowCondition?
+  /// The uncovered part as the user wrote it, for explanations.
+  var unsaid: FieldCondition?
+  let order: BoundOrder
+  /// The part of the order that the access gives.
+  var given: GivenOrder
+  /// About how many entries are read: exact where the access is all of the condition.
+  var estimate: Int
+  /// In nanoseconds, to compare plans by.
+  var cost: Double
+  /// The values of parts that can have only one, in the access's tree.
+  var fixed: [FieldValue?] = []
+  /// True if the rows of the records are wanted.
+  let needsRows: Bool
+
+  /// True if the entries that are read are the records that are wanted, as many.
+  var isExact: Bool { residual == nil }
+}
+
+/// The trees in which records are searched.
+enum QueryAccess: Sendable {
+  /// Among the rows, by primary key.
+  case rows([KeyRange])
+  /// By an index, given by its place.
+  case index(Int, [KeyRange])
+  /// By the primary keys that any of these have. They are found first, and come in their order.
+  case union([QueryAccess])
+  /// By the primary keys that all of these have, likewise.
+  case intersection([QueryAccess])
+}
+
+/// The parts of the found records that a query needs.
+struct QueryNeed: Hashable, Sendable {
+  /// True if rows are wanted, and not only primary keys.
+  let needsRows: Bool
+  /// True if it matters in which order they come.
+  let isOrdered: Bool
+
+  static let records = QueryNeed(needsRows: true, isOrdered: true)
+  static let keys = QueryNeed(needsRows: false, isOrdered: true)
+  static let recordsInAnyOrder = QueryNeed(needsRows: true, isOrdered: false)
+  static let keysInAnyOrder = QueryNeed(needsRows: false, isOrdered: false)
 }

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// The computations of a condition on a row: steps that name the steps whose values they use.
 struct ComputedTerms: Sendable {
   fileprivate(set) var steps: [ComputedStep] = []
@@ -19,9 +21,9 @@ struct ComputedStep: BitwiseCopyable, Sendable {
   let one: UInt32
   let other: UInt32
 
-  enum Action: UInt8, BitwiseCopyable {
+  enum Action: Hashable, BitwiseCopyable {
     case field, constant
-    case plus, minus, times, divided, remainder
+    case arithmetic(FieldArithmetic)
     case negated, toDouble, toDecimal
     case characters, bytes, elements
     case lowercased, coalesced
@@ -111,8 +113,8 @@ extension ComputedTerms {
     switch step.action {
     case .constant: return constants[Int(step.one)]
     case .field: return try field(step, record)
-    case .plus, .minus, .times, .divided, .remainder:
-      return try value(step.one, record).combined(try value(step.other, record), step.action)
+    case .arithmetic(let operation):
+      return try value(step.one, record).combined(try value(step.other, record), operation)
     case .negated:
       return try value(step.one, record).negated
     case .toDouble:
@@ -197,5 +199,105 @@ extension RawSpan {
     guard isASCII else { return false }
     for offset in 0..<byteCount where load(offset, as: UInt8.self) == 0x0d { return false }
     return true
+  }
+}
+
+// MARK: - Arithmetic
+
+extension ComputedValue {
+  /// A constant, or what a key holds. Arrays, composites and blobs are null.
+  init(_ value: FieldValue) {
+    switch value {
+    case .null, .array, .composite, .blob: self = .null
+    case .boolean(let value): self = .integer(value ? 1 : 0)
+    case .integer(let value): self = .integer(Int128(value))
+    case .unsigned(let value): self = .integer(Int128(value))
+    case .float(let value): self = .double(Double(value))
+    case .double(let value): self = .double(value)
+    case .date(let value): self = .double(value.timeIntervalSinceReferenceDate)
+    case .decimal(let value): self = .decimal(DecimalParts(value))
+    case .string(let value): self = .bytes(Array(value.utf8))
+    case .url(let value): self = .bytes(Array(value.absoluteString.utf8))
+    case .data(let value): self = .bytes(Array(value))
+    case .uuid: self = .bytes(value.rowBytes(of: .uuid) ?? [])
+    }
+  }
+
+  /// Returns its order to another value: if one is null, that of null; nil if both are.
+  func order(to other: ComputedValue) -> RowTerm.Orders? {
+    switch (self, other) {
+    case (.null, .null): nil
+    case (.null, _), (_, .null): .null
+    case (.integer(let one), .integer(let other)): RowTerm.Orders(of: one, other)
+    case (.double(let one), .double(let other)): RowTerm.Orders(of: one, other)
+    case (.decimal(let one), .decimal(let other)): other.order(of: one)
+    case (.bytes(let one), .bytes(let other)):
+      RowTerm.Orders(sign: one.rawSpan.compare(other.rawSpan))
+    default: RowTerm.Orders.none
+    }
+  }
+
+  var negated: ComputedValue {
+    switch self {
+    case .integer(let value):
+      let (result, overflows) = Int128(0).subtractingReportingOverflow(value)
+      return overflows ? .null : .integer(result)
+    case .double(let value): return value.isFinite ? .double(-value) : .null
+    case .decimal(let value): return value.isNaN ? .null : .decimal(value.negated)
+    case .null, .bytes: return .null
+    }
+  }
+
+  /// Combines two values of one kind; earlier steps have made them so.
+  func combined(_ other: ComputedValue, _ operation: FieldArithmetic) -> ComputedValue {
+    switch (self, other) {
+    case (.integer(let one), .integer(let other)): Self.combined(one, other, operation)
+    case (.double(let one), .double(let other)): Self.combined(one, other, operation)
+    case (.decimal(let one), .decimal(let other)): Self.combined(one, other, operation)
+    default: .null
+    }
+  }
+
+  private static func combined(
+    _ one: Int128, _ other: Int128, _ operation: FieldArithmetic
+  ) -> ComputedValue {
+    let result: (partialValue: Int128, overflow: Bool) =
+      switch operation {
+      case .plus: one.addingReportingOverflow(other)
+      case .minus: one.subtractingReportingOverflow(other)
+      case .times: one.multipliedReportingOverflow(by: other)
+      case .divided: one.dividedReportingOverflow(by: other)
+      case .remainder: one.remainderReportingOverflow(dividingBy: other)
+      }
+    return result.overflow ? .null : .integer(result.partialValue)
+  }
+
+  private static func combined(
+    _ one: Double, _ other: Double, _ operation: FieldArithmetic
+  ) -> ComputedValue {
+    let result =
+      switch operation {
+      case .plus: one + other
+      case .minus: one - other
+      case .times: one * other
+      case .divided: one / other
+      case .remainder: one.truncatingRemainder(dividingBy: other)
+      }
+    return result.isFinite ? .double(result) : .null
+  }
+
+  private static func combined(
+    _ one: DecimalParts, _ other: DecimalParts, _ operation: FieldArithmetic
+  ) -> ComputedValue {
+    guard !one.isNaN, !other.isNaN else { return .null }
+    let result: DecimalParts? =
+      switch operation {
+      case .plus: .sum(one, other)
+      case .minus: .sum(one, other.negated)
+      case .times: .product(one, other)
+      case .divided: .quotient(one, other)
+      case .remainder: nil
+      }
+    return result.map { .decimal($0) } ?? .null
   }
 }

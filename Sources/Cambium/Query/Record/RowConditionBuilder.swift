@@ -51,12 +51,12 @@ struct RowConditionBuilder {
   private mutating func term(_ condition: FieldCondition) throws(StoreError) -> RowTerm? {
     switch condition {
     case .comparison(let name, let comparison, let value):
-      let column = try column(name)
+      let column = try layout.queriedColumn(name)
       return value == .null
         ? withNull(column, comparison) : try compare(column, comparison, value)
-    case .isIn(let name, let values): return try list(try column(name), values)
-    case .match(let name, let match): return try self.match(try column(name), match)
-    case .contains(let name, let value): return try element(try column(name), value)
+    case .isIn(let name, let values): return try list(try layout.queriedColumn(name), values)
+    case .match(let name, let match): return try self.match(try layout.queriedColumn(name), match)
+    case .contains(let name, let value): return try element(try layout.queriedColumn(name), value)
     case .computed(let one, let comparison, let other):
       let index = try operands.computed.add(one, comparison, other, in: layout)
       return RowTerm(
@@ -64,11 +64,6 @@ struct RowConditionBuilder {
         operand: UInt64(index))
     case .and, .or, .not: return nil
     }
-  }
-
-  private func column(_ name: String) throws(StoreError) -> Column {
-    guard let column = layout.column(named: name) else { throw layout.noSuchField(name) }
-    return column
   }
 
   private func withNull(
@@ -83,8 +78,21 @@ struct RowConditionBuilder {
 }
 
 extension RowLayout {
-  func noSuchField(_ name: String) -> StoreError {
-    .invalidQuery(record: record.name, field: name, reason: "there is no such field")
+  /// Returns the place among the columns of a field that a query names.
+  ///
+  /// - Throws: `.invalidQuery` if there is none.
+  func place(ofQueried name: String) throws(StoreError) -> Int {
+    guard let place = index(named: name) else {
+      throw .invalidQuery(record: record.name, field: name, reason: "there is no such field")
+    }
+    return place
+  }
+
+  /// Returns the column of a field that a query names.
+  ///
+  /// - Throws: `.invalidQuery` if there is none.
+  func queriedColumn(_ name: String) throws(StoreError) -> Column {
+    columns[try place(ofQueried: name)]
   }
 }
 
@@ -223,5 +231,140 @@ extension RowConditionBuilder {
 
   static func word(_ bytes: [UInt8]) -> UInt64 {
     bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+// MARK: - Lists, texts and elements of arrays
+
+extension RowConditionBuilder {
+  mutating func list(
+    _ column: Column, _ values: [FieldValue]
+  ) throws(StoreError) -> RowTerm? {
+    guard column.field.type != .composite || values.allSatisfy({ $0 == .null }) else {
+      throw layout.queryRefusal(column, "composites have no values to be in a list")
+    }
+    var orders: RowTerm.Orders = []
+    var found: [FieldValue] = []
+    for value in values {
+      if value == .null {
+        orders.insert(.null)
+      } else {
+        let value = try converted(value, column)
+        if !value.isNaN { found.append(value) }
+      }
+    }
+    if found.isEmpty { return orders.isEmpty ? nil : RowTerm(.isThere, orders, at: column.place) }
+    orders.insert(.same)
+    return try list(column, found, orders)
+  }
+
+  mutating func list(
+    _ column: Column, _ values: [FieldValue], _ orders: RowTerm.Orders
+  ) throws(StoreError) -> RowTerm {
+    let operand = UInt64(operands.lists.count)
+    guard let type = column.field.type.scalar else {
+      operands.lists.append(
+        RowList(bytes: values.map { $0.rowBytes(of: column.field.type) ?? [] }))
+      return RowTerm(.bytesInList, orders, at: column.place, operand: operand)
+    }
+    if column.place.kind == .key {
+      let part = layout.key.columns[column.place.index]
+      var keys: [[UInt8]] = []
+      for value in values { keys.append(try keyBytes(value, part)) }
+      let isWord = keyAction(part) != .keyBytes
+      operands.lists.append(
+        isWord ? RowList(words: keys.map { Self.word($0) }) : RowList(bytes: keys))
+      return RowTerm(
+        isWord ? .keyWordInList : .keyBytesInList, orders, type: type, at: column.place,
+        keyOffset: keyOffset(part), isRaw: isRaw(part), operand: operand)
+    }
+    let (list, action) = Self.list(values, of: type)
+    operands.lists.append(list)
+    return RowTerm(action, orders, type: type, at: column.place, operand: operand)
+  }
+
+  private static func list(
+    _ values: [FieldValue], of type: ScalarType
+  ) -> (RowList, RowTerm.Action) {
+    if type == .decimal {
+      let decimals = values.compactMap { value in
+        if case .decimal(let value) = value { DecimalParts(value) } else { nil }
+      }
+      return (RowList(decimals: decimals), .decimalInList)
+    }
+    if type.keyWidth == 0 || type == .uuid {
+      return (RowList(bytes: values.map { type.swiftType.rowBytes(of: $0) ?? [] }), .bytesInList)
+    }
+    return (RowList(words: values.compactMap { $0.word }), .wordInList)
+  }
+
+  mutating func match(
+    _ column: Column, _ match: TextMatch
+  ) throws(StoreError) -> RowTerm? {
+    if case .array = column.field.type, match.kind == .contains, match.options.isEmpty {
+      return try element(column, .string(match.text))
+    }
+    guard let type = column.field.type.scalar, type == .string || type == .url else {
+      throw layout.queryRefusal(column, "\(column.field.type) has no text to be matched")
+    }
+    if match.options.isEmpty, column.place.kind == .variable {
+      let bytes = Array(match.text.utf8)
+      if match.kind == .prefix {
+        return RowTerm(.prefix, .same, type: type, at: column.place, operand: keep(bytes))
+      }
+      if match.kind == .equals {
+        return RowTerm(.bytes, .same, type: type, at: column.place, operand: keep(bytes))
+      }
+    }
+    operands.matchers.append(TextMatcher(match))
+    let operand = UInt64(operands.matchers.count - 1)
+    guard column.place.kind == .key else {
+      return RowTerm(.match, .same, type: type, at: column.place, operand: operand)
+    }
+    let part = layout.key.columns[column.place.index]
+    return RowTerm(
+      .keyMatch, .same, type: type, at: column.place, keyOffset: keyOffset(part),
+      isRaw: isRaw(part), operand: operand)
+  }
+
+  mutating func element(
+    _ column: Column, _ value: FieldValue
+  ) throws(StoreError) -> RowTerm? {
+    guard case .array(let type) = column.field.type else {
+      throw layout.queryRefusal(column, "\(column.field.type) has no elements")
+    }
+    if value == .null { return nil }
+    guard let value = value.compared(as: .scalar(type)), let term = ElementTerm(value, of: type)
+    else { throw layout.queryRefusal(column, "its elements cannot be compared with \(value)") }
+    operands.elements.append(term)
+    return RowTerm(
+      .element, .same, at: column.place, operand: UInt64(operands.elements.count - 1))
+  }
+}
+
+extension FieldValue {
+  /// The word of the value, as of `RowReader.word`.
+  fileprivate var word: UInt64? {
+    switch self {
+    case .boolean(let value): value ? 1 : 0
+    case .integer(let value): UInt64(bitPattern: value)
+    case .unsigned(let value): value
+    case .float(let value): UInt64(value.keyBits)
+    case .double(let value): value.keyBits
+    case .date(let value): value.timeIntervalSinceReferenceDate.keyBits
+    default: nil
+    }
+  }
+
+  /// Converts the value as `converted` does; a string in the form of ISO 8601 is also a date, and a double without a
+  /// fraction an integer.
+  func compared(as type: ColumnType) -> FieldValue? {
+    if let converted = converted(to: type) { return converted }
+    switch self {
+    case .string(let text) where type == .date: return Date(iso: text).map { .date($0) }
+    case .double(let value):
+      return Int64(exactly: value).flatMap { FieldValue.integer($0).converted(to: type) }
+    default: return nil
+    }
   }
 }

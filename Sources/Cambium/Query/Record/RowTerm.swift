@@ -296,3 +296,134 @@ extension RowTerm {
     return try matches(Array(text.utf8).rawSpan, matcher, record) ? .same : .none
   }
 }
+
+// MARK: - Reading
+
+extension RowReader {
+  /// A number that sorts as the value of a fixed column does; nil for what is not a number.
+  func word(_ type: ScalarType, at offset: Int) throws(StoreError) -> UInt64? {
+    switch type {
+    case .boolean: return try boolean(offset) ? 1 : 0
+    case .float:
+      let value = float(offset)
+      return value.isNaN ? nil : UInt64(value.keyBits)
+    case .double, .date:
+      let value = double(offset)
+      return value.isNaN ? nil : value.keyBits
+    default: return row.integer(type, at: offset).map { UInt64(truncatingIfNeeded: $0) }
+    }
+  }
+
+  /// Returns the offset of a part of the key.
+  func keyOffset(of part: Int, _ parts: [KeySkip]) throws(StoreError) -> Int {
+    var offset = 0
+    for index in 0..<part {
+      guard let count = parts[index].length(in: key, from: offset) else { throw keyEnds }
+      offset += count
+    }
+    return offset
+  }
+
+  var keyEnds: StoreError { fault(.keyParts, "it ends within a part") }
+  var notADecimal: StoreError { fault(.rowValues, "a decimal is none, or not reduced") }
+}
+
+/// The way in which a part of a key that is not the last is skipped.
+enum KeySkip: BitwiseCopyable, Sendable {
+  case fixed(Int)
+  /// Bytes behind which an end is marked, each turned by a mask.
+  case run(UInt8)
+  case decimal(UInt8)
+
+  init(_ column: KeyColumn) {
+    let mask: UInt8 = column.form.contains(.isDescending) ? 0xff : 0
+    if let width = column.type.fixedWidth {
+      self = .fixed(width)
+    } else {
+      self = column.type == .decimal ? .decimal(mask) : .run(mask)
+    }
+  }
+
+  /// Returns the number of bytes that the part takes from `start` on; nil if it does not end.
+  func length(in key: RawSpan, from start: Int) -> Int? {
+    switch self {
+    case .fixed(let width): return start + width <= key.byteCount ? width : nil
+    case .decimal(let mask): return DecimalParts.keyLength(in: key, from: start, mask: mask)
+    case .run(let mask):
+      var offset = start
+      while offset + 1 < key.byteCount {
+        if key.load(offset, as: UInt8.self) == mask {
+          if key.load(offset + 1, as: UInt8.self) == mask { return offset + 2 - start }
+          offset += 1
+        }
+        offset += 1
+      }
+      return nil
+    }
+  }
+}
+
+// MARK: - The first term
+
+/// The first question of a condition, where a row that fails it is rejected, and it is asked of a number of fixed
+/// width: then it can be asked of bytes that nothing else is known of.
+///
+/// Where most rows are passed by, most are passed by with no more than this.
+struct QuickTerm: BitwiseCopyable, Sendable {
+  private let term: RowTerm
+  /// The least length of a row that has the number.
+  private let lengthMin: Int
+  /// The offset of the byte with the number's null bit.
+  private let nullOffset: Int
+  private let nullMask: UInt8
+
+  /// Fails if the question has to be asked of a whole record.
+  init?(_ term: RowTerm, _ layout: RowLayout) {
+    guard term.onFalse == RowTerm.reject, term.action == .number else { return nil }
+    self.term = term
+    lengthMin = layout.fixedEnd
+    let bit = term.nullBitIndex
+    nullOffset = RowLayout.nullsOffset + (bit ?? 0) / 8
+    nullMask = bit.map { 1 << UInt8($0 % 8) } ?? 0
+  }
+
+  /// Creates the question whether a row can come at a place in an order, or before it.
+  ///
+  /// - Parameter value: What the record at that place has in the column.
+  /// - Returns: nil where that has to be asked of a whole record.
+  init?(notBehind value: FieldValue, _ column: KeyColumn, _ layout: RowLayout) {
+    guard column.place.kind == .fixed, let operand = value.fixedNumber(of: column.type)
+    else { return nil }
+    // Null comes first and not a number last, or the other way round.
+    let orders: RowTerm.Orders =
+      column.form.contains(.isDescending) ? [.greater, .same, .none] : [.less, .same, .null]
+    let term = RowTerm(.number, orders, type: column.type, at: column.place, operand: operand)
+    self.init(term.followed(onTrue: RowTerm.accept, onFalse: RowTerm.reject), layout)
+  }
+
+  /// Returns true if no record of the row meets the condition. False also where the row may be damaged.
+  @inline(__always)
+  func rejects(_ row: RawSpan) -> Bool {
+    guard row.byteCount >= lengthMin, row.load(0, as: UInt8.self) <= RowFlags.endWidthMax else {
+      return false
+    }
+    if row.load(nullOffset, as: UInt8.self) & nullMask != 0 { return !term.orders.has(.null) }
+    return !term.orders.has(term.orderOfFixedNumber(in: row))
+  }
+}
+
+extension FieldValue {
+  /// The operand that asks for the value in columns of a type; nil if that is no number of fixed width.
+  fileprivate func fixedNumber(of type: ScalarType) -> UInt64? {
+    switch (type, self) {
+    case (.float, .float(let value)) where !value.isNaN: return Double(value).bitPattern
+    case (.double, .double(let value)) where !value.isNaN: return value.bitPattern
+    case (.date, .date(let value)):
+      let seconds = value.timeIntervalSinceReferenceDate
+      return seconds.isNaN ? nil : seconds.bitPattern
+    case (_, .integer(let value)) where type.isInteger: return UInt64(bitPattern: value)
+    case (_, .unsigned(let value)) where type.isInteger: return value
+    default: return nil
+    }
+  }
+}

@@ -178,8 +178,6 @@ struct LikePattern: Sendable {
     case prefix(String)
     /// They are some of those that begin so.
     case part(String)
-
-    var isPart: Bool { if case .part = self { true } else { false } }
   }
 
   static func start(of text: String) -> Start {

@@ -1,3 +1,55 @@
+/// Answers queries on the records of one type, in one state.
+struct QueryRunner {
+  let record: Entity
+  let trees: TreeAccess
+
+  /// The records of a query.
+  ///
+  /// - Throws: `.invalidQuery` where the query cannot be for the record, `.noSuchRecord` where the one to come
+  ///   after is not there, `.corrupt`, `.io`, `.sortTooLarge`.
+  func find(
+    _ query: FieldQuery, for need: QueryNeed = .records
+  ) throws(StoreError) -> FoundRecords {
+    let encoder = KeyEncoder()
+    let plan = try QueryPlanner(record, in: trees, encoder).plan(query, for: need)
+    return try FoundRecords(plan, query, of: record, in: trees, encoder)
+  }
+
+  /// Returns the number of records of a query; with `most`, counting stops there.
+  ///
+  /// - Complexity: O(log records) where ranges of keys say all of the condition; otherwise linear in the
+  ///   entries that are read.
+  /// - Throws: as `find`.
+  func count(_ query: FieldQuery, upTo most: Int = .max) throws(StoreError) -> Int {
+    var wanted = query
+    wanted.limit = min(query.limit ?? most, most)
+    let plan = try QueryPlanner(record, in: trees).plan(query.uncounted, for: .keysInAnyOrder)
+    if plan.isExact, query.after == nil, let count = try count(of: plan.access) {
+      return min(max(0, count - query.offset), wanted.limit ?? .max)
+    }
+    let found = try FoundRecords(plan, query.uncounted, of: record, in: trees)
+    let end = wanted.foundCount ?? .max
+    var count = 0
+    while count < end, try found.next() { count += 1 }
+    return max(0, count - query.offset)
+  }
+
+  /// Nil for what has to be found to be counted.
+  private func count(of access: QueryAccess) throws(StoreError) -> Int? {
+    switch access {
+    case .rows(let ranges): try count(of: ranges, in: record.rows)
+    case .index(let place, let ranges): try count(of: ranges, in: record.indexes[place].slot)
+    case .union, .intersection: nil
+    }
+  }
+
+  private func count(of ranges: [KeyRange], in tree: TreeSlot) throws(StoreError) -> Int {
+    var count = 0
+    for range in ranges { count += try trees.count(of: range, in: tree) }
+    return count
+  }
+}
+
 /// The records of a query, one after the other, as a plan finds them.
 ///
 /// Those that come in order are read as they are asked for, in constant memory. What has to be sorted is
@@ -238,11 +290,7 @@ extension FoundRecords {
   /// - Throws: as `next`; `.invalidQuery` where the field's values are no numbers.
   func sum(of field: String) throws(StoreError) -> FieldSum {
     let layout = layout
-    guard let column = layout.column(named: field) else {
-      throw .invalidQuery(
-        record: layout.record.name, field: field, reason: "there is no such field")
-    }
-    var sum = try FieldSum(of: column, in: layout)
+    var sum = try FieldSum(of: try layout.queriedColumn(field), in: layout)
     _ = try next { row throws(StoreError) in
       if !sum.addFixed(row) { try sum.add(try RowReader(key: key, row: row, layout: layout)) }
       return false

@@ -83,7 +83,9 @@ extension RecordOrder {
       unsafe startKey = key
       unsafe startRow = row
     case .key(let parts):
-      unsafe startKey = try primaryKey(parts)
+      let encoder = encoder
+      try encoder.encode(primaryKey: parts, of: record)
+      unsafe startKey = encoder.key.array()
       if !columns.columns.isEmpty { try findRow(in: trees) }
     }
     guard !columns.columns.isEmpty else {
@@ -95,12 +97,6 @@ extension RecordOrder {
     try columns.encode(
       try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout), to: encoder)
     unsafe start = encoder.key.array()
-  }
-
-  private func primaryKey(_ parts: [FieldValue]) throws(StoreError) -> [UInt8] {
-    let encoder = encoder
-    try encoder.encode(primaryKey: parts, of: record)
-    return encoder.key.array()
   }
 
   private func findRow(in trees: TreeAccess) throws(StoreError) {

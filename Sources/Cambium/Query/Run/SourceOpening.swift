@@ -40,9 +40,9 @@ struct SourceOpening {
       return .index(
         IndexSource(
           entries, index.layout, plan.residual, found, layout, wantedCount: wantedCount))
-    case .keys(let set):
+    case .union, .intersection:
       var entryCount = 0
-      let keys = try set.find(of: record, in: trees, &entryCount)
+      let keys = try plan.access.find(of: record, in: trees, &entryCount)
       let source = KeySource(
         keys, plan.residual, FoundRow(of: record, in: trees), isChanging: trees.isChanging,
         entryCount: entryCount)

@@ -26,16 +26,6 @@ extension WriteTransaction {
     try delete(Query(where: condition))
   }
 
-  /// Deletes the records that meet a condition that a closure makes of the fields.
-  ///
-  /// - Throws: as `delete(_:)` of a query.
-  @discardableResult @_disfavoredOverload
-  public mutating func delete<Subject: Record>(
-    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
-  ) throws -> Int {
-    try delete(type.where(condition))
-  }
-
   /// Changes the records of a query. The records are determined before the first one is changed.
   ///
   /// ```swift
@@ -83,17 +73,6 @@ extension WriteTransaction {
     onConflict policy: ConflictPolicy = .refuse, set change: (inout Subject) throws -> Void
   ) throws -> Int {
     try update(Query(where: condition), onConflict: policy, set: change)
-  }
-
-  /// Changes the records that meet a condition that a closure makes of the fields.
-  ///
-  /// - Throws: as `update(_:onConflict:set:)`.
-  @discardableResult @_disfavoredOverload
-  public mutating func update<Subject: Record>(
-    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>,
-    onConflict policy: ConflictPolicy = .refuse, set change: (inout Subject) throws -> Void
-  ) throws -> Int {
-    try update(type.where(condition), onConflict: policy, set: change)
   }
 
   /// The primary keys of a query's records, before anything changes.
@@ -157,17 +136,6 @@ extension PersistentStore {
     try delete(Query(where: condition), durability: durability)
   }
 
-  /// Deletes the records that meet a condition that a closure makes of the fields, in a transaction of its own.
-  ///
-  /// - Throws: as `delete(_:durability:)` of a query.
-  @discardableResult @_disfavoredOverload
-  public func delete<Subject: Record>(
-    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>,
-    durability: Durability? = nil
-  ) throws -> Int {
-    try delete(type.where(condition), durability: durability)
-  }
-
   /// Deletes all records of a type, in a transaction of its own.
   ///
   /// - Throws: as `write` and `WriteTransaction.deleteAll(_:)`.
@@ -207,18 +175,6 @@ extension PersistentStore {
     set change: (inout Subject) throws -> Void
   ) throws -> Int {
     try update(Query(where: condition), onConflict: policy, durability: durability, set: change)
-  }
-
-  /// Changes the records that meet a condition that a closure makes of the fields, in a transaction of its own.
-  ///
-  /// - Throws: as `update(_:onConflict:durability:set:)`.
-  @discardableResult @_disfavoredOverload
-  public func update<Subject: Record>(
-    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>,
-    onConflict policy: ConflictPolicy = .refuse, durability: Durability? = nil,
-    set change: (inout Subject) throws -> Void
-  ) throws -> Int {
-    try update(type.where(condition), onConflict: policy, durability: durability, set: change)
   }
 
   /// Adds records, in a transaction of its own. There must be none with the primary key of any.

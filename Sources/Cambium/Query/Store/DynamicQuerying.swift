@@ -10,7 +10,7 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the query does not fit the record, `.sortTooLarge`,
   ///   `.corrupt`, `.io`, `.closed`.
   public func fetch(
-    record name: String, where condition: FieldCondition?, sortedBy order: [FieldOrder] = [],
+    record name: String, where condition: FieldCondition? = nil, sortedBy order: [FieldOrder] = [],
     limit: Int? = nil, offset: Int = 0, fields: [String]? = nil
   ) throws(StoreError) -> [DynamicRecord] {
     let query = FieldQuery(condition: condition, order: order, limit: limit, offset: offset)
@@ -23,10 +23,11 @@ extension RecordReading where Self: ~Copyable {
   /// Calls `body` with each record of the type stored as `name` that meets a condition, in constant memory unless the
   /// records have to be sorted.
   ///
-  /// - Parameter stringsAsBlobs: As for `forEach(record:stringsAsBlobs:_:)`.
+  /// - Parameter stringsAsBlobs: Whether a string that lies outside its row, as those of external fields do above their
+  ///   threshold, comes as a blob with the bytes of its UTF-8, so that it can be read in pieces.
   /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`, and what `body` throws, which ends it.
   public func forEach(
-    record name: String, where condition: FieldCondition?, sortedBy order: [FieldOrder] = [],
+    record name: String, where condition: FieldCondition? = nil, sortedBy order: [FieldOrder] = [],
     limit: Int? = nil, offset: Int = 0, fields: [String]? = nil, stringsAsBlobs: Bool = false,
     _ body: (DynamicRecord) throws -> Void
   ) throws {
@@ -35,28 +36,25 @@ extension RecordReading where Self: ~Copyable {
     while let record = try found.next(stringsAsBlobs: stringsAsBlobs) { try body(record) }
   }
 
-  /// Returns the number of records of the type stored as `name` that meet a condition.
+  /// Returns the number of records of the type stored as `name` that meet a condition; of all without one, in constant
+  /// time.
   ///
   /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`.
-  public func count(record name: String, where condition: FieldCondition) throws(StoreError) -> Int
-  {
-    let reader = try recordReader()
-    let record = try reader.entities.entity(named: name)
-    return try QueryRunner(record: record, trees: reader.trees)
-      .count(FieldQuery(condition: condition))
+  public func count(
+    record name: String, where condition: FieldCondition? = nil
+  ) throws(StoreError) -> Int {
+    try recordReader().runner(ofRecord: name).count(FieldQuery(condition: condition))
   }
 
   /// Explains how a query of the type stored as `name` is run.
   ///
   /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`.
   public func explain(
-    record name: String, where condition: FieldCondition?, sortedBy order: [FieldOrder] = [],
+    record name: String, where condition: FieldCondition? = nil, sortedBy order: [FieldOrder] = [],
     limit: Int? = nil, offset: Int = 0, running: Bool = false
   ) throws(StoreError) -> QueryExplanation {
-    let reader = try recordReader()
-    let record = try reader.entities.entity(named: name)
     let query = FieldQuery(condition: condition, order: order, limit: limit, offset: offset)
-    return try QueryRunner(record: record, trees: reader.trees).explain(query, running: running)
+    return try recordReader().runner(ofRecord: name).explain(query, running: running)
   }
 }
 
@@ -70,10 +68,15 @@ private struct FoundDynamicRecords {
   init(
     _ query: FieldQuery, of name: String, _ fields: [String]?, in reader: RecordReader
   ) throws(StoreError) {
-    let record = try reader.entities.entity(named: name)
-    layout = record.layout
-    columns = try fields.map { fields throws(StoreError) in try record.layout.places(of: fields) }
-    found = try QueryRunner(record: record, trees: reader.trees).find(query)
+    let runner = try reader.runner(ofRecord: name)
+    let layout = runner.record.layout
+    self.layout = layout
+    columns = try fields.map { fields throws(StoreError) in
+      var columns: [Int] = []
+      for field in fields { columns.append(try layout.place(ofQueried: field)) }
+      return columns
+    }
+    found = try runner.find(query)
   }
 
   func next(stringsAsBlobs: Bool = false) throws(StoreError) -> DynamicRecord? {
@@ -82,20 +85,6 @@ private struct FoundDynamicRecords {
       key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
     guard let columns else { return try DynamicRecord(row, stringsAsBlobs: stringsAsBlobs) }
     return try DynamicRecord(row, only: columns, stringsAsBlobs)
-  }
-}
-
-extension RowLayout {
-  /// The places of fields in the columns.
-  fileprivate func places(of fields: [String]) throws(StoreError) -> [Int] {
-    var places: [Int] = []
-    for field in fields {
-      guard let place = index(named: field) else {
-        throw .invalidQuery(record: record.name, field: field, reason: "there is no such field")
-      }
-      places.append(place)
-    }
-    return places
   }
 }
 

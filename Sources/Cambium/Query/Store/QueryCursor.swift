@@ -54,6 +54,19 @@ extension RecordReader {
     if let record { resolved.after = try type.place(of: record) }
     return try QueryRunner(record: type, trees: trees).find(resolved, for: need)
   }
+
+  /// Returns what runs a query, and the query by the stored names of its fields.
+  func runner<Subject: Record>(
+    of query: Query<Subject>
+  ) throws(StoreError) -> (QueryRunner, FieldQuery) {
+    let type = try entities.type(Subject.self)
+    return (QueryRunner(record: type, trees: trees), try query.resolved(in: type))
+  }
+
+  /// Returns what runs queries of the record with a stored name.
+  func runner(ofRecord name: String) throws(StoreError) -> QueryRunner {
+    QueryRunner(record: try entities.entity(named: name), trees: trees)
+  }
 }
 
 extension RecordType {
@@ -72,32 +85,18 @@ extension RecordType {
 /// Each iterator reads one state: of a store the newest when the loop begins, of a snapshot its own. It waits only for
 /// pages to be read, and ends when the task is cancelled. To receive later changes, observe the query.
 public struct QueryRecords<Subject: Record>: AsyncSequence, Sendable {
-  public typealias Element = Subject
+  fileprivate let begin: @Sendable () throws -> QueryCursor<Subject>
 
-  private let query: Query<Subject>
-  private let reader: @Sendable () throws(StoreError) -> RecordReader
-
-  init(_ query: Query<Subject>, _ reader: @escaping @Sendable () throws(StoreError) -> RecordReader)
-  {
-    self.query = query
-    self.reader = reader
-  }
-
-  public func makeAsyncIterator() -> Iterator { Iterator(query: query, reader: reader) }
+  public func makeAsyncIterator() -> Iterator { Iterator(begin: begin) }
 
   public struct Iterator: AsyncIteratorProtocol {
-    private enum Place {
-      case before(Query<Subject>, @Sendable () throws(StoreError) -> RecordReader)
-      case on(QueryCursor<Subject>)
-      case behind
-    }
+    /// Nil once the iteration has begun.
+    fileprivate var begin: (@Sendable () throws -> QueryCursor<Subject>)?
+    /// Nil before the first record, and after the last.
+    private var cursor: QueryCursor<Subject>?
 
-    private var place: Place
-
-    fileprivate init(
-      query: Query<Subject>, reader: @escaping @Sendable () throws(StoreError) -> RecordReader
-    ) {
-      place = .before(query, reader)
+    fileprivate init(begin: @escaping @Sendable () throws -> QueryCursor<Subject>) {
+      self.begin = begin
     }
 
     /// Returns the next record; nil after the last, after an error, and if the task is cancelled.
@@ -107,23 +106,11 @@ public struct QueryRecords<Subject: Record>: AsyncSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> Subject? {
-      let cursor: QueryCursor<Subject>
-      switch place {
-      case .before(let query, let reader): cursor = try begin(query, reader)
-      case .on(let present): cursor = present
-      case .behind: return nil
-      }
-      place = .behind
-      guard !Task.isCancelled, let record = try cursor.next() else { return nil }
-      place = .on(cursor)
+      let present = try begin.take().map { begin in try begin() } ?? cursor
+      cursor = nil
+      guard let present, !Task.isCancelled, let record = try present.next() else { return nil }
+      cursor = present
       return record
-    }
-
-    private mutating func begin(
-      _ query: Query<Subject>, _ reader: @Sendable () throws(StoreError) -> RecordReader
-    ) throws(StoreError) -> QueryCursor<Subject> {
-      place = .behind
-      return try reader().cursor(query, after: nil)
     }
   }
 }
@@ -135,13 +122,13 @@ extension PersistentStore {
   /// for try await person in store.records(adults) { … }
   /// ```
   public func records<Subject: Record>(_ query: Query<Subject>) -> QueryRecords<Subject> {
-    QueryRecords(query) { () throws(StoreError) in try self.recordReader() }
+    QueryRecords { try self.cursor(query) }
   }
 }
 
 extension StoreSnapshot {
   /// Returns the records of a query as an asynchronous sequence.
   public func records<Subject: Record>(_ query: Query<Subject>) -> QueryRecords<Subject> {
-    QueryRecords(query) { self.recordReader() }
+    QueryRecords { try self.cursor(query) }
   }
 }

@@ -35,16 +35,6 @@ extension RecordReading where Self: ~Copyable {
     try fetch(Query(where: condition))
   }
 
-  /// Returns the records that meet a condition that a closure makes of the fields: `{ $0.age >= 18 }`.
-  ///
-  /// - Throws: as `fetch(_:where:)` of a condition.
-  @inlinable @_disfavoredOverload
-  public func fetch<Subject: Record>(
-    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
-  ) throws -> [Subject] {
-    try fetch(type.where(condition))
-  }
-
   /// Returns the first record of a query; nil if there is none.
   ///
   /// - Throws: as `fetch(_:after:)`.
@@ -63,16 +53,6 @@ extension RecordReading where Self: ~Copyable {
     _ type: Subject.Type, where condition: Condition<Subject>
   ) throws -> Subject? {
     try first(Query(where: condition))
-  }
-
-  /// Returns the first record that meets a condition that a closure makes of the fields; nil if none does.
-  ///
-  /// - Throws: as `first(_:where:)` of a condition.
-  @inlinable @_disfavoredOverload
-  public func first<Subject: Record>(
-    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
-  ) throws -> Subject? {
-    try first(type.where(condition))
   }
 }
 
@@ -126,10 +106,8 @@ extension RecordReading where Self: ~Copyable {
   /// - Complexity: O(log records) if ranges of an index or of the primary key are all of the condition.
   /// - Throws: as `fetch(_:after:)`.
   public func count<Subject: Record>(_ query: Query<Subject>) throws(StoreError) -> Int {
-    let reader = try recordReader()
-    let type = try reader.entities.type(Subject.self)
-    return try QueryRunner(record: type, trees: reader.trees)
-      .count(try query.resolved(in: type))
+    let (runner, query) = try recordReader().runner(of: query)
+    return try runner.count(query)
   }
 
   /// Returns the number of records that meet a condition.
@@ -141,44 +119,13 @@ extension RecordReading where Self: ~Copyable {
     try count(Query(where: condition))
   }
 
-  /// Returns the number of records that meet a condition that a closure makes of the fields.
-  ///
-  /// - Throws: as `count(_:where:)` of a condition.
-  @_disfavoredOverload
-  public func count<Subject: Record>(
-    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
-  ) throws(StoreError) -> Int {
-    try count(type.where(condition))
-  }
-
   /// Returns true if a query has any record.
   ///
   /// - Complexity: that of finding one.
   /// - Throws: as `count(_:)`.
   public func contains<Subject: Record>(_ query: Query<Subject>) throws(StoreError) -> Bool {
-    let reader = try recordReader()
-    let type = try reader.entities.type(Subject.self)
-    return try QueryRunner(record: type, trees: reader.trees)
-      .count(try query.resolved(in: type), upTo: 1) > 0
-  }
-
-  /// Returns true if any record meets a condition.
-  ///
-  /// - Throws: as `count(_:)`.
-  public func contains<Subject: Record>(
-    _ type: Subject.Type, where condition: Condition<Subject>
-  ) throws(StoreError) -> Bool {
-    try contains(Query(where: condition))
-  }
-
-  /// Returns true if any record meets a condition that a closure makes of the fields.
-  ///
-  /// - Throws: as `contains(_:where:)` of a condition.
-  @_disfavoredOverload
-  public func contains<Subject: Record>(
-    _ type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
-  ) throws(StoreError) -> Bool {
-    try contains(type.where(condition))
+    let (runner, query) = try recordReader().runner(of: query)
+    return try runner.count(query, upTo: 1) > 0
   }
 
   /// Returns the primary keys of a query's records, each as the values of its parts. Rows are read only if the condition
@@ -223,9 +170,7 @@ extension RecordReading where Self: ~Copyable {
   public func explain<Subject: Record>(
     _ query: Query<Subject>, running: Bool = false
   ) throws(StoreError) -> QueryExplanation {
-    let reader = try recordReader()
-    let type = try reader.entities.type(Subject.self)
-    return try QueryRunner(record: type, trees: reader.trees)
-      .explain(try query.resolved(in: type), running: running)
+    let (runner, query) = try recordReader().runner(of: query)
+    return try runner.explain(query, running: running)
   }
 }

@@ -1,3 +1,40 @@
+internal import FoundationEssentials
+
+extension FieldCondition {
+  /// Parses a condition, such as `age >= 18 && name beginswith "A"`.
+  ///
+  /// - Comparisons `== != < <= > >=` of fields (`address.street`; other names between backticks), values, and expressions
+  ///   of them with `+ - * / % ??`, `length(…)` and `lowercased(…)`; `is null`, `is not null`.
+  /// - `age in [1, 2]`, `age between 1 and 5`, `tags has "x"`.
+  /// - `name beginswith "A"`, `endswith`, `contains`, `equals` and `like`, followed by `[c]`, `[d]` or `[cd]` to ignore case
+  ///   or diacritics. An array `contains` an element, too.
+  /// - `&& || !`, `and or not`, parentheses, `true`, `false`, `all(…)`, `any(…)`.
+  /// - Values: numbers, strings with the escapes of Swift, `true`, `false`, `null`, lists in brackets; and after the name of
+  ///   their type `date"2026-01-02T03:04:05Z"`, `uuid"…"`, `url"…"`, `decimal"1.5"`, `float"1.5"`, `unsigned"5"`, and
+  ///   `data"00ff"`. A string stands for a date, UUID or URL if it is compared with one, and numbers for those of the
+  ///   field's type.
+  ///
+  /// Words may be in upper case. The description of a condition is parsed as the same condition, unless it is nested
+  /// hundreds deep.
+  ///
+  /// - Throws: The place of the error, and what was expected there.
+  /// - Complexity: O(length).
+  public init(parsing text: String) throws(ConditionSyntaxError) {
+    var parser = try ConditionParser(text)
+    self = try parser.condition()
+  }
+}
+
+extension FieldValue {
+  /// Parses a value as it is written in conditions, and by `literal`.
+  ///
+  /// - Throws: The place of the error, and what was expected there.
+  public init(parsing text: String) throws(ConditionSyntaxError) {
+    var parser = try ConditionParser(text)
+    self = try parser.wholeValue()
+  }
+}
+
 /// Reads a condition by the precedence of its operators.
 struct ConditionParser {
   private let lexer: ConditionLexer
@@ -98,14 +135,15 @@ extension ConditionParser {
     _ left: ParsedCondition, _ operation: ConditionOperator, _ right: ParsedCondition,
     from start: Int
   ) throws(ConditionSyntaxError) -> ParsedCondition {
-    let (one, _, depth) = try expression(left, at: start)
-    let (other, _, otherDepth) = try expression(right, at: start)
-    let sum = max(depth, otherDepth) + 1
-    guard sum <= Self.chainMax else { throw error("a shorter computation", at: start) }
-    if case .arithmetic(let operation) = operation {
-      return .expression(.arithmetic(one, operation, other), isBare: false, depth: sum)
+    let (one, other) = (try expression(left, at: start), try expression(right, at: start))
+    let computed: FieldExpression =
+      if case .arithmetic(let operation) = operation { .arithmetic(one, operation, other) } else {
+        .coalesced(one, other)
+      }
+    guard !computed.isDeeper(than: Self.chainMax) else {
+      throw error("a shorter computation", at: start)
     }
-    return .expression(.coalesced(one, other), isBare: false, depth: sum)
+    return .expression(computed, isBare: false)
   }
 
   private func condition(
@@ -113,18 +151,18 @@ extension ConditionParser {
   ) throws(ConditionSyntaxError) -> FieldCondition {
     switch parsed {
     case .condition(let condition): return condition
-    case .expression(.value(.boolean(let value)), _, _): return value ? .and([]) : .or([])
+    case .expression(.value(.boolean(let value)), _): return value ? .and([]) : .or([])
     case .expression: throw error("a condition, not a value", at: start)
     }
   }
 
-  func expression(
+  private func expression(
     _ parsed: ParsedCondition, at start: Int
-  ) throws(ConditionSyntaxError) -> (FieldExpression, isBare: Bool, depth: Int) {
-    guard case .expression(let expression, let isBare, let depth) = parsed else {
+  ) throws(ConditionSyntaxError) -> FieldExpression {
+    guard case .expression(let expression, _) = parsed else {
       throw error("a value, not a condition", at: start)
     }
-    return (expression, isBare, depth)
+    return expression
   }
 }
 
@@ -142,27 +180,25 @@ extension ConditionParser {
     if take("(") { return try group(depth: depth) }
     if next == .sign("-"), !isNegativeNumber {
       index += 1
-      let (operand, _, depth) = try expression(try parse(.sign, depth: depth - 1), at: index)
-      return .expression(.negated(operand), isBare: false, depth: depth + 1)
+      let operand = try expression(try parse(.sign, depth: depth - 1), at: index)
+      return .expression(.negated(operand), isBare: false)
     }
     if case .name(let name, let isQuoted) = next {
       if !isQuoted, tokens[index + 1].kind == .sign("(") { return try call(name, depth: depth) }
       if isQuoted || !String.words.contains(name.lowercased()) {
         index += 1
-        return .expression(.field(name), isBare: true, depth: 1)
+        return .expression(.field(name), isBare: true)
       }
     }
-    return .expression(.value(try value(depth: depth)), isBare: true, depth: 1)
+    return .expression(.value(try value(depth: depth)), isBare: true)
   }
 
   /// Parses the content of parentheses, of which the first was read.
   private mutating func group(depth: Int) throws(ConditionSyntaxError) -> ParsedCondition {
     let inner = try parse(.or, depth: depth - 1)
     try expect(")")
-    if case .expression(let expression, _, let depth) = inner {
-      return .expression(expression, isBare: false, depth: depth)
-    }
-    return inner
+    guard case .expression(let expression, _) = inner else { return inner }
+    return .expression(expression, isBare: false)
   }
 
   private mutating func call(
@@ -173,21 +209,17 @@ extension ConditionParser {
     let place = index
     let argument = try parse(.or, depth: depth - 1)
     try expect(")")
-    switch name {
-    case "all": return .condition(.and([try condition(argument, at: place)]))
-    case "any": return .condition(.or([try condition(argument, at: place)]))
-    case "not": return .condition(.not(try condition(argument, at: place)))
-    case "length":
-      let (operand, _, depth) = try expression(argument, at: place)
-      return .expression(.length(operand), isBare: false, depth: depth + 1)
-    case "lowercased":
-      let (operand, _, depth) = try expression(argument, at: place)
-      return .expression(.lowercased(operand), isBare: false, depth: depth + 1)
+    return switch name {
+    case "all": .condition(.and([try condition(argument, at: place)]))
+    case "any": .condition(.or([try condition(argument, at: place)]))
+    case "not": .condition(.not(try condition(argument, at: place)))
+    case "length": .expression(.length(try expression(argument, at: place)), isBare: false)
+    case "lowercased": .expression(.lowercased(try expression(argument, at: place)), isBare: false)
     default: throw error("all, any, length or lowercased", at: start)
     }
   }
 
-  fileprivate var isNegativeNumber: Bool {
+  private var isNegativeNumber: Bool {
     switch tokens[index + 1].kind {
     case .integer, .double: tokens[index + 1].offset == tokens[index].offset + 1
     default: false
@@ -199,14 +231,23 @@ extension ConditionParser {
   mutating func comparison(
     _ left: ParsedCondition, _ found: ConditionOperator, from start: Int, depth: Int
   ) throws(ConditionSyntaxError) -> FieldCondition {
-    let (one, isBare, _) = try expression(left, at: start)
+    let one = try expression(left, at: start)
     if case .comparison(let comparison) = found {
       let place = index
       let right = try parse(.coalescing, depth: depth - 1)
-      let (other, isOtherBare, _) = try expression(right, at: place)
-      return Self.comparison(one, comparison, other, isPlain: isBare && isOtherBare)
+      let other = try expression(right, at: place)
+      // A field and a value, in whichever order, are compared as such; all else is computed.
+      switch (left, right) {
+      case (.expression(.field(let field), isBare: true), .expression(.value(let value), true)):
+        return .comparison(field: field, comparison, value)
+      case (.expression(.value(let value), isBare: true), .expression(.field(let field), true)):
+        return .comparison(field: field, comparison.exchanged, value)
+      default: return .computed(one, comparison, other)
+      }
     }
-    guard case .field(let field) = one, isBare else { throw error("a field", at: start) }
+    guard case .expression(.field(let field), isBare: true) = left else {
+      throw error("a field", at: start)
+    }
     switch found {
     case .isIn:
       try expect("[")
@@ -222,20 +263,6 @@ extension ConditionParser {
       return .comparison(field: field, isNot ? .notEqual : .equal, .null)
     case .match(let kind): return try match(field, kind, depth: depth)
     default: throw error("an operator")
-    }
-  }
-
-  /// A field and a value, in whichever order, are compared as such; all else is computed.
-  private static func comparison(
-    _ one: FieldExpression, _ comparison: FieldCondition.Comparison, _ other: FieldExpression,
-    isPlain: Bool
-  ) -> FieldCondition {
-    switch (one, other) {
-    case (.field(let field), .value(let value)) where isPlain:
-      .comparison(field: field, comparison, value)
-    case (.value(let value), .field(let field)) where isPlain:
-      .comparison(field: field, comparison.exchanged, value)
-    default: .computed(one, comparison, other)
     }
   }
 
@@ -340,5 +367,59 @@ public struct ConditionSyntaxError: Error, Hashable, Sendable {
 extension ConditionSyntaxError: CustomStringConvertible {
   public var description: String {
     "line \(line), column \(column): \(expected) was expected, but found \(found)."
+  }
+}
+
+// MARK: Values of named types
+
+extension FieldValue {
+  /// Fails if there is no such type, or the text is none of its values.
+  init?(_ type: String, _ text: String) {
+    let value: FieldValue? =
+      switch type.lowercased() {
+      case "unsigned": UInt64(text).map { .unsigned($0) }
+      case "float": Float(text).map { .float($0) }
+      case "double": Double(text).map { .double($0) }
+      case "decimal": Self.decimal(text)
+      case "date": Date(iso: text).map { .date($0) }
+      case "data": Self.data(text)
+      case "uuid": UUID(uuidString: text).map { .uuid($0) }
+      case "url": URL(string: text).map { .url($0) }
+      default: nil
+      }
+    guard let value else { return nil }
+    self = value
+  }
+
+  private static func decimal(_ text: String) -> FieldValue? {
+    if text == "nan" { return .decimal(.nan) }
+    // Of a number with something behind it, `Decimal` reads the number.
+    guard text.utf8.allSatisfy({ "0123456789.eE+-".utf8.contains($0) }), Double(text) != nil,
+      let value = Decimal(string: text), !value.isNaN
+    else { return nil }
+    return .decimal(value)
+  }
+
+  /// Parses data of hexadecimal digits.
+  private static func data(_ text: String) -> FieldValue? {
+    let digits = Array(text.utf8)
+    guard digits.count % 2 == 0 else { return nil }
+    var data = Data(capacity: digits.count / 2)
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = nibble(digits[index]), let low = nibble(digits[index + 1]) else {
+        return nil
+      }
+      data.append(high << 4 | low)
+    }
+    return .data(data)
+  }
+
+  private static func nibble(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case 0x30...0x39: digit - 0x30
+    case 0x61...0x66: digit - 0x61 + 10
+    case 0x41...0x46: digit - 0x41 + 10
+    default: nil
+    }
   }
 }

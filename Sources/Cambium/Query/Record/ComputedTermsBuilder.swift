@@ -79,13 +79,8 @@ private struct ComputedBuilder {
     }
   }
 
-  private func column(_ name: String) throws(StoreError) -> Column {
-    guard let column = layout.column(named: name) else { throw layout.noSuchField(name) }
-    return column
-  }
-
   private mutating func field(_ name: String) throws(StoreError) -> Operand {
-    let column = try column(name)
+    let column = try layout.queriedColumn(name)
     guard let type = column.field.type.scalar else {
       throw layout.queryRefusal(column, "nothing can be computed of \(column.field.type)")
     }
@@ -135,14 +130,14 @@ extension ComputedBuilder {
     let kind = one.kind == .null ? other.kind : one.kind
     if kind == .decimal, operation == .remainder { return nil }
     return Operand(
-      step: terms.append(ComputedStep(.init(operation), one.step, other.step)), kind: kind)
+      step: terms.append(ComputedStep(.arithmetic(operation), one.step, other.step)), kind: kind)
   }
 
   /// Seconds more or less than a date, or between two.
   private mutating func moved(
     _ one: Operand, _ operation: FieldExpression.Operation, _ other: Operand
   ) -> Operand? {
-    let action = ComputedStep.Action(operation)
+    let action = ComputedStep.Action.arithmetic(operation)
     if operation == .minus, let (one, other) = unified(one, other), other.kind == .date {
       return Operand(
         step: terms.append(ComputedStep(action, one.step, other.step)), kind: .double)
@@ -232,19 +227,6 @@ extension Operand.Kind {
     case .url: self = .url
     case .array, .composite, .blob: return nil
     }
-  }
-}
-
-extension ComputedStep.Action {
-  init(_ operation: FieldExpression.Operation) {
-    self =
-      switch operation {
-      case .plus: .plus
-      case .minus: .minus
-      case .times: .times
-      case .divided: .divided
-      case .remainder: .remainder
-      }
   }
 }
 

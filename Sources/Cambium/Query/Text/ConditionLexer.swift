@@ -205,7 +205,7 @@ extension Unicode.Scalar {
 enum ParsedCondition {
   case condition(FieldCondition)
   /// `isBare`, a field or a value without parentheses.
-  case expression(FieldExpression, isBare: Bool, depth: Int)
+  case expression(FieldExpression, isBare: Bool)
 }
 
 /// From the loosest to the tightest.

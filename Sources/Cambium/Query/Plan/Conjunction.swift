@@ -1,0 +1,255 @@
+internal import FoundationEssentials
+
+/// The demand of a part of a condition on one column, in a form that ranges of keys can express.
+struct FieldTerm: Hashable, Sendable {
+  enum Demand: Hashable, Sendable {
+    /// One of these values, which are of the column's type, or null.
+    case isAny([FieldValue])
+    case isNotNull
+    /// Above the value, or below it; or equal to it.
+    case isBeyond(FieldValue, isAbove: Bool, orEqual: Bool)
+    /// A string that begins so.
+    case hasPrefix(String, isCaseInsensitive: Bool)
+    /// A string that is this but for case.
+    case isLike(String)
+  }
+
+  /// The place in the layout's columns.
+  let column: Int
+  let demand: Demand
+  /// Which of the condition's conjuncts it is.
+  let conjunct: Int
+  /// True if that demands nothing else.
+  let isWhole: Bool
+
+  var isCaseInsensitive: Bool {
+    switch demand {
+    case .hasPrefix(_, let isCaseInsensitive): isCaseInsensitive
+    case .isLike: true
+    default: false
+    }
+  }
+}
+
+/// A condition as what has to hold all together.
+struct Conjunction: Sendable {
+  private(set) var conjuncts: [FieldCondition] = []
+  /// The terms of the conjuncts that ranges can express; others have none.
+  private(set) var terms: [FieldTerm] = []
+
+  init(_ condition: FieldCondition?, in layout: RowLayout) {
+    if let condition { add(condition, in: layout) }
+  }
+
+  private mutating func add(_ condition: FieldCondition, in layout: RowLayout) {
+    switch condition {
+    case .and(let operands): for operand in operands { add(operand, in: layout) }
+    case .or(let operands) where operands.count == 1: add(operands[0], in: layout)
+    case .not(.not(let operand)): add(operand, in: layout)
+    default:
+      if conjuncts.count < ConjunctSet.most,
+        let (column, demand, isWhole) = Self.demand(of: condition, in: layout)
+      {
+        terms.append(
+          FieldTerm(
+            column: column, demand: demand, conjunct: conjuncts.count, isWhole: isWhole))
+      }
+      conjuncts.append(condition)
+    }
+  }
+
+  /// Returns the demand of the condition on a column, and whether that is all of the condition; nil if ranges cannot
+  /// express it.
+  private static func demand(
+    of condition: FieldCondition, in layout: RowLayout
+  ) -> (Int, FieldTerm.Demand, isWhole: Bool)? {
+    switch condition {
+    case .comparison(let field, let comparison, let value):
+      guard let column = layout.index(named: field) else { return nil }
+      return demand(layout.columns[column], comparison, value).map { (column, $0, true) }
+    case .isIn(let field, let values):
+      guard let column = layout.index(named: field) else { return nil }
+      var demanded: [FieldValue] = []
+      for value in values {
+        // Of what converts to nothing, the condition itself says that it is refused.
+        guard let value = converted(value, layout.columns[column]) else { return nil }
+        demanded.append(value)
+      }
+      return (column, .isAny(demanded), true)
+    case .match(let field, let match):
+      guard let column = layout.index(named: field), layout.columns[column].field.type == .string
+      else { return nil }
+      return demand(match).map { (column, $0, $1) }
+    case .not(.comparison(let field, .equal, let value)):
+      return demand(of: .comparison(field: field, .notEqual, value), in: layout)
+    case .not(.comparison(let field, .notEqual, let value)):
+      return demand(of: .comparison(field: field, .equal, value), in: layout)
+    default: return nil
+    }
+  }
+
+  private static func demand(
+    _ column: Column, _ comparison: FieldCondition.Comparison, _ value: FieldValue
+  ) -> FieldTerm.Demand? {
+    guard let value = converted(value, column) else { return nil }
+    switch comparison {
+    case .equal: return .isAny([value])
+    case .notEqual: return value == .null ? .isNotNull : nil
+    case .less, .lessOrEqual, .greater, .greaterOrEqual:
+      if value == .null { return .isAny([]) }
+      return .isBeyond(
+        value, isAbove: comparison == .greater || comparison == .greaterOrEqual,
+        orEqual: comparison == .lessOrEqual || comparison == .greaterOrEqual)
+    }
+  }
+
+  private static func demand(_ match: TextMatch) -> (FieldTerm.Demand, isWhole: Bool)? {
+    guard match.options.isSubset(of: .caseInsensitive) else { return nil }
+    let isCaseInsensitive = match.options.contains(.caseInsensitive)
+    let start: LikePattern.Start
+    switch match.kind {
+    case .prefix: start = .prefix(match.text)
+    case .equals: start = .all(match.text)
+    case .like: start = LikePattern.start(of: match.text)
+    case .suffix, .contains: return nil
+    }
+    switch start {
+    case .all(let text): return (isCaseInsensitive ? .isLike(text) : .isAny([.string(text)]), true)
+    case .prefix(""), .part(""):
+      // Every string begins so: only a prefix that was asked for says that there is one.
+      guard match.kind == .prefix else { return nil }
+      return (.hasPrefix("", isCaseInsensitive: isCaseInsensitive), true)
+    case .prefix(let text): return (.hasPrefix(text, isCaseInsensitive: isCaseInsensitive), true)
+    case .part(let text): return (.hasPrefix(text, isCaseInsensitive: isCaseInsensitive), false)
+    }
+  }
+
+  private static func converted(_ value: FieldValue, _ column: Column) -> FieldValue? {
+    guard column.field.type.canBeKey else { return nil }
+    if value == .null { return .null }
+    // Not a number is above and below nothing, and equal to nothing: no range says that.
+    guard let value = value.compared(as: column.field.type), !value.isNaN else { return nil }
+    return value
+  }
+}
+
+extension Conjunction {
+  /// The only value that a column can have; nil if there may be several.
+  func fixedValues(of column: Int) -> [FieldValue]? {
+    for term in terms where term.column == column {
+      if case .isAny(let values) = term.demand, values.count == 1 { return values }
+    }
+    return nil
+  }
+}
+
+/// Some of a condition's conjuncts, by their places: of the first 64, since ranges of keys say no others.
+struct ConjunctSet: Hashable, Sendable {
+  private var bits: UInt64 = 0
+
+  static var most: Int { 64 }
+
+  var isEmpty: Bool { bits == 0 }
+  var count: Int { bits.nonzeroBitCount }
+
+  mutating func insert(_ conjunct: Int) {
+    precondition(conjunct < Self.most, "no range says the conjunct")
+    bits |= 1 << UInt64(conjunct)
+  }
+
+  func contains(_ conjunct: Int) -> Bool {
+    conjunct < Self.most && bits & 1 << UInt64(conjunct) != 0
+  }
+
+  func union(_ other: ConjunctSet) -> ConjunctSet {
+    var union = self
+    union.bits |= other.bits
+    return union
+  }
+
+  func isSubset(of other: ConjunctSet) -> Bool { bits & ~other.bits == 0 }
+}
+
+// MARK: - Implication
+
+// Whether a query's condition contains all of a partial index's, so that the index has all that the query wants. Only what
+// is plain is seen; otherwise the index is left alone.
+
+extension Conjunction {
+  /// Returns true if every record that meets this meets `condition`; false where that is not plain.
+  func implies(_ condition: FieldCondition, in layout: RowLayout) -> Bool {
+    if conjuncts.contains(where: { $0.isSame(as: condition) }) { return true }
+    switch condition {
+    case .and(let operands): return operands.allSatisfy { implies($0, in: layout) }
+    case .or(let operands): return operands.contains { implies($0, in: layout) }
+    default: break
+    }
+    let wanted = Conjunction(condition, in: layout)
+    guard let term = wanted.terms.first, term.isWhole else { return false }
+    return terms.contains { $0.column == term.column && $0.demand.implies(term.demand) }
+  }
+
+  /// The conjuncts that every record that meets `condition` meets.
+  func conjuncts(impliedBy condition: FieldCondition, in layout: RowLayout) -> ConjunctSet {
+    let known = Conjunction(condition, in: layout)
+    var implied = ConjunctSet()
+    for place in conjuncts.indices.prefix(ConjunctSet.most)
+    where known.implies(conjuncts[place], in: layout) {
+      implied.insert(place)
+    }
+    return implied
+  }
+}
+
+extension FieldTerm.Demand {
+  /// Returns true if values that meet this meet `other`.
+  fileprivate func implies(_ other: FieldTerm.Demand) -> Bool {
+    switch (self, other) {
+    case (.isAny(let values), _): return values.allSatisfy { other.isMet(by: $0) }
+    case (_, .isNotNull): return true
+    case (.hasPrefix(let text, let one), .hasPrefix(let start, let other)):
+      return one == other && text.utf8.starts(with: start.utf8)
+    case (.isLike(let text), .isLike(let other)): return text.utf8.elementsEqual(other.utf8)
+    case (
+      .isBeyond(let bound, let isAbove, let orEqual),
+      .isBeyond(let other, let isOtherAbove, let orOther)
+    ):
+      guard isAbove == isOtherAbove, let order = bound.compare(to: other) else { return false }
+      return order == 0 ? orOther || !orEqual : (order > 0) == isAbove
+    default: return false
+    }
+  }
+
+  private func isMet(by value: FieldValue) -> Bool {
+    switch self {
+    case .isAny(let values): return values.contains { value.isSame(as: $0) }
+    case .isNotNull: return value != .null
+    case .isBeyond(let bound, let isAbove, let orEqual):
+      guard let order = value.compare(to: bound) else { return false }
+      return order == 0 ? orEqual : (order > 0) == isAbove
+    case .hasPrefix(let start, isCaseInsensitive: false):
+      guard case .string(let text) = value else { return false }
+      return text.utf8.starts(with: start.utf8)
+    case .hasPrefix, .isLike: return false
+    }
+  }
+}
+
+// Strings that are equal to Swift may have other bytes, and those are what counts here.
+
+extension FieldValue {
+  fileprivate func isSame(as other: FieldValue) -> Bool {
+    switch (self, other) {
+    case (.string, .string): compare(to: other) == 0
+    case (.url(let one), .url(let other)):
+      one.absoluteString.utf8.elementsEqual(other.absoluteString.utf8)
+    default: self == other
+    }
+  }
+}
+
+extension FieldCondition {
+  fileprivate func isSame(as other: FieldCondition) -> Bool {
+    self == other && "\(self)".utf8.elementsEqual("\(other)".utf8)
+  }
+}
