@@ -123,9 +123,9 @@ extension Query {
   /// numbers.
   public struct Order: Hashable, Sendable {
     @usableFromInline let property: PropertyReference
-    public let isDescending: Bool
+    let isDescending: Bool
     /// True if strings are sorted by Unicode's simple lowercase mapping of them.
-    public let isCaseInsensitive: Bool
+    let isCaseInsensitive: Bool
 
     @usableFromInline
     init(_ property: PropertyReference, isDescending: Bool, isCaseInsensitive: Bool) {
@@ -189,28 +189,38 @@ extension Query: CustomStringConvertible {
 }
 
 extension Query: Codable {
-  private enum CodingKeys: String, CodingKey {
-    case condition, order, limit, offset, after
-  }
-
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    let condition = try container.decodeIfPresent(Condition<Subject>.self, forKey: .condition)
-    let order = try container.decodeIfPresent([Order].self, forKey: .order)
+    let coded = try CodedQuery<Condition<Subject>, Order>(from: decoder)
     self.init(
-      where: condition ?? .always, limit: try container.decodeIfPresent(Int.self, forKey: .limit),
-      offset: try container.decodeIfPresent(Int.self, forKey: .offset) ?? 0,
-      after: try container.decodeIfPresent([CodedValue].self, forKey: .after)?.map(\.value))
-    self.order = order ?? []
+      where: coded.condition ?? .always, limit: coded.limit, offset: coded.offset ?? 0,
+      after: coded.after?.map(\.value))
+    order = coded.order ?? []
   }
 
   public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    if condition != .always { try container.encode(condition, forKey: .condition) }
-    if !order.isEmpty { try container.encode(order, forKey: .order) }
-    try container.encodeIfPresent(limit, forKey: .limit)
-    if offset != 0 { try container.encode(offset, forKey: .offset) }
-    try container.encodeIfPresent(after?.map(CodedValue.init), forKey: .after)
+    try CodedQuery(
+      condition: condition == .always ? nil : condition, order: order, limit: limit,
+      offset: offset, after: after
+    ).encode(to: encoder)
+  }
+}
+
+/// A query as it is encoded. What is not there is left out.
+struct CodedQuery<ConditionForm: Codable, OrderForm: Codable>: Codable {
+  var condition: ConditionForm?
+  var order: [OrderForm]?
+  let limit: Int?
+  let offset: Int?
+  let after: [CodedValue]?
+
+  init(
+    condition: ConditionForm?, order: [OrderForm], limit: Int?, offset: Int, after: [FieldValue]?
+  ) {
+    self.condition = condition
+    self.order = order.isEmpty ? nil : order
+    self.limit = limit
+    self.offset = offset == 0 ? nil : offset
+    self.after = after?.map { CodedValue($0) }
   }
 }
 
@@ -261,9 +271,7 @@ struct CodedValue: Codable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
-    guard let condition = try? FieldCondition(parsing: "key == \(text)"),
-      case .comparison(_, .equal, let value) = condition
-    else {
+    guard let value = try? FieldValue(parsing: text) else {
       throw DecodingError.dataCorruptedError(
         in: container, debugDescription: "\(text) is no value.")
     }
@@ -330,11 +338,11 @@ struct FieldQuery: Hashable, Sendable {
 
 /// A field by which records are sorted, by its stored name: null first, strings by their UTF-8 bytes, NaN last.
 public struct FieldOrder: Hashable, Sendable {
-  public let field: String
+  let field: String
   /// True if the whole order is reversed.
-  public let isDescending: Bool
+  let isDescending: Bool
   /// True if strings are sorted by Unicode's simple lowercase mapping of them.
-  public let isCaseInsensitive: Bool
+  let isCaseInsensitive: Bool
 
   public init(field: String, isDescending: Bool = false, isCaseInsensitive: Bool = false) {
     self.field = field

@@ -5,14 +5,9 @@
 /// It has no text, contains nothing, and is in a list only if the list has it.
 /// Strings compare by their UTF-8 bytes. NaN differs from everything, itself included.
 public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
-  /// How two values compare.
-  public typealias Comparison = FieldComparison
-  /// A value computed of fields.
-  public typealias Expression = ExpressionTree<Field>
-
   // Making one is to cost little, so a term is in place and only what has parts takes memory.
 
-  case comparison(field: Field, Comparison, FieldValue)
+  case comparison(field: Field, FieldComparison, FieldValue)
   /// The field has one of the values; false if there are none.
   case isIn(field: Field, [FieldValue])
   /// The text of a string or URL matches.
@@ -20,7 +15,7 @@ public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   /// An array has an element.
   case contains(field: Field, FieldValue)
   /// Two computed values compare so.
-  indirect case computed(Expression, Comparison, Expression)
+  indirect case computed(ExpressionTree<Field>, FieldComparison, ExpressionTree<Field>)
   /// All of the conditions are met; true if there are none.
   case and([ConditionTree])
   /// One of the conditions is met; false if there are none.
@@ -52,13 +47,11 @@ public enum FieldComparison: Hashable, Sendable, CaseIterable {
 /// A computation with null is null, and so is one without a result: a division by zero, an integer beyond 128 bits, a
 /// double or decimal that is not finite. Nothing traps.
 public enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
-  public typealias Operation = FieldArithmetic
-
   case field(Field)
   case value(FieldValue)
   /// Arithmetic of numbers. Integers stay integers, and divide towards zero; with a float or double they become doubles,
   /// with a decimal decimals. Seconds are added to or subtracted from a date; the difference of two dates is in seconds.
-  indirect case arithmetic(ExpressionTree, Operation, ExpressionTree)
+  indirect case arithmetic(ExpressionTree, FieldArithmetic, ExpressionTree)
   indirect case negated(ExpressionTree)
   /// The length of a string in characters, of data in bytes, of an array in elements.
   indirect case length(ExpressionTree)
@@ -235,5 +228,46 @@ extension FieldCondition {
     var changed: [FieldCondition] = []
     for operand in operands { changed.append(try operand.mapTerms(change)) }
     return changed
+  }
+}
+
+/// A pattern that a text has to match.
+public struct TextMatch: Hashable, Sendable {
+  public let kind: Kind
+  public let text: String
+  public let options: Options
+
+  public init(_ kind: Kind, _ text: String, _ options: Options = []) {
+    self.kind = kind
+    self.text = text
+    self.options = options
+  }
+
+  public enum Kind: Hashable, Sendable, CaseIterable {
+    /// The value begins with the text. Bytes of UTF-8 are compared, not characters, so `"e"` is a prefix of an e that is
+    /// followed by a combining accent.
+    case prefix
+    case suffix
+    /// The value contains the text; an array, without options, has it as an element.
+    case contains
+    /// The value equals the text, according to the options.
+    case equals
+    /// The whole value matches the text, in which `?` stands for one Unicode scalar and `*` for any number of them. After a
+    /// backslash these, and the backslash, stand for themselves.
+    case like
+  }
+
+  /// The differences that a match ignores.
+  public struct Options: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) {
+      self.rawValue = rawValue
+    }
+
+    /// Ignores case: both are mapped to lowercase as in case-insensitive keys, by Unicode's simple mapping of each scalar.
+    public static let caseInsensitive = Options(rawValue: 1)
+    /// Ignores diacritics: both are decomposed canonically, and nonspacing marks are removed.
+    public static let diacriticInsensitive = Options(rawValue: 2)
   }
 }

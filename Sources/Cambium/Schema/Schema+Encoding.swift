@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 // The bytes of a schema, as the tree `schema` has them under its version: its fingerprint, then elements.
 // An element that this version does not know is passed over, or refuses the schema, as its flag says.
 //
@@ -107,5 +109,152 @@ extension [UInt8] {
 
   fileprivate mutating func appendModifier(_ modifier: String?) {
     if let modifier { appendElement(.modifier) { $0.append(contentsOf: modifier.utf8) } }
+  }
+}
+
+// What schemas are written with, in the store and under fingerprints: types, values and conditions, each
+// behind a number that says what follows. `FORMAT.md` has the tables.
+
+extension [UInt8] {
+  /// Appends a string behind its length, a `u32`.
+  mutating func append(text: String) {
+    append(integer: UInt32(text.utf8.count))
+    append(contentsOf: text.utf8)
+  }
+
+  mutating func append(type: ColumnType) {
+    append(type.code)
+    switch type {
+    case .transformable(let codec): append(text: codec)
+    case .array(let element): append(element.rawValue)
+    case .external(let type, let options):
+      append(type.rawValue)
+      append(options: options)
+    default: break
+    }
+  }
+
+  /// Appends what rows depend on of a type: of an external one not where values go that are yet to be written.
+  mutating func append(storedType type: ColumnType) {
+    guard case .external(let type, _) = type else { return append(type: type) }
+    append(UInt8(21))
+    append(type.rawValue)
+  }
+
+  /// Appends where values of an external column go that are yet to be written.
+  private mutating func append(options: BlobOptions) {
+    append(integer: UInt32(clamping: options.threshold))
+    switch options.compression {
+    case .none: append(integer: Int16.min)
+    case .zstd(let level): append(integer: Int16(clamping: level))
+    }
+    append(options.deduplicated ? 1 : 0)
+  }
+
+  /// Appends a condition, with what `field` makes of the name of each field in it.
+  mutating func append(condition: FieldCondition, field: (String) -> [UInt8]) {
+    switch condition {
+    case .comparison(let name, let comparison, let value):
+      append(1)
+      append(contentsOf: field(name))
+      append(comparison.code)
+      append(value: value)
+    case .and(let operands): append(2, operands, field)
+    case .or(let operands): append(3, operands, field)
+    case .not(let operand):
+      append(4)
+      append(condition: operand, field: field)
+    case .isIn, .match, .contains, .computed:
+      preconditionFailure("a stored condition has only comparisons")
+    }
+  }
+
+  private mutating func append(
+    _ code: UInt8, _ operands: [FieldCondition], _ field: (String) -> [UInt8]
+  ) {
+    append(code)
+    append(integer: UInt32(operands.count))
+    for operand in operands { append(condition: operand, field: field) }
+  }
+
+  private mutating func append(value: FieldValue) {
+    switch value {
+    case .null: append(0)
+    case .boolean(let value): append(contentsOf: [1, value ? 1 : 0])
+    case .integer(let value): append(2, integer: value)
+    case .unsigned(let value): append(3, integer: value)
+    case .float(let value): append(4, integer: value.bitPattern)
+    case .double(let value): append(5, integer: value.bitPattern)
+    case .decimal(let value): append(6, text: value.reducedText)
+    case .string(let value): append(7, text: value)
+    case .date(let value):
+      append(8, integer: value.timeIntervalSinceReferenceDate.bitPattern)
+    case .data(let value):
+      append(9, integer: UInt32(value.count))
+      append(contentsOf: value)
+    case .uuid(let value):
+      append(10)
+      append(contentsOf: value.bytes)
+    case .url(let value): append(11, text: value.absoluteString)
+    case .array, .composite, .blob:
+      preconditionFailure("a condition compares single values")
+    }
+  }
+
+  private mutating func append<Value: FixedWidthInteger & BitwiseCopyable>(
+    _ code: UInt8, integer value: Value
+  ) {
+    append(code)
+    append(integer: value)
+  }
+
+  private mutating func append(_ code: UInt8, text: String) {
+    append(code)
+    append(text: text)
+  }
+}
+
+extension ColumnType {
+  /// Its number in the format.
+  var code: UInt8 {
+    switch self {
+    case .scalar(let type): type.rawValue
+    case .transformable: 18
+    case .array: 19
+    case .composite: 20
+    case .external: 21
+    }
+  }
+}
+
+extension FieldComparison {
+  /// Its number in the format.
+  var code: UInt8 {
+    switch self {
+    case .equal: 1
+    case .notEqual: 2
+    case .less: 3
+    case .lessOrEqual: 4
+    case .greater: 5
+    case .greaterOrEqual: 6
+    }
+  }
+}
+
+extension Decimal {
+  /// Its digits, without zeros at the end of a fraction.
+  var reducedText: String {
+    var text = description
+    guard text.contains(".") else { return text }
+    while text.last == "0" { text.removeLast() }
+    if text.last == "." { text.removeLast() }
+    return text
+  }
+}
+
+extension UUID {
+  fileprivate var bytes: [UInt8] {
+    let (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) = uuid
+    return [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
   }
 }

@@ -158,7 +158,7 @@ extension RecordSchema {
 
   /// Why a comparison cannot be.
   private static func reason(
-    _ field: FieldSchema?, _ name: String, _ comparison: FieldCondition.Comparison,
+    _ field: FieldSchema?, _ name: String, _ comparison: FieldComparison,
     _ value: FieldValue
   ) -> String? {
     guard let field else { return "is of a field \(name) that is not there" }
@@ -175,7 +175,7 @@ extension RecordSchema {
   }
 }
 
-extension FieldCondition.Comparison {
+extension FieldComparison {
   var isOfEquality: Bool { self == .equal || self == .notEqual }
 }
 
@@ -201,18 +201,5 @@ extension String {
     if utf8.contains(UInt8(ascii: ".")) { return "has a dot, which is for parts of composites" }
     let bound = StoreError.Limit.nameLength.bound
     return utf8.count > bound ? "is over \(bound) bytes long" : nil
-  }
-}
-
-extension ColumnType: CustomStringConvertible {
-  /// The type as it is declared.
-  public var description: String {
-    switch self {
-    case .scalar(let type): "\(type)"
-    case .transformable(let codec): "transformable(\(codec))"
-    case .array(let element): "array(of: \(element))"
-    case .composite: "composite"
-    case .external(let type, let options): "external(\(type), \(options))"
-    }
   }
 }

@@ -24,7 +24,7 @@ public struct Schema: Hashable, Sendable {
 /// A record type of one version.
 public struct RecordSchema: Hashable, Sendable {
   /// Its number, by which its tree is named. Never reused in the store.
-  public internal(set) var number: UInt32
+  package internal(set) var number: UInt32
   public internal(set) var name: String
   /// The fields, by number, including the parts of composites.
   public internal(set) var fields: [FieldSchema]
@@ -55,20 +55,20 @@ public struct RecordSchema: Hashable, Sendable {
 /// A field of a record.
 public struct FieldSchema: Hashable, Sendable {
   /// Its number. Never reused in the record.
-  public internal(set) var number: UInt32
+  package internal(set) var number: UInt32
   /// The stored name; of a composite's part, after the composite's name and a dot.
   public internal(set) var name: String
   public internal(set) var type: ColumnType
   public internal(set) var isOptional: Bool
   /// The number of the composite of which it is a part.
-  public internal(set) var composite: UInt32?
+  package internal(set) var composite: UInt32?
   public internal(set) var modifier: String?
 }
 
 /// A field in a key, and its order there.
 public struct KeyPart: Hashable, Sendable {
   /// The field's number.
-  public internal(set) var field: UInt32
+  package internal(set) var field: UInt32
   public internal(set) var isDescending: Bool
   /// True if strings are compared after Unicode's simple lowercase mapping. Never in a primary key.
   public internal(set) var isCaseInsensitive: Bool
@@ -77,7 +77,7 @@ public struct KeyPart: Hashable, Sendable {
 /// An index: a tree that is updated with its record's.
 public struct IndexSchema: Hashable, Sendable {
   /// Its number, by which its tree is named. Never reused in the store.
-  public internal(set) var number: UInt32
+  package internal(set) var number: UInt32
   public internal(set) var name: String
   public internal(set) var parts: [KeyPart]
   /// True if no two records may have the same values in its parts, unless one of the values is null.
@@ -102,11 +102,14 @@ extension RecordSchema {
     indexes.first { $0.name == name }
   }
 
+  /// Returns the stored name of the field of a key's part.
+  public func name(of part: KeyPart) -> String { field(part.field)?.name ?? "" }
+
   /// The parts of a key as they are declared, by the names of their fields.
   func keyFields(_ parts: [KeyPart]) -> [KeyField] {
     parts.map { part in
       KeyField(
-        name: field(part.field)?.name ?? "", isDescending: part.isDescending,
+        name: name(of: part), isDescending: part.isDescending,
         isCaseInsensitive: part.isCaseInsensitive)
     }
   }
@@ -149,6 +152,46 @@ extension [FieldSchema] {
       range =
         self[middle].number < number
         ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return nil
+  }
+}
+
+extension Schema {
+  /// Returns the schema with the options of external values of another one that describes the same.
+  ///
+  /// Those options are no part of the stored description: a program may change them at any time.
+  func writing(as other: Schema) -> Schema {
+    var types: [UInt32: [UInt32: ColumnType]] = [:]
+    for record in other.records {
+      for field in record.fields where field.type.isExternal {
+        types[record.number, default: [:]][field.number] = field.type
+      }
+    }
+    if types.isEmpty { return self }
+    var schema = self
+    for record in records.indices {
+      for field in records[record].fields.indices {
+        let own = records[record].fields[field]
+        guard let type = types[records[record].number]?[own.number],
+          type.stored == own.type.stored
+        else { continue }
+        schema.records[record].fields[field].type = type
+      }
+    }
+    return schema
+  }
+}
+
+extension BlobOptions {
+  /// Why there can be no such options; nil if there can.
+  var fault: String? {
+    guard (0...StoreError.Limit.valueLength.bound / 2).contains(threshold) else {
+      return "a threshold is 0 to \(StoreError.Limit.valueLength.bound / 2) bytes"
+    }
+    if case .zstd(let level) = compression, !BlobCompression.levels.contains(level) {
+      return "the levels of zstd are \(BlobCompression.levels.lowerBound) to"
+        + " \(BlobCompression.levels.upperBound)"
     }
     return nil
   }

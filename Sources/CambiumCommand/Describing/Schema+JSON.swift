@@ -38,9 +38,4 @@ extension RecordSchema {
       "caseInsensitive": .boolean(part.isCaseInsensitive),
     ]
   }
-
-  /// The field of a part of a key.
-  func name(of part: KeyPart) -> String {
-    fields.first { $0.number == part.field }?.name ?? ""
-  }
 }

@@ -11,7 +11,7 @@ struct StepText {
   }
 
   var text: String {
-    let label = new.label.map { ", label: \(SwiftText.quoted($0))" } ?? ""
+    let label = new.label.map { ", label: \($0.quoted)" } ?? ""
     var lines = ["MigrationStep(to: \(new.version)\(label)) {"]
     lines += old.differences(to: new, by: .number).map { "  // \($0)" }
     let numbers = Set(new.records.map(\.number))
@@ -26,7 +26,7 @@ struct StepText {
       lines.append(
         "  // \(record.name) is removed with all of its records, unless something is made of them:")
       lines.append(
-        "  // TransformRecords(\(SwiftText.quoted(record.name)), into: …) { old, emit in … }")
+        "  // TransformRecords(\(record.name.quoted), into: …) { old, emit in … }")
     }
     return (lines + ["}", ""]).joined(separator: "\n")
   }
@@ -34,7 +34,7 @@ struct StepText {
   private static func transform(into record: RecordSchema) -> [String] {
     [
       "  // \(record.name) is new, and empty unless something is made for it:",
-      "  // TransformRecords(…, into: \(SwiftText.quoted(record.name))) { old, emit in … }",
+      "  // TransformRecords(…, into: \(record.name.quoted)) { old, emit in … }",
     ]
   }
 
@@ -42,7 +42,7 @@ struct StepText {
   private static func update(_ old: RecordSchema, _ new: RecordSchema) -> [String] {
     var fields: [String] = []
     for field in new.fields where field.type != .composite {
-      let name = SwiftText.quoted(field.name)
+      let name = field.name.quoted
       guard let before = old.fields.first(where: { $0.number == field.number }) else {
         fields.append("    UpdateField(\(name), from: { old in \(placeholder(of: field)) })")
         continue
@@ -51,12 +51,12 @@ struct StepText {
         fields.append("    UpdateField(\(name), converting: .refuse)")
       } else if before.isOptional, !field.isOptional {
         fields.append(
-          "    UpdateField(\(name), from: { old in try old[\(SwiftText.quoted(before.name)), as: <#Swift type#>?.self] ?? \(placeholder(of: field)) })"
+          "    UpdateField(\(name), from: { old in try old[\(before.name.quoted), as: <#Swift type#>?.self] ?? \(placeholder(of: field)) })"
         )
       }
     }
     if fields.isEmpty { return [] }
-    return ["  UpdateRecord(\(SwiftText.quoted(new.name))) {"] + fields + ["  }"]
+    return ["  UpdateRecord(\(new.name.quoted)) {"] + fields + ["  }"]
   }
 
   private static func placeholder(of field: FieldSchema) -> String {

@@ -40,10 +40,7 @@ struct FieldShape {
   fileprivate static func fields(of composite: UInt32?, in record: RecordSchema) -> [FieldShape] {
     record.fields.filter { $0.composite == composite }.map { field in
       FieldShape(
-        number: field.number,
-        name: field.name.lastIndex(of: ".").map { String(field.name[$0...].dropFirst()) }
-          ?? field.name,
-        type: field.type, isOptional: field.isOptional,
+        number: field.number, name: field.lastName, type: field.type, isOptional: field.isOptional,
         parts: field.type == .composite ? fields(of: field.number, in: record) : [])
     }
   }

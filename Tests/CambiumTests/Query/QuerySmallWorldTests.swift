@@ -61,7 +61,7 @@ private struct Pair: Record, Hashable {
 
   private static var conditions: [FieldCondition?] {
     var comparisons: [FieldCondition] = []
-    for comparison in FieldCondition.Comparison.allCases {
+    for comparison in FieldComparison.allCases {
       for value in [.null, 0, 1] as [FieldValue] {
         comparisons.append(.comparison(field: "one", comparison, value))
       }

@@ -25,7 +25,7 @@ import Testing
         let value = try read.value(index)
         let edges = SampleValues.edges(type)
         for other in [value, .null, edges.randomElement(using: &random) ?? .null] {
-          for comparison in FieldCondition.Comparison.allCases {
+          for comparison in FieldComparison.allCases {
             let condition = FieldCondition.comparison(field: column.field.name, comparison, other)
             let bound = try RowCondition(condition, in: sample.layout)
             try agree(
@@ -38,7 +38,7 @@ import Testing
   }
 
   private static func expected(
-    _ value: FieldValue, _ comparison: FieldCondition.Comparison, _ other: FieldValue
+    _ value: FieldValue, _ comparison: FieldComparison, _ other: FieldValue
   ) throws -> Bool {
     let order = try SampleValues.order(value, other)
     let isOrdered = value != .null && other != .null
@@ -78,7 +78,7 @@ import Testing
     var random = SplitMix64(seed: 1)
     var record = sample.random(using: &random)
     record["double"] = .double(.nan)
-    for comparison in FieldCondition.Comparison.allCases {
+    for comparison in FieldComparison.allCases {
       for value in [0, Double.infinity, .nan] {
         let condition = FieldCondition.comparison(field: "double", comparison, .double(value))
         #expect(try holds(condition, for: record) == (comparison == .notEqual))
@@ -91,7 +91,7 @@ import Testing
     var record = sample.random(using: &random)
     record["int16List"] = .array([.integer(1), .integer(2)])
     record["address"] = .null
-    func list(_ comparison: FieldCondition.Comparison, _ value: FieldValue) -> FieldCondition {
+    func list(_ comparison: FieldComparison, _ value: FieldValue) -> FieldCondition {
       .comparison(field: "int16List", comparison, value)
     }
     #expect(try holds(list(.equal, .array([.integer(1), .integer(2)])), for: record))

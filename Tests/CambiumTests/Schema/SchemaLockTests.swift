@@ -335,21 +335,21 @@ import Testing
           // Item
           if version <= 2 {
             RecordName("Item", renamingID: "Old item")
+            RecordModifier("2")
             Field(name: "at", type: .composite {
               Field(name: "x", type: .double)
               Field(name: "y", type: .composite {
                 Field(name: "z", type: .date, optional: true)
               })
             }, optional: true)
-            Field(name: "blob", type: .transformable(using: /* reversed */), optional: true)
+            Field(name: "blob", type: .transformable(using: /* the codec "reversed" */), optional: true)
             Field(name: "größe", type: .int32, default: 7)
             Field(name: "id", type: .uuid)
             Field(name: "name", type: .string, optional: true, modifier: "m\"1\"", migrationInfo: .init(default: "no\nname", renamingID: "title"))
             Field(name: "tags", type: .array(of: .string), default: ["a", "b"])
             PrimaryKey("id", .descending("größe"))
             Index("name")
-            Unique(.caseInsensitive("name", descending: true), "at.x", where: /* name != "a\"b" */)
-            RecordModifier("2")
+            Unique(.caseInsensitive("name", descending: true), "at.x", where: .comparison(field: "name", .notEqual, "a\"b"))
           }
 
           // Old item
@@ -362,7 +362,7 @@ import Testing
                 Field(name: "z", type: .date, optional: true)
               })
             }, optional: true)
-            Field(name: "blob", type: .transformable(using: /* reversed */), optional: true)
+            Field(name: "blob", type: .transformable(using: /* the codec "reversed" */), optional: true)
             Field(name: "größe", type: .int32, default: 7)
             Field(name: "id", type: .uuid)
             Field(name: "tags", type: .array(of: .string), default: ["a", "b"])

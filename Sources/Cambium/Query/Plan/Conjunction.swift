@@ -41,6 +41,11 @@ struct Conjunction: Sendable {
     if let condition { add(condition, in: layout) }
   }
 
+  /// Returns true if a term is about the column of a part of a key.
+  func asks(of part: KeyColumn) -> Bool {
+    terms.contains { $0.column == Int(part.column) }
+  }
+
   private mutating func add(_ condition: FieldCondition, in layout: RowLayout) {
     switch condition {
     case .and(let operands): for operand in operands { add(operand, in: layout) }
@@ -89,7 +94,7 @@ struct Conjunction: Sendable {
   }
 
   private static func demand(
-    _ column: Column, _ comparison: FieldCondition.Comparison, _ value: FieldValue
+    _ column: Column, _ comparison: FieldComparison, _ value: FieldValue
   ) -> FieldTerm.Demand? {
     guard let value = converted(value, column) else { return nil }
     switch comparison {

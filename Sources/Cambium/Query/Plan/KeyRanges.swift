@@ -10,7 +10,7 @@ struct KeyRanges: Sendable {
   private(set) var boundCount = 0
 
   /// Without a bound.
-  fileprivate static let all = {
+  static let all = {
     var ranges = KeyRanges()
     ranges.append(.all)
     return ranges
@@ -24,7 +24,7 @@ struct KeyRanges: Sendable {
 }
 
 /// Finds the ranges of one tree: values of the first parts, and bounds of the next.
-struct KeyRangeBuilder {
+struct KeyRangeBuilder: ~Copyable {
   private struct Prefix {
     var bytes: [UInt8] = []
     var hasNull = false
@@ -197,8 +197,6 @@ extension KeyRangeBuilder {
   ) throws(StoreError) {
     switch term.demand {
     case .isNotNull, .isAny, .isLike: return
-    case .isBeyond(let value, let isAbove, let orEqual):
-      try narrow(&range, value, column, behind: prefix, isAbove: isAbove, orEqual: orEqual)
     case .hasPrefix(let text, _):
       guard var bytes = try encoded(.string(text), column) else { return }
       // The end of what is escaped is no part of what strings begin with.
@@ -206,28 +204,19 @@ extension KeyRangeBuilder {
       let begun = KeyRange(prefix: prefix + bytes)
       range.begin(at: begun.low)
       range.end(before: begun.high)
-    }
-  }
-
-  private func narrow(
-    _ range: inout KeyRange, _ value: FieldValue, _ column: KeyColumn, behind prefix: [UInt8],
-    isAbove: Bool, orEqual: Bool
-  ) throws(StoreError) {
-    guard let bytes = try encoded(value, column) else { return }
-    let first = prefix + bytes
-    // Where nothing follows, the value is one key; otherwise all that begin with it.
-    let behind =
-      column.form.isRaw && column.type.fixedWidth == nil ? first + [0] : first.behindPrefix
-    if isAbove != column.form.contains(.isDescending) {
-      if orEqual {
-        range.begin(at: first)
-      } else if let behind {
-        range.begin(at: behind)
+    case .isBeyond(let value, let isAbove, let orEqual):
+      guard let bytes = try encoded(value, column) else { return }
+      let first = prefix + bytes
+      // Where nothing follows, the value is one key; otherwise all that begin with it.
+      let behind =
+        column.form.isRaw && column.type.fixedWidth == nil ? first + [0] : first.behindPrefix
+      if isAbove == column.form.contains(.isDescending) {
+        range.end(before: orEqual ? behind : first)
+      } else if let low = orEqual ? first : behind {
+        range.begin(at: low)
       } else {
         range = KeyRange(low: first, high: first)
       }
-    } else {
-      range.end(before: orEqual ? behind : first)
     }
   }
 }

@@ -1,7 +1,7 @@
 /// An explanation of how a query is run.
 public struct QueryExplanation: Hashable, Sendable {
   /// The stored name of the record.
-  public let record: String
+  let record: String
   /// The trees that are searched: `rows`, `index cityBalance`, a union or intersection of such; with the number of ranges
   /// of keys.
   public let access: String
@@ -12,7 +12,7 @@ public struct QueryExplanation: Hashable, Sendable {
   /// The approximate number of entries to be read; exact if the condition is nil.
   public let estimatedCount: Int
   /// The other plans, and why they were not chosen.
-  public let others: [Other]
+  let others: [Other]
   /// The numbers of entries and rows that the query read; nil if it was not run.
   public let actual: Actual?
 
@@ -28,9 +28,9 @@ public struct QueryExplanation: Hashable, Sendable {
   }
 
   /// A plan that was not chosen.
-  public struct Other: Hashable, Sendable {
-    public let access: String
-    public let reason: String
+  struct Other: Hashable, Sendable {
+    let access: String
+    let reason: String
   }
 
   public struct Actual: Hashable, Sendable {

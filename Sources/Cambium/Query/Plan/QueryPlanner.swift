@@ -89,8 +89,11 @@ struct QueryPlanner {
 
 extension QueryPlanner {
   func rowsCandidate(_ planned: PlannedQuery) throws(StoreError) -> QueryCandidate {
-    var builder = KeyRangeBuilder(rowsOf: record.layout, planned.condition.terms, encoder)
-    let ranges = try builder.build()
+    var ranges = KeyRanges.all
+    if planned.condition.asks(of: record.layout.key.columns[0]) {
+      var builder = KeyRangeBuilder(rowsOf: record.layout, planned.condition.terms, encoder)
+      ranges = try builder.build()
+    }
     let isOneRecord =
       ranges.boundCount == record.layout.key.columns.count && ranges.ranges.count <= 1
       && ranges.isFixed
@@ -127,9 +130,8 @@ extension QueryPlanner {
 
   /// Returns true if an index of all records begins with what the condition or the order asks for.
   private func isOfUse(_ index: IndexLayout, _ planned: PlannedQuery) -> Bool {
-    let first = index.parts.columns[0].column
-    return planned.condition.terms.contains { $0.column == Int(first) }
-      || planned.order.columns.first?.column == first
+    let first = index.parts.columns[0]
+    return planned.condition.asks(of: first) || planned.order.columns.first?.column == first.column
   }
 
   /// Returns the number of entries that a tree has in ranges; for many ranges, approximately.
@@ -137,7 +139,9 @@ extension QueryPlanner {
     of ranges: [KeyRange], in tree: TreeSlot, _ planned: PlannedQuery
   ) throws(StoreError) -> Int {
     if ranges.isEmpty { return 0 }
-    if ranges.count == 1, ranges[0] == .all { return try trees.estimatedCount(in: tree) }
+    if ranges.count == 1, ranges[0] == .all {
+      return tree == record.rows ? planned.recordCount : try trees.estimatedCount(in: tree)
+    }
     let sampled = ranges.prefix(8)
     var count = 0
     for range in sampled { count += try trees.estimatedCount(of: range, in: tree) }

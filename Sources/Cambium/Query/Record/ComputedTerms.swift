@@ -9,7 +9,7 @@ struct ComputedTerms: Sendable {
   fileprivate struct Comparison: Sendable {
     let one: UInt32
     let other: UInt32
-    let comparison: FieldCondition.Comparison
+    let comparison: FieldComparison
   }
 }
 
@@ -62,7 +62,7 @@ extension ComputedTerms {
   }
 
   mutating func append(
-    _ one: Int, _ comparison: FieldCondition.Comparison, _ other: Int
+    _ one: Int, _ comparison: FieldComparison, _ other: Int
   ) -> Int {
     comparisons.append(
       Comparison(one: UInt32(one), other: UInt32(other), comparison: comparison))

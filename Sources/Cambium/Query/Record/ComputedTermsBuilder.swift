@@ -17,7 +17,7 @@ extension ComputedTerms {
   /// - Throws: `.invalidQuery` where the record has no such field, or the values cannot be computed or
   ///   compared so.
   mutating func add(
-    _ one: FieldExpression, _ comparison: FieldCondition.Comparison, _ other: FieldExpression,
+    _ one: FieldExpression, _ comparison: FieldComparison, _ other: FieldExpression,
     in layout: RowLayout
   ) throws(StoreError) -> Int {
     var builder = ComputedBuilder(terms: self, layout: layout)
@@ -121,7 +121,7 @@ private struct ComputedBuilder {
 
 extension ComputedBuilder {
   private mutating func combined(
-    _ one: Operand, _ operation: FieldExpression.Operation, _ other: Operand
+    _ one: Operand, _ operation: FieldArithmetic, _ other: Operand
   ) -> Operand? {
     if one.kind == .date || other.kind == .date { return moved(one, operation, other) }
     guard let (one, other) = unified(one, other), one.kind.isNumber || one.kind == .null,
@@ -135,7 +135,7 @@ extension ComputedBuilder {
 
   /// Seconds more or less than a date, or between two.
   private mutating func moved(
-    _ one: Operand, _ operation: FieldExpression.Operation, _ other: Operand
+    _ one: Operand, _ operation: FieldArithmetic, _ other: Operand
   ) -> Operand? {
     let action = ComputedStep.Action.arithmetic(operation)
     if operation == .minus, let (one, other) = unified(one, other), other.kind == .date {

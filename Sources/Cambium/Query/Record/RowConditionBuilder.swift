@@ -67,7 +67,7 @@ struct RowConditionBuilder {
   }
 
   private func withNull(
-    _ column: Column, _ comparison: FieldCondition.Comparison
+    _ column: Column, _ comparison: FieldComparison
   ) -> RowTerm? {
     switch comparison {
     case .equal: RowTerm(.isThere, .null, at: column.place)
@@ -100,7 +100,7 @@ extension RowLayout {
 
 extension RowConditionBuilder {
   private mutating func compare(
-    _ column: Column, _ comparison: FieldCondition.Comparison, _ value: FieldValue
+    _ column: Column, _ comparison: FieldComparison, _ value: FieldValue
   ) throws(StoreError) -> RowTerm {
     let value = try converted(value, column)
     let orders = RowTerm.Orders(comparison)

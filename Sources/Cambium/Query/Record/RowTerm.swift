@@ -81,7 +81,7 @@ struct RowTerm: BitwiseCopyable, Sendable {
 }
 
 extension RowTerm.Orders {
-  init(_ comparison: FieldCondition.Comparison) {
+  init(_ comparison: FieldComparison) {
     self =
       switch comparison {
       case .equal: .same

@@ -64,16 +64,12 @@ enum KeptQuery<Subject: Record>: Codable {
   /// With the names of properties, as versions before this one kept it.
   case ofProperties(Query<Subject>)
 
-  private enum CodingKeys: String, CodingKey { case condition }
-
   init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    let isOfProperties =
-      !container.contains(.condition)
-      || (try? container.decode(String.self, forKey: .condition)) != nil
-    self =
-      isOfProperties
-      ? .ofProperties(try Query(from: decoder)) : .ofFields(try KeptFieldQuery(from: decoder))
+    if let query = try? KeptFieldQuery(from: decoder), query.condition != nil {
+      self = .ofFields(query)
+    } else {
+      self = .ofProperties(try Query(from: decoder))
+    }
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -85,40 +81,34 @@ enum KeptQuery<Subject: Record>: Codable {
 }
 
 /// A query by the stored names of fields, which stay when properties are renamed.
-struct KeptFieldQuery: Codable {
-  private let condition: KeptCondition
-  private let order: [KeptOrder]?
-  private let limit: Int?
-  private let offset: Int?
-  private let after: [CodedValue]?
+typealias KeptFieldQuery = CodedQuery<KeptCondition, KeptOrder>
 
-  /// An object where queries of properties have a text, so that who knows only those refuses it.
-  private struct KeptCondition: Codable {
-    /// Nil for all records.
-    let fields: String?
-  }
+/// An object where queries of properties have a text, so that who knows only those refuses it.
+struct KeptCondition: Codable {
+  /// Nil for all records.
+  var fields: String?
+}
 
-  private struct KeptOrder: Codable {
-    let field: String
-    let isDescending: Bool?
-    let isCaseInsensitive: Bool?
-  }
+struct KeptOrder: Codable {
+  let field: String
+  let isDescending: Bool?
+  let isCaseInsensitive: Bool?
+}
 
+extension KeptFieldQuery {
   /// - Throws: `.invalidQuery` if a property is not stored.
   init<Subject: Record>(
     _ query: Query<Subject>, in type: RecordType<Subject>
   ) throws(StoreError) {
     let resolved = try query.resolved(in: type)
-    condition = KeptCondition(fields: resolved.condition?.description)
     let order = resolved.order.map { order in
       KeptOrder(
         field: order.field, isDescending: order.isDescending ? true : nil,
         isCaseInsensitive: order.isCaseInsensitive ? true : nil)
     }
-    self.order = order.isEmpty ? nil : order
-    limit = query.limit
-    offset = query.offset == 0 ? nil : query.offset
-    after = query.after?.map { CodedValue($0) }
+    self.init(
+      condition: KeptCondition(fields: resolved.condition?.description), order: order,
+      limit: query.limit, offset: query.offset, after: query.after)
   }
 
   /// - Throws: `StoreError.invalidQuery` if a field no longer exists; what parsing the condition throws.
@@ -131,7 +121,7 @@ struct KeptFieldQuery: Codable {
       return PropertyReference(path: field)
     }
     var query = Query<Subject>(limit: limit, offset: offset ?? 0, after: after?.map(\.value))
-    if let fields = condition.fields {
+    if let fields = condition?.fields {
       query.condition = Condition(PropertyCondition(try FieldCondition(parsing: fields), property))
     }
     query.order = (order ?? []).map { order in
@@ -144,34 +134,21 @@ struct KeptFieldQuery: Codable {
       record: type.record.name, field: unknown,
       reason: "the query was kept when there was such a field, and now there is none")
   }
-}
-
-extension KeptFieldQuery {
-  private init(
-    _ condition: KeptCondition, _ order: [KeptOrder]?, limit: Int?, offset: Int?,
-    after: [CodedValue]?
-  ) {
-    self.condition = condition
-    self.order = order
-    self.limit = limit
-    self.offset = offset
-    self.after = after
-  }
 
   /// Returns the query by other names of fields.
   ///
   /// - Parameter names: The new names by the old ones. All change at once, so two fields can exchange theirs.
   /// - Throws: What parsing the condition throws.
   func renamed(_ names: [String: String]) throws -> KeptFieldQuery {
-    let fields = try condition.fields.map { text in
+    var renamed = self
+    renamed.condition?.fields = try condition?.fields.map { text in
       try FieldCondition(parsing: text).named { names[$0] ?? $0 }.description
     }
-    let order = order?.map { order in
+    renamed.order = order?.map { order in
       KeptOrder(
         field: names[order.field] ?? order.field, isDescending: order.isDescending,
         isCaseInsensitive: order.isCaseInsensitive)
     }
-    return KeptFieldQuery(
-      KeptCondition(fields: fields), order, limit: limit, offset: offset, after: after)
+    return renamed
   }
 }

@@ -222,11 +222,11 @@ enum ConditionPrecedence: Int, Comparable {
 /// An operator between two operands.
 enum ConditionOperator {
   case or, and
-  case comparison(FieldCondition.Comparison)
+  case comparison(FieldComparison)
   case isIn, between, has, isNull
   case match(TextMatch.Kind)
   case coalescing
-  case arithmetic(FieldExpression.Operation)
+  case arithmetic(FieldArithmetic)
 
   var precedence: ConditionPrecedence {
     switch self {

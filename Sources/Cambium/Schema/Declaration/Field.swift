@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// A stored property of a record.
 public struct Field: Sendable {
   let name: String
@@ -160,5 +162,57 @@ struct FieldDefault: Sendable {
   init(encodable: some Encodable & Sendable) {
     value = FieldValue(converting: encodable)
     self.encodable = encodable
+  }
+}
+
+extension Field {
+  /// The column's type, as it is stored, and the codec that it takes.
+  func column() throws(DescriptionFault) -> (ColumnType, (any FieldCodec)?) {
+    let (type, codec) = try type.column()
+    guard let options = storage.options else { return (type, codec) }
+    guard let scalar = type.scalar, scalar == .binaryData || scalar == .string else {
+      throw DescriptionFault("only binary data and strings are stored externally, not \(type)")
+    }
+    return (.external(of: scalar, options), nil)
+  }
+}
+
+extension FieldDefault {
+  /// The value as the column holds it; nil for none.
+  func value(
+    of field: Field, _ type: ColumnType, _ codec: (any FieldCodec)?,
+    _ rules: [CheckedRule]
+  ) throws(DescriptionFault) -> FieldValue? {
+    if type == .composite { throw DescriptionFault("a composite has no default; its parts have") }
+    if value == .null {
+      guard field.isOptional else {
+        throw DescriptionFault("its default is nil though it is not optional")
+      }
+      return nil
+    }
+    let value = try codec.map { codec throws(DescriptionFault) in try encoded(by: codec) }
+    guard let value = value ?? self.value?.converted(to: type) else {
+      throw DescriptionFault("its default, \(text), is not exactly a value of \(type)")
+    }
+    for rule in rules where !rule.holds(for: value) {
+      throw DescriptionFault(
+        "its default, \(text), is not valid: it has to hold that it \(rule.text)")
+    }
+    return value
+  }
+
+  private func encoded(by codec: any FieldCodec) throws(DescriptionFault) -> FieldValue {
+    guard let encodable else {
+      throw DescriptionFault("its default has to be a value that its codec encodes")
+    }
+    do {
+      return .data(Data(try codec.encode(encodable)))
+    } catch {
+      throw DescriptionFault("its codec cannot encode its default: \(error)")
+    }
+  }
+
+  private var text: String {
+    if let value { "\(value)" } else if let encodable { "\(encodable)" } else { "nil" }
   }
 }

@@ -74,3 +74,137 @@ extension FieldRule {
     kind = .range(lower: lower, upper: upper, includesUpper: includesUpper)
   }
 }
+
+/// A rule that fits its field: what it compares with is of the field's type, its pattern compiles.
+struct CheckedRule: Sendable {
+  /// The requirement, for errors: "is at least 18".
+  let text: String
+  private let test: @Sendable (FieldValue) -> Bool
+
+  /// Returns true if a value that the field's column can hold meets it. Null always does.
+  func holds(for value: FieldValue) -> Bool {
+    value == .null || test(value)
+  }
+
+  /// - Throws: Why the rule does not fit.
+  init(_ rule: FieldRule, for type: ColumnType) throws(DescriptionFault) {
+    if type.isExternal {
+      throw DescriptionFault("an external field is not validated; validate the record")
+    }
+    switch rule.kind {
+    case .range(let lower, let upper, let includesUpper):
+      self = try Self.range(lower, upper, includesUpper, type)
+    case .length(let range):
+      guard type.hasLength else { throw DescriptionFault("\(type) has no length to validate") }
+      text = "has a length of \(range.text)"
+      test = { value in value.length.map { range.contains($0) } ?? false }
+    case .pattern(let pattern):
+      guard type == .string else { throw DescriptionFault("\(type) matches no pattern") }
+      guard let compiled = Pattern(pattern) else {
+        throw DescriptionFault("the pattern \(pattern) is no regular expression")
+      }
+      if PatternRepetitions(pattern).hasNested {
+        throw DescriptionFault(
+          "the pattern \(pattern) repeats a group in which something is repeated, which can take for ever to try;"
+            + " repeat only one of them, let the group be atomic, (?>…), or each of its repetitions begin or end"
+            + " with a mark that nothing else in it matches")
+      }
+      text = "matches \(pattern)"
+      test = { value in
+        guard case .string(let text) = value else { return false }
+        return compiled.matches(text)
+      }
+    case .predicate(let text, let holds):
+      switch type {
+      case .composite, .transformable:
+        throw DescriptionFault("\(type) has no value to validate; validate the record")
+      default: break
+      }
+      self.text = "is \(text)"
+      test = holds
+    }
+  }
+
+  private init(text: String, test: @escaping @Sendable (FieldValue) -> Bool) {
+    self.text = text
+    self.test = test
+  }
+
+  private static func range(
+    _ lower: FieldValue?, _ upper: FieldValue?, _ includesUpper: Bool, _ type: ColumnType
+  ) throws(DescriptionFault) -> CheckedRule {
+    let lower = try bound(lower, type)
+    let upper = try bound(upper, type)
+    var texts: [String] = []
+    if let lower { texts.append("at least \(lower)") }
+    if let upper { texts.append("\(includesUpper ? "at most" : "below") \(upper)") }
+    return CheckedRule(text: "is " + texts.joined(separator: " and ")) { value in
+      if let lower {
+        guard let order = value.compare(to: lower), order >= 0 else { return false }
+      }
+      if let upper {
+        guard let order = value.compare(to: upper) else { return false }
+        return includesUpper ? order <= 0 : order < 0
+      }
+      return true
+    }
+  }
+
+  private static func bound(
+    _ bound: FieldValue?, _ type: ColumnType
+  ) throws(DescriptionFault) -> FieldValue? {
+    guard let bound else { return nil }
+    guard let converted = bound.converted(to: type) else {
+      throw DescriptionFault("\(bound) is no bound of \(type)")
+    }
+    guard !converted.isNaN, converted.compare(to: converted) == 0 else {
+      throw DescriptionFault("\(type) has no ranges")
+    }
+    return converted
+  }
+}
+
+/// A regular expression for all threads, one at a time.
+private final class Pattern: @unchecked Sendable {
+  private let expression: Regex<AnyRegexOutput>
+  private let lock = ThreadLock()
+
+  /// Nil if the text is no regular expression.
+  init?(_ text: String) {
+    guard let expression = try? Regex(text) else { return nil }
+    self.expression = expression
+  }
+
+  func matches(_ text: String) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    return text.firstMatch(of: expression) != nil
+  }
+}
+
+extension ColumnType {
+  fileprivate var hasLength: Bool {
+    switch self {
+    case .scalar(.string), .scalar(.binaryData), .array: true
+    default: false
+    }
+  }
+}
+
+extension FieldValue {
+  fileprivate var length: Int? {
+    switch self {
+    case .string(let text): text.count
+    case .data(let data): data.count
+    case .array(let elements): elements.count
+    default: nil
+    }
+  }
+}
+
+extension ClosedRange<Int> {
+  fileprivate var text: String {
+    if upperBound == .max { return "at least \(lowerBound)" }
+    return lowerBound <= 0 ? "at most \(upperBound)" : "\(lowerBound) to \(upperBound)"
+  }
+}

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// The type of a field, as declared.
 public struct FieldType: Sendable {
   let kind: Kind
@@ -82,5 +84,100 @@ extension FieldType {
 extension RecordDescription.Element {
   fileprivate var depth: Int {
     if case .field(let field) = kind { field.type.depth } else { 0 }
+  }
+}
+
+/// A codec: encodes values as bytes and decodes them, for fields of types that have no column type.
+public protocol FieldCodec: Sendable {
+  /// Stands for the codec in the store and in the fingerprint: bytes of one identifier must always be
+  /// readable by it. At most 255 bytes of UTF-8.
+  var identifier: String { get }
+
+  func encode<Value: Encodable>(_ value: Value) throws -> [UInt8]
+  func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
+}
+
+/// JSON with sorted keys, so that equal values are equal bytes.
+public struct JSONCodec: FieldCodec {
+  public init() {}
+
+  public var identifier: String { "json" }
+
+  public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return [UInt8](try encoder.encode(value))
+  }
+
+  public func decode<Value: Decodable>(
+    _ type: Value.Type, from bytes: [UInt8]
+  ) throws -> Value {
+    try JSONDecoder().decode(type, from: Data(bytes))
+  }
+}
+
+/// An enum that is stored as an integer. If its raw values are `Int`s, conforming needs no code.
+public protocol RecordIntegerEnum: Codable, FieldValueConvertible {
+  /// Fails if no case has the value.
+  init?(intRawValue: Int)
+  var intRawValue: Int { get }
+}
+
+extension RecordIntegerEnum {
+  public init?(fieldValue: FieldValue) {
+    guard let value = Int(fieldValue: fieldValue) else { return nil }
+    self.init(intRawValue: value)
+  }
+
+  public var fieldValue: FieldValue { .integer(Int64(intRawValue)) }
+}
+
+extension RecordIntegerEnum where Self: RawRepresentable, RawValue == Int {
+  public init?(intRawValue: Int) {
+    self.init(rawValue: intRawValue)
+  }
+
+  public var intRawValue: Int { rawValue }
+}
+
+/// An enum that is stored as a string. If its raw values are `String`s, conforming needs no code.
+public protocol RecordStringEnum: Codable, FieldValueConvertible {
+  /// Fails if no case has the value.
+  init?(stringRawValue: String)
+  var stringRawValue: String { get }
+}
+
+extension RecordStringEnum {
+  public init?(fieldValue: FieldValue) {
+    guard case .string(let value) = fieldValue else { return nil }
+    self.init(stringRawValue: value)
+  }
+
+  public var fieldValue: FieldValue { .string(stringRawValue) }
+}
+
+extension RecordStringEnum where Self: RawRepresentable, RawValue == String {
+  public init?(stringRawValue: String) {
+    self.init(rawValue: stringRawValue)
+  }
+
+  public var stringRawValue: String { rawValue }
+}
+
+extension FieldType {
+  /// The column's type, and the codec that it takes.
+  func column() throws(DescriptionFault) -> (ColumnType, (any FieldCodec)?) {
+    switch kind {
+    case .scalar(let type): return (.scalar(type), nil)
+    case .transformable(let codec): return (.transformable(codec: codec.identifier), codec)
+    case .composite: return (.composite, nil)
+    case .tooDeep:
+      throw DescriptionFault("composites are nested more than \(Self.depthMax) deep")
+    case .array(let element):
+      guard case .scalar(let type) = element.kind else {
+        throw DescriptionFault("an array has no arrays, composites or transformables in it")
+      }
+      return (.array(of: type), nil)
+    }
   }
 }

@@ -172,7 +172,7 @@ extension RecordSchema {
   }
 
   private func converted(
-    _ name: String, _ comparison: FieldCondition.Comparison, _ value: FieldValue, of index: String
+    _ name: String, _ comparison: FieldComparison, _ value: FieldValue, of index: String
   ) throws(DescriptionFault) -> FieldCondition {
     guard let field = field(named: name) else {
       throw DescriptionFault(

@@ -62,3 +62,194 @@ public struct RemovedRecord: Sendable {
     self.description = description
   }
 }
+
+/// A model whose descriptions were checked: the schema of its version, and beside it what is not stored.
+struct CheckedModel: Sendable {
+  let schema: Schema
+  /// In step with the schema's records.
+  let records: [CheckedRecord]
+}
+
+/// A record of a checked model.
+struct CheckedRecord: Sendable {
+  let type: any Record.Type
+  let schema: RecordSchema
+  /// In step with the schema's fields.
+  let fields: [DescribedField]
+  let transients: [DescribedTransient]
+  let validations: [RecordDescription.Validation]
+}
+
+extension StoreModel {
+  /// Checks the descriptions of all versions up to the model's own, and makes its schema.
+  ///
+  /// - Parameter previous: The schema that the store has, of this version or an older one. Its numbers are
+  ///   kept; whether it describes its version as the model does is not looked at.
+  /// - Throws: `.invalidDescription`; `.newerSchema` if the store's is newer.
+  /// - Complexity: O(versions × fields).
+  func checked(after previous: Schema? = nil) throws(StoreError) -> CheckedModel {
+    let versions = try describedVersions()
+    if let previous, Int(previous.version) > version {
+      throw .newerSchema(found: Int(previous.version), supported: version)
+    }
+    var schema = previous
+    for described in versions.dropFirst(Int(previous?.version ?? UInt32(version)) - 1) {
+      var numbering = Numbering(described, after: schema)
+      schema = try numbering.schema(label: described.version == version ? label : nil)
+    }
+    guard let schema, let described = versions.last else {
+      throw invalid("a model without versions")
+    }
+    var records: [CheckedRecord] = []
+    for record in schema.records {
+      if let record = described.record(named: record.name)?.checked(record) {
+        records.append(record)
+      }
+    }
+    return CheckedModel(schema: schema, records: records)
+  }
+
+  /// Returns the schemas of all versions up to the model's own, each with the numbers of the one before, as a store has
+  /// them that was migrated through all versions.
+  ///
+  /// - Throws: `StoreError.invalidDescription`.
+  public func schemas() throws(StoreError) -> [Schema] {
+    try numberedVersions().map(\.schema)
+  }
+
+  /// - Throws: `.invalidDescription`.
+  func describedVersions() throws(StoreError) -> [DescribedVersion] {
+    try numberedVersions().map(\.described)
+  }
+
+  /// The descriptions of all versions are asked for at every open.
+  private static let versionMax = 65_535
+
+  /// Every version, checked by itself and against the one before, with the numbers of the one before.
+  ///
+  /// - Throws: `.invalidDescription`.
+  func numberedVersions() throws(StoreError) -> [(described: DescribedVersion, schema: Schema)] {
+    guard version >= 1 else { throw invalid("versions start at 1") }
+    guard version <= Self.versionMax else {
+      throw invalid("versions count up to \(Self.versionMax); a date, say, is a label")
+    }
+    if let count = label?.utf8.count, count > StoreError.Limit.nameLength.bound {
+      throw .limitExceeded(.nameLength, found: count)
+    }
+    var seen: [any Record.Type] = []
+    for type in records {
+      if seen.contains(where: { $0 == type }) {
+        throw invalid("\(type) is in the model twice")
+      }
+      seen.append(type)
+    }
+    var versions: [(described: DescribedVersion, schema: Schema)] = []
+    for version in 1...version {
+      let last = versions.last
+      let described = try DescribedVersion(
+        version: version, records: try describedRecords(in: version), after: last?.described)
+      var numbering = Numbering(described, after: last?.schema)
+      let schema = try numbering.schema(label: version == self.version ? label : nil)
+      versions.append((described, schema))
+    }
+    return versions
+  }
+
+  private func describedRecords(in version: Int) throws(StoreError) -> [DescribedRecord] {
+    var described: [DescribedRecord] = []
+    for type in records {
+      let name = RecordDescription.name(of: type)
+      let description = type.recordDescription(for: version)
+      if description.elements.isEmpty { continue }
+      described.append(try Self.describe(description, type, name, version))
+    }
+    for record in removed {
+      let description = record.description(version)
+      if description.elements.isEmpty { continue }
+      guard version < self.version || isUntyped else {
+        throw .invalidDescription(
+          record: record.name, field: nil, version: version,
+          reason: "it was removed, so its description for the current version is empty")
+      }
+      described.append(try Self.describe(description, nil, record.name, version))
+    }
+    return described
+  }
+
+  /// A description taken apart.
+  ///
+  /// - Throws: `.invalidDescription`.
+  static func describe(
+    _ description: RecordDescription, _ type: (any Record.Type)?, _ name: String, _ version: Int
+  ) throws(StoreError) -> DescribedRecord {
+    do throws(DescriptionFault) {
+      return try DescribedRecord(description, of: type, name: name)
+    } catch {
+      throw .invalidDescription(
+        record: name, field: error.field, version: version, reason: error.reason)
+    }
+  }
+
+  private func invalid(_ reason: String) -> StoreError {
+    .invalidDescription(record: "StoreModel", field: nil, version: version, reason: reason)
+  }
+}
+
+extension DescribedRecord {
+  /// The record beside its schema; nil if it has no type.
+  func checked(_ schema: RecordSchema) -> CheckedRecord? {
+    guard let type else { return nil }
+    var byName: [String: DescribedField] = [:]
+    for field in fields { byName[field.name] = field }
+    return CheckedRecord(
+      type: type, schema: schema, fields: schema.fields.compactMap { byName[$0.name] },
+      transients: transients, validations: validations)
+  }
+}
+
+extension Schema {
+  /// Swift types for records of this version, which may be an old one: what each describes for the version has
+  /// to be what the schema says.
+  ///
+  /// - Throws: `.invalidDescription`, with the differences.
+  func checked(types: [any Record.Type]) throws(StoreError) -> CheckedModel {
+    var records: [CheckedRecord] = []
+    for type in types {
+      let described = try StoreModel.describe(
+        type.recordDescription(for: Int(version)), type, RecordDescription.name(of: type),
+        Int(version)
+      ).alone
+      let alone = try DescribedVersion(version: Int(version), records: [described], after: nil)
+      var numbering = Numbering(alone, after: nil)
+      let schema = try numbering.schema(label: nil)
+      guard let record = self.record(named: described.name) else {
+        throw .invalidDescription(
+          record: described.name, field: nil, version: Int(version),
+          reason: "the type \(type) stands for it, but the version has no such record")
+      }
+      let own = Schema(version: version, label: nil, records: [record])
+      let differences = own.differences(to: schema)
+      guard differences.isEmpty, let checked = described.checked(record) else {
+        throw .invalidDescription(
+          record: described.name, field: nil, version: Int(version),
+          reason: "the type \(type) describes it differently than the store: "
+            + differences.map(\.description).joined(separator: "; "))
+      }
+      records.append(checked)
+    }
+    return CheckedModel(schema: self, records: records)
+  }
+}
+
+extension RecordDescription {
+  /// Returns the stored name of a record that states none: its type's name without its module and the types around it.
+  static func name(of type: any Record.Type) -> String { String(describing: type) }
+
+  /// Returns the stored name of a type's records in a version.
+  static func name(of type: any Record.Type, in version: Int) -> String {
+    for element in type.recordDescription(for: version).elements {
+      if case .name(let name) = element.kind { return name.name }
+    }
+    return name(of: type)
+  }
+}

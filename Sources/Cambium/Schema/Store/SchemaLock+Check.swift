@@ -161,3 +161,34 @@ extension LockedRecord {
     }
   }
 }
+
+// MARK: - Advice
+
+extension LockedVersion {
+  /// Returns the advice for the change that `other` makes: to restore the description, and to make the change in a new
+  /// version.
+  func advice(_ other: LockedVersion, isNewest: Bool) -> String {
+    let next = number + 1
+    var text =
+      isNewest
+      ? "Describe version \(number) as it was, and what is new as version \(next):\n\n"
+        + "  StoreModel(version: \(next), …)\n"
+      : "Describe version \(number) as it was. What is new belongs into a version that is not released.\n"
+    let names = Set(records.map(\.name)).union(other.records.map(\.name))
+    for name in names.sortedRarely(by: { $0.precedes($1) }) {
+      let (locked, now) = (self[name], other[name])
+      if let locked, let now, locked.isDescribed(as: now) { continue }
+      text += "\n  // \(name)\n"
+      if let now, isNewest {
+        text += "  if version <= \(number) {\n" + (locked?.swiftStatements(by: "    ") ?? "")
+        text += "  } else {\n" + now.swiftStatements(by: "    ") + "  }\n"
+      } else if isNewest {
+        text +=
+          "  if version <= \(number) {\n" + (locked?.swiftStatements(by: "    ") ?? "") + "  }\n"
+      } else {
+        text += locked?.swiftStatements(by: "  ") ?? "  // not in version \(number)\n"
+      }
+    }
+    return text
+  }
+}

@@ -20,45 +20,10 @@ extension SchemaLock {
 /// A parser with the part of a lock's file that was read so far.
 private struct LockParser {
   private var hasBegun = false
-  private var versions: [Version] = []
+  /// Without a fingerprint as long as the file has stated none.
+  private var versions: [LockedVersion] = []
   /// The line at which the current version or record begins.
   private var heading: LockLine?
-
-  private struct Version {
-    let number: Int
-    let label: String?
-    var fingerprint: String?
-    var records: [Record] = []
-
-    var locked: LockedVersion? {
-      fingerprint.map { fingerprint in
-        LockedVersion(
-          number: number, label: label, fingerprint: fingerprint,
-          records: records.compactMap(\.locked))
-      }
-    }
-  }
-
-  private struct Record {
-    var schema: RecordSchema
-    var fingerprint: String?
-    var renamingID: String?
-    var fields: [String: LockedField] = [:]
-    var validations: [String] = []
-
-    init(name: String) {
-      schema = RecordSchema(
-        number: 1, name: name, fields: [], primaryKey: [], indexes: [], modifier: nil)
-    }
-
-    /// Nil if something is missing.
-    var locked: LockedRecord? {
-      guard let fingerprint, !schema.primaryKey.isEmpty else { return nil }
-      return LockedRecord(
-        schema: schema, fingerprint: fingerprint, renamingID: renamingID, fields: fields,
-        validations: validations)
-    }
-  }
 
   mutating func take(_ line: inout LockLine) throws(SchemaLockError) {
     guard hasBegun else { return try begin(&line) }
@@ -66,7 +31,7 @@ private struct LockParser {
     guard let last = versions.indices.last else { throw line.fault("no version has begun") }
     if line.take("record") { return try takeRecord(&line, in: last) }
     if versions[last].records.isEmpty {
-      guard line.take("fingerprint"), versions[last].fingerprint == nil else {
+      guard line.take("fingerprint"), versions[last].fingerprint.isEmpty else {
         throw line.fault("a fingerprint or a record was expected")
       }
       versions[last].fingerprint = try line.fingerprint()
@@ -82,7 +47,7 @@ private struct LockParser {
         line: max(1, number), column: 1, reason: "it does not begin with schema-lock")
     }
     try checkLast()
-    return versions.compactMap(\.locked)
+    return versions
   }
 }
 
@@ -105,7 +70,7 @@ extension LockParser {
       throw line.fault("versions ascend from 1")
     }
     let label = line.isAtEnd ? nil : try line.text("a label")
-    versions.append(Version(number: number, label: label))
+    versions.append(LockedVersion(number: number, label: label, fingerprint: "", records: []))
     heading = line
   }
 
@@ -117,16 +82,18 @@ extension LockParser {
     if let last = versions[version].records.last, !last.schema.name.precedes(name) {
       throw line.fault("records are there once, in the order of their names")
     }
-    versions[version].records.append(Record(name: name))
+    let schema = RecordSchema(
+      number: 1, name: name, fields: [], primaryKey: [], indexes: [], modifier: nil)
+    versions[version].records.append(LockedRecord(schema: schema, fingerprint: ""))
     heading = line
   }
 
   /// Refuses what ends here and has not all that it must have.
   private func checkLast() throws(SchemaLockError) {
     guard let version = versions.last, let heading else { return }
-    if version.fingerprint == nil { throw heading.fault("the version has no fingerprint") }
+    if version.fingerprint.isEmpty { throw heading.fault("the version has no fingerprint") }
     guard let record = version.records.last else { return }
-    if record.fingerprint == nil { throw heading.fault("the record has no fingerprint") }
+    if record.fingerprint.isEmpty { throw heading.fault("the record has no fingerprint") }
     if record.schema.primaryKey.isEmpty { throw heading.fault("the record has no key") }
   }
 }
@@ -135,10 +102,10 @@ extension LockParser {
 
 extension LockParser {
   private static func take(
-    _ line: inout LockLine, _ record: inout Record
+    _ line: inout LockLine, _ record: inout LockedRecord
   ) throws(SchemaLockError) {
     if line.take("fingerprint") {
-      if record.fingerprint != nil { throw line.fault("it has a fingerprint already") }
+      if !record.fingerprint.isEmpty { throw line.fault("it has a fingerprint already") }
       record.fingerprint = try line.fingerprint()
     } else if line.take("renamed") {
       record.renamingID = try line.text("a name")
@@ -163,7 +130,7 @@ extension LockParser {
   }
 
   private static func takeField(
-    _ line: inout LockLine, _ record: inout Record
+    _ line: inout LockLine, _ record: inout LockedRecord
   ) throws(SchemaLockError) {
     let name = try line.text("a field's name")
     if let last = record.schema.fields.last, !last.name.precedes(name) {
@@ -350,55 +317,18 @@ private struct LockLine {
   }
 }
 
-// MARK: Quotes
-
 extension LockLine {
+  /// Reads a text between quotes, with the escapes that strings in conditions have.
   private mutating func quoted() throws(SchemaLockError) -> String {
-    position += 1
-    var text = String.UnicodeScalarView()
-    while position < scalars.count {
-      let scalar = scalars[position]
-      position += 1
-      switch scalar {
-      case "\"":
-        skipSpaces()
-        return String(text)
-      case "\\": text.append(try escaped())
-      default: text.append(scalar)
-      }
-    }
-    throw fault("the quote does not end")
-  }
-
-  private mutating func escaped() throws(SchemaLockError) -> Unicode.Scalar {
-    guard position < scalars.count else { throw fault("the quote does not end") }
-    defer { position += 1 }
-    switch scalars[position] {
-    case "\"": return "\""
-    case "\\": return "\\"
-    case "n": return "\n"
-    case "t": return "\t"
-    case "r": return "\r"
-    case "u": return try numbered()
-    default: throw fault("there is no such escape in the quote")
-    }
-  }
-
-  /// `u{` and hexadecimal digits; leaves the position on the brace that ends them.
-  private mutating func numbered() throws(SchemaLockError) -> Unicode.Scalar {
-    position += 1
-    guard position < scalars.count, scalars[position] == "{" else {
+    var end = position + 1
+    while end < scalars.count, scalars[end] != "\"" { end += scalars[end] == "\\" ? 2 : 1 }
+    guard end < scalars.count else { throw fault("the quote does not end") }
+    let quote = String(String.UnicodeScalarView(scalars[position...end]))
+    guard case .string(let text)? = try? FieldValue(parsing: quote) else {
       throw fault("there is no such escape in the quote")
     }
-    position += 1
-    var digits = String.UnicodeScalarView()
-    while position < scalars.count, scalars[position] != "}", digits.count < 8 {
-      digits.append(scalars[position])
-      position += 1
-    }
-    guard position < scalars.count, scalars[position] == "}",
-      let scalar = UInt32(String(digits), radix: 16).flatMap(Unicode.Scalar.init)
-    else { throw fault("there is no such character in the quote") }
-    return scalar
+    position = end + 1
+    skipSpaces()
+    return text
   }
 }

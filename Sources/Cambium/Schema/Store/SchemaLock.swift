@@ -53,17 +53,17 @@ public struct LockedVersion: Hashable, Sendable {
   /// Its label when it was locked.
   public internal(set) var label: String?
   /// The fingerprint of all records, as 32 hexadecimal digits.
-  public let fingerprint: String
+  public internal(set) var fingerprint: String
   /// In the order of their names.
-  public let records: [LockedRecord]
+  var records: [LockedRecord]
 }
 
 /// One record of a version in a lock: its schema as any store keeps it, and beside it what no store keeps.
-public struct LockedRecord: Hashable, Sendable {
+struct LockedRecord: Hashable, Sendable {
   /// The fields are numbered in the order of their names, the indexes in that of their lines.
-  let schema: RecordSchema
+  var schema: RecordSchema
   /// The fingerprint that the lock states, as 32 hexadecimal digits.
-  public let fingerprint: String
+  var fingerprint: String
   /// The name that the version before has for it, as stated.
   var renamingID: String?
   /// The parts of fields that only their descriptions have, by the fields' names; none for a field without any.
@@ -71,7 +71,7 @@ public struct LockedRecord: Hashable, Sendable {
   /// The rules of records that are written, in words, in the order of their text.
   var validations: [String] = []
 
-  public var name: String { schema.name }
+  var name: String { schema.name }
 }
 
 /// The parts of a field's description that are in no schema.

@@ -35,7 +35,7 @@ struct ConditionModel {
 
 extension ConditionModel {
   private static func holds(
-    _ one: FieldValue, _ comparison: FieldCondition.Comparison, _ other: FieldValue
+    _ one: FieldValue, _ comparison: FieldComparison, _ other: FieldValue
   ) -> Bool {
     if one == .null || other == .null {
       let isSame = one == other
@@ -142,7 +142,7 @@ extension ConditionModel {
 
   /// Integers of more than 64 bits are not asked for by the tests.
   private static func combine(
-    _ one: FieldValue, _ operation: FieldExpression.Operation, _ other: FieldValue
+    _ one: FieldValue, _ operation: FieldArithmetic, _ other: FieldValue
   ) -> FieldValue {
     if let one = integer(one), let other = integer(other) {
       if other == 0, operation == .divided || operation == .remainder { return .null }

@@ -36,8 +36,8 @@ enum RandomCondition {
     }
   }
 
-  static func comparison(_ random: inout SplitMix64) -> FieldCondition.Comparison {
-    FieldCondition.Comparison.allCases.randomElement(using: &random) ?? .equal
+  static func comparison(_ random: inout SplitMix64) -> FieldComparison {
+    FieldComparison.allCases.randomElement(using: &random) ?? .equal
   }
 
   static func expression(
@@ -58,7 +58,7 @@ enum RandomCondition {
     case 3: return .coalesced(inner(&random), inner(&random))
     default:
       return .arithmetic(
-        inner(&random), FieldExpression.Operation.allCases.randomElement(using: &random) ?? .plus,
+        inner(&random), FieldArithmetic.allCases.randomElement(using: &random) ?? .plus,
         inner(&random))
     }
   }

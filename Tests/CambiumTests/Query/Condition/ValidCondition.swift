@@ -57,7 +57,7 @@ struct ValidCondition {
     }
   }
 
-  private func comparison(_ random: inout SplitMix64) -> FieldCondition.Comparison {
+  private func comparison(_ random: inout SplitMix64) -> FieldComparison {
     RandomCondition.comparison(&random)
   }
 
@@ -142,7 +142,7 @@ extension ValidCondition {
       if random.next() % 6 == 0 { return .negated(one) }
       let other = try number(kind, &random, depth: depth - 1)
       if random.next() % 5 == 0 { return .coalesced(one, other) }
-      let operations: [FieldExpression.Operation] = [.plus, .minus, .times, .divided, .remainder]
+      let operations: [FieldArithmetic] = [.plus, .minus, .times, .divided, .remainder]
       // How decimals are divided is looked at elsewhere.
       return .arithmetic(
         one, operations.dropLast(kind == .decimal ? 2 : 0).randomElement(using: &random) ?? .plus,

@@ -1,0 +1,144 @@
+extension RecordSchema {
+  /// Returns the record's description in Swift, a line for each statement, without what only a program has.
+  ///
+  /// - Parameter isNamed: True to state the record's name; without it, the type has that name.
+  package func swiftStatements(isNamed: Bool) -> [String] {
+    SwiftDescription(record: self, stated: [:])
+      .statements(name: isNamed ? "RecordName(\(name.quoted))" : nil)
+  }
+}
+
+extension LockedRecord {
+  /// The record's description in Swift, without its rules.
+  func swiftStatements(by indentation: String) -> String {
+    SwiftDescription(record: schema, stated: fields)
+      .statements(name: "RecordName(\(name.quoted)\(argument("renamingID", renamingID?.quoted)))")
+      .map { indentation + $0 + "\n" }.joined()
+  }
+}
+
+/// Writes the description of a record as a program would.
+private struct SwiftDescription {
+  let record: RecordSchema
+  /// The parts of fields that are in no schema.
+  let stated: [String: LockedField]
+
+  func statements(name: String?) -> [String] {
+    let part = record.primaryKey.first
+    let key = record.primaryKey.count == 1 && part?.isDescending == false ? part?.field : nil
+    var lines = [name].compactMap(\.self)
+    if let modifier = record.modifier { lines.append("RecordModifier(\(modifier.quoted))") }
+    lines += fields(of: nil, key)
+    if key == nil { lines.append("PrimaryKey(\(swift(record.primaryKey)))") }
+    return lines + record.indexes.map(statement)
+  }
+
+  private func fields(of composite: UInt32?, _ key: UInt32?) -> [String] {
+    record.fields.filter { $0.composite == composite }.flatMap { field -> [String] in
+      let primary = field.number == key ? "primaryKey: true, " : ""
+      let begin = "Field(\(primary)name: \(field.lastName.quoted), type: "
+      let end = "\(arguments(of: field)))"
+      guard field.type == .composite else { return [begin + field.type.swift + end] }
+      let parts = fields(of: field.number, key).map { "  " + $0 }
+      return [begin + ".composite {"] + parts + ["}" + end]
+    }
+  }
+
+  private func arguments(of field: FieldSchema) -> String {
+    let stated = stated[field.name]
+    var storage: String?
+    if case .external(_, let options) = field.type { storage = options.swift }
+    return argument("storage", storage) + (field.isOptional ? ", optional: true" : "")
+      + argument("default", stated?.defaultValue) + argument("modifier", field.modifier?.quoted)
+      + argument("migrationInfo", stated?.migrationInfo)
+  }
+
+  private func statement(_ index: IndexSchema) -> String {
+    let name = index.name == record.indexName(of: index.parts) ? nil : index.name.quoted
+    return (index.isUnique ? "Unique(" : "Index(") + swift(index.parts) + argument("named", name)
+      + argument("where", index.condition?.swift) + ")"
+  }
+
+  private func swift(_ parts: [KeyPart]) -> String {
+    record.keyFields(parts).map { part in
+      let name = part.name.quoted
+      if part.isCaseInsensitive {
+        return ".caseInsensitive(\(name)\(part.isDescending ? ", descending: true" : ""))"
+      }
+      return part.isDescending ? ".descending(\(name))" : name
+    }.joined(separator: ", ")
+  }
+}
+
+extension LockedField {
+  fileprivate var migrationInfo: String? {
+    switch (migrationDefault, renamingID) {
+    case (nil, nil): nil
+    case (nil, let old?): ".init(renamingID: \(old.quoted))"
+    case (let value?, let old): ".init(default: \(value)\(argument("renamingID", old?.quoted)))"
+    }
+  }
+}
+
+extension FieldSchema {
+  /// The name without that of the composite.
+  package var lastName: String {
+    name.utf8.lastIndex(of: UInt8(ascii: ".")).map { String(name[name.index(after: $0)...]) }
+      ?? name
+  }
+}
+
+extension ColumnType {
+  fileprivate var swift: String {
+    switch self {
+    case .int64: ".integer"
+    case .array(let element): ".array(of: \(ColumnType.scalar(element).swift))"
+    case .transformable("json"): ".transformable"
+    case .transformable(let codec): ".transformable(using: /* the codec \(codec.quoted) */)"
+    case .external(let type, _): ".\(type)"
+    default: ".\(self)"
+    }
+  }
+}
+
+extension BlobOptions {
+  fileprivate var swift: String {
+    let compression =
+      switch self.compression {
+      case .none: ".none"
+      case .zstd(let level): ".zstd(level: \(level))"
+      }
+    return ".external(threshold: \(threshold), compression: \(compression)"
+      + (deduplicated ? ", deduplicated: true)" : ")")
+  }
+}
+
+extension FieldCondition {
+  /// The condition as descriptions state it; what no index has, as text.
+  fileprivate var swift: String {
+    switch self {
+    case .comparison(let field, let comparison, let value):
+      ".comparison(field: \(field.quoted), .\(comparison), \(value.swift))"
+    case .and(let operands): ".and([\(operands.map(\.swift).joined(separator: ", "))])"
+    case .or(let operands): ".or([\(operands.map(\.swift).joined(separator: ", "))])"
+    case .not(let operand): ".not(\(operand.swift))"
+    default: "<#\(self)#>"
+    }
+  }
+}
+
+extension FieldValue {
+  fileprivate var swift: String {
+    switch self {
+    case .null: "nil"
+    case .boolean, .integer, .double, .string: literal
+    case .unsigned(let value): ".unsigned(\(value))"
+    default: "<#\(literal)#>"
+    }
+  }
+}
+
+/// An argument after others; nothing where it has no value.
+private func argument(_ label: String, _ value: String?) -> String {
+  value.map { ", \(label): \($0)" } ?? ""
+}
