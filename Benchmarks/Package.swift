@@ -3,6 +3,12 @@ import PackageDescription
 
 // A package of its own, so that nobody who uses the library builds other engines.
 
+// The library's package is called after the folder that it is in. Benchmarks see what it has for its own tests: a target
+// that is compiled under that name counts as a part of the package.
+let libraryFolder = Context.packageDirectory.split(separator: "/").dropLast().last ?? "cambium"
+let libraryPackage = String(
+  libraryFolder.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
+
 let settings: [SwiftSetting] = [
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
@@ -47,7 +53,8 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
-      swiftSettings: settings),
+      packageAccess: false,
+      swiftSettings: settings + [.unsafeFlags(["-package-name", libraryPackage])]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,8 +1,8 @@
 // A transaction is lent: it can be neither put aside nor handed out.
-@_spi(Raw) import Cambium
+import Cambium
 
-func putAside(_ store: RawStore) throws {
-  var kept: RawTransaction?
+func putAside(_ store: PersistentStore) throws {
+  var kept: WriteTransaction?
   // expected-error@+1 {{missing reinitialization of inout parameter 'transaction'}}
   try store.write { transaction in
     kept = consume transaction  // expected-note {{consumed here}}
@@ -10,7 +10,7 @@ func putAside(_ store: RawStore) throws {
   _ = consume kept
 }
 
-func handedOut(_ store: RawStore) throws {
+func handedOut(_ store: PersistentStore) throws {
   // expected-error@+1 {{missing reinitialization of inout parameter 'transaction'}}
   let kept = try store.write { transaction in
     return transaction  // expected-note {{consumed here}}
@@ -18,7 +18,7 @@ func handedOut(_ store: RawStore) throws {
   _ = consume kept
 }
 
-func handedOutOfASavepoint(_ store: RawStore) throws {
+func handedOutOfASavepoint(_ store: PersistentStore) throws {
   try store.write { transaction in
     // expected-error@+1 {{missing reinitialization of inout parameter 'inner'}}
     let kept = try transaction.savepoint { inner in

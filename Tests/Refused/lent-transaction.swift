@@ -1,9 +1,9 @@
 // What is meant to compile does.
-@_spi(Raw) import Cambium
+import Cambium
 
-func count(_ store: RawStore, _ tree: RawTreeName) throws -> Int {
+func count(_ store: PersistentStore) throws -> Int {
   try store.write { transaction in
-    try transaction.savepoint { inner in _ = try inner.count(in: tree) }
-    return try transaction.count(in: tree)
+    try transaction.savepoint { inner in _ = try inner.count(record: "Item") }
+    return try transaction.count(record: "Item")
   }
 }

@@ -131,7 +131,7 @@ extension PendingStep {
     return try RowStep(change, from: from, to: to)
   }
 
-  private static func record(
+  fileprivate static func record(
     _ number: UInt32, _ schemas: [Schema], _ version: UInt32
   ) throws(StoreError) -> RecordSchema {
     guard let schema = schemas.first(where: { $0.version == version }),
@@ -213,7 +213,7 @@ extension PendingSteps {
     bytes.append(integer: step.from)
     bytes.append(integer: UInt32(numbers.count))
     for number in numbers { bytes.append(integer: number) }
-    let layout = try layout(of: step.record, schemas, step.to)
+    let layout = try RowLayout(PendingStep.record(step.record, schemas, step.to), version: step.to)
     let writer = RowWriter()
     writer.begin(layout)
     for column in layout.columns {
@@ -225,14 +225,6 @@ extension PendingSteps {
     return bytes
   }
 
-  private static func layout(
-    of record: UInt32, _ schemas: [Schema], _ version: UInt32
-  ) throws(StoreError) -> RowLayout {
-    guard let schema = schemas.first(where: { $0.version == version }),
-      let record = schema.record(number: record)
-    else { throw fault("version \(version) has no record \(record)") }
-    return try RowLayout(record, version: version)
-  }
 }
 
 // MARK: Reading
@@ -280,7 +272,7 @@ extension PendingSteps {
     for _ in 0..<(try reader.integer(UInt32.self)) {
       numbers.append(try reader.integer(UInt32.self))
     }
-    let layout = try layout(of: record, schemas, to)
+    let layout = try RowLayout(PendingStep.record(record, schemas, to), version: to)
     let rowBytes = try reader.run(reader.remaining)
     var defaults: [UInt32: FieldValue] = [:]
     do throws(StoreError) {

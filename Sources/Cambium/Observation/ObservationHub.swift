@@ -60,37 +60,38 @@ extension ObservationHub {
   ///
   /// After a fold all are woken, so that none keeps a state whose segments nothing else needs.
   func publish(_ progress: CommitProgress) {
-    var woken: [CheckedContinuation<Void, Never>] = []
-    lock.lock()
-    published = max(published, progress.published)
-    let isFolded = progress.folded > folded
-    folded = max(folded, progress.folded)
-    for feed in feeds.values {
-      if isFolded { feed.wakeAll(&woken) } else { feed.wake(through: published, &woken) }
+    wake { woken in
+      published = max(published, progress.published)
+      let isFolded = progress.folded > folded
+      folded = max(folded, progress.folded)
+      for feed in feeds.values {
+        if isFolded { feed.wakeAll(&woken) } else { feed.wake(through: published, &woken) }
+      }
     }
-    lock.unlock()
-    for waiter in woken { waiter.resume() }
   }
 
-  /// Says that there will be no more commits than those in `state`. Who waits is told of them, and ends.
+  /// Says that there will be no more commits than those in `state`. Observers that wait are told of them, and end.
   func finish(_ state: any ObservedState) {
-    var woken: [CheckedContinuation<Void, Never>] = []
-    lock.lock()
-    isFinished = true
-    lastState = state
-    for feed in feeds.values { feed.wakeAll(&woken) }
-    lock.unlock()
-    for waiter in woken { waiter.resume() }
+    wake { woken in
+      isFinished = true
+      lastState = state
+      for feed in feeds.values { feed.wakeAll(&woken) }
+    }
   }
-}
 
-extension ObservationHub {
-  /// Has all who observe throw `error`: nobody can say any more what is committed.
+  /// Has all observers throw `error`: nobody can say any more what is committed.
   func fail(_ error: StoreError) {
+    wake { woken in
+      failure = error
+      for feed in feeds.values { feed.wakeAll(&woken) }
+    }
+  }
+
+  /// Collects waiters under the lock, and resumes them after it.
+  private func wake(_ collect: (inout [CheckedContinuation<Void, Never>]) -> Void) {
     var woken: [CheckedContinuation<Void, Never>] = []
     lock.lock()
-    failure = error
-    for feed in feeds.values { feed.wakeAll(&woken) }
+    collect(&woken)
     lock.unlock()
     for waiter in woken { waiter.resume() }
   }
@@ -130,6 +131,17 @@ extension ObservationHub {
     feed.add(observer)
     if feeds.updateValue(feed, forKey: observer.tree) == nil { noteTrees() }
     return true
+  }
+
+  /// Begins to observe what another observer does, from where that is.
+  func copy(of other: Observer) -> Observer {
+    lock.lock()
+    defer { lock.unlock() }
+    let observer = Observer(of: other.tree, key: other.key)
+    observerCount += 1
+    feeds[other.tree]?.add(observer)
+    observer.begin(where: other)
+    return observer
   }
 
   private func begin(_ observer: Observer, seen: UInt64, begun: UInt64) {
@@ -200,11 +212,5 @@ extension ObservationHub {
     if !isAdded { waiter.resume() }
   }
 
-  private func cancel(_ observer: Observer) {
-    var woken: [CheckedContinuation<Void, Never>] = []
-    lock.lock()
-    observer.wake(&woken)
-    lock.unlock()
-    for waiter in woken { waiter.resume() }
-  }
+  private func cancel(_ observer: Observer) { wake { woken in observer.wake(&woken) } }
 }

@@ -7,7 +7,8 @@ struct ObservedResults {
   private let query: FieldQuery
   private let filter: RowFilter?
   private let order: BoundOrder
-  private let encoder = KeyEncoder()
+  /// Its own from `begin` on.
+  private var encoder = KeyEncoder()
   /// The sort key of the record after which results begin.
   private var start: [UInt8]?
   private var keys = OrderedKeys()
@@ -71,6 +72,7 @@ extension ObservedResults {
   ///
   /// - Throws: as `QueryRunner.find`.
   mutating func begin(in trees: TreeAccess) throws(StoreError) -> ResultChanges {
+    encoder = KeyEncoder()
     let found = try find(in: trees)
     keys = OrderedKeys(found.map(\.sortKey))
     if isWindow { windowKeys = found.map(\.key) }

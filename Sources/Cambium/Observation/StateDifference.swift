@@ -91,3 +91,60 @@ private struct EntryComparison {
     return EntryChange(key: key.array(), old: wasThere ? old : nil, new: isThere ? new : nil)
   }
 }
+
+extension RowLayout {
+  /// The stored names of the fields whose values differ between two rows of one key: of a composite the
+  /// parts that differ, as “address.street”; the composite's own where there is one only on one side.
+  ///
+  /// - Throws: `.corrupt` where the frame of a row is damaged.
+  func changedFields(
+    key: RawSpan, from old: RawSpan, to new: RawSpan
+  ) throws(StoreError) -> Set<String> {
+    let one = try RowReader(key: key, row: old, layout: self)
+    let other = try RowReader(key: key, row: new, layout: self)
+    var names: Set<String> = []
+    for column in columns where differs(column, one, other) { names.insert(column.field.name) }
+    return names
+  }
+
+  private func differs(_ column: Column, _ one: RowReader, _ other: RowReader) -> Bool {
+    if one.isNull(column.place) != other.isNull(column.place) { return true }
+    let place = column.place.index
+    switch column.place.kind {
+    case .key, .composite: return false
+    case .fixed:
+      let width = column.field.type.fixedWidth ?? 0
+      return !one.row.part(place, width).equals(other.row.part(place, width))
+    case .variable: return !one.bytes(place).equals(other.bytes(place))
+    }
+  }
+}
+
+/// The changes of records that meet a condition: one that begins to meet it comes, one that ceases to goes.
+struct RowFilter: Sendable {
+  let layout: RowLayout
+  private let condition: RowCondition
+
+  /// - Throws: what `RowCondition.init` does.
+  init(_ condition: FieldCondition, in layout: RowLayout) throws(StoreError) {
+    self.layout = layout
+    self.condition = try RowCondition(condition, in: layout)
+  }
+
+  /// Returns the change as seen among the records that meet the condition; nil if there is none.
+  ///
+  /// - Throws: `.corrupt`.
+  func filtered(_ change: EntryChange) throws(StoreError) -> EntryChange? {
+    let old = try matching(change.key, change.old)
+    let new = try matching(change.key, change.new)
+    return old == nil && new == nil ? nil : EntryChange(key: change.key, old: old, new: new)
+  }
+
+  /// The row, if there is one that meets the condition.
+  private func matching(_ key: [UInt8], _ row: [UInt8]?) throws(StoreError) -> [UInt8]? {
+    guard let row else { return nil }
+    let layout = layout
+    let reader = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
+    return try condition.holds(for: reader) ? row : nil
+  }
+}

@@ -275,3 +275,57 @@ extension PersistentStore {
     endObserving()
   }
 }
+
+// What is done to a store in a directory as a whole.
+
+extension PersistentStore {
+  /// Deletes the store in the directory at `path`, and the directory. After a crash, either the whole store is left,
+  /// or nothing that opens.
+  ///
+  /// - Throws: `StoreError.locked` if it is open for writing; `.missing` if there is no directory, or no store in it; `.io`,
+  ///   also if other files are in the directory: then nothing has changed.
+  public static func delete(at path: String) throws(StoreError) {
+    let medium = try PosixFileSystem(at: path, allowingNetwork: true)
+    // Before a lock is taken, which makes a file.
+    let files = try medium.removableFiles()
+    if !files.contains(where: { $0 != .lock }) { throw .missing(path: path) }
+    let lock = try WriterLock(in: medium)
+    defer { withExtendedLifetime(lock) {} }
+    try medium.remove()
+  }
+}
+
+/// One committed state of a store. It does not change for as long as it is held.
+///
+/// It keeps its segments on disk, and the changes that are in no tree yet in memory. Any number of threads may read it.
+public final class StoreSnapshot: RecordReading, Sendable {
+  let entities: Entities
+  /// The trees of the state.
+  let state: SnapshotTrees
+
+  init(_ entities: Entities, _ state: SnapshotTrees) {
+    self.entities = entities
+    self.state = state
+  }
+
+  public func recordReader() -> RecordReader {
+    RecordReader(entities: entities, trees: trees)
+  }
+
+  var trees: TreeAccess { .state(state) }
+
+  /// Returns a finder of the blobs of old rows, as far as they still exist.
+  func oldBlobFinder() throws(StoreError) -> BlobFinder? { trees.oldBlobFinder(entities.blobs) }
+
+  /// The number of the last commit in it. Commits are numbered from 1.
+  public var sequence: UInt64 { state.sequence }
+
+  /// The identity of the store.
+  var identity: StoreIdentity { state.identity }
+
+  /// The footer of the trees that it reads.
+  var footer: Footer { state.footer }
+
+  /// The description of the store's records, in the version that the snapshot has.
+  public var schema: Schema { entities.schema }
+}

@@ -63,16 +63,12 @@ extension ExtremeCalls {
     "PersistentStore.snapshot(at:options:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { _ = try PersistentStore.snapshot(at: path) }
+        Extremes.attempt { _ = try PersistentStore.map(at: path) }
       }
     },
     "PersistentStore.check(at:_:options:progress:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { _ = try PersistentStore.check(at: path) }
-      }
-    },
-    "PersistentStore.map(at:options:)": { extremes in
-      for path in paths(extremes) {
-        Extremes.attempt { _ = try PersistentStore.map(at: path) }
       }
     },
     "PersistentStore.delete(at:)": { extremes in

@@ -9,14 +9,14 @@ struct PublicDeclaration: Hashable {
   /// Operands may be anything, and be built of others.
   let isOperator: Bool
 
-  /// Every public declaration in the sources, except those for the library's own tests and benchmarks.
+  /// Every public declaration in the sources.
   static func all() throws -> [PublicDeclaration] {
     let root = URL(filePath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "Sources/Cambium").path
     var declarations: [PublicDeclaration] = []
     for path in try FileManager.default.subpathsOfDirectory(atPath: root).sorted()
-    where path.hasSuffix(".swift") && !path.hasPrefix("Store/Raw") {
+    where path.hasSuffix(".swift") {
       let text = try String(contentsOf: URL(filePath: root + "/" + path), encoding: .utf8)
       declarations += SourceText(text).declarations()
     }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@_spi(Raw) @testable import Cambium
+@testable import Cambium
 @testable import InternalTestSupport
 
 @Suite("A raw store, with its threads")

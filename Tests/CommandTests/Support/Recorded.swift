@@ -1,4 +1,4 @@
-@_spi(Raw) import Cambium
+import Cambium
 import Glibc
 import TestSupport
 import Testing

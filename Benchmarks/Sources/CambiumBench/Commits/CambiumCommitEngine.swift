@@ -1,4 +1,4 @@
-@_spi(Raw) import Cambium
+import Cambium
 
 /// Cambium's engine as a store that is written to: log, overlay and trees, without a schema.
 ///

@@ -1,4 +1,4 @@
-@_spi(Raw) import Cambium
+import Cambium
 
 /// What durable commits of one record take while the store is compacted, and while it is not.
 struct CommitsMeanwhile {

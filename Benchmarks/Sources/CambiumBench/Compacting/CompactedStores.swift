@@ -1,6 +1,6 @@
 import CLMDB
 import CSQLite
-@_spi(Raw) import Cambium
+import Cambium
 import Glibc
 
 enum CompactedCambium {

@@ -1,5 +1,5 @@
 import ArgumentParser
-@_spi(Raw) import Cambium
+import Cambium
 
 /// The ways of giving room back that are compared.
 ///

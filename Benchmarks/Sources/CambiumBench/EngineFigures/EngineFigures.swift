@@ -1,5 +1,5 @@
 import BenchmarkReport
-@_spi(Raw) import Cambium
+import Cambium
 import FoundationEssentials
 import Glibc
 

@@ -1,4 +1,4 @@
-@_spi(Raw) import Cambium
+import Cambium
 
 /// Cambium's tree without a store around it: no log, no schema.
 ///

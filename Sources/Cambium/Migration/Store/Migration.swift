@@ -10,7 +10,6 @@ public final class Migration: Sendable {
   private let steps: [MigrationStep]
   private let options: StoreOptions
   private let monitor: MigrationMonitor
-  private let watchers = ProgressWatchers()
 
   init(
     _ path: String, _ model: StoreModel, _ steps: [MigrationStep], _ options: StoreOptions
@@ -23,10 +22,7 @@ public final class Migration: Sendable {
     self.model = model
     self.steps = steps
     self.options = options
-    let watchers = watchers
-    monitor = MigrationMonitor(trace: MigrationTrace(options.logger)) { progress in
-      watchers.tell(progress)
-    }
+    monitor = MigrationMonitor(options.logger)
   }
 }
 
@@ -42,7 +38,7 @@ extension Migration {
 
   /// Migrates the store to the model's version. An interrupted run is resumed if versions, steps, defaults, conversions and
   /// the steps' revisions are the same; otherwise the migration begins again from the old version, and
-  /// ``MigrationReport/startedOver`` is true. Closures cannot be compared: raise ``MigrationStep/revision`` when you change one.
+  /// ``MigrationReport/startedOver`` is true. Closures cannot be compared: raise a step's `revision` when you change one.
   ///
   /// The calling thread does the work, which may take minutes; from tasks, call it on a thread of its own.
   ///
@@ -59,14 +55,11 @@ extension Migration {
 
   /// The progress of the run or rehearsal, at most ten times a second, and at its end. Begin to iterate before the run
   /// begins; the stream ends with it.
-  public var progress: AsyncStream<MigrationProgress> { watchers.stream() }
+  public var progress: AsyncStream<MigrationProgress> { monitor.stream() }
 
   private func perform(isRehearsal: Bool) throws(StoreError) -> MigrationReport {
     monitor.beginRun()
-    defer {
-      monitor.endRun()
-      watchers.end()
-    }
+    defer { monitor.endRun() }
     let start = ContinuousClock.now
     var options = options
     options.access = .writingExisting

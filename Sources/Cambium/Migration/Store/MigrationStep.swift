@@ -18,11 +18,11 @@ public struct MigrationStep: Sendable {
   /// The version that it leads to.
   public let to: Int
   /// Its name in plans, traces and errors.
-  public let label: String?
+  let label: String?
   /// The revision of its closures, which cannot be compared. Raise it when you change what one of them does: a migration
   /// that was interrupted with other closures then begins again from the old version, instead of resuming after the records
   /// that those have made.
-  public let revision: Int
+  let revision: Int
   let kind: Kind
   let parts: [Part]
 
@@ -42,7 +42,7 @@ public struct MigrationStep: Sendable {
   ///   - revision: The revision of its closures.
   public init(
     to version: Int, label: String? = nil, revision: Int = 0,
-    @Builder _ parts: () -> [Part] = { [] }
+    @ListBuilder<Part> _ parts: () -> [Part] = { [] }
   ) {
     let old = max(version, 1) - 1
     self.init(old...old, version, .next, label, revision, parts())
@@ -59,7 +59,7 @@ public struct MigrationStep: Sendable {
   /// that the store has had.
   public init(
     from old: Int, to version: Int, label: String? = nil, revision: Int = 0,
-    @Builder _ parts: () -> [Part] = { [] }
+    @ListBuilder<Part> _ parts: () -> [Part] = { [] }
   ) {
     let isNext = version > 0 && old == version - 1
     self.init(old...old, version, isNext ? .next : .direct, label, revision, parts())
@@ -69,7 +69,7 @@ public struct MigrationStep: Sendable {
   /// `init(from:to:label:revision:_:)` does from one.
   public init(
     squashing old: ClosedRange<Int>, to version: Int, label: String? = nil, revision: Int = 0,
-    @Builder _ parts: () -> [Part] = { [] }
+    @ListBuilder<Part> _ parts: () -> [Part] = { [] }
   ) {
     self.init(old, version, .squashed, label, revision, parts())
   }
@@ -100,29 +100,33 @@ extension MigrationStep {
       case check(CheckRecords)
     }
   }
+}
 
-  /// Collects the statements of a step.
-  @resultBuilder public enum Builder {
-    public static func buildExpression(_ part: UpdateRecord) -> [Part] {
-      [Part(kind: .update(part))]
-    }
-    public static func buildExpression(_ part: TransformRecords) -> [Part] {
-      [Part(kind: .transform(part))]
-    }
-    public static func buildExpression(_ part: RunBefore) -> [Part] {
-      [Part(kind: .before(part.hook))]
-    }
-    public static func buildExpression(_ part: RunAfter) -> [Part] {
-      [Part(kind: .after(part.hook))]
-    }
-    public static func buildExpression(_ part: CheckRecords) -> [Part] {
-      [Part(kind: .check(part))]
-    }
-    public static func buildBlock(_ parts: [Part]...) -> [Part] { parts.flatMap { $0 } }
-    public static func buildOptional(_ part: [Part]?) -> [Part] { part ?? [] }
-    public static func buildEither(first part: [Part]) -> [Part] { part }
-    public static func buildEither(second part: [Part]) -> [Part] { part }
-    public static func buildArray(_ parts: [[Part]]) -> [Part] { parts.flatMap { $0 } }
+/// Collects what a closure lists: the statements of a step, or the fields of a record.
+@resultBuilder public enum ListBuilder<Element> {
+  public static func buildExpression(_ element: Element) -> [Element] { [element] }
+  public static func buildBlock(_ parts: [Element]...) -> [Element] { parts.flatMap { $0 } }
+  public static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
+  public static func buildEither(first part: [Element]) -> [Element] { part }
+  public static func buildEither(second part: [Element]) -> [Element] { part }
+  public static func buildArray(_ parts: [[Element]]) -> [Element] { parts.flatMap { $0 } }
+}
+
+extension ListBuilder where Element == MigrationStep.Part {
+  public static func buildExpression(_ part: UpdateRecord) -> [Element] {
+    [Element(kind: .update(part))]
+  }
+  public static func buildExpression(_ part: TransformRecords) -> [Element] {
+    [Element(kind: .transform(part))]
+  }
+  public static func buildExpression(_ part: RunBefore) -> [Element] {
+    [Element(kind: .before(part.hook))]
+  }
+  public static func buildExpression(_ part: RunAfter) -> [Element] {
+    [Element(kind: .after(part.hook))]
+  }
+  public static func buildExpression(_ part: CheckRecords) -> [Element] {
+    [Element(kind: .check(part))]
   }
 }
 
@@ -232,5 +236,66 @@ public struct CheckRecords: Sendable {
     self.text = text
     self.types = types
     self.body = body
+  }
+}
+
+/// The sources of a record's fields in a step. Fields that it does not name are inferred.
+public struct UpdateRecord: Sendable {
+  let name: String
+  let fields: [UpdateField]
+
+  /// - Parameter name: The record's name after the step.
+  public init(_ name: String, @ListBuilder<UpdateField> _ fields: () -> [UpdateField]) {
+    self.name = name
+    self.fields = fields()
+  }
+}
+
+/// The source of the value of one field in a step.
+///
+/// A part of a composite is named with the composite's name and a dot before it. If the composite may be null, a new
+/// record has it if the old one had it, or if one of its parts is given a value here; a default alone does not make it.
+/// Null stands for no value: then the field has its default, if it has one. Closures may be called for a record more than
+/// once, on any thread, and must give the same result each time.
+public struct UpdateField: Sendable {
+  let name: String
+  let source: FieldSource
+
+  /// Makes the value by a function of the field's old value, which is null if it had none.
+  ///
+  /// ```swift
+  /// UpdateField("name", by: { old in try old.as(String.self)?.uppercased() })
+  /// ```
+  public init<Value: FieldValueConvertible>(
+    _ name: String, by transform: @escaping @Sendable (FieldValue) throws -> Value
+  ) {
+    self.name = name
+    source = .value { value in try transform(value).fieldValue }
+  }
+
+  /// Computes the value from the whole old record. Reading a field that the old version does not have, or as a type that
+  /// it is not, fails the migration.
+  ///
+  /// ```swift
+  /// UpdateField("title", from: { old in try old["nick", as: String?.self] ?? old["name", as: String.self] })
+  /// ```
+  public init<Value: FieldValueConvertible>(
+    _ name: String, from compute: @escaping @Sendable (OldRecord) throws -> Value
+  ) {
+    self.name = name
+    source = .record { record in try compute(record).fieldValue }
+  }
+
+  /// Takes the value of another field of the old record, such as `address.city`, whose type is the same or widens.
+  public init(_ name: String, path: String) {
+    self.name = name
+    source = .field(path)
+  }
+
+  /// Converts the old value to the new type: numbers, booleans, dates, UUIDs and UTF-8 bytes from and to strings, integers
+  /// from and to other numbers if they are whole. The article on field types has the table.
+  public init(_ name: String, converting policy: ConversionPolicy) {
+    self.name = name
+    source = .conversion(policy)
   }
 }

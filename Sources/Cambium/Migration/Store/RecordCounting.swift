@@ -9,8 +9,8 @@ internal import FoundationEssentials
 struct RecordCounting {
   /// The steps that change the record, and false behind where the program changes records.
   private let steps: [(step: RowStep, isCertain: Bool)]
-  private let layout: RowLayout
-  private let rows: TreeSlot
+  private let old: Entity
+  private let new: Entity
   private let trees: TreeAccess
   /// A finder of the records' blobs; nil if none has any.
   private let blobs: BlobFinder?
@@ -36,36 +36,39 @@ struct RecordCounting {
   /// Hashes of keys that are kept at once: 64 MiB.
   private static var hashesMax: Int { 4 << 20 }
 
+  /// - Parameters:
+  ///   - old: The records that the route begins with.
+  ///   - new: Those that it ends with.
   /// - Throws: `.corrupt`, `.io`.
   static func findings(
-    of route: MigrationRoute, in backend: any StoreBackend
+    of route: MigrationRoute, from old: Entities, to new: Entities, in trees: TreeAccess
   ) throws(StoreError) -> Findings {
     var findings = Findings()
-    for record in route.from.records {
-      if var counting = try RecordCounting(record, route, in: backend) {
-        try counting.count(record.name, in: &findings)
-      }
+    for entity in old.all {
+      guard let made = new.entity(number: entity.record.number),
+        var counting = try RecordCounting(entity, made, route, in: trees)
+      else { continue }
+      try counting.count(in: &findings)
     }
     return findings
   }
 
   /// - Returns: nil if nothing can be refused, or if only a closure would tell.
   private init?(
-    _ record: RecordSchema, _ route: MigrationRoute, in backend: any StoreBackend
+    _ old: Entity, _ new: Entity, _ route: MigrationRoute, in trees: TreeAccess
   ) throws(StoreError) {
     var steps: [(step: RowStep, isCertain: Bool)] = []
     var hook: String?
     var isUncertain = false
     var isRisky = false
     var hasNewKeys = false
-    var last: RecordChange?
     var computed: Set<UInt32> = []
     for hop in route.hops {
       let version = hop.change.to.version
       if hook == nil, let step = hop.step, !step.before.isEmpty {
         hook = "before the step to version \(version)"
       }
-      guard let given = hop.change.records.first(where: { $0.old.number == record.number })
+      guard let given = hop.change.records.first(where: { $0.old.number == old.record.number })
       else { return nil }
       computed = given.computed(after: computed)
       let change = given.standingIn(for: computed)
@@ -83,37 +86,28 @@ struct RecordCounting {
       if hook == nil, let step = hop.step, !step.after.isEmpty {
         hook = "after the step to version \(version)"
       }
-      last = change
     }
-    guard let new = last?.new else { return nil }
-    let known = Set(record.indexes.map(\.number))
-    let newLayout = try RowLayout(new, version: route.to.storedVersion)
+    let known = Set(old.record.indexes.map(\.number))
     var constraints: [(name: String, layout: IndexLayout?)] = []
-    for layout in try newLayout.indexLayouts()
+    for layout in new.indexes.map(\.layout)
     where layout.schema.isUnique && !known.contains(layout.schema.number)
       && (computed.isEmpty || layout.schema.condition == nil)
       && layout.schema.parts.allSatisfy({ !computed.contains($0.field) })
     {
       constraints.append((layout.schema.name, layout))
     }
-    if hasNewKeys, new.primaryKey.allSatisfy({ !computed.contains($0.field) }) {
+    if hasNewKeys, new.record.primaryKey.allSatisfy({ !computed.contains($0.field) }) {
       constraints.append(("primary key", nil))
     }
     guard isRisky || !constraints.isEmpty else { return nil }
     self.steps = steps
     self.constraints = constraints
     change = isUncertain || !constraints.isEmpty ? hook : nil
-    layout = try RowLayout(record, version: route.from.storedVersion)
-    self.newLayout = newLayout
-    rows = try backend.names.slot(of: Entity.name(ofRows: record.number))
-    let trees = try backend.trees()
+    self.old = old
+    self.new = new
     self.trees = trees
-    blobs = try trees.blobs.map { segments throws(StoreError) in
-      BlobFinder(trees, try BlobTrees(backend.names), segments)
-    }
+    blobs = trees.blobFinder(of: old)
   }
-
-  private let newLayout: RowLayout
 }
 
 extension RecordChange {
@@ -129,10 +123,9 @@ extension RecordChange {
 }
 
 extension RecordCounting {
-  private mutating func count(
-    _ name: String, in findings: inout Findings
-  ) throws(StoreError) {
-    let count = try trees.count(in: rows)
+  private mutating func count(in findings: inout Findings) throws(StoreError) {
+    let name = old.record.name
+    let count = try trees.count(in: old.rows)
     let parts = UInt64(max(1, count / Self.hashesMax + 1))
     var doubles = [Int](repeating: 0, count: constraints.count)
     for part in 0..<(constraints.isEmpty ? 1 : parts) {
@@ -169,7 +162,7 @@ extension RecordCounting {
     _ hashes: inout [[UInt128]], _ part: UInt64, of parts: UInt64
   ) throws(StoreError) {
     let (row, key, entry) = (RowWriter(), KeyEncoder(), KeyEncoder())
-    let cursor = try trees.cursor(in: rows)
+    let cursor = try trees.cursor(in: old.rows)
     while try cursor.advance() {
       var isCertain = true
       do throws(StoreError) {
@@ -189,7 +182,7 @@ extension RecordCounting {
         try note(place, bytes, entry, &hashes, part, of: parts)
       } catch {
         guard case .invalidValue(_, let field, let reason) = error else { throw error }
-        let name = layout.text(ofKey: cursor.key)
+        let name = old.text(ofKey: cursor.key)
         let refusal = Refusal(field: field ?? "", isCertain: isCertain)
         refused[refusal, default: (0, "of the record \(name): \(reason)")].count += 1
       }
@@ -201,11 +194,11 @@ extension RecordCounting {
     _ part: UInt64, of parts: UInt64
   ) throws(StoreError) {
     if constraints.isEmpty { return }
-    let layout = newLayout
+    let new = new
     for (index, constraint) in constraints.enumerated() {
       var hash = SipHash128(of: key.rawSpan)
       if let unique = constraint.layout {
-        let reader = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
+        let reader = try new.row(key: key.rawSpan, row: row.rawSpan)
         var isIn = false
         try unique.forEachEntry(of: reader, in: entry) { key, _, isSole throws(StoreError) in
           isIn = isSole

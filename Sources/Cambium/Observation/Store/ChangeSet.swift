@@ -3,14 +3,23 @@
 public struct ChangeSet<Subject: Record>: Sendable {
   /// The records that are new, by primary key; the other lists are in the same order.
   public internal(set) var inserted: [Subject] = []
-  public internal(set) var updated: [RecordChanges<Subject>.Update] = []
+  public internal(set) var updated: [Update] = []
   /// The records that were deleted, as they were.
   public internal(set) var deleted: [Subject] = []
   /// The authors of the commits, as given to `PersistentStore.write`. Nil is among them if a commit had no author, or if
   /// it is not known. For a consumer that has fallen far behind, authors of earlier commits may be among them.
   public let authors: Set<String?>
-  /// The last commit that is included.
+  /// The last commit that is included. Of the changes of a transaction, the commit that it becomes.
   public let sequence: UInt64
+
+  /// A record before and after an update.
+  public struct Update: Sendable {
+    public let old: Subject
+    public let new: Subject
+    /// The stored names of the fields whose values differ: of a composite the parts that differ, such as “address.street”,
+    /// and its own name if it was or is null.
+    public let changedFields: Set<String>
+  }
 
   init(authors: Set<String?>, sequence: UInt64) {
     self.authors = authors
@@ -18,6 +27,15 @@ public struct ChangeSet<Subject: Record>: Sendable {
   }
 
   public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+  mutating func add(_ change: KeyChange<Subject>.Kind?) {
+    switch change {
+    case .inserted(let record): inserted.append(record)
+    case .updated(let update): updated.append(update)
+    case .deleted(let record): deleted.append(record)
+    case nil: break
+    }
+  }
 }
 
 /// A change of the record with one primary key.
@@ -29,7 +47,7 @@ public struct KeyChange<Subject: Record>: Sendable {
 
   public enum Kind: Sendable {
     case inserted(Subject)
-    case updated(RecordChanges<Subject>.Update)
+    case updated(ChangeSet<Subject>.Update)
     /// The record was deleted; this is what it was.
     case deleted(Subject)
   }
@@ -40,6 +58,38 @@ public struct KeyChange<Subject: Record>: Sendable {
     case .inserted(let record): record
     case .updated(let update): update.new
     case .deleted: nil
+    }
+  }
+}
+
+// MARK: - Observing
+
+/// Makes the change sets of a type's records, or of those that meet a condition.
+struct ChangeSetMaker<Subject: Record>: ElementMaker {
+  let type: RecordType<Subject>
+  var filter: RowFilter?
+
+  func element(of step: ObservedStep) throws -> ChangeSet<Subject>? {
+    var changes = ChangeSet<Subject>(authors: step.changes.authors, sequence: step.after.sequence)
+    let blobs = type.blobs(step)
+    try step.forEachChange { change in
+      guard let change = try filter.map({ try $0.filtered(change) }) ?? change else { return }
+      changes.add(try type.change(change, blobs))
+    }
+    return changes.isEmpty ? nil : changes
+  }
+}
+
+/// Makes the changes of the record with one key.
+struct KeyChangeMaker<Subject: Record>: ElementMaker {
+  let type: RecordType<Subject>
+
+  func element(of step: ObservedStep) throws -> KeyChange<Subject>? {
+    var kind: KeyChange<Subject>.Kind?
+    let blobs = type.blobs(step)
+    try step.forEachChange { change in kind = try type.change(change, blobs) }
+    return kind.map {
+      KeyChange(kind: $0, authors: step.changes.authors, sequence: step.after.sequence)
     }
   }
 }
@@ -62,7 +112,12 @@ extension RecordType {
     switch (change.old, change.new) {
     case (nil, let new?): .inserted(try load(change.key, new, blobs.new))
     case (let old?, nil): .deleted(try load(change.key, old, blobs.old))
-    case (let old?, let new?): .updated(try update(change.key, from: old, to: new, blobs))
+    case (let old?, let new?):
+      .updated(
+        ChangeSet.Update(
+          old: try load(change.key, old, blobs.old), new: try load(change.key, new, blobs.new),
+          changedFields: try layout.changedFields(
+            key: change.key.rawSpan, from: old.rawSpan, to: new.rawSpan)))
     case (nil, nil): nil
     }
   }
@@ -70,13 +125,37 @@ extension RecordType {
   func load(_ key: [UInt8], _ row: [UInt8], _ blobs: BlobFinder?) throws -> Subject {
     try load(key: key.rawSpan, row: row.rawSpan, blobs: blobs)
   }
+}
 
-  func update(
-    _ key: [UInt8], from old: [UInt8], to new: [UInt8], _ blobs: StepBlobs
-  ) throws -> RecordChanges<Subject>.Update {
-    RecordChanges.Update(
-      old: try load(key, old, blobs.old), new: try load(key, new, blobs.new),
-      changedFields: try layout.changedFields(
-        key: key.rawSpan, from: old.rawSpan, to: new.rawSpan))
+// MARK: - In a transaction
+
+extension WriteTransaction {
+  /// Keeps the changes from now on, for `changes(of:)`.
+  ///
+  /// - Complexity: From then on every change looks up the old record, and keeps a copy of it in memory.
+  public mutating func keepChanges() { writer.keepChanges() }
+
+  /// Returns the changes to a record type since `keepChanges()`. A record that was changed twice occurs once, one that was
+  /// added and deleted again not at all.
+  ///
+  /// - Throws: `StoreError.changesNotKept` without `keepChanges()`; `.unknownRecord`, `.corrupt`, `.io`; what the type's hook after loading throws.
+  public func changes<Subject: Record>(
+    of type: Subject.Type
+  ) throws -> ChangeSet<Subject> {
+    let type = try entities.type(type)
+    guard let kept = writer.changes else {
+      throw StoreError.changesNotKept(record: type.record.name)
+    }
+    var changes = ChangeSet<Subject>(authors: [author], sequence: writer.trees.sequence)
+    var row: [UInt8] = []
+    let before = kept.before[type.record.number] ?? [:]
+    let blobs = writer.blobFinder(of: type)
+    for key in before.keys.sortedRarely(by: { $0.lexicographicallyPrecedes($1) }) {
+      let isThere = try writer.trees.copyValue(of: key.rawSpan, in: type.rows, to: &row)
+      let change = EntryChange(key: key, old: before[key] ?? nil, new: isThere ? row : nil)
+      if change.old == change.new { continue }
+      changes.add(try type.change(change, StepBlobs(old: blobs, new: blobs)))
+    }
+    return changes
   }
 }

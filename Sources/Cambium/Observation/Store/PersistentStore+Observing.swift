@@ -13,9 +13,9 @@ extension PersistentStore {
   ///   no more threads.
   public func changes<Subject: Record>(
     of type: Subject.Type
-  ) throws(StoreError) -> RecordObservation<Subject> {
+  ) throws(StoreError) -> StoreObservation<ChangeSet<Subject>> {
     let type = try entities.type(type)
-    return RecordObservation(type, try observe(type, key: nil))
+    return StoreObservation(ChangeSetMaker(type: type), at: try observe(type, key: nil))
   }
 
   /// Returns the changes of the record with a primary key, whether or not it exists now. The parts of a compound key are
@@ -26,11 +26,12 @@ extension PersistentStore {
   public func changes<Subject: Record>(
     of type: Subject.Type, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
-  ) throws(StoreError) -> KeyObservation<Subject> {
+  ) throws(StoreError) -> StoreObservation<KeyChange<Subject>> {
     let type = try entities.type(type)
     let key = KeyEncoder()
     try key.encode(primaryKey: keyParts(part, others), of: type)
-    return KeyObservation(type, try observe(type, key: key.key.array()))
+    return StoreObservation(
+      KeyChangeMaker(type: type), at: try observe(type, key: key.key.array()))
   }
 
   /// Returns the changes of the records of a query. A record that begins to meet its condition counts as inserted, one
@@ -41,7 +42,7 @@ extension PersistentStore {
   ///   limit, an offset, or a record to begin after: `results(of:)` observes those.
   public func changes<Subject: Record>(
     of query: Query<Subject>
-  ) throws(StoreError) -> RecordObservation<Subject> {
+  ) throws(StoreError) -> StoreObservation<ChangeSet<Subject>> {
     let type = try entities.type(Subject.self)
     guard query.limit == nil, query.offset == 0, query.after == nil else {
       throw .invalidQuery(
@@ -49,7 +50,8 @@ extension PersistentStore {
         reason: "which records are within a limit changes with others; observe its results")
     }
     let filter = try RowFilter(try query.condition.resolved(in: type), in: type.layout)
-    return RecordObservation(type, try observe(type, key: nil), filter)
+    return StoreObservation(
+      ChangeSetMaker(type: type, filter: filter), at: try observe(type, key: nil))
   }
 
   /// Returns the changes of the records that meet a condition.
@@ -57,7 +59,7 @@ extension PersistentStore {
   /// - Throws: as `changes(of:)` of a query.
   public func changes<Subject: Record>(
     of type: Subject.Type, where condition: Condition<Subject>
-  ) throws(StoreError) -> RecordObservation<Subject> {
+  ) throws(StoreError) -> StoreObservation<ChangeSet<Subject>> {
     try changes(of: Query(where: condition))
   }
 
@@ -67,11 +69,12 @@ extension PersistentStore {
   @_disfavoredOverload
   public func changes<Subject: Record>(
     of type: Subject.Type, where condition: (Fields<Subject>) -> Condition<Subject>
-  ) throws(StoreError) -> RecordObservation<Subject> {
+  ) throws(StoreError) -> StoreObservation<ChangeSet<Subject>> {
     try changes(of: type.where(condition))
   }
 
-  /// Returns the results of a query, and the new results whenever commits change them, in order.
+  /// Returns the results of a query, and the new results whenever commits change them, in order. The first element has the
+  /// initial results; each later one has newer results and the difference to those before.
   ///
   /// ```swift
   /// for try await results in try store.results(of: TodoItem.where(\.isDone == false)) {
@@ -84,16 +87,17 @@ extension PersistentStore {
   ///   record to begin after does not exist, `.corrupt`, `.io`.
   public func results<Subject: Record>(
     of query: Query<Subject>
-  ) throws(StoreError) -> QueryObservation<Subject> {
+  ) throws(StoreError) -> StoreObservation<QueryResults<Subject>> {
     let type = try entities.type(Subject.self)
     return try results(of: try query.resolved(in: type), type)
   }
 
   func results<Subject: Record>(
     of query: FieldQuery, _ type: RecordType<Subject>
-  ) throws(StoreError) -> QueryObservation<Subject> {
+  ) throws(StoreError) -> StoreObservation<QueryResults<Subject>> {
     let place = try observe(type, key: nil)
-    return QueryObservation(try LiveResults(query, of: type, at: place))
+    return StoreObservation(
+      try QueryResultsMaker(query, of: type, in: place.state.trees), at: place)
   }
 
   func observe(_ record: Entity, key: [UInt8]?) throws(StoreError) -> ObservedPlace {
@@ -132,5 +136,76 @@ extension ObservedPlace {
       preconditionFailure("the states of a store are its snapshots")
     }
     return snapshot
+  }
+}
+
+// MARK: - Beside a writer
+
+/// Takes in what another process commits, while somebody observes a store that is only read.
+///
+/// A thread that sleeps most of the time: a look at the log takes 25 µs where nothing is new, a thousandth of a
+/// processor's time. The kernel could tell when the log is written to, but that a commit is on the medium, and
+/// may be shown, is said by the frame after it, a tenth of a second later where the writer is idle: it would
+/// gain nothing for who waits.
+final class StoreWatch: @unchecked Sendable {
+  private let lock = ThreadLock()
+  private let ending: ThreadCondition
+  // Under `lock`:
+  private var isRunning = false
+  private var isEnding = false
+
+  /// The time between two looks.
+  static var interval: Duration { .milliseconds(20) }
+  /// The number of failures in a row after which observers receive the error.
+  private static var failuresMax: Int { 50 }
+
+  init() { ending = ThreadCondition(lock) }
+
+  /// Begins to watch, unless it does. It ends when nobody observes any more.
+  ///
+  /// - Throws: `.io` if the system has no more threads.
+  func begin(for store: PersistentStore) throws(StoreError) {
+    lock.lock()
+    defer { lock.unlock() }
+    if isRunning || isEnding { return }
+    let hub = store.hub
+    _ = try BackgroundThread(name: "cambium-watch") { [self, weak store] in
+      var failures = 0
+      while sleep(while: hub) {
+        guard let store else { return }
+        failures = store.look(failures, max: Self.failuresMax)
+      }
+    }
+    isRunning = true
+  }
+
+  /// Sleeps for a while. False when the thread is to end.
+  private func sleep(while hub: ObservationHub) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    if !isEnding, hub.isObserved { _ = ending.wait(atMost: Self.interval) }
+    isRunning = !isEnding && hub.isObserved
+    return isRunning
+  }
+
+  /// Ends for good. Does not wait for the thread: it may be the one that lets go of the store.
+  func end() {
+    lock.lock()
+    isEnding = true
+    lock.unlock()
+    ending.broadcast()
+  }
+}
+
+extension PersistentStore {
+  /// Returns how many looks in a row have failed.
+  fileprivate func look(_ failures: Int, max: Int) -> Int {
+    do throws(StoreError) {
+      try refresh()
+      return 0
+    } catch {
+      if failures == max { hub.fail(error) }
+      return failures + 1
+    }
   }
 }

@@ -7,6 +7,9 @@ struct TreePlaces: Hashable, Sendable {
   /// Values that migrations have set aside.
   var aside = Entities.asideName
 
+  /// The trees of rows and indexes.
+  var trees: Set<String> { Set(rows.values).union(indexes.values) }
+
   /// Creates the places in a store that is whole.
   init(of schema: Schema) {
     for record in schema.records {

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// The result of a check of a store.
 public struct StoreCheck: Hashable, Sendable {
   public let depth: Depth
@@ -95,5 +97,211 @@ extension StoreSnapshot {
     try check.run(deep: readingBlobs)
     note(check.faults)
     return faults
+  }
+}
+
+/// One look at all of a store.
+struct CheckRun {
+  private let depth: StoreCheck.Depth
+  private let progress: (StoreCheck.Progress) -> Void
+  private var faults: [StoreError] = []
+  private var nodeCount = 0
+  private let records = CheckedCount()
+  private var sequence: UInt64?
+  /// True if something was missing that a writer may have removed.
+  private(set) var hasMissed = false
+
+  init(_ depth: StoreCheck.Depth, _ progress: @escaping (StoreCheck.Progress) -> Void) {
+    self.depth = depth
+    self.progress = progress
+  }
+
+  var result: StoreCheck {
+    StoreCheck(
+      depth: depth, faults: faults, nodeCount: nodeCount, recordCount: records.count,
+      sequence: sequence)
+  }
+
+  /// - Throws: `.missing`, `.newerFormat`, `.io`.
+  mutating func run(
+    in medium: PosixFileSystem, _ path: String, _ options: StoreOptions
+  ) throws(StoreError) {
+    let log = try openLog(medium)
+    let backend: ReadingBackend
+    do throws(StoreError) {
+      backend = try ReadingBackend(at: path, options)
+    } catch {
+      try note(error)
+      // Perhaps more can be said of the state that the log began with.
+      if let header = log?.header {
+        add(PageFile.report(header.footer, of: header.identity, in: medium))
+      }
+      return
+    }
+    sequence = backend.report.sequence
+    let file = backend.pages
+    let total = file.footer.pageBytes
+    add(
+      PageFile.report(
+        file.reference, of: file.pages.identity, in: medium, watch: watch(.pages, total)))
+    do throws(StoreError) { try checkRecords(backend) } catch { try note(error) }
+    if depth == .deep { checkKept(file, medium) }
+  }
+
+  /// Throws only where there is no store, or one that cannot be looked at.
+  private mutating func openLog(_ medium: PosixFileSystem) throws(StoreError) -> LogFiles? {
+    // A store exists by its first log file.
+    _ = try medium.open(.log(0), .read, at: .logOpen)
+    do throws(StoreError) { return try LogFiles(opening: medium, writing: false) } catch {
+      guard error.isDamage else { throw error }
+      return nil
+    }
+  }
+
+  /// Keeps a fault; what is none, is thrown.
+  private mutating func note(_ fault: StoreError) throws(StoreError) {
+    guard fault.isDamage else { throw fault }
+    if case .missing = fault { hasMissed = true }
+    if !faults.contains(fault) { faults.append(fault) }
+  }
+
+  private mutating func add(_ report: PageFileReport) {
+    for fault in report.faults where !faults.contains(fault) {
+      if case .missing = fault { hasMissed = true }
+      faults.append(fault)
+    }
+    nodeCount += report.nodeCount
+  }
+
+  private func watch(_ part: StoreCheck.Progress.Part, _ total: Int) -> (Int) -> Void {
+    let (count, progress) = (CheckedCount(), progress)
+    return { bytes in
+      count.count += bytes
+      progress(StoreCheck.Progress(part: part, done: count.count, total: max(total, count.count)))
+    }
+  }
+}
+
+extension CheckRun {
+  /// Checks the descriptions of versions and, in a deep check, every record.
+  private mutating func checkRecords(_ backend: ReadingBackend) throws(StoreError) {
+    let file = backend.pages
+    _ = try CompactionPlace(in: file.footer, at: file.reference.position)
+    // Those of older versions are checked by reading them.
+    _ = try StoredSchemas(backend).all()
+    guard let entities = try backend.describedEntities() else {
+      return try checkUndescribed(backend)
+    }
+    let snapshot = StoreSnapshot(entities, try backend.snapshot())
+    _ = try snapshot.pendingMigration()
+    if depth == .quick { return }
+    let total = try snapshot.statistics().recordCount
+    let (records, progress) = (records, progress)
+    let found = try snapshot.check(readingBlobs: true) {
+      records.count += 1
+      progress(StoreCheck.Progress(part: .records, done: records.count, total: total))
+    }
+    // A damaged page was named when pages were looked at.
+    for fault in found where !faults.contains(fault) { faults.append(fault) }
+  }
+
+  /// Checks that a store without a schema has no records.
+  private mutating func checkUndescribed(_ backend: ReadingBackend) throws(StoreError) {
+    for name in backend.names.all.sortedRarely() where Entity.isName(name) {
+      if try backend.trees().count(in: backend.names.slot(of: name)) == 0 { continue }
+      try note(
+        .corrupt(
+          .entry(tree: name, key: []), invariant: .schemaContents,
+          reason: "there are records, and no schema describes them"))
+    }
+  }
+
+  private mutating func checkKept(_ file: PageFile, _ medium: PosixFileSystem) {
+    for state in file.footer.keptStates {
+      let watch = watch(.keptPages, file.footer.pageBytes)
+      add(PageFile.report(state.footer, of: file.pages.identity, in: medium, watch: watch))
+    }
+  }
+}
+
+/// A number that closures count.
+private final class CheckedCount {
+  var count = 0
+}
+
+extension StoreError {
+  /// True if the store's files are not as they were written, or some are missing.
+  fileprivate var isDamage: Bool {
+    switch self {
+    case .corrupt, .missing: true
+    default: false
+    }
+  }
+}
+
+extension Footer {
+  /// The bytes of the pages that its trees reach.
+  fileprivate var pageBytes: Int {
+    trees.reduce(0) { $0 + Int(clamping: $1.root?.reference.liveBytes ?? 0) }
+  }
+}
+
+/// Checks that the names of metadata are UTF-8, and their values JSON.
+enum MetadataCheck {
+  /// - Throws: `.io`. Damage to pages is a fault, too.
+  static func faults(in trees: TreeAccess, _ slot: TreeSlot) throws(StoreError) -> [StoreError] {
+    var faults: [StoreError] = []
+    do throws(StoreError) {
+      let cursor = try trees.cursor(in: slot)
+      while faults.count < RecordCheck.faultsMax, try cursor.advance() {
+        let (name, value) = (cursor.key.array(), try cursor.value().array())
+        if let reason = reason(against: name, value) {
+          faults.append(
+            .corrupt(
+              .entry(tree: Entities.metadataName, key: name), invariant: .metadata,
+              reason: reason))
+        }
+      }
+    } catch {
+      guard case .corrupt = error else { throw error }
+      faults.append(error)
+    }
+    return faults
+  }
+
+  /// Why an entry cannot be; nil if it can.
+  private static func reason(against name: [UInt8], _ value: [UInt8]) -> String? {
+    if String(validating: name, as: UTF8.self) == nil { return "its name is not UTF-8" }
+    do {
+      _ = try JSONDecoder().decode(AnyJSON.self, from: Data(value))
+      return nil
+    } catch {
+      return "its value is not JSON"
+    }
+  }
+}
+
+/// Any JSON there is, read to the last value.
+private struct AnyJSON: Decodable {
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init?(intValue: Int) { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+  }
+
+  init(from decoder: any Decoder) throws {
+    if var list = try? decoder.unkeyedContainer() {
+      while !list.isAtEnd { _ = try list.decode(AnyJSON.self) }
+    } else if let object = try? decoder.container(keyedBy: Key.self) {
+      for key in object.allKeys { _ = try object.decode(AnyJSON.self, forKey: key) }
+    } else {
+      let value = try decoder.singleValueContainer()
+      if value.decodeNil() { return }
+      if (try? value.decode(Bool.self)) != nil { return }
+      if (try? value.decode(Double.self)) != nil { return }
+      _ = try value.decode(String.self)
+    }
   }
 }

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// A summary of a store, read without a model: its content, its versions, and the use of its files.
 public struct StoreInspection: Hashable, Sendable {
   public let path: String
@@ -20,16 +22,16 @@ public struct StoreInspection: Hashable, Sendable {
   /// The number of the last commit.
   public let sequence: UInt64
   /// The number of the last commit that is in the trees. Later ones are in the log.
-  public let foldedSequence: UInt64
+  package let foldedSequence: UInt64
   /// The last commits, newest first, if a history is kept.
   public let lastCommits: [CommitSummary]
   public let statistics: StoreStatistics
 
   /// The files of pages, then those of blobs, by number.
-  public let segments: [SegmentUse]
+  package let segments: [SegmentUse]
   /// The number of blobs that records have, or that are kept with states from before migrations.
   public let blobCount: Int
-  public let log: LogUse
+  package let log: LogUse
 
   /// The version that its records have; nil if it has no model yet.
   public var version: Int? { schemas.last.map { Int($0.version) } }
@@ -41,7 +43,7 @@ public struct StoreInspection: Hashable, Sendable {
   /// The bytes of all pages.
   public var pageBytes: Int { segments.reduce(0) { $0 + ($1.kind == .pages ? $1.size : 0) } }
   /// The bytes of the pages that the present trees reach.
-  public let livePageBytes: Int
+  package let livePageBytes: Int
   /// The share of the pages' bytes that the present trees reach, from 0 to 1.
   public var liveShare: Double {
     pageBytes == 0 ? 1 : min(1, Double(livePageBytes) / Double(pageBytes))
@@ -49,7 +51,7 @@ public struct StoreInspection: Hashable, Sendable {
   /// The bytes of the files of blobs.
   public var blobBytes: Int { segments.reduce(0) { $0 + ($1.kind == .blobs ? $1.size : 0) } }
   /// The bytes that blobs take in them, compressed.
-  public var liveBlobBytes: Int {
+  package var liveBlobBytes: Int {
     segments.reduce(0) { $0 + ($1.kind == .blobs ? $1.liveBytes : 0) }
   }
   /// The bytes in them that no state refers to, which collection can reclaim.
@@ -59,18 +61,18 @@ public struct StoreInspection: Hashable, Sendable {
 }
 
 /// The use of a file of pages or blobs.
-public struct SegmentUse: Hashable, Sendable {
-  public enum Kind: String, Hashable, Sendable {
+package struct SegmentUse: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable {
     case pages, blobs
   }
 
-  public let kind: Kind
+  package let kind: Kind
   /// The number in the file's name.
-  public let number: Int
+  package let number: Int
   /// The number of published bytes.
-  public let size: Int
+  package let size: Int
   /// The bytes that the present state reaches, as last counted.
-  public let liveBytes: Int
+  package let liveBytes: Int
 
   /// The bytes of a file of blobs to which nothing refers, without its header.
   fileprivate var garbageBlobBytes: Int {
@@ -79,11 +81,186 @@ public struct SegmentUse: Hashable, Sendable {
 }
 
 /// The use of the log.
-public struct LogUse: Hashable, Sendable {
+package struct LogUse: Hashable, Sendable {
   /// The bytes of both files.
-  public let size: Int
+  package let size: Int
   /// The bytes of the file in use up to the end of its last frame.
-  public let usedBytes: Int
+  package let usedBytes: Int
   /// The number of times that a file of the log was begun again.
-  public let use: Int
+  package let use: Int
+}
+
+extension PersistentStore {
+  /// Returns what the store at `path` contains, without needing a model. Nothing is written, and another process may
+  /// have it open.
+  ///
+  /// - Parameter commitLimit: The number of commits that are looked up in the history.
+  /// - Complexity: That of opening, which reads the log. Counts come from aggregates, and no leaf is read for them.
+  /// - Throws: `StoreError.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.io`.
+  public static func inspect(
+    at path: String, lastCommits commitLimit: Int = 5, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) -> StoreInspection {
+    let backend = try ReadingBackend(at: path, options)
+    let schemas = try StoredSchemas(backend).all()
+    let entities = try backend.describedEntities()
+    let state = try backend.snapshot()
+    let snapshot = entities.map { StoreSnapshot($0, state) }
+    return try StoreInspection(backend, state, schemas, snapshot, commitLimit)
+  }
+
+  /// Returns a snapshot of the store at `path` by its own description, to be read without Swift types.
+  ///
+  /// - Throws: As `inspect(at:lastCommits:options:)`; `.unknownRecord` if the store has no model yet.
+  public static func snapshot(
+    at path: String, options: StoreOptions = StoreOptions()
+  ) throws(StoreError) -> StoreSnapshot {
+    var options = options
+    options.access = .reading
+    return try PersistentStore(untypedAt: path, options: options).snapshot()
+  }
+}
+
+extension StoreInspection {
+  fileprivate init(
+    _ backend: ReadingBackend, _ state: SnapshotTrees, _ schemas: [Schema],
+    _ snapshot: StoreSnapshot?, _ commitLimit: Int
+  ) throws(StoreError) {
+    let footer = state.footer
+    path = backend.path
+    identity = state.identity.text
+    format = Int(SegmentHeader.formatVersion)
+    isOpenForWriting = try backend.isOpenForWriting()
+    self.schemas = schemas
+    keptVersions = snapshot?.keptVersions ?? []
+    keptBytes = snapshot?.keptBytes ?? 0
+    pendingMigration = try snapshot?.pendingMigration()
+    sequence = state.sequence
+    foldedSequence = footer.coveredSequence
+    lastCommits = try snapshot?.lastCommits(commitLimit) ?? []
+    statistics = try snapshot?.statistics() ?? StoreStatistics(records: [])
+    let blobs = try BlobTrees(backend.names)
+    blobCount = state.count(in: blobs.map)
+    let files = try SegmentUse.blobs(blobs, in: .state(state), by: backend.blobs.keeper)
+    segments = footer.segments.map { SegmentUse($0) } + files
+    log = backend.logUse
+    livePageBytes = footer.trees.reduce(0) {
+      $0 + Int(clamping: $1.root?.reference.liveBytes ?? 0)
+    }
+  }
+}
+
+extension SegmentUse {
+  fileprivate init(_ extent: SegmentExtent) {
+    kind = extent.kind == .pages ? .pages : .blobs
+    number = Int(extent.number)
+    let unit = extent.kind == .pages ? Layout.blockSize : 1
+    size = Int(clamping: extent.end) * unit
+    liveBytes = Int(clamping: extent.liveBytes)
+  }
+
+  /// The files of blobs of a state, by its accounts.
+  ///
+  /// - Throws: `.corrupt`, `.missing`, `.io`.
+  fileprivate static func blobs(
+    _ blobs: BlobTrees, in trees: TreeAccess, by keeper: BlobKeeper?
+  ) throws(StoreError) -> [SegmentUse] {
+    guard let keeper else { return [] }
+    var uses: [SegmentUse] = []
+    for (number, account) in try blobs.accounts(in: trees) {
+      // The account is compared with the blobs by a check alone.
+      let size = try keeper.size(of: number)
+      uses.append(
+        SegmentUse(
+          kind: .blobs, number: Int(number), size: Int(clamping: size),
+          liveBytes: Int(clamping: min(account.live, size))))
+    }
+    return uses
+  }
+}
+
+extension StoreIdentity {
+  /// 32 hexadecimal digits.
+  var text: String {
+    [low, high].map { word in
+      let digits = String(word.byteSwapped, radix: 16)
+      return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }.joined()
+  }
+}
+
+/// The date and author of a commit, as the history has them.
+public struct CommitSummary: Hashable, Sendable {
+  /// The commit's number.
+  public let sequence: UInt64
+  public let date: Date
+  /// The author given to `PersistentStore.write`.
+  public let author: String?
+}
+
+extension StoreSnapshot {
+  /// Returns the last commits of the history, newest first; none if no history is kept.
+  ///
+  /// - Complexity: O(limit × log commits).
+  /// - Throws: `StoreError.corrupt`, `.io`.
+  public func lastCommits(_ limit: Int) throws(StoreError) -> [CommitSummary] {
+    let cursor = try trees.cursor(in: entities.history)
+    var commits: [CommitSummary] = []
+    var isOn = try cursor.last()
+    // The entry with the empty key is no commit's.
+    while isOn, commits.count < limit, cursor.key.byteCount > 0 {
+      let sequence = try HistoryKey(cursor.key).sequence
+      let first = HistoryKey(sequence: sequence, part: 0)
+      guard try cursor.seek(to: first.bytes.rawSpan), cursor.key.equals(first.bytes.rawSpan) else {
+        throw .historyFault(first.bytes.rawSpan, "parts of the commit are missing")
+      }
+      var reader = HistoryPartReader(try cursor.value(), key: first)
+      let (date, author) = try reader.commit()
+      commits.append(
+        CommitSummary(
+          sequence: sequence, date: Date(timeIntervalSinceReferenceDate: date), author: author))
+      isOn = try cursor.previous()
+    }
+    return commits
+  }
+}
+
+/// The number and size of the records in a state of a store.
+public struct StoreStatistics: Hashable, Sendable {
+  /// The statistics of all types, by stored name.
+  public let records: [RecordStatistics]
+
+  /// The number of records of all types.
+  public var recordCount: Int { records.reduce(0) { $0 + $1.count } }
+}
+
+/// The number and size of the records of one type.
+public struct RecordStatistics: Hashable, Sendable {
+  /// The stored name.
+  public let name: String
+  public let count: Int
+  /// The bytes of the pages that hold its rows. Changes that are not folded yet are in no page.
+  public let rowBytes: Int
+  /// The bytes of the pages that hold its indexes.
+  public let indexBytes: Int
+}
+
+extension RecordReading where Self: ~Copyable {
+  /// Returns the number and size of the records of every type in the schema.
+  ///
+  /// - Complexity: O(record types and indexes).
+  /// - Throws: `StoreError.closed`.
+  public func statistics() throws(StoreError) -> StoreStatistics {
+    let reader = try recordReader()
+    var records: [RecordStatistics] = []
+    for entity in reader.entities.all {
+      let indexBytes = entity.indexes.reduce(0) {
+        $0 + Int(clamping: reader.trees.liveBytes(in: $1.slot))
+      }
+      records.append(
+        RecordStatistics(
+          name: entity.record.name, count: try reader.trees.count(in: entity.rows),
+          rowBytes: Int(clamping: reader.trees.liveBytes(in: entity.rows)), indexBytes: indexBytes))
+    }
+    return StoreStatistics(records: records.sortedRarely { $0.name < $1.name })
+  }
 }

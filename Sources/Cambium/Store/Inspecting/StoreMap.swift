@@ -1,35 +1,35 @@
 /// The use of every block of a store's page segments, and of every byte of its blob segments.
-public struct StoreMap: Hashable, Sendable {
+package struct StoreMap: Hashable, Sendable {
   /// The bytes of a block.
-  public static var blockSize: Int { Layout.blockSize }
+  package static var blockSize: Int { Layout.blockSize }
 
   /// The names of the trees, in order; those of records and indexes are the names in the model.
-  public let trees: [String]
+  package let trees: [String]
   /// The files of pages, by number.
-  public let segments: [Segment]
+  package let segments: [Segment]
   /// The files of blobs, by number.
-  public let blobSegments: [BlobSegment]
+  package let blobSegments: [BlobSegment]
   /// The faults of pages that could not be read: everything below them counts as garbage.
-  public let faults: [StoreError]
+  package let faults: [StoreError]
 
   /// One file of blobs.
-  public struct BlobSegment: Hashable, Sendable {
+  package struct BlobSegment: Hashable, Sendable {
     /// The number in the file's name.
-    public let number: Int
+    package let number: Int
     /// The size of the file in bytes.
-    public let size: Int
+    package let size: Int
     /// The regions, one after the other, from byte 0 to the end; neighbours have different uses.
-    public let regions: [BlobRegion]
+    package let regions: [BlobRegion]
   }
 
   /// Consecutive bytes of a file of blobs with the same use.
-  public struct BlobRegion: Hashable, Sendable {
-    public let bytes: Range<Int>
-    public let use: BlobUse
+  package struct BlobRegion: Hashable, Sendable {
+    package let bytes: Range<Int>
+    package let use: BlobUse
   }
 
   /// A use of bytes of a file of blobs.
-  public enum BlobUse: String, Hashable, Sendable, CaseIterable {
+  package enum BlobUse: String, Hashable, Sendable, CaseIterable {
     /// The header of the file.
     case header
     /// Blobs that records have.
@@ -41,22 +41,22 @@ public struct StoreMap: Hashable, Sendable {
   }
 
   /// One page segment.
-  public struct Segment: Hashable, Sendable {
+  package struct Segment: Hashable, Sendable {
     /// The number in the file's name.
-    public let number: Int
-    public let blockCount: Int
+    package let number: Int
+    package let blockCount: Int
     /// The regions, one after the other, from block 0 to the end; neighbours have different uses.
-    public let regions: [Region]
+    package let regions: [Region]
   }
 
   /// Consecutive blocks with the same use.
-  public struct Region: Hashable, Sendable {
-    public let blocks: Range<Int>
-    public let use: Use
+  package struct Region: Hashable, Sendable {
+    package let blocks: Range<Int>
+    package let use: Use
   }
 
   /// A use of blocks.
-  public enum Use: Hashable, Sendable {
+  package enum Use: Hashable, Sendable {
     /// The header of the segment.
     case header
     /// The roots of the present state.
@@ -70,7 +70,7 @@ public struct StoreMap: Hashable, Sendable {
   }
 
   /// A kind of page of a tree.
-  public enum Page: String, Hashable, Sendable, CaseIterable {
+  package enum Page: String, Hashable, Sendable, CaseIterable {
     case leaf, branch, value
   }
 }
@@ -82,7 +82,7 @@ extension PersistentStore {
   /// - Complexity: O(branches) and O(blobs), and two bytes of memory a block. Leaves are read only where they have values
   ///   in pages of their own.
   /// - Throws: `StoreError.missing`, `.corrupt` if the store does not open; `.newerFormat`, `.networkFileSystem`, `.io`.
-  public static func map(
+  package static func map(
     at path: String, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> StoreMap {
     let backend = try ReadingBackend(at: path, options)
@@ -117,5 +117,209 @@ extension String {
       }
     }
     return self
+  }
+}
+
+/// Puts a map together, block by block.
+struct BlockMapping {
+  /// By segment, two bytes for each of its blocks.
+  private var codes: [UInt32: [UInt16]] = [:]
+  /// The uses that the codes stand for.
+  private var uses: [StoreMap.Use] = [.garbage, .header]
+  private var faults: [StoreError] = []
+
+  private static var garbage: UInt16 { 0 }
+  private static var header: UInt16 { 1 }
+
+  init(_ footer: Footer) {
+    for extent in footer.segments where extent.kind == .pages {
+      let count = min(Int(clamping: extent.end), Layout.segmentBlocksMax)
+      var blocks = [UInt16](repeating: Self.garbage, count: count)
+      if count > 0 { blocks[0] = Self.header }
+      codes[extent.number] = blocks
+    }
+  }
+
+  /// The place of a use among the uses, at most a few for each tree.
+  private mutating func code(_ use: StoreMap.Use) -> UInt16 {
+    if let place = uses.firstIndex(of: use) { return UInt16(place) }
+    // Of more trees than anybody has, the last are shown as one.
+    if uses.count == Int(UInt16.max) { return .max - 1 }
+    uses.append(use)
+    return UInt16(uses.count - 1)
+  }
+}
+
+extension BlockMapping {
+  /// Adds the pages of a tree of the present state.
+  ///
+  /// - Throws: `.io`.
+  mutating func add(_ tree: Tree, tree number: Int) throws(StoreError) {
+    let codes = (
+      leaf: code(.page(.leaf, tree: number)), branch: code(.page(.branch, tree: number)),
+      value: code(.page(.value, tree: number))
+    )
+    try fill(tree, onlyGarbage: false) { kind in
+      switch kind {
+      case .leaf: codes.leaf
+      case .branch: codes.branch
+      case .value, .valueList, .footer: codes.value
+      }
+    }
+  }
+
+  /// Adds the pages of a tree that is kept, as far as nothing else reaches them.
+  mutating func keep(_ tree: Tree) throws(StoreError) {
+    let kept = code(.kept)
+    try fill(tree, onlyGarbage: true) { _ in kept }
+  }
+
+  /// Adds the footer of the present state, which lies behind what it publishes.
+  mutating func add(footer reference: FooterReference) {
+    let number = reference.position.segment
+    let missing =
+      min(Int(reference.endBlock), Layout.segmentBlocksMax) - (codes[number]?.count ?? 0)
+    if missing > 0, codes[number] != nil {
+      codes[number]?.append(contentsOf: repeatElement(Self.garbage, count: missing))
+    }
+    fill(reference.copies, .footer)
+  }
+
+  mutating func keep(footer reference: FooterReference) {
+    fill(reference.copies, .kept)
+  }
+
+  private mutating func fill(_ copies: [PageReference], _ use: StoreMap.Use) {
+    let code = code(use)
+    for copy in copies { fill(copy, code, onlyGarbage: false) }
+  }
+
+  private mutating func fill(
+    _ tree: Tree, onlyGarbage: Bool, _ code: (PageKind) -> UInt16
+  ) throws(StoreError) {
+    do throws(StoreError) {
+      try tree.forEachPage { reference, kind in
+        fill(reference, code(kind), onlyGarbage: onlyGarbage)
+      }
+    } catch {
+      guard case .corrupt = error else { throw error }
+      faults.append(error)
+    }
+  }
+
+  /// Marks the blocks of a reference; blocks beyond the end of its segment are left out.
+  private mutating func fill(_ reference: PageReference, _ code: UInt16, onlyGarbage: Bool) {
+    guard let count = codes[reference.position.segment]?.count else { return }
+    let first = min(Int(reference.position.block), count)
+    for block in first..<min(first + Int(reference.blocks), count) {
+      let isFree = codes[reference.position.segment]?[block] == Self.garbage
+      if isFree || !onlyGarbage { codes[reference.position.segment]?[block] = code }
+    }
+  }
+
+  func map(of trees: [String], _ blobs: BlobMapping) -> StoreMap {
+    let segments = codes.sortedRarely { $0.key < $1.key }.map { number, blocks in
+      StoreMap.Segment(
+        number: Int(number), blockCount: blocks.count, regions: regions(of: blocks))
+    }
+    return StoreMap(
+      trees: trees, segments: segments, blobSegments: blobs.segments, faults: faults + blobs.faults)
+  }
+
+  private func regions(of blocks: [UInt16]) -> [StoreMap.Region] {
+    var regions: [StoreMap.Region] = []
+    var start = 0
+    for block in blocks.indices.dropFirst() where blocks[block] != blocks[start] {
+      regions.append(StoreMap.Region(blocks: start..<block, use: uses[Int(blocks[start])]))
+      start = block
+    }
+    if start < blocks.count {
+      regions.append(StoreMap.Region(blocks: start..<blocks.count, use: uses[Int(blocks[start])]))
+    }
+    return regions
+  }
+}
+
+/// Puts together what the files of blobs are used for.
+struct BlobMapping {
+  private(set) var segments: [StoreMap.BlobSegment] = []
+  private(set) var faults: [StoreError] = []
+
+  /// - Complexity: O(blobs × log blobs).
+  /// - Throws: `.io`. What the map of blobs does not say rightly is a fault, and ends it.
+  mutating func run(
+    in backend: any StoreBackend, for schema: Schema
+  ) throws(StoreError) {
+    do throws(StoreError) {
+      try BlobOpening(backend).open(for: schema)
+      guard let keeper = backend.blobs.keeper else { return }
+      let (trees, blobs) = (try backend.trees(), try BlobTrees(backend.names))
+      for (number, _) in try blobs.accounts(in: trees) {
+        let size = Int(clamping: try keeper.size(of: number))
+        let bytes = try Self.bytes(of: number, size, blobs, in: trees)
+        segments.append(
+          StoreMap.BlobSegment(number: Int(number), size: size, regions: bytes.regions))
+      }
+    } catch {
+      switch error {
+      case .corrupt, .missing: faults.append(error)
+      default: throw error
+      }
+    }
+  }
+
+  /// Walks over the places of one segment, which follow one another.
+  private static func bytes(
+    of number: UInt32, _ size: Int, _ blobs: BlobTrees, in trees: TreeAccess
+  ) throws(StoreError) -> BlobBytes {
+    var bytes = BlobBytes(size)
+    let prefix = SegmentAccount.key(of: number)
+    let cursor = try trees.cursor(in: blobs.places)
+    var isOn = try cursor.seek(to: prefix.rawSpan)
+    while isOn {
+      let key = cursor.key.array()
+      guard key.starts(with: prefix) else { break }
+      let value = try cursor.value()
+      if let identity = BlobIdentity(key: value),
+        let entry = try blobs.entry(of: identity, in: trees), entry.place.key == key
+      {
+        bytes.add(entry)
+      }
+      isOn = try cursor.next()
+    }
+    bytes.end()
+    return bytes
+  }
+}
+
+/// The bytes of one file of blobs, from front to back.
+private struct BlobBytes {
+  private let size: Int
+  private(set) var regions: [StoreMap.BlobRegion] = []
+  private var done = 0
+
+  init(_ size: Int) {
+    self.size = size
+    fill(to: BlobLayout.firstOffset, .header)
+  }
+
+  /// Adds a blob that lies behind all before it; what is not in the file is left out.
+  mutating func add(_ entry: BlobEntry) {
+    fill(to: Int(clamping: entry.place.offset), .garbage)
+    fill(to: Int(clamping: entry.place.end), entry.references > 0 ? .blobs : .kept)
+  }
+
+  mutating func end() { fill(to: size, .garbage) }
+
+  private mutating func fill(to end: Int, _ use: StoreMap.BlobUse) {
+    let end = min(end, size)
+    if end <= done { return }
+    var start = done
+    if let last = regions.last, last.use == use {
+      start = last.bytes.lowerBound
+      regions.removeLast()
+    }
+    regions.append(StoreMap.BlobRegion(bytes: start..<end, use: use))
+    done = end
   }
 }

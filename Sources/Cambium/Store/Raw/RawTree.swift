@@ -1,14 +1,13 @@
 /// One ordered map of bytes in a page file, with no log, no schema and no transactions.
 ///
-/// The ground floor of the library, open to benchmarks and tools through `@_spi(Raw)`. It promises
-/// nothing to stay as it is; programs use a store.
-@_spi(Raw) public final class RawTree: Sendable {
+/// The ground floor of the library, for benchmarks and tests. Programs use a store of records.
+package final class RawTree: Sendable {
   private let tree: Tree
 
   /// Opens what `RawTreeWriter.finish` returned a reference to.
   ///
   /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
-  public init(
+  package init(
     at path: String, _ reference: RawTreeReference, reading mode: ReadMode = .mapped
   ) throws(StoreError) {
     let file = try PageFile(
@@ -17,35 +16,26 @@
   }
 
   /// The number of entries. Constant time.
-  public var count: Int { tree.count }
+  package var count: Int { tree.count }
 
   /// The value of `key`, in place; nil if there is none, or if it has pages of its own.
   ///
   /// - Throws: `.corrupt`, `.io`.
   @_lifetime(borrow self)
-  public func value(for key: RawSpan) throws(StoreError) -> RawSpan? {
+  package func value(for key: RawSpan) throws(StoreError) -> RawSpan? {
     guard let entry = try tree.entry(for: key), !entry.isExternal else { return nil }
     return unsafe _overrideLifetime(entry.storedValue, borrowing: self)
   }
 
-  /// A copy of the value of `key`, wherever it is.
-  public func copyValue(for key: RawSpan) throws(StoreError) -> [UInt8]? {
-    var value: [UInt8] = []
-    return try tree.copyValue(for: key, to: &value) ? value : nil
-  }
-
   /// A cursor that stands nowhere yet.
-  public func cursor() -> RawCursor { RawCursor(Cursor(tree)) }
+  package func cursor() -> RawCursor { RawCursor(Cursor(tree)) }
 
   /// Room for lookups of several keys at once.
-  public func batch() -> RawBatch { RawBatch(tree) }
-
-  /// Every fault in the tree's pages, in words.
-  public func check() -> [String] { TreeCheck.run(tree).faults.map { "\($0)" } }
+  package func batch() -> RawBatch { RawBatch(tree) }
 }
 
 /// What opens a raw tree: where its footer is.
-@_spi(Raw) public struct RawTreeReference: Hashable, Sendable {
+package struct RawTreeReference: Hashable, Sendable {
   let footer: FooterReference
 }
 
@@ -53,7 +43,7 @@
 ///
 /// A class, because a caller in another module moves a noncopyable struct of this size to and fro for
 /// every call, which doubled the time of a scan.
-@_spi(Raw) public final class RawCursor {
+package final class RawCursor {
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) private var cursor: Cursor
 
@@ -62,29 +52,29 @@
   }
 
   /// Goes to the first entry; false if there is none.
-  public func first() throws(StoreError) -> Bool { try unsafe cursor.first() }
+  package func first() throws(StoreError) -> Bool { try unsafe cursor.first() }
 
   /// Goes to the first entry not below `key`; false if there is none.
-  public func seek(to key: RawSpan) throws(StoreError) -> Bool { try unsafe cursor.seek(to: key) }
+  package func seek(to key: RawSpan) throws(StoreError) -> Bool { try unsafe cursor.seek(to: key) }
 
   /// Moves on; false behind the last entry.
-  public func next() throws(StoreError) -> Bool { try unsafe cursor.next() }
+  package func next() throws(StoreError) -> Bool { try unsafe cursor.next() }
 
   /// The key of the entry, until the cursor moves.
-  public var key: RawSpan {
+  package var key: RawSpan {
     @_lifetime(borrow self)
     get { unsafe _overrideLifetime(cursor.key, borrowing: self) }
   }
 
   /// The value of the entry in its leaf, until the cursor moves.
-  public var value: RawSpan {
+  package var value: RawSpan {
     @_lifetime(borrow self)
     get { unsafe _overrideLifetime(cursor.storedValue, borrowing: self) }
   }
 }
 
 /// Keys to look up at once, and what was found.
-@_spi(Raw) public final class RawBatch {
+package final class RawBatch {
   private let tree: Tree
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) private var keys = KeyBatch()
@@ -94,16 +84,90 @@
     self.tree = tree
   }
 
-  public func removeAll() { unsafe keys.removeAll() }
-  public func append(_ key: RawSpan) { unsafe keys.append(key) }
+  package func removeAll() { unsafe keys.removeAll() }
+  package func append(_ key: RawSpan) { unsafe keys.append(key) }
 
   /// Looks up all keys that were appended.
-  public func find() throws(StoreError) { try unsafe tree.find(keys, to: &entries) }
+  package func find() throws(StoreError) { try unsafe tree.find(keys, to: &entries) }
 
   /// The value of key `index`, in place; nil if there is none, or if it has pages of its own.
   @_lifetime(borrow self)
-  public func value(_ index: Int) -> RawSpan? {
+  package func value(_ index: Int) -> RawSpan? {
     guard let entry = unsafe entries[index], !entry.isExternal else { return nil }
     return unsafe _overrideLifetime(entry.storedValue, borrowing: self)
+  }
+}
+
+// MARK: - Writing
+
+/// Writes a raw tree from entries that come in ascending order.
+package final class RawTreeWriter {
+  private let appender: PageAppender
+  private let identity: StoreIdentity
+  // One owner on one thread uses it, so accesses cannot overlap.
+  @exclusivity(unchecked) private var builder: TreeBuilder
+
+  /// Begins a tree in a new directory at `path`.
+  ///
+  /// - Parameter direct: True if pages go past the page cache.
+  package init(creatingAt path: String, direct: Bool = true) throws(StoreError) {
+    let medium = try PosixFileSystem(at: path, creating: true)
+    var random = SystemRandomNumberGenerator()
+    identity = StoreIdentity(using: &random)
+    appender = PageAppender(
+      to: medium, of: identity, from: 1, output: direct ? .direct : .buffered)
+    unsafe builder = TreeBuilder(appendingTo: appender, base: nil)
+  }
+
+  /// Adds an entry; its key is above all before it.
+  ///
+  /// - Throws: `.limitExceeded`, `.full`, `.io`.
+  package func append(_ key: RawSpan, _ value: RawSpan) throws(StoreError) {
+    try unsafe builder.append(key, value, schemaVersion: 1)
+  }
+
+  /// Adds all of `entries`, which are above all before them, in the order of their keys. It leaves none
+  /// behind.
+  package func append(_ entries: RawEntries) throws(StoreError) {
+    var sorted = entries.takeSorted()
+    while try sorted.advance() { try unsafe Self.append(sorted, to: &builder) }
+  }
+
+  private static func append(
+    _ input: borrowing SortedEntries, to builder: inout TreeBuilder
+  ) throws(StoreError) {
+    try builder.append(input.key, input.value, schemaVersion: 1)
+  }
+
+  /// Completes the tree; when this returns, it is on the medium.
+  package func finish() throws(StoreError) -> RawTreeReference {
+    let root = try unsafe builder.finish()
+    try appender.sync()
+    var footer = Footer(identity: identity)
+    footer.trees = [NamedTree(name: "raw", root: root)]
+    footer.segments = appender.extents.map {
+      SegmentExtent(
+        kind: .pages, number: $0.number, end: UInt64($0.endBlock),
+        liveBytes: UInt64($0.endBlock) * UInt64(Layout.blockSize))
+    }
+    return RawTreeReference(footer: try appender.publish(footer))
+  }
+}
+
+/// Entries in any order, to be sorted; of those with the same key the last counts.
+package final class RawEntries {
+  // One owner on one thread uses it, so accesses cannot overlap.
+  @exclusivity(unchecked) private var entries = UnsortedEntries()
+
+  package init() {}
+
+  package func append(_ key: RawSpan, _ value: RawSpan) {
+    unsafe entries.append(key, value)
+  }
+
+  func takeSorted() -> SortedEntries {
+    var taken = UnsortedEntries()
+    unsafe swap(&taken, &entries)
+    return taken.sorted()
   }
 }

@@ -25,11 +25,9 @@ import Testing
     ) throws {
       backend = try EngineBackend.simulated(on: medium, seed: seed)
       let model = model(version)
-      var options = MigrationOptions()
-      options.sliceCount = 7
-      types = try SchemaOpening(
-        backend: backend, model: model, fresh: try model.checked(), mode: mode, options: options
-      ).run()
+      var options = StoreOptions()
+      options.migration.sliceCount = 7
+      types = try StoreOpening(model, mode, options).entities(of: backend)
     }
 
     var snapshot: StoreSnapshot { get throws { StoreSnapshot(types, try backend.snapshot()) } }

@@ -22,11 +22,10 @@ import Testing
   ) throws -> (backend: EngineBackend, types: Entities) {
     let backend = try EngineBackend.simulated(on: medium, seed: seed)
     let model = model(version)
-    var options = MigrationOptions()
-    options.sliceCount = 7
-    let opening = SchemaOpening(
-      backend: backend, model: model, fresh: try model.checked(), mode: mode, options: options)
-    return (backend, try opening.run())
+    var options = StoreOptions()
+    options.migration.sliceCount = 7
+    let opening = try StoreOpening(model, mode, options)
+    return (backend, try opening.entities(of: backend))
   }
 
   /// A store of version 1, closed or not.

@@ -20,12 +20,10 @@ import Testing
   ) throws -> (backend: EngineBackend, types: Entities) {
     let backend = try EngineBackend.simulated(on: medium, seed: seed)
     let model = model(version)
-    var options = MigrationOptions()
-    options.sliceCount = 11
-    let opening = SchemaOpening(
-      backend: backend, model: model, fresh: try model.checked(), mode: .automatic, options: options
-    )
-    return (backend, try opening.run())
+    var options = StoreOptions()
+    options.migration.sliceCount = 11
+    let opening = try StoreOpening(model, .automatic, options)
+    return (backend, try opening.entities(of: backend))
   }
 
   private static func insert<Subject: Record>(

@@ -51,12 +51,10 @@ import Testing
   ) throws -> Opened {
     let backend = try EngineBackend.simulated(on: medium, seed: seed)
     let model = model(version)
-    var options = MigrationOptions()
-    options.sliceCount = 9
-    let opening = SchemaOpening(
-      backend: backend, model: model, fresh: try model.checked(), steps: version == 1 ? [] : steps,
-      mode: mode, options: options)
-    return (backend, try opening.run())
+    var options = StoreOptions()
+    options.migration.sliceCount = 9
+    let opening = try StoreOpening(model, steps: version == 1 ? [] : steps, mode, options)
+    return (backend, try opening.entities(of: backend))
   }
 
   private static func made() throws -> SimulatedFileSystem {

@@ -198,6 +198,49 @@ final class Told<Changes: AsyncSequence> {
     try store.close()
   }
 
+  @Test func `each of several loops is told of all changes`() async throws {
+    let store = try makeStore()
+    try await store.write { try $0.save(Note(key: "a")) }
+    let (changes, key) = (
+      try store.changes(of: Note.self), try store.changes(of: Note.self, key: "b")
+    )
+    let results = try store.results(of: Query<Note>())
+    let loops = (Told(by: changes), Told(by: changes))
+    let keyLoops = (Told(by: key), Told(by: key))
+    let resultLoops = (Told(by: results), Told(by: results))
+    #expect(try await resultLoops.0.next()?.records.map(\.key) == ["a"])
+    try await store.write { try $0.save(Note(key: "b")) }
+    #expect(try await loops.0.next()?.inserted.map(\.key) == ["b"])
+    let late = Told(by: changes)
+    try await store.write { try $0.save(Note(key: "c")) }
+    #expect(try await loops.0.next()?.inserted.map(\.key) == ["c"])
+    #expect(try await loops.1.next()?.inserted.map(\.key) == ["b", "c"])
+    #expect(try await late.next()?.inserted.map(\.key) == ["c"])
+    #expect(try await keyLoops.0.next()?.record == Note(key: "b"))
+    #expect(try await keyLoops.1.next()?.record == Note(key: "b"))
+    #expect(try await resultLoops.0.next()?.records.map(\.key) == ["a", "b", "c"])
+    #expect(try await resultLoops.1.next()?.records.map(\.key) == ["a"])
+    #expect(try await resultLoops.1.next()?.records.map(\.key) == ["a", "b", "c"])
+    try store.close()
+    for loop in [loops.0, loops.1, late] { #expect(try await loop.next() == nil) }
+  }
+
+  @Test func `a loop resumes where the one before it was left`() async throws {
+    let store = try makeStore()
+    let changes = try store.changes(of: Note.self)
+    try await store.write { try $0.save(Note(key: "a")) }
+    for try await set in changes {
+      #expect(set.inserted.map(\.key) == ["a"])
+      break
+    }
+    try await store.write { try $0.save(Note(key: "b")) }
+    for try await set in changes {
+      #expect(set.inserted.map(\.key) == ["b"])
+      break
+    }
+    try store.close()
+  }
+
   @Test func `closing tells of the last commits, and ends`() async throws {
     let store = try makeStore()
     let (changes, others) = (try store.changes(of: Note.self), try store.changes(of: Seat.self))

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@_spi(Raw) @testable import Cambium
+@testable import Cambium
 @testable import InternalTestSupport
 
 /// A process that commits is killed, on real files, again and again (X8).

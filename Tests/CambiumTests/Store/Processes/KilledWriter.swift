@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-@_spi(Raw) @testable import Cambium
+@testable import Cambium
 @testable import InternalTestSupport
 
 /// What a process does to a store until it is killed, and what must be there then.

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@_spi(Raw) @testable import Cambium
+@testable import Cambium
 @testable import InternalTestSupport
 
 /// Several processes and one store (X13). Each runs in a process of its own, and its children are forks of

@@ -1,4 +1,4 @@
-@_spi(Raw) @testable import Cambium
+@testable import Cambium
 
 /// A raw store, open for reading only. It writes nothing and takes no lock: the directory may be one that
 /// cannot be written to, and another process may have the store open for writing.

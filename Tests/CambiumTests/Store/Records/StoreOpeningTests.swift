@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@_spi(Raw) @testable import Cambium
+@testable import Cambium
 @testable import InternalTestSupport
 
 /// One record as several programs describe it.

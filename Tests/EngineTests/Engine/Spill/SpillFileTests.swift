@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@_spi(Raw) @testable import Cambium
+@testable import Cambium
 @testable import InternalTestSupport
 
 @Suite("A large transaction on real files")

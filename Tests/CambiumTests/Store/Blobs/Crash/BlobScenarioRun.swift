@@ -153,7 +153,7 @@ extension BlobScenarioRun {
     life += 1
     let opening = try StoreOpening(Doc.model(present), .automatic, Self.options)
     let backend = try EngineBackend(
-      alone: medium, Self.options.engine, creating: true, opening.check, seed: life)
+      alone: medium, Self.options.engine, creating: true, opening, seed: life)
     try Rollback(backend: backend, version: UInt32(version)).run(discardingCommits: true)
     acknowledge()
     try backend.close()

@@ -1,0 +1,307 @@
+extension PersistentStore {
+  /// Reclaims the space of garbage: moves live pages to new files, and deletes the old ones. No record changes.
+  ///
+  /// The work is done in slices, each committed wholly or not at all; others read and write meanwhile. Written pages are
+  /// read back and compared before a slice is committed. If a crash or an error interrupts it, the next compaction
+  /// resumes where this one stopped. The calling thread does the work, which may take minutes.
+  ///
+  /// - Parameter progress: Called after each slice. It ends the compaction by throwing.
+  /// - Throws: What `progress` throws; `StoreError.full` if there is not enough space (`.segments` needs less);
+  ///   `.corrupt`, `.io`, `.poisoned`, `.readOnly`, `.closed`, `.forked`. Slices that were committed stay so.
+  @discardableResult
+  public func compact(
+    _ options: CompactionOptions = CompactionOptions(),
+    progress: (CompactionProgress) throws -> Void = { _ in }
+  ) throws -> CompactionReport {
+    if options.droppingOldVersions { try dropKeptVersions() }
+    return try CompactionRun.run(backend.writingEngine(), options, Pause(), progress)
+  }
+
+  /// Reclaims the space of garbage on a thread of its own, while the task is suspended. If the task is cancelled, it
+  /// ends after a slice.
+  ///
+  /// - Throws: as the other; `CancellationError`.
+  @discardableResult
+  nonisolated(nonsending)
+    public func compact(
+      _ options: CompactionOptions = CompactionOptions(),
+      progress: @escaping @Sendable (CompactionProgress) throws -> Void = { _ in }
+    ) async throws -> CompactionReport
+  {
+    try await LongWork.run(name: "cambium-compact") { [self] pause in
+      if options.droppingOldVersions { try dropKeptVersions() }
+      return try CompactionRun.run(backend.writingEngine(), options, pause, progress)
+    }
+  }
+
+  /// Does a part of a compaction, for programs that do it in their idle moments: resumes the pending one, or begins
+  /// another. When it returns false, the compaction is finished, and the next call begins a new one.
+  ///
+  /// - Returns: True if there is more to do.
+  /// - Throws: as `compact`.
+  @discardableResult
+  public func compactionStep(
+    _ options: CompactionOptions = CompactionOptions(scope: .segments),
+    budget: WorkBudget = .bytes(32 << 20)
+  ) throws(StoreError) -> Bool {
+    try CompactionRun.run(backend.writingEngine(), options, within: budget)
+  }
+
+  /// Returns the gain of a compaction, without doing it.
+  ///
+  /// - Complexity: O(files of pages); no record is read.
+  /// - Throws: `StoreError.corrupt`, `.io`, `.closed`, `.forked`.
+  public func predictedGain(
+    of options: CompactionOptions = CompactionOptions()
+  ) throws(StoreError) -> CompactionPrediction {
+    let usage = try backend.spaceUsage(droppingKept: options.droppingOldVersions)
+    return CompactionPrediction(usage, options.request)
+  }
+}
+
+/// The files that a compaction rewrites, and how fast.
+public struct CompactionOptions: Hashable, Sendable {
+  /// The files that a compaction rewrites.
+  public enum Scope: Hashable, Sendable {
+    /// All files: afterwards pages are full, and there is no garbage. It needs free space for all live bytes.
+    case whole
+    /// The files of which at least this share is garbage, one after the other, beginning with those that have the
+    /// fewest live bytes: so little free space is enough.
+    case segments(leastGarbage: Double)
+
+    /// Files of which a fifth is garbage.
+    public static var segments: Scope { .segments(leastGarbage: 0.2) }
+  }
+
+  public var scope: Scope
+  /// Drops the states from before migrations, and reclaims their space: no rollback is possible then.
+  public var droppingOldVersions = false
+  /// The most bytes that are written in a second; nil for no limit.
+  public var bytesPerSecond: Int?
+  /// The bytes that are moved in one commit, at least a MiB. A crash or a cancellation loses at most so much of the
+  /// work, and folds wait for one such commit.
+  public var sliceBytes = 32 << 20
+
+  public init(scope: Scope = .whole) {
+    self.scope = scope
+  }
+}
+
+extension CompactionOptions {
+  /// Slices of less would write more branches and footers than leaves.
+  static var sliceMin: Int { 1 << 20 }
+
+  /// The request to the engine.
+  var request: CompactionRequest {
+    var request = CompactionRequest()
+    switch scope {
+    case .whole: request.scope = .whole
+    case .segments(let leastGarbage):
+      request.scope = .segments
+      // Of a segment that is full there is nothing to gain.
+      request.leastGarbage = leastGarbage >= 0.01 ? leastGarbage : 0.01
+    }
+    // So that a rate is kept by many short pauses.
+    let bytes = min(sliceBytes, bytesPerSecond.map { $0 / 4 } ?? .max)
+    request.bytes = max(bytes, Self.sliceMin)
+    return request
+  }
+}
+
+/// The gain of a compaction, as far as it is known before it begins.
+public struct CompactionPrediction: Hashable, Sendable {
+  /// The bytes of the store's files of pages.
+  public let size: Int
+  /// The bytes in them that the newest state reaches.
+  public let liveBytes: Int
+  /// The bytes that nothing reaches, in files that can be deleted.
+  public let garbage: Int
+  /// The bytes that the newest state does not reach, in files that are kept for states from before migrations. They are
+  /// not reclaimed until those states are dropped.
+  public let keptBytes: Int
+  /// The bytes that the files will be smaller by. If pages are not full, a whole compaction gains more, which is not
+  /// known without reading them.
+  public let gain: Int
+  /// The approximate number of bytes that must be free meanwhile.
+  public let roomNeeded: Int
+}
+
+extension CompactionPrediction {
+  init(_ usage: SpaceUsage, _ request: CompactionRequest) {
+    let candidates = request.candidates(of: usage)
+    let live = candidates.map(\.liveBytes)
+    let moved = live.reduce(0, +)
+    let atOnce = (live.max() ?? 0) + CompactionRequest.passBytes
+    size = Int(clamping: usage.size)
+    liveBytes = Int(clamping: usage.liveBytes)
+    garbage = Int(clamping: usage.garbage)
+    keptBytes = Int(clamping: usage.keptBytes)
+    gain = Int(clamping: candidates.reduce(0) { $0 + $1.garbage })
+    roomNeeded = Int(clamping: request.scope == .whole ? moved : min(moved, atOnce))
+  }
+}
+
+/// The progress of a compaction.
+public struct CompactionProgress: Hashable, Sendable {
+  /// The bytes of pages that were written.
+  public internal(set) var writtenBytes = 0
+  /// The approximate number of bytes to be written in all.
+  package internal(set) var expectedBytes = 0
+  /// The bytes of files that were deleted.
+  package internal(set) var releasedBytes = 0
+  public internal(set) var elapsed = Duration.zero
+
+  /// From 0 to 1.
+  public var fraction: Double {
+    expectedBytes > 0 ? min(1, Double(writtenBytes) / Double(expectedBytes)) : 1
+  }
+
+  /// The bytes written per second; nil at the beginning.
+  public var rate: Double? {
+    let seconds = elapsed / .seconds(1)
+    return seconds > 0 && writtenBytes > 0 ? Double(writtenBytes) / seconds : nil
+  }
+
+  /// The approximate time that is left; nil if it is not known yet.
+  public var remaining: Duration? {
+    rate.map { .seconds(Double(max(0, expectedBytes - writtenBytes)) / $0) }
+  }
+}
+
+/// The work that a compaction has done.
+public struct CompactionReport: Hashable, Sendable {
+  /// The bytes of the store's files of pages before, and after.
+  public internal(set) var sizeBefore = 0
+  public internal(set) var sizeAfter = 0
+  /// The bytes of pages that were written.
+  public internal(set) var writtenBytes = 0
+  /// The entries of trees that were moved: rows, index entries, and the store's own.
+  package internal(set) var entries = 0
+  /// The number of commits that it was done in.
+  package internal(set) var slices = 0
+  /// The number of files that were deleted.
+  package internal(set) var releasedFiles = 0
+  public internal(set) var elapsed = Duration.zero
+}
+
+/// A compaction from its first slice to its last: one that is pending is gone on with.
+struct CompactionRun {
+  private let engine: Engine
+  private let bytesPerSecond: Int?
+  private var request: CompactionRequest
+  private let started = ContinuousClock.now
+  private(set) var progress = CompactionProgress()
+  private var report = CompactionReport()
+
+  /// - Throws: `.corrupt`, `.io`, `.closed`, `.forked`.
+  init(_ engine: Engine, _ options: CompactionOptions) throws(StoreError) {
+    self.engine = engine
+    bytesPerSecond = options.bytesPerSecond
+    request = options.request
+    let usage = try engine.spaceUsage()
+    request.below = usage.nextNumber
+    report.sizeBefore = Int(clamping: usage.size)
+    let live = request.candidates(of: usage).reduce(0) { $0 + $1.liveBytes }
+    progress.expectedBytes = Int(clamping: live)
+  }
+
+  /// Does the next slice.
+  ///
+  /// - Returns: false if there is nothing more to do.
+  /// - Throws: what `Engine.compact` does.
+  mutating func step() throws(StoreError) -> Bool {
+    guard let slice = try engine.compact(request) else { return false }
+    // What was pending was begun before this: what that wrote is as good as what this would.
+    if slice.scope == request.scope { request.below = min(request.below, slice.below) }
+    report.slices += 1
+    report.entries += slice.entries
+    report.releasedFiles += slice.releasedSegments
+    progress.writtenBytes += slice.writtenBytes
+    progress.releasedBytes += Int(clamping: slice.releasedBytes)
+    progress.elapsed = .now - started
+    return true
+  }
+
+  /// The time to wait before the next slice, to keep the rate.
+  var pause: Duration {
+    guard let bytesPerSecond, bytesPerSecond > 0 else { return .zero }
+    let due = Duration.seconds(Double(progress.writtenBytes) / Double(bytesPerSecond))
+    return max(.zero, due - (.now - started))
+  }
+
+  /// - Throws: as the initializer.
+  func end() throws(StoreError) -> CompactionReport {
+    var report = report
+    report.sizeAfter = Int(clamping: try engine.spaceUsage().size)
+    report.writtenBytes = progress.writtenBytes
+    report.elapsed = .now - started
+    return report
+  }
+}
+
+extension CompactionRun {
+  /// Does all of it, on this thread.
+  ///
+  /// - Parameter tell: Is told how far it is after each slice, and ends it by throwing.
+  static func run(
+    _ engine: Engine, _ options: CompactionOptions, _ pause: Pause,
+    _ tell: (CompactionProgress) throws -> Void
+  ) throws -> CompactionReport {
+    var run = try CompactionRun(engine, options)
+    while try run.step() {
+      try tell(run.progress)
+      try pause.wait(run.pause)
+    }
+    return try run.end()
+  }
+
+  /// Does as much of it as the budget allows.
+  ///
+  /// - Returns: whether there is more to do.
+  static func run(
+    _ engine: Engine, _ options: CompactionOptions, within budget: WorkBudget
+  ) throws(StoreError) -> Bool {
+    var budget = WorkBudget.Remaining(budget)
+    var request = options.request
+    request.below = try engine.spaceUsage().nextNumber
+    while !budget.isSpent {
+      request.bytes = max(CompactionOptions.sliceMin, budget.part(of: request.bytes))
+      guard let slice = try engine.compact(request) else { return false }
+      budget.take(slice.entries, bytes: slice.writtenBytes)
+      if slice.endsPass, slice.scope == request.scope {
+        let usage = try engine.spaceUsage()
+        if request.scope == .whole || request.segments(of: usage).isEmpty { return false }
+      }
+    }
+    return true
+  }
+}
+
+/// A wait that can be broken off.
+final class Pause: Sendable {
+  private let lock = ThreadLock()
+  private let cancelled: ThreadCondition
+  private nonisolated(unsafe) var isCancelled = false
+
+  init() { cancelled = ThreadCondition(lock) }
+
+  func cancel() {
+    lock.lock()
+    defer { lock.unlock() }
+    unsafe isCancelled = true
+    cancelled.broadcast()
+  }
+
+  /// - Throws: `CancellationError`.
+  func wait(_ duration: Duration) throws {
+    lock.lock()
+    defer { lock.unlock() }
+    let deadline = ContinuousClock.now + duration
+    while unsafe !isCancelled {
+      let rest = deadline - .now
+      if rest <= .zero { return }
+      _ = cancelled.wait(atMost: rest)
+    }
+    throw CancellationError()
+  }
+}

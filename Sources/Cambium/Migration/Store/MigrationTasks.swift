@@ -1,0 +1,445 @@
+/// All tasks of a migration, and where the trees of the new version are when they are done.
+///
+/// The old version's trees are only read; what is made is in trees whose names begin with `m.`, until the
+/// switch moves them. Consecutive steps that look at one row at a time are done in one pass.
+struct MigrationTasks: Sendable {
+  let route: MigrationRoute
+  private(set) var tasks: [MigrationTask] = []
+  /// All trees that the tasks make.
+  private(set) var made: [String] = []
+  /// The places of the trees of the version so far.
+  private(set) var places: TreePlaces
+  private var schema: Schema
+  /// Trees that the tasks made and that nothing needs any more.
+  private var garbage: [String] = []
+
+  /// - Throws: `.invalidDescription`.
+  init(_ route: MigrationRoute, stepwise: Bool) throws(StoreError) {
+    self.route = route
+    schema = route.from
+    places = TreePlaces(of: route.from)
+    for hops in Self.stages(of: route.hops, stepwise: stepwise) { try add(hops) }
+    buildMissingIndexes()
+  }
+
+  /// Hops that are done in one pass.
+  private static func stages(
+    of hops: [MigrationRoute.Hop], stepwise: Bool
+  ) -> [[MigrationRoute.Hop]] {
+    var stages: [[MigrationRoute.Hop]] = []
+    for hop in hops {
+      if !stepwise, hop.isOfRows, stages.last?.last?.isOfRows ?? false {
+        stages[stages.count - 1].append(hop)
+      } else {
+        stages.append([hop])
+      }
+    }
+    return stages
+  }
+
+  private var world: MigrationTask.World { MigrationTask.World(schema: schema, places: places) }
+
+  private mutating func fresh(_ name: String) -> String {
+    let name = "m.\(made.count).\(name)"
+    made.append(name)
+    return name
+  }
+
+  private func isLive(_ tree: String) -> Bool { !tree.hasPrefix("m.") }
+}
+
+extension MigrationRoute.Hop {
+  fileprivate var isOfRows: Bool {
+    (step?.isOfRows ?? true) && !isBack && change.records.allSatisfy { $0.kind != .records }
+  }
+
+  fileprivate var isBack: Bool { change.to.version < change.from.version }
+
+  fileprivate func record(_ number: UInt32) -> RecordChange? {
+    change.records.first { $0.old.number == number }
+  }
+}
+
+// MARK: One stage
+
+extension MigrationTasks {
+  private mutating func add(_ hops: [MigrationRoute.Hop]) throws(StoreError) {
+    guard let first = hops.first, let last = hops.last else { return }
+    for hook in first.step?.before ?? [] {
+      addHook(
+        "running what comes before version \(last.change.to.version)", last.change.to.storedVersion,
+        hook.types, hook.body)
+    }
+    let old = world
+    var changes = Changes(places: places)
+    for record in last.change.to.records { try place(record, hops, &changes) }
+    let transforms = last.step?.transforms ?? []
+    for transform in transforms {
+      for target in transform.targets { own(target, of: last.change.to, &changes) }
+    }
+    drop(old, last.change.to, &changes)
+    places = changes.places
+    schema = last.change.to
+    if changes.setsAside, isLive(places.aside) {
+      let tree = fresh(places.aside)
+      changes.arrangement.copies.append((places.aside, tree))
+      places.aside = tree
+    }
+    if !changes.arrangement.isEmpty { tasks.append(.arrange(changes.arrangement)) }
+    tasks += changes.conversions.map { .convert($0) }
+    for (record, conversion) in changes.remade {
+      tasks.append(
+        .remake(
+          MigrationTask.Remake(source: record, from: old, to: world, kind: .values(conversion))))
+    }
+    for transform in transforms { try addTransform(transform, old, last) }
+    for hook in last.step?.after ?? [] {
+      addHook(
+        "running what comes after version \(schema.version)", schema.storedVersion, hook.types,
+        hook.body)
+    }
+    for check in last.step?.checks ?? [] {
+      tasks.append(.check(MigrationTask.StepCheck(check: check, world: world)))
+    }
+    if !garbage.isEmpty {
+      tasks.append(.arrange(MigrationTask.Arrangement(removed: garbage)))
+      garbage = []
+    }
+  }
+
+  private struct Changes {
+    var places: TreePlaces
+    var arrangement = MigrationTask.Arrangement()
+    var conversions: [MigrationTask.Conversion] = []
+    var remade: [(RecordSchema, RowStep)] = []
+    var setsAside = false
+  }
+
+  /// Finds where the rows and indexes of a record of the new version come from.
+  private mutating func place(
+    _ new: RecordSchema, _ hops: [MigrationRoute.Hop], _ changes: inout Changes
+  ) throws(StoreError) {
+    guard let old = schema.record(number: new.number), let source = places.rows[old.number],
+      let chain = chain(of: new.number, hops)
+    else {
+      changes.places.rows[new.number] = fresh(Entity.name(ofRows: new.number))
+      for index in new.indexes {
+        // Empty, and so whole already.
+        changes.places.indexes[index.number] = fresh(Entity.name(ofIndex: index.number))
+      }
+      return
+    }
+    var touched: Set<UInt32> = []
+    for change in chain { touched.formUnion(change.sources.keys) }
+    // Rows of a version are replaced by those of a higher one; on the way back, records are put together.
+    let isBack = hops.contains { $0.isBack }
+    if let change = chain.first(where: { isBack || $0.kind == .records }), let hop = hops.first {
+      changes.places.rows[new.number] = fresh(Entity.name(ofRows: new.number))
+      let (from, to) = (hop.change.from.storedVersion, hop.change.to.storedVersion)
+      changes.remade.append((old, try RowStep(change, from: from, to: to)))
+      changes.setsAside = changes.setsAside || change.sources.values.contains(where: \.setsAside)
+      for index in new.indexes { forget(index, &changes) }
+      discard(source)
+    } else if let upgrade = try Self.upgrade(chain, hops) {
+      var tree = source
+      if isLive(source) {
+        tree = fresh(Entity.name(ofRows: new.number))
+        changes.arrangement.copies.append((source, tree))
+      }
+      changes.places.rows[new.number] = tree
+      changes.conversions.append(
+        MigrationTask.Conversion(
+          tree: tree, record: new, upgrade: upgrade,
+          layout: try RowLayout(old, version: schema.storedVersion)))
+    }
+    for index in new.indexes where index.isTouched(by: touched) { forget(index, &changes) }
+  }
+
+  /// Returns the changes of a record through all hops; nil if it is not the same record throughout.
+  private func chain(of number: UInt32, _ hops: [MigrationRoute.Hop]) -> [RecordChange]? {
+    var chain: [RecordChange] = []
+    for hop in hops {
+      guard let change = hop.record(number) else { return nil }
+      chain.append(change)
+    }
+    return chain
+  }
+
+  /// - Returns: nil if no hop changes the rows.
+  private static func upgrade(
+    _ chain: [RecordChange], _ hops: [MigrationRoute.Hop]
+  ) throws(StoreError) -> RowUpgrade? {
+    guard let last = hops.last else { return nil }
+    return try RowUpgrade(
+      zip(chain, hops).map { ($0, $1.change.from.storedVersion, $1.change.to.storedVersion) },
+      to: last.change.to.storedVersion)
+  }
+
+  /// Sees to it that records can be added to a tree.
+  private mutating func own(
+    _ target: TransformRecords.Subject, of schema: Schema, _ changes: inout Changes
+  ) {
+    guard let record = schema.record(named: target.name(in: schema.version)),
+      let tree = changes.places.rows[record.number]
+    else { return }
+    if isLive(tree) {
+      let copy = fresh(Entity.name(ofRows: record.number))
+      changes.arrangement.copies.append((tree, copy))
+      changes.places.rows[record.number] = copy
+    }
+    for index in record.indexes { forget(index, &changes) }
+  }
+
+  /// Takes out what the new version does not have.
+  private mutating func drop(
+    _ old: MigrationTask.World, _ new: Schema, _ changes: inout Changes
+  ) {
+    for record in old.schema.records {
+      let kept = new.record(number: record.number)
+      if kept == nil, let tree = changes.places.rows.removeValue(forKey: record.number) {
+        discard(tree)
+      }
+      if let kept, changes.places.rows[kept.number] != old.places.rows[record.number],
+        let tree = old.places.rows[record.number],
+        !changes.arrangement.copies.contains(where: { $0.source == tree })
+      {
+        discard(tree)
+      }
+      let indexes = Set(kept?.indexes.map(\.number) ?? [])
+      for index in record.indexes where !indexes.contains(index.number) {
+        forget(index, &changes)
+      }
+    }
+  }
+
+  private mutating func forget(_ index: IndexSchema, _ changes: inout Changes) {
+    guard let tree = changes.places.indexes.removeValue(forKey: index.number) else { return }
+    discard(tree)
+  }
+
+  private mutating func discard(_ tree: String) {
+    if !isLive(tree), !garbage.contains(tree) { garbage.append(tree) }
+  }
+
+  private mutating func addTransform(
+    _ transform: TransformRecords, _ old: MigrationTask.World, _ hop: MigrationRoute.Hop
+  ) throws(StoreError) {
+    guard let source = old.schema.record(named: transform.source.name(in: old.schema.version))
+    else { return }
+    var rules: [String: EmissionRules] = [:]
+    for target in transform.targets {
+      let name = target.name(in: schema.version)
+      guard let record = schema.record(named: name),
+        let described = hop.described.record(named: name)
+      else { continue }
+      rules[name] = EmissionRules(described, try RowLayout(record, version: schema.storedVersion))
+    }
+    tasks.append(
+      .remake(
+        MigrationTask.Remake(
+          source: source, from: old, to: world, kind: .closure(transform, rules: rules))))
+  }
+}
+
+extension IndexSchema {
+  /// Returns true if its entries depend on a field whose values change. Conditions name fields, so they are not examined.
+  fileprivate func isTouched(by fields: Set<UInt32>) -> Bool {
+    parts.contains { fields.contains($0.field) } || condition != nil && !fields.isEmpty
+  }
+}
+
+// MARK: Whole versions
+
+extension MigrationTasks {
+  /// Before a closure changes a version, all of it is the migration's own, and its indexes are whole.
+  private mutating func addHook(
+    _ name: String, _ version: UInt32, _ types: [any Record.Type],
+    _ body: @escaping @Sendable (inout WriteTransaction) throws -> Void
+  ) {
+    buildMissingIndexes()
+    var arrangement = MigrationTask.Arrangement()
+    func owned(_ tree: String, _ tasks: inout MigrationTasks) -> String {
+      if !tasks.isLive(tree) { return tree }
+      let copy = tasks.fresh(tree)
+      arrangement.copies.append((tree, copy))
+      return copy
+    }
+    for trees in [\TreePlaces.rows, \TreePlaces.indexes] {
+      for (number, tree) in places[keyPath: trees].sortedRarely(by: { $0.key < $1.key }) {
+        places[keyPath: trees][number] = owned(tree, &self)
+      }
+    }
+    places.metadata = owned(places.metadata, &self)
+    if !arrangement.isEmpty { tasks.append(.arrange(arrangement)) }
+    tasks.append(
+      .run(
+        MigrationTask.HookRun(
+          name: name, version: Int(version), types: types, world: world, body: body)))
+  }
+
+  private mutating func buildMissingIndexes() {
+    for record in schema.records {
+      for index in record.indexes where places.indexes[index.number] == nil {
+        let tree = fresh(Entity.name(ofIndex: index.number))
+        places.indexes[index.number] = tree
+        tasks.append(
+          .build(
+            MigrationTask.IndexBuild(
+              record: record.number, index: index.number, tree: tree, world: world)))
+      }
+    }
+  }
+
+  /// The changes of the switch: trees that replace others, and trees that are no longer needed.
+  var switching: (moves: [(source: String, target: String)], removed: [String]) {
+    var moves: [(source: String, target: String)] = []
+    let canonical = TreePlaces(of: schema)
+    for (made, whole) in [(places.rows, canonical.rows), (places.indexes, canonical.indexes)] {
+      for (number, tree) in whole.sortedRarely(by: { $0.key < $1.key }) {
+        if let place = made[number], place != tree { moves.append((place, tree)) }
+      }
+    }
+    for (place, name) in [
+      (places.metadata, Entities.metadataName), (places.aside, Entities.asideName),
+    ] where place != name {
+      moves.append((place, name))
+    }
+    let sources = Set(moves.map(\.source))
+    let gone = TreePlaces(of: route.from).trees.subtracting(canonical.trees)
+    return (moves, gone.sortedRarely() + made.filter { !sources.contains($0) })
+  }
+}
+
+/// One part of a migration. All of them in their order make a store one of the new version, but for the switch;
+/// each is done in one commit, or in slices that are each a commit.
+enum MigrationTask: Sendable {
+  case arrange(Arrangement)
+  case convert(Conversion)
+  case remake(Remake)
+  case build(IndexBuild)
+  case run(HookRun)
+  case check(StepCheck)
+
+  /// Operations on whole trees, by name. They read no record.
+  struct Arrangement: Sendable {
+    /// Source and target: the target becomes the same tree.
+    var copies: [(source: String, target: String)] = []
+    var removed: [String] = []
+
+    var isEmpty: Bool { copies.isEmpty && removed.isEmpty }
+  }
+
+  /// Rows of one tree made anew in their places.
+  struct Conversion: Sendable {
+    let tree: String
+    let record: RecordSchema
+    let upgrade: RowUpgrade
+    let layout: RowLayout
+
+    var version: UInt32 { upgrade.version }
+    var transform: RowTransform { RowTransform(upgrade, to: version, faults: .name(layout)) }
+  }
+
+  /// Records of one tree put together anew, in others.
+  struct Remake: Sendable {
+    let source: RecordSchema
+    let from: World
+    let to: World
+    let kind: Kind
+
+    enum Kind: Sendable {
+      case values(RowStep)
+      case closure(TransformRecords, rules: [String: EmissionRules])
+    }
+  }
+
+  /// An index made of the rows of its record.
+  struct IndexBuild: Sendable {
+    let record: UInt32
+    let index: UInt32
+    let tree: String
+    /// With the index among its places.
+    let world: World
+  }
+
+  /// A closure that changes a whole version.
+  struct HookRun: Sendable {
+    let name: String
+    /// The version to which the step leads.
+    let version: Int
+    let types: [any Record.Type]
+    let world: World
+    let body: @Sendable (inout WriteTransaction) throws -> Void
+  }
+
+  struct StepCheck: Sendable {
+    let check: CheckRecords
+    let world: World
+  }
+
+  /// A version while it is made: its schema, and where its trees are.
+  struct World: Sendable {
+    let schema: Schema
+    let places: TreePlaces
+  }
+}
+
+extension MigrationTask {
+  /// A description of the task, for traces and progress.
+  var text: String {
+    switch self {
+    case .arrange: "arranging trees"
+    case .convert(let task): "converting \(task.record.name)"
+    case .remake(let task):
+      switch task.kind {
+      case .values: "putting \(task.source.name) together"
+      case .closure: "transforming \(task.source.name)"
+      }
+    case .build(let task):
+      "building the index \(task.indexName)"
+    case .run(let task): task.name
+    case .check(let task): "checking that \(task.check.text)"
+    }
+  }
+
+  var kind: MigrationPlan.Work.Kind {
+    switch self {
+    case .arrange: .arrange
+    case .convert: .convert
+    case .remake(let task): if case .closure = task.kind { .transform } else { .rebuild }
+    case .build: .buildIndex
+    case .run: .program
+    case .check: .check
+    }
+  }
+
+  /// The version that it leads to.
+  var version: UInt32 {
+    switch self {
+    case .arrange: 0
+    case .convert(let task): task.version
+    case .remake(let task): task.to.schema.storedVersion
+    case .build(let task): task.world.schema.storedVersion
+    case .run(let task): task.world.schema.storedVersion
+    case .check(let task): task.world.schema.storedVersion
+    }
+  }
+
+  /// The tree whose entries it reads, all of them.
+  var readTree: String? {
+    switch self {
+    case .convert(let task): task.tree
+    case .remake(let task): task.from.places.rows[task.source.number]
+    case .build(let task): task.world.places.rows[task.record]
+    case .arrange, .run, .check: nil
+    }
+  }
+}
+
+extension MigrationTask.IndexBuild {
+  fileprivate var indexName: String {
+    guard let record = world.schema.record(number: record) else { return "" }
+    let index = record.indexes.first { $0.number == self.index }
+    return "\(record.name): \(index?.name ?? "")"
+  }
+}

@@ -1,0 +1,300 @@
+/// Makes new records of the old ones of one type.
+final class Remaking {
+  let source: Entity
+  /// The records that it makes.
+  let targets: [Entity]
+  private let task: MigrationTask.Remake
+  private let old: Entities
+  let new: Entities
+  let aside: TreeSlot
+  /// A finder of the blobs of the old records; nil if they have none.
+  private let blobs: BlobFinder?
+  private let row = RowWriter()
+  private let key = KeyEncoder()
+
+  init(
+    _ task: MigrationTask.Remake, from old: Entities, to new: Entities, aside: TreeSlot,
+    in trees: TreeAccess
+  ) throws(StoreError) {
+    self.task = task
+    self.old = old
+    self.new = new
+    self.aside = aside
+    let source = try old.entity(named: task.source.name)
+    self.source = source
+    blobs = trees.blobFinder(of: source)
+    switch task.kind {
+    case .values:
+      targets = [new.entity(number: task.source.number)].compactMap { $0 }
+    case .closure(let transform, _):
+      var targets: [Entity] = []
+      for target in transform.targets {
+        targets.append(try new.entity(named: target.name(in: new.schema.version)))
+      }
+      self.targets = targets
+    }
+  }
+
+  var version: UInt32 { new.schema.storedVersion }
+
+  func target(_ number: UInt32) -> Entity? {
+    targets.first { $0.record.number == number }
+  }
+
+  func emitter(to sink: any EmitterSink) -> RecordEmitter {
+    var rules: [String: EmissionRules] = [:]
+    if case .closure(_, let given) = task.kind { rules = given }
+    return RecordEmitter(new, targets: targets.map(\.record.name), rules: rules, to: sink)
+  }
+
+  /// Makes new records of one.
+  func remake(
+    _ oldKey: RawSpan, _ oldRow: RawSpan, _ emit: RecordEmitter
+  ) throws(StoreError) {
+    let (row, key) = (row, key)
+    do {
+      switch task.kind {
+      case .values(let conversion):
+        var setAside: [UInt32] = []
+        try conversion.convert(key: oldKey, row: oldRow, blobs, to: row, key) {
+          setAside.append($0)
+        }
+        try emit.add(key.key, row, to: targets[0])
+        for field in setAside {
+          try emit.setAside(
+            SetAsideEntry(
+              version: old.schema.storedVersion, record: source.record.number, field: field,
+              key: oldKey, row: oldRow), in: aside)
+        }
+      case .closure(let transform, _):
+        try transform.body.run(key: oldKey, row: oldRow, blobs, old, emit)
+      }
+    } catch let error as StoreError {
+      throw error.naming(
+        "\(source.record.name) \(source.text(ofKey: oldKey))", inStepTo: Int(version))
+    } catch {
+      throw .stepFailed(
+        version: Int(version), source: "\(source.record.name) \(source.text(ofKey: oldKey))",
+        reason: "\(error)")
+    }
+  }
+}
+
+// Records put together anew: by values, where keys change, or by a program's closure.
+
+extension Migrator {
+  /// Goes through the records of a tree in slices. What it makes is added to other trees, in the commit that
+  /// also says how far it came.
+  func remake(
+    _ task: MigrationTask.Remake, _ mark: inout MigrationMark
+  ) throws(StoreError) {
+    let remaking = try Remaking(
+      task, from: try entities(of: task.from, task.oldTypes),
+      to: try entities(of: task.to, task.newTypes), aside: try slot(task.to.places.aside),
+      in: try backend.trees())
+    if mark.cursor.isEmpty { mark.counts = try counts(of: remaking) }
+    var done = 0
+    var isDone = false
+    while !isDone {
+      try monitor.look()
+      let before = try backend.trees()
+      let start = mark.cursor
+      // Each slice goes over all that was made before, so slices grow with it.
+      let slice = max(sliceCount, done / 4)
+      let cursor = try before.cursor(in: remaking.source.rows)
+      var isOn = try cursor.seek(behind: start)
+      var next = mark
+      try backend.commit { trees throws(StoreError) in
+        let sink = AddingSink(trees, remaking.new)
+        let emit = remaking.emitter(to: sink)
+        var count = 0
+        while isOn, count < slice {
+          count += 1
+          if count == slice { next.cursor = cursor.key.array() }
+          try remaking.remake(cursor.key, try cursor.value(), emit)
+          try monitor.step()
+          isOn = try cursor.next()
+        }
+        done += count
+        for (number, added) in sink.added { next.counts[number, default: 0] += UInt64(added) }
+        isDone = !isOn
+        try (isDone ? self.done(next) : next).put(into: trees, backend.names)
+      }
+      for (number, count) in next.counts {
+        guard let trees = remaking.target(number) else { continue }
+        if try backend.trees().count(in: trees.rows) == Int(count) { continue }
+        throw try duplicate(remaking, behind: start, count: slice, before)
+      }
+      mark = next
+    }
+  }
+
+  private func counts(of remaking: Remaking) throws(StoreError) -> [UInt32: UInt64] {
+    var counts: [UInt32: UInt64] = [:]
+    let trees = try backend.trees()
+    for target in remaking.targets {
+      counts[target.record.number] = UInt64(try trees.count(in: target.rows))
+    }
+    return counts
+  }
+
+  /// Finds a key that was emitted twice in a slice, or in it and before, and the records that it is of.
+  private func duplicate(
+    _ remaking: Remaking, behind start: [UInt8], count: Int, _ before: TreeAccess
+  ) throws(StoreError) -> StoreError {
+    var seen: [EmittedKey: [UInt8]] = [:]
+    var found: (key: EmittedKey, source: [UInt8], other: [UInt8]?)?
+    try forEachSource(remaking, in: before, behind: start, count: count) {
+      source, key throws(StoreError) in
+      guard found == nil else { return }
+      if let other = seen.updateValue(source, forKey: key) {
+        found = (key, source, other)
+      } else if let trees = remaking.target(key.record),
+        try before.contains(key.bytes.rawSpan, in: trees.rows)
+      {
+        found = (key, source, nil)
+      }
+    }
+    guard let found, let trees = remaking.target(found.key.record) else {
+      return .stepFailed(
+        version: Int(remaking.version), source: remaking.source.record.name,
+        reason: "it does not emit the same each time")
+    }
+    var other = found.other
+    if other == nil {
+      try forEachSource(remaking, in: before, behind: [], count: .max) {
+        source, key throws(StoreError) in
+        if other == nil, key == found.key { other = source }
+      }
+    }
+    let name = remaking.source.record.name
+    let first = other.map { "\(name) \(remaking.source.text(ofKey: $0.rawSpan))" }
+    return .stepFailed(
+      version: Int(remaking.version),
+      source: "\(name) \(remaking.source.text(ofKey: found.source.rawSpan))",
+      reason:
+        "it makes the \(trees.record.name) \(trees.text(ofKey: found.key.bytes.rawSpan)), which "
+        + (first.map { "\($0) makes too" } ?? "is there already"))
+  }
+
+  private func forEachSource(
+    _ remaking: Remaking, in trees: TreeAccess, behind start: [UInt8], count: Int,
+    _ body: @escaping (_ source: [UInt8], _ emitted: EmittedKey) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let sink = SearchingSink(body)
+    let emit = remaking.emitter(to: sink)
+    let cursor = try trees.cursor(in: remaking.source.rows)
+    var isOn = try cursor.seek(behind: start)
+    var left = count
+    while isOn, left > 0 {
+      sink.source = cursor.key.array()
+      try remaking.remake(cursor.key, try cursor.value(), emit)
+      left -= 1
+      isOn = try cursor.next()
+    }
+  }
+}
+
+extension MigrationTask.Remake {
+  fileprivate var oldTypes: [any Record.Type] {
+    guard case .closure(let transform, _) = kind else { return [] }
+    return [transform.source.type].compactMap { $0 }
+  }
+
+  fileprivate var newTypes: [any Record.Type] {
+    guard case .closure(let transform, _) = kind else { return [] }
+    return transform.targets.compactMap(\.type)
+  }
+}
+
+// MARK: - Looking
+
+/// A key of a new record.
+private struct EmittedKey: Hashable {
+  let record: UInt32
+  let bytes: [UInt8]
+}
+
+/// Looks at what is emitted, and keeps nothing.
+private final class SearchingSink: EmitterSink {
+  var source: [UInt8] = []
+  private let body: ([UInt8], EmittedKey) throws(StoreError) -> Void
+
+  init(_ body: @escaping ([UInt8], EmittedKey) throws(StoreError) -> Void) {
+    self.body = body
+  }
+
+  func add(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
+  ) throws(StoreError) {
+    try body(source, EmittedKey(record: target.record.number, bytes: key.array()))
+  }
+
+  /// Writes a record; merged records never exist twice.
+  func put(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
+  ) throws(StoreError) {}
+
+  func setAside(_ entry: SetAsideEntry, in tree: TreeSlot) {}
+
+  func blobFinder(of target: Entity) -> BlobFinder? { nil }
+
+  func copy(
+    _ key: RawSpan, of target: Entity, to row: inout [UInt8]
+  ) throws(StoreError) -> Bool { false }
+}
+
+/// Adds what is emitted to the trees of a transaction, without looking whether it is there.
+final class AddingSink: EmitterSink {
+  private let trees: TransactionTrees
+  private let writer: RecordWriter
+  /// The number of records that are added, by record.
+  private(set) var added: [UInt32: Int] = [:]
+
+  init(_ trees: TransactionTrees, _ entities: Entities) {
+    self.trees = trees
+    writer = RecordWriter(trees, entities)
+  }
+
+  func add(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
+  ) throws(StoreError) {
+    added[target.record.number, default: 0] += 1
+    try put(key, row, waiting, in: target)
+  }
+
+  /// Puts a row into its tree, and what belongs outside of it there.
+  private func put(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], in target: Entity
+  ) throws(StoreError) {
+    guard target.blobs != nil else {
+      return try trees.put(key, row, schemaVersion: target.layout.version, in: target.rows)
+    }
+    let stored =
+      try writer.settled(key, row, waiting, over: [], of: target) ?? row.array()
+    try trees.put(key, stored.rawSpan, schemaVersion: target.layout.version, in: target.rows)
+    try writer.count(key, from: [], to: stored.rawSpan, of: target)
+  }
+
+  func put(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
+  ) throws(StoreError) {
+    var old: [UInt8] = []
+    if try !trees.copyValue(of: key, in: target.rows, to: &old) {
+      added[target.record.number, default: 0] += 1
+    }
+    try put(key, row, waiting, in: target)
+  }
+
+  func blobFinder(of target: Entity) -> BlobFinder? { writer.blobFinder(of: target) }
+
+  func copy(
+    _ key: RawSpan, of target: Entity, to row: inout [UInt8]
+  ) throws(StoreError) -> Bool {
+    try trees.copyValue(of: key, in: target.rows, to: &row)
+  }
+
+  func setAside(_ entry: SetAsideEntry, in tree: TreeSlot) throws(StoreError) {
+    try trees.put(entry.key.rawSpan, entry.value.rawSpan, in: tree)
+  }
+}

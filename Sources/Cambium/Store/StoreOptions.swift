@@ -1,0 +1,85 @@
+public import Logging
+
+/// The options of opening a store.
+public struct StoreOptions: Sendable {
+  /// Opens the store for writing or for reading, and creates it or not.
+  public var access = Access.writing
+  /// The durability of commits that do not state one.
+  public var durability = Durability.durable
+  /// The way in which pages are read.
+  public var readMode = ReadMode.mapped
+  /// The bytes of changes that one transaction keeps in memory; more goes to a temporary file. Lower and higher values
+  /// count as 512 bytes and 16 GiB.
+  public var transactionBudget = EngineOptions().transactionBudget
+  /// The bytes of committed changes in memory at which they are folded into the trees. Lower and higher values count as
+  /// 1 byte and 1 GiB. They are folded sooner if the log has no space for more.
+  public var foldThreshold = EngineOptions().foldThreshold
+  /// The commits that the store's history keeps; nil to keep none. In a store opened for reading, the history that its
+  /// writer keeps can be read in any case.
+  public var history: HistoryOptions?
+  /// The conditions of compaction in the background; nil to compact only on request.
+  public var automaticCompaction: AutomaticCompaction? = AutomaticCompaction()
+  /// The options of migrations.
+  public var migration = MigrationOptions()
+  /// A logger for migrations: it logs each part at the levels `info` and `debug`, and failures at `error`.
+  public var logger: Logger?
+  /// Accepts a directory on a network file system, where locks and flushes may not hold.
+  public var allowsNetworkFileSystems = false
+
+  /// Migrates a store again that was rolled back from the model's version or a later one.
+  /// Without it, opening such a store throws `StoreError.rolledBack`.
+  public var allowsMigrationAfterRollback = false
+
+  /// The treatment of a store whose records the model describes differently in the same version.
+  public var schemaMismatchPolicy = SchemaMismatchPolicy.refuse
+
+  /// The size in bytes after which a file of blobs takes no further blob.
+  package var blobSegmentSize = EngineOptions().blobSegmentSize
+
+  public init() {}
+
+  public enum Access: Hashable, Sendable {
+    /// Opens the store for writing, and creates it if it does not exist.
+    case writing
+    /// Opens a store for writing that must exist.
+    case writingExisting
+    /// Opens a store for reading, also while another process writes to it: see `PersistentStore.refresh()`. The directory
+    /// need not be writable.
+    case reading
+  }
+
+  var engine: EngineOptions {
+    var engine = EngineOptions()
+    engine.readMode = readMode
+    engine.transactionBudget = min(max(transactionBudget, 512), 16 << 30)
+    engine.foldThreshold = min(max(foldThreshold, 1), 1 << 30)
+    engine.blobSegmentSize = blobSegmentSize
+    engine.automaticCompaction = automaticCompaction?.bounded
+    return engine
+  }
+}
+
+/// The treatment of a store whose records the model describes differently in the same version, because that version is
+/// still being developed.
+public struct SchemaMismatchPolicy: Hashable, Sendable {
+  /// The versions that a store is never put aside for; nil if none ever is.
+  private let kept: Set<Int>?
+
+  /// Throws `StoreError.schemaMismatch`. For programs in use.
+  public static let refuse = SchemaMismatchPolicy(kept: nil)
+
+  /// Renames the store to its name followed by the date, and creates a new one. Nothing is deleted:
+  /// `OpenReport.setAside` has the path.
+  ///
+  /// Only for development. A store that another process has open is not renamed.
+  public static let setAside = SchemaMismatchPolicy(kept: [])
+
+  /// Renames the store and creates a new one, unless its version is in a lock: such versions were released, so their
+  /// stores stay where they are, and are refused.
+  public static func setAside(unlessIn lock: SchemaLock) -> SchemaMismatchPolicy {
+    SchemaMismatchPolicy(kept: Set(lock.versions.map(\.number)))
+  }
+
+  /// Returns true if a store is renamed whose description of a version differs.
+  func setsAside(_ version: Int) -> Bool { kept.map { !$0.contains(version) } ?? false }
+}

@@ -1,0 +1,282 @@
+/// Changes to records that are committed together, or not at all.
+///
+/// It exists within the closure of `PersistentStore.write`, and can be neither kept nor copied. It reads its own
+/// changes; others see them when they are committed.
+public struct WriteTransaction: ~Copyable, RecordReading {
+  @usableFromInline let writer: RecordWriter
+  /// The author given to `write`, which observers and the history see.
+  public var author: String? { writer.author }
+
+  @inlinable
+  var entities: Entities { writer.entities }
+  @inlinable
+  var buffers: WriteBuffers { writer.buffers }
+
+  init(writer: RecordWriter) { self.writer = writer }
+
+  public func recordReader() throws(StoreError) -> RecordReader {
+    try writer.checkUsable()
+    return RecordReader(entities: entities, trees: .transaction(writer.trees))
+  }
+}
+
+// MARK: One record
+
+extension WriteTransaction {
+  /// Writes a record: adds it, or replaces the one with its primary key.
+  ///
+  /// - Parameter policy: Refuses the record if another has the same values in unique fields, or deletes that one.
+  /// - Complexity: A change in memory; if the type has indexes, a lookup, and two changes for each index that the record
+  ///   changes.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.limitExceeded`, and what a hook throws:
+  ///   then nothing has changed. `.corrupt`, `.full`, `.io`.
+  @inlinable
+  public mutating func save<Subject: Record>(
+    _ record: Subject, onConflict policy: ConflictPolicy = .refuse
+  ) throws {
+    try write(record, .any, policy)
+  }
+
+  /// Adds a record. There must be none with its primary key.
+  ///
+  /// - Throws: as `save`, and `StoreError.duplicateKey`: then nothing has changed.
+  @inlinable
+  public mutating func insert<Subject: Record>(
+    _ record: Subject, onConflict policy: ConflictPolicy = .refuse
+  ) throws {
+    try write(record, .isNew, policy)
+  }
+
+  /// Replaces the record with the primary key of this one. There must be one.
+  ///
+  /// - Throws: as `save`, and `StoreError.noSuchRecord`: then nothing has changed.
+  @inlinable
+  public mutating func update<Subject: Record>(
+    _ record: Subject, onConflict policy: ConflictPolicy = .refuse
+  ) throws {
+    try write(record, .isThere, policy)
+  }
+
+  /// Deletes the record with the primary key of this one. Returns false if there is none.
+  ///
+  /// - Throws: `StoreError.unknownRecord`, what a hook throws: then nothing has changed. `.corrupt`, `.full`,
+  ///   `.io`.
+  @inlinable
+  @discardableResult
+  public mutating func delete<Subject: Record>(_ record: Subject) throws -> Bool {
+    let type = try entities.type(Subject.self)
+    try type.encodeKey(record, to: buffers.key, row: buffers.row)
+    return try delete(type)
+  }
+
+  /// Deletes the record with a primary key. Returns false if there is none.
+  ///
+  /// - Throws: As `delete(_:)`, and `StoreError.invalidValue` if the key is of other types.
+  @discardableResult
+  public mutating func delete<Subject: Record>(
+    _ type: Subject.Type, key part: any FieldValueConvertible,
+    _ others: any FieldValueConvertible...
+  ) throws -> Bool {
+    try delete(type, keyParts: keyParts(part, others))
+  }
+
+  mutating func delete<Subject: Record>(
+    _ type: Subject.Type, keyParts: [any FieldValueConvertible]
+  ) throws -> Bool {
+    let type = try entities.type(type)
+    try buffers.key.encode(primaryKey: keyParts, of: type)
+    return try delete(type)
+  }
+
+  @inlinable
+  func write<Subject: Record>(
+    _ record: Subject, _ presence: RecordWriter.Presence, _ policy: ConflictPolicy
+  ) throws {
+    try write(record, of: try entities.type(Subject.self), presence, policy)
+  }
+
+  @inlinable
+  func write<Subject: Record>(
+    _ record: Subject, of type: RecordType<Subject>, _ presence: RecordWriter.Presence,
+    _ policy: ConflictPolicy
+  ) throws {
+    if type.hasWriteHook || policy == .replaceOther && type.hasDeletionHook {
+      return try writeWithHooks(record, of: type, presence, policy)
+    }
+    try type.encode(record, to: buffers.row, key: buffers.key)
+    try writeRow(of: type, presence, policy)
+  }
+
+  /// Writes the row that is in the buffers.
+  @usableFromInline
+  func writeRow(
+    of entity: Entity, _ presence: RecordWriter.Presence, _ policy: ConflictPolicy
+  ) throws(StoreError) {
+    let (key, row) = (buffers.key, buffers.row)
+    try writer.write(
+      key.key, row.row, row.waiting, of: entity, presence: presence, onConflict: policy)
+  }
+
+  /// Writes a record as its hooks leave it, in the place of others whose hooks have run.
+  ///
+  /// What is refused for its key is so before any hook runs; whether the rest is valid, counts afterwards.
+  @usableFromInline
+  func writeWithHooks<Subject: Record>(
+    _ record: Subject, of type: RecordType<Subject>, _ presence: RecordWriter.Presence,
+    _ policy: ConflictPolicy
+  ) throws {
+    let (writer, key, row) = (writer, buffers.key, buffers.row)
+    let replaces = policy == .replaceOther && type.hasDeletionHook
+    var record = record
+    try writer.run {
+      try type.encodeKey(record, to: key, row: row)
+      let old = try storedRecord(of: type, presence)
+      try type.hooks.willWrite(&record, replacing: old, in: writer)
+      guard replaces else { return }
+      try type.encode(record, to: row, key: key)
+      let others = try writer.conflicts(of: key.key, row.row, of: type)
+      for other in others { _ = try writer.deleteWithHook(other, of: type) }
+    } before: {
+      try type.encode(record, to: row, key: key)
+      // What is in the way now, a hook has written.
+      try writeRow(of: type, presence, replaces ? .refuse : policy)
+    }
+  }
+
+  /// Returns the record whose key is in the buffers, as its hook before an update is given it.
+  private func storedRecord<Subject: Record>(
+    of type: RecordType<Subject>, _ presence: RecordWriter.Presence
+  ) throws -> Subject? {
+    let key = buffers.key
+    let isThere = try writer.trees.copyValue(of: key.key, in: type.rows, to: &buffers.old)
+    try writer.check(isThere, presence, key.key, of: type)
+    guard isThere, type.hasWriteHook else { return nil }
+    let row = buffers.old
+    return try type.load(key: key.key, row: row.rawSpan, blobs: writer.blobFinder(of: type))
+  }
+
+  /// Deletes the record whose key is in the buffer.
+  @usableFromInline
+  func delete(_ entity: Entity) throws -> Bool {
+    let key = buffers.key
+    if entity.hasDeletionHook {
+      return try writer.deleteWithHook(key.key.array(), of: entity)
+    }
+    return try writer.delete(key.key, of: entity)
+  }
+}
+
+// MARK: Many records
+
+extension WriteTransaction {
+  /// Adds records, one after the other. Memory is needed for the transaction's budget, not for all of them.
+  ///
+  /// - Throws: as `insert(_:onConflict:)`, of the first that cannot be added; those before it are.
+  @inlinable
+  public mutating func insert<Records: Sequence>(
+    contentsOf records: Records, onConflict policy: ConflictPolicy = .refuse
+  ) throws where Records.Element: Record {
+    let type = try entities.type(Records.Element.self)
+    for record in records { try write(record, of: type, .isNew, policy) }
+  }
+
+  /// Writes records, one after the other: adds each, or replaces the one with its primary key.
+  ///
+  /// - Throws: as `save(_:onConflict:)`, of the first that cannot be written; those before it are.
+  @inlinable
+  public mutating func save<Records: Sequence>(
+    contentsOf records: Records, onConflict policy: ConflictPolicy = .refuse
+  ) throws where Records.Element: Record {
+    let type = try entities.type(Records.Element.self)
+    for record in records { try write(record, of: type, .any, policy) }
+  }
+
+  /// Deletes records, one after the other. Records that do not exist are passed over.
+  ///
+  /// - Returns: The number of records deleted.
+  /// - Throws: as `delete(_:)`.
+  @inlinable
+  @discardableResult
+  public mutating func delete<Records: Sequence>(contentsOf records: Records) throws -> Int
+  where Records.Element: Record {
+    var count = 0
+    for record in records where try delete(record) { count += 1 }
+    return count
+  }
+
+  /// Deletes all records of a type. Hooks before deletion run for the records that there are at the beginning.
+  ///
+  /// - Complexity: Linear in the changes that are in memory; if the type has a hook before deletion, in the records.
+  /// - Throws: as `delete(_:)`: then nothing has changed.
+  public mutating func deleteAll<Subject: Record>(_ type: Subject.Type) throws {
+    try writer.deleteAllWithHooks(of: try entities.type(type))
+  }
+}
+
+// MARK: Savepoints
+
+extension WriteTransaction {
+  /// Runs `body`, and undoes its changes if it throws. Savepoints may be nested.
+  ///
+  /// - Throws: what `body` throws.
+  public mutating func savepoint<Result: ~Copyable>(
+    _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    let writer = writer
+    return try writer.savepoint { try body(&self) }
+  }
+}
+
+extension RecordHooks {
+  /// Creates the hooks of a record type. One that is nil costs nothing.
+  ///
+  /// ```swift
+  /// static var hooks: RecordHooks<Folder> {
+  ///   RecordHooks(beforeDelete: { folder, transaction in
+  ///     try transaction.delete(Note.self, where: \.folder == folder.id)
+  ///   })
+  /// }
+  /// ```
+  ///
+  /// A hook that is given the transaction may read it, and change other records: these run their own hooks. Whatever it
+  /// does is part of the operation that it runs in. If it throws, or the operation fails after it, nothing of both
+  /// remains. At most a hundred hooks run within one another; the next throws
+  /// `StoreError.limitExceeded`, so a hook that leads back to its own record ends with an error.
+  ///
+  /// Hooks do not run in a migration, nor for records that are written or deleted as `DynamicRecord`s.
+  ///
+  /// - Parameters:
+  ///   - beforeInsert: Called before a new record is written; may change it.
+  ///   - beforeUpdate: Called before a record replaces an old one, which is the second argument; may change the new one.
+  ///   - beforeDelete: Called before a record is deleted, by value, key or condition, or by one that takes its place.
+  ///   - afterLoad: Called after a record was read; may change it.
+  public init(
+    beforeInsert: (@Sendable (inout Subject, inout WriteTransaction) throws -> Void)? = nil,
+    beforeUpdate: (@Sendable (inout Subject, Subject, inout WriteTransaction) throws -> Void)? =
+      nil,
+    beforeDelete: (@Sendable (Subject, inout WriteTransaction) throws -> Void)? = nil,
+    afterLoad: (@Sendable (inout Subject) throws -> Void)? = nil
+  ) {
+    var hooks = WriteHooks<Subject>()
+    if let beforeInsert {
+      hooks.beforeInsert = { record, writer in
+        var transaction = WriteTransaction(writer: writer)
+        try beforeInsert(&record, &transaction)
+      }
+    }
+    if let beforeUpdate {
+      hooks.beforeUpdate = { record, old, writer in
+        var transaction = WriteTransaction(writer: writer)
+        try beforeUpdate(&record, old, &transaction)
+      }
+    }
+    if let beforeDelete {
+      hooks.beforeDelete = { record, writer in
+        var transaction = WriteTransaction(writer: writer)
+        try beforeDelete(record, &transaction)
+      }
+    }
+    let isEmpty = beforeInsert == nil && beforeUpdate == nil && beforeDelete == nil
+    self.init(afterLoad: afterLoad, writing: isEmpty ? nil : hooks)
+  }
+}
