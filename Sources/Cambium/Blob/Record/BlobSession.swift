@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The use of files of blobs by one transaction.
 ///
 /// It keeps what is written from being collected, has it on the medium before the commit is, and says afterwards
@@ -77,4 +79,67 @@ final class BlobBin: @unchecked Sendable {
     segments = []
     return taken
   }
+}
+
+/// The blobs of an open store, which its backend hands to whoever reads and writes.
+final class OpenedBlobs: Sendable {
+  private let isOpen = Atomic(false)
+  // Set once, before it is said to be.
+  private nonisolated(unsafe) var opened: BlobKeeper?
+  /// Segments that may be garbage.
+  let bin = BlobBin()
+
+  /// Nil if the store has no blobs and cannot get any.
+  var keeper: BlobKeeper? {
+    isOpen.load(ordering: .acquiring) ? unsafe opened : nil
+  }
+
+  /// Once, by whoever opens the store.
+  func open(_ keeper: BlobKeeper) {
+    unsafe opened = keeper
+    isOpen.store(true, ordering: .releasing)
+  }
+
+  /// Closes the engine by `closeEngine`, and ends all writing of blobs with it, unless the store stays open.
+  ///
+  /// The files of blobs keep the directory locked until the last write has ended.
+  ///
+  /// - Throws: what `closeEngine` does.
+  func close(with closeEngine: () throws(StoreError) -> Void) throws(StoreError) {
+    do throws(StoreError) {
+      try closeEngine()
+    } catch {
+      if case .reentrant = error { throw error }
+      close()
+      throw error
+    }
+    close()
+  }
+
+  func close() { keeper?.close() }
+
+  /// Returns the session of a transaction with files of blobs.
+  func session() -> BlobSession? {
+    keeper.map { BlobSession($0, bin) }
+  }
+}
+
+/// A blob that was written and is in no record yet. It is kept from being collected for as long as anybody has it.
+final class WrittenBlob: BlobSource {
+  let content: BlobContent
+  private let keeper: BlobKeeper
+  private let reader: BlobFrameReader
+
+  init(_ content: BlobContent, by keeper: BlobKeeper) throws(StoreError) {
+    self.content = content
+    self.keeper = keeper
+    reader = try keeper.located().reader(of: content.identity, at: content.place)
+  }
+
+  var identity: BlobIdentity { content.identity }
+  var count: Int { reader.count }
+  func reading() -> BlobFrameReader { reader }
+
+  /// Returns true if it lies in the files of this keeper.
+  func isOf(_ keeper: BlobKeeper) -> Bool { self.keeper === keeper }
 }

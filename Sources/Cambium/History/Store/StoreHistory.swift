@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+public import FoundationEssentials
 
 /// The history of a store after a place, commit by commit.
 ///
@@ -126,5 +126,57 @@ extension StoreSnapshot {
     let schemas = try StoredSchemas(trees, entities.schemas, path: "").all()
     let old = schemas.first { $0.version == version }?.records.first { $0.number == record }
     return try old.map { old throws(StoreError) in try RowLayout(old, version: version) }
+  }
+}
+
+/// The changes of one commit, as the history has them.
+public struct HistoryCommit: Hashable, Sendable {
+  /// The place after this commit, to resume from later.
+  public let cursor: HistoryCursor
+  public let date: Date
+  /// The author given to `PersistentStore.write`.
+  public let author: String?
+  /// The changed records, each once, by type and primary key.
+  public let changes: [HistoryChange]
+
+  /// The commit's number.
+  public var sequence: UInt64 { cursor.sequence }
+}
+
+/// The change of one record by one commit.
+public struct HistoryChange: Hashable, Sendable {
+  /// The record's stored name, in the version of the model that the commit was made with.
+  public let record: String
+  public let kind: Kind
+  /// The parts of the primary key, in its order.
+  public let key: [FieldValue]
+  /// The record as it was before, if the store keeps old values.
+  public let old: DynamicRecord?
+
+  public enum Kind: Hashable, Sendable {
+    case inserted, updated, deleted
+  }
+}
+
+/// A place in a store's history, after one commit. It stays valid across restarts, for as long as the history keeps
+/// the commits after it.
+public struct HistoryCursor: Hashable, Sendable, Codable, Comparable {
+  /// The number of the commit before this place.
+  public let sequence: UInt64
+  /// Which store it is of.
+  private let low: UInt64
+  private let high: UInt64
+
+  init(_ sequence: UInt64, of identity: StoreIdentity) {
+    self.sequence = sequence
+    low = identity.low
+    high = identity.high
+  }
+
+  func isOf(_ identity: StoreIdentity) -> Bool { low == identity.low && high == identity.high }
+
+  /// Compares places in one store.
+  public static func < (one: HistoryCursor, other: HistoryCursor) -> Bool {
+    one.sequence < other.sequence
   }
 }

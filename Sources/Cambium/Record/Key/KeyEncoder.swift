@@ -219,3 +219,122 @@ extension RowLayout {
     )
   }
 }
+
+// Parts from stored records, and from whoever has no Swift type for them.
+
+extension KeyEncoder {
+  /// Appends a part with the value that a stored record has there.
+  ///
+  /// - Throws: `.invalidValue` for what is not a number, `.corrupt` for a damaged record.
+  func append(_ column: KeyColumn, from record: RowReader) throws(StoreError) {
+    if record.isNull(column.place) { return appendNull(column.form) }
+    let index = column.place.index
+    switch column.place.kind {
+    case .fixed: try appendFixed(column, from: record)
+    case .variable where column.type == .decimal:
+      try append(try record.decimal(index), column, of: record.layout)
+    case .variable: append(record.bytes(index), column.form)
+    case .key: try append(try record.keyValue(index), column, of: record.layout)
+    case .composite: preconditionFailure("a composite is in no key")
+    }
+  }
+
+  private func appendFixed(
+    _ column: KeyColumn, from record: RowReader
+  ) throws(StoreError) {
+    switch column.type {
+    case .boolean: try append(Bool.self, column, from: record)
+    case .int8: try append(Int8.self, column, from: record)
+    case .int16: try append(Int16.self, column, from: record)
+    case .int32: try append(Int32.self, column, from: record)
+    case .int64: try append(Int64.self, column, from: record)
+    case .uint8: try append(UInt8.self, column, from: record)
+    case .uint16: try append(UInt16.self, column, from: record)
+    case .uint32: try append(UInt32.self, column, from: record)
+    case .uint64: try append(UInt64.self, column, from: record)
+    case .float: try append(Float.self, column, from: record)
+    case .double, .date: try append(Double.self, column, from: record)
+    case .uuid: try append(UUID.self, column, from: record)
+    case .decimal, .string, .url, .binaryData: preconditionFailure("their width varies")
+    }
+  }
+
+  @inline(__always)
+  private func append<Scalar: FixedScalar>(
+    _ type: Scalar.Type, _ column: KeyColumn, from record: RowReader
+  ) throws(StoreError) {
+    let value = try Scalar.get(from: record, at: column.place.index)
+    try value.append(to: self, as: column, of: record.layout)
+  }
+
+  /// Appends a part with a value of the column's type.
+  ///
+  /// - Throws: `.invalidValue` for what is of another type, out of its range, null where that cannot be,
+  ///   or not a number.
+  func append(
+    _ value: FieldValue, _ column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) {
+    if case .null = value, column.form.contains(.isOptional) { return appendNull(column.form) }
+    guard try column.type.swiftType.append(value, to: self, as: column, of: layout) else {
+      throw layout.refusal(layout.columns[Int(column.column)], value)
+    }
+  }
+}
+
+/// A primary key of one part that always has the same width: put together without memory of its own.
+///
+/// Most records are fetched by such keys, and making an encoder costs a tenth of the fetch.
+struct ShortKey {
+  private let bytes: [16 of UInt8]
+  private let count: Int
+
+  /// - Returns: nil for any other key, and for a value that the key cannot have.
+  @inline(__always)
+  init?(_ parts: [any FieldValueConvertible], of layout: KeyLayout) {
+    guard parts.count == 1, layout.columns.count == 1 else { return nil }
+    let column = layout.columns[0]
+    guard column.form.subtracting(.isLast).isEmpty, let width = column.type.fixedWidth,
+      let word = parts[0].fieldValue.bits(of: column.type)
+    else { return nil }
+    var bits: UInt128
+    switch column.type {
+    case .boolean, .uint8, .uint16, .uint32, .uint64: bits = word
+    case .int8, .int16, .int32, .int64: bits = word ^ 1 &<< UInt128(width &* 8 &- 1)
+    case .uuid: bits = word.byteSwapped
+    case .float, .double, .date, .decimal, .string, .url, .binaryData: return nil
+    }
+    bits = (bits &<< UInt128((16 &- width) &* 8)).byteSwapped
+    var bytes: [16 of UInt8] = .init(repeating: 0)
+    for index in 0..<16 {
+      bytes[index] = UInt8(truncatingIfNeeded: bits &>> UInt128(8 &* index))
+    }
+    self.bytes = bytes
+    count = width
+  }
+
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get { unsafe bytes.span.bytes.part(0, count) }
+  }
+}
+
+extension FieldValue {
+  /// The bits that a row has of it, lowest first; nil if it is not of the type, which is none of those without such bits.
+  fileprivate func bits(of type: ScalarType) -> UInt128? {
+    switch (type, self) {
+    case (.boolean, .boolean(let value)): value ? 1 : 0
+    case (.uuid, .uuid(let value)): UInt128(bytesOf: value)
+    case (.int64, .integer(let value)): UInt128(UInt64(bitPattern: value))
+    case (.int8, _): Int8(fieldValue: self).map { UInt128(UInt8(bitPattern: $0)) }
+    case (.int16, _): Int16(fieldValue: self).map { UInt128(UInt16(bitPattern: $0)) }
+    case (.int32, _): Int32(fieldValue: self).map { UInt128(UInt32(bitPattern: $0)) }
+    case (.int64, _): Int64(fieldValue: self).map { UInt128(UInt64(bitPattern: $0)) }
+    case (.uint8, _): UInt8(fieldValue: self).map { UInt128($0) }
+    case (.uint16, _): UInt16(fieldValue: self).map { UInt128($0) }
+    case (.uint32, _): UInt32(fieldValue: self).map { UInt128($0) }
+    case (.uint64, _): UInt64(fieldValue: self).map { UInt128($0) }
+    default: nil
+    }
+  }
+}

@@ -58,3 +58,139 @@ struct KeyLayout: Hashable, Sendable {
     self.init(made, endsKey: endsKey)
   }
 }
+
+/// The layout by which the entries of one index are made of a record's bytes.
+final class IndexLayout: Sendable {
+  let schema: IndexSchema
+  /// Its place in the record's indexes.
+  let place: Int
+  /// The parts, with more behind them: the primary key, or values to be sought.
+  let parts: KeyLayout
+  /// The parts where they are the whole key: in entries of a unique index without null.
+  let wholeParts: KeyLayout
+  /// Which records are in the index; nil for all.
+  let condition: RowCondition?
+  /// The length of primary keys if it is always the same and they end all keys that were not cut; else 0.
+  let keyLength: Int
+
+  /// - Throws: `.invalidQuery` where the condition cannot be.
+  fileprivate init(_ index: IndexSchema, place: Int, in layout: RowLayout) throws(StoreError) {
+    var condition: RowCondition?
+    if let term = index.condition { condition = try RowCondition(term, in: layout) }
+    schema = index
+    self.place = place
+    parts = layout.keyLayout(index.parts, endsKey: false)
+    wholeParts = layout.keyLayout(index.parts, endsKey: true)
+    self.condition = condition
+    keyLength = index.isUnique ? 0 : layout.key.fixedLength ?? 0
+  }
+}
+
+/// The kind of an index entry's value.
+enum IndexEntryValue: Sendable {
+  /// Nothing: the key ends with the primary key.
+  case empty
+  /// The primary key, since the key is unique without it, or was cut.
+  case primaryKey
+}
+
+extension RowLayout {
+  /// The layouts of the record's indexes, in their order.
+  ///
+  /// - Throws: `.invalidQuery` where a condition cannot be.
+  func indexLayouts() throws(StoreError) -> [IndexLayout] {
+    var layouts: [IndexLayout] = []
+    for index in record.indexes {
+      layouts.append(try IndexLayout(index, place: layouts.count, in: self))
+    }
+    return layouts
+  }
+}
+
+extension IndexLayout {
+  /// The length of a key that was cut; others are shorter.
+  static var cutLength: Int { StoreError.Limit.keyLength.bound }
+  /// The number of bytes of a cut key that are those of its parts; a hash follows.
+  static var cutPrefix: Int { cutLength - SipHash128.size }
+
+  /// Puts the key of a record's entry together.
+  ///
+  /// - Returns: what its value is; nil if the record is not in the index.
+  /// - Throws: `.invalidQuery` for a value that is not a number, `.corrupt` for a damaged record.
+  func encode(_ record: RowReader, to key: KeyEncoder) throws(StoreError) -> IndexEntryValue? {
+    if let condition, try !condition.holds(for: record) { return nil }
+    let isWhole = schema.isUnique && !parts.columns.contains { record.isNull($0.place) }
+    key.begin()
+    for column in (isWhole ? wholeParts : parts).columns {
+      try key.append(column, from: record)
+    }
+    if !isWhole { key.appendRaw(record.key) }
+    guard key.key.byteCount >= Self.cutLength else { return isWhole ? .primaryKey : .empty }
+    let hash = SipHash128(of: key.key)
+    key.truncate(to: Self.cutPrefix)
+    key.appendRaw(hash)
+    return .primaryKey
+  }
+
+  /// Calls `body` with each entry that a record has in the index.
+  ///
+  /// - Parameters:
+  ///   - encoder: Memory for the entry's key.
+  ///   - body: Is given the entry's key and value, and true if no other record may have the same.
+  /// - Throws: as `encode(_:to:)`, and what `body` throws.
+  @inline(__always)
+  func forEachEntry(
+    of record: RowReader, in encoder: KeyEncoder,
+    _ body: (_ key: RawSpan, _ value: RawSpan, _ isSole: Bool) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    guard let value = try encode(record, to: encoder) else { return }
+    let isRecord = value == .primaryKey
+    try body(encoder.key, isRecord ? record.key : RawSpan(), isRecord && schema.isUnique)
+  }
+
+  /// The primary key of the record whose entry this is.
+  ///
+  /// - Throws: `.corrupt` (K1, K2).
+  @_lifetime(copy key, copy value)
+  func primaryKey(
+    key: RawSpan, value: RawSpan, layout: RowLayout
+  ) throws(StoreError) -> RawSpan {
+    if key.byteCount == Self.cutLength || isAlwaysWhole { return value }
+    var reader = KeyReader(key, layout: layout, index: place)
+    var hasNull = !schema.isUnique
+    for (column, whole) in zip(parts.columns, wholeParts.columns) {
+      if try reader.isNull(column.form) {
+        hasNull = true
+      } else if whole.form.contains(.isLast), !hasNull {
+        return value
+      } else {
+        try reader.skipValue(column)
+      }
+    }
+    guard value.byteCount == 0 else {
+      throw reader.fault("it ends with a primary key, and its value has one", .keyValue)
+    }
+    return key.part(reader.offset, key.byteCount - reader.offset)
+  }
+
+  /// The same for whoever looks the record up then, and so notices another: what comes before the primary key is
+  /// not looked at where that has one length.
+  ///
+  /// - Throws: `.corrupt`.
+  @_lifetime(copy key, copy value)
+  @inline(__always)
+  func soughtKey(
+    key: RawSpan, value: RawSpan, layout: RowLayout
+  ) throws(StoreError) -> RawSpan {
+    let start = key.byteCount &- keyLength
+    guard keyLength > 0, start >= 0, key.byteCount < Self.cutLength, value.byteCount == 0 else {
+      return try primaryKey(key: key, value: value, layout: layout)
+    }
+    return key.part(start, keyLength)
+  }
+
+  /// True if no part can be null of what is unique.
+  private var isAlwaysWhole: Bool {
+    schema.isUnique && parts.columns.allSatisfy { !$0.form.contains(.isOptional) }
+  }
+}

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 // What is done to properties whose types the plan does not know. The pointers are to the property, of
 // exactly the type that the access was made for; nobody else makes accesses than `PropertyMatcher`.
 
@@ -136,5 +138,240 @@ struct OptionalComposite<Wrapped>: CompositeAccess {
 
   func destroy(_ property: UnsafeMutableRawPointer) {
     unsafe property.assumingMemoryBound(to: Wrapped?.self).deinitialize(count: 1)
+  }
+}
+
+/// Makes accesses to properties of types that are known only now.
+struct Accesses {
+  private let field: DescribedField
+  private let place: FieldPlace
+
+  init(of field: DescribedField, in record: String) {
+    self.field = field
+    place = FieldPlace(record: record, field: field.name)
+  }
+
+  /// The access to properties of `type`, without their optional, where the field's column does not hold such
+  /// values as they are; nil if they do not fit.
+  func access(of type: any Any.Type) -> (any PropertyAccess)? {
+    switch field.type {
+    case .scalar(.string): stringEnum(type)
+    case .scalar(let scalar): scalar.integer.flatMap { integer(type, in: $0) }
+    case .transformable: field.codec.flatMap { coded(type, $0) }
+    case .array(let element): array(type, of: element)
+    case .external(let stored, _): external(type, stored)
+    case .composite: nil
+    }
+  }
+
+  private func access<Conversion: ValueConversion>(_ conversion: Conversion) -> any PropertyAccess {
+    ConvertedAccess(conversion: conversion, isOptional: field.isOptional)
+  }
+}
+
+// MARK: Kinds of fields
+
+extension Accesses {
+  private func stringEnum(_ type: any Any.Type) -> (any PropertyAccess)? {
+    func make<Value: RecordStringEnum>(_: Value.Type) -> any PropertyAccess {
+      access(StringEnumConversion<Value>(place: place))
+    }
+    return (type as? any RecordStringEnum.Type).map { make($0) }
+  }
+
+  private func integer<Stored: StoredInteger>(_ type: any Any.Type, in column: Stored.Type)
+    -> (any PropertyAccess)?
+  {
+    func make<Value: RecordIntegerEnum>(_: Value.Type) -> any PropertyAccess {
+      access(IntegerEnumConversion<Value, Stored>(place: place))
+    }
+    func widened<Value: StoredInteger>(_: Value.Type) -> (any PropertyAccess)? {
+      guard Stored(exactly: Value.min) != nil, Stored(exactly: Value.max) != nil else { return nil }
+      return access(IntegerConversion<Value, Stored>(place: place))
+    }
+    if let type = type as? any RecordIntegerEnum.Type { return make(type) }
+    return (type as? any StoredInteger.Type).flatMap { widened($0) }
+  }
+
+  private func coded(_ type: any Any.Type, _ codec: any FieldCodec) -> (any PropertyAccess)? {
+    func make<Value: Codable>(_: Value.Type) -> any PropertyAccess {
+      access(CodecConversion<Value>(codec: codec, place: place))
+    }
+    return (type as? any Codable.Type).map { make($0) }
+  }
+
+  private func external(_ type: any Any.Type, _ stored: ScalarType) -> (any PropertyAccess)? {
+    switch stored {
+    case .binaryData where type == Blob.self: access(ExternalConversion<Blob>(place: place))
+    case .binaryData where type == Data.self: access(ExternalConversion<Data>(place: place))
+    case .string where type == String.self: access(ExternalConversion<String>(place: place))
+    default: nil
+    }
+  }
+
+  private func array(_ type: any Any.Type, of scalar: ScalarType) -> (any PropertyAccess)? {
+    func make<Element: StoredScalar>(_: Element.Type) -> any PropertyAccess {
+      access(ArrayConversion<Element>())
+    }
+    guard let element = Reflection.element(type).flatMap({ ScalarType.swiftType($0) }),
+      element.scalarType == scalar
+    else { return nil }
+    return make(element)
+  }
+}
+
+// MARK: What is not in a column of its own
+
+extension Accesses {
+  /// Returns a filler of properties of `type` with `value`; nil if it is of another type.
+  static func filler(of type: any Any.Type, with value: any Sendable) -> (any PropertyFiller)? {
+    func make<Value>(_: Value.Type) -> (any PropertyFiller)? {
+      (value as? Value).map { TransientFiller(value: $0) }
+    }
+    return make(type)
+  }
+
+  /// Returns the access by which an optional composite is found to be nil or not.
+  static func composite(of type: any Any.Type) -> any CompositeAccess {
+    func make<Wrapped>(_: Wrapped.Type) -> any CompositeAccess { OptionalComposite<Wrapped>() }
+    return make(type)
+  }
+}
+
+/// Makes what a column holds of values of a type that no column holds, and back.
+protocol ValueConversion<Value>: Sendable {
+  associatedtype Value
+  associatedtype Stored: ColumnValue
+
+  /// - Throws: `.invalidValue` where the column has no place for the value.
+  func stored(_ value: Value) throws(StoreError) -> Stored
+  /// - Throws: `.invalidValue` where the type has no such value.
+  func value(_ stored: Stored) throws(StoreError) -> Value
+}
+
+/// The place of a field, for errors.
+struct FieldPlace: Sendable {
+  let record: String
+  let field: String
+
+  func invalid(_ reason: String) -> StoreError {
+    .invalidValue(record: record, field: field, reason: reason)
+  }
+}
+
+/// Integers of one width in a column of another, which has room for all of them.
+struct IntegerConversion<Value: StoredInteger, Stored: StoredInteger>: ValueConversion {
+  let place: FieldPlace
+
+  func stored(_ value: Value) throws(StoreError) -> Stored {
+    guard let stored = Stored(exactly: value) else { throw place.invalid("\(value) does not fit") }
+    return stored
+  }
+
+  func value(_ stored: Stored) throws(StoreError) -> Value {
+    guard let value = Value(exactly: stored) else {
+      throw place.invalid("\(stored) does not fit into a property of type \(Value.self)")
+    }
+    return value
+  }
+}
+
+struct IntegerEnumConversion<Value: RecordIntegerEnum, Stored: StoredInteger>: ValueConversion {
+  let place: FieldPlace
+
+  func stored(_ value: Value) throws(StoreError) -> Stored {
+    guard let stored = Stored(exactly: value.intRawValue) else {
+      throw place.invalid("\(value) is \(value.intRawValue), which does not fit into the field")
+    }
+    return stored
+  }
+
+  func value(_ stored: Stored) throws(StoreError) -> Value {
+    guard let value = Int(exactly: stored).flatMap({ Value(intRawValue: $0) }) else {
+      throw place.invalid("\(stored) is no case of \(Value.self)")
+    }
+    return value
+  }
+}
+
+struct StringEnumConversion<Value: RecordStringEnum>: ValueConversion {
+  let place: FieldPlace
+
+  func stored(_ value: Value) throws(StoreError) -> String { value.stringRawValue }
+
+  func value(_ stored: String) throws(StoreError) -> Value {
+    guard let value = Value(stringRawValue: stored) else {
+      throw place.invalid("“\(stored)” is no case of \(Value.self)")
+    }
+    return value
+  }
+}
+
+/// Any value, as the bytes a codec makes of it.
+struct CodecConversion<Value: Codable>: ValueConversion {
+  let codec: any FieldCodec
+  let place: FieldPlace
+
+  func stored(_ value: Value) throws(StoreError) -> CodedBytes {
+    do {
+      return CodedBytes(bytes: try codec.encode(value))
+    } catch {
+      throw place.invalid("the codec \(codec.identifier) cannot encode it: \(error)")
+    }
+  }
+
+  func value(_ stored: CodedBytes) throws(StoreError) -> Value {
+    do {
+      return try codec.decode(Value.self, from: stored.bytes)
+    } catch {
+      throw place.invalid("the codec \(codec.identifier) cannot decode it: \(error)")
+    }
+  }
+}
+
+/// The bytes that a codec has made of a value.
+struct CodedBytes: ColumnValue {
+  let bytes: [UInt8]
+
+  func put(in row: RowWriter, at column: Int) throws(StoreError) {
+    try row.append(bytes.rawSpan, to: column)
+  }
+
+  static func get(from row: borrowing RowReader, at column: Int) throws(StoreError) -> CodedBytes {
+    CodedBytes(bytes: row.bytes(column).array())
+  }
+}
+
+struct ArrayConversion<Element: StoredScalar>: ValueConversion {
+  func stored(_ value: [Element]) throws(StoreError) -> ArrayValue<Element> {
+    ArrayValue(elements: value)
+  }
+
+  func value(_ stored: ArrayValue<Element>) throws(StoreError) -> [Element] { stored.elements }
+}
+
+/// The value of an array column.
+struct ArrayValue<Element: StoredScalar>: ColumnValue {
+  let elements: [Element]
+
+  func put(in row: RowWriter, at column: Int) throws(StoreError) {
+    var writer = ArrayWriter(of: Element.scalarType)
+    for element in elements { element.append(to: &writer) }
+    try row.append(writer.finish().rawSpan, to: column)
+  }
+
+  static func get(from row: borrowing RowReader, at column: Int) throws(StoreError) -> ArrayValue {
+    guard let array = ArrayReader(row.bytes(column), of: Element.scalarType) else {
+      throw row.fault(.rowValues, "an array is none of \(Element.self)")
+    }
+    var elements: [Element] = []
+    elements.reserveCapacity(array.count)
+    for index in 0..<array.count {
+      guard let element = Element(rowBytes: array.element(index)) else {
+        throw row.fault(.rowValues, "an element of an array is no \(Element.self)")
+      }
+      elements.append(element)
+    }
+    return ArrayValue(elements: elements)
   }
 }
