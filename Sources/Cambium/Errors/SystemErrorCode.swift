@@ -33,7 +33,7 @@ extension SystemErrorCode {
   package static let notImplemented = SystemErrorCode(rawValue: ENOSYS)
   package static let badDescriptor = SystemErrorCode(rawValue: EBADF)
 
-  /// The medium has no room for more, for whichever reason.
+  /// True if there is no space for more: on the disk, within a quota, or in a file of the greatest size.
   package var isFull: Bool {
     self == .noSpace || self == .quotaExceeded || self == .fileTooLarge
   }

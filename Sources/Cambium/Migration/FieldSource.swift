@@ -39,7 +39,7 @@ extension FieldSource {
 struct GivenChanges: Sendable {
   /// By the names that records and fields have afterwards.
   var fields: [String: [String: FieldSource]] = [:]
-  /// The names that records had before which are made anew one by one, into whatever else.
+  /// The old names of the records that `TransformRecords` takes, one by one.
   var transformed: Set<String> = []
 
   static var none: GivenChanges { GivenChanges() }

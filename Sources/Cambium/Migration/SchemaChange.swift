@@ -28,9 +28,9 @@ struct RecordChange: Sendable {
   enum Kind: Hashable, Sendable {
     /// Keys and rows are the same bytes in both versions.
     case same
-    /// Rows are made anew, keys stay.
+    /// Rows are rewritten, keys stay.
     case rows
-    /// Records are put together anew, value by value.
+    /// Records are rebuilt, value by value.
     case records
   }
 

@@ -1,7 +1,7 @@
 /// The results of a query in one state, and how they become those of a later one.
 ///
 /// All results, or those behind a record, are kept up by their keys alone: each change is placed among them. Of
-/// a query with a limit or an offset only its window is known; it is asked anew when a change may reach it.
+/// a query with a limit or an offset only its window is known; it is queried again when a change may reach it.
 struct ObservedResults {
   private let record: Entity
   private let query: FieldQuery
@@ -144,7 +144,7 @@ extension ObservedResults {
     }
   }
 
-  /// Asks the query anew, and compares its window with the one before.
+  /// Runs the query again, and compares its window with the one before.
   ///
   /// - Parameter updated: Among them are the records of both windows that are not as they were.
   private mutating func advanceWindow(

@@ -301,7 +301,7 @@ final class RowCursor {
     self.cursor = cursor
   }
 
-  /// Moves on. False behind the last.
+  /// Moves on. False after the last.
   @usableFromInline
   func next() throws(StoreError) -> Bool {
     if unsafe isAtEnd { return false }

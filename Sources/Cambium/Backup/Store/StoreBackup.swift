@@ -40,8 +40,8 @@ extension PersistentStore {
   }
 }
 
-/// The way of a backup to its directory: it is made beside it, under a name of its own, and renamed when all of it is
-/// on the medium. So at `path` there is nothing, or a whole store.
+/// Writes a backup into a directory beside its destination, and renames that directory once everything in it is on disk.
+/// So `path` either does not exist or is a complete store.
 enum BackupRun {
   /// The suffix of the directory's name until then.
   private static let suffix = ".backup"
@@ -78,7 +78,7 @@ enum BackupRun {
     let lock = try WriterLock(in: medium)
     defer { withExtendedLifetime(lock) {} }
     do {
-      // What one that was broken off left there.
+      // Remove the files of an interrupted backup.
       for name in try medium.list(at: .directoryList) where name != .lock {
         try medium.unlink(name, at: .orphanUnlink)
       }

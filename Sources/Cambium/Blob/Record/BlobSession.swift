@@ -81,20 +81,20 @@ final class BlobBin: @unchecked Sendable {
   }
 }
 
-/// The blobs of an open store, which its backend hands to whoever reads and writes.
+/// The blobs of an open store, which its backend gives to readers and writers.
 final class OpenedBlobs: Sendable {
   private let isOpen = Atomic(false)
-  // Set once, before it is said to be.
+  // Set once, before `isOpen` is.
   private nonisolated(unsafe) var opened: BlobKeeper?
   /// Segments that may be garbage.
   let bin = BlobBin()
 
-  /// Nil if the store has no blobs and cannot get any.
+  /// The keeper; nil if the store has no blobs and cannot get any.
   var keeper: BlobKeeper? {
     isOpen.load(ordering: .acquiring) ? unsafe opened : nil
   }
 
-  /// Once, by whoever opens the store.
+  /// Sets the keeper. Called once, while the store is opened.
   func open(_ keeper: BlobKeeper) {
     unsafe opened = keeper
     isOpen.store(true, ordering: .releasing)

@@ -1,51 +1,4 @@
 extension PersistentStore {
-  /// Removes segments that no blob is left in, as far as that is committed for good.
-  ///
-  /// What cannot be removed now is tried again later: that is no error of the commit before.
-  func removeEmptiedSegments() {
-    let segments = backend.blobs.bin.take()
-    if segments.isEmpty { return }
-    do throws(StoreError) {
-      try remove(segments)
-    } catch {
-      backend.blobs.bin.add(segments)
-    }
-  }
-
-  private func remove(_ segments: [UInt32]) throws(StoreError) {
-    guard let keeper = backend.blobs.keeper else { return }
-    // No crash may bring back a state that refers to them, and no reader beside may still look for them.
-    try backend.seal()
-    let blobs = try BlobTrees(backend.names)
-    for segment in segments {
-      if try blobs.account(of: segment, in: try backend.trees()) != nil { continue }
-      if try !keeper.remove(segment) { backend.blobs.bin.add([segment]) }
-    }
-  }
-}
-
-extension PersistentStore {
-  /// Takes the blobs out of the map that only states were kept for which are kept no more.
-  ///
-  /// - Complexity: O(blobs).
-  func dropUnreferencedBlobs() throws(StoreError) {
-    guard backend.blobs.keeper != nil else { return }
-    let blobs = entities.blobs
-    try commit { trees throws(StoreError) in
-      guard !trees.keepsStates, let session = trees.blobSession else { return }
-      var unreferenced: [(BlobIdentity, BlobEntry)] = []
-      try blobs.forEach(in: .transaction(trees)) { identity, entry in
-        if entry.references == 0 { unreferenced.append((identity, entry)) }
-        return true
-      }
-      let accounts = BlobAccounts(trees, blobs, session)
-      for (identity, entry) in unreferenced { try accounts.remove(identity, entry) }
-    }
-    removeEmptiedSegments()
-  }
-}
-
-extension PersistentStore {
   /// Reclaims the space of blobs that nothing refers to: moves live blobs out of files that are mostly garbage, and
   /// removes those files. Others read and write meanwhile; snapshots and blobs that were fetched stay readable.
   ///
@@ -66,6 +19,22 @@ extension PersistentStore {
     var collection = BlobCollection(self, keeper, budget)
     return try collection.run()
   }
+}
+
+/// A limit of the work that one call to `collectBlobs` does.
+public struct BlobBudget: Hashable, Sendable {
+  /// The most bytes of blobs that are moved; the last blob is always finished.
+  public var bytes: Int
+  /// The least share of garbage in a file for it to be rewritten.
+  public var garbageShare: Double
+
+  public init(bytes: Int, garbageShare: Double = 0.5) {
+    self.bytes = bytes
+    self.garbageShare = garbageShare
+  }
+
+  /// No limit.
+  public static let unlimited = BlobBudget(bytes: .max)
 }
 
 /// One run of collection.
@@ -176,26 +145,56 @@ extension BlobTrees {
   }
 }
 
-/// A limit of the work that one call to `collectBlobs` does.
-public struct BlobBudget: Hashable, Sendable {
-  /// The most bytes of blobs that are moved; the last blob is always finished.
-  public var bytes: Int
-  /// The least share of garbage in a file for it to be rewritten.
-  public var garbageShare: Double
-
-  public init(bytes: Int, garbageShare: Double = 0.5) {
-    self.bytes = bytes
-    self.garbageShare = garbageShare
+extension PersistentStore {
+  /// Removes segments without blobs, if the commits that emptied them are durable.
+  ///
+  /// A removal that fails is repeated later; it is no error of the commit before.
+  func removeEmptiedSegments() {
+    let segments = backend.blobs.bin.take()
+    if segments.isEmpty { return }
+    do throws(StoreError) {
+      try remove(segments)
+    } catch {
+      backend.blobs.bin.add(segments)
+    }
   }
 
-  /// No limit.
-  public static let unlimited = BlobBudget(bytes: .max)
+  private func remove(_ segments: [UInt32]) throws(StoreError) {
+    guard let keeper = backend.blobs.keeper else { return }
+    // No crash may bring back a state that refers to them, and no reader beside may still look for them.
+    try backend.seal()
+    let blobs = try BlobTrees(backend.names)
+    for segment in segments {
+      if try blobs.account(of: segment, in: try backend.trees()) != nil { continue }
+      if try !keeper.remove(segment) { backend.blobs.bin.add([segment]) }
+    }
+  }
 }
 
-/// Counts the references to all blobs anew, where rows were changed as wholes: by a migration, or by going back to
-/// an older state.
+extension PersistentStore {
+  /// Removes blobs from the map to which only states referred that are no longer kept.
+  ///
+  /// - Complexity: O(blobs).
+  func dropUnreferencedBlobs() throws(StoreError) {
+    guard backend.blobs.keeper != nil else { return }
+    let blobs = entities.blobs
+    try commit { trees throws(StoreError) in
+      guard !trees.keepsStates, let session = trees.blobSession else { return }
+      var unreferenced: [(BlobIdentity, BlobEntry)] = []
+      try blobs.forEach(in: .transaction(trees)) { identity, entry in
+        if entry.references == 0 { unreferenced.append((identity, entry)) }
+        return true
+      }
+      let accounts = BlobAccounts(trees, blobs, session)
+      for (identity, entry) in unreferenced { try accounts.remove(identity, entry) }
+    }
+    removeEmptiedSegments()
+  }
+}
+
+/// Counts the references to all blobs again after a migration or a rollback, which replace rows without counting.
 ///
-/// Whoever changes rows so says in the same commit that the count is due. Until it is done nobody changes records:
+/// Both note in the same commit that the count is due. Until it is done nobody changes records:
 /// it is part of opening.
 struct BlobRecount {
   private let backend: any StoreBackend
@@ -216,7 +215,7 @@ struct BlobRecount {
 
   /// Counts, if that is due.
   ///
-  /// - Parameter types: Of the store's present version.
+  /// - Parameter entities: Of the store's present version.
   /// - Complexity: all rows with external fields are read, and all of the map.
   /// - Throws: `.corrupt`, and what a commit throws: then it stays due.
   func runIfDue(_ entities: Entities) throws(StoreError) {

@@ -201,7 +201,7 @@ struct SalvagedSegments {
     try target.syncDirectory(at: .blobDirectorySync)
   }
 
-  /// The header is made anew: what it says is known, and it may be what is damaged.
+  /// Copies a segment. Its header is written again from what is known, since the old one may be damaged.
   private func copy(_ number: UInt32, _ seed: BlobSeed) throws(StoreError) {
     let copy = try target.open(.blobs(number), .create, at: .blobSegmentCreate)
     let memory = try BlobMemory(count: Self.pieceSize)

@@ -277,7 +277,7 @@ extension CompactionRun {
   }
 }
 
-/// A wait that can be broken off.
+/// A wait that can be interrupted.
 final class Pause: Sendable {
   private let lock = ThreadLock()
   private let cancelled: ThreadCondition

@@ -70,7 +70,7 @@ struct HistoryPartReader: ~Escapable {
     return (date, author)
   }
 
-  /// The next change; nil behind the last.
+  /// The next change; nil after the last.
   mutating func next() throws(StoreError) -> StoredChange? {
     if reader.remaining == 0 { return nil }
     let code = try reader.integer(UInt8.self)

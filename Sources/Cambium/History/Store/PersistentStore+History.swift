@@ -58,7 +58,7 @@ extension WriteTransaction {
   }
 }
 
-/// Writes the history of an open store. For whoever has the writer's turn.
+/// Writes the history of an open store. Requires the writer's turn.
 final class HistoryKeeping: @unchecked Sendable {
   private let options: HistoryOptions
   /// The commit that was written last, by this process.

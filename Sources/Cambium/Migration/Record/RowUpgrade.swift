@@ -269,7 +269,7 @@ extension TreeUpgrades: FoldUpgrades {
   }
 }
 
-/// The upgrades of an open store, which its backend hands to whoever reads.
+/// The upgrades of an open store, which its backend gives to readers.
 final class OpenedUpgrades: Sendable {
   // Set by opening alone, before anybody else has the backend.
   private nonisolated(unsafe) var opened: TreeUpgrades?

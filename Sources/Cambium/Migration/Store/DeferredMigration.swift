@@ -75,7 +75,7 @@ extension PersistentStore {
   }
 }
 
-/// Publishes steps whose rows are made new later, and opens stores that have such steps.
+/// Publishes steps whose rows are upgraded later, and opens stores that have such steps.
 struct DeferredOpening {
   private let backend: any StoreBackend
 

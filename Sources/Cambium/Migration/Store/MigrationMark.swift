@@ -46,7 +46,7 @@ extension MigrationMark {
     return try MigrationMark(decoding: bytes.rawSpan)
   }
 
-  /// Throws away what a migration has made that was broken off, whichever it was.
+  /// Removes the trees of an interrupted migration, whichever it was.
   ///
   /// - Throws: `.corrupt`, and what a commit throws.
   static func discard(in backend: any StoreBackend) throws(StoreError) {

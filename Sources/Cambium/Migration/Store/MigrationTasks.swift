@@ -329,7 +329,7 @@ enum MigrationTask: Sendable {
     var isEmpty: Bool { copies.isEmpty && removed.isEmpty }
   }
 
-  /// Rows of one tree made anew in their places.
+  /// Rewrites the rows of one tree in place.
   struct Conversion: Sendable {
     let tree: String
     let record: RecordSchema
@@ -340,7 +340,7 @@ enum MigrationTask: Sendable {
     var transform: RowTransform { RowTransform(upgrade, to: version, faults: .name(layout)) }
   }
 
-  /// Records of one tree put together anew, in others.
+  /// Rebuilds the records of one tree in others.
   struct Remake: Sendable {
     let source: RecordSchema
     let from: World

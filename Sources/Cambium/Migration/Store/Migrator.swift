@@ -47,7 +47,7 @@ struct Migrator {
     }
   }
 
-  /// Finds what was done already, or begins anew.
+  /// Resumes the migration where it stopped, or begins it.
   private func begin() throws(StoreError) -> MigrationMark {
     let mark = MigrationMark(tasks)
     let standing = try MigrationMark.standing(in: backend)
@@ -266,7 +266,7 @@ struct RouteRun {
 }
 
 extension Migrator {
-  /// Makes an index anew from the rows, which are sorted by what the transaction spills.
+  /// Rebuilds an index from the rows, whose entries the transaction sorts as it spills them.
   func build(_ build: MigrationTask.IndexBuild) throws(StoreError) {
     let entities = try entities(of: build.world)
     guard let record = entities.entity(number: build.record),

@@ -80,7 +80,7 @@ final class Remaking {
   }
 }
 
-// Records put together anew: by values, where keys change, or by a program's closure.
+// Records that are rebuilt: value by value if keys change, or by a program's closure.
 
 extension Migrator {
   /// Goes through the records of a tree in slices. What it makes is added to other trees, in the commit that

@@ -146,7 +146,7 @@ final class FoundRecords {
 extension FoundRecords {
   var layout: RowLayout { record.layout }
 
-  /// Moves to the next record whose row a function accepts. False behind the last.
+  /// Moves to the next record whose row a function accepts. False after the last.
   ///
   /// - Throws: as `next`, and as the function.
   func next(
@@ -165,7 +165,7 @@ extension FoundRecords {
 }
 
 extension FoundRecords {
-  /// Moves on. False behind the last.
+  /// Moves on. False after the last.
   ///
   /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
   @usableFromInline

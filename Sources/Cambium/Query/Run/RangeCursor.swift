@@ -39,7 +39,7 @@ final class RangeCursor {
     return unsafe _overrideLifetime(try cursor.value(), borrowing: self)
   }
 
-  /// Moves on. False behind the last.
+  /// Moves on. False after the last.
   ///
   /// - Throws: `.corrupt`, `.io`.
   @inline(__always)
@@ -153,7 +153,7 @@ extension SnapshotCursor {
     get { unsafe _overrideLifetime(cursor.storedValue, borrowing: self) }
   }
 
-  /// Moves to the next entry whose row meets a condition. False at the bound, or behind the last.
+  /// Moves to the next entry whose row meets a condition. False at the bound, or after the last.
   ///
   /// - Parameters:
   ///   - limit: Rejects rows that come behind enough others; nil if all are wanted.

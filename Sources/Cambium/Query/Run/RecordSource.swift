@@ -4,7 +4,7 @@ enum RecordSource {
   case index(IndexSource)
   case listed(KeySource)
 
-  /// Moves on. False behind the last.
+  /// Moves on. False after the last.
   ///
   /// - Throws: `.corrupt`, `.io`.
   @inline(__always)
@@ -293,7 +293,7 @@ final class KeySource {
   private let isChanging: Bool
   // One owner on one thread uses it, so accesses cannot overlap.
   @exclusivity(unchecked) private var place = -1
-  /// The first of the keys that are looked up ahead, and the one behind the last.
+  /// The first of the keys that are looked up ahead, and the one after the last.
   @exclusivity(unchecked) private var aheadStart = 0
   @exclusivity(unchecked) private var aheadEnd = 0
 

@@ -109,7 +109,7 @@ private final class FieldValues<Subject: Record> {
     self.places = places
   }
 
-  /// Moves to the next record. False behind the last.
+  /// Moves to the next record. False after the last.
   func next() throws(StoreError) -> Bool {
     begin()
     return try found.next()

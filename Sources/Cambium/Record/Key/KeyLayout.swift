@@ -173,7 +173,7 @@ extension IndexLayout {
     return key.part(reader.offset, key.byteCount - reader.offset)
   }
 
-  /// The same for whoever looks the record up then, and so notices another: what comes before the primary key is
+  /// Returns the same to callers that look the record up next, and so notice a wrong key: what comes before it is
   /// not looked at where that has one length.
   ///
   /// - Throws: `.corrupt`.

@@ -1,7 +1,7 @@
 /// Changes the records of one transaction, and keeps their indexes in step.
 ///
-/// Every record that is written or deleted goes through here, whoever asks: this is where others that
-/// depend on it will be found.
+/// Every record that is written or deleted passes through it: here, others that depend on the record
+/// will be found.
 ///
 ///     all that can refuse: unique indexes ─▶ index entries ─▶ row
 ///
@@ -256,7 +256,7 @@ extension RecordWriter {
     if let failure { throw failure }
   }
 
-  /// Says that the transaction is over: whoever got hold of it nevertheless can do nothing with it.
+  /// Ends the transaction: a copy of it that escaped can do nothing any more.
   func end(path: String) {
     let error = StoreError.closed(path: path)
     failure = error
@@ -408,7 +408,7 @@ extension RecordWriter {
   }
 }
 
-/// The memory that records are put together in. Of a store, for whoever has the writer's turn.
+/// The memory in which records are put together. A store has one; its use requires the writer's turn.
 @usableFromInline
 final class WriteBuffers: @unchecked Sendable {
   @usableFromInline let key = KeyEncoder()
@@ -430,28 +430,4 @@ public enum ConflictPolicy: Hashable, Sendable {
   case refuse
   /// Deletes the other record.
   case replaceOther
-}
-
-/// The records that a transaction changed, each with what it was before.
-struct ChangedRecords {
-  /// By record number and primary key: the row before the first change, nil if there was none.
-  private(set) var before: [UInt32: [[UInt8]: [UInt8]?]] = [:]
-  /// The records in the order of their first changes.
-  private var order: [(record: UInt32, key: [UInt8])] = []
-
-  /// The number of records.
-  var count: Int { order.count }
-
-  /// Notes a change, of which only the first of each record counts.
-  mutating func note(_ key: [UInt8], of record: UInt32, before row: [UInt8]?) {
-    if before[record]?[key] != nil { return }
-    before[record, default: [:]][key] = .some(row)
-    order.append((record, key))
-  }
-
-  /// Forgets all but the first `count` records.
-  mutating func truncate(to count: Int) {
-    for (record, key) in order[count...] { before[record]?[key] = nil }
-    order.removeSubrange(count...)
-  }
 }

@@ -164,7 +164,7 @@ enum CursorAccess {
     }
   }
 
-  /// Moves on: to the first entry from nowhere. False behind the last, and then always.
+  /// Moves on: to the first entry from nowhere. False after the last, and then always.
   ///
   ///     while try cursor.advance() { … }
   @inline(__always)

@@ -57,7 +57,7 @@ package final class RawCursor {
   /// Goes to the first entry not below `key`; false if there is none.
   package func seek(to key: RawSpan) throws(StoreError) -> Bool { try unsafe cursor.seek(to: key) }
 
-  /// Moves on; false behind the last entry.
+  /// Moves on; false after the last entry.
   package func next() throws(StoreError) -> Bool { try unsafe cursor.next() }
 
   /// The key of the entry, until the cursor moves.
