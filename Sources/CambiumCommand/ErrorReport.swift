@@ -60,7 +60,7 @@ extension ExitStatus {
     case .migrationCancelled: self = .interrupted
     case .unknownRecord, .noSuchRecord, .notKept, .historyExpired: self = .notFound
     case .invalidDescription, .schemaMismatch, .invalidValue, .invalidQuery, .unreadableRecord,
-      .duplicateKey, .uniqueConflict,
+      .duplicateKey, .uniqueConflict, .danglingReference, .deleteDenied, .relationCount,
       .limitExceeded, .stepFailed:
       self = .invalid
     default: self = .refused

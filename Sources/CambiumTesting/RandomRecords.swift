@@ -19,33 +19,143 @@ public struct RandomRecords {
     random = SeededGenerator(seed: seed)
   }
 
-  /// A record with a value for every field; of those that may have none, every fifth has none.
+  /// The records that `fill` has written; nil for records that are not written.
+  private var written: WrittenRecords?
+  /// The primary key of the record that is being made, if that is one field.
+  private var ownKey: (field: UInt32, value: FieldValue)?
+  /// Why the record that is being made cannot be: a reference has nothing to lead to.
+  private var lack: MissingDestination?
+
+  /// A record with a value for every field; of those that may have none, every fifth has none. Its references are any
+  /// keys; `fill` chooses those of records.
   public mutating func record(of schema: RecordSchema) -> DynamicRecord {
     DynamicRecord(name: schema.name, fields: fields(of: schema, in: nil))
   }
 
-  /// Writes so many records of each type, in one transaction. Those with the key of another take its place, and those
-  /// that a unique constraint does not allow are left out; so there may be less of them.
+  /// Writes `count` records of each type, in one transaction; those that references lead to first. Checked references lead
+  /// to records that it has written, lists to as many as their bounds say.
   ///
-  /// - Throws: as `PersistentStore.write`.
+  /// A record with the key of another takes its place; one that a unique constraint does not allow, or that finds no
+  /// record to lead to, is left out. So there may be less of them. Of an inverse's bounds, only the upper one is kept.
+  ///
+  /// - Throws: as `PersistentStore.write`; an error with a sentence if records need each other in a ring, so that none of
+  ///   them can be the first.
   public mutating func fill(_ store: PersistentStore, count: Int) throws {
-    var records: [DynamicRecord] = []
-    for schema in store.schema.records.sorted(by: { $0.name < $1.name }) {
-      for _ in 0..<count { records.append(record(of: schema)) }
-    }
+    written = WrittenRecords(store.schema)
+    defer { (written, ownKey, lack) = (nil, nil, nil) }
+    var random = self
     try store.write { transaction in
-      for record in records { try Self.save(record, in: &transaction) }
+      for schema in store.schema.inOrderOfReferences {
+        for _ in 0..<count { try random.write(schema, in: &transaction) }
+        random.written?.finish(schema)
+      }
     }
+    self = random
   }
 
-  private static func save(
-    _ record: DynamicRecord, in transaction: inout WriteTransaction
-  ) throws(StoreError) {
-    do {
+  private mutating func write(
+    _ schema: RecordSchema, in transaction: inout WriteTransaction
+  ) throws {
+    (ownKey, lack) = (nil, nil)
+    if schema.primaryKey.count == 1,
+      let key = schema.field(named: schema.name(of: schema.primaryKey[0]))
+    {
+      ownKey = (key.number, value(of: key, in: schema))
+    }
+    let record = record(of: schema)
+    if let lack {
+      if lack.isRing { throw lack }
+      return
+    }
+    do throws(StoreError) {
       try transaction.save(record)
+      if let ownKey { written?.add(ownKey.value, of: schema) }
     } catch .uniqueConflict {
       // It is left out.
     }
+  }
+}
+
+// MARK: - References
+
+/// The primary keys of records that were written, for those that lead to them.
+private struct WrittenRecords {
+  private let schema: Schema
+  private var keys: [String: [FieldValue]] = [:]
+  private var known: [String: Set<FieldValue>] = [:]
+  private var finished: Set<String> = []
+  /// By reference: how many lead to a key.
+  private var counts: [String: [FieldValue: Int]] = [:]
+
+  init(_ schema: Schema) { self.schema = schema }
+
+  mutating func add(_ key: FieldValue, of record: RecordSchema) {
+    guard known[record.name, default: []].insert(key).inserted else { return }
+    keys[record.name, default: []].append(key)
+  }
+
+  mutating func finish(_ record: RecordSchema) { finished.insert(record.name) }
+
+  func isFinished(_ name: String) -> Bool { finished.contains(name) }
+
+  /// The keys that a reference may lead to.
+  func keys(for field: FieldSchema, of record: RecordSchema, _ name: String) -> [FieldValue] {
+    let all = keys[name] ?? []
+    guard let most = most(field, of: record, name) else { return all }
+    let known = counts["\(record.name).\(field.name)"] ?? [:]
+    return all.filter { known[$0, default: 0] < most }
+  }
+
+  /// Counts a reference, if not any number may lead where it does.
+  mutating func count(_ key: FieldValue, for field: FieldSchema, of record: RecordSchema) {
+    counts["\(record.name).\(field.name)", default: [:]][key, default: 0] += 1
+  }
+
+  private func most(_ field: FieldSchema, of record: RecordSchema, _ name: String) -> Int? {
+    schema.record(named: name)?.inverses
+      .first { $0.related == record.name && $0.reference == field.name }?.bounds?.most
+  }
+}
+
+/// A reference that must lead to a record, and finds none.
+private struct MissingDestination: Error, CustomStringConvertible {
+  let reference: String
+  let destination: String
+  /// True if there would be some later.
+  let isRing: Bool
+
+  var description: String {
+    "\(reference) must lead to a \(destination), and that leads back: neither can be first. Write such records in"
+      + " one transaction of your own."
+  }
+}
+
+extension RandomRecords {
+  /// A value for a checked reference: the keys of records that were written, or the record's own.
+  private mutating func reference(
+    _ field: FieldSchema, to name: String, of schema: RecordSchema, _ written: WrittenRecords
+  ) -> FieldValue {
+    var keys = written.keys(for: field, of: schema, name)
+    if name == schema.name, let ownKey, ownKey.field != field.number, !keys.contains(ownKey.value) {
+      keys.append(ownKey.value)
+    }
+    let isList = if case .array = field.type { true } else { false }
+    let least = isList ? field.reference?.bounds?.least ?? 0 : field.isOptional ? 0 : 1
+    guard keys.count >= least else {
+      lack = MissingDestination(
+        reference: "\(schema.name).\(field.name)", destination: name,
+        isRing: name != schema.name && !written.isFinished(name))
+      return .null
+    }
+    let most = min(keys.count, field.reference?.bounds?.most ?? .max, least + 4)
+    let count = isList ? Int.random(in: least...most, using: &random) : min(1, keys.count)
+    var chosen: [FieldValue] = []
+    for _ in 0..<count {
+      let key = keys.remove(at: Int.random(in: keys.indices, using: &random))
+      self.written?.count(key, for: field, of: schema)
+      chosen.append(key)
+    }
+    return isList ? .array(chosen) : chosen.first ?? .null
   }
 }
 
@@ -64,9 +174,13 @@ extension RandomRecords {
   }
 
   private mutating func value(of field: FieldSchema, in schema: RecordSchema) -> FieldValue {
+    if let ownKey, ownKey.field == field.number { return ownKey.value }
     if let make = values["\(schema.name).\(field.name)"] { return make(&random) }
     if field.isOptional, random.next() % 5 == 0 { return .null }
     if field.type == .composite { return .composite(fields(of: schema, in: field)) }
+    if let reference = field.reference, reference.isChecked, let written {
+      return self.reference(field, to: reference.destination, of: schema, written)
+    }
     return value(of: field.type)
   }
 

@@ -76,6 +76,8 @@
   case keyValue = "K2"
   /// Every index entry is that of a record, and every record has its entries.
   case indexEntries = "K3"
+  /// Every checked reference leads to a record.
+  case references = "K4"
 
   /// A row begins with known flags, and its parts lie within it and fill it.
   case rowLayout = "R1"

@@ -52,6 +52,16 @@ public struct SchemaDifference: Hashable, Codable, Sendable {
     /// The options of values that are stored outside of rows.
     case storage
     case indexName = "name of an index"
+    /// The record that a reference leads to.
+    case destination = "destination"
+    /// Whether a reference leads somewhere in every state.
+    case checking = "checking"
+    /// What a deletion does with a reference, or with what it leads to.
+    case deleteRule = "delete rule"
+    /// How many records may be at one end of a relation.
+    case bounds
+    /// The other end of references to the record.
+    case inverse
     case label
     case fingerprint
   }

@@ -71,6 +71,13 @@
   case duplicateKey(record: String, key: String)
   /// Another record has the same values in unique fields.
   case uniqueConflict(record: String, constraint: String, key: String)
+  /// A reference of a record leads nowhere. `destination` is the record that is not there, with its key; the transaction
+  /// is not committed.
+  case danglingReference(record: String, key: String, field: String, destination: String)
+  /// A record is not deleted, since others depend on it: `count` of them by the reference `by`. Nothing was changed.
+  case deleteDenied(record: String, key: String, by: String, count: Int)
+  /// A relation of a record has so many records, which is not within its bounds.
+  case relationCount(record: String, key: String, relation: String, count: Int)
   /// There is no record with this primary key.
   case noSuchRecord(record: String, key: String)
   /// The history after a commit is not kept, or the store has no such commit; it is kept after another commit.
@@ -120,6 +127,8 @@ extension StoreError {
     case blobLength
     /// The number of hooks of records that run within one another.
     case hookDepth
+    /// The number of records that one deletion deletes with others, or cuts references of, if it may be denied.
+    case deletionCount
   }
 
   /// Makes the error for a failed call: `.full` where the medium is, `.missing` where there is no
@@ -146,6 +155,7 @@ extension StoreError.Limit {
     case .logSize: 32 << 20
     case .blobLength: 64 << 30
     case .hookDepth: 100
+    case .deletionCount: 8_000_000
     }
   }
 }
@@ -234,6 +244,15 @@ extension StoreError: CustomStringConvertible {
     case .uniqueConflict(let record, let constraint, let key):
       "Another \(record) has the same \(constraint): the one with the key \(key). Change the value, or"
         + " that record first."
+    case .danglingReference(let record, let key, let field, let destination):
+      "\(record).\(field) of the record with the key \(key) leads to \(destination), which is not there. Save that"
+        + " record in the same transaction, or change the reference; nothing was committed."
+    case .deleteDenied(let record, let key, let by, let count):
+      "The \(record) with the key \(key) is not deleted, since \(count) record\(count == 1 ? " depends" : "s depend") on it"
+        + " by \(by). Change or delete \(count == 1 ? "that one" : "those") first, or both in one query."
+    case .relationCount(let record, let key, let relation, let count):
+      "\(record).\(relation) of the record with the key \(key) has \(count) record\(count == 1 ? "" : "s"), which is not"
+        + " within its bounds. Add or remove some in the same transaction."
     case .noSuchRecord(let record, let key):
       "There is no \(record) with the key \(key). Insert or save it instead."
     case .historyExpired(let since, let kept):
@@ -270,6 +289,7 @@ extension StoreError.Limit {
     case .logSize: "Commit less at once."
     case .blobLength: "Divide it into several blobs."
     case .hookDepth: "Let no hook lead back to the record that it runs for."
+    case .deletionCount: "Delete fewer records at once."
     }
   }
 }

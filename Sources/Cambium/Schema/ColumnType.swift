@@ -24,6 +24,15 @@ extension ColumnType {
   /// True if values can be in keys, since the order of their bytes is that of the values.
   var canBeKey: Bool { scalar != nil }
 
+  /// Returns the type of the values that a part of a key makes of this type's; nil if it makes none.
+  func keyType(_ expansion: KeyPart.Expansion) -> ScalarType? {
+    switch (expansion, self) {
+    case (.none, .scalar(let type)), (.elements, .array(of: let type)): type
+    case (.words, .scalar(.string)): .string
+    default: nil
+    }
+  }
+
   /// True if values may lie outside the row.
   var isExternal: Bool { if case .external = self { true } else { false } }
 
@@ -98,7 +107,7 @@ extension ScalarType {
     (ScalarType.int8.rawValue...ScalarType.uint64.rawValue).contains(rawValue)
   }
 
-  private var isFraction: Bool { self == .float || self == .double }
+  var isFraction: Bool { self == .float || self == .double }
 
   private var isUnsigned: Bool {
     (ScalarType.uint8.rawValue...ScalarType.uint64.rawValue).contains(rawValue)

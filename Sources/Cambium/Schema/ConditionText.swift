@@ -79,6 +79,7 @@ extension TextMatch.Kind {
     case .contains: "contains"
     case .equals: "equals"
     case .like: "like"
+    case .words: "matches"
     }
   }
 }
@@ -190,7 +191,7 @@ extension String {
   /// Words that mean something in conditions.
   static let words: Set<String> = [
     "and", "or", "not", "in", "between", "beginswith", "endswith", "contains", "equals", "like",
-    "has", "true", "false", "null", "nil", "is",
+    "matches", "has", "true", "false", "null", "nil", "is",
   ]
 }
 

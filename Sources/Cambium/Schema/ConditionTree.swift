@@ -255,6 +255,13 @@ public struct TextMatch: Hashable, Sendable {
     /// The whole value matches the text, in which `?` stands for one Unicode scalar and `*` for any number of them. After a
     /// backslash these, and the backslash, stand for themselves.
     case like
+    /// Every word of the text is a word of the value, in any order; a word that is directly followed by `*` is one with
+    /// which a word of the value begins. Every value matches a text without words.
+    ///
+    /// A word is a run of letters, marks and numbers; of Chinese characters and Japanese syllables, which are written
+    /// without spaces, each is a word. Case is always ignored, as in case-insensitive keys. Of words over 64 bytes long
+    /// only the beginning counts.
+    case words
   }
 
   /// The differences that a match ignores.

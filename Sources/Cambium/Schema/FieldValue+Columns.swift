@@ -146,6 +146,16 @@ extension FieldValue {
     }
   }
 
+  /// Returns true if both are stored as the same bytes: strings that Swift takes for equal may have others.
+  func isSame(as other: FieldValue) -> Bool {
+    switch (self, other) {
+    case (.string, .string): compare(to: other) == 0
+    case (.url(let one), .url(let other)):
+      one.absoluteString.utf8.elementsEqual(other.absoluteString.utf8)
+    default: self == other
+    }
+  }
+
   private static func order<Value: Comparable>(_ one: Value, _ other: Value) -> Int? {
     one < other ? -1 : one > other ? 1 : one == other ? 0 : nil
   }

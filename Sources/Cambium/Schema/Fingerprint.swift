@@ -1,8 +1,9 @@
 /// A hash of a description: equal exactly if two descriptions store the same, as far as 128 bits can tell.
 ///
-/// It includes stored names, types, optionality, keys, indexes with their conditions, codecs and modifiers. It does not
-/// include versions, numbers, the order of declaration, names of indexes, defaults, validation, the options of external
-/// values, and information for migrations.
+/// It includes stored names, types, optionality, keys, indexes with their conditions, where references lead and whether
+/// they are checked, codecs and modifiers. It does not include versions, numbers, the order of declaration, names of
+/// indexes, inverses, delete rules and bounds, defaults, validation, the options of external values, and information for
+/// migrations.
 public struct Fingerprint: Hashable, Sendable {
   let hash: SipHash128
 }
@@ -39,6 +40,11 @@ extension RecordSchema {
     bytes.append(integer: UInt32(fields.count))
     for field in fields.sortedRarely(by: { $0.name.precedes($1.name) }) {
       bytes.append(text: field.name)
+      if let reference = field.reference {
+        bytes.append(22)
+        bytes.append(reference.isChecked ? 1 : 0)
+        bytes.append(text: reference.destination)
+      }
       bytes.append(storedType: field.type)
       bytes.append(field.isOptional ? 1 : 0)
       bytes.append(optionalText: field.modifier)
@@ -78,13 +84,26 @@ extension [UInt8] {
     append(integer: UInt32(parts.count))
     for part in parts {
       append(contentsOf: field(part.field))
-      append((part.isDescending ? 1 : 0) | (part.isCaseInsensitive ? 2 : 0))
+      append(part.flags)
     }
   }
 
   fileprivate mutating func append(optionalText text: String?) {
     append(text == nil ? 0 : 1)
     if let text { append(text: text) }
+  }
+}
+
+extension KeyPart {
+  /// The bits that the format has for all but the field.
+  var flags: UInt8 {
+    let expansion: UInt8 =
+      switch expansion {
+      case .none: 0
+      case .elements: 4
+      case .words: 8
+      }
+    return (isDescending ? 1 : 0) | (isCaseInsensitive ? 2 : 0) | expansion
   }
 }
 

@@ -52,7 +52,10 @@ struct SchemaDecoder {
       try payload.end()
     }
     guard let nextNumber else { throw reader.fault("it has no next number") }
-    return Schema(version: version, label: label, records: records, nextNumber: nextNumber)
+    var schema = Schema(
+      version: version, label: label, records: records, nextNumber: nextNumber)
+    schema.nameRelations()
+    return schema
   }
 
   private func record(from reader: inout ByteReader) throws(StoreError) -> RecordSchema {
@@ -63,20 +66,57 @@ struct SchemaDecoder {
     var primaryKey: [KeyPart]?
     var fields: [FieldSchema] = []
     var indexes: [IndexSchema] = []
+    var inverses: [InverseSchema] = []
     while let kind = try element(from: &reader) {
       var payload = self.reader(try payload(of: &reader))
       switch kind {
       case .modifier: try payload.setOnce(&modifier, try payload.rest())
       case .field: fields.append(try field(from: &payload))
-      case .primaryKey: try payload.setOnce(&primaryKey, try payload.parts())
+      case .primaryKey: try payload.setOnce(&primaryKey, try parts(from: &payload))
       case .index: indexes.append(try index(from: &payload, of: fields))
+      case .inverse: inverses.append(try inverse(from: &payload))
       default: throw payload.misplaced(kind)
       }
       try payload.end()
     }
-    return RecordSchema(
+    var record = RecordSchema(
       number: number, name: name, fields: fields, primaryKey: primaryKey ?? [], indexes: indexes,
       modifier: modifier, nextField: nextField)
+    record.inverses = inverses
+    return record
+  }
+
+  private func inverse(from reader: inout ByteReader) throws(StoreError) -> InverseSchema {
+    let number = try reader.integer(UInt32.self)
+    let record = try reader.integer(UInt32.self)
+    let field = try reader.integer(UInt32.self)
+    let rule = try deleteRule(from: &reader)
+    let bounds = try bounds(from: &reader)
+    return InverseSchema(
+      number: number, name: try reader.text(), record: record, field: field, related: "",
+      reference: "", deleteRule: rule, bounds: bounds)
+  }
+
+  private func reference(from reader: inout ByteReader) throws(StoreError) -> ReferenceSchema {
+    let record = try reader.integer(UInt32.self)
+    let flags = try reader.integer(UInt8.self)
+    guard flags <= 1 else { throw newer("a reference with the flags \(flags)") }
+    return ReferenceSchema(
+      record: record, destination: "", isChecked: flags == 1,
+      deleteRule: try deleteRule(from: &reader), bounds: try bounds(from: &reader))
+  }
+
+  private func deleteRule(from reader: inout ByteReader) throws(StoreError) -> DeleteRule {
+    let code = try reader.integer(UInt8.self)
+    guard let rule = DeleteRule(code: code) else { throw newer("a delete rule of kind \(code)") }
+    return rule
+  }
+
+  private func bounds(from reader: inout ByteReader) throws(StoreError) -> RelationBounds? {
+    let least = Int(try reader.integer(UInt32.self))
+    let most = Int(try reader.integer(UInt32.self))
+    return least == 0 && most == 0
+      ? nil : RelationBounds(least: least, most: most == 0 ? nil : most)
   }
 
   private func field(from reader: inout ByteReader) throws(StoreError) -> FieldSchema {
@@ -86,14 +126,19 @@ struct SchemaDecoder {
     let type = try type(from: &reader)
     let name = try reader.text()
     var modifier: String?
+    var reference: ReferenceSchema?
     while let kind = try element(from: &reader) {
       var payload = self.reader(try payload(of: &reader))
-      guard kind == .modifier else { throw payload.misplaced(kind) }
-      try payload.setOnce(&modifier, try payload.rest())
+      switch kind {
+      case .modifier: try payload.setOnce(&modifier, try payload.rest())
+      case .reference: try payload.setOnce(&reference, try self.reference(from: &payload))
+      default: throw payload.misplaced(kind)
+      }
+      try payload.end()
     }
     return FieldSchema(
       number: number, name: name, type: type, isOptional: flags & 1 != 0,
-      composite: composite == 0 ? nil : composite, modifier: modifier)
+      composite: composite == 0 ? nil : composite, modifier: modifier, reference: reference)
   }
 
   private func index(
@@ -102,7 +147,7 @@ struct SchemaDecoder {
     let number = try reader.integer(UInt32.self)
     let flags = try reader.integer(UInt8.self)
     let name = try reader.text()
-    let parts = try reader.parts()
+    let parts = try parts(from: &reader)
     var condition: FieldCondition?
     while let kind = try element(from: &reader) {
       var payload = self.reader(try payload(of: &reader))
@@ -114,6 +159,21 @@ struct SchemaDecoder {
     }
     return IndexSchema(
       number: number, name: name, parts: parts, isUnique: flags & 1 != 0, condition: condition)
+  }
+
+  private func parts(from reader: inout ByteReader) throws(StoreError) -> [KeyPart] {
+    var parts: [KeyPart] = []
+    for _ in 0..<(try reader.integer(UInt32.self)) {
+      let field = try reader.integer(UInt32.self)
+      let flags = try reader.integer(UInt8.self)
+      guard flags < 16 else { throw newer("a part of a key with the flags \(flags)") }
+      guard flags & 12 != 12 else { throw reader.fault("a part of a key is of elements and words") }
+      parts.append(
+        KeyPart(
+          field: field, isDescending: flags & 1 != 0, isCaseInsensitive: flags & 2 != 0,
+          expansion: flags & 4 != 0 ? .elements : flags & 8 != 0 ? .words : .none))
+    }
+    return parts
   }
 
   /// The kind of the next element that is not to be passed over; nil at the end.
@@ -155,17 +215,6 @@ extension ByteReader {
     let text = String(validating: try run(count).array(), as: UTF8.self)
     guard let text else { throw fault("a text is not UTF-8") }
     return text
-  }
-
-  fileprivate mutating func parts() throws(StoreError) -> [KeyPart] {
-    var parts: [KeyPart] = []
-    for _ in 0..<(try integer(UInt32.self)) {
-      let field = try integer(UInt32.self)
-      let flags = try integer(UInt8.self)
-      parts.append(
-        KeyPart(field: field, isDescending: flags & 1 != 0, isCaseInsensitive: flags & 2 != 0))
-    }
-    return parts
   }
 
   fileprivate func setOnce<Value>(

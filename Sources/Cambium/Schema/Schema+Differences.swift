@@ -113,6 +113,16 @@ extension FieldSchema {
     if isOptional != newer.isOptional {
       changes.append(newer.isOptional ? .becameOptional : .becameRequired)
     }
+    let (old, new) = (reference, newer.reference)
+    if identity == .name || old?.record != new?.record || (old == nil) != (new == nil) {
+      changes.append(.changed(.destination, old?.destination, new?.destination))
+    }
+    if let old, let new, old.isChecked != new.isChecked {
+      changes.append(
+        .changed(
+          .checking, old.isChecked ? "checked" : "unchecked",
+          new.isChecked ? "checked" : "unchecked"))
+    }
     changes.append(.changed(.modifier, modifier, newer.modifier))
     return changes.compactMap(\.self)
   }

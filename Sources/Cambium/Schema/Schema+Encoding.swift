@@ -18,6 +18,8 @@ enum SchemaElement: UInt16, CaseIterable {
   case primaryKey = 6
   case index = 7
   case condition = 8
+  case reference = 9
+  case inverse = 10
 
   /// The flag of an element without which the rest must not be used.
   static let mustUnderstand: UInt16 = 1
@@ -60,6 +62,9 @@ extension RecordSchema {
     for index in indexes {
       bytes.appendElement(.index) { encode(index, to: &$0) }
     }
+    for inverse in inverses {
+      bytes.appendElement(.inverse) { inverse.encode(to: &$0) }
+    }
   }
 
   private func encode(_ index: IndexSchema, to bytes: inout [UInt8]) {
@@ -84,6 +89,24 @@ extension FieldSchema {
     bytes.append(type: type)
     bytes.append(text: name)
     bytes.appendModifier(modifier)
+    guard let reference else { return }
+    bytes.appendElement(.reference) { bytes in
+      bytes.append(integer: reference.record)
+      bytes.append(reference.isChecked ? 1 : 0)
+      bytes.append(reference.deleteRule.code)
+      bytes.append(bounds: reference.bounds)
+    }
+  }
+}
+
+extension InverseSchema {
+  fileprivate func encode(to bytes: inout [UInt8]) {
+    bytes.append(integer: number)
+    bytes.append(integer: record)
+    bytes.append(integer: field)
+    bytes.append(deleteRule.code)
+    bytes.append(bounds: bounds)
+    bytes.append(text: name)
   }
 }
 
@@ -105,6 +128,12 @@ extension [UInt8] {
     append(integer: SchemaElement.mustUnderstand)
     append(integer: UInt32(payload.count))
     append(contentsOf: payload)
+  }
+
+  /// Appends the least and the most; for no upper bound, 0.
+  fileprivate mutating func append(bounds: RelationBounds?) {
+    append(integer: UInt32(clamping: bounds?.least ?? 0))
+    append(integer: UInt32(clamping: bounds?.most ?? 0))
   }
 
   fileprivate mutating func appendModifier(_ modifier: String?) {

@@ -28,11 +28,12 @@ extension Schema {
     guard zip(records, records.dropFirst()).allSatisfy({ $0.number < $1.number }) else {
       throw SchemaFault(record: records[0].name, reason: "the records are out of order")
     }
+    try validateRelations()
   }
 }
 
 extension RecordSchema {
-  fileprivate func fault(_ reason: String, field: String? = nil) -> SchemaFault {
+  func fault(_ reason: String, field: String? = nil) -> SchemaFault {
     SchemaFault(record: name, field: field, reason: reason)
   }
 
@@ -40,13 +41,23 @@ extension RecordSchema {
     if let reason = name.faultAsName { throw fault("its name \(reason)") }
     guard zip(fields, fields.dropFirst()).allSatisfy({ $0.number < $1.number }),
       fields.first.map({ $0.number > 0 }) ?? true,
-      fields.last.map({ $0.number < nextField }) ?? true
+      fields.last.map({ $0.number < nextField }) ?? true,
+      zip(inverses, inverses.dropFirst()).allSatisfy({ $0.number < $1.number }),
+      inverses.allSatisfy({ $0.number > 0 && $0.number < nextField && field($0.number) == nil })
     else { throw fault("the numbers of its fields are out of order") }
     var names: Set<String> = []
     for field in fields {
       try validate(field)
       guard names.insert(field.name).inserted else {
         throw fault("another field has that name too", field: field.name)
+      }
+    }
+    for inverse in inverses {
+      if let reason = inverse.name.faultAsName {
+        throw fault("its name \(reason)", field: inverse.name)
+      }
+      guard names.insert(inverse.name).inserted else {
+        throw fault("a field or another inverse has that name too", field: inverse.name)
       }
     }
     let composites = Set(fields.compactMap(\.composite))
@@ -108,6 +119,9 @@ extension RecordSchema {
     guard !primaryKey.contains(where: \.isCaseInsensitive) else {
       throw fault("a primary key regards case")
     }
+    guard primaryKey.allSatisfy({ $0.expansion == .none }) else {
+      throw fault("a primary key has no elements or words")
+    }
   }
 
   private func validate(
@@ -118,6 +132,13 @@ extension RecordSchema {
     }
     guard !index.parts.isEmpty else { throw fault("the index \(index.name) has no fields") }
     _ = try fields(of: index.parts, "the index \(index.name)")
+    let expanded = index.parts.filter { $0.expansion != .none }
+    guard expanded.count < 2 else {
+      throw fault("the index \(index.name) has two parts of elements or words; make two indexes")
+    }
+    guard !index.isUnique || expanded.first?.expansion != .words else {
+      throw fault("the words of \(index.name) cannot be unique")
+    }
     guard let condition = index.condition else { return }
     guard !condition.isDeeper(than: FieldCondition.depthMax) else {
       throw fault(
@@ -142,8 +163,8 @@ extension RecordSchema {
       guard let field = self.field(part.field) else {
         throw fault("\(key) is of a field that is not there")
       }
-      guard field.type.canBeKey else {
-        throw fault("\(field.type) has no order, so it is in no key or index", field: field.name)
+      guard field.type.keyType(part.expansion) != nil else {
+        throw fault(Self.reason(for: field.type, part.expansion), field: field.name)
       }
       guard numbers.insert(field.number).inserted else {
         throw fault("it is in \(key) twice", field: field.name)
@@ -151,9 +172,22 @@ extension RecordSchema {
       guard !part.isCaseInsensitive || field.type == .string else {
         throw fault("only strings are compared without regard to case", field: field.name)
       }
+      guard part.expansion == .none || !part.isDescending && !part.isCaseInsensitive else {
+        throw fault(
+          "elements and words in an index are ascending, and regard case", field: field.name)
+      }
       found.append(field)
     }
     return found
+  }
+
+  /// Why a field of a type cannot be in a key so.
+  private static func reason(for type: ColumnType, _ expansion: KeyPart.Expansion) -> String {
+    switch expansion {
+    case .none: "\(type) has no order, so it is in no key or index"
+    case .elements: "only an array has elements, and it is \(type)"
+    case .words: "only a string that is not external has words, and it is \(type)"
+    }
   }
 
   /// Why a comparison cannot be.

@@ -36,7 +36,9 @@ public struct RecordSchema: Hashable, Sendable {
   public internal(set) var indexes: [IndexSchema]
   /// A text of the user's that is part of the fingerprint.
   public internal(set) var modifier: String?
-  /// Above every number that a field of the record ever had.
+  /// The other ends of references that lead here, by number.
+  public internal(set) var inverses: [InverseSchema] = []
+  /// Above every number that a field or an inverse of the record ever had.
   var nextField: UInt32
 
   /// - Parameter nextField: Nil for the lowest that can be.
@@ -65,6 +67,8 @@ public struct FieldSchema: Hashable, Sendable {
   /// The number of the composite of which it is a part.
   package internal(set) var composite: UInt32?
   public internal(set) var modifier: String?
+  /// What makes it a reference; nil for all other fields.
+  public internal(set) var reference: ReferenceSchema? = nil
 }
 
 /// A field in a key, and its order there.
@@ -74,6 +78,18 @@ public struct KeyPart: Hashable, Sendable {
   public internal(set) var isDescending: Bool
   /// True if strings are compared after Unicode's simple lowercase mapping. Never in a primary key.
   public internal(set) var isCaseInsensitive: Bool
+  /// How many values the part has of one of the field's. `.none` in a primary key.
+  public internal(set) var expansion: Expansion = .none
+
+  /// The values that a part of an index makes of a field's value: a record has an entry for each.
+  public enum Expansion: Hashable, Sendable {
+    /// The value itself.
+    case none
+    /// Each different element of an array.
+    case elements
+    /// Each different word of a string.
+    case words
+  }
 }
 
 /// An index: a tree that is updated with its record's.
@@ -107,12 +123,35 @@ extension RecordSchema {
   /// Returns the stored name of the field of a key's part.
   public func name(of part: KeyPart) -> String { field(part.field)?.name ?? "" }
 
+  /// The record without its inverses, and without the indexes that references may have made.
+  var withoutMadeIndexes: RecordSchema {
+    var record = self
+    record.inverses = []
+    record.indexes.removeAll { isMade($0) }
+    return record
+  }
+
+  /// Adds the references of a description of the record alone, to compare them with those that a store has. The
+  /// description does not say that the other end leaves a reference unchecked.
+  mutating func addReferences(of described: DescribedRecord, as stored: RecordSchema) {
+    for index in fields.indices {
+      guard
+        let reference = described.fields.first(where: { $0.name == fields[index].name })?.reference
+      else { continue }
+      let known = stored.field(named: fields[index].name)?.reference
+      fields[index].reference = ReferenceSchema(
+        record: known?.record ?? 0, destination: reference.destination,
+        isChecked: reference.isChecked && known?.isChecked ?? true,
+        deleteRule: .nullify, bounds: nil)
+    }
+  }
+
   /// The parts of a key as they are declared, by the names of their fields.
   func keyFields(_ parts: [KeyPart]) -> [KeyField] {
     parts.map { part in
       KeyField(
         name: name(of: part), isDescending: part.isDescending,
-        isCaseInsensitive: part.isCaseInsensitive)
+        isCaseInsensitive: part.isCaseInsensitive, expansion: part.expansion)
     }
   }
 
@@ -160,25 +199,35 @@ extension [FieldSchema] {
 }
 
 extension Schema {
-  /// Returns the schema with the options of external values of another one that describes the same.
-  ///
-  /// Those options are no part of the stored description: a program may change them at any time.
+  /// Returns the schema with the options of external values that another one has, which describes the same.
   func writing(as other: Schema) -> Schema {
-    var types: [UInt32: [UInt32: ColumnType]] = [:]
-    for record in other.records {
-      for field in record.fields where field.type.isExternal {
-        types[record.number, default: [:]][field.number] = field.type
+    var schema = self
+    for (place, record) in records.enumerated() {
+      guard let new = other.record(record.number) else { continue }
+      for (column, field) in record.fields.enumerated() {
+        guard let now = new.field(field.number), now.type.stored == field.type.stored else {
+          continue
+        }
+        schema.records[place].fields[column].type = now.type
       }
     }
-    if types.isEmpty { return self }
+    return schema
+  }
+
+  /// Returns the schema with the rules, bounds and other ends of references that another one has, which describes the
+  /// same.
+  func relating(as other: Schema) -> Schema {
     var schema = self
-    for record in records.indices {
-      for field in records[record].fields.indices {
-        let own = records[record].fields[field]
-        guard let type = types[records[record].number]?[own.number],
-          type.stored == own.type.stored
+    for (place, record) in records.enumerated() {
+      guard let new = other.record(record.number) else { continue }
+      schema.records[place].inverses = new.inverses
+      schema.records[place].nextField = max(record.nextField, new.nextField)
+      for (column, field) in record.fields.enumerated() {
+        guard let reference = new.field(field.number)?.reference,
+          reference.record == field.reference?.record
         else { continue }
-        schema.records[record].fields[field].type = type
+        schema.records[place].fields[column].reference?.deleteRule = reference.deleteRule
+        schema.records[place].fields[column].reference?.bounds = reference.bounds
       }
     }
     return schema

@@ -77,8 +77,11 @@ struct StoreOpening {
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
     try DeferredOpening(backend).usePending()
     try BlobOpening(backend).open(for: stored)
-    let schema = stored.writing(as: checked.schema)
+    let related = stored.relating(as: checked.schema)
+    let schema = related.writing(as: checked.schema)
     let entities = try Entities(schema, model: checked, names: backend.names)
+    // Those that open it without a model obey the same rules.
+    if related != stored, !backend.isReadOnly { try write(related, to: backend) }
     try BlobRecount(backend).runIfDue(entities)
     return entities
   }
@@ -86,16 +89,20 @@ struct StoreOpening {
   /// Writes the schema of a store that has none.
   private func begin(_ backend: any StoreBackend) throws(StoreError) -> Entities {
     let schema = fresh.schema
+    try write(schema, to: backend)
+    // Who reads beside a writer is shown what the log says was flushed.
+    try BlobOpening(backend).open(for: schema)
+    try backend.seal()
+    return try Entities(schema, model: fresh, names: backend.names)
+  }
+
+  private func write(_ schema: Schema, to backend: any StoreBackend) throws(StoreError) {
     let tree = try backend.names.slot(of: Schema.treeName)
     let key = Schema.key(of: schema.storedVersion)
     let bytes = schema.encoded()
     try backend.commit { trees throws(StoreError) in
       try trees.put(key.rawSpan, bytes.rawSpan, in: tree)
     }
-    // Who reads beside a writer is shown what the log says was flushed.
-    try BlobOpening(backend).open(for: schema)
-    try backend.seal()
-    return try Entities(schema, model: fresh, names: backend.names)
   }
 }
 

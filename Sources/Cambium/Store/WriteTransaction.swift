@@ -25,11 +25,12 @@ public struct WriteTransaction: ~Copyable, RecordReading {
 extension WriteTransaction {
   /// Writes a record: adds it, or replaces the one with its primary key.
   ///
-  /// - Parameter policy: Refuses the record if another has the same values in unique fields, or deletes that one.
+  /// - Parameter policy: Refuses the record if another has the same values in unique fields, or deletes that one; of a
+  ///   unique list of references, it takes the elements out of the other's.
   /// - Complexity: A change in memory; if the type has indexes, a lookup, and two changes for each index that the record
-  ///   changes.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.limitExceeded`, and what a hook throws:
-  ///   then nothing has changed. `.corrupt`, `.full`, `.io`.
+  ///   changes; a lookup for each checked reference that changes.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.deleteDenied` of what is
+  ///   in the way, `.limitExceeded`, and what a hook throws: then nothing has changed. `.corrupt`, `.full`, `.io`.
   @inlinable
   public mutating func save<Subject: Record>(
     _ record: Subject, onConflict policy: ConflictPolicy = .refuse
@@ -57,10 +58,13 @@ extension WriteTransaction {
     try write(record, .isThere, policy)
   }
 
-  /// Deletes the record with the primary key of this one. Returns false if there is none.
+  /// Deletes the record with the primary key of this one, and does with others what the delete rules of references say.
+  /// Returns false if there is none.
   ///
-  /// - Throws: `StoreError.unknownRecord`, what a hook throws: then nothing has changed. `.corrupt`, `.full`,
-  ///   `.io`.
+  /// - Complexity: A lookup and a few changes in memory; a seek for each reference that leads to the type, and what a
+  ///   deletion or an update costs for each record that is deleted with it, or cut.
+  /// - Throws: `StoreError.unknownRecord`, `.deleteDenied`, what a hook throws: then nothing has changed. `.corrupt`,
+  ///   `.full`, `.io`.
   @inlinable
   @discardableResult
   public mutating func delete<Subject: Record>(_ record: Subject) throws -> Bool {
@@ -100,7 +104,7 @@ extension WriteTransaction {
     _ record: Subject, of type: RecordType<Subject>, _ presence: RecordWriter.Presence,
     _ policy: ConflictPolicy
   ) throws {
-    if type.hasWriteHook || policy == .replaceOther && type.hasDeletionHook {
+    if type.hasWriteHook || policy == .replaceOther && writer.runsHooks(deleting: type) {
       return try writeWithHooks(record, of: type, presence, policy)
     }
     try type.encode(record, to: buffers.row, key: buffers.key)
@@ -126,7 +130,7 @@ extension WriteTransaction {
     _ policy: ConflictPolicy
   ) throws {
     let (writer, key, row) = (writer, buffers.key, buffers.row)
-    let replaces = policy == .replaceOther && type.hasDeletionHook
+    let replaces = policy == .replaceOther && writer.runsHooks(deleting: type)
     var record = record
     try writer.run {
       try type.encodeKey(record, to: key, row: row)
@@ -135,7 +139,7 @@ extension WriteTransaction {
       guard replaces else { return }
       try type.encode(record, to: row, key: key)
       let others = try writer.conflicts(of: key.key, row.row, of: type)
-      for other in others { _ = try writer.deleteWithHook(other, of: type) }
+      try writer.clearWithHooks(others, of: type)
     } before: {
       try type.encode(record, to: row, key: key)
       // What is in the way now, a hook has written.
@@ -159,10 +163,16 @@ extension WriteTransaction {
   @usableFromInline
   func delete(_ entity: Entity) throws -> Bool {
     let key = buffers.key
-    if entity.hasDeletionHook {
+    if writer.runsHooks(deleting: entity) {
       return try writer.deleteWithHook(key.key.array(), of: entity)
     }
     return try writer.delete(key.key, of: entity)
+  }
+
+  /// Deletes records with all that their references demand: all of them, or none.
+  @usableFromInline
+  func delete(_ keys: [[UInt8]], of entity: Entity) throws -> Int {
+    try writer.deleteWithHooks(keys, of: entity)
   }
 }
 
@@ -191,22 +201,40 @@ extension WriteTransaction {
     for record in records { try write(record, of: type, .any, policy) }
   }
 
-  /// Deletes records, one after the other. Records that do not exist are passed over.
+  /// Deletes records, one after the other; as one set if references lead to them, so in any order. Records that do not
+  /// exist are passed over.
   ///
-  /// - Returns: The number of records deleted.
+  /// - Returns: The number of these records deleted.
   /// - Throws: as `delete(_:)`.
   @inlinable
   @discardableResult
   public mutating func delete<Records: Sequence>(contentsOf records: Records) throws -> Int
   where Records.Element: Record {
-    var count = 0
-    for record in records where try delete(record) { count += 1 }
-    return count
+    let type = try entities.type(Records.Element.self)
+    guard writer.hasRules(for: type) else {
+      var count = 0
+      for record in records where try delete(record) { count += 1 }
+      return count
+    }
+    var keys: [[UInt8]] = []
+    for record in records {
+      try type.encodeKey(record, to: buffers.key, row: buffers.row)
+      keys.append(keyInBuffer)
+    }
+    return try delete(keys, of: type)
   }
 
-  /// Deletes all records of a type. Hooks before deletion run for the records that there are at the beginning.
+  @usableFromInline
+  var keyInBuffer: [UInt8] {
+    let key = buffers.key
+    return key.key.array()
+  }
+
+  /// Deletes all records of a type, and does with others what the delete rules of references say. Hooks before deletion
+  /// run for the records that there are at the beginning.
   ///
-  /// - Complexity: Linear in the changes that are in memory; if the type has a hook before deletion, in the records.
+  /// - Complexity: Linear in the changes that are in memory; if the type has a hook before deletion, or others lead to it,
+  ///   in the records.
   /// - Throws: as `delete(_:)`: then nothing has changed.
   public mutating func deleteAll<Subject: Record>(_ type: Subject.Type) throws {
     try writer.deleteAllWithHooks(of: try entities.type(type))

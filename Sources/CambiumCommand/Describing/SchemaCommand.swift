@@ -128,6 +128,7 @@ extension RecordSchema {
           [
             "name": .string(field.name), "type": .string("\(field.type)"),
             "optional": .boolean(field.isOptional),
+            "reference": field.reference?.json ?? .null,
           ]
         }),
       "key": .array(primaryKey.map { part in json(of: part) }),
@@ -139,6 +140,7 @@ extension RecordSchema {
             "condition": JSONValue(index.condition.map { "\($0)" }),
           ]
         }),
+      "inverses": .array(inverses.map(\.json)),
     ]
   }
 
@@ -146,6 +148,25 @@ extension RecordSchema {
     [
       "field": .string(name(of: part)), "descending": .boolean(part.isDescending),
       "caseInsensitive": .boolean(part.isCaseInsensitive),
+      "expansion": JSONValue(part.expansion == .none ? nil : "\(part.expansion)"),
+    ]
+  }
+}
+
+extension ReferenceSchema {
+  fileprivate var json: JSONValue {
+    [
+      "to": .string(destination), "checked": .boolean(isChecked),
+      "deleteRule": .string("\(deleteRule)"), "count": JSONValue(bounds.map { "\($0)" }),
+    ]
+  }
+}
+
+extension InverseSchema {
+  fileprivate var json: JSONValue {
+    [
+      "name": .string(name), "of": .string("\(related).\(reference)"),
+      "deleteRule": .string("\(deleteRule)"), "count": JSONValue(bounds.map { "\($0)" }),
     ]
   }
 }

@@ -10,22 +10,38 @@ struct SwiftText {
 
   var text: String {
     let label = schema.label.map { ", label: \($0.quoted)" } ?? ""
-    let types = schema.records.map { "\(Self.identifier($0.name)).self" }.joined(separator: ", ")
+    let types = schema.records.map { "\($0.name.swiftName).self" }.joined(separator: ", ")
     let model = "let model = StoreModel(version: \(schema.version)\(label), records: [\(types)])\n"
     return
       (["import Cambium\nimport FoundationEssentials\n"]
-      + schema.records.sorted { $0.name < $1.name }.map { Self.type($0) } + [model])
+      + schema.records.sorted { $0.name < $1.name }.map { type($0) } + [model])
       .joined(separator: "\n")
   }
 
-  private static func type(_ record: RecordSchema) -> String {
+  private func type(_ record: RecordSchema) -> String {
     let shape = RecordShape(record)
-    let name = identifier(record.name)
-    var lines = ["struct \(name): Record {"]
-    lines += properties(of: shape.fields)
-    lines += ["", "  static func recordDescription(for version: Int) -> RecordDescription {"]
-    lines += record.swiftStatements(isNamed: name != record.name).map { "    " + $0 }
+    let name = record.name.swiftName
+    let identifier = identifier(of: record, shape)
+    var lines = ["struct \(name): Record\(identifier == nil ? "" : ", Identifiable") {"]
+    lines += Self.properties(of: shape.fields)
+    lines +=
+      (identifier ?? []) + [
+        "", "  static func recordDescription(for version: Int) -> RecordDescription {",
+      ]
+    lines += record.swiftStatements(isNamed: name != record.name, in: schema).map { "    " + $0 }
     return (lines + ["  }", "}", ""]).joined(separator: "\n")
+  }
+
+  /// Returns what makes a record that references lead to identifiable: nothing if its key is called so; nil if none does.
+  private func identifier(of record: RecordSchema, _ shape: RecordShape) -> [String]? {
+    let isDestination = schema.records.contains { other in
+      other.fields.contains { $0.reference?.destination == record.name }
+    }
+    guard isDestination, let part = record.primaryKey.first,
+      let key = shape.fields.first(where: { $0.name == record.name(of: part) })
+    else { return nil }
+    if key.name == "id" { return [] }
+    return ["  var id: \(Self.swiftType(of: key)) { \(key.name.swiftName) }"]
   }
 
   // MARK: Properties
@@ -34,7 +50,7 @@ struct SwiftText {
     -> [String]
   {
     fields.flatMap { field -> [String] in
-      let name = identifier(field.name)
+      let name = field.name.swiftName
       let declaration =
         "\(indentation)var \(name): \(swiftType(of: field))\(field.isOptional ? "?" : "")"
       if case .transformable = field.type { return [declaration + "  // whatever its type is"] }
@@ -47,9 +63,10 @@ struct SwiftText {
   }
 
   private static func swiftType(of field: FieldShape) -> String {
-    if field.type == .composite {
-      let name = identifier(field.name)
-      return name.capitalized
+    if field.type == .composite { return field.name.swiftName.capitalized }
+    if let destination = field.destination {
+      let reference = "Reference<\(destination.swiftName)>"
+      return field.type.isList ? "[\(reference)]" : reference
     }
     return swiftType(field.type)
   }
@@ -76,15 +93,10 @@ struct SwiftText {
     }
   }
 
-  // MARK: Names
+}
 
-  /// A name as Swift takes it.
-  static func identifier(_ name: String) -> String {
-    let isPlain =
-      !name.isEmpty && name.first?.isNumber == false
-      && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
-    return isPlain ? name : "`\(name.filter { $0 != "`" })`"
-  }
+extension ColumnType {
+  fileprivate var isList: Bool { if case .array = self { true } else { false } }
 }
 
 extension String {

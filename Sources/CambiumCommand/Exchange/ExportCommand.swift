@@ -82,8 +82,7 @@ struct ExportWriter {
     self.bar = bar
     self.write = write
     hasMetadata = names == nil
-    types = snapshot.schema.records.filter { names?.contains($0.name) ?? true }
-      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    types = snapshot.schema.inOrderOfReferences.filter { names?.contains($0.name) ?? true }
     var total = 0
     for type in types { total += try snapshot.count(record: type.name) }
     self.total = total
@@ -166,8 +165,8 @@ struct ExportWriter {
 ///     {"end":2}
 ///
 /// The first has all that is needed to make the store again, with the names of its indexes. The last has the number
-/// of records, so that an export that was cut off is not taken for a whole one. Types come in the order of
-/// their names, records by primary key: stores with the same content have the same export.
+/// of records, so that an export that was cut off is not taken for a whole one. Types come before those that lead to
+/// them, and else in the order of their names; records by primary key: stores with the same content have the same export.
 enum ExchangeFormat {
   static let number = 1
   static let name = "cambium-export"

@@ -7,7 +7,8 @@ struct ImportCommand: ParsableCommand {
     discussion: """
       The new store gets its name when all of it is there: an import that fails or is interrupted leaves none. \
       With --into, records are added to a store with the same schema, in one commit, and take the place of those with \
-      their keys.
+      their keys. References may lead to records that come later, or are in the store already; one that leads nowhere in \
+      the end is refused.
 
       Example: cambium import orders.cambium orders.jsonl
       """)

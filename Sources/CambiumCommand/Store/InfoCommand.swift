@@ -52,6 +52,7 @@ private struct InfoText {
     }
     addMigrations(found)
     addRecords(found.statistics)
+    addReferences(found)
     addSegments(found.segments)
     addCommits(found.lastCommits)
   }
@@ -104,6 +105,20 @@ private struct InfoText {
       ])
     }
     lines += [""] + table.lines.map { "  " + $0 }
+  }
+
+  private mutating func addReferences(_ found: StoreInspection) {
+    var table = TextTable(["reference", "leads to", "entries"], numbers: [2])
+    var isEmpty = true
+    for record in found.statistics.records {
+      let schema = found.schemas.last?.record(named: record.name)
+      for (name, count) in record.references.sorted(by: { $0.key < $1.key }) {
+        let destination = schema?.field(named: name)?.reference?.destination ?? ""
+        table.add(["\(record.name).\(name)", destination, Figures.count(count)])
+        isEmpty = false
+      }
+    }
+    if !isEmpty { lines += [""] + table.lines.map { "  " + $0 } }
   }
 
   private mutating func addSegments(_ segments: [SegmentUse]) {

@@ -73,6 +73,10 @@ extension RecordStatistics {
     [
       "name": .string(name), "count": JSONValue(count), "rowBytes": JSONValue(rowBytes),
       "indexBytes": JSONValue(indexBytes),
+      "references": .object(
+        references.sorted { $0.key < $1.key }.map {
+          .init(name: $0.key, value: JSONValue($0.value))
+        }),
     ]
   }
 }

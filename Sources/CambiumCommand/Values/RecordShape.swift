@@ -30,6 +30,8 @@ struct FieldShape {
   let name: String
   let type: ColumnType
   let isOptional: Bool
+  /// The name of the record that it leads to, if it is a reference.
+  let destination: String?
   let parts: [FieldShape]
 
   /// Whether its values are strings, in the row or outside of it.
@@ -41,6 +43,7 @@ struct FieldShape {
     record.fields.filter { $0.composite == composite }.map { field in
       FieldShape(
         number: field.number, name: field.lastName, type: field.type, isOptional: field.isOptional,
+        destination: field.reference?.destination,
         parts: field.type == .composite ? fields(of: field.number, in: record) : [])
     }
   }

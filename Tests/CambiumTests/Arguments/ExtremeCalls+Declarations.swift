@@ -86,6 +86,50 @@ extension ExtremeCalls {
     "KeyField.caseInsensitive(_:descending:)": { _ in
       for text in Extremes.strings { indexes { Index(.caseInsensitive(text)) } }
     },
+    "KeyField.elements(_:)": { _ in
+      for text in Extremes.strings { indexes { Index(.elements(text)) } }
+    },
+    "KeyField.words(_:)": { _ in
+      for text in Extremes.strings { indexes { Index(.words(text)) } }
+    },
+    "FieldType.reference(to:deleteRule:checked:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "other", type: .reference(to: text), optional: true) }
+      }
+    },
+    "FieldType.references(to:deleteRule:count:checked:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "others", type: .references(to: text)) }
+      }
+      for number in Extremes.integers {
+        fields { Field(name: "others", type: .references(to: "Extreme", count: number...)) }
+        fields { Field(name: "others", type: .references(to: "Extreme", count: ...number)) }
+        fields { Field(name: "others", type: .references(to: "Extreme", count: ..<number)) }
+        fields { Field(name: "others", type: .references(to: "Extreme", count: number...number)) }
+      }
+    },
+    "Inverse.init(_:of:deleteRule:count:renamingID:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Inverse(text, of: \Linked.next, renamingID: text)
+        }
+      }
+      for number in Extremes.integers {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Inverse("last", of: \Linked.next, count: number...)
+        }
+      }
+    },
+    "Inverse.init(_:of:isList:deleteRule:count:renamingID:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Inverse<Linked, Linked>("last", of: text)
+        }
+      }
+    },
     "MigrationInfo.init(renamingID:)": { _ in
       for text in Extremes.strings {
         fields { Field(name: "name", type: .string, migrationInfo: .init(renamingID: text)) }
@@ -238,5 +282,16 @@ extension ExtremeCalls {
           }
         })
     }
+  }
+}
+
+/// A record that leads to another of its type.
+struct Linked: Record, Identifiable {
+  var id: Int
+  var next: Reference<Linked>?
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "next", type: .reference(to: Linked.self), optional: true)
   }
 }

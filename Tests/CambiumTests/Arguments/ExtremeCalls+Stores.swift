@@ -173,6 +173,11 @@ extension ExtremeCalls {
     "SchemaLock.subscript(version:)": { _ in
       for version in Extremes.integers { _ = try SchemaLock(Photo.model)[version] }
     },
+    "RecordSchema.inverse(named:)": { extremes in
+      for name in Extremes.strings {
+        _ = extremes.store.schema.record(named: "Photo")?.inverse(named: name)
+      }
+    },
     "Schema.record(named:)": { extremes in
       for name in Extremes.strings { _ = extremes.store.schema.record(named: name) }
     },

@@ -52,6 +52,9 @@ extension ExtremeCalls {
     "FieldReference.like(_:_:)": { extremes in
       match(extremes) { text, options in Fields<Photo>().name.like(text, options) }
     },
+    "FieldReference.matches(_:)": { extremes in
+      match(extremes) { text, _ in Fields<Photo>().name.matches(text) }
+    },
     "TextMatch.init(_:_:_:)": { extremes in match(extremes, .like) },
     "Options.init(rawValue:)": { _ in
       for raw in UInt8.min...UInt8.max { _ = TextMatch.Options(rawValue: raw) }
@@ -93,6 +96,8 @@ extension ExtremeCalls {
       read(UInt64.self)
     },
     "Array.init(fieldValue:)": { _ in read([Int16].self) },
+    "Set.init(fieldValue:)": { _ in read(Set<Int16>.self) },
+    "Reference.init(fieldValue:)": { _ in read(Reference<Linked>.self) },
     "Blob.init(fieldValue:)": { _ in read(Blob.self) },
     "Bool.init(fieldValue:)": { _ in read(Bool.self) },
     "Data.init(fieldValue:)": { _ in read(Data.self) },

@@ -14,6 +14,9 @@ struct QueriedRecord: Record, Hashable {
   var code: UInt8 = 0
   var mail: String?
   var note = ""
+  var labels: [String]?
+  var marks: [Int16] = []
+  var tickets: [String] = []
 
   static func recordDescription(for version: Int) -> RecordDescription {
     Field(primaryKey: true, name: "id", type: .integer)
@@ -25,11 +28,18 @@ struct QueriedRecord: Record, Hashable {
     Field(name: "code", type: .uint8)
     Field(name: "mail", type: .string, optional: true)
     Field(name: "note", type: .string)
+    Field(name: "labels", type: .array(of: .string), optional: true)
+    Field(name: "marks", type: .array(of: .int16))
+    Field(name: "tickets", type: .array(of: .string))
     Index("name", .descending("score"), named: "nameScore")
     Index(.descending("title"), "group", named: "titleGroup")
     Index(.caseInsensitive("name"), named: "anyCase")
     Index("score", named: "flagged", where: .comparison(field: "flag", .equal, true))
     Index("code", named: "low", where: .comparison(field: "score", .less, 2.5))
+    Index(.elements("labels"), .descending("score"), named: "labels")
+    Index("group", .elements("labels"), named: "groupLabels")
+    Index(.elements("marks"), named: "marks", where: .comparison(field: "flag", .equal, true))
+    Unique(.elements("tickets"), named: "tickets")
     Unique("group", "mail", named: "groupMail")
     Unique(.descending("mail"), named: "mail")
   }
@@ -89,7 +99,10 @@ extension QueryChoices {
     QueriedRecord(
       id: id, group: number(5) - 2, name: text(), title: chance(3) ? nil : text(),
       score: chance(4) ? nil : double(), flag: chance(2), code: UInt8(number(6)),
-      mail: chance(3) ? nil : "\(text())\(number(1_000))", note: text())
+      mail: chance(3) ? nil : "\(text())\(number(1_000))", note: text(),
+      labels: chance(5) ? nil : (0..<number(4)).map { _ in text() },
+      marks: (0..<number(4)).map { _ in Int16(number(5)) },
+      tickets: (0..<number(3)).map { _ in "\(text())\(number(1_000))" })
   }
 
   mutating func place() -> QueriedPlace {
@@ -109,6 +122,7 @@ extension QueryChoices {
     case .double: .double(double())
     case .float: .double(one(of: [-1, 0, 0.5, 3, .infinity]))
     case .boolean: .boolean(chance(2))
+    case .array(let element): value(.scalar(element))
     case .date:
       chance(3)
         ? .string("2001-01-01T00:00:0\(number(7))Z")
@@ -118,14 +132,14 @@ extension QueryChoices {
   }
 
   mutating func condition(_ schema: RecordSchema, depth: Int = 0) -> FieldCondition {
-    switch number(depth > 2 ? 6 : 12) {
+    switch number(depth > 2 ? 7 : 13) {
     case 0:
-      let field = one(of: schema.fields)
+      let field = one(of: schema.scalars)
       return .isIn(
         field: field.name,
         (0..<number(4)).map { _ in chance(6) ? .null : value(field.type) })
     case 1:
-      let field = one(of: schema.fields)
+      let field = one(of: schema.scalars)
       return .comparison(field: field.name, one(of: [.equal, .notEqual]), .null)
     case 2:
       return one(
@@ -138,11 +152,22 @@ extension QueryChoices {
         } + [comparison(schema)])
     case 3: return match(schema)
     case 4..<6: return comparison(schema)
-    case 6..<10:
+    case 6: return contains(schema)
+    case 7..<11:
       return .and((0..<number(4) + 1).map { _ in condition(schema, depth: depth + 1) })
-    case 10: return .or((0..<number(4)).map { _ in condition(schema, depth: depth + 1) })
+    case 11: return .or((0..<number(4)).map { _ in condition(schema, depth: depth + 1) })
     default: return .not(condition(schema, depth: depth + 1))
     }
+  }
+
+  private mutating func contains(_ schema: RecordSchema) -> FieldCondition {
+    let arrays = schema.fields.filter { !$0.type.canBeKey }
+    if arrays.isEmpty { return comparison(schema) }
+    let field = one(of: arrays)
+    if case .array(.string) = field.type, chance(3) {
+      return .match(field: field.name, TextMatch(.contains, text()))
+    }
+    return .contains(field: field.name, chance(12) ? .null : value(field.type))
   }
 
   private mutating func match(_ schema: RecordSchema) -> FieldCondition {
@@ -157,7 +182,7 @@ extension QueryChoices {
   }
 
   private mutating func comparison(_ schema: RecordSchema) -> FieldCondition {
-    let field = one(of: schema.fields)
+    let field = one(of: schema.scalars)
     return .comparison(
       field: field.name,
       one(of: [.equal, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual]),
@@ -166,10 +191,14 @@ extension QueryChoices {
 
   mutating func order(_ schema: RecordSchema) -> [FieldOrder] {
     (0..<one(of: [0, 0, 1, 1, 2, 3])).map { _ in
-      let field = one(of: schema.fields)
+      let field = one(of: schema.scalars)
       return FieldOrder(
         field: field.name, isDescending: chance(2),
         isCaseInsensitive: field.type == .string && chance(3))
     }
   }
+}
+
+extension RecordSchema {
+  fileprivate var scalars: [FieldSchema] { fields.filter(\.type.canBeKey) }
 }

@@ -49,6 +49,55 @@ import Testing
     (
       description {
         Field(name: "a", type: .string)
+        PrimaryKey(.words("a"))
+      }, nil, "no elements or words"
+    ),
+    (
+      description {
+        id
+        Field(name: "a", type: .string)
+        Index(.elements("a"))
+      }, "a", "only an array has elements"
+    ),
+    (
+      description {
+        id
+        Field(name: "a", type: .array(of: .string))
+        Index("a")
+      }, "a", "no order"
+    ),
+    (
+      description {
+        id
+        Field(name: "a", type: .string, storage: .external())
+        Index(.words("a"))
+      }, "a", "has words"
+    ),
+    (
+      description {
+        id
+        Field(name: "a", type: .array(of: .string))
+        Field(name: "b", type: .string)
+        Index(.elements("a"), .words("b"))
+      }, nil, "two parts of elements or words"
+    ),
+    (
+      description {
+        id
+        Field(name: "a", type: .array(of: .string))
+        Index(.elements("a"), "id", .elements("a"))
+      }, "a", "twice"
+    ),
+    (
+      description {
+        id
+        Field(name: "a", type: .string)
+        Unique(.words("a"))
+      }, nil, "cannot be unique"
+    ),
+    (
+      description {
+        Field(name: "a", type: .string)
         PrimaryKey("a", "a")
       }, "a", "twice"
     ),

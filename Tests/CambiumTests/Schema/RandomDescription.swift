@@ -29,6 +29,21 @@ enum RandomDescription {
           ? Index(.descending(names[0]), named: "i\(index)", where: index == 2 ? nested : condition)
           : Index(.ascending(names[0]), named: "i\(index)", where: index == 2 ? nested : condition))
     }
+    for element in elements {
+      guard case .field(let field) = element.kind, field.storage.options == nil,
+        let (type, _) = try? field.type.column(among: Destinations(version: 1, [:]))
+      else { continue }
+      let parts: [KeyField] =
+        switch type {
+        case .array: [.elements(field.name), .descending(names[0])]
+        case .scalar(.string): [.words(field.name)]
+        default: []
+        }
+      guard !parts.isEmpty, Bool.random(using: &random) else { continue }
+      let isUnique = parts.count > 1 && Bool.random(using: &random)
+      elements.append(
+        .init(kind: .index(.init(fields: parts, name: nil, isUnique: isUnique, condition: nil))))
+    }
     if Bool.random(using: &random) {
       elements += RecordDescription.ResultBuilder.buildExpression(RecordModifier("m"))
     }

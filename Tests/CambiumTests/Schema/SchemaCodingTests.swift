@@ -84,6 +84,32 @@ import Testing
         == .newerFormat(path: "here", reason: "a schema in it has an element of kind 256"))
   }
 
+  @Test func `flags of a key part that are not known are newer, and two ways at once are damage`()
+    throws
+  {
+    let schema = try schema { _ in
+      Field(primaryKey: true, name: "id", type: .uuid)
+      Field(name: "marks", type: .array(of: .int16))
+      Index(.elements("marks"), named: "some marks")
+    }
+    let bytes = schema.encoded()
+    // An index element: …, its name, the number of parts, the field, the flags.
+    let name = Array("some marks".utf8)
+    let start = try #require(bytes.indices.first { bytes[$0...].starts(with: name) })
+    let flags = start + name.count + 8
+    #expect(bytes[flags] == 4)
+    var damaged = bytes
+    damaged[flags] = 12
+    #expect(error(damaged)?.breaks(.schemaLayout) == true)
+    for bit in 4..<8 {
+      damaged[flags] = 4 | 1 << UInt8(bit)
+      guard case .newerFormat = error(damaged) else {
+        Issue.record("bit \(bit): \(String(describing: error(damaged)))")
+        continue
+      }
+    }
+  }
+
   /// Schemas that no description makes.
   @Test func `what cannot be is refused also where it is whole`() throws {
     let key = FieldSchema(

@@ -68,11 +68,79 @@ import Testing
       ])
   }
 
+  @Test func `the relation in hex is written, and read`() throws {
+    let model = StoreModel(records: [HexAuthor.self, HexBook.self])
+    let schema = try model.checked().schema
+    let shown = try document.hex("Relations, worked").flatMap(\.bytes)
+    #expect(schema.encoded() == shown)
+    #expect(try Schema(decoding: shown.rawSpan, version: 1, path: "here") == schema)
+    let number = { (value: UInt8) -> Bytes in [value, 0, 0, 0] }
+    let text = { (text: String) -> Bytes in number(UInt8(text.utf8.count)) + Bytes(text.utf8) }
+    let inverse = try #require(shown.firstRange(of: [10, 0, 1, 0, 30, 0, 0, 0]))
+    try ByteTable("Inverse element", in: document).verify(
+      Bytes(shown[inverse.upperBound..<inverse.upperBound + 30]),
+      [
+        "number": number(2), "record": number(2), "field": number(1), "rule": [2],
+        "least": number(0), "most": number(0), "name": text("books"),
+      ])
+    let reference = try #require(shown.firstRange(of: [9, 0, 1, 0, 14, 0, 0, 0]))
+    try ByteTable("Reference element", in: document).verify(
+      Bytes(shown[reference.upperBound..<reference.upperBound + 14]),
+      [
+        "destination": number(1), "flags": [1], "rule": [1], "least": number(0),
+        "most": number(0),
+      ])
+  }
+
+  @Test func `the entries of the relation are those of the table`() throws {
+    let store = try PersistentStore(
+      inMemory: StoreModel(records: [HexAuthor.self, HexBook.self]))
+    try store.write { transaction in
+      try transaction.insert(HexBook(id: 1, author: Reference(7)))
+      try transaction.insert(HexAuthor(id: 7))
+    }
+    let trees = try store.snapshot().recordReader().trees
+    for row in try document.table("Relations, worked") {
+      let tree = try #require(row["tree"]).filter { $0 != "`" }
+      func bytes(_ column: String) -> Bytes {
+        (row[column] ?? "").filter { $0 != "`" }.split(separator: " ")
+          .compactMap { UInt8($0, radix: 16) }
+      }
+      var value: Bytes = []
+      let key = bytes("key")
+      #expect(
+        try trees.copyValue(of: key.rawSpan, in: store.backend.names.slot(of: tree), to: &value))
+      #expect(value == bytes("value"), "\(tree)")
+    }
+  }
+
   private static let todo = description {
     RecordName("Todo")
     Field(primaryKey: true, name: "id", type: .uuid)
     Field(name: "title", type: .string)
     Field(name: "done", type: .boolean, optional: true)
     Index("title", named: "open", where: .comparison(field: "done", .equal, false))
+  }
+}
+
+private struct HexAuthor: Record, Identifiable {
+  var id: Int
+  static let books = Inverse("books", of: \HexBook.author, deleteRule: .cascade)
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    RecordName("Author")
+    Field(primaryKey: true, name: "id", type: .integer)
+    books
+  }
+}
+
+private struct HexBook: Record {
+  var id: Int
+  var author: Reference<HexAuthor>
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    RecordName("Book")
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "author", type: .reference(to: HexAuthor.self))
   }
 }

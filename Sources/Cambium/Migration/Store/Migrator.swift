@@ -191,6 +191,7 @@ extension Migrator {
         var transaction = WriteTransaction(writer: writer)
         try hook.body(&transaction)
         try writer.checkUsable()
+        try writer.keeper?.check()
         try next.put(into: trees, backend.names)
       }
     } catch StoreError.unknownRecord(let name) {
@@ -303,10 +304,12 @@ extension Migrator {
     var first: (key: [UInt8], other: [UInt8])?
     while try cursor.advance() {
       let row = try record.row(key: cursor.key, row: try cursor.value())
+      var isCounted = false
       try index.layout.forEachEntry(of: row, in: key) { key, _, isSole throws(StoreError) in
-        guard isSole, try trees.copyValue(of: key, in: index.slot, to: &holder),
+        guard isSole, !isCounted, try trees.copyValue(of: key, in: index.slot, to: &holder),
           holder.rawSpan.compare(cursor.key) != 0
         else { return }
+        isCounted = true
         count += 1
         other.assign(cursor.key)
         if first == nil { first = (holder, other) }

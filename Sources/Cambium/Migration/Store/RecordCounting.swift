@@ -18,7 +18,27 @@ struct RecordCounting {
   private let constraints: [(name: String, layout: IndexLayout?)]
   /// Where the program first changes records, if what comes behind that can be refused: “before the step to version 2”.
   private let change: String?
+  /// The hashes of keys of the part that is counted, for each constraint.
+  private var hashes: [[KeyHash]] = []
   private var refused: [Refusal: (count: Int, first: String)] = [:]
+
+  /// Most of a key's hash, and which record has the key.
+  private struct KeyHash: Comparable {
+    /// The record in the low bits, so that hashes that are the same sort by it.
+    private let bits: UInt128
+    private static var recordBits: UInt128 { 1 << 40 - 1 }
+
+    init(_ hash: SipHash128, record: Int) {
+      let high = UInt128(hash.high) << 64 | UInt128(hash.low)
+      bits = high & ~Self.recordBits | UInt128(record) & Self.recordBits
+    }
+
+    var record: Int { Int(bits & Self.recordBits) }
+
+    func isOfSameKey(as other: KeyHash) -> Bool { (bits ^ other.bits) <= Self.recordBits }
+
+    static func < (one: KeyHash, other: KeyHash) -> Bool { one.bits < other.bits }
+  }
 
   private struct Refusal: Hashable {
     let field: String
@@ -127,27 +147,30 @@ extension RecordCounting {
     let name = old.record.name
     let count = try trees.count(in: old.rows)
     let parts = UInt64(max(1, count / Self.hashesMax + 1))
-    var doubles = [Int](repeating: 0, count: constraints.count)
+    // A record may have several keys that others have, too.
+    var doubles = [Set<Int>](repeating: [], count: constraints.count)
     for part in 0..<(constraints.isEmpty ? 1 : parts) {
-      var hashes = [[UInt128]](repeating: [], count: constraints.count)
+      hashes = [[KeyHash]](repeating: [], count: constraints.count)
       refused = [:]
-      try collect(&hashes, part, of: parts)
+      try collect(part, of: parts)
       for index in constraints.indices {
         hashes[index].sort()
-        for (one, other) in zip(hashes[index], hashes[index].dropFirst()) where one == other {
-          doubles[index] += 1
+        for (one, other) in zip(hashes[index], hashes[index].dropFirst())
+        where other.isOfSameKey(as: one) {
+          doubles[index].insert(other.record)
         }
       }
     }
+    hashes = []
     var uncertain: [MigrationPlan.Fault] = []
     for (refusal, found) in refused.sorted(by: { $0.key.field < $1.key.field }) {
       let fault = MigrationPlan.Fault.refusedValues(
         record: name, field: refusal.field, count: found.count, of: count, first: found.first)
       if refusal.isCertain { findings.faults.append(fault) } else { uncertain.append(fault) }
     }
-    for (constraint, count) in zip(constraints, doubles) where count > 0 {
+    for (constraint, doubles) in zip(constraints, doubles) where !doubles.isEmpty {
       let fault = MigrationPlan.Fault.duplicates(
-        record: name, constraint: constraint.name, count: count)
+        record: name, constraint: constraint.name, count: doubles.count)
       if change == nil { findings.faults.append(fault) } else { uncertain.append(fault) }
     }
     guard let change else { return }
@@ -158,12 +181,12 @@ extension RecordCounting {
   }
 
   /// Takes every record through all steps.
-  private mutating func collect(
-    _ hashes: inout [[UInt128]], _ part: UInt64, of parts: UInt64
-  ) throws(StoreError) {
+  private mutating func collect(_ part: UInt64, of parts: UInt64) throws(StoreError) {
     let (row, key, entry) = (RowWriter(), KeyEncoder(), KeyEncoder())
+    var number = 0
     let cursor = try trees.cursor(in: old.rows)
     while try cursor.advance() {
+      number += 1
       var isCertain = true
       do throws(StoreError) {
         var bytes = try cursor.value().array()
@@ -179,7 +202,7 @@ extension RecordCounting {
           place = key.key.array()
           if !step.keepsKey { waiting = row.waiting }
         }
-        try note(place, bytes, entry, &hashes, part, of: parts)
+        try note(number, place, bytes, entry, part, of: parts)
       } catch {
         guard case .invalidValue(_, let field, let reason) = error else { throw error }
         let name = old.text(ofKey: cursor.key)
@@ -189,25 +212,25 @@ extension RecordCounting {
     }
   }
 
-  private func note(
-    _ key: [UInt8], _ row: [UInt8], _ entry: KeyEncoder, _ hashes: inout [[UInt128]],
-    _ part: UInt64, of parts: UInt64
+  /// Takes down the keys of one record.
+  private mutating func note(
+    _ number: Int, _ key: [UInt8], _ row: [UInt8], _ entry: KeyEncoder, _ part: UInt64,
+    of parts: UInt64
   ) throws(StoreError) {
     if constraints.isEmpty { return }
     let new = new
     for (index, constraint) in constraints.enumerated() {
-      var hash = SipHash128(of: key.rawSpan)
-      if let unique = constraint.layout {
-        let reader = try new.row(key: key.rawSpan, row: row.rawSpan)
-        var isIn = false
-        try unique.forEachEntry(of: reader, in: entry) { key, _, isSole throws(StoreError) in
-          isIn = isSole
-          hash = SipHash128(of: key)
-        }
-        if !isIn { continue }
+      func note(_ key: RawSpan) {
+        let hash = SipHash128(of: key)
+        if hash.low % parts == part { hashes[index].append(KeyHash(hash, record: number)) }
       }
-      if hash.low % parts == part {
-        hashes[index].append(UInt128(hash.high) << 64 | UInt128(hash.low))
+      guard let unique = constraint.layout else {
+        note(key.rawSpan)
+        continue
+      }
+      let reader = try new.row(key: key.rawSpan, row: row.rawSpan)
+      try unique.forEachEntry(of: reader, in: entry) { key, _, isSole throws(StoreError) in
+        if isSole { note(key) }
       }
     }
   }

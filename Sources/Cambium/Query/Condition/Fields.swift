@@ -154,6 +154,17 @@ extension FieldReference where Value: FieldText {
   ) -> Condition<Subject> {
     Condition(term: .match(field: property, TextMatch(.like, pattern, options)))
   }
+
+  /// Returns the condition that the field has every word of a text: `{ $0.body.matches("swift sto*") }`.
+  ///
+  /// An index of the field's words finds such records without reading others; without one, all are read.
+  ///
+  /// - Parameter words: The words, in any order and case. One that is directly followed by `*` is the beginning of a word.
+  ///   A text without words matches every string, but not null. ``TextMatch/Kind/words`` says what a word is.
+  @inlinable
+  public func matches(_ words: String) -> Condition<Subject> {
+    Condition(term: .match(field: property, TextMatch(.words, words)))
+  }
 }
 
 extension FieldReference {
@@ -169,6 +180,21 @@ extension FieldReference {
   public func contains<Element: FieldValueConvertible>(
     _ element: Element
   ) -> Condition<Subject> where Value == [Element]? {
+    Condition(term: .contains(field: property, element.fieldValue))
+  }
+
+  /// Returns the condition that the set has an element.
+  @inlinable
+  public func contains<Element: FieldValueConvertible>(
+    _ element: Element
+  ) -> Condition<Subject> where Value == Set<Element> {
+    Condition(term: .contains(field: property, element.fieldValue))
+  }
+
+  @inlinable
+  public func contains<Element: FieldValueConvertible>(
+    _ element: Element
+  ) -> Condition<Subject> where Value == Set<Element>? {
     Condition(term: .contains(field: property, element.fieldValue))
   }
 }

@@ -16,11 +16,14 @@ struct FieldTerm: Hashable, Sendable {
 
   /// The place in the layout's columns.
   let column: Int
+  /// The values that the demand is about: the column's own, or those that an index makes of it, of which one has to meet
+  /// the demand.
+  var expansion = KeyPart.Expansion.none
   let demand: Demand
   /// Which of the condition's conjuncts it is.
   let conjunct: Int
   /// True if that demands nothing else.
-  let isWhole: Bool
+  var isWhole = true
 
   var isCaseInsensitive: Bool {
     switch demand {
@@ -43,7 +46,7 @@ struct Conjunction: Sendable {
 
   /// Returns true if a term is about the column of a part of a key.
   func asks(of part: KeyColumn) -> Bool {
-    terms.contains { $0.column == Int(part.column) }
+    terms.contains { $0.column == Int(part.column) && $0.expansion == .none }
   }
 
   private mutating func add(_ condition: FieldCondition, in layout: RowLayout) {
@@ -51,27 +54,36 @@ struct Conjunction: Sendable {
     case .and(let operands): for operand in operands { add(operand, in: layout) }
     case .or(let operands) where operands.count == 1: add(operands[0], in: layout)
     case .not(.not(let operand)): add(operand, in: layout)
-    default:
-      if conjuncts.count < ConjunctSet.most,
-        let (column, demand, isWhole) = Self.demand(of: condition, in: layout)
-      {
-        terms.append(
-          FieldTerm(
-            column: column, demand: demand, conjunct: conjuncts.count, isWhole: isWhole))
+    case .match(let field, let match) where layout.hasWords(of: field):
+      // An index has each word by itself.
+      let words = match.indexedWords
+      if words.count < 2 { return append(condition, in: layout) }
+      for word in words {
+        append(.match(field: field, TextMatch(.words, word.text)), in: layout)
       }
-      conjuncts.append(condition)
+    default: append(condition, in: layout)
     }
   }
 
-  /// Returns the demand of the condition on a column, and whether that is all of the condition; nil if ranges cannot
-  /// express it.
-  private static func demand(
-    of condition: FieldCondition, in layout: RowLayout
-  ) -> (Int, FieldTerm.Demand, isWhole: Bool)? {
+  private mutating func append(_ condition: FieldCondition, in layout: RowLayout) {
+    if conjuncts.count < ConjunctSet.most,
+      let term = Self.term(condition, conjunct: conjuncts.count, in: layout)
+    {
+      terms.append(term)
+    }
+    conjuncts.append(condition)
+  }
+
+  /// Returns the demand of the condition on a column; nil if ranges cannot express it.
+  private static func term(
+    _ condition: FieldCondition, conjunct: Int, in layout: RowLayout
+  ) -> FieldTerm? {
     switch condition {
     case .comparison(let field, let comparison, let value):
-      guard let column = layout.index(named: field) else { return nil }
-      return demand(layout.columns[column], comparison, value).map { (column, $0, true) }
+      guard let column = layout.index(named: field),
+        let demand = demand(layout.columns[column], comparison, value)
+      else { return nil }
+      return FieldTerm(column: column, demand: demand, conjunct: conjunct)
     case .isIn(let field, let values):
       guard let column = layout.index(named: field) else { return nil }
       var demanded: [FieldValue] = []
@@ -80,15 +92,34 @@ struct Conjunction: Sendable {
         guard let value = converted(value, layout.columns[column]) else { return nil }
         demanded.append(value)
       }
-      return (column, .isAny(demanded), true)
-    case .match(let field, let match):
-      guard let column = layout.index(named: field), layout.columns[column].field.type == .string
+      return FieldTerm(column: column, demand: .isAny(demanded), conjunct: conjunct)
+    case .contains(let field, let value):
+      guard let column = layout.index(named: field),
+        case .array(let type) = layout.columns[column].field.type, value != .null,
+        let value = value.compared(as: .scalar(type)), !value.isNaN
       else { return nil }
-      return demand(match).map { (column, $0, $1) }
+      return FieldTerm(
+        column: column, expansion: .elements, demand: .isAny([value]), conjunct: conjunct)
+    case .match(let field, let match):
+      guard let column = layout.index(named: field) else { return nil }
+      // The text of a condition cannot tell an array from a string.
+      if case .array = layout.columns[column].field.type, match.isOfElement {
+        return term(
+          .contains(field: field, .string(match.text)), conjunct: conjunct, in: layout)
+      }
+      let words = match.indexedWords
+      if words.count == 1 {
+        return FieldTerm(
+          column: column, expansion: .words, demand: words[0].demand, conjunct: conjunct)
+      }
+      guard layout.columns[column].field.type == .string, let (demand, isWhole) = demand(match)
+      else { return nil }
+      return FieldTerm(column: column, demand: demand, conjunct: conjunct, isWhole: isWhole)
     case .not(.comparison(let field, .equal, let value)):
-      return demand(of: .comparison(field: field, .notEqual, value), in: layout)
+      return term(
+        .comparison(field: field, .notEqual, value), conjunct: conjunct, in: layout)
     case .not(.comparison(let field, .notEqual, let value)):
-      return demand(of: .comparison(field: field, .equal, value), in: layout)
+      return term(.comparison(field: field, .equal, value), conjunct: conjunct, in: layout)
     default: return nil
     }
   }
@@ -116,7 +147,7 @@ struct Conjunction: Sendable {
     case .prefix: start = .prefix(match.text)
     case .equals: start = .all(match.text)
     case .like: start = LikePattern.start(of: match.text)
-    case .suffix, .contains: return nil
+    case .suffix, .contains, .words: return nil
     }
     switch start {
     case .all(let text): return (isCaseInsensitive ? .isLike(text) : .isAny([.string(text)]), true)
@@ -138,10 +169,40 @@ struct Conjunction: Sendable {
   }
 }
 
+extension TextMatch {
+  /// The words that an index of words can be asked for; none if it is not for words, or an index cannot say it.
+  fileprivate var indexedWords: [WordQuery.Word] {
+    guard kind == .words, options.isSubset(of: .caseInsensitive) else { return [] }
+    return WordQuery(Array(text.utf8)).words
+  }
+}
+
+extension WordQuery.Word {
+  /// The word as it is written in conditions.
+  fileprivate var text: String {
+    String(decoding: bytes, as: UTF8.self) + (isPrefix ? "*" : "")
+  }
+
+  fileprivate var demand: FieldTerm.Demand {
+    let word = String(decoding: bytes, as: UTF8.self)
+    return isPrefix ? .hasPrefix(word, isCaseInsensitive: false) : .isAny([.string(word)])
+  }
+}
+
+extension RowLayout {
+  /// Returns true if an index has the words of a field.
+  fileprivate func hasWords(of field: String) -> Bool {
+    guard let number = record.field(named: field)?.number else { return false }
+    return record.indexes.contains { index in
+      index.parts.contains { $0.field == number && $0.expansion == .words }
+    }
+  }
+}
+
 extension Conjunction {
   /// The only value that a column can have; nil if there may be several.
   func fixedValues(of column: Int) -> [FieldValue]? {
-    for term in terms where term.column == column {
+    for term in terms where term.column == column && term.expansion == .none {
       if case .isAny(let values) = term.demand, values.count == 1 { return values }
     }
     return nil
@@ -191,7 +252,10 @@ extension Conjunction {
     }
     let wanted = Conjunction(condition, in: layout)
     guard let term = wanted.terms.first, term.isWhole else { return false }
-    return terms.contains { $0.column == term.column && $0.demand.implies(term.demand) }
+    return terms.contains {
+      $0.column == term.column && $0.expansion == term.expansion
+        && $0.demand.implies(term.demand)
+    }
   }
 
   /// The conjuncts that every record that meets `condition` meets.
@@ -241,17 +305,6 @@ extension FieldTerm.Demand {
 }
 
 // Strings that are equal to Swift may have other bytes, and those are what counts here.
-
-extension FieldValue {
-  fileprivate func isSame(as other: FieldValue) -> Bool {
-    switch (self, other) {
-    case (.string, .string): compare(to: other) == 0
-    case (.url(let one), .url(let other)):
-      one.absoluteString.utf8.elementsEqual(other.absoluteString.utf8)
-    default: self == other
-    }
-  }
-}
 
 extension FieldCondition {
   fileprivate func isSame(as other: FieldCondition) -> Bool {

@@ -8,6 +8,10 @@ struct KeyRanges: Sendable {
   private(set) var fixed: [FieldValue?] = []
   /// The number of parts that have bounds.
   private(set) var boundCount = 0
+  /// True if the part of which a record has several entries has bounds.
+  private(set) var boundsExpanded = false
+  /// True if a record may have more than one entry in the ranges.
+  private(set) var mayRepeat = false
 
   /// Without a bound.
   static let all = {
@@ -37,6 +41,7 @@ struct KeyRangeBuilder: ~Copyable {
   private let parts: KeyLayout
   /// The parts where they are the whole key; nil if they never are, or always.
   private let wholeParts: KeyLayout?
+  private let expanded: ExpandedPart?
   private let layout: RowLayout
   private let terms: [FieldTerm]
   private let encoder: KeyEncoder
@@ -52,6 +57,7 @@ struct KeyRangeBuilder: ~Copyable {
     self.encoder = encoder
     parts = layout.key
     wholeParts = nil
+    expanded = nil
   }
 
   init(_ index: IndexLayout, of layout: RowLayout, _ terms: [FieldTerm], _ encoder: KeyEncoder) {
@@ -60,21 +66,22 @@ struct KeyRangeBuilder: ~Copyable {
     self.encoder = encoder
     parts = index.parts
     wholeParts = index.schema.isUnique ? index.wholeParts : nil
+    expanded = index.expanded
   }
 
   /// - Throws: `.invalidQuery`, where a value cannot be in a key.
   mutating func build() throws(StoreError) -> KeyRanges {
-    let first = parts.columns[0]
-    if !terms.contains(where: { suits($0, first) }) { return .all }
+    if !terms.contains(where: { suits($0, 0) }) { return .all }
     prefixes.append(Prefix())
     var bounds: [KeyRange]?
     for place in parts.columns.indices {
-      if let (values, conjunct) = fewestValues(parts.columns[place]) {
+      if let (values, conjunct) = fewestValues(place) {
         guard try extend(by: values, place) else { break }
         result.note(conjunct, fixed: values.count == 1 ? values.first : Optional.none)
+        if place == expanded?.place { result.noteExpanded(mayRepeat: values.count > 1) }
       } else {
-        let column = parts.columns[place]
-        bounds = try self.bounds(terms.filter { suits($0, column) }, place)
+        bounds = try self.bounds(terms.filter { suits($0, place) }, place)
+        if bounds != nil, place == expanded?.place { result.noteExpanded(mayRepeat: true) }
         break
       }
     }
@@ -87,8 +94,10 @@ struct KeyRangeBuilder: ~Copyable {
     return result
   }
 
-  private func suits(_ term: FieldTerm, _ column: KeyColumn) -> Bool {
-    guard term.column == Int(column.column) else { return false }
+  private func suits(_ term: FieldTerm, _ place: Int) -> Bool {
+    let column = parts.columns[place]
+    let expansion = expanded?.place == place ? expanded?.expansion : KeyPart.Expansion.none
+    guard term.column == Int(column.column), term.expansion == expansion else { return false }
     if case .isNotNull = term.demand { return true }
     // Whether there is a value, a key without case says too.
     if case .isAny(let values) = term.demand, values.allSatisfy({ $0 == .null }) { return true }
@@ -96,9 +105,9 @@ struct KeyRangeBuilder: ~Copyable {
   }
 
   /// Terms of values say all of their conjuncts.
-  private func fewestValues(_ column: KeyColumn) -> ([FieldValue], Int)? {
+  private func fewestValues(_ place: Int) -> ([FieldValue], Int)? {
     var best: ([FieldValue], Int)?
-    for term in terms where suits(term, column) {
+    for term in terms where suits(term, place) {
       let values: [FieldValue]
       switch term.demand {
       case .isAny(let all): values = all
@@ -258,7 +267,16 @@ extension KeyRanges {
     ranges.append(range)
   }
 
-  fileprivate mutating func sayNothing() { said = ConjunctSet() }
+  /// Ranges that were cut have more than what they were made for, maybe several entries of one record.
+  fileprivate mutating func sayNothing() {
+    said = ConjunctSet()
+    mayRepeat = boundsExpanded
+  }
+
+  fileprivate mutating func noteExpanded(mayRepeat: Bool) {
+    boundsExpanded = true
+    self.mayRepeat = mayRepeat
+  }
 }
 
 /// A run of keys in a tree.

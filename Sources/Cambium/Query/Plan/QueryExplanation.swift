@@ -106,27 +106,56 @@ extension QueryRunner {
   /// Returns the indexes that may lack some of the records, or have them in no useful order.
   private func unusedIndexes(_ candidates: [QueryCandidate]) -> [QueryExplanation.Other] {
     let places = candidates.compactMap { candidate -> Int? in
-      if case .index(let place, _) = candidate.access { place } else { nil }
+      switch candidate.access {
+      case .index(let place, _): return place
+      case .union(let sets) where sets.count == 1:
+        if case .index(let place, _) = sets[0] { return place }
+        return nil
+      default: return nil
+      }
     }
     return record.indexes.indices.filter { !places.contains($0) }.map { place in
-      let index = record.indexes[place].layout.schema
+      let index = record.indexes[place].layout
+      let reason =
+        switch index.expanded?.expansion {
+        case .none?, nil: "neither the condition nor the order says something of its first field"
+        case .elements?: "the condition asks for no element of its array"
+        case .words?: "the condition asks for no word of its text"
+        }
       return .init(
-        access: "index \(index.name)",
-        reason: index.condition.map { "it has only records where \($0)" }
-          ?? "neither the condition nor the order says something of its first field")
+        access: "index \(index.schema.name)",
+        reason: index.schema.condition.map { "it has only records where \($0)" } ?? reason)
     }
   }
 
-  private func text(of access: QueryAccess) -> String {
+  func text(of access: QueryAccess) -> String {
     switch access {
     case .rows(let ranges): ranges == [.all] ? "all rows" : "rows" + text(of: ranges)
     case .index(let place, let ranges):
-      "index \(record.indexes[place].layout.schema.name)"
+      "index \(record.indexes[place].layout.schema.name)\(word(ranges, in: place))"
         + (ranges == [.all] ? "" : text(of: ranges))
+    case .union(let sets) where sets.count == 1: text(of: sets[0])
     case .union(let sets): "union of " + sets.map { text(of: $0) }.joined(separator: ", ")
     case .intersection(let sets):
       "intersection of " + sets.map { text(of: $0) }.joined(separator: ", ")
     }
+  }
+
+  /// Returns the word that ranges of an index of words are for; empty for another index.
+  private func word(_ ranges: [KeyRange], in place: Int) -> String {
+    let (layout, index) = (record.layout, record.indexes[place].layout)
+    guard let expanded = index.expanded, expanded.expansion == .words, let range = ranges.first
+    else { return "" }
+    var reader = KeyReader(range.low.rawSpan, layout: layout, index: place)
+    for column in index.parts.columns[..<expanded.place] {
+      guard (try? reader.value(column)) != nil else { return "" }
+    }
+    // Of the beginning of a word the range has no end.
+    let start = String(decoding: reader.rest.array(), as: UTF8.self)
+    guard case .string(let word) = try? reader.value(index.parts.columns[expanded.place]) else {
+      return " of \((start + "*").quoted)"
+    }
+    return " of \(word.quoted)"
   }
 
   private func text(of ranges: [KeyRange]) -> String {

@@ -47,9 +47,9 @@ struct QueryPlanner {
     // One record at most: nothing is better.
     if candidates[0].isOneRecord { return (planned, candidates) }
     for place in record.indexes.indices {
-      if let candidate = try indexCandidate(place, planned) { candidates.append(candidate) }
+      candidates += try indexCandidates(place, planned)
     }
-    if let candidate = intersection(of: candidates, planned) { candidates.append(candidate) }
+    candidates += intersections(of: candidates, planned)
     for conjunct in condition.conjuncts.indices {
       if let candidate = try unionCandidate(conjunct, planned) { candidates.append(candidate) }
     }
@@ -100,32 +100,68 @@ extension QueryPlanner {
     return QueryCandidate(
       access: .rows(ranges.ranges), said: ranges.said,
       given: planned.order.given(
-        by: record.layout.key.columns, fixed: ranges.fixed, isIndex: false),
+        by: record.layout.key.columns, fixed: ranges.fixed, of: nil),
       estimate: isOneRecord
         ? ranges.ranges.count : try count(of: ranges.ranges, in: record.rows, planned),
       fixed: ranges.fixed, isOneRecord: isOneRecord)
   }
 
-  /// Nil for a partial index that may not have all of the records.
-  func indexCandidate(
+  /// Returns the ways to use an index: one at most, or one for each term on the part of which a record has several
+  /// entries. None for a partial index that may not have all of the records.
+  func indexCandidates(
     _ place: Int, _ planned: PlannedQuery
-  ) throws(StoreError) -> QueryCandidate? {
+  ) throws(StoreError) -> [QueryCandidate] {
     let index = record.indexes[place]
     let layout = record.layout
+    let terms = planned.condition.terms
+    var expanding: [FieldTerm] = []
+    if let expanded = index.layout.expanded {
+      let column = Int(index.layout.parts.columns[expanded.place].column)
+      expanding = terms.filter { $0.column == column && $0.expansion == expanded.expansion }
+      if expanding.isEmpty { return [] }
+    }
     var said = ConjunctSet()
     if let condition = index.layout.schema.condition {
-      guard planned.condition.implies(condition, in: layout) else { return nil }
+      guard planned.condition.implies(condition, in: layout) else { return [] }
       said = planned.condition.conjuncts(impliedBy: condition, in: layout)
+    } else if expanding.isEmpty, !isOfUse(index.layout, planned) {
+      return []
     }
-    guard index.layout.schema.condition != nil || isOfUse(index.layout, planned) else { return nil }
-    guard try trees.isWhole(index.slot) else { return nil }
-    var builder = KeyRangeBuilder(index.layout, of: layout, planned.condition.terms, encoder)
-    let ranges = try builder.build()
+    guard try trees.isWhole(index.slot) else { return [] }
+    if expanding.isEmpty {
+      var builder = KeyRangeBuilder(index.layout, of: layout, terms, encoder)
+      return [try candidate(place, try builder.build(), said, planned)]
+    }
+    var candidates: [QueryCandidate] = []
+    for term in expanding {
+      // Each of the others may be met by another entry of the record.
+      let others = terms.filter { $0 == term || !expanding.contains($0) }
+      var builder = KeyRangeBuilder(index.layout, of: layout, others, encoder)
+      let ranges = try builder.build()
+      // Without a bound there, a record may have any number of entries, or none.
+      if ranges.boundsExpanded { candidates.append(try candidate(place, ranges, said, planned)) }
+    }
+    return candidates
+  }
+
+  /// Returns the candidate that ranges of an index are. Where a record may have several entries in them, its keys are found
+  /// first, each once.
+  private func candidate(
+    _ place: Int, _ ranges: KeyRanges, _ said: ConjunctSet, _ planned: PlannedQuery
+  ) throws(StoreError) -> QueryCandidate {
+    let index = record.indexes[place]
+    let access = QueryAccess.index(place, ranges.ranges)
+    let estimate = try count(of: ranges.ranges, in: index.slot, planned)
+    if ranges.mayRepeat {
+      return QueryCandidate(
+        access: .union([access]), said: ranges.said.union(said), given: byKey(planned),
+        estimate: estimate)
+    }
     return QueryCandidate(
-      access: .index(place, ranges.ranges), said: ranges.said.union(said),
+      access: access, said: ranges.said.union(said),
       given: planned.order.given(
-        by: index.layout.parts.columns, fixed: ranges.fixed, isIndex: true),
-      estimate: try count(of: ranges.ranges, in: index.slot, planned), fixed: ranges.fixed)
+        by: index.layout.parts.columns, fixed: ranges.fixed, of: index.layout),
+      estimate: estimate, fixed: ranges.fixed)
   }
 
   /// Returns true if an index of all records begins with what the condition or the order asks for.
@@ -152,23 +188,44 @@ extension QueryPlanner {
 // What several trees give together, by primary keys.
 
 extension QueryPlanner {
-  /// Returns the intersection of the two best indexes, if each covers a part that the other does not.
+  /// Returns the intersection of the two best indexes, if each covers a part that the other does not, and that of all
+  /// whose entries are in the order of primary keys.
   ///
   /// - Parameter candidates: The rows, then indexes.
-  func intersection(
+  func intersections(
     of candidates: [QueryCandidate], _ planned: PlannedQuery
-  ) -> QueryCandidate? {
-    if candidates.count < 3 { return nil }
+  ) -> [QueryCandidate] {
+    if candidates.count < 3 { return [] }
     let said = candidates[1...].filter { !$0.said.isEmpty }
-    guard let first = said.min(by: { $0.estimate < $1.estimate }) else { return nil }
-    let others = said.filter {
-      !$0.said.isSubset(of: first.said) && !first.said.isSubset(of: $0.said)
+      .sortedRarely { $0.estimate < $1.estimate }
+    let ordered = said.filter { $0.access.orderedRange(of: record) != nil }
+    return [
+      intersection(of: said, planned, count: 2, isMerged: false),
+      intersection(of: ordered, planned, count: ordered.count, isMerged: true),
+    ].compactMap { $0 }
+  }
+
+  /// Returns the intersection of the first `count` candidates that cover what those before them do not.
+  ///
+  /// - Parameter isMerged: True if all are in the order of primary keys.
+  private func intersection(
+    of candidates: [QueryCandidate], _ planned: PlannedQuery, count: Int, isMerged: Bool
+  ) -> QueryCandidate? {
+    guard let first = candidates.first else { return nil }
+    var sets = [first.access]
+    var said = first.said
+    var estimate = first.estimate
+    for candidate in candidates.dropFirst() where sets.count < count {
+      if candidate.said.isSubset(of: said) || said.isSubset(of: candidate.said) { continue }
+      sets.append(candidate.access)
+      said = said.union(candidate.said)
+      // Few keys are sought among many, each over some entries.
+      estimate += isMerged ? min(candidate.estimate, 16 * first.estimate) : candidate.estimate
     }
-    guard let second = others.min(by: { $0.estimate < $1.estimate }) else { return nil }
+    if sets.count < 2 { return nil }
     return QueryCandidate(
-      access: .intersection([first.access, second.access]),
-      said: first.said.union(second.said), given: byKey(planned),
-      estimate: first.estimate + second.estimate)
+      access: .intersection(sets), said: said, given: byKey(planned), estimate: estimate,
+      isMerged: isMerged)
   }
 
   /// Returns the union of the alternatives of a conjunct, if there is an index for each.
@@ -207,9 +264,8 @@ extension QueryPlanner {
     let rows = try rowsCandidate(planned)
     var best = rows.said.isEmpty ? nil : rows
     for place in record.indexes.indices {
-      if let candidate = try indexCandidate(place, planned), !candidate.said.isEmpty,
-        candidate.estimate < best?.estimate ?? .max
-      {
+      for candidate in try indexCandidates(place, planned)
+      where !candidate.said.isEmpty && candidate.estimate < best?.estimate ?? .max {
         best = candidate
       }
     }
@@ -242,6 +298,8 @@ struct QueryCandidate {
   var estimate: Int
   var fixed: [FieldValue?] = []
   var isOneRecord = false
+  /// True for an intersection whose keys are found one by one, in order.
+  var isMerged = false
   var cost = 0.0
 
   /// True if keys are found and put together first.
@@ -263,6 +321,8 @@ enum QueryCost {
   /// A row of a primary key.
   static let lookup = 400.0
   static let sortedEntry = 120.0
+  /// The words of a text of usual length, compared with one.
+  static let searchedText = 250.0
   static let seek = 700.0
   /// The share of records that a conjunct keeps of which nothing is known.
   static let keptShare = 0.3
@@ -287,23 +347,25 @@ extension QueryPlanner {
     of candidate: QueryCandidate, _ planned: PlannedQuery, _ share: Double
   ) -> Double {
     let isExact = candidate.said.count == planned.condition.conjuncts.count
-    let wanted = share * Double(planned.recordCount)
+    var wanted = share * Double(planned.recordCount)
     var read = Double(candidate.estimate)
     // Where entries come in order, as many are read as it takes.
     if candidate.given.extent != .nothing, let limit = planned.query.limit {
-      let kept = isExact ? 1 : min(1, max(wanted, 1) / max(read, 1))
-      read = min(read, (Double(limit) + Double(planned.query.offset)) / max(kept, 1e-9))
+      let kept = isExact && !candidate.isMerged ? 1 : min(1, max(wanted, 1) / max(read, 1))
+      let needed = Double(limit) + Double(planned.query.offset)
+      read = min(read, needed / max(kept, 1e-9))
+      if candidate.isMerged { wanted = min(wanted, needed) }
     }
     let needsRows = !isExact || planned.need.needsRows
     // Ranges are counted without being read.
     if !needsRows, planned.isInAnyOrder, !candidate.isOfKeys { return QueryCost.seek }
     let isSorted = candidate.given.extent == .all
-    var cost = QueryCost.seek
+    var cost = QueryCost.seek + read * textCost(of: candidate, planned)
     switch candidate.access {
     case .rows: cost += read * QueryCost.scannedRow
     case .index: cost += read * (QueryCost.indexEntry + (needsRows ? QueryCost.lookup : 0))
     case .intersection:
-      cost += read * (QueryCost.indexEntry + QueryCost.sortedEntry)
+      cost += read * (QueryCost.indexEntry + (candidate.isMerged ? 0 : QueryCost.sortedEntry))
       cost += wanted * (needsRows ? QueryCost.lookup : 0)
     case .union:
       cost += read * (QueryCost.indexEntry + QueryCost.sortedEntry)
@@ -313,6 +375,21 @@ extension QueryPlanner {
       let sorted = isExact ? read : min(read, wanted)
       let kept = planned.query.limit.map { min(Double($0), sorted) } ?? sorted
       cost += sorted * QueryCost.sortedEntry + (needsRows ? kept * QueryCost.lookup : 0)
+    }
+    return cost
+  }
+}
+
+extension QueryPlanner {
+  /// Returns what it takes to look for words in a record's texts, as far as the candidate leaves that to do.
+  private func textCost(of candidate: QueryCandidate, _ planned: PlannedQuery) -> Double {
+    var cost = 0.0
+    for (place, conjunct) in planned.condition.conjuncts.enumerated() {
+      if case .match(_, let match) = conjunct, match.kind == .words,
+        !candidate.said.contains(place)
+      {
+        cost += QueryCost.searchedText
+      }
     }
     return cost
   }

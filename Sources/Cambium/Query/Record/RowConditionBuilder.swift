@@ -301,7 +301,7 @@ extension RowConditionBuilder {
   mutating func match(
     _ column: Column, _ match: TextMatch
   ) throws(StoreError) -> RowTerm? {
-    if case .array = column.field.type, match.kind == .contains, match.options.isEmpty {
+    if case .array = column.field.type, match.isOfElement {
       return try element(column, .string(match.text))
     }
     guard let type = column.field.type.scalar, type == .string || type == .url else {
@@ -340,6 +340,11 @@ extension RowConditionBuilder {
     return RowTerm(
       .element, .same, at: column.place, operand: UInt64(operands.elements.count - 1))
   }
+}
+
+extension TextMatch {
+  /// True if of an array it asks for an element.
+  var isOfElement: Bool { kind == .contains && options.isEmpty }
 }
 
 extension FieldValue {

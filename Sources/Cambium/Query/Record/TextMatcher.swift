@@ -8,12 +8,14 @@ struct TextMatcher: Sendable {
   /// The text, folded as the options say.
   private let text: [UInt8]
   private let pattern: LikePattern?
+  private let words: WordQuery?
 
   init(_ match: TextMatch) {
     kind = match.kind
     options = match.options
     text = TextFolding.bytes(of: match.text, match.options)
     pattern = match.kind == .like ? LikePattern(match.text, match.options) : nil
+    words = match.kind == .words ? WordQuery(text) : nil
   }
 
   /// Returns nil if it has options and the bytes are not UTF-8.
@@ -35,6 +37,7 @@ struct TextMatcher: Sendable {
     case .equals: return bytes.byteCount == count && isText(bytes, at: 0, lowercasing)
     case .contains: return isWithin(bytes, lowercasing)
     case .like: return pattern?.matches(bytes, lowercasing: lowercasing) ?? false
+    case .words: return words?.matches(bytes) ?? false
     }
   }
 

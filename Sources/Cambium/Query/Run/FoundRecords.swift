@@ -37,9 +37,15 @@ struct QueryRunner {
   /// Nil for what has to be found to be counted.
   private func count(of access: QueryAccess) throws(StoreError) -> Int? {
     switch access {
-    case .rows(let ranges): try count(of: ranges, in: record.rows)
-    case .index(let place, let ranges): try count(of: ranges, in: record.indexes[place].slot)
-    case .union, .intersection: nil
+    case .rows(let ranges): return try count(of: ranges, in: record.rows)
+    case .index(let place, let ranges):
+      return try count(of: ranges, in: record.indexes[place].slot)
+    case .intersection:
+      guard let keys = try access.commonKeys(of: record, in: trees) else { return nil }
+      var count = 0
+      while try keys.next() { count += 1 }
+      return count
+    case .union: return nil
     }
   }
 
@@ -132,7 +138,7 @@ final class FoundRecords {
 
   /// Returns the sorted keys as a source; they have met the condition.
   private func listed(_ keys: SortedKeys) -> KeySource {
-    KeySource(keys, nil, listedRow, isChanging: trees.isChanging, entryCount: 0)
+    KeySource(keys, nil, listedRow, isChanging: trees.isChanging)
   }
 
   private func note(_ source: RecordSource) {
@@ -354,14 +360,16 @@ struct SourceOpening {
     switch plan.access {
     case .rows(let ranges):
       let entries = RangeCursor(
-        try trees.cursor(in: record.rows), try begun(ranges, layout.key.columns),
+        try trees.cursor(in: record.rows), try begun(ranges, layout.key.columns, expanded: nil),
         isBackward: plan.given.isBackward)
       try skip(count, entries, record.rows)
       return .rows(RowSource(entries, plan.residual, layout))
     case .index(let place, let ranges):
       let index = record.indexes[place]
       let entries = RangeCursor(
-        try trees.cursor(in: index.slot), try begun(ranges, index.layout.parts.columns),
+        try trees.cursor(in: index.slot),
+        try begun(
+          ranges, index.layout.parts.columns, expanded: index.layout.expanded?.place),
         isBackward: plan.given.isBackward)
       try skip(count, entries, index.slot)
       let found = FoundRow(of: record, in: trees)
@@ -369,13 +377,19 @@ struct SourceOpening {
         IndexSource(
           entries, index.layout, plan.residual, found, layout, wantedCount: wantedCount))
     case .union, .intersection:
-      var entryCount = 0
-      let keys = try plan.access.find(of: record, in: trees, &entryCount)
-      let source = KeySource(
-        keys, plan.residual, FoundRow(of: record, in: trees), isChanging: trees.isChanging,
-        entryCount: entryCount)
+      let found = FoundRow(of: record, in: trees)
+      let source: KeySource
+      if let keys = try plan.access.commonKeys(of: record, in: trees) {
+        source = KeySource(
+          SortedKeys(of: layout.record.name), then: keys, plan.residual, found, isChanging: false)
+      } else {
+        var entryCount = 0
+        let keys = try plan.access.find(of: record, in: trees, &entryCount)
+        source = KeySource(
+          keys, plan.residual, found, isChanging: trees.isChanging, entryCount: entryCount)
+      }
       if plan.isExact, count > 0, !trees.isChanging {
-        source.skip(count)
+        try source.skip(count)
         hasSkipped = true
       }
       return .listed(source)
@@ -392,7 +406,7 @@ struct SourceOpening {
 
   /// The ranges without what comes before the start, as far as the tree's order says that.
   private func begun(
-    _ ranges: [KeyRange], _ parts: [KeyColumn]
+    _ ranges: [KeyRange], _ parts: [KeyColumn], expanded: Int?
   ) throws(StoreError) -> [KeyRange] {
     guard order.hasStart, plan.given.extent != .nothing, !ranges.isEmpty else { return ranges }
     let prefix: [UInt8]?
@@ -401,7 +415,8 @@ struct SourceOpening {
       guard case .rows = plan.access else { return ranges }
       prefix = unsafe order.startKey
     } else {
-      prefix = try order.startPrefix(boundParts(of: parts), fixed: plan.fixed)
+      prefix = try order.startPrefix(
+        boundParts(of: parts), fixed: plan.fixed, expanded: expanded)
     }
     guard let prefix else { return ranges }
     let bound = prefix.prefix(IndexLayout.cutPrefix)

@@ -98,15 +98,19 @@ extension BoundOrder {
   /// - Parameters:
   ///   - parts: Of the tree's keys; behind those of an index the primary key comes.
   ///   - fixed: The values of parts that can have only one.
-  ///   - isIndex: True if they are those of an index.
-  func given(by parts: [KeyColumn], fixed: [FieldValue?], isIndex: Bool) -> GivenOrder {
+  ///   - index: The index whose parts they are; nil for the primary key.
+  func given(by parts: [KeyColumn], fixed: [FieldValue?], of index: IndexLayout?) -> GivenOrder {
     var given = GivenOrder()
     var matched = 0
     var isBackward: Bool?
     for (place, part) in parts.enumerated() {
       passFixed(&matched)
       if place < fixed.count, case .some = fixed[place] {
-        if matched < columns.count, columns[matched].isSameValue(as: part) { matched += 1 }
+        if matched < columns.count, columns[matched].isSameValue(as: part),
+          place != index?.expanded?.place
+        {
+          matched += 1
+        }
         given.partCount = place + 1
         continue
       }
@@ -121,7 +125,7 @@ extension BoundOrder {
     given.isBackward = isBackward ?? false
     given.isByKeyInGroups = matched == columns.count
     let isWhole = given.partCount == parts.count
-    let isAll = isIndex ? isWhole && !given.isBackward : isWhole || !given.isBackward
+    let isAll = index != nil ? isWhole && !given.isBackward : isWhole || !given.isBackward
     if matched == columns.count, isAll {
       given.extent = .all
     } else if matched > 0 {
@@ -256,15 +260,19 @@ extension RecordOrder {
   /// The bytes that the first parts of a tree's keys have where the start is. Nil where it would be elsewhere,
   /// since a part can have only another value.
   ///
+  /// - Parameter expanded: The place of the part of which a record has several entries; the start need have none with its
+  ///   value.
   /// - Throws: `.corrupt`, `.invalidQuery`.
   func startPrefix(
-    _ parts: [KeyColumn], fixed: [FieldValue?]
+    _ parts: [KeyColumn], fixed: [FieldValue?], expanded: Int?
   ) throws(StoreError) -> [UInt8]? {
     let layout = record.layout
     let (key, row) = unsafe (startKey, startRow)
     let encoder = encoder
     var known = columns.fixed
-    for (part, value) in zip(parts, fixed) { if let value { known.append((part, value)) } }
+    for (place, (part, value)) in zip(parts, fixed).enumerated() where place != expanded {
+      if let value { known.append((part, value)) }
+    }
     for (part, value) in known where value != .null || part.form.contains(.isOptional) {
       let reader = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
       encoder.begin()
@@ -275,7 +283,11 @@ extension RecordOrder {
       if !own.rawSpan.equals(encoder.key) { return nil }
     }
     encoder.begin()
-    for part in parts {
+    for (place, part) in parts.enumerated() {
+      if place == expanded, let value = fixed[place] {
+        try encoder.append(value, part, of: layout)
+        continue
+      }
       let reader = try RowReader(key: key.rawSpan, row: row.rawSpan, layout: layout)
       try encoder.append(part, from: reader)
     }

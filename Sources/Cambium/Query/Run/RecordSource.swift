@@ -285,34 +285,42 @@ extension IndexSource {
 @usableFromInline
 final class KeySource {
   private let found: FoundRow
-  /// The number of entries read to find the keys.
-  let entryCount: Int
-  private let keys: SortedKeys
+  /// The number of entries read to find the first keys.
+  private let firstEntryCount: Int
+  /// What finds further keys; nil if there are no more.
+  private let further: CommonKeys?
   private let condition: RowCondition?
   /// True if rows may not be there, as in a transaction that goes on.
   private let isChanging: Bool
-  // One owner on one thread uses it, so accesses cannot overlap.
+  // One owner on one thread uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var keys: SortedKeys
+  /// The number of keys that are found next: few at first, since no more may be wanted.
+  @exclusivity(unchecked) private var size = 4
   @exclusivity(unchecked) private var place = -1
   /// The first of the keys that are looked up ahead, and the one after the last.
   @exclusivity(unchecked) private var aheadStart = 0
   @exclusivity(unchecked) private var aheadEnd = 0
 
   init(
-    _ keys: SortedKeys, _ condition: RowCondition?, _ found: FoundRow, isChanging: Bool,
-    entryCount: Int
+    _ keys: SortedKeys, then further: CommonKeys? = nil, _ condition: RowCondition?,
+    _ found: FoundRow, isChanging: Bool, entryCount: Int = 0
   ) {
-    self.keys = keys
+    unsafe self.keys = keys
+    self.further = further
     self.condition = condition
     self.found = found
     self.isChanging = isChanging
-    self.entryCount = entryCount
+    firstEntryCount = entryCount
   }
+
+  /// The number of entries read to find the keys.
+  var entryCount: Int { firstEntryCount + (further?.entryCount ?? 0) }
 
   @usableFromInline
   var key: RawSpan {
     @_lifetime(borrow self)
     get {
-      let keys = keys
+      let keys = unsafe keys
       return unsafe _overrideLifetime(keys.key(place), borrowing: self)
     }
   }
@@ -326,7 +334,7 @@ final class KeySource {
 
   @usableFromInline
   func next() throws(StoreError) -> Bool {
-    while unsafe place + 1 < keys.count {
+    while try hasNext() {
       unsafe place += 1
       move()
       if isChanging, try !found.isThere(key) { continue }
@@ -334,6 +342,18 @@ final class KeySource {
       if try found.meets(condition, key) { return true }
     }
     return false
+  }
+
+  /// Returns true if there is another key, after finding some if need be.
+  private func hasNext() throws(StoreError) -> Bool {
+    if unsafe place + 1 < keys.count { return true }
+    guard let further else { return false }
+    unsafe keys.removeAll()
+    while unsafe keys.count < size, try further.next() {
+      try unsafe keys.add(further.key, keyLength: further.key.byteCount)
+    }
+    unsafe (place, aheadStart, aheadEnd, size) = (-1, 0, 0, RowsAhead.countMax)
+    return unsafe keys.count > 0
   }
 
   private func move() {
@@ -350,13 +370,20 @@ final class KeySource {
     guard left > 1, let ahead = found.begin() else { return }
     unsafe aheadStart = place
     unsafe aheadEnd = place + min(left, RowsAhead.countMax)
-    let keys = keys
+    let keys = unsafe keys
     for next in unsafe aheadStart..<aheadEnd { ahead.append(keys.key(next)) }
   }
 
   /// Leaves out the next `count`, which need not meet anything.
-  func skip(_ count: Int) {
-    unsafe place = min(place + count, keys.count - 1)
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func skip(_ count: Int) throws(StoreError) {
+    var left = count
+    while left > 0, try hasNext() {
+      let step = unsafe min(left, keys.count - 1 - place)
+      unsafe place += step
+      left -= step
+    }
   }
 
   var rowCount: Int { unsafe found.rowCount }

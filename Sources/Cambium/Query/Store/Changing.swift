@@ -3,11 +3,15 @@ extension WriteTransaction {
   ///
   /// - Returns: The number of records.
   /// - Complexity: that of finding them, and of a deletion for each; their keys are in memory.
-  /// - Throws: As `fetch(_:after:)` and `delete(_:)`. The records before the one that cannot be deleted are deleted.
+  /// - Throws: As `fetch(_:after:)` and `delete(_:)`. The records before the one that cannot be deleted are deleted; if
+  ///   references lead to such records, none is.
   @discardableResult
   public mutating func delete<Subject: Record>(_ query: Query<Subject>) throws -> Int {
     let type = try entities.type(Subject.self)
     let keys = try foundKeys(query, type)
+    if writer.hasRules(for: type) {
+      return try delete((0..<keys.count).map { keys.key($0).array() }, of: type)
+    }
     for place in 0..<keys.count {
       buffers.key.begin()
       buffers.key.appendRaw(keys.key(place))

@@ -262,6 +262,6 @@ enum ConditionOperator {
   private static let words: [String: ConditionOperator] = [
     "or": .or, "and": .and, "in": .isIn, "between": .between, "has": .has, "is": .isNull,
     "beginswith": .match(.prefix), "endswith": .match(.suffix), "contains": .match(.contains),
-    "equals": .match(.equals), "like": .match(.like),
+    "equals": .match(.equals), "like": .match(.like), "matches": .match(.words),
   ]
 }

@@ -183,7 +183,7 @@ extension RowReader {
   /// Returns one value for each column; those of composites only say whether they are null.
   ///
   /// - Throws: `.corrupt` where the bytes are no such record.
-  fileprivate func columnValues() throws(StoreError) -> [FieldValue] {
+  func columnValues() throws(StoreError) -> [FieldValue] {
     let layout = layout
     var values = [FieldValue](repeating: .null, count: layout.columns.count)
     var key = KeyReader(key, layout: layout)

@@ -43,7 +43,11 @@ final class RecordEncoding {
     case .composite(let node):
       unsafe values[field.column] = .composite([:])
       return try value.encode(to: FieldEncoder(self, .fields(node)))
-    case .scalar, .array:
+    case .array:
+      guard let list = value as? any FieldList else { break }
+      unsafe values[field.column] = list.fieldValue
+      return
+    case .scalar:
       guard let stored = FieldValue(stored: value) else { break }
       unsafe values[field.column] = stored
       return

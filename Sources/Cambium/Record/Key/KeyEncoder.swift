@@ -239,6 +239,21 @@ extension KeyEncoder {
     }
   }
 
+  /// Appends a part with an element of an array, or another value of the part's type in the bytes that a row would have.
+  ///
+  /// - Throws: `.invalidValue` for what is not a number, `.corrupt` for bytes that are no such value.
+  func append(
+    _ bytes: RawSpan, _ column: KeyColumn, of record: RowReader
+  ) throws(StoreError) {
+    switch column.type {
+    case .string, .url, .binaryData: append(bytes, column.form)
+    default:
+      guard
+        try column.type.swiftType.append(rowBytes: bytes, to: self, as: column, of: record.layout)
+      else { throw record.fault(.rowValues, "what is there is no \(column.type)") }
+    }
+  }
+
   private func appendFixed(
     _ column: KeyColumn, from record: RowReader
   ) throws(StoreError) {

@@ -45,11 +45,12 @@ struct KeyLayout: Hashable, Sendable {
   /// Creates the layout of parts that the schema of a record names, which were checked to exist and to be of key types.
   init(_ parts: [KeyPart], columns: [Column], numbers: [UInt32: Int], endsKey: Bool) {
     let made: [KeyColumn] = parts.compactMap { part in
-      guard let index = numbers[part.field], let type = columns[index].field.type.scalar else {
-        return nil
-      }
+      guard let index = numbers[part.field],
+        let type = columns[index].field.type.keyType(part.expansion)
+      else { return nil }
       var form: KeyForm = []
-      if columns[index].place.nullBit != nil { form.insert(.isOptional) }
+      // No element or word is null, and a record whose field is null has no entry.
+      if columns[index].place.nullBit != nil, part.expansion == .none { form.insert(.isOptional) }
       if part.isDescending { form.insert(.isDescending) }
       if part.isCaseInsensitive, type == .string { form.insert(.isCaseInsensitive) }
       return KeyColumn(
@@ -72,6 +73,10 @@ final class IndexLayout: Sendable {
   let condition: RowCondition?
   /// The length of primary keys if it is always the same and they end all keys that were not cut; else 0.
   let keyLength: Int
+  /// The part of which a record has an entry for each value; nil if it has one entry at most.
+  let expanded: ExpandedPart?
+  /// True if a record may be refused for its entries: since another has the same, or since a value is not a number.
+  let canRefuse: Bool
 
   /// - Throws: `.invalidQuery` where the condition cannot be.
   fileprivate init(_ index: IndexSchema, place: Int, in layout: RowLayout) throws(StoreError) {
@@ -83,6 +88,11 @@ final class IndexLayout: Sendable {
     wholeParts = layout.keyLayout(index.parts, endsKey: true)
     self.condition = condition
     keyLength = index.isUnique ? 0 : layout.key.fixedLength ?? 0
+    let place = index.parts.firstIndex { $0.expansion != .none }
+    expanded = place.map { ExpandedPart(place: $0, expansion: index.parts[$0].expansion) }
+    canRefuse =
+      index.isUnique || condition != nil
+      || parts.columns.contains { [.float, .double, .date, .decimal].contains($0.type) }
   }
 }
 
@@ -113,7 +123,7 @@ extension IndexLayout {
   /// The number of bytes of a cut key that are those of its parts; a hash follows.
   static var cutPrefix: Int { cutLength - SipHash128.size }
 
-  /// Puts the key of a record's entry together.
+  /// Puts the key of a record's entry together, in an index in which it has one at most.
   ///
   /// - Returns: what its value is; nil if the record is not in the index.
   /// - Throws: `.invalidQuery` for a value that is not a number, `.corrupt` for a damaged record.
@@ -124,6 +134,12 @@ extension IndexLayout {
     for column in (isWhole ? wholeParts : parts).columns {
       try key.append(column, from: record)
     }
+    return finish(key, of: record, isWhole: isWhole)
+  }
+
+  /// Ends an entry's key after its parts, and returns what its value is.
+  @inline(__always)
+  func finish(_ key: KeyEncoder, of record: RowReader, isWhole: Bool) -> IndexEntryValue {
     if !isWhole { key.appendRaw(record.key) }
     guard key.key.byteCount >= Self.cutLength else { return isWhole ? .primaryKey : .empty }
     let hash = SipHash128(of: key.key)
@@ -132,7 +148,8 @@ extension IndexLayout {
     return .primaryKey
   }
 
-  /// Calls `body` with each entry that a record has in the index.
+  /// Calls `body` with each entry that a record has in the index: one at most, or one for each different value of the
+  /// expanded part.
   ///
   /// - Parameters:
   ///   - encoder: Memory for the entry's key.
@@ -143,6 +160,7 @@ extension IndexLayout {
     of record: RowReader, in encoder: KeyEncoder,
     _ body: (_ key: RawSpan, _ value: RawSpan, _ isSole: Bool) throws(StoreError) -> Void
   ) throws(StoreError) {
+    if let expanded { return try forEachEntry(of: record, by: expanded, in: encoder, body) }
     guard let value = try encode(record, to: encoder) else { return }
     let isRecord = value == .primaryKey
     try body(encoder.key, isRecord ? record.key : RawSpan(), isRecord && schema.isUnique)

@@ -213,10 +213,23 @@ extension Accesses {
     func make<Element: StoredScalar>(_: Element.Type) -> any PropertyAccess {
       access(ArrayConversion<Element>())
     }
-    guard let element = Reflection.element(type).flatMap({ ScalarType.swiftType($0) }),
-      element.scalarType == scalar
-    else { return nil }
-    return make(element)
+    func make<List: FieldList>(of _: List.Type) -> any PropertyAccess {
+      access(ListConversion<List>(element: scalar, place: place))
+    }
+    // An array of references is the very bytes of an array of their keys.
+    let arrayed = Reflection.element(type).map { ScalarType.swiftType(References.key(of: $0)) }
+    if let arrayed = arrayed ?? nil {
+      return arrayed.scalarType == scalar ? make(arrayed) : nil
+    }
+    guard let list = type as? any FieldList.Type else { return nil }
+    let element = References.key(of: list.element)
+    let fits: Bool =
+      switch scalar {
+      case .string where element is any RecordStringEnum.Type: true
+      case _ where scalar.isInteger && element is any RecordIntegerEnum.Type: true
+      default: ScalarType.swiftType(element)?.scalarType == scalar
+      }
+    return fits ? make(of: list) : nil
   }
 }
 
@@ -348,6 +361,35 @@ struct ArrayConversion<Element: StoredScalar>: ValueConversion {
   }
 
   func value(_ stored: ArrayValue<Element>) throws(StoreError) -> [Element] { stored.elements }
+}
+
+/// A set, or an array of enums, by way of the values of its elements.
+struct ListConversion<List: FieldList>: ValueConversion {
+  let element: ScalarType
+  let place: FieldPlace
+
+  func stored(_ value: List) throws(StoreError) -> CodedBytes {
+    guard let bytes = value.fieldValue.rowBytes(of: .array(of: element)) else {
+      throw place.invalid("an element of it is out of range")
+    }
+    return CodedBytes(bytes: bytes)
+  }
+
+  func value(_ stored: CodedBytes) throws(StoreError) -> List {
+    let bytes = stored.bytes
+    var values: [FieldValue] = []
+    if let array = ArrayReader(bytes.rawSpan, of: element) {
+      for index in 0..<array.count {
+        values.append(element.swiftType.fieldValue(ofRow: array.element(index)) ?? .null)
+      }
+    } else {
+      values = [.null]
+    }
+    guard let list = List(fieldValue: .array(values)) else {
+      throw place.invalid("an element of it is no value of \(List.element)")
+    }
+    return list
+  }
 }
 
 /// The value of an array column.

@@ -100,14 +100,37 @@ extension PropertyMatcher {
       return .composite(
         parts, field.isOptional ? Accesses.composite(of: type) : nil, column: column)
     }
-    if let scalar = ScalarType.swiftType(type)?.scalarType, field.type == .scalar(scalar) {
+    try check(type, leadsAsIn: field)
+    // A reference is the very bytes of its key, and an optional one those of an optional key.
+    let stored = References.key(of: type)
+    if let scalar = ScalarType.swiftType(stored)?.scalarType, field.type == .scalar(scalar) {
       return .scalar(scalar, column: column)
     }
-    guard let access = Accesses(of: field, in: layout.record.name).access(of: type) else {
+    guard let access = Accesses(of: field, in: layout.record.name).access(of: stored) else {
       throw refusal(
         field.name, "the property is \(aOrAn(type)), which does not fit a field of \(field.type)")
     }
     return .access(access, column: column)
+  }
+
+  /// Throws if a property is a reference to records of another type than its field leads to.
+  private func check(
+    _ type: any Any.Type, leadsAsIn field: DescribedField
+  ) throws(StoreError) {
+    guard let target = References.target(of: type) else { return }
+    let name = RecordDescription.name(of: target, in: Int(layout.version))
+    guard let reference = field.reference else {
+      throw refusal(
+        field.name,
+        "the property is \(aOrAn(type)), but the field is \(field.type). Let its type be"
+          + " `.reference(to: \(target).self)`, or `.references`; with `checked: false` if it may lead nowhere"
+      )
+    }
+    guard reference.destination == name else {
+      throw refusal(
+        field.name,
+        "the property is \(aOrAn(type)), but the field leads to \(reference.destination)")
+    }
   }
 
   fileprivate func aOrAn(_ type: any Any.Type) -> String {

@@ -122,7 +122,10 @@ struct PropertyFields: Sendable {
 
   /// The stored name; nil for a property that no field is stored of.
   func field(of property: PropertyReference) -> String? {
-    if let path = property.path { return fieldsByPath[path] }
+    if let path = property.path {
+      if property.isField { return pathsByField[path] == nil ? nil : path }
+      return fieldsByPath[path]
+    }
     var low = 0
     var high = fields.count
     while low < high {
@@ -175,10 +178,10 @@ struct PropertyFields: Sendable {
 /// code at all.
 @usableFromInline
 struct PropertyReference: Hashable, Sendable {
-  /// In bytes, from the start of the record's struct; −1 for what is not stored in place.
+  /// In bytes, from the start of the record's struct; −1 for what is not stored in place, −2 for a stored name.
   @usableFromInline let offset: Int
   @usableFromInline let type: ObjectIdentifier
-  /// Of what is not stored in place: its path, as far as it has names.
+  /// Of what is not stored in place: its path, as far as it has names; or the stored name.
   @usableFromInline let path: String?
 
   @inlinable
@@ -193,6 +196,16 @@ struct PropertyReference: Hashable, Sendable {
     type = ObjectIdentifier(Never.self)
     self.path = path
   }
+
+  /// The property of a field with a stored name, whatever the property is called.
+  init(field name: String) {
+    offset = -2
+    type = ObjectIdentifier(Never.self)
+    path = name
+  }
+
+  /// True of one that is given by the stored name of its field.
+  var isField: Bool { offset == -2 }
 
   /// - Complexity: A few nanoseconds for a stored property, microseconds for any other.
   @inlinable @inline(__always)

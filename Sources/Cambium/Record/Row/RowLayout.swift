@@ -195,7 +195,9 @@ extension RowLayoutBuilder {
     }
     for index in record.indexes {
       for part in index.parts {
-        guard let place = indexByNumber[part.field], record.fields[place].type.canBeKey else {
+        guard let place = indexByNumber[part.field],
+          record.fields[place].type.keyType(part.expansion) != nil
+        else {
           throw refusal(nil, "the index \(index.name) has a part that cannot be in a key")
         }
       }

@@ -95,6 +95,17 @@ extension StoredScalar {
     return true
   }
 
+  /// Appends a value to a key, of which a row has these bytes.
+  ///
+  /// - Returns: False if they are no such value.
+  static func append(
+    rowBytes: RawSpan, to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) -> Bool {
+    guard let value = Self(rowBytes: rowBytes) else { return false }
+    try value.append(to: key, as: column, of: layout)
+    return true
+  }
+
   /// Reads the next part of a key.
   static func fieldValue(
     from key: inout KeyReader, as form: KeyForm

@@ -7,6 +7,8 @@ final class Entities: Sendable {
   let schema: Schema
   /// In the order of the schema.
   let all: [Entity]
+  /// The checked references; nil if there are none.
+  let relations: RelationMap?
   private let byType: [ObjectIdentifier: Entity]
   private let byName: [String: Entity]
   private let byNumber: [UInt32: Entity]
@@ -45,27 +47,28 @@ final class Entities: Sendable {
       let checked = model?.records.first { $0.schema.name == record.name }
       let entity: Entity
       if let checked {
-        entity = try Self.open(checked.type, checked, layout, names, places)
+        entity = try Self.open(checked.type, checked, layout, all.count, names, places)
         byType[ObjectIdentifier(checked.type)] = entity
       } else {
-        entity = try Entity(layout, nil, names: names, places: places)
+        entity = try Entity(layout, nil, at: all.count, names: names, places: places)
       }
       all.append(entity)
       byName[record.name] = entity
       byNumber[record.number] = entity
     }
     self.all = all
+    relations = RelationMap(schema, all)
     self.byType = byType
     self.byName = byName
     self.byNumber = byNumber
   }
 
   private static func open<Subject: Record>(
-    _ type: Subject.Type, _ checked: CheckedRecord, _ layout: RowLayout, _ names: TreeNames,
-    _ places: TreePlaces?
+    _ type: Subject.Type, _ checked: CheckedRecord, _ layout: RowLayout, _ place: Int,
+    _ names: TreeNames, _ places: TreePlaces?
   ) throws(StoreError) -> Entity {
     try RecordType<Subject>(
-      checked, layout, names: names, places: places, runsHooks: places == nil)
+      checked, layout, at: place, names: names, places: places, runsHooks: places == nil)
   }
 
   /// Returns the entity that a Swift type stands for.

@@ -29,6 +29,8 @@ struct TreePlaces: Hashable, Sendable {
 class Entity: @unchecked Sendable {
   final let layout: RowLayout
   final let rows: TreeSlot
+  /// Its place among the records of the schema.
+  final let place: Int
   /// In step with the schema's indexes.
   final let indexes: [IndexTree]
   /// The trees of blobs; nil if no field is external.
@@ -48,17 +50,20 @@ class Entity: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - checked: What the model says of it; nil where there is no model.
+  ///   - place: Its place among the records of the schema.
   ///   - places: Where the trees are, if not where they are in a store that is whole.
   /// - Throws: `.invalidDescription`, `.invalidValue` where the schema contradicts itself.
   init(
-    _ layout: RowLayout, _ checked: CheckedRecord?, names: TreeNames, places: TreePlaces?
+    _ layout: RowLayout, _ checked: CheckedRecord?, at place: Int, names: TreeNames,
+    places: TreePlaces?
   ) throws(StoreError) {
     self.layout = layout
+    self.place = place
     let number = layout.record.number
     let name = Self.name(ofRows: number)
-    let place = places?.rows[number] ?? name
-    rows = try names.slot(of: place)
-    countsBlobs = place == name
+    let tree = places?.rows[number] ?? name
+    rows = try names.slot(of: tree)
+    countsBlobs = tree == name
     blobs = layout.external.isEmpty ? nil : try BlobTrees(names)
     defaults = checked?.defaults(in: layout) ?? [:]
     var indexes: [IndexTree] = []

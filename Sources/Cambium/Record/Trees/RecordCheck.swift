@@ -1,7 +1,7 @@
 /// Compares every record with the rules for rows and keys, and every index with its records.
 ///
-/// Every record's entry is looked up in each index, and the entries of the index are counted one by one. Entries of
-/// two records differ, so an index with the entries of all records and no more entries than that has nothing else.
+/// Every record's entries are looked up in each index, and the entries of the index are counted one by one. All entries
+/// of records differ, so an index with the entries of all records and no more entries than that has nothing else.
 ///
 /// - Complexity: reads everything, with a lookup for each index entry. Memory for a few entries.
 struct RecordCheck {
@@ -115,7 +115,7 @@ extension RecordCheck {
         reason: "\(counted) entries are counted, and there are \(found)"))
   }
 
-  /// Reads every column of a record, and looks for its entry in every index.
+  /// Reads every column of a record, and looks for its entries in every index.
   private mutating func checkRow(
     _ primaryKey: RawSpan, _ row: RawSpan, of record: Entity, _ entryCounts: inout [Int]
   ) throws(StoreError) {

@@ -22,12 +22,13 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
   private let validations: [(text: String, holds: @Sendable (Subject) -> Bool)]
 
   /// - Parameters:
+  ///   - place: Its place among the records of the schema.
   ///   - places: Where the trees are, if not where they are in a store that is whole.
   ///   - runsHooks: True if the type's own hooks are called.
   /// - Throws: `.invalidDescription` where the description and the type differ.
   init(
-    _ checked: CheckedRecord, _ layout: RowLayout, names: TreeNames, places: TreePlaces? = nil,
-    runsHooks: Bool = true
+    _ checked: CheckedRecord, _ layout: RowLayout, at place: Int, names: TreeNames,
+    places: TreePlaces? = nil, runsHooks: Bool = true
   ) throws(StoreError) {
     plan = try RecordPlan(checked, layout: layout)
     let hooks = runsHooks ? Subject.hooks : RecordHooks(afterLoad: nil, writing: nil)
@@ -44,7 +45,7 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
     #else
       isChecked = !rules.isEmpty || !validations.isEmpty
     #endif
-    try super.init(layout, checked, names: names, places: places)
+    try super.init(layout, checked, at: place, names: names, places: places)
   }
 
   @usableFromInline override var hasDeletionHook: Bool { hooks.beforeDelete != nil }

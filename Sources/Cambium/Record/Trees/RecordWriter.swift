@@ -1,9 +1,8 @@
 /// Changes the records of one transaction, and keeps their indexes in step.
 ///
-/// Every record that is written or deleted passes through it: here, others that depend on the record
-/// will be found.
+/// Every record that is written or deleted passes through it: here, others that depend on the record are found.
 ///
-///     all that can refuse: unique indexes ─▶ index entries ─▶ row
+///     all that can refuse: unique indexes ─▶ references ─▶ index entries ─▶ row
 ///
 /// What reads comes before what writes. If a write fails in the middle nevertheless, for want of room or
 /// because of damage, the transaction can only be rolled back: committing throws the same error again.
@@ -29,6 +28,8 @@ final class RecordWriter {
   private(set) var history: ChangedRecords?
   /// Takes down which records are changed, if somebody observes them.
   private let notes: KeyNotes?
+  /// What has to hold of references when the transaction commits; nil if none is checked.
+  private(set) lazy var keeper = entities.relations.map { RelationKeeper($0, .transaction(trees)) }
 
   private var newKey: KeyEncoder { buffers.newEntry }
   private var oldKey: KeyEncoder { buffers.oldEntry }
@@ -72,8 +73,7 @@ extension RecordWriter {
   /// - Complexity: a change in memory; with indexes, or a presence other than `.any`, a lookup, and for each
   ///   index that the record changes a lookup and two changes.
   /// - Throws: `.duplicateKey`, `.noSuchRecord`, `.uniqueConflict`, `.invalidValue`: then
-  ///   nothing has changed. `.corrupt`, `.full`, `.io`: then the transaction is over, if others that are in the
-  ///   way were deleted already.
+  ///   nothing has changed. `.corrupt`, `.full`, `.io`.
   func write(
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob] = [], of record: Entity,
     presence: Presence, onConflict policy: ConflictPolicy
@@ -84,22 +84,28 @@ extension RecordWriter {
       throw record.layout.rowTooLong(row, key: key)
     }
     notes?.note(key, in: record.rows)
-    if record.indexes.isEmpty, record.blobs == nil, presence == .any, !keepsOld {
+    let isChecked = entities.relations?.isChecked(record) ?? false
+    if record.indexes.isEmpty, record.blobs == nil, presence == .any, !keepsOld, !isChecked {
       return try change { writer throws(StoreError) in try writer.put(key, row, of: record) }
     }
     let isThere = try trees.copyValue(of: key, in: record.rows, to: &oldRow)
     try check(isThere, presence, key, of: record)
-    var others: [[UInt8]] = []
     if !record.indexes.isEmpty {
-      others = try conflicts(of: key, row, of: record, policy: policy)
+      let others = try conflicts(of: key, row, of: record, policy: policy)
+      if !others.isEmpty {
+        // This record may be among what is deleted with them.
+        return try atomically { writer throws(StoreError) in
+          try writer.clear(others, of: record)
+          try writer.write(key, row, waiting, of: record, presence: .any, onConflict: .refuse)
+        }
+      }
+    }
+    if isChecked {
+      let old = isThere ? oldRow : []
+      try keeper?.check(key, from: old.rawSpan, to: row, of: record)
     }
     let settled = try settled(key, row, waiting, over: isThere ? oldRow : [], of: record)
     try change { writer throws(StoreError) in
-      for other in others { _ = try writer.delete(other.rawSpan, of: record) }
-      // The deletion of others has read their rows there.
-      if !others.isEmpty {
-        _ = try writer.trees.copyValue(of: key, in: record.rows, to: &writer.oldRow)
-      }
       let old = isThere ? writer.oldRow : []
       writer.note(key, isThere ? old : nil, of: record)
       try writer.updateIndexes(of: record, key, from: old, to: row)
@@ -110,18 +116,31 @@ extension RecordWriter {
     }
   }
 
+  /// Deletes a record with all that its references demand, without hooks. False if there is none.
+  ///
+  /// - Throws: `.deleteDenied`: then nothing has changed. `.corrupt`, `.full`, `.io`.
+  func delete(_ key: RawSpan, of record: Entity) throws(StoreError) -> Bool {
+    hasRules(for: record)
+      ? try delete([key.array()], of: record) > 0 : try deleteRow(key, of: record)
+  }
+
+  /// True if the deletion of such a record may do more than delete it.
+  @usableFromInline
+  func hasRules(for record: Entity) -> Bool { entities.relations?.hasRules(for: record) ?? false }
+
   /// Deletes a record and its index entries. False if there is none.
   ///
   /// - Throws: `.corrupt`, `.full`, `.io`.
-  func delete(_ key: RawSpan, of record: Entity) throws(StoreError) -> Bool {
+  func deleteRow(_ key: RawSpan, of record: Entity) throws(StoreError) -> Bool {
     try checkUsable()
     notes?.note(key, in: record.rows)
-    if record.indexes.isEmpty, record.blobs == nil, !keepsOld {
+    if record.indexes.isEmpty, record.blobs == nil, !keepsOld, entities.relations == nil {
       return try change { writer throws(StoreError) in try writer.remove(key, in: record.rows) }
     }
     guard try trees.copyValue(of: key, in: record.rows, to: &oldRow) else { return false }
     note(key, oldRow, of: record)
     let old = oldRow
+    try keeper?.noteDeletion(key, old.rawSpan, of: record)
     try change { writer throws(StoreError) in
       try writer.updateIndexes(of: record, key, from: old, to: nil)
       _ = try writer.remove(key, in: record.rows)
@@ -136,7 +155,8 @@ extension RecordWriter {
   func deleteAll(of record: Entity) throws(StoreError) {
     try checkUsable()
     notes?.noteAll(in: record.rows)
-    if keepsOld { try noteAll(of: record) }
+    if keepsOld || keeper?.isBound(record) ?? false { try noteAll(of: record) }
+    keeper?.forgetKnown(record)
     if record.blobs != nil {
       try change { writer throws(StoreError) in
         writer.writeCount &+= 1
@@ -183,19 +203,32 @@ extension RecordWriter {
 // MARK: Indexes
 
 extension RecordWriter {
-  /// The primary keys of other records that have the same values as this one where they have to be unique.
+  /// Other records that have the same values as one where they have to be unique.
+  struct Conflicts {
+    /// The primary keys of those that have to go.
+    var others: [[UInt8]] = []
+    /// Those whose lists only have to do without an element, which then is in the list of this record.
+    var moves: [(key: [UInt8], link: Link, element: FieldValue)] = []
+
+    var isEmpty: Bool { others.isEmpty && moves.isEmpty }
+  }
+
+  /// Finds other records that have the same values as this one where they have to be unique.
   ///
   /// - Throws: `.uniqueConflict` if there are any and the policy is to refuse.
   func conflicts(
     of key: RawSpan, _ row: RawSpan, of record: Entity, policy: ConflictPolicy = .replaceOther
-  ) throws(StoreError) -> [[UInt8]] {
-    var others: [[UInt8]] = []
+  ) throws(StoreError) -> Conflicts {
+    var conflicts = Conflicts()
+    var known: Set<[UInt8]> = []
     let reader = try record.row(key: key, row: row)
     for index in record.indexes {
+      if index.layout.expanded != nil, !index.layout.canRefuse { continue }
+      let link = listLink(of: index, record)
       // Every entry is put together once before anything is written, so that what cannot be is refused.
       try index.layout.forEachEntry(of: reader, in: newKey) { entry, _, isSole throws(StoreError) in
         guard isSole, try trees.copyValue(of: entry, in: index.slot, to: &holder),
-          holder.rawSpan.compare(key) != 0, !others.contains(holder)
+          holder.rawSpan.compare(key) != 0, link != nil || known.insert(holder).inserted
         else { return }
         let other = holder
         if policy == .refuse {
@@ -203,10 +236,26 @@ extension RecordWriter {
             record: record.record.name, constraint: index.layout.schema.name,
             key: record.text(ofKey: other.rawSpan))
         }
-        others.append(other)
+        guard let link else { return conflicts.others.append(other) }
+        let layout = record.layout
+        var reader = KeyReader(entry, layout: layout, index: index.layout.place)
+        let element = try reader.value(index.layout.wholeParts.columns[0])
+        conflicts.moves.append((other, link, element))
       }
     }
-    return others
+    conflicts.moves.removeAll { known.contains($0.key) }
+    return conflicts
+  }
+
+  /// The checked references that an index keeps each element of, in one list at most.
+  private func listLink(of index: Entity.IndexTree, _ record: Entity) -> Link? {
+    let schema = index.layout.schema
+    guard schema.isUnique, schema.parts.count == 1, schema.parts[0].expansion == .elements else {
+      return nil
+    }
+    return entities.relations?.links(from: record).first {
+      $0.field.number == schema.parts[0].field
+    }
   }
 
   /// Replaces the index entries of a record's old row by those of its new one.
@@ -237,6 +286,10 @@ extension RecordWriter {
     let newRow = try record.row(key: key, row: new)
     let (oldKey, newKey) = (oldKey, newKey)
     for index in record.indexes {
+      if index.layout.expanded != nil {
+        try updateEntries(in: index, from: oldRow, to: newRow)
+        continue
+      }
       let oldValue = try index.layout.encode(oldRow, to: oldKey)
       let newValue = try index.layout.encode(newRow, to: newKey)
       if oldValue != nil, newValue != nil, oldKey.key.equals(newKey.key) { continue }
@@ -244,6 +297,34 @@ extension RecordWriter {
       if let newValue {
         try put(newKey.key, newValue == .primaryKey ? key : RawSpan(), in: index.slot)
       }
+    }
+  }
+}
+
+extension RecordWriter {
+  /// Replaces the entries of a record's old row by those of its new one, where there may be several: those that both have
+  /// stay untouched.
+  private func updateEntries(
+    in index: Entity.IndexTree, from old: RowReader, to new: RowReader
+  ) throws(StoreError) {
+    let layout = index.layout
+    if try layout.hasSameEntries(old, new) { return }
+    var found = SortedKeys(of: layout.schema.name)
+    try layout.forEachEntry(of: old, in: oldKey) { key, _, _ throws(StoreError) in
+      try found.add(key, keyLength: 0)
+    }
+    found.sort()
+    let oldKeys = found
+    var kept: Set<Int> = []
+    try layout.forEachEntry(of: new, in: newKey) { key, value, _ throws(StoreError) in
+      if let place = oldKeys.place(of: key) {
+        kept.insert(place)
+      } else {
+        try put(key, value, in: index.slot)
+      }
+    }
+    for place in 0..<oldKeys.count where !kept.contains(place) {
+      _ = try remove(oldKeys.whole(place), in: index.slot)
     }
   }
 }
@@ -276,6 +357,21 @@ extension RecordWriter {
     }
   }
 
+  /// The same for what throws nothing but errors of stores.
+  func atomically<Result>(
+    _ body: (RecordWriter) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let savepoint = try begin()
+    do throws(StoreError) {
+      let result = try body(self)
+      end(savepoint, rollingBack: false)
+      return result
+    } catch {
+      end(savepoint, rollingBack: true)
+      throw error
+    }
+  }
+
   /// Runs `body`, and undoes what it did if it throws.
   func savepoint<Result: ~Copyable>(_ body: () throws -> Result) throws -> Result {
     let savepoint = try begin()
@@ -294,13 +390,15 @@ extension RecordWriter {
   private struct Savepoint {
     let changeCount: Int?
     let historyCount: Int?
+    let references: RelationKeeper.State?
   }
 
   private func begin() throws(StoreError) -> Savepoint {
     try checkUsable()
     trees.makeSavepoint()
     depth += 1
-    return Savepoint(changeCount: changes?.count, historyCount: history?.count)
+    return Savepoint(
+      changeCount: changes?.count, historyCount: history?.count, references: keeper?.state)
   }
 
   private func end(_ savepoint: Savepoint, rollingBack: Bool) {
@@ -309,6 +407,7 @@ extension RecordWriter {
     guard rollingBack else { return }
     if let count = savepoint.changeCount { changes?.truncate(to: count) } else { changes = nil }
     if let count = savepoint.historyCount { history?.truncate(to: count) }
+    if let state = savepoint.references { keeper?.goBack(to: state) }
     if failureDepth > depth { failure = nil }
   }
 }
@@ -351,13 +450,14 @@ extension RecordWriter {
   ///
   /// - Throws: as `delete(_:of:)`, and what the hook throws: then nothing has changed.
   func deleteWithHook(_ key: [UInt8], of entity: Entity) throws -> Bool {
-    guard entity.hasDeletionHook else { return try delete(key.rawSpan, of: entity) }
+    if hasRules(for: entity) { return try deleteWithHooks([key], of: entity) > 0 }
+    guard entity.hasDeletionHook else { return try deleteRow(key.rawSpan, of: entity) }
     var row: [UInt8] = []
     guard try trees.copyValue(of: key.rawSpan, in: entity.rows, to: &row) else { return false }
     return try run {
       try entity.willDelete(key: key.rawSpan, row: row.rawSpan, in: self)
     } before: {
-      _ = try delete(key.rawSpan, of: entity)
+      _ = try deleteRow(key.rawSpan, of: entity)
       return true
     }
   }
@@ -367,6 +467,10 @@ extension RecordWriter {
   /// - Complexity: as `deleteAll`; linear in the records with a hook.
   /// - Throws: as `deleteAll`, and what a hook throws: then nothing has changed.
   func deleteAllWithHooks(of entity: Entity) throws {
+    if try mayLeaveSomething(deletingAll: entity) {
+      _ = try deleteWithHooks(try keys(of: entity), of: entity)
+      return
+    }
     guard entity.hasDeletionHook else { return try deleteAll(of: entity) }
     try savepoint {
       let cursor = try TreeAccess.transaction(trees).cursor(in: entity.rows)
@@ -380,7 +484,12 @@ extension RecordWriter {
         }
         left -= 1
       }
-      try deleteAll(of: entity)
+      // A hook may have added what leads to one of them.
+      if try mayLeaveSomething(deletingAll: entity) {
+        _ = try delete(try keys(of: entity), of: entity)
+      } else {
+        try deleteAll(of: entity)
+      }
     }
   }
 }
@@ -404,7 +513,11 @@ extension RecordWriter {
 
   private func noteAll(of record: Entity) throws(StoreError) {
     let cursor = try TreeAccess.transaction(trees).cursor(in: record.rows)
-    while try cursor.advance() { note(cursor.key, try cursor.value().array(), of: record) }
+    while try cursor.advance() {
+      let (key, row) = (cursor.key.array(), try cursor.value().array())
+      note(key.rawSpan, row, of: record)
+      try keeper?.noteDeletion(key.rawSpan, row.rawSpan, of: record)
+    }
   }
 }
 

@@ -34,6 +34,8 @@ struct DescribedField: Sendable {
   let migrationDefault: FieldValue?
   /// Its own last name in the version before.
   var renamingID: String?
+  /// What makes it a reference.
+  var reference: DescribedReference?
 }
 
 /// A property that is not stored, and the composite in whose struct it is.
@@ -56,10 +58,16 @@ struct DescribedRecord: Sendable {
   private(set) var indexes: [RecordDescription.Index] = []
   private(set) var transients: [DescribedTransient] = []
   private(set) var validations: [RecordDescription.Validation] = []
+  private(set) var declaredInverses: [InverseDeclaration] = []
+  /// The inverses whose references were found.
+  var inverses: [DescribedInverse] = []
 
-  /// - Parameter name: What it is stored as if it does not say otherwise.
+  /// - Parameters:
+  ///   - name: What it is stored as if it does not say otherwise.
+  ///   - destinations: The records that its references may lead to.
   init(
-    _ description: RecordDescription, of type: (any Record.Type)?, name: String
+    _ description: RecordDescription, of type: (any Record.Type)?, name: String,
+    among destinations: Destinations
   ) throws(DescriptionFault) {
     self.name = name
     self.type = type
@@ -69,10 +77,11 @@ struct DescribedRecord: Sendable {
       switch element.kind {
       case .field(let field):
         do throws(DescriptionFault) {
-          try add(field, to: nil)
+          try add(field, to: nil, destinations)
         } catch { throw error.of(field.name) }
         if field.isPrimaryKey { flagged.append(.ascending(field.name)) }
       case .transient(let transient): try add(transient, to: nil)
+      case .inverse(let inverse): declaredInverses.append(inverse)
       default: try add(element.kind, &statements)
       }
     }
@@ -113,17 +122,17 @@ extension DescribedRecord {
     case .modifier(let text):
       guard modifier == nil else { throw DescriptionFault("it has two modifiers") }
       modifier = text.text
-    case .field, .transient: break
+    case .field, .transient, .inverse: break
     }
   }
 
-  private mutating func add(_ field: Field, to composite: String?)
-    throws(DescriptionFault)
-  {
+  private mutating func add(
+    _ field: Field, to composite: String?, _ destinations: Destinations
+  ) throws(DescriptionFault) {
     if let reason = field.name.faultAsName { throw DescriptionFault("its name \(reason)") }
     let name = (composite.map { $0 + "." } ?? "") + field.name
     try claim(field.property, in: composite, name)
-    let (type, codec) = try field.column()
+    let (type, codec) = try field.column(among: destinations)
     var rules: [CheckedRule] = []
     for rule in field.rules { rules.append(try CheckedRule(rule, for: type)) }
     let value = try field.defaultValue?.value(of: field, type, codec, rules)
@@ -133,26 +142,30 @@ extension DescribedRecord {
         name: name, composite: composite, property: field.property, type: type,
         isOptional: field.isOptional, modifier: field.modifier, codec: codec, rules: rules,
         defaultValue: value ?? nil, migrationDefault: migration ?? nil,
-        renamingID: field.migrationInfo?.renamingID))
+        renamingID: field.migrationInfo?.renamingID,
+        reference: field.reference(in: destinations.version)))
     if field.isUnique || field.isIndexed {
+      // Of an array, its elements are.
+      let isArray = if case .array = type { true } else { false }
       indexes.append(
         RecordDescription.Index(
-          fields: [.ascending(name)], name: nil, isUnique: field.isUnique, condition: nil))
+          fields: [isArray ? .elements(name) : .ascending(name)], name: nil,
+          isUnique: field.isUnique, condition: nil))
     }
     if composite != nil, field.isPrimaryKey {
       throw DescriptionFault("a part of a composite is in no primary key", field: name)
     }
-    if case .composite(let parts) = field.type.kind { try add(parts, to: name) }
+    if case .composite(let parts) = field.type.kind { try add(parts, to: name, destinations) }
   }
 
   private mutating func add(
-    _ parts: RecordDescription, to composite: String
+    _ parts: RecordDescription, to composite: String, _ destinations: Destinations
   ) throws(DescriptionFault) {
     for element in parts.elements {
       switch element.kind {
       case .field(let field):
         do throws(DescriptionFault) {
-          try add(field, to: composite)
+          try add(field, to: composite, destinations)
         } catch { throw error.of(composite + "." + field.name) }
       case .transient(let transient): try add(transient, to: composite)
       default:
@@ -193,20 +206,36 @@ extension DescribedRecord {
   }
 }
 
+extension Field {
+  fileprivate func reference(in version: Int) -> DescribedReference? {
+    guard case .reference(let reference) = type.kind else { return nil }
+    return DescribedReference(
+      destination: reference.destination.name(in: version), deleteRule: reference.deleteRule,
+      bounds: reference.bounds, isChecked: reference.isChecked)
+  }
+}
+
 extension DescribedRecord {
-  /// The record as if there had been no version before.
+  /// The record as if there were no others, and had been no version before.
   var alone: DescribedRecord {
     var copy = self
     copy.renamingID = nil
-    for index in fields.indices { copy.fields[index].renamingID = nil }
+    copy.declaredInverses = []
+    for index in fields.indices {
+      copy.fields[index].renamingID = nil
+      copy.fields[index].reference = nil
+    }
     return copy
   }
+
+  /// Makes the reference at a place one that may lead nowhere.
+  mutating func uncheck(_ field: Int) { fields[field].reference?.isChecked = false }
 }
 
 /// All records of one version as described, and what each was in the version before.
 struct DescribedVersion: Sendable {
   let version: Int
-  let records: [DescribedRecord]
+  var records: [DescribedRecord]
   /// By the records' names.
   private(set) var lineages: [String: Lineage] = [:]
 
@@ -238,7 +267,7 @@ struct DescribedVersion: Sendable {
     records.first { $0.name == name }
   }
 
-  private func fault(_ record: String, _ field: String?, _ reason: String) -> StoreError {
+  func fault(_ record: String, _ field: String?, _ reason: String) -> StoreError {
     .invalidDescription(record: record, field: field, version: version, reason: reason)
   }
 }

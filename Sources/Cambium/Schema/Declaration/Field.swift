@@ -142,8 +142,10 @@ struct FieldDefault: Sendable {
 
 extension Field {
   /// The column's type, as it is stored, and the codec that it takes.
-  func column() throws(DescriptionFault) -> (ColumnType, (any FieldCodec)?) {
-    let (type, codec) = try type.column()
+  func column(
+    among destinations: Destinations
+  ) throws(DescriptionFault) -> (ColumnType, (any FieldCodec)?) {
+    let (type, codec) = try type.column(among: destinations)
     guard let options = storage.options else { return (type, codec) }
     guard let scalar = type.scalar, scalar == .binaryData || scalar == .string else {
       throw DescriptionFault("only binary data and strings are stored externally, not \(type)")

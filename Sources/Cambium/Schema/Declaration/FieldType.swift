@@ -11,6 +11,8 @@ public struct FieldType: Sendable {
     case transformable(any FieldCodec)
     case array(FieldType)
     case composite(RecordDescription)
+    /// The primary key of another record, or an array of such; the column's type is that key's.
+    case reference(ReferenceDeclaration)
     /// Nested so deep that looking at it could exhaust the stack: it is refused when it is checked.
     case tooDeep
   }
@@ -21,7 +23,7 @@ public struct FieldType: Sendable {
   init(kind: Kind) {
     let inner: Int
     switch kind {
-    case .scalar, .transformable, .tooDeep: inner = 0
+    case .scalar, .transformable, .reference, .tooDeep: inner = 0
     case .array(let element): inner = element.depth
     case .composite(let parts): inner = parts.elements.lazy.map(\.depth).max() ?? 0
     }
@@ -166,8 +168,11 @@ extension RecordStringEnum where Self: RawRepresentable, RawValue == String {
 
 extension FieldType {
   /// The column's type, and the codec that it takes.
-  func column() throws(DescriptionFault) -> (ColumnType, (any FieldCodec)?) {
+  func column(
+    among destinations: Destinations
+  ) throws(DescriptionFault) -> (ColumnType, (any FieldCodec)?) {
     switch kind {
+    case .reference(let reference): return (try destinations.column(of: reference), nil)
     case .scalar(let type): return (.scalar(type), nil)
     case .transformable(let codec): return (.transformable(codec: codec.identifier), codec)
     case .composite: return (.composite, nil)

@@ -31,9 +31,10 @@ struct Numbering {
         throw fault(SchemaFault(record: record.name, field: error.field, reason: error.reason))
       }
     }
-    let schema = Schema(
+    var schema = Schema(
       version: UInt32(described.version), label: label,
       records: records.sortedRarely { $0.number < $1.number }, nextNumber: nextNumber)
+    numberRelations(in: &schema)
     do throws(SchemaFault) {
       try schema.validate()
     } catch { throw fault(error) }
@@ -86,14 +87,72 @@ extension Numbering {
       FieldSchema(
         number: numbers[field.name] ?? 0, name: field.name, type: field.type,
         isOptional: field.isOptional, composite: field.composite.flatMap { numbers[$0] },
-        modifier: field.modifier)
+        modifier: field.modifier,
+        reference: field.reference.map { reference in
+          ReferenceSchema(
+            record: 0, destination: reference.destination, isChecked: reference.isChecked,
+            deleteRule: reference.deleteRule == .noAction ? .nullify : reference.deleteRule,
+            bounds: reference.bounds)
+        })
     }
     var schema = RecordSchema(
       number: number, name: record.name, fields: fields.sortedRarely { $0.number < $1.number },
       primaryKey: try record.primaryKey.parts(numbers, "the primary key"), indexes: [],
       modifier: record.modifier, nextField: nextField)
     schema.indexes = try indexes(of: record, schema, numbers, old)
+    addMadeIndexes(to: &schema, old)
+    addInverses(of: record, to: &schema, old)
     return schema
+  }
+
+  /// Adds the way back of each checked reference that has none.
+  private mutating func addMadeIndexes(to schema: inout RecordSchema, _ old: RecordSchema?) {
+    let bare = schema
+    for field in bare.fields.sortedRarely(by: { $0.name.precedes($1.name) })
+    where field.reference?.isChecked == true && bare.wayBack(of: field) == nil {
+      var index = bare.madeIndex(of: field, number: 0)
+      let shape = bare.shape(of: index)
+      let kept = old?.indexes.first { old?.shape(of: $0) == shape }
+      index.number = kept?.number ?? takeNumber()
+      schema.indexes.append(index)
+    }
+    schema.indexes = schema.indexes.sortedRarely { $0.number < $1.number }
+  }
+
+  /// Adds the inverses of a record, whose references have their numbers later.
+  private func addInverses(
+    of record: DescribedRecord, to schema: inout RecordSchema, _ old: RecordSchema?
+  ) {
+    for inverse in record.inverses.sortedRarely(by: { $0.name.precedes($1.name) }) {
+      let same =
+        inverse.renamingID.flatMap { old?.inverse(named: $0) } ?? old?.inverse(named: inverse.name)
+      if same == nil { schema.nextField += 1 }
+      schema.inverses.append(
+        InverseSchema(
+          number: same?.number ?? schema.nextField - 1, name: inverse.name, record: 0, field: 0,
+          related: inverse.related, reference: inverse.reference, deleteRule: inverse.deleteRule,
+          bounds: inverse.bounds))
+    }
+    schema.inverses = schema.inverses.sortedRarely { $0.number < $1.number }
+  }
+
+  /// Gives references and inverses the numbers of the records and fields that they name.
+  private func numberRelations(in schema: inout Schema) {
+    let named = schema
+    for record in schema.records.indices {
+      for field in schema.records[record].fields.indices {
+        let name = schema.records[record].fields[field].reference?.destination
+        schema.records[record].fields[field].reference?.record =
+          name.flatMap { named.record(named: $0)?.number } ?? 0
+      }
+      for index in schema.records[record].inverses.indices {
+        let inverse = schema.records[record].inverses[index]
+        let related = named.record(named: inverse.related)
+        schema.records[record].inverses[index].record = related?.number ?? 0
+        schema.records[record].inverses[index].field =
+          related?.field(named: inverse.reference)?.number ?? 0
+      }
+    }
   }
 
   /// An index that is the same as one before, but for its name, keeps its number and so its tree.
@@ -202,7 +261,7 @@ extension [KeyField] {
       parts.append(
         KeyPart(
           field: number, isDescending: field.isDescending,
-          isCaseInsensitive: field.isCaseInsensitive))
+          isCaseInsensitive: field.isCaseInsensitive, expansion: field.expansion))
     }
     return parts
   }

@@ -23,6 +23,7 @@ public struct RecordDescription: Sendable {
       case transient(Transient)
       case validation(Validation)
       case modifier(RecordModifier)
+      case inverse(InverseDeclaration)
     }
   }
 }
@@ -59,7 +60,7 @@ extension RecordDescription {
       RecordDescription(elements)
     }
 
-    private static func one(_ kind: Element.Kind) -> [Element] { [Element(kind: kind)] }
+    static func one(_ kind: Element.Kind) -> [Element] { [Element(kind: kind)] }
   }
 }
 
@@ -104,15 +105,20 @@ public struct KeyField: Hashable, Sendable, ExpressibleByStringLiteral {
   let name: String
   let isDescending: Bool
   let isCaseInsensitive: Bool
+  let expansion: KeyPart.Expansion
 
   public init(stringLiteral name: String) {
     self.init(name: name, isDescending: false, isCaseInsensitive: false)
   }
 
-  init(name: String, isDescending: Bool, isCaseInsensitive: Bool) {
+  init(
+    name: String, isDescending: Bool, isCaseInsensitive: Bool,
+    expansion: KeyPart.Expansion = .none
+  ) {
     self.name = name
     self.isDescending = isDescending
     self.isCaseInsensitive = isCaseInsensitive
+    self.expansion = expansion
   }
 
   /// Sorts from the lowest value to the highest, as a name alone does.
@@ -129,14 +135,39 @@ public struct KeyField: Hashable, Sendable, ExpressibleByStringLiteral {
   public static func caseInsensitive(_ name: String, descending: Bool = false) -> KeyField {
     KeyField(name: name, isDescending: descending, isCaseInsensitive: true)
   }
+
+  /// Indexes each different element of an array, to find records whose array contains a value. At most one part of an
+  /// index is of elements or words, and a primary key has none.
+  ///
+  /// A record has an entry for each different element; one whose array is empty or null is not in the index. In a
+  /// `Unique`, no two records may have the same element.
+  ///
+  /// ```swift
+  /// Index(.elements("labels"), "date")
+  /// ```
+  public static func elements(_ name: String) -> KeyField {
+    KeyField(name: name, isDescending: false, isCaseInsensitive: false, expansion: .elements)
+  }
+
+  /// Indexes each different word of a string, to find records by words of their text. At most one part of an index is
+  /// of elements or words; a primary key and a `Unique` have no words.
+  ///
+  /// A record has an entry for each different word; one without words is not in the index.
+  public static func words(_ name: String) -> KeyField {
+    KeyField(name: name, isDescending: false, isCaseInsensitive: false, expansion: .words)
+  }
 }
 
 extension [KeyField] {
   /// The name of an index of these fields that was given none.
   var text: String {
     map { field in
-      field.name + (field.isCaseInsensitive ? " without case" : "")
-        + (field.isDescending ? " descending" : "")
+      switch field.expansion {
+      case .none:
+        field.name + (field.isCaseInsensitive ? " without case" : "")
+          + (field.isDescending ? " descending" : "")
+      case .elements, .words: "\(field.expansion)(\(field.name))"
+      }
     }.joined(separator: ", ")
   }
 }
@@ -192,6 +223,11 @@ extension RecordDescription {
   }
 
   /// An index: helps to find and sort records by its fields, and costs space and time at each write.
+  ///
+  /// ```swift
+  /// Index("city", .descending("balance"))
+  /// Index(.elements("labels"), "date")    // of an array: to find the records that contain a value
+  /// ```
   public struct Index: Sendable {
     let fields: [KeyField]
     let name: String?

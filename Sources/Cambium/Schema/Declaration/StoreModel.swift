@@ -146,8 +146,9 @@ extension StoreModel {
     var versions: [(described: DescribedVersion, schema: Schema)] = []
     for version in 1...version {
       let last = versions.last
-      let described = try DescribedVersion(
+      var described = try DescribedVersion(
         version: version, records: try describedRecords(in: version), after: last?.described)
+      try described.findInverses(isNewest: version == self.version)
       var numbering = Numbering(described, after: last?.schema)
       let schema = try numbering.schema(label: version == self.version ? label : nil)
       versions.append((described, schema))
@@ -156,22 +157,28 @@ extension StoreModel {
   }
 
   private func describedRecords(in version: Int) throws(StoreError) -> [DescribedRecord] {
-    var described: [DescribedRecord] = []
+    var all: [(description: RecordDescription, type: (any Record.Type)?, name: String)] = []
     for type in records {
-      let name = RecordDescription.name(of: type)
-      let description = type.recordDescription(for: version)
-      if description.elements.isEmpty { continue }
-      described.append(try Self.describe(description, type, name, version))
+      all.append((type.recordDescription(for: version), type, RecordDescription.name(of: type)))
     }
     for record in removed {
       let description = record.description(version)
-      if description.elements.isEmpty { continue }
-      guard version < self.version || isUntyped else {
+      guard version < self.version || isUntyped || description.elements.isEmpty else {
         throw .invalidDescription(
           record: record.name, field: nil, version: version,
           reason: "it was removed, so its description for the current version is empty")
       }
-      described.append(try Self.describe(description, nil, record.name, version))
+      all.append((description, nil, record.name))
+    }
+    all.removeAll { $0.description.elements.isEmpty }
+    let destinations = Destinations(
+      version: version,
+      Dictionary(
+        all.map { ($0.description.statedName ?? $0.name, $0.description) },
+        uniquingKeysWith: { first, _ in first }))
+    var described: [DescribedRecord] = []
+    for (description, type, name) in all {
+      described.append(try Self.describe(description, type, name, among: destinations))
     }
     return described
   }
@@ -180,13 +187,14 @@ extension StoreModel {
   ///
   /// - Throws: `.invalidDescription`.
   static func describe(
-    _ description: RecordDescription, _ type: (any Record.Type)?, _ name: String, _ version: Int
+    _ description: RecordDescription, _ type: (any Record.Type)?, _ name: String,
+    among destinations: Destinations
   ) throws(StoreError) -> DescribedRecord {
     do throws(DescriptionFault) {
-      return try DescribedRecord(description, of: type, name: name)
+      return try DescribedRecord(description, of: type, name: name, among: destinations)
     } catch {
       throw .invalidDescription(
-        record: name, field: error.field, version: version, reason: error.reason)
+        record: name, field: error.field, version: destinations.version, reason: error.reason)
     }
   }
 
@@ -217,17 +225,19 @@ extension Schema {
     for type in types {
       let described = try StoreModel.describe(
         type.recordDescription(for: version), type, RecordDescription.name(of: type),
-        version
-      ).alone
-      let alone = try DescribedVersion(version: version, records: [described], after: nil)
+        among: Destinations(self))
+      let alone = try DescribedVersion(version: version, records: [described.alone], after: nil)
       var numbering = Numbering(alone, after: nil)
-      let schema = try numbering.schema(label: nil)
+      var schema = try numbering.schema(label: nil)
       guard let record = self.record(named: described.name) else {
         throw .invalidDescription(
           record: described.name, field: nil, version: version,
           reason: "the type \(type) stands for it, but the version has no such record")
       }
-      let own = Schema(version: storedVersion, label: nil, records: [record])
+      schema.records[0].addReferences(of: described, as: record)
+      let own = Schema(
+        version: storedVersion, label: nil, records: [record.withoutMadeIndexes])
+      schema.records[0] = schema.records[0].withoutMadeIndexes
       let differences = own.differences(to: schema)
       guard differences.isEmpty, let checked = described.checked(record) else {
         throw .invalidDescription(
@@ -247,9 +257,12 @@ extension RecordDescription {
 
   /// Returns the stored name of a type's records in a version.
   static func name(of type: any Record.Type, in version: Int) -> String {
-    for element in type.recordDescription(for: version).elements {
-      if case .name(let name) = element.kind { return name.name }
-    }
-    return name(of: type)
+    type.recordDescription(for: version).statedName ?? name(of: type)
+  }
+
+  /// The name that it states for its records.
+  fileprivate var statedName: String? {
+    for case .name(let name) in elements.lazy.map(\.kind) { return name.name }
+    return nil
   }
 }

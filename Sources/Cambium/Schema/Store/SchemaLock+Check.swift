@@ -144,6 +144,22 @@ extension LockedRecord {
       else { continue }
       changes.append((.changed(.storage, old.lockText, new.lockText), field.name))
     }
+    for field in schema.fields {
+      guard let old = field.reference, let new = other.schema.field(named: field.name)?.reference
+      else { continue }
+      changes.append((.changed(.deleteRule, "\(old.deleteRule)", "\(new.deleteRule)"), field.name))
+      let bounds = (old.bounds.map { "\($0)" }, new.bounds.map { "\($0)" })
+      changes.append((.changed(.bounds, bounds.0, bounds.1), field.name))
+    }
+    let inverses = Set((schema.inverses + other.schema.inverses).map(\.name))
+    for name in inverses.sortedRarely(by: { $0.precedes($1) }) {
+      let (old, new) = (schema.inverse(named: name), other.schema.inverse(named: name))
+      changes.append((.changed(.inverse, old?.lockText, new?.lockText), name))
+      changes.append(
+        (
+          .changed(.renamingID, fields[name]?.renamingID, other.fields[name]?.renamingID), name
+        ))
+    }
     for text in validations where !other.validations.contains(text) {
       changes.append((.ruleRemoved(text), nil))
     }
@@ -180,13 +196,15 @@ extension LockedVersion {
       if let locked, let now, locked.isDescribed(as: now) { continue }
       text += "\n  // \(name)\n"
       if let now, isNewest {
-        text += "  if version <= \(number) {\n" + (locked?.swiftStatements(by: "    ") ?? "")
-        text += "  } else {\n" + now.swiftStatements(by: "    ") + "  }\n"
+        text +=
+          "  if version <= \(number) {\n" + (locked?.swiftStatements(by: "    ", in: schema) ?? "")
+        text += "  } else {\n" + now.swiftStatements(by: "    ", in: other.schema) + "  }\n"
       } else if isNewest {
         text +=
-          "  if version <= \(number) {\n" + (locked?.swiftStatements(by: "    ") ?? "") + "  }\n"
+          "  if version <= \(number) {\n" + (locked?.swiftStatements(by: "    ", in: schema) ?? "")
+          + "  }\n"
       } else {
-        text += locked?.swiftStatements(by: "  ") ?? "  // not in version \(number)\n"
+        text += locked?.swiftStatements(by: "  ", in: schema) ?? "  // not in version \(number)\n"
       }
     }
     return text

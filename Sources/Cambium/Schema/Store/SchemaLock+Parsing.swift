@@ -120,12 +120,14 @@ extension LockParser {
       record.schema.indexes.append(try index(&line, of: record.schema, isUnique: false))
     } else if line.take("unique") {
       record.schema.indexes.append(try index(&line, of: record.schema, isUnique: true))
+    } else if line.take("inverse") {
+      try takeInverse(&line, &record)
     } else if line.take("validation") {
       record.validations.append(try line.text("a sentence"))
     } else {
       throw line.fault(
-        "fingerprint, renamed, modifier, field, key, index, unique, validation, record or version was"
-          + " expected")
+        "fingerprint, renamed, modifier, field, key, index, unique, inverse, validation, record or version"
+          + " was expected")
     }
   }
 
@@ -143,9 +145,12 @@ extension LockParser {
         throw line.fault("it is a part of \(name[..<dot]), which is no composite before it")
       }
     }
+    let type = try type(&line)
+    let reference = line.take("to") ? try self.reference(&line, type) : nil
     var field = FieldSchema(
-      number: record.schema.nextField, name: name, type: try type(&line),
-      isOptional: line.take("optional"), composite: composite?.number, modifier: nil)
+      number: record.schema.nextField, name: name, type: type,
+      isOptional: line.take("optional"), composite: composite?.number, modifier: nil,
+      reference: reference)
     if line.take("modifier") { field.modifier = try line.text("a modifier") }
     record.schema.fields.append(field)
     record.schema.nextField += 1
@@ -154,6 +159,58 @@ extension LockParser {
     if line.take("migrated") { locked.migrationDefault = try line.text("a value") }
     if line.take("renamed") { locked.renamingID = try line.text("a name") }
     if locked != LockedField() { record.fields[name] = locked }
+  }
+
+  private static func reference(
+    _ line: inout LockLine, _ type: ColumnType
+  ) throws(SchemaLockError) -> ReferenceSchema {
+    let destination = try line.text("a record's name")
+    let rule: DeleteRule =
+      line.take("cascade") ? .cascade : line.take("deny") ? .deny : .nullify
+    return ReferenceSchema(
+      record: 0, destination: destination, isChecked: !line.take("unchecked"), deleteRule: rule,
+      bounds: try bounds(&line))
+  }
+
+  private static func takeInverse(
+    _ line: inout LockLine, _ record: inout LockedRecord
+  ) throws(SchemaLockError) {
+    let name = try line.text("the name of an inverse")
+    if let last = record.schema.inverses.last, !last.name.precedes(name) {
+      throw line.fault("inverses are there once, in the order of their names")
+    }
+    guard line.take("of") else { throw line.fault("an inverse is of a reference") }
+    let path = try line.text("a reference")
+    // No record has a dot in its name.
+    guard let dot = path.utf8.firstIndex(of: UInt8(ascii: ".")) else {
+      throw line.fault("a reference is a record and a field, with a dot between them")
+    }
+    let rule: DeleteRule =
+      line.take("cascade")
+      ? .cascade : line.take("deny") ? .deny : line.take("unchecked") ? .noAction : .nullify
+    record.schema.add(
+      InverseSchema(
+        number: 0, name: name, record: 0, field: 0, related: String(path[..<dot]),
+        reference: String(path[path.utf8.index(after: dot)...]), deleteRule: rule,
+        bounds: try bounds(&line)))
+    if line.take("renamed") {
+      record.fields[name] = LockedField(renamingID: try line.text("a name"))
+    }
+  }
+
+  /// Reads `count 1...3` or `count 1...`.
+  private static func bounds(
+    _ line: inout LockLine
+  ) throws(SchemaLockError) -> RelationBounds? {
+    guard line.take("count") else { return nil }
+    let range = try line.word("a range")
+    let ends = range.split(separator: "...", maxSplits: 1, omittingEmptySubsequences: false)
+    guard ends.count == 2, let least = Int(ends[0]), ends[1].isEmpty || Int(ends[1]) != nil else {
+      throw line.fault("a range is such as 0...10 or 1...")
+    }
+    let bounds = RelationBounds(least: least, most: Int(ends[1]))
+    if let reason = bounds.fault { throw line.fault(reason) }
+    return bounds
   }
 
   private static let scalars = Dictionary(
@@ -200,10 +257,14 @@ extension LockParser {
     var parts: [KeyPart] = []
     repeat {
       names.append(try line.text("a field's name"))
+      let expansion: KeyPart.Expansion =
+        line.take("elements") ? .elements : line.take("words") ? .words : .none
       let isCaseInsensitive = line.take("caseless")
       let isDescending = line.take("descending")
       parts.append(
-        KeyPart(field: 0, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive))
+        KeyPart(
+          field: 0, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive,
+          expansion: expansion))
     } while line.take(",")
     for (index, name) in names.enumerated() {
       guard let field = record.field(named: name) else {

@@ -33,12 +33,14 @@ extension LockedRecord {
     lines += schema.fields.map { line(of: $0) }
     lines.append("key " + schema.lockText(of: schema.primaryKey))
     lines += schema.indexes.map { schema.line(of: $0) }
+    lines += schema.inverses.map { line(of: $0) }
     lines += validations.map { "validation " + $0.quoted }
     return lines
   }
 
   private func line(of field: FieldSchema) -> String {
     var line = "field \(field.name.lockName) \(field.type.lockText)"
+    if let reference = field.reference { line += " to " + reference.lockText }
     if field.isOptional { line += " optional" }
     if let modifier = field.modifier { line += " modifier " + modifier.quoted }
     guard let locked = fields[field.name] else { return line }
@@ -46,6 +48,39 @@ extension LockedRecord {
     if let value = locked.migrationDefault { line += " migrated " + value.quoted }
     if let old = locked.renamingID { line += " renamed " + old.lockName }
     return line
+  }
+}
+
+extension LockedRecord {
+  private func line(of inverse: InverseSchema) -> String {
+    "inverse \(inverse.name.lockName) of \(inverse.lockText)"
+      + (fields[inverse.name]?.renamingID.map { " renamed " + $0.lockName } ?? "")
+  }
+}
+
+extension ReferenceSchema {
+  fileprivate var lockText: String {
+    destination.lockName + deleteRule.lockText + (isChecked ? "" : " unchecked")
+      + (bounds.map { " count \($0)" } ?? "")
+  }
+}
+
+extension InverseSchema {
+  /// The reference, the rule and the bounds.
+  var lockText: String {
+    "\(related).\(reference)".lockName + deleteRule.lockText
+      + (bounds.map { " count \($0)" } ?? "")
+  }
+}
+
+extension DeleteRule {
+  fileprivate var lockText: String {
+    switch self {
+    case .nullify: ""
+    case .cascade: " cascade"
+    case .deny: " deny"
+    case .noAction: " unchecked"
+    }
   }
 }
 
@@ -61,7 +96,8 @@ extension RecordSchema {
 
   fileprivate func lockText(of parts: [KeyPart]) -> String {
     keyFields(parts).map { part in
-      part.name.lockName + (part.isCaseInsensitive ? " caseless" : "")
+      part.name.lockName + (part.expansion == .none ? "" : " \(part.expansion)")
+        + (part.isCaseInsensitive ? " caseless" : "")
         + (part.isDescending ? " descending" : "")
     }.joined(separator: ", ")
   }

@@ -60,13 +60,15 @@ public struct LockedVersion: Hashable, Sendable {
 
 /// One record of a version in a lock: its schema as any store keeps it, and beside it what no store keeps.
 struct LockedRecord: Hashable, Sendable {
-  /// The fields are numbered in the order of their names, the indexes in that of their lines.
+  /// The fields are numbered in the order of their names, the indexes in that of their lines, and after the fields the
+  /// inverses in the order of their names. Without the indexes that references make; the numbers of other records and
+  /// their fields are 0.
   var schema: RecordSchema
   /// The fingerprint that the lock states, as 32 hexadecimal digits.
   var fingerprint: String
   /// The name that the version before has for it, as stated.
   var renamingID: String?
-  /// The parts of fields that only their descriptions have, by the fields' names; none for a field without any.
+  /// The parts of fields and inverses that only their descriptions have, by their names; none for one without any.
   var fields: [String: LockedField] = [:]
   /// The rules of records that are written, in words, in the order of their text.
   var validations: [String] = []
@@ -109,6 +111,9 @@ extension LockedRecord {
         migrationDefault: field.migrationDefault?.literal, renamingID: field.renamingID)
       if locked != LockedField() { fields[field.name] = locked }
     }
+    for inverse in described?.inverses ?? [] where inverse.renamingID != nil {
+      fields[inverse.name] = LockedField(renamingID: inverse.renamingID)
+    }
     let rules = (described?.fields ?? []).flatMap { field in
       field.rules.map { "\(field.name) \($0.text)" }
     }
@@ -123,19 +128,23 @@ extension RecordSchema {
     var record = RecordSchema(
       number: 1, name: name, fields: fields.sortedRarely { $0.name.precedes($1.name) },
       primaryKey: primaryKey,
-      indexes: indexes.map { index in (line(of: index), index) }
+      indexes: indexes.filter { !isMade($0) }.map { index in (line(of: index), index) }
         .sortedRarely { $0.0.precedes($1.0) }.map(\.1),
       modifier: modifier, nextField: UInt32(fields.count) + 1)
     let numbers = Dictionary(
       zip(record.fields.map(\.number), UInt32(1)...), uniquingKeysWith: { first, _ in first })
     func renumbered(_ part: KeyPart) -> KeyPart {
-      KeyPart(
-        field: numbers[part.field] ?? 0, isDescending: part.isDescending,
-        isCaseInsensitive: part.isCaseInsensitive)
+      var part = part
+      part.field = numbers[part.field] ?? 0
+      return part
     }
     for index in record.fields.indices {
       record.fields[index].number = UInt32(index) + 1
       record.fields[index].composite = record.fields[index].composite.flatMap { numbers[$0] }
+      record.fields[index].reference?.record = 0
+    }
+    for inverse in inverses.sortedRarely(by: { $0.name.precedes($1.name) }) {
+      record.add(inverse)
     }
     record.primaryKey = primaryKey.map(renumbered)
     for index in record.indexes.indices {
@@ -144,6 +153,15 @@ extension RecordSchema {
       record.indexes[index].condition = record.indexes[index].condition?.canonical
     }
     return record
+  }
+
+  /// Adds an inverse as a lock has it.
+  mutating func add(_ inverse: InverseSchema) {
+    var inverse = inverse
+    inverse.number = nextField
+    (inverse.record, inverse.field) = (0, 0)
+    inverses.append(inverse)
+    nextField += 1
   }
 }
 
@@ -159,7 +177,8 @@ extension RecordSchema {
   case notLocked(versions: [Int], path: String)
   /// The lock has a version that the model does not have.
   case newer(version: Int, model: Int)
-  /// The lock differs in a part on which no store depends: a label, or a validation.
+  /// The lock differs in a part on which no store depends: a label, a validation, or a rule or the other end of a
+  /// reference.
   case outdated(version: Int, differences: [SchemaDifference], path: String)
   /// The file cannot be read or written.
   case io(path: String, reason: String)

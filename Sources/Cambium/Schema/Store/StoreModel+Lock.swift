@@ -96,6 +96,16 @@ extension LockedRecord {
               fields: schema.keyFields(index.parts), name: index.name, isUnique: index.isUnique,
               condition: index.condition))))
     }
+    for inverse in schema.inverses {
+      elements.append(
+        .init(
+          kind: .inverse(
+            InverseDeclaration(
+              name: inverse.name, related: .name(inverse.related),
+              reference: .field(inverse.reference), deleteRule: inverse.deleteRule,
+              bounds: inverse.bounds,
+              renamingID: kept.first { $0.field == inverse.name }?.old))))
+    }
     return RecordDescription(elements)
   }
 
@@ -138,7 +148,14 @@ extension FieldSchema {
   }
 
   private func declared(_ parts: RecordDescription?) -> (FieldType, BlobOptions?) {
-    switch type {
+    if let reference {
+      let declaration = ReferenceDeclaration(
+        destination: .name(reference.destination), isList: type.scalar == nil,
+        deleteRule: reference.deleteRule, bounds: reference.bounds,
+        isChecked: reference.isChecked)
+      return (FieldType(kind: .reference(declaration)), nil)
+    }
+    return switch type {
     case .transformable(let codec): (.transformable(using: StoredCodec(identifier: codec)), nil)
     case .array(let element): (.array(of: FieldType(element)), nil)
     case .external(let type, let options): (FieldType(type), options)

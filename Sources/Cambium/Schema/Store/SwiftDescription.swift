@@ -1,19 +1,31 @@
 extension RecordSchema {
   /// Returns the record's description in Swift, a line for each statement, without what only a program has.
   ///
-  /// - Parameter isNamed: True to state the record's name; without it, the type has that name.
-  package func swiftStatements(isNamed: Bool) -> [String] {
-    SwiftDescription(record: self, stated: [:])
+  /// - Parameters:
+  ///   - isNamed: True to state the record's name; without it, the type has that name.
+  ///   - schema: The version that it is a record of.
+  package func swiftStatements(isNamed: Bool, in schema: Schema) -> [String] {
+    SwiftDescription(record: self, stated: [:], lists: schema.lists(atOtherEndOf: self))
       .statements(name: isNamed ? "RecordName(\(name.quoted))" : nil)
   }
 }
 
 extension LockedRecord {
   /// The record's description in Swift, without its rules.
-  func swiftStatements(by indentation: String) -> String {
-    SwiftDescription(record: schema, stated: fields)
+  func swiftStatements(by indentation: String, in version: Schema) -> String {
+    SwiftDescription(record: schema, stated: fields, lists: version.lists(atOtherEndOf: schema))
       .statements(name: "RecordName(\(name.quoted)\(argument("renamingID", renamingID?.quoted)))")
       .map { indentation + $0 + "\n" }.joined()
+  }
+}
+
+extension Schema {
+  /// Returns the names of a record's inverses whose references are lists.
+  fileprivate func lists(atOtherEndOf record: RecordSchema) -> Set<String> {
+    Set(
+      record.inverses.filter { inverse in
+        self.record(named: inverse.related)?.field(named: inverse.reference)?.type.scalar == nil
+      }.map(\.name))
   }
 }
 
@@ -22,6 +34,8 @@ private struct SwiftDescription {
   let record: RecordSchema
   /// The parts of fields that are in no schema.
   let stated: [String: LockedField]
+  /// The names of inverses whose references are lists.
+  let lists: Set<String>
 
   func statements(name: String?) -> [String] {
     let part = record.primaryKey.first
@@ -30,7 +44,15 @@ private struct SwiftDescription {
     if let modifier = record.modifier { lines.append("RecordModifier(\(modifier.quoted))") }
     lines += fields(of: nil, key)
     if key == nil { lines.append("PrimaryKey(\(swift(record.primaryKey)))") }
-    return lines + record.indexes.map(statement)
+    return lines + record.indexes.filter { !record.isMade($0) }.map(statement)
+      + record.inverses.sortedRarely { $0.name.precedes($1.name) }.map(statement)
+  }
+
+  private func statement(_ inverse: InverseSchema) -> String {
+    "Inverse<\(record.name.swiftName), \(inverse.related.swiftName)>(\(inverse.name.quoted), of: \(inverse.reference.quoted)"
+      + (lists.contains(inverse.name) ? ", isList: true" : "")
+      + argument("deleteRule", inverse.deleteRule.swift) + argument("count", inverse.bounds?.swift)
+      + argument("renamingID", stated[inverse.name]?.renamingID?.quoted) + ")"
   }
 
   private func fields(of composite: UInt32?, _ key: UInt32?) -> [String] {
@@ -38,6 +60,7 @@ private struct SwiftDescription {
       let primary = field.number == key ? "primaryKey: true, " : ""
       let begin = "Field(\(primary)name: \(field.lastName.quoted), type: "
       let end = "\(arguments(of: field)))"
+      if let reference = field.reference { return [begin + reference.swift(field.type) + end] }
       guard field.type == .composite else { return [begin + field.type.swift + end] }
       let parts = fields(of: field.number, key).map { "  " + $0 }
       return [begin + ".composite {"] + parts + ["}" + end]
@@ -62,6 +85,7 @@ private struct SwiftDescription {
   private func swift(_ parts: [KeyPart]) -> String {
     record.keyFields(parts).map { part in
       let name = part.name.quoted
+      if part.expansion != .none { return ".\(part.expansion)(\(name))" }
       if part.isCaseInsensitive {
         return ".caseInsensitive(\(name)\(part.isDescending ? ", descending: true" : ""))"
       }
@@ -98,6 +122,33 @@ extension ColumnType {
     case .external(let type, _): ".\(type)"
     default: ".\(self)"
     }
+  }
+}
+
+extension ReferenceSchema {
+  fileprivate func swift(_ type: ColumnType) -> String {
+    ".reference\(type.scalar == nil ? "s" : "")(to: \(destination.swiftName).self"
+      + argument("deleteRule", deleteRule.swift) + argument("count", bounds?.swift)
+      + (isChecked ? "" : ", checked: false") + ")"
+  }
+}
+
+extension DeleteRule {
+  /// Nil for the rule that needs no words.
+  fileprivate var swift: String? { self == .nullify ? nil : ".\(self)" }
+}
+
+extension RelationBounds {
+  fileprivate var swift: String { "\(self)" }
+}
+
+extension String {
+  /// The name of a type or property that is called so in Swift.
+  package var swiftName: String {
+    let isPlain =
+      !isEmpty && first?.isNumber == false
+      && allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+    return isPlain ? self : "`\(filter { $0 != "`" })`"
   }
 }
 

@@ -66,14 +66,14 @@ extension PersistentStore {
 
 extension StoreSnapshot {
   /// Checks every record and every index entry, and returns the faults: records that cannot be read or lack index entries,
-  /// entries without a record, blobs about which map, rows and files disagree, metadata that is not JSON, and the first
+  /// entries without a record, checked references that lead nowhere, blobs about which map, rows and files disagree, metadata that is not JSON, and the first
   /// fault of the history.
   ///
   /// - Parameters:
   ///   - readingBlobs: True to read the contents of blobs, too; otherwise only their existence is checked.
   ///   - watch: Called for every record.
-  /// - Returns: The faults, at most a hundred of them of records. If there are none, everything can be read, and indexes
-  ///   and records agree.
+  /// - Returns: The faults, at most a hundred of them of records. If there are none, everything can be read, and indexes,
+  ///   references and records agree.
   /// - Complexity: linear in all records, with a lookup for each index entry.
   /// - Throws: `StoreError.io`.
   public func check(
@@ -83,6 +83,11 @@ extension StoreSnapshot {
       of: entities.all, in: trees, readingBlobs: readingBlobs, watch: watch)
     func note(_ found: [StoreError]) {
       for fault in found where !faults.contains(fault) { faults.append(fault) }
+    }
+    if let map = entities.relations {
+      note(
+        try RelationCheck.faults(
+          of: map, in: trees, atMost: Swift.max(0, RecordCheck.faultsMax - faults.count)))
     }
     do throws(StoreError) {
       let schemas = try StoredSchemas(trees, entities.schemas, path: "").all()

@@ -242,6 +242,9 @@ public struct RecordStatistics: Hashable, Sendable {
   public let rowBytes: Int
   /// The bytes of the pages that hold its indexes.
   public let indexBytes: Int
+  /// For each reference with an index, by its stored name: the number of entries that lead back, one for each record
+  /// that a record leads to.
+  public let references: [String: Int]
 }
 
 extension RecordReading where Self: ~Copyable {
@@ -259,8 +262,25 @@ extension RecordReading where Self: ~Copyable {
       records.append(
         RecordStatistics(
           name: entity.record.name, count: try reader.trees.count(in: entity.rows),
-          rowBytes: Int(clamping: reader.trees.liveBytes(in: entity.rows)), indexBytes: indexBytes))
+          rowBytes: Int(clamping: reader.trees.liveBytes(in: entity.rows)), indexBytes: indexBytes,
+          references: try reader.entriesOfReferences(of: entity)))
     }
     return StoreStatistics(records: records.sortedRarely { $0.name < $1.name })
+  }
+}
+
+extension RecordReader {
+  /// The number of entries of each reference's way back, by its stored name.
+  fileprivate func entriesOfReferences(of entity: Entity) throws(StoreError) -> [String: Int] {
+    var counts: [String: Int] = [:]
+    for field in entity.record.fields where field.reference != nil {
+      switch entity.record.wayBack(of: field) {
+      case .rows: counts[field.name] = try trees.count(in: entity.rows)
+      case .index(let place):
+        counts[field.name] = try trees.count(in: entity.indexes[place].slot)
+      case nil: continue
+      }
+    }
+    return counts
   }
 }

@@ -198,7 +198,29 @@ extension ConditionModel {
     case .contains:
       return (0...text.count).contains { text[$0...].starts(with: other) }
     case .like: return matches(text[...], pattern(match)[...])
+    case .words:
+      let words = words(text).map(\.word)
+      return self.words(other).allSatisfy { word, isPrefix in
+        words.contains { isPrefix ? $0.starts(with: word) : $0 == word }
+      }
     }
+  }
+
+  /// The words of a text, in lowercase, and whether an asterisk follows. All are short, and none is ideographic.
+  private static func words(
+    _ text: [Unicode.Scalar]
+  ) -> [(word: [Unicode.Scalar], isPrefix: Bool)] {
+    let runs = text.split { !isOfWord($0) }
+    return runs.map { run in
+      let isPrefix = run.endIndex < text.count && text[run.endIndex] == "*"
+      return (run.flatMap { Array($0.properties.lowercaseMapping.unicodeScalars) }, isPrefix)
+    }
+  }
+
+  private static func isOfWord(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.properties.isAlphabetic || scalar.properties.numericType != nil { return true }
+    return [.nonspacingMark, .spacingMark, .enclosingMark].contains(
+      scalar.properties.generalCategory)
   }
 
   private enum Piece: Equatable {

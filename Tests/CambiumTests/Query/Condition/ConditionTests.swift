@@ -49,6 +49,7 @@ import Testing
       try fields(Condition { $0.nick.contains("A", [.caseInsensitive, .diacriticInsensitive]) })
         == #"nick contains[cd] "A""#)
     #expect(try fields(Condition { $0.page.like("h*") }) == #"page like "h*""#)
+    #expect(try fields(Condition { $0.nick.matches("a b*") }) == #"nick matches "a b*""#)
     #expect(
       try fields(Condition { $0.nick.equals("A", .diacriticInsensitive) }) == #"nick equals[d] "A""#
     )

@@ -43,6 +43,11 @@ import Testing
       .match(field: "a", TextMatch(.contains, "x", [.caseInsensitive, .diacriticInsensitive]))
     ),
     ("a LIKE[c] \"x*\\u{e9}\\n\"", .match(field: "a", TextMatch(.like, "x*é\n", .caseInsensitive))),
+    ("body matches \"swift sto*\"", .match(field: "body", TextMatch(.words, "swift sto*"))),
+    (
+      "`matches` MATCHES[d] 'x'",
+      .match(field: "matches", TextMatch(.words, "x", .diacriticInsensitive))
+    ),
     ("tags has \"x\"", .contains(field: "tags", "x")),
     ("tags contains 5", .contains(field: "tags", 5)),
     ("`in`.`a b` == true", .comparison(field: "in.a b", .equal, true)),

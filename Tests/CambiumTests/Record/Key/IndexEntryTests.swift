@@ -152,6 +152,53 @@ import Testing
     #expect(found == Bytes("id".utf8))
   }
 
+  @Test func `an element is a part that is never null, and no element no entry`() throws {
+    func index(_ number: UInt32, _ parts: [KeyPart], isUnique: Bool) -> IndexSchema {
+      IndexSchema(
+        number: number, name: "\(number)", parts: parts, isUnique: isUnique, condition: nil)
+    }
+    let elements = KeyPart(
+      field: 2, isDescending: false, isCaseInsensitive: false, expansion: .elements)
+    let count = KeyPart(field: 3, isDescending: false, isCaseInsensitive: false)
+    let layout = try RowLayout(
+      SampleRecord.schema(
+        [("id", .string, false), ("list", .array(of: .string), true), ("count", .uint8, true)],
+        indexes: [
+          index(2, [elements, count], isUnique: false),
+          index(3, [count, elements], isUnique: true),
+        ]), version: 1)
+    func entries(
+      _ list: FieldValue, _ count: FieldValue, _ place: Int
+    ) throws -> [[Bytes]] {
+      let (row, key, entry) = (RowWriter(), KeyEncoder(), KeyEncoder())
+      try DynamicRecord(name: "Item", fields: ["id": "i", "list": list, "count": count]).encode(
+        to: row, key: key, layout: layout)
+      let record = try RowReader(key: key.key, row: row.row, layout: layout)
+      var entries: [[Bytes]] = []
+      try layout.indexLayouts()[place].forEachEntry(of: record, in: entry) {
+        key, value, isSole throws(StoreError) in
+        entries.append([key.array(), value.array(), isSole ? [1] : [0]])
+      }
+      return entries
+    }
+    let seven = FieldValue.unsigned(7)
+    let list = FieldValue.array(["b", "", "a", "b"])
+    #expect(
+      try entries(list, seven, 0) == [
+        [[0, 0, 1, 7, 0x69], [], [0]], [[0x61, 0, 0, 1, 7, 0x69], [], [0]],
+        [[0x62, 0, 0, 1, 7, 0x69], [], [0]],
+      ])
+    #expect(
+      try entries(list, seven, 1) == [
+        [[1, 7], [0x69], [1]], [[1, 7, 0x61], [0x69], [1]], [[1, 7, 0x62], [0x69], [1]],
+      ])
+    #expect(try entries(.array(["a"]), .null, 1) == [[[0, 0x61, 0, 0, 0x69], [], [0]]])
+    for none in [.null, .array([])] as [FieldValue] {
+      #expect(try entries(none, seven, 0) == [])
+      #expect(try entries(none, seven, 1) == [])
+    }
+  }
+
   @Test func `an empty primary key is found too`() throws {
     for unique in [false, true] {
       for text in [.null, .string(""), .string(String(repeating: "x", count: 2000))] as [FieldValue]

@@ -145,8 +145,18 @@ extension RecordHistory {
       id: id(), group: Int(random.next() % 3) - 1, code: text(random.next() % 60),
       mail: chance(2) ? nil : text(random.next() % 30), flag: chance(2),
       name: names[Int(random.next() % UInt64(chance(4) ? 7 : 6))],
-      score: chance(3) ? nil : Double(random.next() % 5) - 2)
+      score: chance(3) ? nil : Double(random.next() % 5) - 2, tags: chance(4) ? nil : tags(),
+      marks: (0..<Int(random.next() % 3)).map { _ in Int(random.next() % 80) })
   }
+
+  /// Some of them the same, some that begin the same and are too long for a key.
+  private mutating func tags() -> [String] {
+    (0..<Int(random.next() % 5)).map { _ in
+      chance(12) ? String(repeating: "t", count: 1_010) + "\(random.next() % 3)" : names(6)
+    }
+  }
+
+  private mutating func names(_ count: UInt64) -> String { "n\(random.next() % count)" }
 
   /// Now and then one that is too long for a key.
   private func text(_ number: UInt64) -> String {

@@ -7,10 +7,13 @@ import Testing
 /// Every short sequence of things done to two records, with the few values in which they can meet.
 @Suite struct RecordSmallWorldTests {
   private static let values: [@Sendable (String) -> WrittenRecord] = [
-    { WrittenRecord(id: $0, code: "a") },
-    { WrittenRecord(id: $0, code: "b", mail: "m") },
+    { WrittenRecord(id: $0, code: "a", tags: ["t", "u", "t"]) },
+    { WrittenRecord(id: $0, code: "b", mail: "m", tags: ["u"], marks: [2, 1, 2]) },
     { WrittenRecord(id: $0, code: $0, mail: "m", flag: true, name: "A") },
-    { WrittenRecord(id: $0, group: 1, code: $0, flag: true, name: "a", score: 1) },
+    {
+      WrittenRecord(
+        id: $0, group: 1, code: $0, flag: true, name: "a", score: 1, tags: [], marks: [1, 3])
+    },
     { WrittenRecord(id: $0, group: 1, code: "b", mail: "n", flag: true, name: "A", score: -1) },
   ]
 

@@ -12,6 +12,8 @@ struct WrittenRecord: Record, Hashable {
   var flag = false
   var name = ""
   var score: Double?
+  var tags: [String]?
+  var marks: [Int] = []
 
   static func recordDescription(for version: Int) -> RecordDescription {
     Field(primaryKey: true, name: "id", type: .string)
@@ -21,9 +23,13 @@ struct WrittenRecord: Record, Hashable {
     Field(name: "flag", type: .boolean)
     Field(name: "name", type: .string)
     Field(name: "score", type: .double, optional: true)
+    Field(name: "tags", type: .array(of: .string), optional: true)
+    Field(name: "marks", type: .array(of: .integer))
     Index(.descending("name"), "code")
     Index(.caseInsensitive("name"), .descending("score"))
     Index("group", named: "flagged", where: flagged)
+    Index("group", .elements("tags"))
+    Unique(.elements("marks"))
     Unique(.caseInsensitive("name"), .descending("group"), named: "nameGroup", where: flagged)
   }
 
@@ -35,6 +41,7 @@ struct WrittenRecord: Record, Hashable {
   var claims: [String] {
     var claims = ["code \(code)"]
     if let mail { claims.append("mail \(mail)") }
+    claims += marks.map { "mark \($0)" }
     if flag { claims.append("nameGroup \(group) \(Self.lowercase(name))") }
     return claims
   }
@@ -141,8 +148,29 @@ struct WrittenRecords {
       try agree(model.records[record.id] == record, "there is \(record)")
       isOn = try cursor.next()
     }
+    try compareElements(access, model)
     let faults = try RecordCheck.faults(of: [trees], in: access)
     try agree(faults.isEmpty, "\(faults)")
+  }
+
+  /// Compares the entries of elements with the model, which knows what is in each array.
+  private func compareElements(_ access: TreeAccess, _ model: RecordModel) throws {
+    var expected: [String: [String]] = ["group, elements(tags)": [], "elements(marks)": []]
+    for record in model.records.values {
+      expected["group, elements(tags)"]? += Set(record.tags ?? []).map { _ in record.id }
+      expected["elements(marks)"]? += Set(record.marks).map { _ in record.id }
+    }
+    for index in trees.indexes {
+      guard let expected = expected[index.layout.schema.name] else { continue }
+      var found: [String] = []
+      let cursor = try access.cursor(in: index.slot)
+      while try cursor.advance() {
+        let key = try index.layout.primaryKey(
+          key: cursor.key, value: try cursor.value(), layout: trees.layout)
+        found.append(String(decoding: key.array(), as: UTF8.self))
+      }
+      try agree(found.sorted() == expected.sorted(), "\(index.layout.schema.name) has \(found)")
+    }
   }
 
   /// A record's row.

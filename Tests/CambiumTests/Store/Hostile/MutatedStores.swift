@@ -25,6 +25,7 @@ enum MutatedStores {
     let makers: [(String, (String) throws -> Void)] = [
       ("accounts", makeAccounts), ("photos", makePhotos), ("history", makeHistory),
       ("unfolded", makeUnfolded), ("migrated", makeMigrated), ("deferred", makeDeferred),
+      ("related", makeRelated),
     ]
     return try makers.map { name, make in
       let path = "\(folder)/\(name)"
@@ -71,6 +72,20 @@ enum MutatedStores {
     try store.close()
   }
 
+  /// One whose records lead to each other.
+  private static func makeRelated(at path: String) throws {
+    let store = try PersistentStore(at: path, model: StoreModel(records: [Folder.self]))
+    try store.write { transaction in
+      for id in 0..<60 {
+        try transaction.save(
+          Folder(
+            id: id, parent: id == 0 ? nil : Reference(id / 3),
+            links: [Reference(id * 7 % 60), Reference((id * 7 + 1) % 60)]))
+      }
+    }
+    try store.close()
+  }
+
   /// One that keeps the state that it had before a migration.
   private static func makeMigrated(at path: String) throws { try migrate(at: path, .automatic) }
 
@@ -87,6 +102,22 @@ enum MutatedStores {
       }
       try store.close()
     }
+  }
+}
+
+/// A record that is deleted with the one above it, and leads to others.
+private struct Folder: Record, Identifiable {
+  var id: Int
+  var parent: Reference<Folder>?
+  var links: [Reference<Folder>]
+
+  static let folders = Inverse("folders", of: \Folder.parent, deleteRule: .cascade)
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "parent", type: .reference(to: Folder.self), optional: true)
+    Field(name: "links", type: .references(to: Folder.self, count: 0...2))
+    folders
   }
 }
 

@@ -146,19 +146,21 @@ extension RandomSteps {
     var indexes = old.indexes.filter { index in
       random.next() % 4 != 0 && index.parts.allSatisfy(isSame)
     }
-    let columns = fields.filter { $0.type.canBeKey && $0.number != 1 }
+    let columns = fields.filter { $0.type != .composite && $0.number != 1 }
     for _ in 0..<Int.random(in: 0...2, using: &random) {
       guard let field = columns.randomElement(using: &random),
         !indexes.contains(where: { $0.parts[0].field == field.number })
       else { continue }
+      let isOfElements = field.type.keyType(.elements) != nil
+      guard isOfElements || field.type.canBeKey else { continue }
       nextIndex += 1
       indexes.append(
         IndexSchema(
           number: nextIndex, name: "i\(nextIndex)",
           parts: [
             KeyPart(
-              field: field.number, isDescending: Bool.random(using: &random),
-              isCaseInsensitive: false)
+              field: field.number, isDescending: !isOfElements && Bool.random(using: &random),
+              isCaseInsensitive: false, expansion: isOfElements ? .elements : .none)
           ], isUnique: false, condition: nil))
     }
     return indexes

@@ -253,14 +253,13 @@ struct BadRecordTests {
     let (store, accounts) = try storeWithDamage()
     // It has the address of one, and name and city of the other, which cannot be read.
     let new = Account(id: 10, name: "N1", email: "0@example.org", city: "Bonn")
-    let error = storeError {
-      try store.write { transaction in try? transaction.save(new, onConflict: .replaceOther) }
-    }
-    guard case .corrupt(.entry, _, _) = error else {
-      return #expect(Bool(false), "\(String(describing: error))")
-    }
     try store.write { transaction in
-      try? transaction.savepoint { try $0.save(new, onConflict: .replaceOther) }
+      let error = #expect(throws: StoreError.self) {
+        try transaction.save(new, onConflict: .replaceOther)
+      }
+      guard case .corrupt(.entry, _, _) = error else {
+        return #expect(Bool(false), "\(String(describing: error))")
+      }
     }
     #expect(try store.fetch(Account.self, key: accounts[0].id) == accounts[0])
     #expect(try !store.contains(Account.self, key: new.id))

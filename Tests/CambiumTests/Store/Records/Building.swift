@@ -61,6 +61,9 @@ struct Building: Record, Equatable {
     Field(name: "picture", type: .binaryData)
     Field(name: "extra", type: .transformable)
     Index("address.zip", "address.street")
+    Index(.elements("names"), "kind")
+    Index(.elements("codes"))
+    Unique("id", .elements("heights"))
     Unique("address.point.latitude", "address.point.longitude", named: "point")
     Index(
       .descending("former.street"), named: "moved",

@@ -106,8 +106,13 @@ extension SortedKeys {
 
 extension SortedKeys {
   private func isBefore(_ one: Entry, _ other: Entry) -> Bool {
+    Self.isBefore(one, other, bytes)
+  }
+
+  private static func isBefore(_ one: Entry, _ other: Entry, _ bytes: [UInt8]) -> Bool {
     if one.head != other.head { return one.head < other.head }
-    return part(one).compare(part(other)) < 0
+    return bytes.rawSpan.part(one.start, Int(one.length))
+      .compare(bytes.rawSpan.part(other.start, Int(other.length))) < 0
   }
 
   private func isSame(_ one: Int, _ other: Int) -> Bool { whole(one).equals(whole(other)) }
@@ -122,8 +127,8 @@ extension SortedKeys {
   /// Puts the keys in order, once all were added.
   mutating func sort() {
     if entries.count < 2 { return }
-    let copy = self
-    entries.sort { copy.isBefore($0, $1) }
+    let bytes = bytes
+    entries.sort { Self.isBefore($0, $1, bytes) }
   }
 
   /// Keeps one of those that are the same, once they are sorted.
@@ -163,6 +168,29 @@ extension SortedKeys {
   }
 }
 
+// MARK: Searching
+
+extension SortedKeys {
+  /// Returns the place of a key, once they are sorted; nil if it is not among them.
+  ///
+  /// - Complexity: O(log count).
+  func place(of key: RawSpan) -> Int? {
+    let head = key.head(0)
+    var range = entries.indices
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      if isBefore(key, head, entries[middle]) {
+        range = range.lowerBound..<middle
+      } else if whole(middle).equals(key) {
+        return middle
+      } else {
+        range = middle + 1..<range.upperBound
+      }
+    }
+    return nil
+  }
+}
+
 // MARK: Taking
 
 extension SortedKeys {
@@ -185,79 +213,5 @@ extension SortedKeys {
   private func part(_ entry: Entry) -> RawSpan {
     unsafe _overrideLifetime(
       bytes.rawSpan.part(entry.start, Int(entry.length)), borrowing: self)
-  }
-}
-
-// MARK: - Finding sets of keys
-
-extension QueryAccess {
-  /// The primary keys of all that it has, each once, in their order.
-  ///
-  /// - Complexity: linear in the entries that are read, and a sort of them; the keys are in memory.
-  /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
-  func find(
-    of record: Entity, in trees: TreeAccess, _ entryCount: inout Int
-  ) throws(StoreError) -> SortedKeys {
-    switch self {
-    case .rows(let ranges):
-      return try Self.keys(
-        of: .rows(
-          RowSource(
-            RangeCursor(try trees.cursor(in: record.rows), ranges, isBackward: false), nil,
-            record.layout)), record, &entryCount)
-    case .index(let place, let ranges):
-      let index = record.indexes[place]
-      let entries = RangeCursor(try trees.cursor(in: index.slot), ranges, isBackward: false)
-      return try Self.keys(
-        of: .index(
-          IndexSource(
-            entries, index.layout, nil, FoundRow(of: record, in: trees), record.layout,
-            wantedCount: 0)), record, &entryCount)
-    case .union(let sets):
-      var all = SortedKeys(of: record.record.name)
-      for set in sets {
-        let keys = try set.find(of: record, in: trees, &entryCount)
-        for place in 0..<keys.count {
-          try all.add(keys.key(place), keyLength: keys.key(place).byteCount)
-        }
-      }
-      all.sort()
-      all.removeDuplicates()
-      return all
-    case .intersection(let sets):
-      var common: SortedKeys?
-      for set in sets {
-        let keys = try set.find(of: record, in: trees, &entryCount)
-        common = try common?.common(with: keys, of: record) ?? keys
-      }
-      return common ?? SortedKeys(of: record.record.name)
-    }
-  }
-
-  private static func keys(
-    of source: RecordSource, _ record: Entity, _ entryCount: inout Int
-  ) throws(StoreError) -> SortedKeys {
-    var keys = SortedKeys(of: record.record.name)
-    while try source.next() { try keys.add(source.key, keyLength: source.key.byteCount) }
-    entryCount += source.entryCount
-    keys.sort()
-    return keys
-  }
-}
-
-extension SortedKeys {
-  /// Returns the keys that both lists have, which are sorted.
-  fileprivate func common(
-    with other: SortedKeys, of record: Entity
-  ) throws(StoreError) -> SortedKeys {
-    var common = SortedKeys(of: record.record.name)
-    var (one, two) = (0, 0)
-    while one < count, two < other.count {
-      let order = key(one).compare(other.key(two))
-      if order == 0 { try common.add(key(one), keyLength: key(one).byteCount) }
-      if order <= 0 { one += 1 }
-      if order >= 0 { two += 1 }
-    }
-    return common
   }
 }

@@ -1,0 +1,420 @@
+/// What the deletion of some records does: which others are deleted with them, which references are cut, and what denies
+/// it. It is found before anything changes.
+///
+///     delete Author 7 ─▶ Book 1, Book 2 (cascade) ─▶ Cover 9 (Book.cover cascades)
+///                     └▶ Prize 3 without its author (nullify)
+///
+/// A worklist, without recursion: cycles end at what is to be deleted already.
+struct Deletion {
+  private let map: RelationMap
+  private let entities: Entities
+  private let trees: TreeAccess
+  private let streams: Streams
+  /// The records to be deleted, in the order in which they were found.
+  private(set) var doomed: [Site] = []
+  private var isDoomed: Set<Site> = []
+  /// The records that lose references, in the order in which they were found.
+  private(set) var cut: [Site] = []
+  private var cuts: [Site: [Cut]] = [:]
+  private var denials: [Denial] = []
+  /// References that are followed only while it is done, and the records that they lead to.
+  private var streamed: [(link: Link, key: [UInt8])] = []
+  private let encoder = KeyEncoder()
+  private let found = KeyEncoder()
+
+  /// A record, by the place of its type and its primary key.
+  struct Site: Hashable {
+    let place: Int
+    let key: [UInt8]
+  }
+
+  /// A reference that is cut.
+  struct Cut {
+    let link: Link
+    let element: FieldValue
+  }
+
+  /// A record that denies the deletion of another, unless it is deleted with it.
+  private struct Denial {
+    let link: Link
+    /// What is not to be deleted.
+    let subject: Site
+    let other: Site
+  }
+
+  /// Which references of what is deleted are followed only while it is deleted, so that nothing is kept of what depends
+  /// on it.
+  enum Streams {
+    case none
+    /// - Parameter runsHooks: True if records with hooks have to be known before.
+    case all(runsHooks: Bool)
+  }
+
+  /// Finds what the deletion of records does. Those that are not there are passed over.
+  ///
+  /// - Complexity: A seek for each record that is deleted and each reference that leads to its type, and a step for each
+  ///   record that depends on it. The keys of those are in memory, unless they stream.
+  /// - Throws: `.limitExceeded` where there are too many of them, `.corrupt`, `.io`.
+  init(
+    of keys: [[UInt8]], _ entity: Entity, _ entities: Entities, _ map: RelationMap,
+    in trees: TreeAccess, streaming streams: Streams
+  ) throws(StoreError) {
+    self.map = map
+    self.entities = entities
+    self.trees = trees
+    self.streams =
+      if case .all = streams, Self.mayBeDenied(entity, map) { .none } else { streams }
+    for key in keys where try trees.contains(key.rawSpan, in: entity.rows) {
+      try doom(Site(place: entity.place, key: key))
+    }
+    var next = 0
+    while next < doomed.count {
+      try follow(doomed[next])
+      next += 1
+    }
+    denials.removeAll { isDoomed.contains($0.other) }
+    cut.removeAll { isDoomed.contains($0) }
+    try denyShortLists()
+  }
+}
+
+// MARK: - Finding
+
+extension Deletion {
+  /// The types of which records may be deleted with those of a type.
+  static func reach(of entity: Entity, _ map: RelationMap) -> [Entity] {
+    var found = [entity]
+    var next = 0
+    while next < found.count {
+      let entity = found[next]
+      next += 1
+      let others =
+        map.links(to: entity).filter { $0.rule == .cascade }.map(\.source)
+        + map.links(from: entity).filter { $0.ownRule == .cascade }.map(\.destination)
+      for other in others where !found.contains(where: { $0.place == other.place }) {
+        found.append(other)
+      }
+    }
+    return found
+  }
+
+  private static func mayBeDenied(_ entity: Entity, _ map: RelationMap) -> Bool {
+    reach(of: entity, map).contains { entity in
+      map.links(to: entity).contains { $0.rule == .deny || $0.rule == .nullify && $0.bounds != nil }
+        || map.links(from: entity).contains { $0.ownRule == .deny }
+    }
+  }
+
+  /// True of a reference that is followed only while the record that it leads to is deleted.
+  private func isStreamed(_ link: Link) -> Bool {
+    guard case .all(let runsHooks) = streams else { return false }
+    return link.rule == .nullify
+      || !map.hasRules(for: link.source) && !(runsHooks && link.source.hasDeletionHook)
+  }
+
+  private mutating func doom(_ site: Site) throws(StoreError) {
+    guard isDoomed.insert(site).inserted else { return }
+    doomed.append(site)
+    try checkCount()
+  }
+
+  /// Keys are some hundred bytes each; more than a gigabyte of them is refused.
+  private func checkCount() throws(StoreError) {
+    let count = doomed.count + cut.count + denials.count
+    if count > StoreError.Limit.deletionCount.bound {
+      throw .limitExceeded(.deletionCount, found: count)
+    }
+  }
+
+  private mutating func follow(_ site: Site) throws(StoreError) {
+    let entity = entities.all[site.place]
+    for link in map.links(to: entity) {
+      let streams = isStreamed(link)
+      var sources: [[UInt8]] = []
+      try link.forEachSource(to: site.key.rawSpan, in: trees, encoder) { key in
+        sources.append(key.array())
+        return !streams
+      }
+      if streams {
+        if !sources.isEmpty { streamed.append((link, site.key)) }
+        continue
+      }
+      for key in sources {
+        let source = Site(place: link.source.place, key: key)
+        switch link.rule {
+        case .cascade: try doom(source)
+        case .nullify: try addCut(of: source, from: site, link)
+        case .deny: denials.append(Denial(link: link, subject: site, other: source))
+        case .noAction: break
+        }
+      }
+      try checkCount()
+    }
+    let own = map.links(from: entity).filter { $0.ownRule != .nullify }
+    var row: [UInt8] = []
+    guard !own.isEmpty, try trees.copyValue(of: site.key.rawSpan, in: entity.rows, to: &row) else {
+      return
+    }
+    let reader = try entity.row(key: site.key.rawSpan, row: row.rawSpan)
+    for link in own {
+      var targets: [Site] = []
+      try link.forEachKey(of: reader, in: found) { key throws(StoreError) in
+        guard try trees.contains(key, in: link.destination.rows) else { return }
+        targets.append(Site(place: link.destination.place, key: key.array()))
+      }
+      for target in targets {
+        if link.ownRule == .cascade {
+          try doom(target)
+        } else {
+          denials.append(Denial(link: link, subject: site, other: target))
+        }
+      }
+    }
+  }
+
+  private mutating func addCut(
+    of source: Site, from site: Site, _ link: Link
+  ) throws(StoreError) {
+    if isDoomed.contains(source) { return }
+    let element = try link.value(ofKey: site.key.rawSpan)
+    if cuts[source] == nil { cut.append(source) }
+    cuts[source, default: []].append(Cut(link: link, element: element))
+  }
+
+  /// Denies what would leave a list with less than its bounds allow.
+  private mutating func denyShortLists() throws(StoreError) {
+    for site in cut {
+      let entity = entities.all[site.place]
+      for link in map.links(from: entity) {
+        guard let least = link.bounds?.least, least > 0, let cuts = cuts[site] else { continue }
+        let own = cuts.filter { $0.link === link }
+        var row: [UInt8] = []
+        guard let first = own.first,
+          try trees.copyValue(of: site.key.rawSpan, in: entity.rows, to: &row)
+        else { continue }
+        var count = 0
+        let reader = try entity.row(key: site.key.rawSpan, row: row.rawSpan)
+        try link.forEachKey(of: reader, in: found) { _ in count += 1 }
+        guard count - own.count < least else { continue }
+        encoder.begin()
+        try encoder.append(
+          first.element, link.destination.layout.key.columns[0], of: link.destination.layout)
+        denials.append(
+          Denial(
+            link: link, subject: Site(place: link.destination.place, key: encoder.key.array()),
+            other: site))
+      }
+    }
+  }
+}
+
+// MARK: - What it says
+
+extension Deletion {
+  /// Why it is denied, for the first record that is: in the order in which they were found.
+  func denial() -> StoreError? {
+    guard let first = denials.first else { return nil }
+    let same = denials.filter { $0.link === first.link && $0.subject == first.subject }
+    let entity = entities.all[first.subject.place]
+    return .deleteDenied(
+      record: entity.record.name, key: entity.text(ofKey: first.subject.key.rawSpan),
+      by: first.link.name, count: Set(same.map(\.other)).count)
+  }
+
+  /// The number of records of each type that are in a list, by stored name.
+  func counts(of sites: [Site]) -> [String: Int] {
+    var counts: [String: Int] = [:]
+    for site in sites { counts[entities.all[site.place].record.name, default: 0] += 1 }
+    return counts
+  }
+}
+
+// MARK: - Doing it
+
+extension Deletion {
+  /// Cuts what is cut, and deletes what is to be deleted. If it fails, the transaction has to go back to before.
+  fileprivate func run(in writer: RecordWriter) throws(StoreError) {
+    for site in cut {
+      try writer.cut(cuts[site] ?? [], from: site.key, of: entities.all[site.place])
+    }
+    for (link, key) in streamed { try stream(link, to: key, in: writer) }
+    for site in doomed {
+      _ = try writer.deleteRow(site.key.rawSpan, of: entities.all[site.place])
+    }
+  }
+
+  /// Cuts or deletes the records that lead to one with a key, some at a time.
+  private func stream(
+    _ link: Link, to key: [UInt8], in writer: RecordWriter
+  ) throws(StoreError) {
+    let element = try link.value(ofKey: key.rawSpan)
+    while true {
+      var sources: [[UInt8]] = []
+      try link.forEachSource(to: key.rawSpan, in: trees, encoder) { source in
+        sources.append(source.array())
+        return sources.count < 1024
+      }
+      if sources.isEmpty { return }
+      for source in sources {
+        if link.rule == .cascade {
+          _ = try writer.deleteRow(source.rawSpan, of: link.source)
+        } else {
+          try writer.cut([Cut(link: link, element: element)], from: source, of: link.source)
+        }
+      }
+    }
+  }
+
+  /// True if it is the deletion of one record and nothing else.
+  fileprivate var isOfOne: Bool { doomed.count == 1 && cut.isEmpty && streamed.isEmpty }
+}
+
+extension RecordWriter {
+  /// Deletes records with all that their references demand, as one set and without hooks.
+  ///
+  /// - Returns: The number of those that were there.
+  /// - Throws: `.deleteDenied`, `.uniqueConflict` of what is cut: then nothing has changed. `.corrupt`, `.full`, `.io`.
+  func delete(_ keys: [[UInt8]], of entity: Entity) throws(StoreError) -> Int {
+    try checkUsable()
+    guard let map = entities.relations else { return 0 }
+    let deletion = try Deletion(
+      of: keys, entity, entities, map, in: .transaction(trees), streaming: .all(runsHooks: false))
+    let count = deletion.count(of: entity, among: keys)
+    try run(deletion)
+    return count
+  }
+
+  private func run(_ deletion: Deletion) throws(StoreError) {
+    if let denial = deletion.denial() { throw denial }
+    if deletion.doomed.isEmpty { return }
+    if deletion.isOfOne { return try deletion.run(in: self) }
+    try atomically { writer throws(StoreError) in try deletion.run(in: writer) }
+  }
+
+  /// Deletes records with all that their references demand, as one set, after the hooks of all that are deleted.
+  ///
+  /// What a hook changes counts: the deletion is found again after it.
+  ///
+  /// - Throws: as without hooks, and what a hook throws: then nothing has changed.
+  func deleteWithHooks(_ keys: [[UInt8]], of entity: Entity) throws -> Int {
+    guard let map = entities.relations, runsHooks(deleting: entity) else {
+      return try delete(keys, of: entity)
+    }
+    try checkUsable()
+    return try savepoint {
+      var asked: Set<Deletion.Site> = []
+      var count: Int?
+      for _ in 0..<StoreError.Limit.hookDepth.bound {
+        let deletion = try Deletion(
+          of: keys, entity, entities, map, in: .transaction(trees),
+          streaming: .all(runsHooks: true))
+        count = count ?? deletion.count(of: entity, among: keys)
+        if let denial = deletion.denial() { throw denial }
+        let new = deletion.doomed.filter { site in
+          entities.all[site.place].hasDeletionHook && asked.insert(site).inserted
+        }
+        if new.isEmpty {
+          try run(deletion)
+          return count ?? 0
+        }
+        for site in new { try runHook(before: site) }
+      }
+      // Each time, a hook has added records that are to be deleted too.
+      throw StoreError.limitExceeded(.hookDepth, found: StoreError.Limit.hookDepth.bound + 1)
+    }
+  }
+
+  private func runHook(before site: Deletion.Site) throws {
+    let entity = entities.all[site.place]
+    var row: [UInt8] = []
+    guard try trees.copyValue(of: site.key.rawSpan, in: entity.rows, to: &row) else { return }
+    try run {
+      try entity.willDelete(key: site.key.rawSpan, row: row.rawSpan, in: self)
+    } before: {
+    }
+  }
+
+  /// True if a hook may run when records of a type are deleted.
+  @usableFromInline
+  func runsHooks(deleting entity: Entity) -> Bool {
+    guard let map = entities.relations, map.hasRules(for: entity) else {
+      return entity.hasDeletionHook
+    }
+    return Deletion.reach(of: entity, map).contains { $0.hasDeletionHook }
+  }
+
+  /// Makes room for a record: deletes others that have the same values where they have to be unique, without hooks.
+  func clear(_ conflicts: Conflicts, of entity: Entity) throws(StoreError) {
+    for move in conflicts.moves {
+      try cut([Deletion.Cut(link: move.link, element: move.element)], from: move.key, of: entity)
+    }
+    if hasRules(for: entity) {
+      _ = try delete(conflicts.others, of: entity)
+    } else {
+      for other in conflicts.others { _ = try deleteRow(other.rawSpan, of: entity) }
+    }
+  }
+
+  /// The same after the hooks of what is deleted.
+  func clearWithHooks(_ conflicts: Conflicts, of entity: Entity) throws {
+    var moves = conflicts
+    moves.others = []
+    try clear(moves, of: entity)
+    if hasRules(for: entity) {
+      _ = try deleteWithHooks(conflicts.others, of: entity)
+    } else {
+      for other in conflicts.others { _ = try deleteWithHook(other, of: entity) }
+    }
+  }
+
+  /// Writes a record without references to what is deleted. Neither its hooks nor its validations run.
+  fileprivate func cut(
+    _ cuts: [Deletion.Cut], from key: [UInt8], of entity: Entity
+  ) throws(StoreError) {
+    var row: [UInt8] = []
+    guard try trees.copyValue(of: key.rawSpan, in: entity.rows, to: &row) else { return }
+    let reader = try entity.row(
+      key: key.rawSpan, row: row.rawSpan, blobs: blobFinder(of: entity))
+    var values = try reader.columnValues()
+    for cut in cuts {
+      guard cut.link.isList, case .array(let elements) = values[cut.link.column] else {
+        values[cut.link.column] = .null
+        continue
+      }
+      values[cut.link.column] = .array(elements.filter { !$0.isSame(as: cut.element) })
+    }
+    let (newRow, newKey) = (RowWriter(), KeyEncoder())
+    try entity.layout.encode(values, to: newRow, key: newKey)
+    try write(
+      newKey.key, newRow.row, newRow.waiting, of: entity, presence: .any, onConflict: .refuse)
+  }
+
+  /// True if the deletion of all records of a type has to look at others.
+  func mayLeaveSomething(deletingAll entity: Entity) throws(StoreError) -> Bool {
+    guard let map = entities.relations, map.hasRules(for: entity) else { return false }
+    if map.links(from: entity).contains(where: {
+      $0.ownRule != .nullify && $0.destination !== entity
+    }) {
+      return true
+    }
+    for link in map.links(to: entity) where link.source !== entity {
+      let cursor = try TreeAccess.transaction(trees).cursor(in: link.source.rows)
+      if try cursor.first() { return true }
+    }
+    return false
+  }
+
+  func keys(of entity: Entity) throws(StoreError) -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    let cursor = try TreeAccess.transaction(trees).cursor(in: entity.rows)
+    while try cursor.advance() { keys.append(cursor.key.array()) }
+    return keys
+  }
+}
+
+extension Deletion {
+  /// The number of the records that were asked for that are there.
+  fileprivate func count(of entity: Entity, among keys: [[UInt8]]) -> Int {
+    Set(keys).count { isDoomed.contains(Site(place: entity.place, key: $0)) }
+  }
+}

@@ -1,0 +1,168 @@
+/// Compares every checked reference with the records that there are (K4).
+///
+/// The entries of a reference's way back are read in their order, which is that of the records that it leads to; so both
+/// are read from the beginning to the end, side by side.
+///
+/// - Complexity: reads all entries of ways back, and the rows that they lead to.
+struct RelationCheck {
+  private let trees: TreeAccess
+  private let faultsMax: Int
+  private let encoder = KeyEncoder()
+  private(set) var faults: [StoreError] = []
+
+  private init(_ trees: TreeAccess, faultsMax: Int) {
+    self.trees = trees
+    self.faultsMax = faultsMax
+  }
+
+  /// The references that lead nowhere, at most `faultsMax`, each with its record.
+  ///
+  /// - Throws: `.io`. Damage to pages is a fault, too.
+  static func faults(
+    of map: RelationMap, in trees: TreeAccess, atMost faultsMax: Int
+  ) throws(StoreError) -> [StoreError] {
+    var check = RelationCheck(trees, faultsMax: faultsMax)
+    for link in map.links {
+      do throws(StoreError) { try check.check(link) } catch {
+        guard case .corrupt = error else { throw error }
+        check.note(error)
+      }
+    }
+    return check.faults
+  }
+
+  private var isFull: Bool { faults.count >= faultsMax }
+
+  private mutating func note(_ fault: StoreError) {
+    if !isFull { faults.append(fault) }
+  }
+}
+
+extension RelationCheck {
+  private mutating func check(_ link: Link) throws(StoreError) {
+    var records = try ComparedRecords(of: link.destination, in: trees)
+    let source = link.source
+    switch source.record.wayBack(of: link.field) {
+    case .rows:
+      try check(link, of: source.rows, source.layout.key.columns[0], nil, &records)
+    case .index(let place):
+      let number = source.record.indexes[place].number
+      guard let index = source.indexes.first(where: { $0.layout.schema.number == number }),
+        try trees.isWhole(index.slot)
+      else { return try checkRows(link, &records) }
+      let isWhole = index.layout.schema.isUnique && index.layout.parts.columns.count == 1
+      let parts = isWhole ? index.layout.wholeParts : index.layout.parts
+      try check(link, of: index.slot, parts.columns[0], index.layout, &records)
+    case nil: try checkRows(link, &records)
+    }
+  }
+
+  /// Reads the entries of an index, or rows, whose keys begin with the reference.
+  private mutating func check(
+    _ link: Link, of tree: TreeSlot, _ part: KeyColumn, _ index: IndexLayout?,
+    _ records: inout ComparedRecords
+  ) throws(StoreError) {
+    let layout = link.source.layout
+    let target = link.destination.layout.key.columns[0]
+    let cursor = try trees.cursor(in: tree)
+    while !isFull, try cursor.advance() {
+      if let index, cursor.key.byteCount >= IndexLayout.cutLength {
+        let key = try index.primaryKey(
+          key: cursor.key, value: try cursor.value(), layout: layout)
+        try checkRow(link, key.array(), &records)
+        continue
+      }
+      if try isNull(cursor.key, part, layout) { continue }
+      var reader = KeyReader(cursor.key, layout: layout, index: index?.place)
+      let value = try reader.value(part)
+      encoder.begin()
+      try encoder.append(value, target, of: link.destination.layout)
+      let encoder = encoder
+      if try records.contains(encoder.key) { continue }
+      let key =
+        if let index {
+          try index.primaryKey(key: cursor.key, value: try cursor.value(), layout: layout).array()
+        } else {
+          cursor.key.array()
+        }
+      note(fault(link, key, value))
+    }
+  }
+
+  private func isNull(
+    _ key: RawSpan, _ part: KeyColumn, _ layout: RowLayout
+  ) throws(StoreError) -> Bool {
+    var reader = KeyReader(key, layout: layout)
+    return try reader.isNull(part.form)
+  }
+
+  /// Reads all rows of the records with a reference, whose index is not whole.
+  private mutating func checkRows(
+    _ link: Link, _ records: inout ComparedRecords
+  ) throws(StoreError) {
+    let cursor = try trees.cursor(in: link.source.rows)
+    while !isFull, try cursor.advance() { try checkRow(link, cursor.key.array(), &records) }
+  }
+
+  private mutating func checkRow(
+    _ link: Link, _ key: [UInt8], _ records: inout ComparedRecords
+  ) throws(StoreError) {
+    let source = link.source
+    var row: [UInt8] = []
+    // An entry without its record is another fault.
+    guard try trees.copyValue(of: key.rawSpan, in: source.rows, to: &row) else { return }
+    let reader = try source.row(key: key.rawSpan, row: row.rawSpan)
+    var missing: [[UInt8]] = []
+    var found = records
+    do throws(StoreError) {
+      try link.forEachKey(of: reader, in: encoder) { key throws(StoreError) in
+        if try !found.contains(key) { missing.append(key.array()) }
+      }
+    } catch .invalidValue(_, _, let reason) {
+      throw source.layout.fault(key: key.rawSpan, .rowValues, reason)
+    }
+    records = found
+    for target in missing { note(fault(link, key, try link.value(ofKey: target.rawSpan))) }
+  }
+
+  private func fault(_ link: Link, _ key: [UInt8], _ target: FieldValue) -> StoreError {
+    link.source.layout.fault(
+      key: key.rawSpan, .references,
+      "\(link.field.name) leads to \(link.destination.record.name) \(target), which does not exist")
+  }
+}
+
+/// The records of a type, beside which references are read in their order.
+private struct ComparedRecords {
+  private let trees: TreeAccess
+  private let rows: TreeSlot
+  private let cursor: CursorAccess
+  private var isOn: Bool
+  /// The key that was looked for last; nil before the first, since a key may be empty.
+  private var last: [UInt8]?
+  private var lastIsThere = false
+
+  /// The number of records that are passed over before the next one is sought.
+  private static var stepsMax: Int { 16 }
+
+  init(of entity: Entity, in trees: TreeAccess) throws(StoreError) {
+    self.trees = trees
+    rows = entity.rows
+    cursor = try trees.cursor(in: rows)
+    isOn = try cursor.first()
+  }
+
+  /// Returns true if there is a record with a primary key. Cheap for keys that ascend.
+  mutating func contains(_ key: RawSpan) throws(StoreError) -> Bool {
+    if let last, last.rawSpan.equals(key) { return lastIsThere }
+    var steps = 0
+    while isOn, cursor.key.compare(key) < 0 {
+      steps += 1
+      isOn = steps < Self.stepsMax ? try cursor.next() : try cursor.seek(to: key)
+    }
+    // Keys of a descending index do not ascend.
+    lastIsThere = isOn && cursor.key.equals(key) ? true : try trees.contains(key, in: rows)
+    last = key.array()
+    return lastIsThere
+  }
+}

@@ -1,0 +1,216 @@
+/// Sees to it that every checked reference leads somewhere when a transaction commits, and that bounds are kept.
+///
+/// A reference to what is not there yet is open until the commit, so the order of writes makes no difference. A record
+/// that was found once is not looked up again while references of many records lead to it.
+final class RelationKeeper {
+  let map: RelationMap
+  private let trees: TreeAccess
+  /// Keys that led nowhere when they were written.
+  private var open: [Entry] = []
+  /// Keys of records whose number of others may not be within its bounds.
+  private var touched: [Entry] = []
+  /// By link: the key of a record that is there, if one was found.
+  private var known: [[UInt8]?]
+  private let newKey = KeyEncoder()
+  private let oldKey = KeyEncoder()
+
+  private struct Entry {
+    let link: Int
+    let key: [UInt8]
+  }
+
+  /// How much was left to do for the commit at some moment.
+  struct State {
+    fileprivate let openCount: Int
+    fileprivate let touchedCount: Int
+  }
+
+  init(_ map: RelationMap, _ trees: TreeAccess) {
+    self.map = map
+    self.trees = trees
+    known = Array(repeating: nil, count: map.links.count)
+  }
+
+  var state: State { State(openCount: open.count, touchedCount: touched.count) }
+
+  /// Forgets what was found since.
+  func goBack(to state: State) {
+    open.removeSubrange(state.openCount...)
+    touched.removeSubrange(state.touchedCount...)
+    known = Array(repeating: nil, count: known.count)
+  }
+}
+
+// MARK: - Writing and deleting
+
+extension RelationKeeper {
+  /// Looks at the references of a row that is about to be written.
+  ///
+  /// - Parameter old: The row that it replaces; empty if there is none.
+  /// - Complexity: A lookup for each reference that changes, none if it leads where the last one did.
+  /// - Throws: `.invalidValue` for a list with an element twice, `.relationCount` for one that is not within its bounds,
+  ///   `.corrupt`, `.io`: then nothing has changed.
+  func check(
+    _ key: RawSpan, from old: RawSpan, to new: RawSpan, of entity: Entity
+  ) throws(StoreError) {
+    let links = map.links(from: entity)
+    if !links.isEmpty {
+      let row = try entity.row(key: key, row: new)
+      for link in links {
+        if link.isList {
+          try checkList(key, from: old, to: row, link)
+        } else if old.byteCount == 0 {
+          try link.forEachKey(of: row, in: newKey) { key throws(StoreError) in
+            try follow(link, key)
+          }
+        } else {
+          try checkChange(key, from: old, to: row, link)
+        }
+      }
+    }
+    if old.byteCount == 0 {
+      for link in map.links(to: entity) where link.inverse?.bounds?.least ?? 0 > 0 {
+        touched.append(Entry(link: link.number, key: key.array()))
+      }
+    }
+  }
+
+  /// True if the records that such a record leads to have a lowest number of others.
+  func isBound(_ entity: Entity) -> Bool {
+    map.links(from: entity).contains { $0.inverse?.bounds?.least ?? 0 > 0 }
+  }
+
+  /// Forgets which of the records that are about to be deleted were found.
+  func forgetKnown(_ entity: Entity) {
+    for link in map.links(to: entity) { known[link.number] = nil }
+  }
+
+  /// Notes that a record with a key is about to be deleted, for the bounds of those that it leads to.
+  func noteDeletion(_ key: RawSpan, _ row: RawSpan, of entity: Entity) throws(StoreError) {
+    forgetKnown(entity)
+    for link in map.links(from: entity) where link.inverse?.bounds?.least ?? 0 > 0 {
+      let reader = try entity.row(key: key, row: row)
+      try link.forEachKey(of: reader, in: oldKey) { key throws(StoreError) in touch(link, key) }
+    }
+  }
+
+  private func touch(_ link: Link, _ key: RawSpan) {
+    guard link.inverse?.bounds != nil else { return }
+    if let last = touched.last, last.link == link.number, last.key.rawSpan.equals(key) { return }
+    touched.append(Entry(link: link.number, key: key.array()))
+  }
+
+  /// Finds out whether a reference leads somewhere, or leaves that open.
+  @inline(__always)
+  private func follow(_ link: Link, _ key: RawSpan) throws(StoreError) {
+    touch(link, key)
+    if let last = known[link.number], last.rawSpan.equals(key) { return }
+    if try trees.contains(key, in: link.destination.rows) {
+      known[link.number] = key.array()
+    } else {
+      open.append(Entry(link: link.number, key: key.array()))
+    }
+  }
+
+  private func checkChange(
+    _ key: RawSpan, from old: RawSpan, to new: RowReader, _ link: Link
+  ) throws(StoreError) {
+    let (source, oldKey, newKey) = (link.source, oldKey, newKey)
+    let row = try source.row(key: key, row: old)
+    var (hadKey, hasKey) = (false, false)
+    try link.forEachKey(of: row, in: oldKey) { _ in hadKey = true }
+    try link.forEachKey(of: new, in: newKey) { _ in hasKey = true }
+    if hadKey, hasKey, oldKey.key.equals(newKey.key) { return }
+    if hadKey { touch(link, oldKey.key) }
+    if hasKey { try follow(link, newKey.key) }
+  }
+
+  private func checkList(
+    _ key: RawSpan, from old: RawSpan, to new: RowReader, _ link: Link
+  ) throws(StoreError) {
+    let source = link.source
+    var before: Set<[UInt8]> = []
+    if old.byteCount > 0 {
+      let row = try source.row(key: key, row: old)
+      try link.forEachKey(of: row, in: oldKey) { key in before.insert(key.array()) }
+    }
+    var after: Set<[UInt8]> = []
+    try link.forEachKey(of: new, in: newKey) { found throws(StoreError) in
+      let element = found.array()
+      guard after.insert(element).inserted else {
+        throw .invalidValue(
+          record: link.source.record.name, field: link.field.name,
+          reason: "it leads to \(try link.value(ofKey: found)) twice")
+      }
+      if !before.contains(element) { try follow(link, found) }
+    }
+    if let bounds = link.bounds, !bounds.contains(after.count), !new.isNull(ofList: link) {
+      throw .relationCount(
+        record: link.source.record.name, key: link.source.text(ofKey: key),
+        relation: link.field.name, count: after.count)
+    }
+    for element in before where !after.contains(element) { touch(link, element.rawSpan) }
+  }
+}
+
+extension RowReader {
+  /// Returns true if an optional list is not there, which is no matter of its bounds.
+  fileprivate func isNull(ofList link: Link) -> Bool {
+    isNull(link.source.layout.columns[link.column].place)
+  }
+}
+
+// MARK: - Committing
+
+extension RelationKeeper {
+  /// Checks what was left open.
+  ///
+  /// - Complexity: A lookup for each reference that came before the record that it leads to, and two ranks for each record
+  ///   with bounds whose number of others has changed.
+  /// - Throws: `.danglingReference`, `.relationCount`: then the transaction must not be committed. `.corrupt`, `.io`.
+  func check() throws(StoreError) {
+    for entry in Self.inOrder(open) { try checkOpen(entry.key.rawSpan, map.links[entry.link]) }
+    for entry in Self.inOrder(touched) { try checkBounds(entry.key.rawSpan, map.links[entry.link]) }
+    open = []
+    touched = []
+  }
+
+  /// The entries without those that are there twice, in an order by which the first error is always the same.
+  private static func inOrder(_ entries: [Entry]) -> [Entry] {
+    var sorted = entries.sorted { one, other in
+      one.link == other.link
+        ? one.key.rawSpan.compare(other.key.rawSpan) < 0 : one.link < other.link
+    }
+    var last: Entry?
+    sorted.removeAll { entry in
+      defer { last = entry }
+      return entry.link == last?.link && entry.key == last?.key
+    }
+    return sorted
+  }
+
+  private func checkOpen(_ key: RawSpan, _ link: Link) throws(StoreError) {
+    if try trees.contains(key, in: link.destination.rows) { return }
+    var source: String?
+    try link.forEachSource(to: key, in: trees, newKey) { key in
+      source = link.source.text(ofKey: key)
+      return false
+    }
+    guard let source else { return }
+    throw .danglingReference(
+      record: link.source.record.name, key: source, field: link.field.name,
+      destination: "\(link.destination.record.name) \(link.destination.text(ofKey: key))")
+  }
+
+  private func checkBounds(_ key: RawSpan, _ link: Link) throws(StoreError) {
+    guard let inverse = link.inverse, let bounds = inverse.bounds,
+      try trees.contains(key, in: link.destination.rows)
+    else { return }
+    let count = try link.count(to: key, in: trees, newKey)
+    guard bounds.contains(count) else {
+      throw .relationCount(
+        record: link.destination.record.name, key: link.destination.text(ofKey: key),
+        relation: inverse.name, count: count)
+    }
+  }
+}

@@ -1,0 +1,273 @@
+/// The checked references of an open state, by the records that have them and by those that they lead to.
+final class RelationMap: Sendable {
+  /// In the order of the schema's records and fields.
+  let links: [Link]
+  /// By the place of the record that has them.
+  private let outgoing: [[Link]]
+  /// By the place of the record that they lead to.
+  private let incoming: [[Link]]
+
+  /// - Parameter entities: In the order of the schema's records.
+  /// - Returns: nil if no reference is checked.
+  init?(_ schema: Schema, _ entities: [Entity]) {
+    var links: [Link] = []
+    var outgoing = [[Link]](repeating: [], count: entities.count)
+    var incoming = outgoing
+    for (place, source) in entities.enumerated() {
+      for field in source.record.fields {
+        guard let reference = field.reference, reference.isChecked,
+          let target = schema.records.firstIndex(where: { $0.number == reference.record }),
+          let link = Link(
+            links.count, field, of: source, to: entities[target],
+            inverse: schema.inverse(of: field, in: source.record))
+        else { continue }
+        links.append(link)
+        outgoing[place].append(link)
+        incoming[target].append(link)
+      }
+    }
+    if links.isEmpty { return nil }
+    self.links = links
+    self.outgoing = outgoing
+    self.incoming = incoming
+  }
+
+  /// The references that a record has.
+  func links(from entity: Entity) -> [Link] { outgoing[entity.place] }
+
+  /// The references that lead to a record.
+  func links(to entity: Entity) -> [Link] { incoming[entity.place] }
+
+  /// True if something is checked when such a record is written.
+  func isChecked(_ entity: Entity) -> Bool {
+    !outgoing[entity.place].isEmpty
+      || incoming[entity.place].contains { $0.inverse?.bounds?.least ?? 0 > 0 }
+  }
+
+  /// True if the deletion of such a record may do more than delete it.
+  func hasRules(for entity: Entity) -> Bool {
+    !incoming[entity.place].isEmpty || outgoing[entity.place].contains { $0.ownRule != .nullify }
+  }
+}
+
+/// A checked reference of an open state: how its keys are read, and how the records with a key are found.
+final class Link: Sendable {
+  /// Its place in the map.
+  let number: Int
+  let field: FieldSchema
+  /// The record that has it.
+  let source: Entity
+  /// The record that it leads to.
+  let destination: Entity
+  /// What happens to the record with the reference when the one that it leads to is deleted.
+  let rule: DeleteRule
+  /// What happens to the record that it leads to when the one with the reference is deleted.
+  let ownRule: DeleteRule
+  /// How many elements a list has.
+  let bounds: RelationBounds?
+  let inverse: InverseSchema?
+  /// The place among the source's columns.
+  let column: Int
+  /// What makes primary keys of the destination of values of the field.
+  private let key: KeyColumn
+  private let way: Way
+
+  /// How the records with a key are found.
+  private enum Way: Sendable {
+    /// By entries that begin with it, in an index, or among the rows.
+    case prefix(KeyColumn, IndexLayout?, TreeSlot)
+    /// By the one entry whose key it is.
+    case exact(KeyColumn, IndexLayout?, TreeSlot)
+    /// By reading all rows: an index that is not there yet, in a migration.
+    case rows
+  }
+
+  fileprivate init?(
+    _ number: Int, _ field: FieldSchema, of source: Entity, to destination: Entity,
+    inverse: InverseSchema?
+  ) {
+    guard let reference = field.reference, destination.layout.key.columns.count == 1,
+      let column = source.layout.index(number: field.number)
+    else { return nil }
+    self.number = number
+    self.field = field
+    self.source = source
+    self.destination = destination
+    self.inverse = inverse
+    self.column = column
+    ownRule = reference.deleteRule
+    bounds = reference.bounds
+    rule = inverse?.deleteRule ?? (source.record.canCut(field) ? .nullify : .deny)
+    let target = destination.layout.key.columns[0]
+    key = KeyColumn(
+      column: UInt32(column), place: source.layout.columns[column].place, type: target.type,
+      form: target.form)
+    way = Self.way(back: field, to: source)
+  }
+
+  private static func way(back field: FieldSchema, to source: Entity) -> Way {
+    switch source.record.wayBack(of: field) {
+    case .rows:
+      let parts = source.layout.key.columns
+      return parts.count == 1
+        ? .exact(parts[0], nil, source.rows) : .prefix(parts[0], nil, source.rows)
+    case .index(let place):
+      let number = source.record.indexes[place].number
+      guard let index = source.indexes.first(where: { $0.layout.schema.number == number }) else {
+        return .rows
+      }
+      let layout = index.layout
+      if layout.schema.isUnique, layout.parts.columns.count == 1 {
+        return .exact(layout.wholeParts.columns[0], layout, index.slot)
+      }
+      return .prefix(layout.parts.columns[0], layout, index.slot)
+    case nil: return .rows
+    }
+  }
+
+  /// The reference as people name it: `Book.author`.
+  var name: String { "\(source.record.name).\(field.name)" }
+  var isList: Bool { field.type.scalar == nil }
+}
+
+// MARK: - From a record to those that it leads to
+
+extension Link {
+  /// Calls `body` with the primary key of each record that a record leads to.
+  ///
+  /// - Parameter encoder: Memory for the key.
+  /// - Throws: `.invalidValue` for what is not a number, `.corrupt`, and what `body` throws.
+  @inline(__always)
+  func forEachKey(
+    of record: RowReader, in encoder: KeyEncoder,
+    _ body: (RawSpan) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    if record.isNull(key.place) { return }
+    guard isList else {
+      encoder.begin()
+      try encoder.append(key, from: record)
+      return try body(encoder.key)
+    }
+    guard let array = ArrayReader(record.bytes(key.place.index), of: key.type) else {
+      throw record.fault(.rowValues, "an array is not whole elements")
+    }
+    for index in 0..<array.count {
+      encoder.begin()
+      try encoder.append(array.element(index), key, of: record)
+      try body(encoder.key)
+    }
+  }
+
+  /// The value of a field that leads to the record with a primary key.
+  func value(ofKey key: RawSpan) throws(StoreError) -> FieldValue {
+    let layout = destination.layout
+    var reader = KeyReader(key, layout: layout)
+    return try reader.value(layout.key.columns[0])
+  }
+}
+
+// MARK: - From a record to those that lead to it
+
+extension Link {
+  /// Calls `body` with the primary key of each record that leads to the one with a key, until it returns false.
+  ///
+  /// - Parameters:
+  ///   - encoder: Memory for what is sought.
+  ///   - body: Must not change anything.
+  /// - Complexity: A seek, and a step for each.
+  func forEachSource(
+    to key: RawSpan, in trees: TreeAccess, _ encoder: KeyEncoder,
+    _ body: (RawSpan) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    let layout = source.layout
+    switch way {
+    case .exact(let part, let index, let tree):
+      try encode(key, as: part, to: encoder)
+      guard encoder.key.byteCount < IndexLayout.cutLength else {
+        return try forEachRow(to: key, in: trees, body)
+      }
+      guard let index else {
+        if try trees.contains(encoder.key, in: tree) { _ = try body(encoder.key) }
+        return
+      }
+      var value: [UInt8] = []
+      guard try trees.copyValue(of: encoder.key, in: tree, to: &value) else { return }
+      _ = try body(
+        try index.primaryKey(key: encoder.key, value: value.rawSpan, layout: layout))
+    case .prefix(let part, let index, let tree):
+      try encode(key, as: part, to: encoder)
+      guard encoder.key.byteCount <= IndexLayout.cutPrefix else {
+        return try forEachRow(to: key, in: trees, body)
+      }
+      let cursor = try trees.cursor(in: tree)
+      var isOn = try cursor.seek(to: encoder.key)
+      while isOn, cursor.key.byteCount >= encoder.key.byteCount,
+        cursor.key.begins(with: encoder.key)
+      {
+        let goesOn =
+          if let index {
+            try body(
+              try index.primaryKey(key: cursor.key, value: try cursor.value(), layout: layout))
+          } else {
+            try body(cursor.key)
+          }
+        if !goesOn { return }
+        isOn = try cursor.next()
+      }
+    case .rows: try forEachRow(to: key, in: trees, body)
+    }
+  }
+
+  /// The same by reading all rows: for keys too long for those of indexes, and where there is no index yet.
+  private func forEachRow(
+    to key: RawSpan, in trees: TreeAccess, _ body: (RawSpan) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    let (source, encoder) = (source, KeyEncoder())
+    let cursor = try trees.cursor(in: source.rows)
+    while try cursor.advance() {
+      var leads = false
+      let row = try source.row(key: cursor.key, row: try cursor.value())
+      try forEachKey(of: row, in: encoder) { found in leads = leads || found.equals(key) }
+      if leads, try !body(cursor.key) { return }
+    }
+  }
+
+  /// The number of records that lead to the one with a key.
+  ///
+  /// - Complexity: O(log entries).
+  func count(
+    to key: RawSpan, in trees: TreeAccess, _ encoder: KeyEncoder
+  ) throws(StoreError) -> Int {
+    if case .prefix(let part, _, let tree) = way {
+      try encode(key, as: part, to: encoder)
+      if encoder.key.byteCount <= IndexLayout.cutPrefix {
+        let low = try trees.rank(of: encoder.key, in: tree)
+        guard let end = encoder.key.array().rangeEnd else { return try trees.count(in: tree) - low }
+        return try trees.rank(of: end.rawSpan, in: tree) - low
+      }
+    }
+    var count = 0
+    try forEachSource(to: key, in: trees, encoder) { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  private func encode(
+    _ key: RawSpan, as part: KeyColumn, to encoder: KeyEncoder
+  ) throws(StoreError) {
+    encoder.begin()
+    try encoder.append(try value(ofKey: key), part, of: source.layout)
+  }
+}
+
+extension [UInt8] {
+  /// The lowest key above all that begin with this one; nil if there is none.
+  fileprivate var rangeEnd: [UInt8]? {
+    guard let last = lastIndex(where: { $0 != 0xff }) else { return nil }
+    var end = Array(self[...last])
+    end[last] += 1
+    return end
+  }
+}

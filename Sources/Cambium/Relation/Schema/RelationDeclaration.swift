@@ -1,0 +1,263 @@
+extension FieldType {
+  /// A reference to a record of a type: a property that is a `Reference`, or the bare primary key of the other.
+  ///
+  /// The field holds the other's primary key, which is one field. A checked reference has an index if the description
+  /// states none: the way back, for deletions and for the other end.
+  ///
+  /// - Parameters:
+  ///   - deleteRule: What happens to the record that it leads to when its own record is deleted.
+  ///   - checked: False for a reference that may lead nowhere: no lookup, no index, and no rule.
+  public static func reference<Target: Record>(
+    to target: Target.Type, deleteRule: DeleteRule = .nullify, checked: Bool = true
+  ) -> FieldType {
+    FieldType(reference: .type(target), isList: false, deleteRule, nil, checked)
+  }
+
+  /// A reference to a record with a stored name: one without a type.
+  public static func reference(
+    to target: String, deleteRule: DeleteRule = .nullify, checked: Bool = true
+  ) -> FieldType {
+    FieldType(reference: .name(target), isList: false, deleteRule, nil, checked)
+  }
+
+  /// References to records of a type: a property that is an array of `Reference`s, which keeps their order, or a set of
+  /// them, or an array or set of bare primary keys. Each record is in it once.
+  ///
+  /// - Parameters:
+  ///   - deleteRule: What happens to the records that it leads to when its own record is deleted.
+  ///   - count: How many there may be, `0...10` or `1...`.
+  ///   - checked: False for references that may lead nowhere.
+  public static func references<Target: Record>(
+    to target: Target.Type, deleteRule: DeleteRule = .nullify,
+    count: some RangeExpression<Int> = 0..., checked: Bool = true
+  ) -> FieldType {
+    FieldType(
+      reference: .type(target), isList: true, deleteRule, RelationBounds(count), checked)
+  }
+
+  /// References to records with a stored name: of those without a type.
+  public static func references(
+    to target: String, deleteRule: DeleteRule = .nullify,
+    count: some RangeExpression<Int> = 0..., checked: Bool = true
+  ) -> FieldType {
+    FieldType(
+      reference: .name(target), isList: true, deleteRule, RelationBounds(count), checked)
+  }
+
+  private init(
+    reference destination: Destination, isList: Bool, _ deleteRule: DeleteRule,
+    _ bounds: RelationBounds?, _ isChecked: Bool
+  ) {
+    self.init(
+      kind: .reference(
+        ReferenceDeclaration(
+          destination: destination, isList: isList, deleteRule: deleteRule, bounds: bounds,
+          isChecked: isChecked)))
+  }
+}
+
+/// The record at the other end of a relation, as it is declared.
+enum Destination: Sendable {
+  case type(any Record.Type)
+  case name(String)
+
+  /// The stored name in a version.
+  func name(in version: Int) -> String {
+    switch self {
+    case .type(let type): RecordDescription.name(of: type, in: version)
+    case .name(let name): name
+    }
+  }
+}
+
+/// A reference as it is declared.
+struct ReferenceDeclaration: Sendable {
+  let destination: Destination
+  let isList: Bool
+  let deleteRule: DeleteRule
+  let bounds: RelationBounds?
+  let isChecked: Bool
+}
+
+/// The other end of a reference as it is declared.
+struct InverseDeclaration: Sendable {
+  let name: String
+  let related: Destination
+  let reference: Place
+  let deleteRule: DeleteRule
+  let bounds: RelationBounds?
+  let renamingID: String?
+
+  /// The reference, by the path of its property, or by its stored name.
+  enum Place: Sendable {
+    case property(String)
+    case field(String)
+  }
+}
+
+// MARK: - Described
+
+/// A reference of a description.
+struct DescribedReference: Sendable {
+  /// The stored name of the record that it leads to.
+  let destination: String
+  let deleteRule: DeleteRule
+  let bounds: RelationBounds?
+  /// False too if the other end's rule is to do nothing.
+  var isChecked: Bool
+}
+
+/// The other end of a reference, as described and found.
+struct DescribedInverse: Sendable {
+  let name: String
+  /// The stored names of the other record and of the reference there.
+  let related: String
+  let reference: String
+  let deleteRule: DeleteRule
+  let bounds: RelationBounds?
+  let renamingID: String?
+}
+
+/// The descriptions among which references look for the records that they lead to.
+struct Destinations {
+  let version: Int
+  /// By stored name.
+  private var descriptions: [String: RecordDescription] = [:]
+  private var schema: Schema?
+
+  init(version: Int, _ descriptions: [String: RecordDescription]) {
+    self.version = version
+    self.descriptions = descriptions
+  }
+
+  /// Those of a schema, for types that describe some of its records.
+  init(_ schema: Schema) {
+    version = schema.version
+    self.schema = schema
+  }
+
+  /// The type of the column of a reference: that of the primary key that it leads to.
+  func column(of reference: ReferenceDeclaration) throws(DescriptionFault) -> ColumnType {
+    let key = try keyType(of: reference.destination.name(in: version), depth: 0)
+    return reference.isList ? .array(of: key) : .scalar(key)
+  }
+
+  private func keyType(of name: String, depth: Int) throws(DescriptionFault) -> ScalarType {
+    if let record = schema?.record(named: name) {
+      guard record.primaryKey.count == 1,
+        let type = record.field(record.primaryKey[0].field)?.type.scalar
+      else { throw Self.manyFields(name) }
+      return type
+    }
+    guard let description = descriptions[name] else {
+      throw DescriptionFault("it leads to \(name), which is not in this version of the model")
+    }
+    guard depth <= descriptions.count else {
+      throw DescriptionFault("the primary key of \(name) is a reference that leads back to itself")
+    }
+    guard let type = try description.keyField(of: name)?.type.kind else {
+      throw Self.manyFields(name)
+    }
+    switch type {
+    case .scalar(let scalar): return scalar
+    case .reference(let reference) where !reference.isList:
+      return try keyType(of: reference.destination.name(in: version), depth: depth + 1)
+    default: throw Self.manyFields(name)
+    }
+  }
+
+  private static func manyFields(_ name: String) -> DescriptionFault {
+    DescriptionFault(
+      "it leads to \(name), whose primary key is not one field; keep the parts as fields of their own,"
+        + " or give \(name) a key of one field")
+  }
+}
+
+extension RecordDescription {
+  /// The field that is the primary key; nil if there is more than one.
+  fileprivate func keyField(of name: String) throws(DescriptionFault) -> Field? {
+    var flagged: [Field] = []
+    var stated: [KeyField]?
+    for element in elements {
+      switch element.kind {
+      case .field(let field) where field.isPrimaryKey: flagged.append(field)
+      case .primaryKey(let key): stated = key.fields
+      default: break
+      }
+    }
+    guard let stated else { return flagged.count == 1 ? flagged[0] : nil }
+    guard stated.count == 1 else { return nil }
+    for case .field(let field) in elements.lazy.map(\.kind) where field.name == stated[0].name {
+      return field
+    }
+    throw DescriptionFault("the primary key of \(name) is of \(stated[0].name), which is not there")
+  }
+}
+
+extension DescribedVersion {
+  /// Finds the references that inverses are the other ends of.
+  ///
+  /// - Parameter isNewest: False to leave out inverses of what the version does not have: a type names the properties
+  ///   that it has today.
+  /// - Throws: `.invalidDescription`.
+  mutating func findInverses(isNewest: Bool) throws(StoreError) {
+    var taken: Set<[String]> = []
+    for place in records.indices {
+      let record = records[place]
+      for declared in record.declaredInverses {
+        let related = declared.related.name(in: version)
+        let found = self.records.firstIndex { $0.name == related }
+        let field = found.flatMap { records[$0].field(at: declared.reference) }
+        guard let found, let field, let reference = records[found].fields[field].reference else {
+          if !isNewest { continue }
+          throw fault(
+            record.name, declared.name,
+            found == nil
+              ? "it is the other end of a reference of \(related), which is not in this version"
+              : "\(related) has no reference \(declared.reference)")
+        }
+        let name = records[found].fields[field].name
+        guard reference.destination == record.name else {
+          throw fault(
+            record.name, declared.name,
+            "\(related).\(name) leads to \(reference.destination), not to \(record.name)")
+        }
+        guard taken.insert([related, name]).inserted else {
+          throw fault(record.name, declared.name, "\(related).\(name) has another inverse already")
+        }
+        if declared.deleteRule == .noAction { records[found].uncheck(field) }
+        records[place].inverses.append(
+          DescribedInverse(
+            name: declared.name, related: related, reference: name,
+            deleteRule: declared.deleteRule, bounds: declared.bounds,
+            renamingID: declared.renamingID))
+      }
+    }
+  }
+}
+
+extension DescribedRecord {
+  /// The place of the field that a declaration names.
+  fileprivate func field(at place: InverseDeclaration.Place) -> Int? {
+    switch place {
+    case .field(let name): return fields.firstIndex { $0.name == name }
+    case .property(let path): return fields.firstIndex { self.path(of: $0) == path }
+    }
+  }
+
+  /// The path of a field's property from the record.
+  private func path(of field: DescribedField) -> String {
+    guard let composite = field.composite.flatMap({ name in fields.first { $0.name == name } })
+    else { return field.property }
+    return path(of: composite) + "." + field.property
+  }
+}
+
+extension InverseDeclaration.Place: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .property(let path): "in the property \(path)"
+    case .field(let name): name
+    }
+  }
+}

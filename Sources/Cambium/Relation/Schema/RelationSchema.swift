@@ -1,0 +1,183 @@
+/// What happens to one end of a relation when the record at the other end is deleted.
+public enum DeleteRule: Hashable, Sendable {
+  /// The reference is cut: an optional one is nil, a list is without it. Where the reference itself is deleted with its
+  /// record, the record that it leads to stays as it is.
+  case nullify
+  /// The record is deleted as well, and what depends on it.
+  case cascade
+  /// Nothing is deleted: the deletion throws `StoreError.deleteDenied`, unless it deletes that record too.
+  case deny
+  /// Nothing happens, so the reference may lead nowhere: it is not checked.
+  case noAction
+}
+
+/// The lowest and the highest number of records at one end of a relation.
+public struct RelationBounds: Hashable, Sendable {
+  public internal(set) var least: Int
+  /// Nil for any number.
+  public internal(set) var most: Int?
+}
+
+/// The part of a field's schema that makes it a reference.
+public struct ReferenceSchema: Hashable, Sendable {
+  /// The number of the record that it leads to; 0 where that is not known, as in a lock.
+  var record: UInt32
+  /// The stored name of the record that it leads to.
+  public internal(set) var destination: String
+  /// True if it leads somewhere in every committed state.
+  public internal(set) var isChecked: Bool
+  /// What happens to the record that it leads to when its own record is deleted.
+  public internal(set) var deleteRule: DeleteRule
+  /// Of a list: how many elements it has. Nil for any number.
+  public internal(set) var bounds: RelationBounds?
+}
+
+/// The other end of a reference, which is computed: a name, a rule and bounds, and nothing that is stored with records.
+public struct InverseSchema: Hashable, Sendable {
+  /// Its number, from those of the record's fields. Never reused in the record.
+  var number: UInt32
+  public internal(set) var name: String
+  /// The number of the record that has the reference, and that of the field; 0 where they are not known, as in a lock.
+  var record: UInt32
+  var field: UInt32
+  /// The stored name of the record that has the reference.
+  public internal(set) var related: String
+  /// The stored name of the reference.
+  public internal(set) var reference: String
+  /// What happens to the records with the reference when the one that they lead to is deleted.
+  public internal(set) var deleteRule: DeleteRule
+  /// How many records lead to one. Nil for any number.
+  public internal(set) var bounds: RelationBounds?
+}
+
+extension DeleteRule {
+  /// Its number in the format.
+  var code: UInt8 {
+    switch self {
+    case .nullify: 1
+    case .cascade: 2
+    case .deny: 3
+    case .noAction: 4
+    }
+  }
+
+  init?(code: UInt8) {
+    guard
+      let rule = [DeleteRule.nullify, .cascade, .deny, .noAction].first(where: { $0.code == code })
+    else { return nil }
+    self = rule
+  }
+}
+
+extension RelationBounds {
+  /// Creates the bounds that a range states; nil for a range of all numbers from 0.
+  init?(_ range: some RangeExpression<Int>) {
+    switch range {
+    case let range as ClosedRange<Int>:
+      self.init(least: range.lowerBound, most: range.upperBound == .max ? nil : range.upperBound)
+    case let range as PartialRangeFrom<Int>: self.init(least: range.lowerBound, most: nil)
+    case let range as PartialRangeThrough<Int>: self.init(least: 0, most: range.upperBound)
+    case let range as PartialRangeUpTo<Int>: self.init(least: 0, most: range.upperBound &- 1)
+    default:
+      let range = range.relative(to: 0..<Int.max)
+      self.init(least: range.lowerBound, most: range.upperBound &- 1)
+    }
+    if least == 0, most == nil { return nil }
+  }
+
+  func contains(_ count: Int) -> Bool { count >= least && most.map { count <= $0 } ?? true }
+
+  /// Why no number can be within them; nil if one can.
+  var fault: String? {
+    let numbers = 0...Int(UInt32.max)
+    guard numbers.contains(least), most.map({ numbers.contains($0) && $0 > 0 }) ?? true else {
+      return "bounds are 0 to \(UInt32.max), the upper one at least 1"
+    }
+    if let most, most < least { return "no number is at least \(least) and at most \(most)" }
+    return nil
+  }
+}
+
+extension RelationBounds: CustomStringConvertible {
+  /// The bounds as a range in Swift.
+  public var description: String { "\(least)...\(most.map { "\($0)" } ?? "")" }
+}
+
+// MARK: - What relations are in a schema
+
+extension Schema {
+  func record(_ number: UInt32) -> RecordSchema? { records.first { $0.number == number } }
+
+  /// Returns the inverse of a reference, if one is declared.
+  func inverse(of field: FieldSchema, in record: RecordSchema) -> InverseSchema? {
+    guard let reference = field.reference else { return nil }
+    return self.record(reference.record)?.inverses.first {
+      $0.record == record.number && $0.field == field.number
+    }
+  }
+
+  /// Gives references and inverses the names of what their numbers stand for.
+  mutating func nameRelations() {
+    let known = self
+    for record in records.indices {
+      for field in records[record].fields.indices {
+        guard let number = records[record].fields[field].reference?.record else { continue }
+        records[record].fields[field].reference?.destination = known.record(number)?.name ?? ""
+      }
+      for index in records[record].inverses.indices {
+        let inverse = records[record].inverses[index]
+        let related = known.record(inverse.record)
+        records[record].inverses[index].related = related?.name ?? ""
+        records[record].inverses[index].reference = related?.field(inverse.field)?.name ?? ""
+      }
+    }
+  }
+}
+
+extension RecordSchema {
+  public func inverse(named name: String) -> InverseSchema? { inverses.first { $0.name == name } }
+
+  /// The way from a record that a reference leads to back to those with the reference.
+  enum WayBack: Hashable {
+    /// The record's own rows, whose keys begin with it.
+    case rows
+    /// The index at this place.
+    case index(Int)
+  }
+
+  /// Returns the way back of a reference: the first of what there is of all records with a value.
+  func wayBack(of field: FieldSchema) -> WayBack? {
+    if primaryKey.first?.field == field.number { return .rows }
+    return indexes.firstIndex { index in
+      guard let part = index.parts.first, part.field == field.number, !part.isCaseInsensitive,
+        (part.expansion == .elements) == (field.type.scalar == nil)
+      else { return false }
+      switch index.condition {
+      case nil: return true
+      case .comparison(field.name, .notEqual, .null): return true
+      default: return false
+      }
+    }.map { .index($0) }
+  }
+
+  /// Returns true if an index is only there because of a reference.
+  func isMade(_ index: IndexSchema) -> Bool {
+    guard index.parts.count == 1, !index.isUnique, let field = field(index.parts[0].field),
+      field.reference?.isChecked == true, index == madeIndex(of: field, number: index.number)
+    else { return false }
+    var others = self
+    others.indexes.removeAll { $0.number == index.number }
+    return others.wayBack(of: field) == nil
+  }
+
+  /// Returns the index that a checked reference has if its description states none: of the records that lead somewhere.
+  func madeIndex(of field: FieldSchema, number: UInt32) -> IndexSchema {
+    let part = KeyPart(
+      field: field.number, isDescending: false, isCaseInsensitive: false,
+      expansion: field.type.scalar == nil ? .elements : .none)
+    return IndexSchema(
+      number: number, name: keyFields([part]).text, parts: [part], isUnique: false,
+      condition: canBeNull(field) && part.expansion == .none
+        ? .comparison(field: field.name, .notEqual, .null) : nil)
+  }
+}

@@ -1,0 +1,45 @@
+// Records by the references that lead to them. The other end of a reference is a query: `Inverse`.
+
+extension RecordReading where Self: ~Copyable {
+  /// Returns the record that a reference leads to; nil if there is no reference, or if it is not checked and leads
+  /// nowhere.
+  ///
+  /// ```swift
+  /// let author = try store.fetch(book.author)
+  /// ```
+  ///
+  /// - Complexity: O(log records): a lookup.
+  /// - Throws: as `fetch(_:key:)`.
+  @inlinable
+  public func fetch<Target: Record & Identifiable>(
+    _ reference: Reference<Target>?
+  ) throws -> Target? {
+    guard let reference else { return nil }
+    return try recordReader().fetch(Target.self, key: [reference.id])
+  }
+
+  /// Returns the records that references lead to, in their order. References that lead nowhere are left out.
+  ///
+  /// ```swift
+  /// let tags = try store.fetch(book.tags)
+  /// ```
+  ///
+  /// - Complexity: A lookup for each, several at a time.
+  /// - Throws: as `fetch(_:key:)`.
+  @inlinable
+  public func fetch<Target: Record & Identifiable, References: Sequence>(
+    _ references: References
+  ) throws -> [Target] where References.Element == Reference<Target> {
+    try fetch(Target.self, keys: references)
+  }
+
+  /// Returns true if a reference leads to a record: always, if it is a checked one of a stored record. Cheaper than
+  /// fetching it.
+  ///
+  /// - Throws: as `fetch(_:key:)`.
+  public func contains<Target: Record & Identifiable>(
+    _ reference: Reference<Target>
+  ) throws(StoreError) -> Bool {
+    try contains(Target.self, key: reference.id)
+  }
+}

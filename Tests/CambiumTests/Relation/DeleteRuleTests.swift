@@ -1,0 +1,166 @@
+import Testing
+
+@testable import Cambium
+
+/// What happens to both ends of a relation when one of them is deleted, with types and hooks.
+@Suite struct DeleteRuleTests {
+  private func store() throws -> PersistentStore {
+    try PersistentStore(
+      inMemory: StoreModel(records: [
+        Writer.self, Novel.self, Jacket.self, Label.self, Prize.self, Topic.self, Essay.self,
+      ]))
+  }
+
+  @Test func `a cascade deletes what depends, and what that owns`() throws {
+    let store = try store()
+    try store.write { transaction in
+      try transaction.insert(Novel(id: 1, author: Reference(7), labels: [], jacket: Reference(9)))
+      try transaction.insert(Writer(id: 7))
+      try transaction.insert(Jacket(id: 9))
+      try transaction.insert(Prize(id: 3, novel: Reference(1)))
+    }
+    try store.delete(Writer.self, key: 7)
+    #expect(try store.count(Novel.self) == 0)
+    #expect(try store.count(Jacket.self) == 0)
+    #expect(try store.fetch(Prize.self, key: 3) == Prize(id: 3, novel: nil))
+    #expect(try store.snapshot().check(readingBlobs: false) == [])
+  }
+
+  @Test func `a reference leads somewhere when the transaction commits`() throws {
+    let store = try store()
+    #expect(
+      throws: StoreError.danglingReference(
+        record: "Novel", key: "1", field: "author", destination: "Writer 7")
+    ) {
+      try store.insert(Novel(id: 1, author: Reference(7), labels: [], jacket: nil))
+    }
+    #expect(try store.count(Novel.self) == 0)
+  }
+
+  @Test func `a record is deleted where a reference leads to one with a shorter key`() throws {
+    let store = try store()
+    try store.write { transaction in
+      try transaction.insert(Label(id: "a label whose name is longer than all entries"))
+      try transaction.insert(Label(id: "b"))
+      try transaction.insert(Writer(id: 7))
+      try transaction.insert(
+        Novel(id: 1, author: Reference(7), labels: [Reference("b")], jacket: nil))
+    }
+    #expect(try store.delete(Label.self, key: "a label whose name is longer than all entries"))
+    #expect(try store.count(Label.self) == 1)
+  }
+
+  @Test func `of two keys that Swift takes for equal, the one that is deleted is cut`() throws {
+    let store = try store()
+    let (one, two) = ("e\u{301}", "\u{e9}")
+    try store.write { transaction in
+      try transaction.insert(Topic(id: one))
+      try transaction.insert(Topic(id: two))
+      try transaction.insert(Essay(id: 1, topics: [Reference(one), Reference(two)]))
+    }
+    #expect(try store.delete(Topic.self, key: one))
+    let topics = try store.fetch(Essay.self, key: 1)?.topics.map { Array($0.id.utf8) }
+    #expect(topics == [Array(two.utf8)])
+  }
+
+  @Test func `a reference to an empty key leads somewhere, too`() throws {
+    let store = try store()
+    try store.insert(Writer(id: 7))
+    #expect(
+      throws: StoreError.danglingReference(
+        record: "Novel", key: "1", field: "labels", destination: "Label \"\"")
+    ) {
+      try store.insert(Novel(id: 1, author: Reference(7), labels: [Reference("")], jacket: nil))
+    }
+  }
+
+  @Test func `a deletion that others deny changes nothing`() throws {
+    let store = try store()
+    try store.insert(Label(id: "swift"))
+    try store.insert(Writer(id: 7))
+    try store.insert(Novel(id: 1, author: Reference(7), labels: [Reference("swift")], jacket: nil))
+    #expect(
+      throws: StoreError.deleteDenied(
+        record: "Label", key: "\"swift\"", by: "Novel.labels", count: 1)
+    ) { try store.delete(Label.self, key: "swift") }
+    #expect(try store.count(Label.self) == 1)
+    // Deleted with it, it denies nothing.
+    try store.write { transaction in
+      try transaction.deleteAll(Novel.self)
+      try transaction.deleteAll(Label.self)
+    }
+    #expect(try store.count(Label.self) == 0)
+  }
+}
+
+private struct Writer: Record, Identifiable, Equatable {
+  var id: Int
+  static let novels = Inverse("novels", of: \Novel.author, deleteRule: .cascade)
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    novels
+  }
+}
+
+private struct Novel: Record, Identifiable, Equatable {
+  var id: Int
+  var author: Reference<Writer>
+  var labels: [Reference<Label>]
+  var jacket: Reference<Jacket>?
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "author", type: .reference(to: Writer.self))
+    Field(name: "labels", type: .references(to: Label.self))
+    Field(
+      name: "jacket", type: .reference(to: Jacket.self, deleteRule: .cascade), optional: true,
+      unique: true)
+  }
+}
+
+private struct Jacket: Record, Identifiable, Equatable {
+  var id: Int
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+  }
+}
+
+private struct Label: Record, Identifiable, Equatable {
+  var id: String
+  static let novels = Inverse("novels", of: \Novel.labels, deleteRule: .deny)
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .string)
+    novels
+  }
+}
+
+private struct Prize: Record, Identifiable, Equatable {
+  var id: Int
+  var novel: Reference<Novel>?
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "novel", type: .reference(to: Novel.self), optional: true)
+  }
+}
+
+private struct Topic: Record, Identifiable, Equatable {
+  var id: String
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .string)
+  }
+}
+
+private struct Essay: Record, Identifiable, Equatable {
+  var id: Int
+  var topics: [Reference<Topic>]
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "topics", type: .references(to: Topic.self))
+  }
+}

@@ -1,0 +1,109 @@
+import Cambium
+import TestSupport
+import Testing
+
+/// What the command says of relations, and that it obeys their rules.
+@Suite struct RelationCommandTests {
+  private let stage: Stage
+  private let path: String
+
+  init() throws {
+    stage = try Stage()
+    path = stage.path("library.cambium")
+    let store = try PersistentStore(at: path, model: Self.model)
+    try store.write { transaction in
+      // Each leads to the other, so neither can come first.
+      try transaction.insert(Partner(id: 1, other: Reference(2)))
+      try transaction.insert(Partner(id: 2, other: Reference(1)))
+      try transaction.insert(Volume(id: 10, editor: Reference(1), keywords: [Reference("swift")]))
+      try transaction.insert(Keyword(id: "swift"))
+    }
+    try store.close()
+  }
+
+  @Test func `an import needs no order, and rings come back`() throws {
+    let (file, copy) = (stage.path("file"), stage.path("copy"))
+    let text = try Command.run("export", path).output
+    try write(text, to: file)
+    let command = try Command.run("import", copy, file)
+    #expect(command.status == 0, "\(command.error)")
+    #expect(try Command.run("export", copy).output == text)
+    #expect(try Command.run("check", copy, "--deep").status == 0)
+    let store = try PersistentStore(at: copy, model: Self.model)
+    #expect(try store.fetch(Partner.self, key: 1)?.other == Reference(2))
+    // The rules came with it.
+    try store.delete(Partner.self, key: 1)
+    #expect(try store.count(Volume.self) == 0)
+    try store.close()
+  }
+
+  @Test func `an import that would leave a reference leading nowhere adds nothing`() throws {
+    let text = try Command.run("export", path).output
+    let lines = text.split(separator: "\n").map { line in
+      line.contains("swift") && line.contains("Keyword") && !line.contains("schema")
+        ? String(line).replacing("swift", with: "other") : String(line)
+    }
+    let (file, copy) = (stage.path("file"), stage.path("copy"))
+    try write(lines.joined(separator: "\n") + "\n", to: file)
+    let command = try Command.run("import", copy, file)
+    #expect(command.status == 9, "\(command.output)")
+    #expect(
+      command.error.contains("leads to Keyword \"swift\", which is not there"), "\(command.error)")
+    #expect(try Command.run("info", copy).status == 5)
+  }
+
+  @Test func `info counts the entries of each relation`() throws {
+    let lines = try Command.run("info", path).output.split(separator: "\n")
+      .map { $0.split(separator: " ").joined(separator: " ") }
+    #expect(lines.contains("Partner.other Partner 2"))
+    #expect(lines.contains("Volume.editor Partner 1"))
+    #expect(lines.contains("Volume.keywords Keyword 1"))
+  }
+
+  @Test func `a schema in Swift has references and their other ends`() throws {
+    let swift = try Command.run("schema", path).output
+    #expect(swift.contains("var editor: Reference<Partner>"), "\(swift)")
+    #expect(swift.contains("var keywords: [Reference<Keyword>]"))
+    #expect(
+      swift.contains(
+        "Inverse<Partner, Volume>(\"volumes\", of: \"editor\", deleteRule: .cascade)"))
+    let json = try Command.run("schema", path, "--json").output
+    #expect(json.contains("\"of\":\"Volume.editor\""), "\(json)")
+  }
+
+  private static var model: StoreModel {
+    StoreModel(records: [Partner.self, Volume.self, Keyword.self])
+  }
+}
+
+private struct Partner: Record, Identifiable {
+  var id: Int
+  var other: Reference<Partner>?
+  static let volumes = Inverse("volumes", of: \Volume.editor, deleteRule: .cascade)
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "other", type: .reference(to: Partner.self), optional: true)
+    volumes
+  }
+}
+
+private struct Volume: Record, Identifiable {
+  var id: Int
+  var editor: Reference<Partner>
+  var keywords: [Reference<Keyword>]
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "editor", type: .reference(to: Partner.self))
+    Field(name: "keywords", type: .references(to: Keyword.self))
+  }
+}
+
+private struct Keyword: Record, Identifiable {
+  var id: String
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .string)
+  }
+}

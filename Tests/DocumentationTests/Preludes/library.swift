@@ -1,0 +1,45 @@
+/// What the article on relations takes as given: authors, books and tags.
+struct Author: Record, Identifiable {
+  var id = UUID()
+  var name: String
+  static let books = Inverse("books", of: \Book.author, deleteRule: .cascade)
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .uuid)
+    Field(name: "name", type: .string)
+    books
+  }
+}
+
+struct Book: Record, Identifiable {
+  var id = UUID()
+  var title: String
+  var year = 2026
+  var author: Reference<Author>
+  var tags: [Reference<Tag>] = []
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .uuid)
+    Field(name: "title", type: .string)
+    Field(name: "year", type: .integer)
+    Field(name: "author", type: .reference(to: Author.self))
+    Field(name: "tags", type: .references(to: Tag.self, count: 0...10))
+  }
+}
+
+struct Tag: Record, Identifiable {
+  var id: String
+  static let books = Inverse("books", of: \Book.tags)
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .string)
+    books
+  }
+}
+
+static let model = StoreModel(records: [Author.self, Book.self, Tag.self])
+static var store: PersistentStore {
+  get throws { try PersistentStore(at: "library.cambium", model: model) }
+}
+static let author = Author(name: "Ursula K. Le Guin")
+static let book = Book(title: "The Dispossessed", author: author.reference)
