@@ -44,6 +44,8 @@ enum BenchmarkPlan {
       "records --records 1000000 --durability relaxed --indexes none --engines cambium,grdb,grdb-rowid"
         + " --workloads insert-batches,fetch,fetch-each,scan,update,delete --rounds 3"),
     step("query", "query --records 1000000 --rounds 3"),
+    step("text", "text --records 100000 --rounds 3"),
+    step("relate", "relate --records 1000000 --rounds 3"),
     step("observe", "observe --records 1000000 --rounds 3"),
     step("migrate", "migrate --records 1000000 --rounds 3"),
     step(
@@ -72,6 +74,8 @@ enum BenchmarkPlan {
       "records --records 10000 --durability relaxed --singles 2000 --fetches 10000 --folder-max 500"
         + " --rounds 1 --workloads " + recordWrites),
     step("query", "query --records 100000 --rounds 1"),
+    step("text", "text --records 10000 --rounds 1"),
+    step("relate", "relate --records 20000 --rounds 1"),
     step("observe", "observe --records 100000 --commits 10000 --rounds 1"),
     step("migrate", "migrate --records 100000 --rounds 1"),
     step("migrate-sizes", "migrate --records 10000,1000000 --workloads require --rounds 1"),

@@ -1,0 +1,127 @@
+import Cambium
+
+extension Author: Record {
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "name", type: .string)
+    Inverse<Author, Book>("books", of: "author", deleteRule: .cascade)
+  }
+}
+
+extension Book: Record {
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "title", type: .string)
+    Field(name: "author", type: .reference(to: Author.self))
+  }
+}
+
+extension Critic: Record {
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "name", type: .string)
+  }
+}
+
+extension Review: Record {
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "text", type: .string)
+    Field(name: "critic", type: .reference(to: Critic.self), optional: true)
+  }
+}
+
+extension Station: Record {
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "name", type: .string)
+  }
+}
+
+extension Trip: Record {
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    for end in ["start", "end", "rest", "home"] {
+      Field(name: end, type: .reference(to: Station.self), optional: true)
+    }
+  }
+}
+
+/// A book whose author is a number with an index, which nobody checks.
+struct PlainBook: Record, Codable {
+  var id: Int
+  var title: String
+  var author: Int
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "title", type: .string)
+    Field(name: "author", type: .integer, indexed: true)
+  }
+}
+
+final class CambiumRelateEngine: RelateEngine {
+  private let store: PersistentStore
+  private let isPlain: Bool
+
+  /// - Parameter isPlain: True if books are of the kind whose author nobody checks.
+  init(directory: String, isPlain: Bool) throws {
+    self.isPlain = isPlain
+    var options = StoreOptions()
+    options.durability = .relaxed
+    store = try PersistentStore(
+      at: directory,
+      model: StoreModel(records: [
+        Author.self, Book.self, PlainBook.self, Critic.self, Review.self, Station.self, Trip.self,
+      ]), options: options)
+  }
+
+  deinit {
+    try? store.close()
+  }
+
+  func load(_ library: Library) throws {
+    try store.write { try $0.insert(contentsOf: library.authors) }
+    guard !isPlain else { return }
+    try store.write { transaction in
+      try transaction.insert(contentsOf: library.critics)
+      try transaction.insert(contentsOf: library.reviews)
+      try transaction.insert(contentsOf: library.stations)
+      try transaction.insert(contentsOf: library.trips)
+    }
+  }
+
+  func insert(_ books: ArraySlice<Book>) throws {
+    try store.write { transaction in
+      guard isPlain else { return try transaction.insert(contentsOf: books) }
+      for book in books {
+        try transaction.insert(PlainBook(id: book.id, title: book.title, author: book.author))
+      }
+    }
+  }
+
+  func countReviews(of critic: Int) throws -> Int {
+    try store.count(Review.where(\.critic == critic))
+  }
+
+  func deleteAuthors(_ ids: Range<Int>) throws -> Int {
+    try store.write { transaction in
+      for id in ids { try transaction.delete(Author.self, key: id) }
+      return try transaction.count(Book.self)
+    }
+  }
+
+  func deleteCritics(_ ids: Range<Int>) throws -> Int {
+    try store.write { transaction in
+      for id in ids { try transaction.delete(Critic.self, key: id) }
+      return try transaction.count(Review.where(\.critic == nil))
+    }
+  }
+
+  func deleteStations(_ ids: Range<Int>) throws -> Int {
+    try store.write { transaction in
+      for id in ids { try transaction.delete(Station.self, key: id) }
+      return try transaction.count(Station.self)
+    }
+  }
+}
