@@ -94,8 +94,16 @@ extension Cursor {
 
   /// Goes to the first entry whose key is not below `key`. False if there is none.
   ///
-  /// - Complexity: O(log count).
+  /// - Complexity: O(log count), in the leaf alone if the key belongs there.
   mutating func seek(to key: RawSpan) throws(StoreError) -> Bool {
+    if isOnEntry {
+      let place = searchLeaf(for: key)
+      // What is below or above all of the leaf may be in another.
+      if place.isFound || place.slot > 0 && place.slot < layout.count {
+        slot = place.slot
+        return true
+      }
+    }
     guard try descend(toChild: { $0.childIndex(for: key) }) else { return false }
     return try stand(on: firstSlot(notBelow: key))
   }

@@ -1,5 +1,5 @@
 /// Sorts entries by key without moving them: first by one byte into groups, then each group by its
-/// eight-byte heads, and only what agrees in the head by whole keys.
+/// eight-byte heads, what agrees in these by the next, and only what agrees in both by whole keys.
 ///
 /// A group's keys are read twice in a row, once to sort and once by whoever takes the entries, so the
 /// second time they are in the cache. Groups are sorted by radix: no comparison, no branch to guess.
@@ -105,19 +105,23 @@ struct KeySorter {
     while start < items.count {
       var end = start + 1
       while end < items.count, items[end].head == items[start].head { end += 1 }
-      if end - start > 1 { sortTies(start..<end, of: entries) }
+      if end - start > 1 { sortTies(start..<end, of: entries, byte: byte + 8) }
       start = end
     }
     for index in range { places[index] = items[index - range.lowerBound].place }
   }
 
-  private mutating func sortTies(_ range: Range<Int>, of entries: borrowing UnsortedEntries) {
-    var ties = items[range].map(\.place)
+  /// Sorts items whose keys agree before `byte`: as most do, by the next eight bytes without looking at the keys.
+  private mutating func sortTies(
+    _ range: Range<Int>, of entries: borrowing UnsortedEntries, byte: Int
+  ) {
+    var ties = items[range].map { Item(head: entries.key($0.place).head(byte), place: $0.place) }
     ties.sort { one, other in
-      let order = entries.key(one).compare(entries.key(other))
-      return order == 0 ? one < other : order < 0
+      if one.head != other.head { return one.head < other.head }
+      let order = entries.key(one.place).compare(entries.key(other.place))
+      return order == 0 ? one.place < other.place : order < 0
     }
-    for (index, place) in zip(range, ties) { items[index].place = place }
+    for (index, item) in zip(range, ties) { items[index] = item }
   }
 
   /// Sorts by one byte after the other, the lowest first; each pass keeps the order of the last. Bytes

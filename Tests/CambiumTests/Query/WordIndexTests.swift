@@ -273,7 +273,7 @@ private struct ArticleWorld {
     #expect(
       explained.hasPrefix(
         #"Article: intersection of index words(body) of "tenth" in one range, "#
-          + #"index words(body) of "common" in one range, about 219 entries"#), "\(explained)")
+          + #"index words(body) of "common" in one range, about 40 entries"#), "\(explained)")
     #expect(!explained.contains("then only where"), "\(explained)")
     #expect(
       explained.contains(#"not index words(body) of "tenth" in one range: 20"#), "\(explained)")

@@ -36,6 +36,7 @@ extension TreeWorld {
     }
     for key in sought.prefix(2) { try verifyPlace(of: key, in: tree, model) }
     try verifyBatches(of: sought, in: tree, model)
+    try verifySeeks(of: sought + sought.reversed(), in: tree, model)
     try verifyTurns(of: tree, model, at: slots)
   }
 
@@ -134,6 +135,20 @@ extension TreeWorld {
         var value: Bytes = []
         try tree.append(entry, to: &value)
         try agree(value == model.values[slot], "in a batch, \(key) has another value")
+      }
+    }
+  }
+
+  /// Sends one cursor from key to key, most of them near the last.
+  private func verifySeeks(of keys: [Bytes], in tree: Tree, _ model: SortedModel) throws {
+    var cursor = Cursor(tree)
+    for key in keys {
+      let slot = model.keys.lowerBound(of: key)
+      let isOn = try cursor.seek(to: key.rawSpan)
+      try agree(isOn == (slot < model.keys.count), "from another, \(key) is sought: \(isOn)")
+      if isOn {
+        let found = cursor.key.array()
+        try agree(found == model.keys[slot], "from another, \(key) leads to \(found)")
       }
     }
   }

@@ -219,8 +219,8 @@ extension QueryPlanner {
       if candidate.said.isSubset(of: said) || said.isSubset(of: candidate.said) { continue }
       sets.append(candidate.access)
       said = said.union(candidate.said)
-      // Few keys are sought among many, each over some entries.
-      estimate += isMerged ? min(candidate.estimate, 16 * first.estimate) : candidate.estimate
+      // Of many, only those are read that the fewest are sought among.
+      estimate += isMerged ? min(candidate.estimate, first.estimate) : candidate.estimate
     }
     if sets.count < 2 { return nil }
     return QueryCandidate(
@@ -364,7 +364,8 @@ extension QueryPlanner {
     switch candidate.access {
     case .rows: cost += read * QueryCost.scannedRow
     case .index: cost += read * (QueryCost.indexEntry + (needsRows ? QueryCost.lookup : 0))
-    case .intersection:
+    case .intersection(let sets):
+      cost += Double(sets.count - 1) * QueryCost.seek
       cost += read * (QueryCost.indexEntry + (candidate.isMerged ? 0 : QueryCost.sortedEntry))
       cost += wanted * (needsRows ? QueryCost.lookup : 0)
     case .union:

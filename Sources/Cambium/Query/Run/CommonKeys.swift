@@ -34,9 +34,8 @@ final class CommonKeys {
     var count = 1
     while count < places.count {
       let other = (leader + count) % places.count
-      let (one, two) = (places[leader], places[other])
-      guard try two.advance(to: one.key) else { return false }
-      if two.key.equals(one.key) {
+      guard let isSame = try places[other].advance(to: places[leader].key) else { return false }
+      if isSame {
         count += 1
       } else {
         leader = other
@@ -51,7 +50,7 @@ final class CommonKeys {
     @_lifetime(borrow self)
     get {
       let place = places[0]
-      return unsafe _overrideLifetime(place.key, borrowing: self)
+      return unsafe _overrideLifetime(place.bytes, borrowing: self)
     }
   }
 
@@ -59,10 +58,13 @@ final class CommonKeys {
   var entryCount: Int { places.reduce(0) { unsafe $0 + $1.entryCount } }
 }
 
-/// A range of an index whose entries differ in nothing but the primary keys that they end with.
+/// A range of an index whose entries differ in nothing but the primary keys that they end with, of up to 16 bytes.
 struct OrderedRange {
   fileprivate let slot: TreeSlot
   fileprivate let range: KeyRange
+  /// The length of primary keys.
+  fileprivate let keyLength: Int
+  fileprivate let layout: RowLayout
 }
 
 extension QueryAccess {
@@ -72,10 +74,12 @@ extension QueryAccess {
     let (range, index) = (ranges[0], record.indexes[place])
     // Keys that may be cut, or that do not end with the primary key, are in another order.
     let layout = index.layout
-    guard layout.keyLength > 0, range.low.count + layout.keyLength < IndexLayout.cutLength,
+    guard (1...16).contains(layout.keyLength),
+      range.low.count + layout.keyLength < IndexLayout.cutLength,
       range.high == range.low.behindPrefix, layout.isWhole(range.low, of: record.layout)
     else { return nil }
-    return OrderedRange(slot: index.slot, range: range)
+    return OrderedRange(
+      slot: index.slot, range: range, keyLength: layout.keyLength, layout: record.layout)
   }
 }
 
@@ -99,62 +103,92 @@ private final class KeyPlace {
   private let cursor: CursorAccess
   private let range: OrderedRange
   // One owner on one thread uses them, so accesses cannot overlap.
-  /// The key that is sought, after the bytes that all entries begin with.
+  /// The primary key of the entry that it stands on: its bytes, and zeros.
+  @exclusivity(unchecked) private var number: UInt128 = 0
+  /// The bytes that all entries begin with, and 16 of the key that is sought.
   @exclusivity(unchecked) private var sought: [UInt8]
   @exclusivity(unchecked) private var hasBegun = false
   @exclusivity(unchecked) private(set) var entryCount = 0
-  /// The number of entries that are passed one by one before the key is searched for: more where that was enough.
-  @exclusivity(unchecked) private var stepCount = 8
+  /// How many keys are sought before it is tried again whether one is the next: the more, the oftener it was not.
+  @exclusivity(unchecked) private var pause = 0
+  @exclusivity(unchecked) private var pauseLeft = 0
 
   init(_ range: OrderedRange, in trees: TreeAccess) throws(StoreError) {
     cursor = try trees.cursor(in: range.slot)
     self.range = range
-    unsafe sought = range.range.low
+    unsafe sought = range.range.low + [UInt8](repeating: 0, count: 16)
   }
 
-  var key: RawSpan {
+  var key: UInt128 { unsafe number }
+
+  /// The bytes of the key. Until it moves.
+  var bytes: RawSpan {
     @_lifetime(borrow self)
-    @inline(__always)
     get {
       let cursor = cursor
+      let key = cursor.key
       let start = range.range.low.count
-      return unsafe _overrideLifetime(
-        cursor.key.part(start, cursor.key.byteCount - start), borrowing: self)
+      return unsafe _overrideLifetime(key.part(start, range.keyLength), borrowing: self)
     }
   }
 
+  /// Moves to the next key. False behind the range.
   func next() throws(StoreError) -> Bool {
-    unsafe hasBegun ? isInRange(try cursor.next()) : try search()
-  }
-
-  /// Moves to the first key that is not below `key`, unless it is there.
-  func advance(to key: RawSpan) throws(StoreError) -> Bool {
-    if unsafe hasBegun {
-      if self.key.compare(key) >= 0 { return true }
-      for _ in unsafe 0..<stepCount {
-        guard try next() else { return false }
-        if self.key.compare(key) >= 0 {
-          unsafe stepCount = min(32, stepCount + 1)
-          return true
-        }
-      }
-      unsafe stepCount = max(1, stepCount / 2)
-    }
-    unsafe sought.removeLast(sought.count - range.range.low.count)
-    unsafe sought.append(key)
-    return try search()
-  }
-
-  private func search() throws(StoreError) -> Bool {
+    if unsafe hasBegun { return try arrive(try cursor.next()) }
     unsafe hasBegun = true
-    let sought = unsafe sought
-    return isInRange(try cursor.seek(to: sought.rawSpan))
+    let low = range.range.low
+    return try arrive(try cursor.seek(to: low.rawSpan))
   }
 
-  private func isInRange(_ isOn: Bool) -> Bool {
+  /// Moves to the first key that is not below `target`, unless it is there. Returns whether it is that key; nil behind
+  /// the range.
+  func advance(to target: UInt128) throws(StoreError) -> Bool? {
+    if unsafe hasBegun {
+      if key >= target { return key == target }
+      if unsafe pauseLeft == 0 {
+        guard try next() else { return nil }
+        if key >= target {
+          unsafe pause = 0
+          return key == target
+        }
+        unsafe pause = min(31, 2 * pause + 1)
+        unsafe pauseLeft = pause
+      } else {
+        unsafe pauseLeft -= 1
+      }
+    }
+    guard try seek(target) else { return nil }
+    // In a tree whose keys are in no order, two places could seek one another for ever.
+    guard key >= target else {
+      throw range.layout.fault(
+        key: bytes, .keyOrder, "an index leads to it where a higher key is sought")
+    }
+    return key == target
+  }
+
+  private func seek(_ target: UInt128) throws(StoreError) -> Bool {
+    unsafe hasBegun = true
+    let start = range.range.low.count
+    unsafe sought.withUnsafeMutableBytes { bytes in
+      unsafe bytes.storeBytes(of: target.bigEndian, toByteOffset: start, as: UInt128.self)
+    }
+    let sought = unsafe sought
+    return try arrive(try cursor.seek(to: sought.rawSpan.part(0, start + range.keyLength)))
+  }
+
+  /// Takes the key of the entry that the cursor stands on. False if it is behind the range.
+  private func arrive(_ isOn: Bool) throws(StoreError) -> Bool {
     guard isOn else { return false }
     unsafe entryCount += 1
     let (cursor, low) = (cursor, range.range.low)
-    return cursor.key.byteCount >= low.count && cursor.key.begins(with: low.rawSpan)
+    let found = cursor.key
+    guard found.byteCount >= low.count, found.begins(with: low.rawSpan) else { return false }
+    guard found.byteCount == low.count + range.keyLength else {
+      throw range.layout.fault(
+        key: found, .keyParts, "an entry of an index does not end with a primary key")
+    }
+    let rest = range.keyLength > 8 ? found.head(low.count &+ 8) : 0
+    unsafe number = UInt128(found.head(low.count)) << 64 | UInt128(rest)
+    return true
   }
 }

@@ -142,9 +142,6 @@ private struct ComparedRecords {
   private var last: [UInt8]?
   private var lastIsThere = false
 
-  /// The number of records that are passed over before the next one is sought.
-  private static var stepsMax: Int { 16 }
-
   init(of entity: Entity, in trees: TreeAccess) throws(StoreError) {
     self.trees = trees
     rows = entity.rows
@@ -155,11 +152,8 @@ private struct ComparedRecords {
   /// Returns true if there is a record with a primary key. Cheap for keys that ascend.
   mutating func contains(_ key: RawSpan) throws(StoreError) -> Bool {
     if let last, last.rawSpan.equals(key) { return lastIsThere }
-    var steps = 0
-    while isOn, cursor.key.compare(key) < 0 {
-      steps += 1
-      isOn = steps < Self.stepsMax ? try cursor.next() : try cursor.seek(to: key)
-    }
+    if isOn, cursor.key.compare(key) < 0 { isOn = try cursor.next() }
+    if isOn, cursor.key.compare(key) < 0 { isOn = try cursor.seek(to: key) }
     // Keys of a descending index do not ascend.
     lastIsThere = isOn && cursor.key.equals(key) ? true : try trees.contains(key, in: rows)
     last = key.array()
