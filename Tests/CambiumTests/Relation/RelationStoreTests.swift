@@ -239,6 +239,55 @@ private struct Text: Record, Identifiable, Equatable {
     try store.close()
   }
 
+  // MARK: Damage
+
+  @Test(arguments: [DeleteRule.nullify, .cascade])
+  func `a deletion that an index leads to records that are not there changes nothing`(
+    rule: DeleteRule
+  ) throws {
+    try open(Inverse("texts", of: \Text.writer, deleteRule: rule)) { store in
+      try store.save(Writer(id: 1))
+      try store.save(contentsOf: (0..<3).map { Text(id: $0, writer: Reference(1)) })
+      try store.write { transaction in
+        try remove(1, of: try store.entities.type(Text.self), transaction.writer)
+      }
+      #expect(isIndexFault(storeError { try store.delete(Writer(id: 1)) }))
+      #expect(try store.count(Writer.self) == 1 && store.count(Text.self) == 2)
+    }
+  }
+
+  /// References without bounds are cut some at a time, until no more are found.
+  @Test(.timeLimit(.minutes(1)))
+  func `a deletion ends where an index goes on saying what a record does not`() throws {
+    let store = try PersistentStore(
+      inMemory: untyped(
+        ("Root", description { Field(primaryKey: true, name: "id", type: .integer) }),
+        (
+          "Text",
+          description {
+            Field(primaryKey: true, name: "id", type: .integer)
+            Field(name: "root", type: .reference(to: "Root"), optional: true)
+          }
+        )))
+    let root = DynamicRecord(name: "Root", fields: ["id": 1])
+    try store.write { transaction in
+      try transaction.save(root)
+      try transaction.save(DynamicRecord(name: "Text", fields: ["id": 1, "root": 1]))
+      let entity = try store.entities.entity(named: "Text")
+      let (key, row) = (KeyEncoder(), RowWriter())
+      try DynamicRecord(name: "Text", fields: ["id": 1, "root": .null])
+        .encode(to: row, key: key, layout: entity.layout)
+      try transaction.writer.trees.put(key.key, row.row, schemaVersion: 1, in: entity.rows)
+    }
+    #expect(isIndexFault(storeError { try store.write { try $0.delete(record: "Root", key: 1) } }))
+    #expect(try store.fetch(record: "Root", key: 1) != nil)
+  }
+
+  private func isIndexFault(_ error: StoreError?) -> Bool {
+    guard case .corrupt(.entry("Text", _), .indexEntries, _) = error else { return false }
+    return true
+  }
+
   // MARK: Statistics
 
   @Test func `the entries that lead back are counted for each reference`() throws {

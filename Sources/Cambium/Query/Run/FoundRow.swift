@@ -85,10 +85,10 @@ final class FoundRow {
     if unsafe place >= 0, let ahead = unsafe ahead {
       unsafe rowCount += isLoaded ? 0 : 1
       unsafe isLoaded = true
-      guard let row = unsafe try ahead.row(place) else { throw fault(key) }
+      guard let row = unsafe try ahead.row(place) else { throw record.missingRow(key) }
       return unsafe _overrideLifetime(row, borrowing: self)
     }
-    guard try isThere(key) else { throw fault(key) }
+    guard try isThere(key) else { throw record.missingRow(key) }
     if snapshot != nil, unsafe !entry.isExternal {
       return unsafe _overrideLifetime(entry.storedValue, borrowing: self)
     }
@@ -99,9 +99,5 @@ final class FoundRow {
     let layout = record.layout
     let record = try RowReader(key: key, row: try row(of: key), layout: layout)
     return try condition.holds(for: record)
-  }
-
-  private func fault(_ key: RawSpan) -> StoreError {
-    record.layout.fault(key: key, .indexEntries, "an index has an entry of it, but there is no row")
   }
 }

@@ -116,6 +116,11 @@ extension Entity {
   /// A primary key as people read it, for errors.
   func text(ofKey key: RawSpan) -> String { layout.text(ofKey: key) }
 
+  /// The error for an entry of an index whose record is not there (K3).
+  func missingRow(_ key: RawSpan) -> StoreError {
+    layout.fault(key: key, .indexEntries, "an index has an entry of it, but there is no row")
+  }
+
   /// The error of a record that a type cannot be made of, with its key.
   @usableFromInline
   @inline(never)

@@ -238,16 +238,17 @@ extension Deletion {
       try writer.cut(cuts[site] ?? [], from: site.key, of: entities.all[site.place])
     }
     for (link, key) in streamed { try stream(link, to: key, in: writer) }
-    for site in doomed {
-      _ = try writer.deleteRow(site.key.rawSpan, of: entities.all[site.place])
-    }
+    for site in doomed { try delete(site.key, of: entities.all[site.place], in: writer) }
   }
 
   /// Cuts or deletes the records that lead to one with a key, some at a time.
+  ///
+  /// - Throws: `.corrupt`, also where an index says of a record that it leads there, and it does not.
   private func stream(
     _ link: Link, to key: [UInt8], in writer: RecordWriter
   ) throws(StoreError) {
     let element = try link.value(ofKey: key.rawSpan)
+    var first: [UInt8]?
     while true {
       var sources: [[UInt8]] = []
       try link.forEachSource(to: key.rawSpan, in: trees, encoder) { source in
@@ -255,13 +256,28 @@ extension Deletion {
         return sources.count < 1024
       }
       if sources.isEmpty { return }
+      // What was cut leads there no more: it would be found for ever.
+      if let first, first == sources[0] {
+        throw link.source.layout.fault(
+          key: first.rawSpan, .indexEntries,
+          "an index says that \(link.field.name) is \(element), and it is not")
+      }
+      first = sources[0]
       for source in sources {
         if link.rule == .cascade {
-          _ = try writer.deleteRow(source.rawSpan, of: link.source)
+          try delete(source, of: link.source, in: writer)
         } else {
           try writer.cut([Cut(link: link, element: element)], from: source, of: link.source)
         }
       }
+    }
+  }
+
+  private func delete(
+    _ key: [UInt8], of entity: Entity, in writer: RecordWriter
+  ) throws(StoreError) {
+    guard try writer.deleteRow(key.rawSpan, of: entity) else {
+      throw entity.missingRow(key.rawSpan)
     }
   }
 
@@ -372,7 +388,9 @@ extension RecordWriter {
     _ cuts: [Deletion.Cut], from key: [UInt8], of entity: Entity
   ) throws(StoreError) {
     var row: [UInt8] = []
-    guard try trees.copyValue(of: key.rawSpan, in: entity.rows, to: &row) else { return }
+    guard try trees.copyValue(of: key.rawSpan, in: entity.rows, to: &row) else {
+      throw entity.missingRow(key.rawSpan)
+    }
     let reader = try entity.row(
       key: key.rawSpan, row: row.rawSpan, blobs: blobFinder(of: entity))
     var values = try reader.columnValues()

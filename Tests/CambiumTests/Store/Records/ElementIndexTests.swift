@@ -380,6 +380,92 @@ extension WriteTransaction {
   fileprivate var elementWriter: RecordWriter { writer }
 }
 
+// MARK: - Stores as wholes
+
+/// What stores do with all of their trees, they do with those of elements.
+@Suite struct ElementStoreTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path + "/store" }
+  private let model = StoreModel(records: [Slide.self])
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  /// 400 records, of which those of even numbers are deleted again, each with six of eleven labels.
+  private func store() throws -> PersistentStore {
+    var options = StoreOptions()
+    options.automaticCompaction = nil
+    let store = try PersistentStore(at: path, model: model, options: options)
+    try store.save(contentsOf: (0..<400).map(Self.slide))
+    try store.backend.fold()
+    for id in stride(from: 0, to: 400, by: 2) { try store.delete(Slide.self, key: id) }
+    try store.backend.fold()
+    return store
+  }
+
+  private static func slide(_ id: Int) -> Slide {
+    Slide(id: id, labels: (0..<6).map { "label \((id + $0) % 11)" }, serials: [id, id + 1_000])
+  }
+
+  /// Compares what is found by elements with the records that are to be there.
+  private func expectAll(in store: PersistentStore) throws {
+    let slides = stride(from: 1, to: 400, by: 2).map(Self.slide)
+    for number in 0..<11 {
+      let label = "label \(number)"
+      let query = Slide.where { $0.labels.contains(label) }
+      let plan = try store.explain(query)
+      #expect("\(plan)".contains("labels"), "\(plan)")
+      let found = try store.fetch(query).map(\.id).sorted()
+      #expect(found == slides.filter { $0.labels?.contains(label) ?? false }.map(\.id))
+    }
+    let indexed = try store.entryCount(of: "labels", Slide.self)
+    #expect(indexed == 6 * slides.count)
+    try store.expectSound()
+  }
+
+  @Test func `elements are found after a compaction and in a backup`() throws {
+    let store = try store()
+    try expectAll(in: store)
+    let report = try store.compact()
+    #expect(report.sizeAfter < report.sizeBefore)
+    try expectAll(in: store)
+    try store.backUp(to: directory.path + "/copy")
+    try store.close()
+    let copy = try PersistentStore(at: directory.path + "/copy", model: model)
+    try expectAll(in: copy)
+    #expect(throws: StoreError.self) { try copy.insert(Slide(id: 900, serials: [1_001])) }
+    try copy.close()
+  }
+
+  @Test func `elements are found in what was saved of a store without its log`() throws {
+    try store().close()
+    for number in 0...1 { try FileManager.default.removeItem(atPath: "\(path)/log-\(number)") }
+    let report = try RawSalvage.run(from: path, to: directory.path + "/copy")
+    #expect(report.chosen != nil)
+    let copy = try PersistentStore(at: directory.path + "/copy", model: model)
+    try expectAll(in: copy)
+    try copy.close()
+  }
+
+  @Test func `a query of an element is told when records get it and lose it`() async throws {
+    let store = try PersistentStore(inMemory: model)
+    try await store.write { try $0.save(contentsOf: (0..<4).map { Slide(id: $0, labels: ["a"]) }) }
+    let told = Told(by: try store.results(of: Slide.where { $0.labels.contains("b") }))
+    #expect(try #require(try await told.next()).records.isEmpty)
+    func save(_ slide: Slide) async throws -> [Int] {
+      try await store.write { try $0.save(slide) }
+      return try #require(try await told.next()).records.map(\.id)
+    }
+    #expect(try await save(Slide(id: 2, labels: ["a", "b", "b"])) == [2])
+    #expect(try await save(Slide(id: 7, labels: ["b"])) == [2, 7])
+    #expect(try await save(Slide(id: 2, labels: ["a"])) == [7])
+    try await store.write { _ = try $0.delete(Slide.self, key: 7) }
+    #expect(try #require(try await told.next()).records.isEmpty)
+    try store.close()
+  }
+}
+
 // MARK: - Crashes
 
 /// The power goes before every call while arrays change, so that records and entries are of one commit.
