@@ -270,14 +270,18 @@ private struct Text: Record, Identifiable, Equatable {
           }
         )))
     let root = DynamicRecord(name: "Root", fields: ["id": 1])
+    // More than are cut at once.
     try store.write { transaction in
       try transaction.save(root)
-      try transaction.save(DynamicRecord(name: "Text", fields: ["id": 1, "root": 1]))
       let entity = try store.entities.entity(named: "Text")
       let (key, row) = (KeyEncoder(), RowWriter())
-      try DynamicRecord(name: "Text", fields: ["id": 1, "root": .null])
-        .encode(to: row, key: key, layout: entity.layout)
-      try transaction.writer.trees.put(key.key, row.row, schemaVersion: 1, in: entity.rows)
+      for id in 0..<1_100 {
+        let id = FieldValue.integer(Int64(id))
+        try transaction.save(DynamicRecord(name: "Text", fields: ["id": id, "root": 1]))
+        try DynamicRecord(name: "Text", fields: ["id": id, "root": .null])
+          .encode(to: row, key: key, layout: entity.layout)
+        try transaction.writer.trees.put(key.key, row.row, schemaVersion: 1, in: entity.rows)
+      }
     }
     #expect(isIndexFault(storeError { try store.write { try $0.delete(record: "Root", key: 1) } }))
     #expect(try store.fetch(record: "Root", key: 1) != nil)

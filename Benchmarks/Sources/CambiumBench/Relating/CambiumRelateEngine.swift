@@ -104,24 +104,21 @@ final class CambiumRelateEngine: RelateEngine {
     try store.count(Review.where(\.critic == critic))
   }
 
-  func deleteAuthors(_ ids: Range<Int>) throws -> Int {
+  func delete(_ kind: RelateKind, _ ids: Range<Int>) throws {
     try store.write { transaction in
-      for id in ids { try transaction.delete(Author.self, key: id) }
-      return try transaction.count(Book.self)
+      switch kind {
+      case .authors: for id in ids { try transaction.delete(Author.self, key: id) }
+      case .critics: for id in ids { try transaction.delete(Critic.self, key: id) }
+      case .stations: for id in ids { try transaction.delete(Station.self, key: id) }
+      }
     }
   }
 
-  func deleteCritics(_ ids: Range<Int>) throws -> Int {
-    try store.write { transaction in
-      for id in ids { try transaction.delete(Critic.self, key: id) }
-      return try transaction.count(Review.where(\.critic == nil))
-    }
-  }
-
-  func deleteStations(_ ids: Range<Int>) throws -> Int {
-    try store.write { transaction in
-      for id in ids { try transaction.delete(Station.self, key: id) }
-      return try transaction.count(Station.self)
+  func countLeft(_ kind: RelateKind) throws -> Int {
+    switch kind {
+    case .authors: try store.count(Book.self)
+    case .critics: try store.count(Review.where(\.critic == nil))
+    case .stations: try store.count(Station.self)
     }
   }
 }

@@ -65,23 +65,26 @@ final class GRDBRelateEngine: RelateEngine {
     }
   }
 
-  func deleteAuthors(_ ids: Range<Int>) throws -> Int {
-    try delete("author", ids, counting: "SELECT COUNT(*) FROM book")
-  }
-
-  func deleteCritics(_ ids: Range<Int>) throws -> Int {
-    try delete("critic", ids, counting: "SELECT COUNT(*) FROM review WHERE critic IS NULL")
-  }
-
-  func deleteStations(_ ids: Range<Int>) throws -> Int {
-    try delete("station", ids, counting: "SELECT COUNT(*) FROM station")
-  }
-
-  private func delete(_ table: String, _ ids: Range<Int>, counting sql: String) throws -> Int {
+  func delete(_ kind: RelateKind, _ ids: Range<Int>) throws {
+    let table =
+      switch kind {
+      case .authors: "author"
+      case .critics: "critic"
+      case .stations: "station"
+      }
     try pool.write { database in
       let statement = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE id = ?")
       for id in ids { try statement.execute(arguments: [id]) }
-      return try Int.fetchOne(database, sql: sql) ?? 0
     }
+  }
+
+  func countLeft(_ kind: RelateKind) throws -> Int {
+    let sql =
+      switch kind {
+      case .authors: "SELECT COUNT(*) FROM book"
+      case .critics: "SELECT COUNT(*) FROM review WHERE critic IS NULL"
+      case .stations: "SELECT COUNT(*) FROM station"
+      }
+    return try pool.read { database in try Int.fetchOne(database, sql: sql) ?? 0 }
   }
 }

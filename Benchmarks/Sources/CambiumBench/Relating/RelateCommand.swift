@@ -77,35 +77,29 @@ struct RelateCommand: ParsableCommand {
       for name in RelateEngineName.allCases where name.takes(workload) {
         guard let engine = engines[name] else { continue }
         let start = ContinuousClock.now
-        answers.insert(try perform(workload, round, engine))
+        let count = try perform(workload, round, engine)
         // The first round only warms up.
         let elapsed = (ContinuousClock.now - start) / .seconds(1)
         if round > 0 { seconds[name, default: []].append(elapsed) }
+        answers.insert(try workload.kind.map { try engine.countLeft($0) } ?? count)
       }
       guard answers.count == 1 else { throw ValidationError("\(workload.rawValue): \(answers)") }
     }
     return seconds
   }
 
+  /// Returns what was counted.
   private func perform(
     _ workload: RelateWorkload, _ round: Int, _ engine: any RelateEngine
   ) throws -> Int {
-    let ids = round * 1_000..<(round + 1) * 1_000
-    switch workload {
-    case .insert: return 0
-    case .count:
-      var sum = 0
-      for number in 0..<1_000 {
-        sum += try engine.countReviews(of: number % Library.busyCritics)
-      }
-      return sum
-    case .cascade: return try engine.deleteAuthors(ids)
-    case .nullify:
-      let start = Library.busyCritics
-      return try engine.deleteCritics(start + ids.lowerBound..<start + ids.upperBound)
-    case .unused:
-      return try engine.deleteStations(10_000 + ids.lowerBound..<10_000 + ids.upperBound)
+    if let kind = workload.kind {
+      let first = workload.firstID + 1_000 * round
+      try engine.delete(kind, first..<first + 1_000)
+      return 0
     }
+    var sum = 0
+    for number in 0..<1_000 { sum += try engine.countReviews(of: number % Library.busyCritics) }
+    return sum
   }
 
   /// Adds a workload to the results and the table.

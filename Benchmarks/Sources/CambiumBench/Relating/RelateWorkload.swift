@@ -22,6 +22,25 @@ enum RelateWorkload: String, CaseIterable, ExpressibleByArgument {
     case .unused: nil
     }
   }
+
+  /// What it deletes.
+  var kind: RelateKind? {
+    switch self {
+    case .insert, .count: nil
+    case .cascade: .authors
+    case .nullify: .critics
+    case .unused: .stations
+    }
+  }
+
+  /// The first that it deletes: behind those that the other workloads are about.
+  var firstID: Int {
+    switch self {
+    case .insert, .count, .cascade: 0
+    case .nullify: Library.busyCritics
+    case .unused: 10_000
+    }
+  }
 }
 
 enum RelateEngineName: String, CaseIterable, ExpressibleByArgument {
@@ -31,18 +50,25 @@ enum RelateEngineName: String, CaseIterable, ExpressibleByArgument {
   case grdb
 }
 
-/// An engine that keeps a library. What it changes it answers with a number, by which engines are compared.
+/// An engine that keeps a library.
 protocol RelateEngine {
   /// Takes in all but the books.
   func load(_ library: Library) throws
   func insert(_ books: ArraySlice<Book>) throws
   func countReviews(of critic: Int) throws -> Int
-  /// Deletes authors in one transaction, and returns how many books are left.
-  func deleteAuthors(_ ids: Range<Int>) throws -> Int
-  /// Deletes critics in one transaction, and returns how many reviews have none.
-  func deleteCritics(_ ids: Range<Int>) throws -> Int
-  /// Deletes stations in one transaction, and returns how many are left.
-  func deleteStations(_ ids: Range<Int>) throws -> Int
+  /// Deletes authors, critics or stations in one transaction.
+  func delete(_ kind: RelateKind, _ ids: Range<Int>) throws
+  /// How many books there are, reviews without a critic, or stations: by which engines are compared.
+  func countLeft(_ kind: RelateKind) throws -> Int
+}
+
+/// What is deleted.
+enum RelateKind {
+  /// With their books.
+  case authors
+  /// Their reviews are kept.
+  case critics
+  case stations
 }
 
 extension RelateEngineName {

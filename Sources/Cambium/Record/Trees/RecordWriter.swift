@@ -69,14 +69,16 @@ final class RecordWriter {
 extension RecordWriter {
   /// Writes a record's row and its index entries.
   ///
-  /// - Parameter waiting: Values of external fields that the row only numbers.
+  /// - Parameters:
+  ///   - waiting: Values of external fields that the row only numbers.
+  ///   - known: The row that is there, if the caller has read it.
   /// - Complexity: a change in memory; with indexes, or a presence other than `.any`, a lookup, and for each
   ///   index that the record changes a lookup and two changes.
   /// - Throws: `.duplicateKey`, `.noSuchRecord`, `.uniqueConflict`, `.invalidValue`: then
   ///   nothing has changed. `.corrupt`, `.full`, `.io`.
   func write(
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob] = [], of record: Entity,
-    presence: Presence, onConflict policy: ConflictPolicy
+    over known: [UInt8]? = nil, presence: Presence, onConflict policy: ConflictPolicy
   ) throws(StoreError) {
     try checkUsable()
     // Refused here, it leaves the transaction as it was; in the middle of the changes it could not.
@@ -88,7 +90,12 @@ extension RecordWriter {
     if record.indexes.isEmpty, record.blobs == nil, presence == .any, !keepsOld, !isChecked {
       return try change { writer throws(StoreError) in try writer.put(key, row, of: record) }
     }
-    let isThere = try trees.copyValue(of: key, in: record.rows, to: &oldRow)
+    let isThere: Bool
+    if let known {
+      (oldRow, isThere) = (known, true)
+    } else {
+      isThere = try trees.copyValue(of: key, in: record.rows, to: &oldRow)
+    }
     try check(isThere, presence, key, of: record)
     if !record.indexes.isEmpty {
       let others = try conflicts(of: key, row, of: record, policy: policy)
@@ -527,12 +534,15 @@ final class WriteBuffers: @unchecked Sendable {
   @usableFromInline let key = KeyEncoder()
   @usableFromInline let row = RowWriter()
   var old: [UInt8] = []
+  /// A record without references that are cut, while another is written.
+  let cutRow = RowWriter()
   fileprivate let newEntry = KeyEncoder()
   fileprivate let oldEntry = KeyEncoder()
 
   /// Gives memory back that unusually long rows have needed.
   func trim() {
     row.trim()
+    cutRow.trim()
     if old.capacity > 1 << 16 { old = [] }
   }
 }

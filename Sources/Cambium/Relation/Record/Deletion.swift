@@ -63,7 +63,7 @@ struct Deletion {
     self.entities = entities
     self.trees = trees
     self.streams =
-      if case .all = streams, Self.mayBeDenied(entity, map) { .none } else { streams }
+      if case .all = streams, map.mayBeDenied(deleting: entity) { .none } else { streams }
     for key in keys where try trees.contains(key.rawSpan, in: entity.rows) {
       try doom(Site(place: entity.place, key: key))
     }
@@ -81,30 +81,6 @@ struct Deletion {
 // MARK: - Finding
 
 extension Deletion {
-  /// The types of which records may be deleted with those of a type.
-  static func reach(of entity: Entity, _ map: RelationMap) -> [Entity] {
-    var found = [entity]
-    var next = 0
-    while next < found.count {
-      let entity = found[next]
-      next += 1
-      let others =
-        map.links(to: entity).filter { $0.rule == .cascade }.map(\.source)
-        + map.links(from: entity).filter { $0.ownRule == .cascade }.map(\.destination)
-      for other in others where !found.contains(where: { $0.place == other.place }) {
-        found.append(other)
-      }
-    }
-    return found
-  }
-
-  private static func mayBeDenied(_ entity: Entity, _ map: RelationMap) -> Bool {
-    reach(of: entity, map).contains { entity in
-      map.links(to: entity).contains { $0.rule == .deny || $0.rule == .nullify && $0.bounds != nil }
-        || map.links(from: entity).contains { $0.ownRule == .deny }
-    }
-  }
-
   /// True of a reference that is followed only while the record that it leads to is deleted.
   private func isStreamed(_ link: Link) -> Bool {
     guard case .all(let runsHooks) = streams else { return false }
@@ -241,6 +217,9 @@ extension Deletion {
     for site in doomed { try delete(site.key, of: entities.all[site.place], in: writer) }
   }
 
+  /// The number of keys of records that are kept in memory while those are streamed.
+  private static var streamedAtOnce: Int { 1_024 }
+
   /// Cuts or deletes the records that lead to one with a key, some at a time.
   ///
   /// - Throws: `.corrupt`, also where an index says of a record that it leads there, and it does not.
@@ -253,7 +232,7 @@ extension Deletion {
       var sources: [[UInt8]] = []
       try link.forEachSource(to: key.rawSpan, in: trees, encoder) { source in
         sources.append(source.array())
-        return sources.count < 1024
+        return sources.count < Self.streamedAtOnce
       }
       if sources.isEmpty { return }
       // What was cut leads there no more: it would be found for ever.
@@ -270,6 +249,7 @@ extension Deletion {
           try writer.cut([Cut(link: link, element: element)], from: source, of: link.source)
         }
       }
+      if sources.count < Self.streamedAtOnce { return }
     }
   }
 
@@ -353,10 +333,7 @@ extension RecordWriter {
   /// True if a hook may run when records of a type are deleted.
   @usableFromInline
   func runsHooks(deleting entity: Entity) -> Bool {
-    guard let map = entities.relations, map.hasRules(for: entity) else {
-      return entity.hasDeletionHook
-    }
-    return Deletion.reach(of: entity, map).contains { $0.hasDeletionHook }
+    entities.relations?.runsHooks(deleting: entity) ?? entity.hasDeletionHook
   }
 
   /// Makes room for a record: deletes others that have the same values where they have to be unique, without hooks.
@@ -391,20 +368,23 @@ extension RecordWriter {
     guard try trees.copyValue(of: key.rawSpan, in: entity.rows, to: &row) else {
       throw entity.missingRow(key.rawSpan)
     }
-    let reader = try entity.row(
-      key: key.rawSpan, row: row.rawSpan, blobs: blobFinder(of: entity))
-    var values = try reader.columnValues()
+    let reader = try entity.row(key: key.rawSpan, row: row.rawSpan)
+    var changes: [Int: FieldValue] = [:]
     for cut in cuts {
-      guard cut.link.isList, case .array(let elements) = values[cut.link.column] else {
-        values[cut.link.column] = .null
+      let column = cut.link.column
+      guard cut.link.isList else {
+        changes[column] = .null
         continue
       }
-      values[cut.link.column] = .array(elements.filter { !$0.isSame(as: cut.element) })
+      let value = if let value = changes[column] { value } else { try reader.value(column) }
+      if case .array(let elements) = value {
+        changes[column] = .array(elements.filter { !$0.isSame(as: cut.element) })
+      }
     }
-    let (newRow, newKey) = (RowWriter(), KeyEncoder())
-    try entity.layout.encode(values, to: newRow, key: newKey)
+    let changed = buffers.cutRow
+    try reader.copy(to: changed, replacing: changes)
     try write(
-      newKey.key, newRow.row, newRow.waiting, of: entity, presence: .any, onConflict: .refuse)
+      key.rawSpan, changed.row, of: entity, over: row, presence: .isThere, onConflict: .refuse)
   }
 
   /// True if the deletion of all records of a type has to look at others.

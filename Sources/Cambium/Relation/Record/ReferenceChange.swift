@@ -67,7 +67,7 @@ struct ReferenceChange {
         throw refusal(key, "is in \(source.layout.columns[outer].field.name), which is nil there")
       }
     }
-    try reader.copy(to: writer, replacing: column, with: new)
+    try reader.copy(to: writer, replacing: [column: new])
     return true
   }
 
@@ -99,16 +99,16 @@ struct ReferenceChange {
 }
 
 extension RowReader {
-  /// Copies the row, with another value in one column.
+  /// Copies the row, with other values in some columns.
   ///
-  /// - Throws: `.invalidValue` if the value is not one of the column's type, `.limitExceeded`.
-  fileprivate borrowing func copy(
-    to writer: RowWriter, replacing place: Int, with value: FieldValue
+  /// - Throws: `.invalidValue` if a value is not one of its column's type, `.limitExceeded`.
+  borrowing func copy(
+    to writer: RowWriter, replacing values: [Int: FieldValue]
   ) throws(StoreError) {
     let layout = layout
     writer.begin(layout)
     for (index, column) in layout.columns.enumerated() {
-      if index == place {
+      if let value = values[index] {
         try writer.set(value, of: column, in: layout)
         continue
       }

@@ -6,6 +6,15 @@ final class RelationMap: Sendable {
   private let outgoing: [[Link]]
   /// By the place of the record that they lead to.
   private let incoming: [[Link]]
+  /// By the place of a record: what its deletion may lead to.
+  private let consequences: [Consequences]
+
+  private struct Consequences {
+    /// The deletion may be denied.
+    var mayBeDenied = false
+    /// A hook before deletion may run.
+    var runsHooks = false
+  }
 
   /// - Parameter entities: In the order of the schema's records.
   /// - Returns: nil if no reference is checked.
@@ -30,6 +39,34 @@ final class RelationMap: Sendable {
     self.links = links
     self.outgoing = outgoing
     self.incoming = incoming
+    consequences = entities.map { Self.consequences(of: $0, outgoing, incoming) }
+  }
+
+  private static func consequences(
+    of entity: Entity, _ outgoing: [[Link]], _ incoming: [[Link]]
+  ) -> Consequences {
+    var consequences = Consequences()
+    // The records of which some may be deleted with it.
+    var reached = [entity]
+    var next = 0
+    while next < reached.count {
+      let entity = reached[next]
+      next += 1
+      let (from, to) = (outgoing[entity.place], incoming[entity.place])
+      if entity.hasDeletionHook { consequences.runsHooks = true }
+      if from.contains(where: { $0.ownRule == .deny })
+        || to.contains(where: { $0.rule == .deny || $0.rule == .nullify && $0.bounds != nil })
+      {
+        consequences.mayBeDenied = true
+      }
+      let others =
+        to.filter { $0.rule == .cascade }.map(\.source)
+        + from.filter { $0.ownRule == .cascade }.map(\.destination)
+      for other in others where !reached.contains(where: { $0.place == other.place }) {
+        reached.append(other)
+      }
+    }
+    return consequences
   }
 
   /// The references that a record has.
@@ -43,6 +80,12 @@ final class RelationMap: Sendable {
     !outgoing[entity.place].isEmpty
       || incoming[entity.place].contains { $0.inverse?.bounds?.least ?? 0 > 0 }
   }
+
+  /// True if the deletion of such a record may be denied, or that of one that is deleted with it.
+  func mayBeDenied(deleting entity: Entity) -> Bool { consequences[entity.place].mayBeDenied }
+
+  /// True if a hook may run before the deletion of such a record, or of one that is deleted with it.
+  func runsHooks(deleting entity: Entity) -> Bool { consequences[entity.place].runsHooks }
 
   /// True if the deletion of such a record may do more than delete it.
   func hasRules(for entity: Entity) -> Bool {
