@@ -158,11 +158,7 @@ private final class KeyPlace {
       }
     }
     guard try seek(target) else { return nil }
-    // In a tree whose keys are in no order, two places could seek one another for ever.
-    guard key >= target else {
-      throw range.layout.fault(
-        key: bytes, .keyOrder, "an index leads to it where a higher key is sought")
-    }
+    guard key >= target else { throw disorder(bytes) }
     return key == target
   }
 
@@ -176,7 +172,7 @@ private final class KeyPlace {
     return try arrive(try cursor.seek(to: sought.rawSpan.part(0, start + range.keyLength)))
   }
 
-  /// Takes the key of the entry that the cursor stands on. False if it is behind the range.
+  /// Takes the key of the entry that the cursor stands on, which is above the last. False if it is behind the range.
   private func arrive(_ isOn: Bool) throws(StoreError) -> Bool {
     guard isOn else { return false }
     unsafe entryCount += 1
@@ -188,7 +184,14 @@ private final class KeyPlace {
         key: found, .keyParts, "an entry of an index does not end with a primary key")
     }
     let rest = range.keyLength > 8 ? found.head(low.count &+ 8) : 0
-    unsafe number = UInt128(found.head(low.count)) << 64 | UInt128(rest)
+    let number = UInt128(found.head(low.count)) << 64 | UInt128(rest)
+    guard unsafe entryCount == 1 || number > self.number else { throw disorder(found) }
+    unsafe self.number = number
     return true
+  }
+
+  /// The error for a tree whose keys are in no order: two places could seek one another for ever.
+  private func disorder(_ key: RawSpan) -> StoreError {
+    range.layout.fault(key: key, .keyOrder, "an index has it behind a higher key")
   }
 }
