@@ -242,7 +242,7 @@ private struct ArticleWorld {
         _ = try world.compare(store, queries: 10)
       }
       let planCount = try world.compare(store, queries: 50)
-      try agree(planCount > 50, "\(planCount) plans with an index only")
+      try agree(planCount > 20, "\(planCount) plans with an index only")
       try store.expectSound()
       try store.close()
       let again = try PersistentStore(at: path, model: Article.model, migration: .refuse)

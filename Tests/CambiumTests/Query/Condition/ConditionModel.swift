@@ -206,15 +206,29 @@ extension ConditionModel {
     }
   }
 
-  /// The words of a text, in lowercase, and whether an asterisk follows. All are short, and none is ideographic.
+  /// The words of a text, in lowercase, and whether an asterisk follows. All are short.
   private static func words(
     _ text: [Unicode.Scalar]
   ) -> [(word: [Unicode.Scalar], isPrefix: Bool)] {
-    let runs = text.split { !isOfWord($0) }
-    return runs.map { run in
-      let isPrefix = run.endIndex < text.count && text[run.endIndex] == "*"
-      return (run.flatMap { Array($0.properties.lowercaseMapping.unicodeScalars) }, isPrefix)
+    var words: [(word: [Unicode.Scalar], isPrefix: Bool)] = []
+    var start = 0
+    while start < text.count {
+      var end = start + 1
+      if !isOfWord(text[start]) {
+        start = end
+        continue
+      }
+      // Each ideograph is a word.
+      if !text[start].properties.isIdeographic {
+        while end < text.count, isOfWord(text[end]), !text[end].properties.isIdeographic {
+          end += 1
+        }
+      }
+      let word = text[start..<end].flatMap { Array($0.properties.lowercaseMapping.unicodeScalars) }
+      words.append((word, end < text.count && text[end] == "*"))
+      start = end
     }
+    return words
   }
 
   private static func isOfWord(_ scalar: Unicode.Scalar) -> Bool {
