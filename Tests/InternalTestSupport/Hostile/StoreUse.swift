@@ -61,9 +61,13 @@ enum StoreUse: String, CaseIterable, Sendable {
       switch self {
       case .records: try snapshot.forEach(record: record.name) { _ in }
       case .queries:
-        // Each index in its order, from its middle on.
+        // Each index in its order, from its middle on; one of elements by an element.
         for index in record.indexes {
-          guard let field = index.parts.first.flatMap({ record.field($0.field) }) else { continue }
+          guard let part = index.parts.first, let field = record.field(part.field) else { continue }
+          if part.expansion == .elements {
+            try find(anElementOf: field, record, snapshot)
+            continue
+          }
           try snapshot.forEach(
             record: record.name, where: nil, sortedBy: [FieldOrder(field: field.name)], limit: nil,
             offset: snapshot.count(record: record.name) / 2
@@ -78,6 +82,23 @@ enum StoreUse: String, CaseIterable, Sendable {
         }
       }
     }
+  }
+}
+
+extension StoreUse {
+  /// Finds the records whose arrays have what the first array begins with.
+  private func find(
+    anElementOf field: FieldSchema, _ record: RecordSchema, _ snapshot: StoreSnapshot
+  ) throws {
+    var elements: [FieldValue] = []
+    try snapshot.forEach(record: record.name) { found in
+      if elements.isEmpty, case .array(let all) = found.fields[field.name] { elements = all }
+    }
+    guard let element = elements.first else { return }
+    try snapshot.forEach(
+      record: record.name, where: .contains(field: field.name, element), sortedBy: [], limit: nil,
+      offset: 0
+    ) { _ in }
   }
 }
 
