@@ -2,7 +2,7 @@ import Cambium
 import TestSupport
 import Testing
 
-/// What the command says of relations, and that it obeys their rules.
+/// Relations in the output of the command, and their rules for its changes.
 @Suite struct RelationCommandTests {
   private let stage: Stage
   private let path: String

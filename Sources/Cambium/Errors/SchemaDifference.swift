@@ -54,11 +54,11 @@ public struct SchemaDifference: Hashable, Codable, Sendable {
     case indexName = "name of an index"
     /// The record that a reference leads to.
     case destination = "destination"
-    /// Whether a reference leads somewhere in every state.
+    /// A reference is checked in one of them only.
     case checking = "checking"
-    /// What a deletion does with a reference, or with what it leads to.
+    /// The delete rule of a reference or of an inverse.
     case deleteRule = "delete rule"
-    /// How many records may be at one end of a relation.
+    /// The number of records allowed at one end of a relation.
     case bounds
     /// The other end of references to the record.
     case inverse

@@ -67,7 +67,7 @@ public struct FieldSchema: Hashable, Sendable {
   /// The number of the composite of which it is a part.
   package internal(set) var composite: UInt32?
   public internal(set) var modifier: String?
-  /// What makes it a reference; nil for all other fields.
+  /// The reference; `nil` if the field is none.
   public internal(set) var reference: ReferenceSchema? = nil
 }
 
@@ -78,7 +78,7 @@ public struct KeyPart: Hashable, Sendable {
   public internal(set) var isDescending: Bool
   /// True if strings are compared after Unicode's simple lowercase mapping. Never in a primary key.
   public internal(set) var isCaseInsensitive: Bool
-  /// How many values the part has of one of the field's. `.none` in a primary key.
+  /// Whether a record has one entry, one for each element, or one for each word. `.none` in a primary key.
   public internal(set) var expansion: Expansion = .none
 
   /// The values that a part of an index makes of a field's value: a record has an entry for each.

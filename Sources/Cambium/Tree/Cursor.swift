@@ -98,7 +98,7 @@ extension Cursor {
   mutating func seek(to key: RawSpan) throws(StoreError) -> Bool {
     if isOnEntry {
       let place = searchLeaf(for: key)
-      // What is below or above all of the leaf may be in another.
+      // A key below or above all keys of the leaf may belong in another leaf.
       if place.isFound || place.slot > 0 && place.slot < layout.count {
         slot = place.slot
         return true

@@ -82,7 +82,7 @@ private struct Texts {
     return (joined(words), Set(words.map { Array($0.utf8) }))
   }
 
-  /// What is asked for, and whether words have it.
+  /// The words of a query, and whether a text has them.
   mutating func query() -> (text: String, isMet: (Set<[UInt8]>) -> Bool) {
     var text = ""
     var tests: [(Set<[UInt8]>) -> Bool] = []

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Cambium
 
-/// What happens to both ends of a relation when one of them is deleted, with types and hooks.
+/// Delete rules at both ends of relations, for typed records with hooks.
 @Suite struct DeleteRuleTests {
   private func store() throws -> PersistentStore {
     try PersistentStore(

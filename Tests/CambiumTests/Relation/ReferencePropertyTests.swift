@@ -37,7 +37,7 @@ private struct Topic: Record, Identifiable {
   }
 }
 
-/// Which properties fit which references.
+/// The types of properties that fit references.
 @Suite struct ReferencePropertyTests {
   private func refusal<Value: Sendable & Codable>(
     _ type: Value.Type, _ field: Field

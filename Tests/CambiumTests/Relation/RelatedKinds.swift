@@ -97,7 +97,7 @@ extension RelatedKinds {
     kinds[link.owner].key.link.map { links[link.owner][$0].name == link.name } ?? false
   }
 
-  /// What happens to the records with a checked reference when the one that it leads to is deleted.
+  /// The rule for records with a checked reference when its destination is deleted.
   func rule(of link: Link) -> DeleteRule {
     link.inverse?.rule ?? (canCut(link) ? .nullify : .deny)
   }

@@ -104,7 +104,7 @@ import Testing
       // Cuts a list of each book.
       try transaction.delete(Tag(id: "new"))
     case 4:
-      // What is refused changes nothing; the rest is committed.
+      // The refused deletion changes nothing; the other changes are committed.
       let error = storeError { try transaction.delete(Shelf.self, key: 0) }
       guard let error else { throw Disagreement(description: "it is not refused") }
       guard case .deleteDenied("Book", "7", "Loan.book", 1) = error else { throw error }

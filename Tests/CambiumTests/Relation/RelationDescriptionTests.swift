@@ -5,7 +5,7 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-/// What descriptions may say of relations, and what is refused with which sentence.
+/// Descriptions of relations: those that are accepted, and the sentences that refuse the others.
 @Suite struct RelationDescriptionTests {
   private static let author = description {
     Field(primaryKey: true, name: "id", type: .uuid)
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  /// What may be said, and what it comes to.
+  /// Accepted descriptions, and the schemas that they make.
   private static let accepted: [(String, StoreModel, ReferenceSchema, WayBack?, canCut: Bool)] = [
     (
       "an optional reference", untyped(("Book", optional), ("Author", author)),

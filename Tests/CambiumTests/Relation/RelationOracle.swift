@@ -178,7 +178,7 @@ extension RelationOracle {
           if row(step.to) != nil, !doomed.contains(step.to) { deniers.insert(step.to) }
         }
         if deniers.isEmpty, shortened.isEmpty { continue }
-        // Which of the elements that are cut leaves a list too short is not said, so neither is how often.
+        // The error names no particular element that leaves the list too short, so its count is not compared.
         for count in max(1, deniers.count)...deniers.union(shortened).count {
           errors.insert(
             .deleteDenied(
@@ -232,7 +232,7 @@ extension RelationOracle {
     return errors
   }
 
-  /// What is wrong with a record whatever others there are.
+  /// The error of a record that is invalid by itself.
   private func ownErrors(of site: Site, _ row: Row) -> Set<StoreError> {
     var errors: Set<StoreError> = []
     for (link, targets) in zip(kinds.links[site.kind], row.targets) {

@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-/// What of relations is in schemas: in their bytes, their fingerprints and their differences.
+/// Relations in schemas: their bytes, fingerprints and differences.
 @Suite struct RelationSchemaTests {
   private static let author = description {
     Field(primaryKey: true, name: "id", type: .integer)

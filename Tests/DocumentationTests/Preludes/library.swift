@@ -1,4 +1,4 @@
-/// What the article on relations takes as given: authors, books and tags.
+/// The types and values that the examples of the article on relations use.
 struct Author: Record, Identifiable {
   var id = UUID()
   var name: String

@@ -1,4 +1,4 @@
-/// An author with books, which go with him.
+/// An author, who is deleted with the books.
 struct Author: Codable, Hashable, Sendable, Identifiable {
   var id: Int
   var name: String
@@ -11,7 +11,7 @@ struct Book: Codable, Hashable, Sendable, Identifiable {
   var author: Int
 }
 
-/// A critic, whose reviews stay without him.
+/// A critic; the reviews are kept without one.
 struct Critic: Codable, Hashable, Sendable, Identifiable {
   var id: Int
   var name: String
@@ -49,7 +49,7 @@ struct Library {
   /// They lead to the first half of the stations.
   let trips: [Trip]
 
-  /// How many critics have a thousand reviews.
+  /// The number of critics with a thousand reviews.
   static let busyCritics = 20
 
   init(bookCount: Int, seed: UInt64) {

@@ -1,19 +1,19 @@
 import ArgumentParser
 
-/// What is done with related records.
+/// A workload on related records.
 enum RelateWorkload: String, CaseIterable, ExpressibleByArgument {
-  /// Books with an author that is checked, 1,000 a transaction.
+  /// Inserts books with a checked author, 1,000 in each transaction.
   case insert
-  /// How many reviews, a thousand, lead to a critic.
+  /// Counts the thousand reviews of a critic.
   case count
-  /// 1,000 authors in a transaction, with their 10,000 books.
+  /// Deletes 1,000 authors in one transaction, with their 10,000 books.
   case cascade
-  /// 1,000 critics in a transaction, whose 10,000 reviews are kept.
+  /// Deletes 1,000 critics in one transaction; their 10,000 reviews are kept.
   case nullify
-  /// 1,000 stations in a transaction that four relations lead to, none of them used.
+  /// Deletes 1,000 stations in one transaction. Four relations lead to their type, none to these records.
   case unused
 
-  /// What Cambium is to be, in times of GRDB.
+  /// The goal: the ratio of GRDB's time to Cambium's.
   var goal: Double? {
     switch self {
     case .insert: 3
@@ -23,7 +23,7 @@ enum RelateWorkload: String, CaseIterable, ExpressibleByArgument {
     }
   }
 
-  /// What it deletes.
+  /// The records that it deletes; `nil` if it deletes none.
   var kind: RelateKind? {
     switch self {
     case .insert, .count: nil
@@ -33,7 +33,7 @@ enum RelateWorkload: String, CaseIterable, ExpressibleByArgument {
     }
   }
 
-  /// The first that it deletes: behind those that the other workloads are about.
+  /// The identifier of the first record that it deletes, after the records of the other workloads.
   var firstID: Int {
     switch self {
     case .insert, .count, .cascade: 0
@@ -45,24 +45,24 @@ enum RelateWorkload: String, CaseIterable, ExpressibleByArgument {
 
 enum RelateEngineName: String, CaseIterable, ExpressibleByArgument {
   case cambium
-  /// Cambium, with a plain field in the station of the reference to an author. It only inserts.
+  /// Cambium with a plain indexed field instead of the reference to an author. It only inserts.
   case plain = "cambium-plain"
   case grdb
 }
 
 /// An engine that keeps a library.
 protocol RelateEngine {
-  /// Takes in all but the books.
+  /// Inserts all records except the books.
   func load(_ library: Library) throws
   func insert(_ books: ArraySlice<Book>) throws
   func countReviews(of critic: Int) throws -> Int
   /// Deletes authors, critics or stations in one transaction.
   func delete(_ kind: RelateKind, _ ids: Range<Int>) throws
-  /// How many books there are, reviews without a critic, or stations: by which engines are compared.
+  /// The number of books, of reviews without a critic, or of stations. All engines must return the same.
   func countLeft(_ kind: RelateKind) throws -> Int
 }
 
-/// What is deleted.
+/// A type of records to delete.
 enum RelateKind {
   /// With their books.
   case authors

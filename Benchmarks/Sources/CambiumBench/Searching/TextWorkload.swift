@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What is asked of texts, with words that each time are others.
+/// A query by words. Each repetition searches for other words.
 enum TextWorkload: String, CaseIterable, ExpressibleByArgument {
   /// The texts with two words of one of them, neither of which is among the most frequent 20.
   case two = "two-words"
@@ -15,7 +15,7 @@ enum TextWorkload: String, CaseIterable, ExpressibleByArgument {
   /// The texts with a word that begins with four letters.
   case prefix
 
-  /// How often it is asked in a round.
+  /// The number of queries in a round.
   var repetitions: Int {
     switch self {
     case .two, .first, .count, .countOne: 1_000
@@ -23,7 +23,7 @@ enum TextWorkload: String, CaseIterable, ExpressibleByArgument {
     }
   }
 
-  /// What Cambium is to be, in times of the engine.
+  /// The goal: the ratio of SQLite's time to Cambium's.
   var goal: Double? {
     switch self {
     case .two, .frequent: 1
@@ -33,7 +33,7 @@ enum TextWorkload: String, CaseIterable, ExpressibleByArgument {
 
   var isCount: Bool { self == .count || self == .countOne }
 
-  /// What is sought, in words that both engines take alike but for the sign after a beginning.
+  /// The words to search for. Both engines split them alike; only the syntax of a prefix differs.
   func words(_ vocabulary: Vocabulary, _ random: inout SplitMix64) -> [String] {
     func rank(_ low: Int, _ high: Int) -> Int {
       var rank = 0
@@ -54,7 +54,7 @@ enum TextEngineName: String, CaseIterable, ExpressibleByArgument {
   case cambium, sqlite
 }
 
-/// What an engine answered, so that answers can be compared.
+/// A summary of an engine's results, to compare engines by.
 struct TextAnswer: Equatable {
   var count = 0
   /// Of the identifiers and the bytes of the texts.

@@ -109,7 +109,7 @@ private final class KeyPlace {
   @exclusivity(unchecked) private var sought: [UInt8]
   @exclusivity(unchecked) private var hasBegun = false
   @exclusivity(unchecked) private(set) var entryCount = 0
-  /// How many keys are sought before it is tried again whether one is the next: the more, the oftener it was not.
+  /// The number of seeks before the next entry is tried first again. It doubles each time that the try fails.
   @exclusivity(unchecked) private var pause = 0
   @exclusivity(unchecked) private var pauseLeft = 0
 
@@ -132,7 +132,7 @@ private final class KeyPlace {
     }
   }
 
-  /// Moves to the next key. False behind the range.
+  /// Moves to the next key. False after the range.
   func next() throws(StoreError) -> Bool {
     if unsafe hasBegun { return try arrive(try cursor.next()) }
     unsafe hasBegun = true
@@ -140,8 +140,8 @@ private final class KeyPlace {
     return try arrive(try cursor.seek(to: low.rawSpan))
   }
 
-  /// Moves to the first key that is not below `target`, unless it is there. Returns whether it is that key; nil behind
-  /// the range.
+  /// Moves to the first key that is not below `target`, unless the present one is. Returns true if it equals `target`;
+  /// `nil` after the range.
   func advance(to target: UInt128) throws(StoreError) -> Bool? {
     if unsafe hasBegun {
       if key >= target { return key == target }
@@ -172,7 +172,7 @@ private final class KeyPlace {
     return try arrive(try cursor.seek(to: sought.rawSpan.part(0, start + range.keyLength)))
   }
 
-  /// Takes the key of the entry that the cursor stands on, which is above the last. False if it is behind the range.
+  /// Reads the key of the cursor's entry, which must be above the last one. False after the range.
   private func arrive(_ isOn: Bool) throws(StoreError) -> Bool {
     guard isOn else { return false }
     unsafe entryCount += 1
@@ -190,8 +190,8 @@ private final class KeyPlace {
     return true
   }
 
-  /// The error for a tree whose keys are in no order: two places could seek one another for ever.
+  /// The error for a tree whose keys do not ascend: two places could seek each other forever.
   private func disorder(_ key: RawSpan) -> StoreError {
-    range.layout.fault(key: key, .keyOrder, "an index has it behind a higher key")
+    range.layout.fault(key: key, .keyOrder, "an index has it after a higher key")
   }
 }

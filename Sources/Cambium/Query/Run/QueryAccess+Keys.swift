@@ -50,7 +50,7 @@ extension QueryAccess {
 
   /// Returns what finds the keys of an intersection one by one; nil if it has to be found as a whole.
   func commonKeys(of record: Entity, in trees: TreeAccess) throws(StoreError) -> CommonKeys? {
-    // What changes meanwhile may have moved from one range to another.
+    // A record that changes during the query may move from one range to another.
     guard case .intersection(let sets) = self, !trees.isChanging else { return nil }
     var ranges: [OrderedRange] = []
     for set in sets {

@@ -287,7 +287,7 @@ final class KeySource {
   private let found: FoundRow
   /// The number of entries read to find the first keys.
   private let firstEntryCount: Int
-  /// What finds further keys; nil if there are no more.
+  /// The source of further keys; `nil` if all are known.
   private let further: CommonKeys?
   private let condition: RowCondition?
   /// True if rows may not be there, as in a transaction that goes on.

@@ -28,7 +28,7 @@ final class RecordWriter {
   private(set) var history: ChangedRecords?
   /// Takes down which records are changed, if somebody observes them.
   private let notes: KeyNotes?
-  /// What has to hold of references when the transaction commits; nil if none is checked.
+  /// Checks references when the transaction commits; `nil` if the schema has no checked reference.
   private(set) lazy var keeper = entities.relations.map { RelationKeeper($0, .transaction(trees)) }
 
   private var newKey: KeyEncoder { buffers.newEntry }
@@ -71,7 +71,7 @@ extension RecordWriter {
   ///
   /// - Parameters:
   ///   - waiting: Values of external fields that the row only numbers.
-  ///   - known: The row that is there, if the caller has read it.
+  ///   - known: The stored row, if the caller has read it.
   /// - Complexity: a change in memory; with indexes, or a presence other than `.any`, a lookup, and for each
   ///   index that the record changes a lookup and two changes.
   /// - Throws: `.duplicateKey`, `.noSuchRecord`, `.uniqueConflict`, `.invalidValue`: then

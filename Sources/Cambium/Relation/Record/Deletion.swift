@@ -1,5 +1,5 @@
-/// What the deletion of some records does: which others are deleted with them, which references are cut, and what denies
-/// it. It is found before anything changes.
+/// The consequences of deleting some records: the others that are deleted with them, the references that are cut, and the
+/// records that deny it. They are found before anything changes.
 ///
 ///     delete Author 7 ─▶ Book 1, Book 2 (cascade) ─▶ Cover 9 (Book.cover cascades)
 ///                     └▶ Prize 3 without its author (nullify)
@@ -37,20 +37,20 @@ struct Deletion {
   /// A record that denies the deletion of another, unless it is deleted with it.
   private struct Denial {
     let link: Link
-    /// What is not to be deleted.
+    /// The record whose deletion is denied.
     let subject: Site
     let other: Site
   }
 
-  /// Which references of what is deleted are followed only while it is deleted, so that nothing is kept of what depends
-  /// on it.
+  /// The references that are followed only while records are deleted, so that the keys of dependent records need not be
+  /// kept in memory.
   enum Streams {
     case none
     /// - Parameter runsHooks: True if records with hooks have to be known before.
     case all(runsHooks: Bool)
   }
 
-  /// Finds what the deletion of records does. Those that are not there are passed over.
+  /// Finds the consequences of deleting records. Keys without a record are ignored.
   ///
   /// - Complexity: A seek for each record that is deleted and each reference that leads to its type, and a step for each
   ///   record that depends on it. The keys of those are in memory, unless they stream.
@@ -235,7 +235,7 @@ extension Deletion {
         return sources.count < Self.streamedAtOnce
       }
       if sources.isEmpty { return }
-      // What was cut leads there no more: it would be found for ever.
+      // References that were cut no longer lead there; else this loop would never end.
       if let first, first == sources[0] {
         throw link.source.layout.fault(
           key: first.rawSpan, .indexEntries,
@@ -289,7 +289,7 @@ extension RecordWriter {
 
   /// Deletes records with all that their references demand, as one set, after the hooks of all that are deleted.
   ///
-  /// What a hook changes counts: the deletion is found again after it.
+  /// Hooks may change records, so the consequences are found again after them.
   ///
   /// - Throws: as without hooks, and what a hook throws: then nothing has changed.
   func deleteWithHooks(_ keys: [[UInt8]], of entity: Entity) throws -> Int {

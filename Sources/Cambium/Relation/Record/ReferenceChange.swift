@@ -1,6 +1,6 @@
 /// A change of the one field of a record that leads to another: from the other end of the relation.
 struct ReferenceChange {
-  /// What becomes of the reference.
+  /// The kind of change.
   enum Kind {
     /// It leads to the record; a list does so with its last element.
     case lead

@@ -9,7 +9,7 @@ final class RelationKeeper {
   private var open: [Entry] = []
   /// Keys of records whose number of others may not be within its bounds.
   private var touched: [Entry] = []
-  /// By link: the key of a record that is there, if one was found.
+  /// By link: the key of the last record that was found to exist.
   private var known: [[UInt8]?]
   private let newKey = KeyEncoder()
   private let oldKey = KeyEncoder()
@@ -19,7 +19,7 @@ final class RelationKeeper {
     let key: [UInt8]
   }
 
-  /// How much was left to do for the commit at some moment.
+  /// The numbers of open and touched keys when a savepoint began.
   struct State {
     fileprivate let openCount: Int
     fileprivate let touchedCount: Int

@@ -102,20 +102,20 @@ final class Link: Sendable {
   let source: Entity
   /// The record that it leads to.
   let destination: Entity
-  /// What happens to the record with the reference when the one that it leads to is deleted.
+  /// The rule for the record with the reference when its destination is deleted.
   let rule: DeleteRule
-  /// What happens to the record that it leads to when the one with the reference is deleted.
+  /// The rule for the destination when the record with the reference is deleted.
   let ownRule: DeleteRule
-  /// How many elements a list has.
+  /// The allowed numbers of elements of a list.
   let bounds: RelationBounds?
   let inverse: InverseSchema?
   /// The place among the source's columns.
   let column: Int
-  /// What makes primary keys of the destination of values of the field.
+  /// The destination's primary key, encoded from the field's values.
   private let key: KeyColumn
   private let way: Way
 
-  /// How the records with a key are found.
+  /// The tree in which the records that lead to a key are found.
   private enum Way: Sendable {
     /// By entries that begin with it, in an index, or among the rows.
     case prefix(KeyColumn, IndexLayout?, TreeSlot)

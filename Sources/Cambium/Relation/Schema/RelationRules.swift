@@ -1,4 +1,4 @@
-// What holds for the relations of every schema, whether it was made of descriptions or read from a store.
+// The rules for relations of every schema, whether described by a program or read from a store.
 
 extension Schema {
   /// Throws the first fault found in references and inverses.

@@ -1,4 +1,4 @@
-/// What happens to one end of a relation when the record at the other end is deleted.
+/// The action on records at one end of a relation when the record at the other end is deleted.
 public enum DeleteRule: Hashable, Sendable {
   /// The reference is cut: an optional one is nil, a list is without it. Where the reference itself is deleted with its
   /// record, the record that it leads to stays as it is.
@@ -26,7 +26,7 @@ public struct ReferenceSchema: Hashable, Sendable {
   public internal(set) var destination: String
   /// True if it leads somewhere in every committed state.
   public internal(set) var isChecked: Bool
-  /// What happens to the record that it leads to when its own record is deleted.
+  /// The rule for the destination when the record with the reference is deleted.
   public internal(set) var deleteRule: DeleteRule
   /// Of a list: how many elements it has. Nil for any number.
   public internal(set) var bounds: RelationBounds?
@@ -44,9 +44,9 @@ public struct InverseSchema: Hashable, Sendable {
   public internal(set) var related: String
   /// The stored name of the reference.
   public internal(set) var reference: String
-  /// What happens to the records with the reference when the one that they lead to is deleted.
+  /// The rule for the records with the reference when their destination is deleted.
   public internal(set) var deleteRule: DeleteRule
-  /// How many records lead to one. Nil for any number.
+  /// The allowed numbers of records that lead to one. `nil` for any number.
   public internal(set) var bounds: RelationBounds?
 }
 

@@ -1,17 +1,17 @@
-/// What the deletion of records would do: how many are deleted with them, how many lose references to them, and why it
-/// would be denied.
+/// The consequences that deleting some records would have: the numbers of records that would be deleted or lose
+/// references, and the reason for which it would be denied.
 public struct DeletionPlan: Hashable, Sendable {
-  /// How many records are deleted, these among them, by their stored names.
+  /// The numbers of records that would be deleted, including those asked about, by stored name.
   public let deleted: [String: Int]
-  /// How many records are kept without a reference, by their stored names.
+  /// The numbers of records that would be kept without a reference, by stored name.
   public let cut: [String: Int]
   /// The error that the deletion would throw because of other records; nil if none denies it.
   public let denial: StoreError?
 }
 
 extension RecordReading where Self: ~Copyable {
-  /// Returns what the deletion of a record would do, without doing it. Hooks do not run, so what they would change is not in
-  /// it.
+  /// Returns the consequences of deleting a record, without deleting it. Hooks do not run, so changes that they would make
+  /// are not included.
   ///
   /// ```swift
   /// let deletion = try store.deletion(of: author)
@@ -28,7 +28,7 @@ extension RecordReading where Self: ~Copyable {
     return try reader.deletion(of: [key.key.array()], type)
   }
 
-  /// Returns what the deletion of a query's records would do, without doing it.
+  /// Returns the consequences of deleting a query's records, without deleting them.
   ///
   /// - Throws: as `deletion(of:)` of a record, and `StoreError.invalidQuery`.
   public func deletion<Subject: Record>(of query: Query<Subject>) throws -> DeletionPlan {

@@ -34,7 +34,7 @@ struct DescribedField: Sendable {
   let migrationDefault: FieldValue?
   /// Its own last name in the version before.
   var renamingID: String?
-  /// What makes it a reference.
+  /// The declaration of the reference.
   var reference: DescribedReference?
 }
 

@@ -11,7 +11,7 @@ import Testing
       guard let scalar = Unicode.Scalar(value) else { continue }
       let isInWord = WordTable.contains(scalar)
       if isInWord { count += 1 }
-      // What this system's Unicode has assigned since is in no word.
+      // Scalars assigned after the format's version of Unicode are in no word.
       let isOf17 = scalar.properties.age.map { $0.major <= 17 } ?? false
       if isInWord != (isOf17 && isLetterMarkOrNumber(scalar)) {
         Issue.record("\(String(value, radix: 16))")
@@ -36,7 +36,7 @@ import Testing
     ("SWIFT Straße ÄÖÜ", ["swift", "straße", "äöü"]), ("ΑΣ ας", ["ασ", "ας"]),
     ("Cafe\u{301}s", ["cafe\u{301}s"]), ("caf\u{e9} cafe", ["caf\u{e9}", "cafe"]),
     ("\u{301}", ["\u{301}"]), ("हिन्दी", ["हिन्दी"]), ("Привет, мир", ["привет", "мир"]),
-    // What is written without spaces is taken scalar by scalar, but for Hangul, which has them.
+    // In scripts written without spaces each scalar is a word. Hangul has spaces.
     ("東京都", ["東", "京", "都"]), ("ab東c", ["ab", "東", "c"]), ("カード・ひ", ["カ", "ー", "ド", "ひ"]),
     ("人々〇", ["人", "々", "〇"]), ("𠮷野", ["𠮷", "野"]), ("한국어 책", ["한국어", "책"]),
   ])
@@ -48,7 +48,7 @@ import Testing
     let letters = String(repeating: "a", count: 62)
     #expect(Self.words(letters + "bcd e") == [letters + "bc", "e"])
     #expect(Self.words(letters + "éb") == [letters + "é"])
-    // What comes after would fit, but is no more of the word.
+    // Later scalars would fit, but the word has ended.
     #expect(Self.words(letters + "béc d") == [letters + "b", "d"])
     #expect(Self.words(letters + "𐐀z") == [letters])
     // The small letter takes three bytes instead of two.

@@ -382,7 +382,7 @@ extension WriteTransaction {
 
 // MARK: - Stores as wholes
 
-/// What stores do with all of their trees, they do with those of elements.
+/// Compaction, backups, salvage and observation of stores with indexes of elements.
 @Suite struct ElementStoreTests {
   private let directory: TemporaryDirectory
   private var path: String { directory.path + "/store" }
