@@ -42,6 +42,39 @@ import CSQLite
       unsafe sqlite3_bind_int64(statement, position, Int64(number)), "sqlite3_bind_int64")
   }
 
+  @inline(__always)
+  func bind(_ double: Double, at position: Int32) throws {
+    try check(unsafe sqlite3_bind_double(statement, position, double), "sqlite3_bind_double")
+  }
+
+  /// Binds a copy of a text, or null.
+  @inline(__always)
+  func bind(_ text: String?, at position: Int32) throws {
+    guard let text else {
+      return try check(unsafe sqlite3_bind_null(statement, position), "sqlite3_bind_null")
+    }
+    let copied = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    try check(
+      unsafe sqlite3_bind_text(statement, position, text, Int32(text.utf8.count), copied),
+      "sqlite3_bind_text")
+  }
+
+  /// The number in a column of the current row.
+  @inline(__always)
+  func number(_ column: Int32) -> Int { Int(unsafe sqlite3_column_int64(statement, column)) }
+
+  @inline(__always)
+  func double(_ column: Int32) -> Double { unsafe sqlite3_column_double(statement, column) }
+
+  /// The text in a column of the current row; nil for null.
+  @inline(__always)
+  func text(_ column: Int32) -> String? {
+    guard let bytes = unsafe sqlite3_column_text(statement, column) else { return nil }
+    let count = Int(unsafe sqlite3_column_bytes(statement, column))
+    return unsafe String(
+      decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+  }
+
   /// The blob in a column of the current row, for as long as `body` runs.
   func withColumn<Result>(_ column: Int32, _ body: (RawSpan) throws -> Result) rethrows -> Result {
     let start = unsafe sqlite3_column_blob(statement, column)

@@ -6,14 +6,7 @@ final class CambiumQueryEngine: QueryEngine {
 
   init(directory: String) throws {
     path = directory
-    store = try Self.open(path)
-  }
-
-  private static func open(_ path: String) throws -> PersistentStore {
-    var options = StoreOptions()
-    options.durability = .relaxed
-    return try PersistentStore(
-      at: path, model: StoreModel(records: [Person.self]), options: options)
+    store = try .relaxed(at: path, Person.self)
   }
 
   deinit {
@@ -28,7 +21,7 @@ final class CambiumQueryEngine: QueryEngine {
     }
     // As the others' logs are copied back.
     try store.close()
-    store = try Self.open(path)
+    store = try .relaxed(at: path, Person.self)
   }
 
   func answer(_ workload: QueryWorkload, _ number: Int, of count: Int) throws -> QueryAnswer {

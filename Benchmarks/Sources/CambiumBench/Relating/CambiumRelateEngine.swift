@@ -67,13 +67,9 @@ final class CambiumRelateEngine: RelateEngine {
   /// - Parameter isPlain: True if books are of the kind whose author nobody checks.
   init(directory: String, isPlain: Bool) throws {
     self.isPlain = isPlain
-    var options = StoreOptions()
-    options.durability = .relaxed
-    store = try PersistentStore(
-      at: directory,
-      model: StoreModel(records: [
-        Author.self, Book.self, PlainBook.self, Critic.self, Review.self, Station.self, Trip.self,
-      ]), options: options)
+    store = try .relaxed(
+      at: directory, Author.self, Book.self, PlainBook.self, Critic.self, Review.self,
+      Station.self, Trip.self)
   }
 
   deinit {

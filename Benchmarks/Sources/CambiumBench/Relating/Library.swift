@@ -1,4 +1,4 @@
-/// An author, who is deleted with the books.
+/// An author, whose deletion deletes the books.
 struct Author: Codable, Hashable, Sendable, Identifiable {
   var id: Int
   var name: String

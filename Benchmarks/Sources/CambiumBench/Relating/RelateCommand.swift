@@ -46,7 +46,7 @@ struct RelateCommand: ParsableCommand {
     for line in table.lines { print(line) }
   }
 
-  /// Returns the engines of the last round, and what each round took.
+  /// Returns the engines of the last round, and the times of all rounds.
   private func insert(
     _ library: Library, _ scratch: ScratchDirectory
   ) throws -> ([RelateEngineName: any RelateEngine], [RelateEngineName: [Double]]) {
@@ -88,7 +88,7 @@ struct RelateCommand: ParsableCommand {
     return seconds
   }
 
-  /// Returns what was counted.
+  /// Returns the count.
   private func perform(
     _ workload: RelateWorkload, _ round: Int, _ engine: any RelateEngine
   ) throws -> Int {

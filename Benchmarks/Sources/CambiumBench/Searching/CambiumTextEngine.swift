@@ -14,14 +14,7 @@ final class CambiumTextEngine: TextEngine {
 
   init(directory: String) throws {
     path = directory
-    store = try Self.open(path)
-  }
-
-  private static func open(_ path: String) throws -> PersistentStore {
-    var options = StoreOptions()
-    options.durability = .relaxed
-    return try PersistentStore(
-      at: path, model: StoreModel(records: [PackageText.self]), options: options)
+    store = try .relaxed(at: path, PackageText.self)
   }
 
   deinit {
@@ -35,7 +28,7 @@ final class CambiumTextEngine: TextEngine {
   }
 
   func settle() throws {
-    store = try Self.open(path)
+    store = try .relaxed(at: path, PackageText.self)
   }
 
   func answer(_ workload: TextWorkload, _ words: [String]) throws -> TextAnswer {

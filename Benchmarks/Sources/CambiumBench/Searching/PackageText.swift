@@ -4,7 +4,7 @@ struct PackageText: Codable, Hashable, Sendable {
   var body: String
 }
 
-/// The words of which descriptions are made. That of rank n is used in proportion to 1 / (n + 1), as words of languages are.
+/// The vocabulary of the descriptions. The word of rank n occurs in proportion to 1 / (n + 1), as in natural languages.
 struct Vocabulary {
   private let words: [String]
   /// The sum of the shares of all words up to each.

@@ -50,7 +50,7 @@ struct TextCommand: ParsableCommand {
     for line in table.lines { print(line) }
   }
 
-  /// Returns the engines of the last round, and what each round took.
+  /// Returns the engines of the last round, and the times of all rounds.
   private func build(
     _ texts: [PackageText], _ scratch: ScratchDirectory
   ) throws -> ([any TextEngine], [[Double]]) {

@@ -2,9 +2,9 @@ import ArgumentParser
 
 /// A query by words. Each repetition searches for other words.
 enum TextWorkload: String, CaseIterable, ExpressibleByArgument {
-  /// The texts with two words of one of them, neither of which is among the most frequent 20.
+  /// The texts that have two words of a given text, neither among the 20 most frequent words.
   case two = "two-words"
-  /// The texts with two words of which each is in one text of ten or twenty.
+  /// The texts that have two frequent words: one text in ten or twenty has each.
   case frequent = "two-frequent-words"
   /// The first twenty texts with two words.
   case first = "first-20"

@@ -1,16 +1,24 @@
 import CSQLite
 
-/// A connection to an SQLite store of keys and values, used by one thread at a time.
+/// A connection to an SQLite store, used by one thread at a time and so without mutexes.
 @safe final class SQLiteConnection {
-  static let isConfigured = csqlite_disable_memory_statistics() == SQLITE_OK
+  private static let isConfigured = csqlite_disable_memory_statistics() == SQLITE_OK
 
   private var connection: OpaquePointer?
   private var statements: [String: SQLiteStatement] = [:]
+  private let keys: KeyShape
 
-  /// - Parameter cacheSize: Of the page cache, in bytes.
-  init(to path: String, cacheSize: Int) throws {
+  /// - Parameters:
+  ///   - cacheSize: Of the page cache, in bytes.
+  ///   - keys: The form of the keys that statements bind and read.
+  ///   - countsMemory: True if SQLite may count the bytes that it allocates, which can only be switched off before anybody
+  ///     uses it, as GRDB in the same process has.
+  init(
+    to path: String, cacheSize: Int, keys: KeyShape = .random16, countsMemory: Bool = false
+  ) throws {
+    self.keys = keys
     unsafe connection = nil
-    guard Self.isConfigured else { throw error("sqlite3_config") }
+    guard countsMemory || Self.isConfigured else { throw error("sqlite3_config") }
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     guard unsafe sqlite3_open_v2(path, &connection, flags, nil) == SQLITE_OK else {
       throw error("sqlite3_open_v2")
@@ -54,7 +62,7 @@ import CSQLite
     guard unsafe sqlite3_prepare_v3(connection, sql, -1, flags, &prepared, nil) == SQLITE_OK else {
       throw error(sql)
     }
-    let statement = unsafe SQLiteStatement(prepared, keys: .random16)
+    let statement = unsafe SQLiteStatement(prepared, keys: keys)
     statements[sql] = statement
     return statement
   }
@@ -69,9 +77,9 @@ import CSQLite
     return Int(unsafe sqlite3_column_int64(prepared, 0))
   }
 
-  private func error(_ call: String) -> CommitEngineError {
+  private func error(_ call: String) -> EngineError {
     let message = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) }
-    return CommitEngineError(engine: .sqlite, call: call, message: message ?? "out of memory")
+    return EngineError(engine: .sqlite, call: call, message: message ?? "out of memory")
   }
 }
 
@@ -81,5 +89,17 @@ extension SQLiteStatement {
   func stepAndReset() throws {
     _ = try step()
     try reset()
+  }
+}
+
+extension SQLiteConnection {
+  /// A new store for queries: with a write-ahead log, cached and mapped whole.
+  static func searched(in directory: String) throws -> SQLiteConnection {
+    let connection = try SQLiteConnection(
+      to: directory + "/store.sqlite", cacheSize: 1 << 30, countsMemory: true)
+    try connection.run("PRAGMA journal_mode = WAL")
+    try connection.run("PRAGMA synchronous = NORMAL")
+    try connection.run("PRAGMA mmap_size = \(Int32.max)")
+    return connection
   }
 }
