@@ -70,20 +70,7 @@ import Testing
     StoreModel(records: [Shelf.self, Tag.self, Book.self, Loan.self])
   }
 
-  private static func open(
-    _ medium: SimulatedFileSystem, spilling: Bool, seed: UInt64
-  ) throws -> PersistentStore {
-    var options = EngineOptions.small(foldThreshold: 8 << 10)
-    options.nodeSizes = .forLongKeys
-    if spilling { options.transactionBudget = 3 << 10 }
-    let backend = try EngineBackend(alone: medium, options, creating: true, seed: seed)
-    let opening = try StoreOpening(model, steps: [], .automatic, StoreOptions())
-    return PersistentStore(try opening.open(backend), StoreOptions())
-  }
-
   // MARK: What a program does
-
-  private static let commitCount = 7
 
   private static func commit(_ number: Int, _ transaction: inout WriteTransaction) throws {
     switch number {
@@ -122,108 +109,34 @@ import Testing
     }
   }
 
-  private static func live(_ store: PersistentStore) throws {
-    for number in 0..<commitCount { try store.write { try commit(number, &$0) } }
-    try store.close()
-  }
-
-  /// The records after each commit, and before the first.
-  private static func states() throws -> [World] {
-    let store = try PersistentStore(inMemory: model)
-    var states = [try World(store)]
-    for number in 0..<commitCount {
-      try store.write { try commit(number, &$0) }
-      states.append(try World(store))
-    }
-    return states
-  }
-
-  private static func violation(
-    in medium: SimulatedFileSystem, of states: [World]
-  ) -> String? {
-    do {
-      let store = try open(medium, spilling: false, seed: 3)
-      let found = try World(store)
-      try agree(states.contains(found), "no commit left \(found)")
-      let faults = try store.snapshot().check()
-      try agree(faults.isEmpty, "\(faults)")
-      try store.close()
-    } catch {
-      return "\(error)"
-    }
-    return nil
+  private static func sweep(spilling: Bool) -> CommitSweep<World> {
+    CommitSweep(
+      name: "relations", model: model, commitCount: 7,
+      transactionBudget: spilling ? 3 << 10 : nil, commit: commit, world: World.init)
   }
 
   // MARK: Tests
 
   @Test func `each commit deletes and cuts what its rules say`() throws {
-    let states = try Self.states()
-    #expect(states.map(\.books.count) == [0, 50, 100, 150, 150, 150, 100, 50])
-    #expect(states.map(\.loans.count) == [0, 1, 2, 3, 3, 2, 2, 1])
-    #expect(states.map(\.shelves.count) == [0, 1, 2, 3, 3, 4, 3, 3])
-    #expect(states[4].books.allSatisfy { $0.tags == [Reference("old")] })
-    #expect(states[6].books[3].sequel == nil)
+    let worlds = try Self.sweep(spilling: false).worlds()
+    #expect(worlds.map(\.books.count) == [0, 50, 100, 150, 150, 150, 100, 50])
+    #expect(worlds.map(\.loans.count) == [0, 1, 2, 3, 3, 2, 2, 1])
+    #expect(worlds.map(\.shelves.count) == [0, 1, 2, 3, 3, 4, 3, 3])
+    #expect(worlds[4].books.allSatisfy { $0.tags == [Reference("old")] })
+    #expect(worlds[6].books[3].sequel == nil)
   }
 
   @Test(arguments: [false, true])
-  func `a crash before any call leaves a deletion whole or undone, X1`(spilling: Bool) throws {
-    let states = try Self.states()
-    let medium = SimulatedFileSystem()
-    let store = try Self.open(medium, spilling: spilling, seed: 1)
-    var count = 0
-    var violations: [String] = []
-    let stride = scaled(1, debug: 7)
-    medium.beforeEachCall { call in
-      guard call % stride == 0 else { return }
-      for policy in CrashPolicy.some(4, pending: medium.pendingCount, seed: UInt64(call)) {
-        count += 1
-        if let violation = Self.violation(in: medium.crashed(policy), of: states) {
-          violations.append("call \(call), \(policy): \(violation)")
-        }
-      }
-    }
-    try Self.live(store)
-    medium.beforeEachCall(nil)
-    for violation in violations.prefix(5) { Issue.record("\(violation)") }
-    #expect(count > scaled(200, debug: 20))
-    print("relations: \(count.grouped) crash images, \(violations.count) violations")
+  func `crashes before any call leave a deletion whole or undone, X1, X2`(spilling: Bool) throws {
+    let findings = try Self.sweep(spilling: spilling).crash(stride: scaled(1, debug: 7))
+    #expect(findings.violations == [])
+    #expect(findings.count > scaled(1_000, debug: 100))
   }
 
   @Test(arguments: [false, true])
   func `a call that fails leaves a deletion whole or undone, X4`(spilling: Bool) throws {
-    let states = try Self.states()
-    let whole = SimulatedFileSystem()
-    let store = try Self.open(whole, spilling: spilling, seed: 1)
-    let start = whole.callCount
-    try Self.live(store)
-    var count = 0
-    for call in stride(from: start, to: whole.callCount, by: scaled(1, debug: 17)) {
-      for fault in [Fault.error(.ioError), .error(.noSpace), .flush(.errorCacheReverts)] {
-        guard fault.applies(to: whole.calls[call].operation) else { continue }
-        let medium = SimulatedFileSystem()
-        let store = try Self.open(medium, spilling: spilling, seed: 1)
-        medium.inject(fault, at: .call(call), .once)
-        count += 1
-        do {
-          try Self.live(store)
-        } catch let error as StoreError {
-          switch error {
-          case .io, .full, .poisoned, .outcomeUnknown: break
-          default: throw error
-          }
-        }
-        medium.heal()
-        // The transaction has thrown, and the store shows what it showed before.
-        if let found = try? World(store), !states.contains(found) {
-          Issue.record("\(fault) at call \(call): a failed commit shows \(found)")
-        }
-        medium.restart()
-        if let violation = Self.violation(in: medium, of: states) {
-          Issue.record("\(fault) at call \(call): \(violation)")
-        }
-      }
-    }
-    #expect(count > scaled(100, debug: 10))
-    print("relations: \(count.grouped) failed calls")
+    let findings = try Self.sweep(spilling: spilling).fail(stride: scaled(1, debug: 17))
+    #expect(findings.violations == [])
+    #expect(findings.count > scaled(100, debug: 10))
   }
 }

@@ -5,11 +5,14 @@ import TestSupport
 
 extension EngineBackend {
   /// A store on a medium that may fail, without threads of its own, which folds often.
+  ///
+  /// - Parameter transactionBudget: If not nil, what a transaction holds before it spills.
   static func simulated(
-    on medium: SimulatedFileSystem, seed: UInt64
+    on medium: SimulatedFileSystem, transactionBudget: Int? = nil, seed: UInt64
   ) throws(StoreError) -> EngineBackend {
     var options = EngineOptions.small(foldThreshold: 8 << 10)
     options.nodeSizes = .forLongKeys
+    if let transactionBudget { options.transactionBudget = transactionBudget }
     return try EngineBackend(alone: medium, options, creating: true, seed: seed)
   }
 }

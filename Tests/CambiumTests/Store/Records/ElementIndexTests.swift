@@ -470,15 +470,6 @@ extension WriteTransaction {
 
 /// The power goes before every call while arrays change, so that records and entries are of one commit.
 @Suite struct ElementCrashTests {
-  private static func open(_ medium: SimulatedFileSystem, seed: UInt64) throws -> PersistentStore {
-    let backend = try EngineBackend.simulated(on: medium, seed: seed)
-    let opening = try StoreOpening(
-      StoreModel(records: [Slide.self]), steps: [], .automatic, StoreOptions())
-    return PersistentStore(try opening.open(backend), StoreOptions())
-  }
-
-  private static let commitCount = 6
-
   private static func photo(_ id: Int, _ number: Int) -> Slide {
     Slide(
       id: id, labels: (number..<number + 12).map { "label \($0 * $0 % 17)" }, day: number % 2,
@@ -492,52 +483,23 @@ extension WriteTransaction {
     if number == 4 { try transaction.delete(Slide.where { $0.labels.contains("label 4") }) }
   }
 
-  /// The records after each commit, and before the first.
-  private static func states() throws -> [[Slide]] {
-    let store = try PersistentStore(inMemory: StoreModel(records: [Slide.self]))
-    var states: [[Slide]] = [[]]
-    for number in 0..<commitCount {
-      try store.write { try commit(number, &$0) }
-      states.append(try store.fetch(Slide.self))
+  private static var sweep: CommitSweep<[Slide]> {
+    CommitSweep(
+      name: "elements", model: StoreModel(records: [Slide.self]), commitCount: 6, commit: commit
+    ) { store in
+      let slides = try store.fetch(Slide.self)
+      for label in (0..<17).map({ "label \($0)" }) {
+        let expected = slides.filter { $0.labels?.contains(label) ?? false }
+        try agree(try store.fetch(Slide.where { $0.labels.contains(label) }) == expected, label)
+      }
+      return slides
     }
-    return states
   }
 
-  @Test func `a crash before any call leaves arrays and their entries of one commit, X1`() throws {
-    let states = try Self.states()
-    #expect(Set(states.map(\.count)).count > 3)
-    let medium = SimulatedFileSystem()
-    let store = try Self.open(medium, seed: 1)
-    var count = 0
-    var violations: [String] = []
-    let stride = scaled(1, debug: 3)
-    medium.beforeEachCall { call in
-      guard call % stride == 0 else { return }
-      for policy in CrashPolicy.some(4, pending: medium.pendingCount, seed: UInt64(call)) {
-        count += 1
-        do {
-          let store = try Self.open(medium.crashed(policy), seed: 3)
-          let found = try store.fetch(Slide.self)
-          try agree(states.contains(found), "no commit left \(found.map(\.id))")
-          for label in 0..<17 {
-            let label = "label \(label)"
-            let expected = found.filter { $0.labels?.contains(label) ?? false }
-            let byIndex = try store.fetch(Slide.where { $0.labels.contains(label) })
-            try agree(byIndex == expected, label)
-          }
-          let faults = try store.snapshot().check()
-          try agree(faults.isEmpty, "\(faults)")
-          try store.close()
-        } catch {
-          violations.append("call \(call), \(policy): \(error)")
-        }
-      }
-    }
-    for number in 0..<Self.commitCount { try store.write { try Self.commit(number, &$0) } }
-    try store.close()
-    medium.beforeEachCall(nil)
-    for violation in violations.prefix(5) { Issue.record("\(violation)") }
-    #expect(count > scaled(40, debug: 15))
-    print("elements: \(count.grouped) crash images, \(violations.count) violations")
+  @Test func `crashes before any call leave arrays and entries of one commit, X1, X2`() throws {
+    #expect(Set(try Self.sweep.worlds().map(\.count)).count > 3)
+    let findings = try Self.sweep.crash(stride: scaled(1, debug: 3))
+    #expect(findings.violations == [])
+    #expect(findings.count > scaled(120, debug: 45))
   }
 }
