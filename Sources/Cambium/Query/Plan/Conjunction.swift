@@ -16,7 +16,7 @@ struct FieldTerm: Hashable, Sendable {
 
   /// The place in the layout's columns.
   let column: Int
-  /// The values that the demand is about: the column's own, or those that an index makes of it, of which one has to meet
+  /// The values that the demand applies to: the column's own, or those that an index derives from it; one of them has to meet
   /// the demand.
   var expansion = KeyPart.Expansion.none
   let demand: Demand
@@ -170,7 +170,7 @@ struct Conjunction: Sendable {
 }
 
 extension TextMatch {
-  /// The words that an index of words can be asked for; none if it is not for words, or an index cannot say it.
+  /// The words to find in an index of words; empty if the condition is not on words, or an index cannot express it.
   fileprivate var indexedWords: [WordQuery.Word] {
     guard kind == .words, options.isSubset(of: .caseInsensitive) else { return [] }
     return WordQuery(Array(text.utf8)).words

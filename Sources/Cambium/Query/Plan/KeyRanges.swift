@@ -8,7 +8,7 @@ struct KeyRanges: Sendable {
   private(set) var fixed: [FieldValue?] = []
   /// The number of parts that have bounds.
   private(set) var boundCount = 0
-  /// True if the part of which a record has several entries has bounds.
+  /// True if there are bounds on the expanded part, the one for which a record has several entries.
   private(set) var boundsExpanded = false
   /// True if a record may have more than one entry in the ranges.
   private(set) var mayRepeat = false
@@ -267,7 +267,7 @@ extension KeyRanges {
     ranges.append(range)
   }
 
-  /// Ranges that were cut have more than what they were made for, maybe several entries of one record.
+  /// Ranges that were cut have more entries than the condition wants, possibly several of one record.
   fileprivate mutating func sayNothing() {
     said = ConjunctSet()
     mayRepeat = boundsExpanded

@@ -343,7 +343,7 @@ extension RowConditionBuilder {
 }
 
 extension TextMatch {
-  /// True if of an array it asks for an element.
+  /// True if it is the condition that an array has an element.
   var isOfElement: Bool { kind == .contains && options.isEmpty }
 }
 

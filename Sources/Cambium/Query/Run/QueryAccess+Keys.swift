@@ -48,7 +48,7 @@ extension QueryAccess {
     }
   }
 
-  /// Returns what finds the keys of an intersection one by one; nil if it has to be found as a whole.
+  /// Returns the source of an intersection's keys, one by one; nil if the whole has to be collected first.
   func commonKeys(of record: Entity, in trees: TreeAccess) throws(StoreError) -> CommonKeys? {
     // A record that changes during the query may move from one range to another.
     guard case .intersection(let sets) = self, !trees.isChanging else { return nil }

@@ -260,7 +260,7 @@ extension RecordOrder {
   /// The bytes that the first parts of a tree's keys have where the start is. Nil where it would be elsewhere,
   /// since a part can have only another value.
   ///
-  /// - Parameter expanded: The place of the part of which a record has several entries; the start need have none with its
+  /// - Parameter expanded: The place of the expanded part; the start need have no entry with its
   ///   value.
   /// - Throws: `.corrupt`, `.invalidQuery`.
   func startPrefix(

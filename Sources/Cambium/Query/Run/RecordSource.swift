@@ -344,7 +344,7 @@ final class KeySource {
     return false
   }
 
-  /// Returns true if there is another key, after finding some if need be.
+  /// Returns true if there is another key; reads more of them if necessary.
   private func hasNext() throws(StoreError) -> Bool {
     if unsafe place + 1 < keys.count { return true }
     guard let further else { return false }

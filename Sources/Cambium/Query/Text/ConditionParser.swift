@@ -8,7 +8,7 @@ extension FieldCondition {
   /// - `age in [1, 2]`, `age between 1 and 5`, `tags has "x"`.
   /// - `name beginswith "A"`, `endswith`, `contains`, `equals` and `like`, followed by `[c]`, `[d]` or `[cd]` to ignore case
   ///   or diacritics. An array `contains` an element, too.
-  /// - `body matches "swift sto*"`: it has these words, of which the last is the beginning of one.
+  /// - `body matches "swift sto*"`: it has the word `swift`, and one that begins with `sto`.
   /// - `&& || !`, `and or not`, parentheses, `true`, `false`, `all(…)`, `any(…)`.
   /// - Values: numbers, strings with the escapes of Swift, `true`, `false`, `null`, lists in brackets; and after the name of
   ///   their type `date"2026-01-02T03:04:05Z"`, `uuid"…"`, `url"…"`, `decimal"1.5"`, `float"1.5"`, `unsigned"5"`, and

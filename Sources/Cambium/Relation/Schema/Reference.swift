@@ -46,7 +46,7 @@ extension Record where Self: Identifiable, ID: RecordKey {
   @inlinable public var reference: Reference<Self> { Reference(id) }
 }
 
-/// A type of primary keys of one field: what a reference can hold. Enums that are keys conform without code.
+/// A type of primary keys of one field, which a reference can hold. Enums that are keys conform without code.
 public protocol RecordKey: FieldValueConvertible, Hashable, Codable {}
 
 extension Int: RecordKey {}
@@ -116,7 +116,7 @@ extension ReferenceProperty {
   static var target: any Record.Type { Target.self }
 }
 
-/// The interface of a reference type to what matches properties: a reference is the very bytes of its key.
+/// The interface of a reference type to the property matcher: a reference has the same bytes as its key.
 private protocol KeyedReference {
   static var key: any Any.Type { get }
 }
@@ -125,7 +125,7 @@ extension Reference: KeyedReference {
   fileprivate static var key: any Any.Type { Target.ID.self }
 }
 
-/// The interface of arrays and sets of values to what matches properties and encodes them.
+/// The interface of arrays and sets of values to the property matcher and the encoder.
 protocol FieldList: FieldValueConvertible {
   static var element: any Any.Type { get }
 }

@@ -3,7 +3,7 @@ public enum DeleteRule: Hashable, Sendable {
   /// The reference is cut: an optional one is nil, a list is without it. Where the reference itself is deleted with its
   /// record, the record that it leads to stays as it is.
   case nullify
-  /// The record is deleted as well, and what depends on it.
+  /// The record is deleted as well, with the records that depend on it.
   case cascade
   /// Nothing is deleted: the deletion throws `StoreError.deleteDenied`, unless it deletes that record too.
   case deny
@@ -103,7 +103,7 @@ extension RelationBounds: CustomStringConvertible {
   public var description: String { "\(least)...\(most.map { "\($0)" } ?? "")" }
 }
 
-// MARK: - What relations are in a schema
+// MARK: - Relations in a schema
 
 extension Schema {
   func record(_ number: UInt32) -> RecordSchema? { records.first { $0.number == number } }
@@ -116,7 +116,7 @@ extension Schema {
     }
   }
 
-  /// Gives references and inverses the names of what their numbers stand for.
+  /// Gives references and inverses the names that their numbers stand for.
   mutating func nameRelations() {
     let known = self
     for record in records.indices {
@@ -145,7 +145,7 @@ extension RecordSchema {
     case index(Int)
   }
 
-  /// Returns the way back of a reference: the first of what there is of all records with a value.
+  /// Returns the way back of a reference: the first tree that has every record with a value.
   func wayBack(of field: FieldSchema) -> WayBack? {
     if primaryKey.first?.field == field.number { return .rows }
     return indexes.firstIndex { index in
