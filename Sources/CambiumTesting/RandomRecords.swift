@@ -38,7 +38,7 @@ public struct RandomRecords {
   /// A record with the key of another takes its place; one that a unique constraint does not allow, or that finds no
   /// record to lead to, is left out. So there may be less of them. Of an inverse's bounds, only the upper one is kept.
   ///
-  /// - Throws: as `PersistentStore.write`; an error with a sentence if records need each other in a ring, so that none of
+  /// - Throws: as `PersistentStore.write`; an error that says so if records need each other in a ring, so that none of
   ///   them can be the first.
   public mutating func fill(_ store: PersistentStore, count: Int) throws {
     written = WrittenRecords(store.schema)

@@ -54,7 +54,7 @@ public struct SchemaDifference: Hashable, Codable, Sendable {
     case indexName = "name of an index"
     /// The record that a reference leads to.
     case destination = "destination"
-    /// A reference is checked in one of them only.
+    /// A reference is checked in one of the two schemas only.
     case checking = "checking"
     /// The delete rule of a reference or of an inverse.
     case deleteRule = "delete rule"

@@ -90,7 +90,7 @@ struct StoreOpening {
   private func begin(_ backend: any StoreBackend) throws(StoreError) -> Entities {
     let schema = fresh.schema
     try write(schema, to: backend)
-    // Who reads beside a writer is shown what the log says was flushed.
+    // A reader beside a writer sees the commits that the log records as flushed.
     try BlobOpening(backend).open(for: schema)
     try backend.seal()
     return try Entities(schema, model: fresh, names: backend.names)

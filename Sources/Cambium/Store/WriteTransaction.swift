@@ -30,7 +30,7 @@ extension WriteTransaction {
   /// - Complexity: A change in memory; if the type has indexes, a lookup, and two changes for each index that the record
   ///   changes; a lookup for each checked reference that changes.
   /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.deleteDenied` of what is
-  ///   in the way, `.limitExceeded`, and what a hook throws: then nothing has changed. `.corrupt`, `.full`, `.io`.
+  ///   in the way, `.limitExceeded`, and any error of a hook: then nothing has changed. `.corrupt`, `.full`, `.io`.
   @inlinable
   public mutating func save<Subject: Record>(
     _ record: Subject, onConflict policy: ConflictPolicy = .refuse
@@ -58,12 +58,12 @@ extension WriteTransaction {
     try write(record, .isThere, policy)
   }
 
-  /// Deletes the record with the primary key of this one, and does with others what the delete rules of references say.
-  /// Returns false if there is none.
+  /// Deletes the record with the primary key of this one, and applies the delete rules of references to others.
+  /// Returns false if it does not exist.
   ///
   /// - Complexity: A lookup and a few changes in memory; a seek for each reference that leads to the type, and what a
   ///   deletion or an update costs for each record that is deleted with it, or cut.
-  /// - Throws: `StoreError.unknownRecord`, `.deleteDenied`, what a hook throws: then nothing has changed. `.corrupt`,
+  /// - Throws: `StoreError.unknownRecord`, `.deleteDenied`, any error of a hook: then nothing has changed. `.corrupt`,
   ///   `.full`, `.io`.
   @inlinable
   @discardableResult
@@ -169,7 +169,7 @@ extension WriteTransaction {
     return try writer.delete(key.key, of: entity)
   }
 
-  /// Deletes records with all that their references demand: all of them, or none.
+  /// Deletes records and applies the delete rules: to all of them, or to none.
   @usableFromInline
   func delete(_ keys: [[UInt8]], of entity: Entity) throws -> Int {
     try writer.deleteWithHooks(keys, of: entity)
@@ -230,8 +230,8 @@ extension WriteTransaction {
     return key.key.array()
   }
 
-  /// Deletes all records of a type, and does with others what the delete rules of references say. Hooks before deletion
-  /// run for the records that there are at the beginning.
+  /// Deletes all records of a type, and applies the delete rules of references to others. Hooks before deletion
+  /// run for the records that exist at the beginning.
   ///
   /// - Complexity: Linear in the changes that are in memory; if the type has a hook before deletion, or others lead to it,
   ///   in the records.

@@ -1,5 +1,5 @@
 /// Sorts entries by key without moving them: first by one byte into groups, then each group by its
-/// eight-byte heads, what agrees in these by the next, and only what agrees in both by whole keys.
+/// eight-byte heads, keys that agree in these by the next eight, and only keys that agree in both as a whole.
 ///
 /// A group's keys are read twice in a row, once to sort and once by whoever takes the entries, so the
 /// second time they are in the cache. Groups are sorted by radix: no comparison, no branch to guess.

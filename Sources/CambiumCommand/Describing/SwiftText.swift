@@ -32,7 +32,7 @@ struct SwiftText {
     return (lines + ["  }", "}", ""]).joined(separator: "\n")
   }
 
-  /// Returns what makes a record that references lead to identifiable: nothing if its key is called so; nil if none does.
+  /// Returns the code that makes a destination of references `Identifiable`: empty if its key is called `id`; nil if no reference leads to it.
   private func identifier(of record: RecordSchema, _ shape: RecordShape) -> [String]? {
     let isDestination = schema.records.contains { other in
       other.fields.contains { $0.reference?.destination == record.name }

@@ -151,7 +151,7 @@ extension Migrator {
         $0.keeping = [kept]
       }
     }
-    // Who reads beside a writer is shown what the log says was flushed.
+    // A reader beside a writer sees the commits that the log records as flushed.
     try backend.seal()
   }
 }

@@ -7,7 +7,7 @@ struct ExpandedPart: Hashable, Sendable {
   /// Calls `body` with each value that a record's field makes, as a row has it. Some may be the same.
   ///
   /// - Parameter column: The part; its field is not null.
-  /// - Throws: `.corrupt` for a damaged record, and what `body` throws.
+  /// - Throws: `.corrupt` for a damaged record; rethrows errors of `body`.
   fileprivate func forEachValue(
     of record: RowReader, _ column: KeyColumn, _ body: (RawSpan) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -91,7 +91,7 @@ extension IndexLayout {
 }
 
 extension RowReader {
-  /// The bytes that the row has of a column of an index; none of a part of the primary key.
+  /// The bytes of an index's column in the row; empty for a part of the primary key.
   @_lifetime(copy self)
   fileprivate func bytes(of column: KeyColumn) -> RawSpan {
     switch column.place.kind {

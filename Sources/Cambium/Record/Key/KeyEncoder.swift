@@ -241,7 +241,7 @@ extension KeyEncoder {
 
   /// Appends a part with an element of an array, or another value of the part's type in the bytes that a row would have.
   ///
-  /// - Throws: `.invalidValue` for what is not a number, `.corrupt` for bytes that are no such value.
+  /// - Throws: `.invalidValue` for NaN, `.corrupt` for bytes that are not a value of the type.
   func append(
     _ bytes: RawSpan, _ column: KeyColumn, of record: RowReader
   ) throws(StoreError) {

@@ -73,7 +73,7 @@ final class IndexLayout: Sendable {
   let condition: RowCondition?
   /// The length of primary keys if it is always the same and they end all keys that were not cut; else 0.
   let keyLength: Int
-  /// The part of which a record has an entry for each value; nil if it has one entry at most.
+  /// The expanded part: a record has an entry for each of its values. Nil if a record has one entry at most.
   let expanded: ExpandedPart?
   /// True if a record may be refused for its entries: since another has the same, or since a value is not a number.
   let canRefuse: Bool
@@ -137,7 +137,7 @@ extension IndexLayout {
     return finish(key, of: record, isWhole: isWhole)
   }
 
-  /// Ends an entry's key after its parts, and returns what its value is.
+  /// Ends an entry's key after its parts, and returns the entry's value.
   @inline(__always)
   func finish(_ key: KeyEncoder, of record: RowReader, isWhole: Bool) -> IndexEntryValue {
     if !isWhole { key.appendRaw(record.key) }

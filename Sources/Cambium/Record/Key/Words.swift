@@ -104,7 +104,7 @@ extension RawSpan {
   }
 }
 
-/// The scalars of which words consist.
+/// The scalars that words consist of.
 ///
 /// It is part of the format and never changes, as `LowercaseTable`.
 enum WordTable {
@@ -142,7 +142,7 @@ enum WordTable {
   }()
 
   /// The lengths of runs of scalars from U+0000 on: by turns of those that are in no word, and of those whose general
-  /// category in Unicode 17.0 begins with L, M or N. What follows the last run is in no word.
+  /// category in Unicode 17.0 begins with L, M or N. Scalars after the last run are in no word.
   private static let lengths: [UInt32] = [
     48, 10, 7, 26, 6, 26, 47, 1, 7, 2, 1, 1, 3, 2, 1, 3, 1, 23, 1, 31, 1, 458, 4, 12, 14, 5, 7, 1,
     1, 1, 17, 117, 1, 2, 2, 4, 1, 1, 6, 1, 1, 3, 1, 1, 1, 20, 1, 83, 1, 139, 1, 173, 1, 38, 2, 1, 6,

@@ -178,10 +178,10 @@ struct PropertyFields: Sendable {
 /// code at all.
 @usableFromInline
 struct PropertyReference: Hashable, Sendable {
-  /// In bytes, from the start of the record's struct; −1 for what is not stored in place, −2 for a stored name.
+  /// In bytes, from the start of the record's struct; −1 for a property that is not stored in place, −2 for a stored name.
   @usableFromInline let offset: Int
   @usableFromInline let type: ObjectIdentifier
-  /// Of what is not stored in place: its path, as far as it has names; or the stored name.
+  /// The path of a property that is not stored in place, as far as it has names; or the stored name.
   @usableFromInline let path: String?
 
   @inlinable

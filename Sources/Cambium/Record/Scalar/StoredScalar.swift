@@ -95,7 +95,7 @@ extension StoredScalar {
     return true
   }
 
-  /// Appends a value to a key, of which a row has these bytes.
+  /// Appends a value to a key, given its bytes in a row.
   ///
   /// - Returns: False if they are no such value.
   static func append(

@@ -100,7 +100,7 @@ extension RecordWriter {
     if !record.indexes.isEmpty {
       let others = try conflicts(of: key, row, of: record, policy: policy)
       if !others.isEmpty {
-        // This record may be among what is deleted with them.
+        // This record may be among those that are deleted with them.
         return try atomically { writer throws(StoreError) in
           try writer.clear(others, of: record)
           try writer.write(key, row, waiting, of: record, presence: .any, onConflict: .refuse)
@@ -123,7 +123,7 @@ extension RecordWriter {
     }
   }
 
-  /// Deletes a record with all that its references demand, without hooks. False if there is none.
+  /// Deletes a record and applies the delete rules, without hooks. Returns false if it does not exist.
   ///
   /// - Throws: `.deleteDenied`: then nothing has changed. `.corrupt`, `.full`, `.io`.
   func delete(_ key: RawSpan, of record: Entity) throws(StoreError) -> Bool {
@@ -364,7 +364,7 @@ extension RecordWriter {
     }
   }
 
-  /// The same for what throws nothing but errors of stores.
+  /// The same for a body that throws only errors of stores.
   func atomically<Result>(
     _ body: (RecordWriter) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -472,7 +472,7 @@ extension RecordWriter {
   /// Deletes all records of an entity after their hooks, which run for the records that there are, by primary key.
   ///
   /// - Complexity: as `deleteAll`; linear in the records with a hook.
-  /// - Throws: as `deleteAll`, and what a hook throws: then nothing has changed.
+  /// - Throws: as `deleteAll`, and any error of a hook: then nothing has changed.
   func deleteAllWithHooks(of entity: Entity) throws {
     if try mayLeaveSomething(deletingAll: entity) {
       _ = try deleteWithHooks(try keys(of: entity), of: entity)
@@ -491,7 +491,7 @@ extension RecordWriter {
         }
         left -= 1
       }
-      // A hook may have added what leads to one of them.
+      // A hook may have added records that lead to one of them.
       if try mayLeaveSomething(deletingAll: entity) {
         _ = try delete(try keys(of: entity), of: entity)
       } else {

@@ -4,7 +4,7 @@
 ///     delete Author 7 ─▶ Book 1, Book 2 (cascade) ─▶ Cover 9 (Book.cover cascades)
 ///                     └▶ Prize 3 without its author (nullify)
 ///
-/// A worklist, without recursion: cycles end at what is to be deleted already.
+/// A worklist, without recursion: cycles end at records that are on it already.
 struct Deletion {
   private let map: RelationMap
   private let entities: Entities
@@ -54,7 +54,7 @@ struct Deletion {
   ///
   /// - Complexity: A seek for each record that is deleted and each reference that leads to its type, and a step for each
   ///   record that depends on it. The keys of those are in memory, unless they stream.
-  /// - Throws: `.limitExceeded` where there are too many of them, `.corrupt`, `.io`.
+  /// - Throws: `.limitExceeded` if there are too many of them, `.corrupt`, `.io`.
   init(
     of keys: [[UInt8]], _ entity: Entity, _ entities: Entities, _ map: RelationMap,
     in trees: TreeAccess, streaming streams: Streams
@@ -157,7 +157,7 @@ extension Deletion {
     cuts[source, default: []].append(Cut(link: link, element: element))
   }
 
-  /// Denies what would leave a list with less than its bounds allow.
+  /// Denies deletions that would leave a list shorter than its bounds allow.
   private mutating func denyShortLists() throws(StoreError) {
     for site in cut {
       let entity = entities.all[site.place]
@@ -184,7 +184,7 @@ extension Deletion {
   }
 }
 
-// MARK: - What it says
+// MARK: - Results
 
 extension Deletion {
   /// Why it is denied, for the first record that is: in the order in which they were found.
@@ -208,7 +208,7 @@ extension Deletion {
 // MARK: - Doing it
 
 extension Deletion {
-  /// Cuts what is cut, and deletes what is to be deleted. If it fails, the transaction has to go back to before.
+  /// Cuts references and deletes records. If it fails, the caller has to roll back to its savepoint.
   fileprivate func run(in writer: RecordWriter) throws(StoreError) {
     for site in cut {
       try writer.cut(cuts[site] ?? [], from: site.key, of: entities.all[site.place])
@@ -266,10 +266,10 @@ extension Deletion {
 }
 
 extension RecordWriter {
-  /// Deletes records with all that their references demand, as one set and without hooks.
+  /// Deletes records as one set and applies the delete rules, without hooks.
   ///
   /// - Returns: The number of those that were there.
-  /// - Throws: `.deleteDenied`, `.uniqueConflict` of what is cut: then nothing has changed. `.corrupt`, `.full`, `.io`.
+  /// - Throws: `.deleteDenied`, `.uniqueConflict` of a reference that is cut: then nothing has changed. `.corrupt`, `.full`, `.io`.
   func delete(_ keys: [[UInt8]], of entity: Entity) throws(StoreError) -> Int {
     try checkUsable()
     guard let map = entities.relations else { return 0 }
@@ -287,11 +287,11 @@ extension RecordWriter {
     try atomically { writer throws(StoreError) in try deletion.run(in: writer) }
   }
 
-  /// Deletes records with all that their references demand, as one set, after the hooks of all that are deleted.
+  /// Deletes records as one set and applies the delete rules, after the hooks of all records that are deleted.
   ///
   /// Hooks may change records, so the consequences are found again after them.
   ///
-  /// - Throws: as without hooks, and what a hook throws: then nothing has changed.
+  /// - Throws: as without hooks; rethrows a hook's error: then nothing has changed.
   func deleteWithHooks(_ keys: [[UInt8]], of entity: Entity) throws -> Int {
     guard let map = entities.relations, runsHooks(deleting: entity) else {
       return try delete(keys, of: entity)
@@ -348,7 +348,7 @@ extension RecordWriter {
     }
   }
 
-  /// The same after the hooks of what is deleted.
+  /// The same after the hooks of the deleted records.
   func clearWithHooks(_ conflicts: Conflicts, of entity: Entity) throws {
     var moves = conflicts
     moves.others = []
@@ -360,7 +360,7 @@ extension RecordWriter {
     }
   }
 
-  /// Writes a record without references to what is deleted. Neither its hooks nor its validations run.
+  /// Writes a record without its references to deleted records. Neither its hooks nor its validations run.
   fileprivate func cut(
     _ cuts: [Deletion.Cut], from key: [UInt8], of entity: Entity
   ) throws(StoreError) {
@@ -411,7 +411,7 @@ extension RecordWriter {
 }
 
 extension Deletion {
-  /// The number of the records that were asked for that are there.
+  /// The number of records to delete that exist.
   fileprivate func count(of entity: Entity, among keys: [[UInt8]]) -> Int {
     Set(keys).count { isDoomed.contains(Site(place: entity.place, key: $0)) }
   }

@@ -43,7 +43,7 @@ struct ReferenceChange {
 
   /// Puts the row of a record with the changed reference together.
   ///
-  /// - Returns: False if the reference is so already; then there is no row.
+  /// - Returns: False if the reference has that value already; then no row is written.
   /// - Throws: `.invalidValue` for a reference that cannot be changed: one in a primary key, in a composite that is null,
   ///   or one that is not optional and would be cut. `.corrupt`, `.limitExceeded`.
   func apply(
@@ -71,7 +71,7 @@ struct ReferenceChange {
     return true
   }
 
-  /// The changed value of the field; nil if it is so already.
+  /// The changed value of the field; nil if it has that value already.
   private func value(_ old: FieldValue, _ kind: Kind) -> FieldValue? {
     // Where a value is expected too, `nil` would be null.
     let unchanged = FieldValue?.none

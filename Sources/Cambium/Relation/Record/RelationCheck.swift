@@ -1,4 +1,4 @@
-/// Compares every checked reference with the records that there are (K4).
+/// Checks that every checked reference leads to an existing record (K4).
 ///
 /// The entries of a reference's way back are read in their order, which is that of the records that it leads to; so both
 /// are read from the beginning to the end, side by side.
@@ -149,7 +149,7 @@ private struct ComparedRecords {
     isOn = try cursor.first()
   }
 
-  /// Returns true if there is a record with a primary key. Cheap for keys that ascend.
+  /// Returns true if a record with a primary key exists. Cheap for ascending keys.
   mutating func contains(_ key: RawSpan) throws(StoreError) -> Bool {
     if let last, last.rawSpan.equals(key) { return lastIsThere }
     if isOn, cursor.key.compare(key) < 0 { isOn = try cursor.next() }

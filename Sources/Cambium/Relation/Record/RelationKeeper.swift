@@ -1,6 +1,6 @@
 /// Sees to it that every checked reference leads somewhere when a transaction commits, and that bounds are kept.
 ///
-/// A reference to what is not there yet is open until the commit, so the order of writes makes no difference. A record
+/// A reference to a record that does not exist yet is open until the commit, so the order of writes makes no difference. A record
 /// that was found once is not looked up again while references of many records lead to it.
 final class RelationKeeper {
   let map: RelationMap
@@ -33,7 +33,7 @@ final class RelationKeeper {
 
   var state: State { State(openCount: open.count, touchedCount: touched.count) }
 
-  /// Forgets what was found since.
+  /// Forgets references and records noted since then.
   func goBack(to state: State) {
     open.removeSubrange(state.openCount...)
     touched.removeSubrange(state.touchedCount...)
@@ -46,7 +46,7 @@ final class RelationKeeper {
 extension RelationKeeper {
   /// Looks at the references of a row that is about to be written.
   ///
-  /// - Parameter old: The row that it replaces; empty if there is none.
+  /// - Parameter old: The row that it replaces; empty for a new record.
   /// - Complexity: A lookup for each reference that changes, none if it leads where the last one did.
   /// - Throws: `.invalidValue` for a list with an element twice, `.relationCount` for one that is not within its bounds,
   ///   `.corrupt`, `.io`: then nothing has changed.
@@ -163,7 +163,7 @@ extension RowReader {
 // MARK: - Committing
 
 extension RelationKeeper {
-  /// Checks what was left open.
+  /// Checks the open references and counts.
   ///
   /// - Complexity: A lookup for each reference that came before the record that it leads to, and two ranks for each record
   ///   with bounds whose number of others has changed.

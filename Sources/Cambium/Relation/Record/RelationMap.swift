@@ -6,7 +6,7 @@ final class RelationMap: Sendable {
   private let outgoing: [[Link]]
   /// By the place of the record that they lead to.
   private let incoming: [[Link]]
-  /// By the place of a record: what its deletion may lead to.
+  /// By the place of a record: the possible consequences of its deletion.
   private let consequences: [Consequences]
 
   private struct Consequences {
@@ -46,7 +46,7 @@ final class RelationMap: Sendable {
     of entity: Entity, _ outgoing: [[Link]], _ incoming: [[Link]]
   ) -> Consequences {
     var consequences = Consequences()
-    // The records of which some may be deleted with it.
+    // The record types that may be deleted with it.
     var reached = [entity]
     var next = 0
     while next < reached.count {
@@ -179,7 +179,7 @@ extension Link {
   /// Calls `body` with the primary key of each record that a record leads to.
   ///
   /// - Parameter encoder: Memory for the key.
-  /// - Throws: `.invalidValue` for what is not a number, `.corrupt`, and what `body` throws.
+  /// - Throws: `.invalidValue` for NaN, `.corrupt`; rethrows errors of `body`.
   @inline(__always)
   func forEachKey(
     of record: RowReader, in encoder: KeyEncoder,
@@ -215,7 +215,7 @@ extension Link {
   /// Calls `body` with the primary key of each record that leads to the one with a key, until it returns false.
   ///
   /// - Parameters:
-  ///   - encoder: Memory for what is sought.
+  ///   - encoder: Memory for the key to find.
   ///   - body: Must not change anything.
   /// - Complexity: A seek, and a step for each.
   func forEachSource(
@@ -261,7 +261,7 @@ extension Link {
     }
   }
 
-  /// The same by reading all rows: for keys too long for those of indexes, and where there is no index yet.
+  /// The same by reading all rows: for keys too long for those of indexes, and if the index is not built yet.
   private func forEachRow(
     to key: RawSpan, in trees: TreeAccess, _ body: (RawSpan) throws(StoreError) -> Bool
   ) throws(StoreError) {
@@ -306,7 +306,7 @@ extension Link {
 }
 
 extension [UInt8] {
-  /// The lowest key above all that begin with this one; nil if there is none.
+  /// The lowest key above all that begin with this one; nil if no key is.
   fileprivate var rangeEnd: [UInt8]? {
     guard let last = lastIndex(where: { $0 != 0xff }) else { return nil }
     var end = Array(self[...last])

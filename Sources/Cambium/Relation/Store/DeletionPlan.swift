@@ -1,7 +1,7 @@
 /// The consequences that deleting some records would have: the numbers of records that would be deleted or lose
 /// references, and the reason for which it would be denied.
 public struct DeletionPlan: Hashable, Sendable {
-  /// The numbers of records that would be deleted, including those asked about, by stored name.
+  /// The numbers of records that would be deleted, including the given ones, by stored name.
   public let deleted: [String: Int]
   /// The numbers of records that would be kept without a reference, by stored name.
   public let cut: [String: Int]

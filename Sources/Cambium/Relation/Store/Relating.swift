@@ -142,7 +142,7 @@ private struct RelationEnd<Related: Record> {
     return key.key.array()
   }
 
-  /// Changes the record with a primary key. False if it is so already.
+  /// Changes the record with a primary key. Returns false if nothing changes.
   func change(
     _ key: [UInt8], _ kind: ReferenceChange.Kind, in transaction: borrowing WriteTransaction,
     _ policy: ConflictPolicy

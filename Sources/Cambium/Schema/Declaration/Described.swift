@@ -63,7 +63,7 @@ struct DescribedRecord: Sendable {
   var inverses: [DescribedInverse] = []
 
   /// - Parameters:
-  ///   - name: What it is stored as if it does not say otherwise.
+  ///   - name: Its default stored name.
   ///   - destinations: The records that its references may lead to.
   init(
     _ description: RecordDescription, of type: (any Record.Type)?, name: String,

@@ -68,7 +68,7 @@ struct LockedRecord: Hashable, Sendable {
   var fingerprint: String
   /// The name that the version before has for it, as stated.
   var renamingID: String?
-  /// The parts of fields and inverses that only their descriptions have, by their names; none for one without any.
+  /// The parts of fields and inverses that only their descriptions have, by their names; nil for a field or inverse without any.
   var fields: [String: LockedField] = [:]
   /// The rules of records that are written, in words, in the order of their text.
   var validations: [String] = []

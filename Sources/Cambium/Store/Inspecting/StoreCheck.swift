@@ -72,7 +72,7 @@ extension StoreSnapshot {
   /// - Parameters:
   ///   - readingBlobs: True to read the contents of blobs, too; otherwise only their existence is checked.
   ///   - watch: Called for every record.
-  /// - Returns: The faults, at most a hundred of them of records. If there are none, everything can be read, and indexes,
+  /// - Returns: The faults, at most a hundred of them of records. If empty, everything can be read, and indexes,
   ///   references and records agree.
   /// - Complexity: linear in all records, with a lookup for each index entry.
   /// - Throws: `StoreError.io`.
