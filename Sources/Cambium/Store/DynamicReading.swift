@@ -9,14 +9,21 @@ extension RecordReading where Self: ~Copyable {
     record name: String, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
   ) throws(StoreError) -> DynamicRecord? {
-    let reader = try recordReader()
-    let entity = try reader.entities.entity(named: name)
+    try recordReader().fetch(record: name, key: keyParts(part, others))
+  }
+}
+
+extension RecordReader {
+  func fetch(
+    record name: String, key parts: [any FieldValueConvertible]
+  ) throws(StoreError) -> DynamicRecord? {
+    let entity = try entities.entity(named: name)
     let key = KeyEncoder()
-    try key.encode(primaryKey: keyParts(part, others), of: entity)
+    try key.encode(primaryKey: parts, of: entity)
     var row: [UInt8] = []
-    guard try reader.trees.copyValue(of: key.key, in: entity.rows, to: &row) else { return nil }
+    guard try trees.copyValue(of: key.key, in: entity.rows, to: &row) else { return nil }
     return try DynamicRecord(
-      try entity.row(key: key.key, row: row.rawSpan, blobs: reader.blobs(of: entity)))
+      try entity.row(key: key.key, row: row.rawSpan, blobs: blobs(of: entity)))
   }
 }
 

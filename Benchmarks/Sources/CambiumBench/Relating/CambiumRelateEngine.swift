@@ -1,10 +1,12 @@
 import Cambium
 
 extension Author: Record {
+  static let books = Inverse<Author, Book>("books", of: "author", deleteRule: .cascade)
+
   static func recordDescription(for version: Int) -> RecordDescription {
     Field(primaryKey: true, name: "id", type: .integer)
     Field(name: "name", type: .string)
-    Inverse<Author, Book>("books", of: "author", deleteRule: .cascade)
+    books
   }
 }
 
@@ -98,6 +100,33 @@ final class CambiumRelateEngine: RelateEngine {
 
   func countReviews(of critic: Int) throws -> Int {
     try store.count(Review.where(\.critic == critic))
+  }
+
+  func page(from id: Int) throws -> LibrarySum {
+    var sum = LibrarySum()
+    let page = Book.where(\.id >= id).limit(50)
+    for (book, author) in try store.fetch(page, including: .one(\.author, of: Author.self)) {
+      sum.add(book)
+      if let author { sum.add(author) }
+    }
+    return sum
+  }
+
+  func books(of authors: Range<Int>, latest count: Int?) throws -> LibrarySum {
+    var sum = LibrarySum()
+    let query = Author.where(\.id >= authors.lowerBound && \.id < authors.upperBound)
+    let found =
+      if let count {
+        try store.fetch(
+          query, including: .all(Author.books, sortedBy: .descending(\.id), limit: count))
+      } else {
+        try store.fetch(query, including: .all(Author.books))
+      }
+    for (author, books) in found {
+      sum.add(author)
+      for book in books { sum.add(book) }
+    }
+    return sum
   }
 
   func delete(_ kind: RelateKind, _ ids: Range<Int>) throws {

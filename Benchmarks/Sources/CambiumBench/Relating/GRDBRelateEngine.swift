@@ -1,11 +1,41 @@
 import GRDB
 
-extension Author: FetchableRecord, PersistableRecord {}
-extension Book: FetchableRecord, PersistableRecord {}
+extension Author: FetchableRecord, PersistableRecord {
+  static let allBooks = hasMany(Book.self, key: "books")
+
+  init(row: Row) { self.init(id: row[0], name: row[1]) }
+}
+
+extension Book: FetchableRecord, PersistableRecord {
+  static let writer = belongsTo(Author.self, key: "writer")
+
+  init(row: Row) { self.init(id: row[0], title: row[1], author: row[2]) }
+}
+
 extension Critic: FetchableRecord, PersistableRecord {}
 extension Review: FetchableRecord, PersistableRecord {}
 extension Station: FetchableRecord, PersistableRecord {}
 extension Trip: FetchableRecord, PersistableRecord {}
+
+private struct WrittenBook: FetchableRecord {
+  let book: Book
+  let author: Author
+
+  init(row: Row) throws {
+    book = Book(row: row)
+    author = row["writer"]
+  }
+}
+
+private struct PublishedAuthor: FetchableRecord {
+  let author: Author
+  let books: [Book]
+
+  init(row: Row) throws {
+    author = Author(row: row)
+    books = row["books"]
+  }
+}
 
 /// GRDB with `foreign_keys = ON`, indexes on child keys, and statements that are cached.
 final class GRDBRelateEngine: RelateEngine {
@@ -64,6 +94,59 @@ final class GRDBRelateEngine: RelateEngine {
       return try Int.fetchOne(statement, arguments: [critic]) ?? 0
     }
   }
+
+  /// A join.
+  func page(from id: Int) throws -> LibrarySum {
+    var sum = LibrarySum()
+    let found = try pool.read { database in
+      try Book.including(required: Book.writer).filter(Column("id") >= id).order(Column("id"))
+        .limit(50).asRequest(of: WrittenBook.self).fetchAll(database)
+    }
+    for written in found {
+      sum.add(written.book)
+      sum.add(written.author)
+    }
+    return sum
+  }
+
+  /// All books by a second query of those with one of the authors; the latest by a window function.
+  func books(of authors: Range<Int>, latest count: Int?) throws -> LibrarySum {
+    var sum = LibrarySum()
+    guard let count else {
+      let found = try pool.read { database in
+        try Author.filter(Column("id") >= authors.lowerBound && Column("id") < authors.upperBound)
+          .including(all: Author.allBooks.order(Column("id")))
+          .asRequest(of: PublishedAuthor.self).fetchAll(database)
+      }
+      for published in found {
+        sum.add(published.author)
+        for book in published.books { sum.add(book) }
+      }
+      return sum
+    }
+    try pool.read { database in
+      let range = [authors.lowerBound, authors.upperBound]
+      let found = try Author.fetchAll(
+        try database.cachedStatement(sql: "SELECT * FROM author WHERE id >= ? AND id < ?"),
+        arguments: StatementArguments(range))
+      let books = try Book.fetchAll(
+        try database.cachedStatement(sql: Self.latest),
+        arguments: StatementArguments(range + [count]))
+      let byAuthor = Dictionary(grouping: books, by: \.author)
+      for author in found {
+        sum.add(author)
+        for book in byAuthor[author.id] ?? [] { sum.add(book) }
+      }
+    }
+    return sum
+  }
+
+  private static let latest = """
+    SELECT id, title, author FROM (
+      SELECT *, ROW_NUMBER() OVER (PARTITION BY author ORDER BY id DESC) AS place
+      FROM book WHERE author >= ? AND author < ?)
+    WHERE place <= ? ORDER BY author, place
+    """
 
   func delete(_ kind: RelateKind, _ ids: Range<Int>) throws {
     let table =

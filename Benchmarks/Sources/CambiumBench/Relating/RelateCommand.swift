@@ -5,7 +5,7 @@ import BenchmarkReport
 struct RelateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "relate",
-    abstract: "References that are checked, and deletions by rules, against GRDB.",
+    abstract: "Checked references, reads along them, and deletions by rules, against GRDB.",
     discussion: """
       GRDB has foreign_keys = ON and indexes on its child keys; both engines write their log without flushing \
       it. Primary keys are integers, which are SQLite's row numbers. Ratios are of Cambium to GRDB, with what they \
@@ -37,7 +37,8 @@ struct RelateCommand: ParsableCommand {
     try report(.insert, seconds, count: records, &table)
     for workload in RelateWorkload.allCases where workload != .insert {
       progress.show(workload.rawValue)
-      try report(workload, try measure(workload, engines), count: 1_000, &table)
+      let count = workload == .page ? 5_000 : 1_000
+      try report(workload, try measure(workload, engines), count: count, &table)
     }
     progress.clear()
     print(
@@ -97,8 +98,16 @@ struct RelateCommand: ParsableCommand {
       try engine.delete(kind, first..<first + 1_000)
       return 0
     }
+    let authors = round * 1_000..<(round + 1) * 1_000
     var sum = 0
-    for number in 0..<1_000 { sum += try engine.countReviews(of: number % Library.busyCritics) }
+    switch workload {
+    case .page:
+      for number in 0..<100 { sum &+= try engine.page(from: (round * 100 + number) * 50).value }
+    case .children: sum = try engine.books(of: authors, latest: nil).value
+    case .latest: sum = try engine.books(of: authors, latest: 3).value
+    default:
+      for number in 0..<1_000 { sum += try engine.countReviews(of: number % Library.busyCritics) }
+    }
     return sum
   }
 
@@ -114,7 +123,7 @@ struct RelateCommand: ParsableCommand {
         var line = ResultLine(
           part: "relate", workload: workload.rawValue,
           setting: "\(Figures.grouped(records)) books", engine: name.rawValue,
-          durability: workload == .count ? "read" : "relaxed", count: count,
+          durability: workload.isReading ? "read" : "relaxed", count: count,
           rounds: options.rounds, seconds: medians[name] ?? 0)
         guard name == .cambium else { return line }
         if let goal = workload.goal {

@@ -6,6 +6,12 @@ enum RelateWorkload: String, CaseIterable, ExpressibleByArgument {
   case insert
   /// Counts the thousand reviews of a critic.
   case count
+  /// Fetches 100 pages of 50 books, each with its author.
+  case page
+  /// Fetches 1,000 authors, each with all ten books.
+  case children
+  /// Fetches 1,000 authors, each with the three latest books.
+  case latest
   /// Deletes 1,000 authors in one transaction, with their 10,000 books.
   case cascade
   /// Deletes 1,000 critics in one transaction; their 10,000 reviews are kept.
@@ -16,17 +22,24 @@ enum RelateWorkload: String, CaseIterable, ExpressibleByArgument {
   /// The goal: the ratio of GRDB's time to Cambium's.
   var goal: Double? {
     switch self {
-    case .insert: 3
+    case .insert, .page, .children, .latest: 3
     case .count: 10
     case .cascade, .nullify: 2.5
     case .unused: nil
     }
   }
 
+  var isReading: Bool {
+    switch self {
+    case .count, .page, .children, .latest: true
+    case .insert, .cascade, .nullify, .unused: false
+    }
+  }
+
   /// The records that it deletes; `nil` if it deletes none.
   var kind: RelateKind? {
     switch self {
-    case .insert, .count: nil
+    case .insert, .count, .page, .children, .latest: nil
     case .cascade: .authors
     case .nullify: .critics
     case .unused: .stations
@@ -36,7 +49,7 @@ enum RelateWorkload: String, CaseIterable, ExpressibleByArgument {
   /// The identifier of the first record that it deletes, after the records of the other workloads.
   var firstID: Int {
     switch self {
-    case .insert, .count, .cascade: 0
+    case .insert, .count, .page, .children, .latest, .cascade: 0
     case .nullify: Library.busyCritics
     case .unused: 10_000
     }
@@ -56,10 +69,22 @@ protocol RelateEngine {
   func load(_ library: Library) throws
   func insert(_ books: ArraySlice<Book>) throws
   func countReviews(of critic: Int) throws -> Int
+  /// Returns the sum of a page of 50 books, from an identifier on, with their authors.
+  func page(from id: Int) throws -> LibrarySum
+  /// Returns the sum of authors with their latest books, those of the highest identifiers; nil for all books.
+  func books(of authors: Range<Int>, latest count: Int?) throws -> LibrarySum
   /// Deletes authors, critics or stations in one transaction.
   func delete(_ kind: RelateKind, _ ids: Range<Int>) throws
   /// The number of books, of reviews without a critic, or of stations. All engines must return the same.
   func countLeft(_ kind: RelateKind) throws -> Int
+}
+
+/// A sum over records that were fetched, by which engines are compared.
+struct LibrarySum: Hashable {
+  private(set) var value = 0
+
+  mutating func add(_ author: Author) { value += author.id &* 7 &+ author.name.utf8.count }
+  mutating func add(_ book: Book) { value += book.id &* 3 &+ book.title.utf8.count &+ book.author }
 }
 
 /// A type of records to delete.

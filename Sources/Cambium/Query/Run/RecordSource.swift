@@ -296,7 +296,8 @@ final class KeySource {
   @exclusivity(unchecked) private var keys: SortedKeys
   /// The number of keys that are found next: few at first, since no more may be wanted.
   @exclusivity(unchecked) private var size = 4
-  @exclusivity(unchecked) private var place = -1
+  /// The place of the key that it stands on; −1 before the first.
+  @exclusivity(unchecked) private(set) var place = -1
   /// The first of the keys that are looked up ahead, and the one after the last.
   @exclusivity(unchecked) private var aheadStart = 0
   @exclusivity(unchecked) private var aheadEnd = 0

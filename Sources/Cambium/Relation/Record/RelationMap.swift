@@ -125,7 +125,8 @@ final class Link: Sendable {
     case rows
   }
 
-  fileprivate init?(
+  /// - Parameter number: Of no meaning for a reference that is not checked.
+  init?(
     _ number: Int, _ field: FieldSchema, of source: Entity, to destination: Entity,
     inverse: InverseSchema?
   ) {
@@ -209,6 +210,26 @@ extension Link {
   }
 }
 
+extension Entities {
+  /// Returns the reference of a record to another, checked or not.
+  ///
+  /// - Throws: `.invalidQuery` if the field is no such reference.
+  func link(
+    of source: Entity, _ field: String, to destination: Entity
+  ) throws(StoreError) -> Link {
+    guard let schema = source.record.field(named: field),
+      schema.reference?.record == destination.record.number,
+      let link = relations?.links(from: source).first(where: { $0.field.number == schema.number })
+        ?? Link(0, schema, of: source, to: destination, inverse: nil)
+    else {
+      throw .invalidQuery(
+        record: source.record.name, field: field,
+        reason: "it is no reference to \(destination.record.name)")
+    }
+    return link
+  }
+}
+
 // MARK: - From a record to those that lead to it
 
 extension Link {
@@ -220,6 +241,54 @@ extension Link {
   /// - Complexity: A seek, and a step for each.
   func forEachSource(
     to key: RawSpan, in trees: TreeAccess, _ encoder: KeyEncoder,
+    _ body: (RawSpan) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    try forEachSource(to: key, in: trees, nil, encoder, body)
+  }
+
+  /// Calls `body` for each record that leads to one of several, with the place of the key and its own primary key.
+  ///
+  /// - Parameter body: Must not change anything.
+  /// - Complexity: One pass over the tree from the first key to the last: a seek for each, which mostly stays in a leaf.
+  ///   Without an index, one pass over all rows.
+  func forEachSource(
+    toEach keys: SortedKeys, in trees: TreeAccess,
+    _ body: (_ place: Int, _ source: RawSpan) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let (source, encoder) = (source, KeyEncoder())
+    guard let tree, try trees.isWhole(tree) else {
+      let cursor = try trees.cursor(in: source.rows)
+      while try cursor.advance() {
+        var places: [Int] = []
+        let row = try source.row(key: cursor.key, row: try cursor.value())
+        try forEachKey(of: row, in: encoder) { key in
+          if let place = keys.place(of: key) { places.append(place) }
+        }
+        for place in places { try body(place, cursor.key) }
+      }
+      return
+    }
+    let cursor = try trees.cursor(in: tree)
+    for place in 0..<keys.count {
+      try forEachSource(to: keys.key(place), in: trees, cursor, encoder) {
+        source throws(StoreError) in
+        try body(place, source)
+        return true
+      }
+    }
+  }
+
+  /// The tree that has the way back; nil if all rows have to be read.
+  private var tree: TreeSlot? {
+    switch way {
+    case .prefix(_, _, let tree), .exact(_, _, let tree): tree
+    case .rows: nil
+    }
+  }
+
+  /// - Parameter cursor: A cursor in the tree of the way back; nil for another one.
+  private func forEachSource(
+    to key: RawSpan, in trees: TreeAccess, _ cursor: CursorAccess?, _ encoder: KeyEncoder,
     _ body: (RawSpan) throws(StoreError) -> Bool
   ) throws(StoreError) {
     let layout = source.layout
@@ -242,7 +311,7 @@ extension Link {
       guard encoder.key.byteCount <= IndexLayout.cutPrefix else {
         return try forEachRow(to: key, in: trees, body)
       }
-      let cursor = try trees.cursor(in: tree)
+      let cursor = if let cursor { cursor } else { try trees.cursor(in: tree) }
       var isOn = try cursor.seek(to: encoder.key)
       while isOn, cursor.key.byteCount >= encoder.key.byteCount,
         cursor.key.begins(with: encoder.key)
