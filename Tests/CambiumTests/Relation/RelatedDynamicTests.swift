@@ -122,6 +122,101 @@ import Testing
     }
   }
 
+  @Test func `C8: relations of records without types are followed from both ends`() throws {
+    let store = try PersistentStore(
+      inMemory: untyped(
+        (
+          "Author",
+          description {
+            Field(primaryKey: true, name: "name", type: .string)
+            inverse("books", of: "author", in: "Book")
+            inverse("edited", of: "editors", in: "Book")
+            inverse("lent", of: "place.shelf", in: "Book")
+          }
+        ),
+        (
+          "Book",
+          description {
+            Field(primaryKey: true, name: "id", type: .integer)
+            Field(name: "author", type: .reference(to: "Author"), optional: true)
+            Field(name: "editors", type: .references(to: "Author"))
+            Field(
+              name: "place",
+              type: FieldType(
+                kind: .composite(
+                  description {
+                    Field(name: "shelf", type: .reference(to: "Author"), optional: true)
+                  })), optional: true)
+          }
+        )))
+    func book(_ id: Int64, _ author: FieldValue, _ editors: [FieldValue]) -> DynamicRecord {
+      DynamicRecord(
+        name: "Book",
+        fields: [
+          "id": .integer(id), "author": author, "editors": .array(editors),
+          "place": id == 3 ? .composite(["shelf": "a"]) : .null,
+        ])
+    }
+    let authors = ["a", "b"].map { DynamicRecord(name: "Author", fields: ["name": .string($0)]) }
+    let books = [book(1, "a", ["b", "a"]), book(2, .null, []), book(3, "a", ["a"])]
+    try store.write { transaction in
+      for record in authors + books { try transaction.save(record) }
+    }
+    #expect(try store.related(to: books[0], "author") == [authors[0]])
+    #expect(try store.related(to: books[1], "author").isEmpty)
+    #expect(try store.related(to: books[0], "editors") == [authors[1], authors[0]])
+    #expect(try store.related(to: books[2], "place.shelf") == [authors[0]])
+    #expect(try store.related(to: books[0], "place.shelf").isEmpty)
+    #expect(try store.related(to: authors[0], "books") == [books[0], books[2]])
+    #expect(try store.related(to: authors[1], "edited") == [books[0]])
+    #expect(try store.snapshot().related(to: authors[0], "lent") == [books[2]])
+    try store.write { transaction in
+      try transaction.delete(record: "Book", key: 1)
+      let left = try transaction.related(to: authors[0], "books")
+      #expect(left == [books[2]])
+    }
+    for (record, relation) in [(books[0], "id"), (books[0], "books"), (authors[0], "author")] {
+      guard
+        case .invalidQuery(record.name, relation, _)? = storeError({
+          _ = try store.related(to: record, relation)
+        })
+      else {
+        Issue.record("\(relation) is not refused")
+        continue
+      }
+    }
+  }
+
+  @Test func `a reference to the longest key moves from one unique list to another`() throws {
+    let store = try PersistentStore(
+      inMemory: untyped(
+        ("Item", description { Field(primaryKey: true, name: "name", type: .string) }),
+        (
+          "Laundry",
+          description {
+            Field(primaryKey: true, name: "id", type: .integer)
+            Field(name: "items", type: .references(to: "Item"), unique: true)
+          }
+        )))
+    // Their entries are cut, so they do not end with all of the key.
+    let long = String(repeating: "k", count: StoreError.Limit.keyLength.bound - 1)
+    let (one, two) = (FieldValue.string(long + "1"), FieldValue.string(long + "2"))
+    func laundry(_ id: Int64, _ items: [FieldValue]) -> DynamicRecord {
+      DynamicRecord(name: "Laundry", fields: ["id": .integer(id), "items": .array(items)])
+    }
+    try store.write { transaction in
+      for name in [one, two] {
+        try transaction.save(DynamicRecord(name: "Item", fields: ["name": name]))
+      }
+      try transaction.save(laundry(1, [one, two]))
+      try transaction.save(laundry(2, [two]), onConflict: .replaceOther)
+    }
+    #expect(try store.fetch(record: "Laundry") == [laundry(1, [one]), laundry(2, [two])])
+    _ = try store.write { try $0.delete(record: "Item", key: two) }
+    #expect(try store.fetch(record: "Laundry") == [laundry(1, [one]), laundry(2, [])])
+    #expect(try store.snapshot().check() == [])
+  }
+
   @Test func `random records of one seed are the same, also with references`() throws {
     let (one, other) = (try filled(Self.model), try filled(Self.model))
     #expect(try one.snapshot().contentFingerprint() == other.snapshot().contentFingerprint())

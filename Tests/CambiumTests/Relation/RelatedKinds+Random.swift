@@ -12,7 +12,8 @@ extension RelatedKinds {
           name: String(decoding: [UInt8(ascii: "A") + UInt8(place)], as: UTF8.self),
           key: .number(
             random.next() % 8 == 0
-              ? .longString : random.pick([.integer, .integer, .string, .uuid])),
+              ? random.pick([.longString, .longestString])
+              : random.pick([.integer, .integer, .string, .uuid])),
           hasCode: random.chance(3))
       }, links: (0..<count).map { _ in [] })
     for number in 0..<Int.random(in: 0...8, using: &random) {
@@ -37,8 +38,9 @@ extension RelatedKinds {
     let isDestination = links.joined().contains { $0.destination == link.owner }
     let leadsBack = link.destination >= link.owner
     // Keys of two fields lead nowhere, and a key that is a reference must not lead back to itself.
-    if !isDestination, link.destination != link.owner {
-      let isLong = keyType(of: link.destination) == .longString
+    let type = keyType(of: link.destination)
+    if !isDestination, link.destination != link.owner, type != .longestString {
+      let isLong = type == .longString
       kinds[link.owner].key = random.chance(2) && !isLong ? .linkSecond(place) : .linkFirst(place)
     }
     if !leadsBack, random.chance(2) { kinds[link.owner].key = .link(place) }

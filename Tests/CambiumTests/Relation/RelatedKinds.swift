@@ -47,8 +47,10 @@ struct RelatedKinds {
 
   enum KeyType: CaseIterable {
     case integer, string, uuid
-    /// A string that is nearly as long as keys can be.
+    /// A string that is nearly as long as keys can be: with a short second part, it is a key.
     case longString
+    /// A string that is as long as keys can be, or two bytes less: it is a key only by itself.
+    case longestString
   }
 
   /// A reference.
@@ -129,6 +131,7 @@ extension RelatedKinds {
     case .integer: .integer(Self.integers[number])
     case .string: .string(Self.strings[number])
     case .longString: .string(Self.longStrings[number])
+    case .longestString: .string(Self.longestStrings[number])
     case .uuid:
       .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number))))
     }
@@ -140,6 +143,9 @@ extension RelatedKinds {
   /// Some are too long for a part of an index's key, all for one with another key after it.
   private static let longStrings = (0..<8).map {
     "\($0)" + String(repeating: "k", count: $0 % 2 == 0 ? 990 : 1_016)
+  }
+  private static let longestStrings = (0..<8).map {
+    "\($0)" + String(repeating: "k", count: $0 % 2 == 0 ? 1_021 : 1_023)
   }
 
   /// The values of the fields of a primary key.

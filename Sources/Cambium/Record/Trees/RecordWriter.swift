@@ -244,14 +244,35 @@ extension RecordWriter {
             key: record.text(ofKey: other.rawSpan))
         }
         guard let link else { return conflicts.others.append(other) }
-        let layout = record.layout
-        var reader = KeyReader(entry, layout: layout, index: index.layout.place)
-        let element = try reader.value(index.layout.wholeParts.columns[0])
-        conflicts.moves.append((other, link, element))
+        if let element = try element(of: entry, in: index, of: reader, link) {
+          conflicts.moves.append((other, link, element))
+        }
       }
     }
     conflicts.moves.removeAll { known.contains($0.key) }
     return conflicts
+  }
+
+  /// The element that an entry of a record's unique list is of.
+  private func element(
+    of entry: RawSpan, in index: Entity.IndexTree, of record: RowReader, _ link: Link
+  ) throws(StoreError) -> FieldValue? {
+    let column = index.layout.wholeParts.columns[0]
+    if entry.byteCount < IndexLayout.cutLength {
+      var reader = KeyReader(entry, layout: record.layout, index: index.layout.place)
+      return try reader.value(column)
+    }
+    // The key was cut, so the element's end is not in it.
+    var element: FieldValue?
+    let (key, own) = (KeyEncoder(), KeyEncoder())
+    try link.forEachKey(of: record, in: key) { key throws(StoreError) in
+      let value = try link.value(ofKey: key)
+      own.begin()
+      try own.append(value, column, of: record.layout)
+      _ = index.layout.finish(own, of: record, isWhole: true)
+      if own.key.equals(entry) { element = value }
+    }
+    return element
   }
 
   /// The checked references that an index keeps each element of, in one list at most.
