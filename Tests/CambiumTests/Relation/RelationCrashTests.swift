@@ -130,7 +130,7 @@ import Testing
   func `crashes before any call leave a deletion whole or undone, X1, X2`(spilling: Bool) throws {
     let findings = try Self.sweep(spilling: spilling).crash(stride: scaled(1, debug: 7))
     #expect(findings.violations == [])
-    #expect(findings.count > scaled(1_000, debug: 100))
+    #expect(findings.count > scaled(1_000, debug: 60))
   }
 
   @Test(arguments: [false, true])

@@ -500,6 +500,6 @@ extension WriteTransaction {
     #expect(Set(try Self.sweep.worlds().map(\.count)).count > 3)
     let findings = try Self.sweep.crash(stride: scaled(1, debug: 3))
     #expect(findings.violations == [])
-    #expect(findings.count > scaled(120, debug: 45))
+    #expect(findings.count > scaled(100, debug: 30))
   }
 }
