@@ -1,8 +1,11 @@
 import Cambium
 
-extension Author: Record {
+// Not in the extension below: there, the compiler takes it for a misspelt `hooks`.
+extension Author {
   static let books = Inverse<Author, Book>("books", of: "author", deleteRule: .cascade)
+}
 
+extension Author: Record {
   static func recordDescription(for version: Int) -> RecordDescription {
     Field(primaryKey: true, name: "id", type: .integer)
     Field(name: "name", type: .string)
