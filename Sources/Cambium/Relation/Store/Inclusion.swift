@@ -116,7 +116,7 @@ extension Inclusion {
   ///   - order: The properties by which the included records of each record are sorted; by primary key if there are none.
   ///   - limit: The highest number of included records of each record; nil for all.
   ///   - nested: Relations of the included records, fetched with them: then each result is a tuple. A link record leads on
-  ///     to the record behind it: `.all(Group.memberships, including: .one(\.person))`.
+  ///     to the other record: `.all(Group.memberships, including: .one(\.person))`.
   /// - Complexity: One pass over the reference's index, from the first of the records to the last, and one over the rows
   ///   that it leads to. Without an index, as of a reference that is not checked, one over all rows of the related type.
   @inlinable

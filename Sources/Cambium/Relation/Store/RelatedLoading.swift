@@ -39,7 +39,7 @@ final class LoadedRecords<Subject: Record> {
   @usableFromInline var records: [Subject] = []
   /// By the place of a key, the place of its record; −1 for a key without a record that is wanted.
   private var places: [Int]
-  /// By the place of a record, the bytes to sort it by; empty without an order.
+  /// The sort keys, by the place of a record; empty without an order.
   fileprivate private(set) var sortKeys: [[UInt8]] = []
 
   /// - Parameter mayMiss: False if every key has a row, as those in an index.
@@ -64,7 +64,7 @@ final class LoadedRecords<Subject: Record> {
     }
   }
 
-  /// Takes down the place of the record that is loaded next, and what it is sorted by.
+  /// Notes the place of the record that is loaded next, and its sort key.
   @usableFromInline
   func note() throws(StoreError) {
     let (type, source, encoder) = (type, source, encoder)
