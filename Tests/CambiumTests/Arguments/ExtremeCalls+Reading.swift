@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Testing
 
 @testable import Cambium
 
@@ -82,6 +83,27 @@ enum ExtremeCalls {
         Extremes.attempt {
           try extremes.store.forEach(record: name, skipping: { _ in }) { _ in }
         }
+      }
+    },
+    "Inclusion.all(_:where:sortedBy:limit:including:)": { _ in
+      let store = try Part.store()
+      for number in Extremes.integers {
+        let wholes = try store.fetch(
+          Query<Part>(), including: .all(Part.parts, sortedBy: .descending(\.id), limit: number))
+        #expect(wholes.map(\.1.count) == [min(max(0, number), 2), 0, 0])
+      }
+    },
+    "RecordReading.related(to:_:)": { _ in
+      let store = try Part.store()
+      let extremes = Extremes.values.map { ["id": $0, "whole": $0] }
+      for fields in extremes + Extremes.strings.map({ [$0: 1] }) + [[:]] {
+        let record = DynamicRecord(name: "Part", fields: fields)
+        for relation in Extremes.strings + ["whole", "parts", "id"] {
+          Extremes.attempt { _ = try store.related(to: record, relation) }
+        }
+      }
+      for name in Extremes.strings {
+        Extremes.attempt { _ = try store.related(to: DynamicRecord(name: name, fields: [:]), "parts") }
       }
     },
     "RecordReading.fetch(record:key:_:)": { extremes in
@@ -196,5 +218,26 @@ enum ExtremeCalls {
     for condition in Extremes.conditions {
       Extremes.attempt { try body("Photo", condition, [], 1, []) }
     }
+  }
+}
+
+/// A part of another.
+private struct Part: Record, Identifiable {
+  var id: Int
+  var whole: Reference<Part>?
+
+  static let parts = Inverse("parts", of: \Part.whole)
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "whole", type: .reference(to: Part.self), optional: true)
+    parts
+  }
+
+  static func store() throws -> PersistentStore {
+    let store = try PersistentStore(inMemory: StoreModel(records: [Part.self]))
+    let parts = [Part(id: 1), Part(id: 2, whole: Reference(1)), Part(id: 3, whole: Reference(1))]
+    try store.save(contentsOf: parts)
+    return store
   }
 }
