@@ -102,11 +102,12 @@ extension ObservationHub {
 extension ObservationHub {
   /// Begins to observe a tree, or one key of it.
   ///
+  /// - Parameter related: Other trees whose changes are told, too.
   /// - Throws: `.closed`, `.forked`.
   func observe(
-    _ tree: TreeSlot, key: [UInt8]? = nil, of store: any ObservedStore
+    _ tree: TreeSlot, key: [UInt8]? = nil, related: [TreeSlot] = [], of store: any ObservedStore
   ) throws(StoreError) -> ObservedPlace {
-    let observer = Observer(of: tree, key: key)
+    let observer = Observer(of: tree, key: key, related: related)
     guard add(observer, of: store) else { throw .closed(path: store.path) }
     do throws(StoreError) {
       // In this order: commits that begin after the first are noted, others may not be in the second.
@@ -127,9 +128,11 @@ extension ObservationHub {
     self.store = store
     observerCount += 1
     hasObservers.store(true, ordering: .releasing)
-    let feed = feeds[observer.tree] ?? TreeFeed(of: observer.tree)
-    feed.add(observer)
-    if feeds.updateValue(feed, forKey: observer.tree) == nil { noteTrees() }
+    for observer in observer.all {
+      let feed = feeds[observer.tree] ?? TreeFeed(of: observer.tree)
+      feed.add(observer)
+      if feeds.updateValue(feed, forKey: observer.tree) == nil { noteTrees() }
+    }
     return true
   }
 
@@ -137,31 +140,38 @@ extension ObservationHub {
   func copy(of other: Observer) -> Observer {
     lock.lock()
     defer { lock.unlock() }
-    let observer = Observer(of: other.tree, key: other.key)
+    let observer = Observer(of: other.tree, key: other.key, related: other.related.map(\.tree))
     observerCount += 1
-    feeds[other.tree]?.add(observer)
-    observer.begin(where: other)
+    for (observer, other) in zip(observer.all, other.all) {
+      feeds[other.tree]?.add(observer)
+      observer.begin(where: other)
+    }
     return observer
   }
 
   private func begin(_ observer: Observer, seen: UInt64, begun: UInt64) {
     lock.lock()
     defer { lock.unlock() }
-    observer.seen = seen
-    observer.begun = begun
+    for observer in observer.all {
+      observer.seen = seen
+      observer.begun = begun
+    }
     published = max(published, seen)
   }
 
   func end(_ observer: Observer) {
     lock.lock()
     defer { lock.unlock() }
-    guard let feed = feeds[observer.tree] else { return }
-    feed.remove(observer)
+    guard feeds[observer.tree] != nil else { return }
     observerCount -= 1
     hasObservers.store(observerCount > 0, ordering: .releasing)
-    if feed.isEmpty {
-      feeds[observer.tree] = nil
-      noteTrees()
+    for observer in observer.all {
+      guard let feed = feeds[observer.tree] else { continue }
+      feed.remove(observer)
+      if feed.isEmpty {
+        feeds[observer.tree] = nil
+        noteTrees()
+      }
     }
   }
 
@@ -185,7 +195,15 @@ extension ObservationHub {
   func takeChanges(for observer: Observer, through sequence: UInt64) -> ObservedChanges? {
     lock.lock()
     defer { lock.unlock() }
-    return feeds[observer.tree]?.takeChanges(for: observer, through: sequence)
+    var changes = feeds[observer.tree]?.takeChanges(for: observer, through: sequence)
+    for other in observer.related {
+      guard let related = feeds[other.tree]?.takeChanges(for: other, through: sequence) else {
+        continue
+      }
+      changes = changes ?? ObservedChanges()
+      changes?.add(authors: related.authors)
+    }
+    return changes
   }
 }
 
@@ -205,8 +223,14 @@ extension ObservationHub {
     lock.lock()
     var isAdded = false
     // A task that is cancelled later finds its waiter here.
-    if !isFinished, failure == nil, !Task.isCancelled, let feed = feeds[observer.tree] {
-      isAdded = feed.await(observer, waiter, through: published)
+    if !isFinished, failure == nil, !Task.isCancelled, feeds[observer.tree] != nil {
+      isAdded = !observer.all.contains { observer in
+        feeds[observer.tree]?.hasNews(for: observer, through: published) ?? false
+      }
+      if isAdded {
+        observer.add(waiter)
+        for observer in observer.all { feeds[observer.tree]?.await(observer) }
+      }
     }
     lock.unlock()
     if !isAdded { waiter.resume() }

@@ -72,6 +72,8 @@ struct ObservedStep: Sendable {
 }
 
 /// An observer of a tree, or of one key in it. Requires the hub's lock.
+///
+/// One that is told of changes in other trees, too, has an observer of each of those, which wakes it.
 final class Observer: @unchecked Sendable {
   let tree: TreeSlot
   /// Nil for all.
@@ -85,6 +87,9 @@ final class Observer: @unchecked Sendable {
   /// The known changes of its key, with their authors.
   var touch: Touch?
   private var waiters: [CheckedContinuation<Void, Never>] = []
+  let related: [Observer]
+  /// The one that this wakes; nil if it is woken itself.
+  private weak var owner: Observer?
 
   struct Touch {
     var first: UInt64
@@ -92,10 +97,16 @@ final class Observer: @unchecked Sendable {
     var authors: Set<String?>
   }
 
-  init(of tree: TreeSlot, key: [UInt8]?) {
+  /// - Parameter related: The other trees.
+  init(of tree: TreeSlot, key: [UInt8]?, related: [TreeSlot] = []) {
     self.tree = tree
     self.key = key
+    self.related = related.map { Observer(of: $0, key: nil) }
+    for other in self.related { other.owner = self }
   }
+
+  /// This one, and those of other trees.
+  var all: [Observer] { [self] + related }
 
   /// Takes over what another observer of the same tree or key was told, and was not yet.
   func begin(where other: Observer) {
@@ -109,6 +120,7 @@ final class Observer: @unchecked Sendable {
 
   /// Hands its waiters over, to be resumed.
   func wake(_ woken: inout [CheckedContinuation<Void, Never>]) {
+    owner?.wake(&woken)
     if waiters.isEmpty { return }
     woken.append(contentsOf: waiters)
     waiters.removeAll()

@@ -1,31 +1,43 @@
 /// The results of a query in one state, and how they become those of a later one.
 ///
 /// All results, or those behind a record, are kept up by their keys alone: each change is placed among them. Of
-/// a query with a limit or an offset only its window is known; it is queried again when a change may reach it.
+/// a query with a limit or an offset only its window is known; it is queried again when a change may reach it. One that
+/// leads to other records is queried again whenever any of them changes.
 struct ObservedResults {
   private let record: Entity
+  private let entities: Entities
   private let query: FieldQuery
   private let filter: RowFilter?
+  /// True if it depends on other records.
+  private let leadsOn: Bool
   private let order: BoundOrder
   /// Its own from `begin` on.
   private var encoder = KeyEncoder()
   /// The sort key of the record after which results begin.
   private var start: [UInt8]?
   private var keys = OrderedKeys()
-  /// The primary keys in step with `keys`, of a window.
+  /// The primary keys in step with `keys`, of a query that is queried again.
   private var windowKeys: [[UInt8]] = []
 
   /// - Parameter trees: The state in which the query's record to come after is looked for.
   /// - Throws: as `QueryRunner.find`.
-  init(_ query: FieldQuery, of record: Entity, in trees: TreeAccess) throws(StoreError) {
+  init(_ query: FieldQuery, of record: Entity, in reader: RecordReader) throws(StoreError) {
     self.record = record
-    let layout = record.layout
-    filter = try query.condition.map { condition throws(StoreError) in
-      try RowFilter(condition, in: layout)
+    entities = reader.entities
+    let (layout, trees) = (record.layout, reader.trees)
+    leadsOn = !(try query.relatedRecords(of: record, in: reader.entities)).isEmpty
+    if leadsOn {
+      filter = nil
+      // Errors are of now.
+      _ = try QueryPlanner(record, in: reader).plan(query, for: .records)
+    } else {
+      filter = try query.condition.map { condition throws(StoreError) in
+        try RowFilter(condition, of: record, in: reader.entities)
+      }
     }
     order = try BoundOrder(
       query.order, Conjunction(query.condition, in: layout), isAfter: query.after != nil,
-      in: layout)
+      of: record, in: reader)
     var query = query
     if let after = query.after {
       let place = RecordOrder(order, of: record, encoder)
@@ -34,16 +46,19 @@ struct ObservedResults {
       let (key, row) = unsafe (place.startKey, place.startRow)
       query.after = .record(key: key, row: row)
       self.query = query
-      start = try sortKey(key, row)
+      start = try sortKey(key, row, order)
     } else {
       self.query = query
     }
   }
 
   private var isWindow: Bool { query.limit != nil || query.offset > 0 }
+  private var isAskedAgain: Bool { isWindow || leadsOn }
 
   /// Returns the sort key of a record. If that is the primary key alone, the row is not read.
-  private func sortKey(_ key: [UInt8], _ row: [UInt8]) throws(StoreError) -> [UInt8] {
+  private func sortKey(
+    _ key: [UInt8], _ row: [UInt8], _ order: BoundOrder
+  ) throws(StoreError) -> [UInt8] {
     if order.columns.isEmpty { return key }
     let (record, encoder) = (record, encoder)
     try order.encode(try record.row(key: key.rawSpan, row: row.rawSpan), to: encoder)
@@ -75,7 +90,7 @@ extension ObservedResults {
     encoder = KeyEncoder()
     let found = try find(in: trees)
     keys = OrderedKeys(found.map(\.sortKey))
-    if isWindow { windowKeys = found.map(\.key) }
+    if isAskedAgain { windowKeys = found.map(\.key) }
     var result = ResultChanges()
     result.changes = found.map { EntryChange(key: $0.key, old: nil, new: $0.row) }
     result.steps.insertions = found.indices.map { OrderedSteps.Step(offset: $0, change: $0) }
@@ -83,11 +98,14 @@ extension ObservedResults {
   }
 
   private func find(in trees: TreeAccess) throws(StoreError) -> [Found] {
-    let records = try QueryRunner(record: record, trees: trees).find(query)
+    let reader = RecordReader(entities: entities, trees: trees)
+    let records = try QueryRunner(record, in: reader).find(query)
+    // What is sorted by other records is sorted by them as they are in this state.
+    let order = leadsOn ? records.plan.order : order
     var found: [Found] = []
     while try records.next() {
       let (key, row) = (records.key.array(), try records.row().array())
-      found.append(Found(sortKey: try sortKey(key, row), key: key, row: row))
+      found.append(Found(sortKey: try sortKey(key, row, order), key: key, row: row))
     }
     return found
   }
@@ -106,8 +124,9 @@ extension ObservedResults {
     var placed: [OrderedKeys.Change] = []
     try step.forEachChange { change in
       guard let change = try among(change) else { return }
-      let old = try change.old.map { try sortKey(change.key, $0) }
-      let new = try change.new.map { try sortKey(change.key, $0) }
+      if leadsOn { return result.changes.append(change) }
+      let old = try change.old.map { try sortKey(change.key, $0, order) }
+      let new = try change.new.map { try sortKey(change.key, $0, order) }
       let isBehind = (isBehindStart(old), isBehindStart(new))
       if !isBehind.0, !isBehind.1 { return }
       placed.append(.init(old: isBehind.0 ? old : nil, new: isBehind.1 ? new : nil))
@@ -116,6 +135,7 @@ extension ObservedResults {
           key: change.key, old: isBehind.0 ? change.old : nil,
           new: isBehind.1 ? change.new : nil))
     }
+    if leadsOn { return try advanceWindow(step, updated: result.changes) }
     if isWindow {
       guard placed.contains(where: mayReachWindow) else { return ResultChanges() }
       return try advanceWindow(step, updated: result.changes)
@@ -159,10 +179,13 @@ extension ObservedResults {
     var placed: [OrderedKeys.Change] = []
     for new in found {
       let place = oldPlaces.removeValue(forKey: new.key)
-      if place != nil, oldRows[new.key] == nil { continue }
-      placed.append(.init(old: place.map { keys.keys[$0] }, new: new.sortKey))
+      let oldKey = place.map { keys.keys[$0] }
+      // A record that has not changed moves where one does that it is sorted by.
+      let oldRow = oldRows[new.key] ?? new.row
+      if place != nil, oldKey == new.sortKey, oldRows[new.key] == nil { continue }
+      placed.append(.init(old: oldKey, new: new.sortKey))
       result.changes.append(
-        EntryChange(key: new.key, old: place.flatMap { _ in oldRows[new.key] }, new: new.row))
+        EntryChange(key: new.key, old: place == nil ? nil : oldRow, new: new.row))
     }
     var old: [UInt8] = []
     for (key, place) in oldPlaces {

@@ -126,8 +126,13 @@ struct RowFilter: Sendable {
   private let condition: RowCondition
 
   /// - Throws: what `RowCondition.init` does.
-  init(_ condition: FieldCondition, in layout: RowLayout) throws(StoreError) {
-    self.layout = layout
+  init(
+    _ condition: FieldCondition, of record: Entity, in entities: Entities
+  ) throws(StoreError) {
+    layout = record.layout
+    let condition =
+      condition.mayLeadOn(from: layout)
+      ? try condition.resolved(from: record, in: entities) : condition
     self.condition = try RowCondition(condition, in: layout)
   }
 

@@ -46,19 +46,14 @@ extension TreeFeed {
     keyObserverCount -= 1
   }
 
-  /// Adds a waiter, unless there is something to be told by now.
-  func await(_ observer: Observer, _ waiter: CheckedContinuation<Void, Never>, through: UInt64)
-    -> Bool
-  {
-    if hasNews(for: observer, through: through) { return false }
+  /// Notes that an observer waits, for whom there is nothing to be told by now.
+  func await(_ observer: Observer) {
     if observer.key == nil { waiting[ObjectIdentifier(observer)] = observer }
     if observer.touch != nil { touched.append(observer) }
     if observer.isCatchingUp { catchingUp.append(observer) }
-    observer.add(waiter)
-    return true
   }
 
-  private func hasNews(for observer: Observer, through sequence: UInt64) -> Bool {
+  func hasNews(for observer: Observer, through sequence: UInt64) -> Bool {
     if observer.isCatchingUp, observer.seen < sequence { return true }
     if observer.key == nil {
       return journal.hasNews(from: observer.number, through: sequence)
@@ -291,6 +286,9 @@ struct ObservedChanges {
     authors.insert(author)
     if keys.isComplete { self.keys?.append(keys) } else { self.keys = nil }
   }
+
+  /// Adds those who changed other trees.
+  mutating func add(authors: Set<String?>) { self.authors.formUnion(authors) }
 
   mutating func forgetKeys(by authors: Set<String?>) {
     keys = nil

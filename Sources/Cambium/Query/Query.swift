@@ -107,10 +107,12 @@ extension Query {
   /// The query of the fields that the properties are stored in.
   ///
   /// - Throws: `.invalidQuery` where a property is not stored, or cannot be asked so.
-  func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldQuery {
+  func resolved(
+    in type: RecordType<Subject>, _ entities: Entities
+  ) throws(StoreError) -> FieldQuery {
     var query = FieldQuery(limit: limit, offset: offset)
-    if condition != .always { query.condition = try condition.fields(in: type) }
-    for order in order { query.order.append(try order.resolved(in: type)) }
+    if condition != .always { query.condition = try condition.fields(in: type, entities) }
+    for order in order { query.order.append(try order.resolved(in: type, entities)) }
     if let after { query.after = .key(after) }
     return query
   }
@@ -150,14 +152,43 @@ extension Query {
     ) -> Order {
       Order(PropertyReference(field), isDescending: true, isCaseInsensitive: caseInsensitive)
     }
+
+    /// Sorts by a property of the records that a reference leads to: `.ascending(\.author, \.name)`. Records without one
+    /// come first.
+    ///
+    /// - Complexity: All records of the query are found and sorted, with a look-up for each.
+    public static func ascending<Relation: ReferenceProperty, Value>(
+      _ reference: KeyPath<Subject, Relation>, _ field: KeyPath<Relation.Target, Value>,
+      caseInsensitive: Bool = false
+    ) -> Order {
+      Order(
+        PropertyReference(reference).leading(
+          from: Subject.self, to: PropertyReference(field), of: Relation.Target.self),
+        isDescending: false, isCaseInsensitive: caseInsensitive)
+    }
+
+    /// Sorts by a property of the records that a reference leads to. Records without one come last.
+    ///
+    /// - Complexity: as `ascending(_:_:caseInsensitive:)`.
+    public static func descending<Relation: ReferenceProperty, Value>(
+      _ reference: KeyPath<Subject, Relation>, _ field: KeyPath<Relation.Target, Value>,
+      caseInsensitive: Bool = false
+    ) -> Order {
+      Order(
+        PropertyReference(reference).leading(
+          from: Subject.self, to: PropertyReference(field), of: Relation.Target.self),
+        isDescending: true, isCaseInsensitive: caseInsensitive)
+    }
   }
 }
 
 extension Query.Order {
   /// - Throws: `.invalidQuery` where the property is not stored.
-  func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldOrder {
+  func resolved(
+    in type: RecordType<Subject>, _ entities: Entities
+  ) throws(StoreError) -> FieldOrder {
     FieldOrder(
-      field: try type.field(of: property), isDescending: isDescending,
+      field: try StoredNames(type, entities).name(of: property), isDescending: isDescending,
       isCaseInsensitive: isCaseInsensitive)
   }
 }

@@ -10,7 +10,7 @@ extension FieldCondition: CustomStringConvertible {
   /// As deep as the parser reads.
   fileprivate static var writtenDepthMax: Int { 400 }
 
-  private var text: String {
+  fileprivate var text: String {
     switch self {
     case .comparison(let field, let comparison, let value):
       "\(field.asPath) \(comparison.sign) \(value.literal)"
@@ -18,6 +18,8 @@ extension FieldCondition: CustomStringConvertible {
       "\(field.asPath) in [\(values.map(\.literal).joined(separator: ", "))]"
     case .match(let field, let match): "\(field.asPath) \(match)"
     case .contains(let field, let value): "\(field.asPath) has \(value.literal)"
+    case .any(let relation, let operand):
+      "\(relation.asPath).any(\(operand == .and([]) ? "" : operand.text))"
     case .computed(let one, let comparison, let other):
       Self.isPlain(one, other)
         ? "(\(one.text)) \(comparison.sign) \(other.text)"
@@ -107,6 +109,10 @@ extension FieldExpression: CustomStringConvertible {
     case .length(let operand): "length(\(operand.text))"
     case .lowercased(let operand): "lowercased(\(operand.text))"
     case .coalesced(let one, let other): "(\(one.text) ?? \(other.text))"
+    case .count(let relation, let condition):
+      "\(relation.asPath).count(\(condition == .and([]) ? "" : condition.text))"
+    case .aggregate(let aggregate, let relation, let operand, let condition):
+      "\(relation.asPath).\(aggregate)(\(operand.text)\(condition == .and([]) ? "" : ", \(condition.text)"))"
     }
   }
 }

@@ -14,6 +14,9 @@ public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   case match(field: Field, TextMatch)
   /// An array has an element.
   case contains(field: Field, FieldValue)
+  /// One of the records at the other end of a relation meets a condition, which is on its fields. The relation is a
+  /// reference of the record, or one of its inverses.
+  indirect case any(relation: Field, ConditionTree)
   /// Two computed values compare so.
   indirect case computed(ExpressionTree<Field>, FieldComparison, ExpressionTree<Field>)
   /// All of the conditions are met; true if there are none.
@@ -24,6 +27,8 @@ public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
 }
 
 /// A condition on a record's fields by their stored names.
+///
+/// A name may lead on over references: `author.country.name` is null without an author, or if that has no country.
 public typealias FieldCondition = ConditionTree<String>
 
 /// How two values compare.
@@ -59,10 +64,21 @@ public enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   indirect case lowercased(ExpressionTree)
   /// The first value, or the second if the first is null.
   indirect case coalesced(ExpressionTree, ExpressionTree)
+  /// The number of records at the other end of a relation that meet a condition.
+  indirect case count(relation: Field, where: ConditionTree<Field>)
+  /// A value of what is computed of the fields of those records. Null is left out; of no values the sum is zero, and the
+  /// others are null.
+  indirect case aggregate(
+    RelatedAggregate, relation: Field, of: ExpressionTree, where: ConditionTree<Field>)
 }
 
 /// A value computed of a record's fields by their stored names.
 public typealias FieldExpression = ExpressionTree<String>
+
+/// What is computed of the values that several related records have.
+public enum RelatedAggregate: Hashable, Sendable, CaseIterable, BitwiseCopyable {
+  case sum, minimum, maximum
+}
 
 /// What computes a number of two.
 public enum FieldArithmetic: Hashable, Sendable, CaseIterable, BitwiseCopyable {
@@ -95,6 +111,7 @@ extension ConditionTree {
     if limit <= 1 { return limit }
     return switch self {
     case .comparison, .isIn, .match, .contains: 1
+    case .any(_, let operand): 1 + operand.depth(upTo: limit - 1)
     case .computed(let one, _, let other):
       1 + max(one.depth(upTo: limit - 1), other.depth(upTo: limit - 1))
     case .and(let operands), .or(let operands):
@@ -116,64 +133,90 @@ extension ExpressionTree {
       1 + max(one.depth(upTo: limit - 1), other.depth(upTo: limit - 1))
     case .negated(let operand), .length(let operand), .lowercased(let operand):
       1 + operand.depth(upTo: limit - 1)
+    case .count(relation: _, where: let condition): 1 + condition.depth(upTo: limit - 1)
+    case .aggregate(_, relation: _, of: let operand, where: let condition):
+      1 + max(operand.depth(upTo: limit - 1), condition.depth(upTo: limit - 1))
     }
   }
 }
 
 // MARK: Other names
 
+/// The names that the fields of a record, and those of the records that its relations lead to, have elsewhere.
+protocol FieldNaming {
+  associatedtype Field: Hashable & Sendable
+  associatedtype Name: Hashable & Sendable
+  associatedtype Failure: Error
+
+  func name(of field: Field) throws(Failure) -> Name
+  /// Returns the name of a relation, and those of the fields of the records at its other end.
+  func relation(_ field: Field) throws(Failure) -> (name: Name, fields: Self)
+}
+
 extension ConditionTree {
-  /// Returns the condition on the fields that `name` gives for these, with *and* in *and* and *or* in *or* joined.
-  func named<Other, Failure: Error>(
-    _ name: (Field) throws(Failure) -> Other
-  ) throws(Failure) -> ConditionTree<Other> {
+  /// Returns the condition with other names of fields, with *and* in *and* and *or* in *or* joined.
+  func named<Naming: FieldNaming>(
+    by names: Naming
+  ) throws(Naming.Failure) -> ConditionTree<Naming.Name> where Naming.Field == Field {
     switch self {
     case .comparison(let field, let comparison, let value):
-      return .comparison(field: try name(field), comparison, value)
-    case .isIn(let field, let values): return .isIn(field: try name(field), values)
-    case .match(let field, let match): return .match(field: try name(field), match)
-    case .contains(let field, let value): return .contains(field: try name(field), value)
+      return .comparison(field: try names.name(of: field), comparison, value)
+    case .isIn(let field, let values): return .isIn(field: try names.name(of: field), values)
+    case .match(let field, let match): return .match(field: try names.name(of: field), match)
+    case .contains(let field, let value):
+      return .contains(field: try names.name(of: field), value)
+    case .any(let field, let operand):
+      let relation = try names.relation(field)
+      return .any(relation: relation.name, try operand.named(by: relation.fields))
     case .computed(let one, let comparison, let other):
-      return .computed(try one.named(name), comparison, try other.named(name))
+      return .computed(try one.named(by: names), comparison, try other.named(by: names))
     case .and:
-      var operands: [ConditionTree<Other>] = []
-      try append(to: &operands, ofAnd: true, name)
+      var operands: [ConditionTree<Naming.Name>] = []
+      try append(to: &operands, ofAnd: true, names)
       return operands.count == 1 ? operands[0] : .and(operands)
     case .or:
-      var operands: [ConditionTree<Other>] = []
-      try append(to: &operands, ofAnd: false, name)
+      var operands: [ConditionTree<Naming.Name>] = []
+      try append(to: &operands, ofAnd: false, names)
       return operands.count == 1 ? operands[0] : .or(operands)
-    case .not(let operand): return .not(try operand.named(name))
+    case .not(let operand): return .not(try operand.named(by: names))
     }
   }
 
-  private func append<Other, Failure: Error>(
-    to operands: inout [ConditionTree<Other>], ofAnd: Bool,
-    _ name: (Field) throws(Failure) -> Other
-  ) throws(Failure) {
+  private func append<Naming: FieldNaming>(
+    to operands: inout [ConditionTree<Naming.Name>], ofAnd: Bool, _ names: Naming
+  ) throws(Naming.Failure) where Naming.Field == Field {
     switch self {
     case .and(let parts) where ofAnd:
-      for part in parts { try part.append(to: &operands, ofAnd: ofAnd, name) }
+      for part in parts { try part.append(to: &operands, ofAnd: ofAnd, names) }
     case .or(let parts) where !ofAnd:
-      for part in parts { try part.append(to: &operands, ofAnd: ofAnd, name) }
-    default: operands.append(try named(name))
+      for part in parts { try part.append(to: &operands, ofAnd: ofAnd, names) }
+    default: operands.append(try named(by: names))
     }
   }
 }
 
 extension ExpressionTree {
-  func named<Other, Failure: Error>(
-    _ name: (Field) throws(Failure) -> Other
-  ) throws(Failure) -> ExpressionTree<Other> {
+  func named<Naming: FieldNaming>(
+    by names: Naming
+  ) throws(Naming.Failure) -> ExpressionTree<Naming.Name> where Naming.Field == Field {
     switch self {
-    case .field(let field): .field(try name(field))
-    case .value(let value): .value(value)
+    case .field(let field): return .field(try names.name(of: field))
+    case .value(let value): return .value(value)
     case .arithmetic(let one, let operation, let other):
-      .arithmetic(try one.named(name), operation, try other.named(name))
-    case .coalesced(let one, let other): .coalesced(try one.named(name), try other.named(name))
-    case .negated(let operand): .negated(try operand.named(name))
-    case .length(let operand): .length(try operand.named(name))
-    case .lowercased(let operand): .lowercased(try operand.named(name))
+      return .arithmetic(try one.named(by: names), operation, try other.named(by: names))
+    case .coalesced(let one, let other):
+      return .coalesced(try one.named(by: names), try other.named(by: names))
+    case .negated(let operand): return .negated(try operand.named(by: names))
+    case .length(let operand): return .length(try operand.named(by: names))
+    case .lowercased(let operand): return .lowercased(try operand.named(by: names))
+    case .count(let field, let condition):
+      let relation = try names.relation(field)
+      return .count(relation: relation.name, where: try condition.named(by: relation.fields))
+    case .aggregate(let aggregate, let field, let operand, let condition):
+      let relation = try names.relation(field)
+      return .aggregate(
+        aggregate, relation: relation.name, of: try operand.named(by: relation.fields),
+        where: try condition.named(by: relation.fields))
     }
   }
 }
@@ -188,7 +231,7 @@ extension FieldCondition {
   /// nothing else are equal. Only for conditions that an index can have.
   var canonical: FieldCondition {
     switch self {
-    case .comparison, .isIn, .match, .contains, .computed: self
+    case .comparison, .isIn, .match, .contains, .any, .computed: self
     case .and(let operands): .and(Self.sorted(operands))
     case .or(let operands): .or(Self.sorted(operands))
     case .not(let operand): .not(operand.canonical)
@@ -214,7 +257,7 @@ extension FieldCondition {
     _ change: (FieldCondition) throws(Failure) -> FieldCondition
   ) throws(Failure) -> FieldCondition {
     switch self {
-    case .comparison, .isIn, .match, .contains, .computed: return try change(self)
+    case .comparison, .isIn, .match, .contains, .any, .computed: return try change(self)
     case .and(let operands): return .and(try Self.map(operands, change))
     case .or(let operands): return .or(try Self.map(operands, change))
     case .not(let operand): return .not(try operand.mapTerms(change))

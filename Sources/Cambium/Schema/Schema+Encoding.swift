@@ -193,7 +193,7 @@ extension [UInt8] {
     case .not(let operand):
       append(4)
       append(condition: operand, field: field)
-    case .isIn, .match, .contains, .computed:
+    case .isIn, .match, .contains, .any, .computed:
       preconditionFailure("a stored condition has only comparisons")
     }
   }

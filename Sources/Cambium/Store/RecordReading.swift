@@ -129,12 +129,6 @@ extension RecordReading where Self: ~Copyable {
   }
 }
 
-/// A reader of the records of one state. It has no members for programs, which use those of `RecordReading`.
-public struct RecordReader {
-  @usableFromInline let entities: Entities
-  let trees: TreeAccess
-}
-
 extension RecordReader {
   /// Makes the record with a primary key, if there is one.
   @inlinable

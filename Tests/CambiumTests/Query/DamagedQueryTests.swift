@@ -83,8 +83,8 @@ private struct DamagedQueries {
     _ record: Entity, _ trees: TreeAccess, _ oracle: QueryOracle
   ) throws {
     let query = world.query(record, oracle)
-    let runner = QueryRunner(record: record, trees: trees)
-    let (_, candidates) = try QueryPlanner(record, in: trees).candidates(query, for: .records)
+    let runner = QueryRunner(record, in: RecordReader(entities: world.store.entities, trees: trees))
+    let (_, candidates) = try runner.planner().candidates(query, for: .records)
     for forced in candidates.indices {
       do {
         let found = try runner.find(query, forced: forced)

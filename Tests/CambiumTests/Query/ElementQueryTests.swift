@@ -144,8 +144,8 @@ private struct Wanted {
   private func compare(
     _ query: FieldQuery, _ expected: [Basket], _ places: inout [String: Int]
   ) throws {
-    let runner = QueryRunner(record: record, trees: trees)
-    let (_, candidates) = try QueryPlanner(record, in: trees).candidates(query, for: .records)
+    let runner = QueryRunner(record, in: RecordReader(entities: store.entities, trees: trees))
+    let (_, candidates) = try runner.planner().candidates(query, for: .records)
     for forced in candidates.indices {
       let found = try runner.find(query, forced: forced)
       var ids: [Int8] = []
@@ -161,7 +161,8 @@ private struct Wanted {
 
   @Test func `a count of one element is the size of a range`() throws {
     let query = FieldQuery(condition: .contains(field: "fruits", 1))
-    let plan = try QueryPlanner(record, in: trees).plan(query, for: .keysInAnyOrder)
+    let reader = RecordReader(entities: store.entities, trees: trees)
+    let plan = try QueryPlanner(record, in: reader).plan(query, for: .keysInAnyOrder)
     guard case .index(_, let ranges) = plan.access else {
       Issue.record("\(plan.access)")
       return

@@ -60,8 +60,8 @@ struct QueryWorld {
       for _ in 0..<queries {
         let query = query(record, oracle)
         let expected = try oracle.keys(query)
-        let runner = QueryRunner(record: record, trees: trees)
-        let (_, candidates) = try QueryPlanner(record, in: trees).candidates(query, for: .records)
+        let runner = QueryRunner(record, in: RecordReader(entities: store.entities, trees: trees))
+        let (_, candidates) = try runner.planner().candidates(query, for: .records)
         planCount += candidates.count
         for forced in [nil] + candidates.indices.map({ Optional($0) }) {
           do {

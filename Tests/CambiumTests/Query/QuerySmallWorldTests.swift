@@ -36,7 +36,7 @@ private struct Pair: Record, Hashable {
     let record = try store.entities.entity(named: "Pair")
     let trees = try store.snapshot().trees
     let oracle = try QueryOracle(record, trees)
-    let runner = QueryRunner(record: record, trees: trees)
+    let runner = QueryRunner(record, in: RecordReader(entities: store.entities, trees: trees))
     var planCount = 0
     for condition in Self.conditions {
       for order in Self.orders {
@@ -44,7 +44,7 @@ private struct Pair: Record, Hashable {
           var query = FieldQuery(condition: condition, order: order, limit: limit)
           query.offset = limit == nil ? 0 : 1
           let expected = try oracle.keys(query)
-          let (_, candidates) = try QueryPlanner(record, in: trees).candidates(
+          let (_, candidates) = try runner.planner().candidates(
             query, for: .records)
           for forced in candidates.indices {
             let found = try runner.find(query, forced: forced)

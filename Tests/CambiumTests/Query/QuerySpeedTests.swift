@@ -42,17 +42,17 @@
       try store.close()
       store = try PersistentStore(at: path, model: .samples)
       let type = try store.entities.type(Account.self)
-      let trees = try store.snapshot().trees
+      let reader = try store.snapshot().recordReader()
       let queries = try (0..<100).map { index in
         try Query<Account>(where: \.city == "Ulm" && \.balance > Double(index) / 100, limit: 20)
-          .resolved(in: type)
+          .resolved(in: type, store.entities)
       }
       let byOne = try (0..<100).map { index in
-        try Query<Account>(where: \.name == "N\(index)").resolved(in: type)
+        try Query<Account>(where: \.name == "N\(index)").resolved(in: type, store.entities)
       }
       for (what, queries) in [("two terms", queries), ("one term", byOne)] {
         let cost = try time(20_000) { index in
-          _ = try QueryPlanner(type, in: trees).plan(queries[index % 100], for: .records)
+          _ = try QueryPlanner(type, in: reader).plan(queries[index % 100], for: .records)
         }
         show("planning a query of \(what)", cost, goal: 2_000)
       }

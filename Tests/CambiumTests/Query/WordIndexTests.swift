@@ -147,11 +147,11 @@ private struct ArticleWorld {
     let trees = try store.snapshot().trees
     let record = try store.entities.entity(named: "Article")
     let layout = record.layout
-    let runner = QueryRunner(record: record, trees: trees)
+    let runner = QueryRunner(record, in: RecordReader(entities: store.entities, trees: trees))
     var indexPlans = 0
     for _ in 0..<queries {
       let (query, expected) = query()
-      let (_, candidates) = try QueryPlanner(record, in: trees).candidates(query, for: .records)
+      let (_, candidates) = try runner.planner().candidates(query, for: .records)
       for forced in [nil] + candidates.indices.map({ Optional($0) }) {
         let found = try runner.find(query, forced: forced)
         var ids: [Int] = []

@@ -185,8 +185,8 @@ private struct Remark: Record, Equatable {
         #expect(max(actual.entryCount, actual.rowCount) == actual.resultCount)
         // A plan that says all of the condition in ranges of one tree is counted by ranks.
         let type = try store.entities.type(Subject.self)
-        let plan = try QueryPlanner(type, in: store.snapshot().trees).plan(
-          try query.resolved(in: type), for: .keysInAnyOrder)
+        let plan = try QueryPlanner(type, in: store.snapshot().recordReader()).plan(
+          try query.resolved(in: type, store.entities), for: .keysInAnyOrder)
         #expect(plan.isExact, "\(query)")
       }
       try check(Author.books(of: Self.one), "index author in one range")

@@ -49,7 +49,8 @@ extension PersistentStore {
         record: type.record.name, field: nil,
         reason: "which records are within a limit changes with others; observe its results")
     }
-    let filter = try RowFilter(try query.condition.resolved(in: type), in: type.layout)
+    let filter = try RowFilter(
+      try query.condition.fields(in: type, entities), of: type, in: entities)
     return StoreObservation(
       ChangeSetMaker(type: type, filter: filter), at: try observe(type, key: nil))
   }
@@ -82,6 +83,8 @@ extension PersistentStore {
   /// }
   /// ```
   ///
+  /// A query that leads to other records gives new results when those change, too: then it runs again.
+  ///
   /// - Complexity: As `changes(of:)`; the query runs when the consumer requests results.
   /// - Throws: As `changes(of:)`; `StoreError.invalidQuery` if the query does not fit the record, `.noSuchRecord` if the
   ///   record to begin after does not exist, `.corrupt`, `.io`.
@@ -89,19 +92,23 @@ extension PersistentStore {
     of query: Query<Subject>
   ) throws(StoreError) -> StoreObservation<QueryResults<Subject>> {
     let type = try entities.type(Subject.self)
-    return try results(of: try query.resolved(in: type), type)
+    return try results(of: try query.resolved(in: type, entities), type)
   }
 
   func results<Subject: Record>(
     of query: FieldQuery, _ type: RecordType<Subject>
   ) throws(StoreError) -> StoreObservation<QueryResults<Subject>> {
-    let place = try observe(type, key: nil)
-    return StoreObservation(
-      try QueryResultsMaker(query, of: type, in: place.state.trees), at: place)
+    let related = try query.relatedRecords(of: type, in: entities)
+    let place = try observe(type, key: nil, related)
+    let reader = RecordReader(entities: entities, trees: place.state.trees)
+    return StoreObservation(try QueryResultsMaker(query, of: type, in: reader), at: place)
   }
 
-  func observe(_ record: Entity, key: [UInt8]?) throws(StoreError) -> ObservedPlace {
-    let place = try hub.observe(record.rows, key: key, of: self)
+  /// - Parameter related: Other records whose changes are told, too.
+  func observe(
+    _ record: Entity, key: [UInt8]?, _ related: [Entity] = []
+  ) throws(StoreError) -> ObservedPlace {
+    let place = try hub.observe(record.rows, key: key, related: related.map(\.rows), of: self)
     if backend.isReadOnly { try watch.begin(for: self) }
     return place
   }

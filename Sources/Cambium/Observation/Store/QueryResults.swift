@@ -78,10 +78,10 @@ struct QueryResultsMaker<Subject: Record>: ElementMaker, @unchecked Sendable {
 
   /// - Throws: as `ObservedResults.init`.
   init(
-    _ query: FieldQuery, of type: RecordType<Subject>, in trees: TreeAccess
+    _ query: FieldQuery, of type: RecordType<Subject>, in reader: RecordReader
   ) throws(StoreError) {
     self.type = type
-    results = try ObservedResults(query, of: type, in: trees)
+    results = try ObservedResults(query, of: type, in: reader)
   }
 
   mutating func first(in state: any ObservedState) throws -> QueryResults<Subject>? {

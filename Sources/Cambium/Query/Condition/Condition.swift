@@ -34,9 +34,7 @@ public struct Condition<Subject: Record>: Hashable, Sendable {
   /// Creates a condition on properties of one on their names, such as `address.street`. A name without a property is an
   /// error when the condition is checked.
   public init(_ condition: FieldCondition) {
-    let paths = PropertyPaths.of(Subject.self)
-    self.init(
-      PropertyCondition(condition) { paths.reference(to: $0) ?? PropertyReference(path: $0) })
+    self.init(PropertyCondition(condition, by: NamedProperties(of: Subject.self)))
   }
 }
 
@@ -76,23 +74,18 @@ extension Condition {
 // MARK: Checking
 
 extension Condition {
-  /// The condition on the fields that the properties are stored in.
+  /// Returns the condition on the fields that the properties are stored in.
   ///
-  /// - Throws: `.invalidQuery`, naming the record, the field, and what is wrong with it, where a property is not
-  ///   stored, or cannot be asked so.
-  func resolved(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
-    let condition = try fields(in: type)
-    _ = try RowCondition(condition, in: type.layout)
-    return condition
-  }
-
-  /// Returns the condition on fields, without checking whether it fits them.
-  func fields(in type: RecordType<Subject>) throws(StoreError) -> FieldCondition {
+  /// - Throws: `.invalidQuery` for a property that is not stored, or a condition that is nested too deep. Whether the
+  ///   condition fits the fields is not checked.
+  func fields(
+    in type: RecordType<Subject>, _ entities: Entities
+  ) throws(StoreError) -> FieldCondition {
     guard !tree.isTooDeep else {
       throw .invalidQuery(
         record: type.record.name, field: nil, reason: "the condition is nested too deep")
     }
-    return try tree.tree.named { property throws(StoreError) in try type.field(of: property) }
+    return try tree.tree.named(by: StoredNames(type, entities))
   }
 }
 
@@ -105,8 +98,7 @@ extension Condition: CustomStringConvertible {
   }
 
   private var named: FieldCondition {
-    let paths = PropertyPaths.of(Subject.self)
-    return tree.tree.named { paths.path(of: $0) ?? "offset \($0.offset)" }
+    tree.tree.named(by: PropertyNames(paths: PropertyPaths.of(Subject.self)))
   }
 }
 

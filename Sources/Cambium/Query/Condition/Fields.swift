@@ -26,7 +26,7 @@ public struct FieldReference<Subject: Record, Value>: FieldOperand {
   public var computed: ComputedField<Subject, Value> { ComputedField(.property(property)) }
 
   /// A part of a composite.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public subscript<Part>(
     dynamicMember path: KeyPath<Value, Part>
   ) -> FieldReference<Subject, Part> {
@@ -34,7 +34,7 @@ public struct FieldReference<Subject: Record, Value>: FieldOperand {
   }
 
   /// A part of an optional composite, null if the composite is.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public subscript<Composite, Part>(
     dynamicMember path: KeyPath<Composite, Part>
   ) -> FieldReference<Subject, Part?> where Value == Composite? {
@@ -42,7 +42,7 @@ public struct FieldReference<Subject: Record, Value>: FieldOperand {
   }
 
   /// An optional part of an optional composite.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public subscript<Composite, Part>(
     dynamicMember path: KeyPath<Composite, Part?>
   ) -> FieldReference<Subject, Part?> where Value == Composite? {

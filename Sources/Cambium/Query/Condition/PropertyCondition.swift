@@ -4,7 +4,7 @@ struct PropertyCondition: Hashable, Sendable {
   @usableFromInline typealias Tree = ConditionTree<PropertyReference>
 
   let tree: Tree
-  private let depth: Int
+  fileprivate let depth: Int
   /// The depth of the deepest operand that stays whole where the condition is joined to others by *and*, or by *or*.
   private let andDepth: Int
   private let orDepth: Int
@@ -22,12 +22,14 @@ struct PropertyCondition: Hashable, Sendable {
     self.init(term, depth: 1)
   }
 
-  /// Creates the condition on the properties that `property` finds for names.
-  init(_ condition: FieldCondition, _ property: (String) -> PropertyReference) {
+  /// Creates the condition on the properties that names stand for.
+  init<Naming: FieldNaming>(
+    _ condition: FieldCondition, by names: Naming
+  ) throws(Naming.Failure) where Naming.Field == String, Naming.Name == PropertyReference {
     if condition.isDeeper(than: Self.depthMax) {
       self = .tooDeep
     } else {
-      let tree = condition.named(property)
+      let tree = try condition.named(by: names)
       self.init(tree, depth: tree.depth(upTo: Self.depthMax + 1))
     }
   }
@@ -69,6 +71,37 @@ extension PropertyCondition {
     _ one: PropertyExpression, _ comparison: FieldComparison, _ other: PropertyExpression
   ) -> PropertyCondition {
     nested(max(one.depth, other.depth), .computed(one.tree, comparison, other.tree))
+  }
+}
+
+// MARK: Across relations
+
+extension PropertyCondition {
+  /// Creates the condition that a record at the other end of a relation meets one.
+  @usableFromInline
+  static func any(_ relation: PropertyReference, _ condition: PropertyCondition)
+    -> PropertyCondition
+  {
+    nested(condition.depth, .any(relation: relation, condition.tree))
+  }
+}
+
+extension PropertyExpression {
+  /// Creates the number of records at the other end of a relation that meet a condition.
+  @usableFromInline
+  init(countOf relation: PropertyReference, where condition: PropertyCondition) {
+    self.init(.count(relation: relation, where: condition.tree), of: condition.depth)
+  }
+
+  /// Creates a value of what is computed of the fields of those records.
+  @usableFromInline
+  init(
+    _ aggregate: RelatedAggregate, of operand: PropertyExpression, at relation: PropertyReference,
+    where condition: PropertyCondition
+  ) {
+    self.init(
+      .aggregate(aggregate, relation: relation, of: operand.tree, where: condition.tree),
+      of: max(operand.depth, condition.depth))
   }
 }
 
@@ -193,17 +226,17 @@ struct PropertyExpression: Hashable, Sendable {
 
   private static var depthMax: Int { 50 }
 
-  private init(_ tree: Tree, depth: Int) {
-    self.tree = tree
-    self.depth = depth
+  /// Creates a computation of operands of some depth. One that is too deep is nothing, and is refused with the condition
+  /// that has it.
+  private init(_ tree: @autoclosure () -> Tree, of depth: Int) {
+    let isTooDeep = depth >= Self.depthMax
+    self.tree = isTooDeep ? .negated(.value(.null)) : tree()
+    self.depth = isTooDeep ? .max : depth + 1
   }
 
-  /// Creates a computation of operands. One that is too deep is nothing, and is refused with the condition that has it.
   @usableFromInline
   init(_ tree: Tree, of one: PropertyExpression, _ other: PropertyExpression) {
-    let depth = max(one.depth, other.depth)
-    let isTooDeep = depth >= Self.depthMax
-    self.init(isTooDeep ? .negated(.value(.null)) : tree, depth: isTooDeep ? .max : depth + 1)
+    self.init(tree, of: max(one.depth, other.depth))
   }
 
   /// The property, if it is one and nothing else.
@@ -218,12 +251,12 @@ struct PropertyExpression: Hashable, Sendable {
 
   @usableFromInline
   static func property(_ property: PropertyReference) -> PropertyExpression {
-    PropertyExpression(.field(property), depth: 1)
+    PropertyExpression(.field(property), of: 0)
   }
 
   @usableFromInline
   static func value(_ value: FieldValue) -> PropertyExpression {
-    PropertyExpression(.value(value), depth: 1)
+    PropertyExpression(.value(value), of: 0)
   }
 
   @usableFromInline

@@ -28,18 +28,26 @@ extension QueryPlanner {
     return share
   }
 
+  /// Returns about how many entries are read: of those in order, as many as it takes.
+  func readCount(
+    of candidate: QueryCandidate, _ planned: PlannedQuery, _ share: Double
+  ) -> Double {
+    let read = Double(candidate.estimate)
+    guard candidate.given.extent != .nothing, let limit = planned.query.limit else { return read }
+    let isExact = candidate.said.count == planned.condition.conjuncts.count
+    let wanted = share * Double(planned.recordCount)
+    let kept = isExact && !candidate.isMerged ? 1 : min(1, max(wanted, 1) / max(read, 1))
+    return min(read, (Double(limit) + Double(planned.query.offset)) / max(kept, 1e-9))
+  }
+
   func cost(
     of candidate: QueryCandidate, _ planned: PlannedQuery, _ share: Double
   ) -> Double {
     let isExact = candidate.said.count == planned.condition.conjuncts.count
     var wanted = share * Double(planned.recordCount)
-    var read = Double(candidate.estimate)
-    // Where entries come in order, as many are read as it takes.
-    if candidate.given.extent != .nothing, let limit = planned.query.limit {
-      let kept = isExact && !candidate.isMerged ? 1 : min(1, max(wanted, 1) / max(read, 1))
-      let needed = Double(limit) + Double(planned.query.offset)
-      read = min(read, needed / max(kept, 1e-9))
-      if candidate.isMerged { wanted = min(wanted, needed) }
+    let read = readCount(of: candidate, planned, share)
+    if candidate.isMerged, candidate.given.extent != .nothing, let limit = planned.query.limit {
+      wanted = min(wanted, Double(limit) + Double(planned.query.offset))
     }
     let needsRows = !isExact || planned.need.needsRows
     // Ranges are counted without being read.
@@ -53,6 +61,8 @@ extension QueryPlanner {
       cost += Double(sets.count - 1) * QueryCost.seek
       cost += read * (QueryCost.indexEntry + (candidate.isMerged ? 0 : QueryCost.sortedEntry))
       cost += wanted * (needsRows ? QueryCost.lookup : 0)
+    case .related:
+      cost += read * (needsRows ? QueryCost.lookup : 0)
     case .union:
       cost += read * (QueryCost.indexEntry + QueryCost.sortedEntry)
       cost += read * (needsRows ? QueryCost.lookup : 0)

@@ -7,6 +7,8 @@ public struct QueryExplanation: Hashable, Sendable {
   public let access: String
   /// The condition that is evaluated on each record that is found, because no range expresses it; nil if there is none.
   public let condition: FieldCondition?
+  /// For each part of the condition that leads over a relation: how the related records are found, and when.
+  public let related: [String]
   /// The way in which the records are brought into order.
   public let sorting: Sorting
   /// The approximate number of entries to be read; exact if the condition is nil.
@@ -45,6 +47,7 @@ public struct QueryExplanation: Hashable, Sendable {
 extension QueryExplanation: CustomStringConvertible {
   public var description: String {
     var lines = ["\(record): \(access), about \(estimatedCount) entries"]
+    for line in related { lines.append("  \(line)") }
     if let condition { lines.append("  then only where \(condition)") }
     switch sorting {
     case .none: break
@@ -67,7 +70,7 @@ extension QueryExplanation: CustomStringConvertible {
 extension QueryRunner {
   /// - Throws: as `find`.
   func explain(_ query: FieldQuery, running: Bool) throws(StoreError) -> QueryExplanation {
-    let planner = QueryPlanner(record, in: trees)
+    let planner = planner()
     let (_, candidates) = try planner.candidates(query, for: .records)
     let plan = try planner.plan(query, for: .records)
     let chosen = text(of: plan.access)
@@ -92,6 +95,7 @@ extension QueryRunner {
     }
     return QueryExplanation(
       record: record.record.name, access: chosen, condition: plan.unsaid,
+      related: plan.related.explanation,
       sorting: sorting(plan, query), estimatedCount: plan.estimate, others: others, actual: actual)
   }
 
@@ -136,6 +140,7 @@ extension QueryRunner {
         + (ranges == [.all] ? "" : text(of: ranges))
     case .union(let sets) where sets.count == 1: text(of: sets[0])
     case .union(let sets): "union of " + sets.map { text(of: $0) }.joined(separator: ", ")
+    case .related(let keys): "keys of \(keys.name)"
     case .intersection(let sets):
       "intersection of " + sets.map { text(of: $0) }.joined(separator: ", ")
     }

@@ -1,5 +1,5 @@
 /// The plan of one query.
-struct QueryPlan: Sendable {
+struct QueryPlan {
   var access: QueryAccess
   /// The part of the condition that the access does not cover; nil if there is none.
   var residual: RowCondition?
@@ -16,13 +16,15 @@ struct QueryPlan: Sendable {
   var fixed: [FieldValue?] = []
   /// True if the rows of the records are wanted.
   let needsRows: Bool
+  /// The related records that are found before those of the query, or looked up for them.
+  var related = RelatedPlan()
 
   /// True if the entries that are read are the records that are wanted, as many.
   var isExact: Bool { residual == nil }
 }
 
 /// The trees in which records are searched.
-enum QueryAccess: Sendable {
+enum QueryAccess {
   /// Among the rows, by primary key.
   case rows([KeyRange])
   /// By an index, given by its place.
@@ -31,6 +33,8 @@ enum QueryAccess: Sendable {
   case union([QueryAccess])
   /// By the primary keys that all of these have, likewise.
   case intersection([QueryAccess])
+  /// By the primary keys of those that other records lead to, or are led to by.
+  case related(RelatedKeys)
 }
 
 /// The parts of the found records that a query needs.

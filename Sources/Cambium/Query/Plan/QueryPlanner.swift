@@ -4,14 +4,18 @@
 /// at any moment, so there are no statistics to keep.
 struct QueryPlanner {
   let record: Entity
-  let trees: TreeAccess
+  let reader: RecordReader
   let encoder: KeyEncoder
+  /// The way in which conditions across relations are decided; nil for the cheaper one of each.
+  var relatedWay: RelatedPlan.Way?
 
-  init(_ record: Entity, in trees: TreeAccess, _ encoder: KeyEncoder = KeyEncoder()) {
+  init(_ record: Entity, in reader: RecordReader, _ encoder: KeyEncoder = KeyEncoder()) {
     self.record = record
-    self.trees = trees
+    self.reader = reader
     self.encoder = encoder
   }
+
+  var trees: TreeAccess { reader.trees }
 
   /// The cheapest way to find the records of a query.
   ///
@@ -35,25 +39,42 @@ struct QueryPlanner {
     if query.condition?.isDeeper(than: RowConditionBuilder.depthMax) ?? false {
       throw RowConditionBuilder.tooDeep(layout)
     }
+    var query = query
+    if let asked = query.condition, asked.mayLeadOn(from: layout) {
+      query.condition = try asked.resolved(from: record, in: reader.entities)
+    }
     let condition = Conjunction(query.condition, in: layout)
-    let planned = PlannedQuery(
+    var planned = PlannedQuery(
       query: query, need: need, condition: condition,
       order: try BoundOrder(
-        query.order, condition, isAfter: query.after.map { _ in true } ?? false, in: layout),
+        query.order, condition, isAfter: query.after.map { _ in true } ?? false, of: record,
+        in: reader),
       recordCount: try trees.estimatedCount(in: record.rows))
+    if let condition = query.condition {
+      planned.related = try relatedPlan(of: condition, planned)
+    }
+    return (planned, try candidates(planned))
+  }
+
+  /// Every way to find the records of a query for which it is known how related records are found.
+  func candidates(_ planned: PlannedQuery) throws(StoreError) -> [QueryCandidate] {
+    let condition = planned.condition
     var candidates: [QueryCandidate] = []
     candidates.reserveCapacity(record.indexes.count + 1)
     candidates.append(try rowsCandidate(planned))
     // One record at most: nothing is better.
-    if candidates[0].isOneRecord { return (planned, candidates) }
+    if candidates[0].isOneRecord { return candidates }
     for place in record.indexes.indices {
       candidates += try indexCandidates(place, planned)
+    }
+    for conjunct in condition.conjuncts.indices {
+      if let candidate = relatedCandidate(conjunct, planned) { candidates.append(candidate) }
     }
     candidates += intersections(of: candidates, planned)
     for conjunct in condition.conjuncts.indices {
       if let candidate = try unionCandidate(conjunct, planned) { candidates.append(candidate) }
     }
-    if candidates.count == 1 { return (planned, candidates) }
+    if candidates.count == 1 { return candidates }
     if planned.isInAnyOrder {
       for place in candidates.indices { candidates[place].given = GivenOrder(extent: .all) }
     }
@@ -61,7 +82,7 @@ struct QueryPlanner {
     for place in candidates.indices {
       candidates[place].cost = cost(of: candidates[place], planned, share)
     }
-    return (planned, candidates)
+    return candidates
   }
 
   /// The plan that a candidate is, with the part of the condition that it leaves to be looked at.
@@ -75,13 +96,13 @@ struct QueryPlanner {
       let left = condition.conjuncts.indices.filter { !candidate.said.contains($0) }
       let parts = left.map { condition.conjuncts[$0] }
       let condition: FieldCondition = parts.count == 1 ? parts[0] : .and(parts)
-      residual = try RowCondition(condition, in: record.layout)
+      residual = try RowCondition(condition, in: record.layout, planned.related.scope(in: reader))
       unsaid = condition
     }
     return QueryPlan(
       access: candidate.access, residual: residual, unsaid: unsaid, order: planned.order,
       given: candidate.given, estimate: candidate.estimate, cost: candidate.cost,
-      fixed: candidate.fixed, needsRows: planned.need.needsRows)
+      fixed: candidate.fixed, needsRows: planned.need.needsRows, related: planned.related)
   }
 }
 
@@ -242,7 +263,7 @@ extension QueryPlanner {
       let condition = Conjunction(alternative, in: record.layout)
       let inner = PlannedQuery(
         query: FieldQuery(), need: .keysInAnyOrder, condition: condition, order: .byPrimaryKey,
-        recordCount: planned.recordCount)
+        recordCount: planned.recordCount, related: planned.related)
       guard let best = try bestSet(inner) else { return nil }
       sets.append(best.access)
       estimate += best.estimate
@@ -255,7 +276,7 @@ extension QueryPlanner {
   }
 
   /// Returns the order that keys in their own order give.
-  private func byKey(_ planned: PlannedQuery) -> GivenOrder {
+  func byKey(_ planned: PlannedQuery) -> GivenOrder {
     GivenOrder(extent: planned.order.columns.isEmpty ? .all : .nothing)
   }
 
@@ -266,6 +287,13 @@ extension QueryPlanner {
     for place in record.indexes.indices {
       for candidate in try indexCandidates(place, planned)
       where !candidate.said.isEmpty && candidate.estimate < best?.estimate ?? .max {
+        best = candidate
+      }
+    }
+    for conjunct in planned.condition.conjuncts.indices {
+      if let candidate = relatedCandidate(conjunct, planned),
+        candidate.estimate < best?.estimate ?? .max
+      {
         best = candidate
       }
     }
@@ -280,6 +308,7 @@ struct PlannedQuery {
   let condition: Conjunction
   let order: BoundOrder
   let recordCount: Int
+  var related = RelatedPlan()
 
   /// True if the records are the same in whatever order they come.
   var isInAnyOrder: Bool {
@@ -306,7 +335,7 @@ struct QueryCandidate {
   var isOfKeys: Bool {
     switch access {
     case .rows, .index: false
-    case .union, .intersection: true
+    case .union, .intersection, .related: true
     }
   }
 }

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 struct ComputedTerms: Sendable {
   fileprivate(set) var steps: [ComputedStep] = []
   fileprivate(set) var constants: [ComputedValue] = []
+  fileprivate var related: [RelatedValue] = []
   fileprivate var comparisons: [Comparison] = []
 
   fileprivate struct Comparison: Sendable {
@@ -27,6 +28,7 @@ struct ComputedStep: BitwiseCopyable, Sendable {
     case negated, toDouble, toDecimal
     case characters, bytes, elements
     case lowercased, coalesced
+    case related
   }
 
   init(
@@ -59,6 +61,11 @@ extension ComputedTerms {
   mutating func append(_ value: ComputedValue) -> Int {
     constants.append(value)
     return append(ComputedStep(.constant, constants.count - 1))
+  }
+
+  mutating func append(_ value: RelatedValue) -> Int {
+    related.append(value)
+    return append(ComputedStep(.related, related.count - 1))
   }
 
   mutating func append(
@@ -104,7 +111,8 @@ extension ComputedTerms {
     }
   }
 
-  private func value(_ index: UInt32, _ record: RowReader) throws(StoreError) -> ComputedValue {
+  /// Returns the value of a step.
+  func value(_ index: UInt32, _ record: RowReader) throws(StoreError) -> ComputedValue {
     try value(steps[Int(index)], record)
   }
 
@@ -128,6 +136,7 @@ extension ComputedTerms {
     case .lowercased:
       guard case .bytes(let bytes) = try value(step.one, record) else { return .null }
       return .bytes(Lowercase.bytes(of: bytes.rawSpan))
+    case .related: return try related[Int(step.one)].value(for: record)
     case .coalesced:
       let value = try value(step.one, record)
       if case .null = value { return try self.value(step.other, record) }

@@ -18,9 +18,9 @@ extension ComputedTerms {
   ///   compared so.
   mutating func add(
     _ one: FieldExpression, _ comparison: FieldComparison, _ other: FieldExpression,
-    in layout: RowLayout
+    in layout: RowLayout, _ scope: RelatedScope?
   ) throws(StoreError) -> Int {
-    var builder = ComputedBuilder(terms: self, layout: layout)
+    var builder = ComputedBuilder(terms: self, layout: layout, scope: scope)
     let pair = (
       try builder.add(one, depth: RowConditionBuilder.depthMax),
       try builder.add(other, depth: RowConditionBuilder.depthMax)
@@ -37,6 +37,7 @@ extension ComputedTerms {
 private struct ComputedBuilder {
   var terms: ComputedTerms
   let layout: RowLayout
+  let scope: RelatedScope?
 
   func refusal(_ field: String?, _ reason: String) -> StoreError {
     .invalidQuery(record: layout.record.name, field: field, reason: reason)
@@ -76,7 +77,30 @@ private struct ComputedBuilder {
       return Operand(
         step: terms.append(ComputedStep(.coalesced, one.step, other.step)),
         kind: one.kind == .null ? other.kind : one.kind)
+    case .count(let relation, let condition):
+      let rows = try rows(relation, condition)
+      return Operand(step: terms.append(RelatedValue(countOf: rows)), kind: .integer)
+    case .aggregate(let aggregate, let relation, let expression, let condition):
+      guard let scope else { throw layout.refusal(ofRelation: relation) }
+      let rows = try rows(relation, condition)
+      let other = rows.other.layout
+      var inner = ComputedBuilder(terms: ComputedTerms(), layout: other, scope: scope)
+      let operand = try inner.add(expression, depth: depth - 1)
+      guard aggregate != .sum || operand.kind.zero != nil else {
+        throw refusal(expression.firstField, "\(expression) has no sum")
+      }
+      let value = RelatedValue(
+        aggregate, of: rows, inner.terms, UInt32(operand.step), zero: operand.kind.zero)
+      return Operand(step: terms.append(value), kind: operand.kind)
     }
+  }
+
+  private func rows(
+    _ relation: String, _ condition: FieldCondition
+  ) throws(StoreError) -> RelatedRows {
+    guard let scope else { throw layout.refusal(ofRelation: relation) }
+    return try RelatedRows(
+      relation, of: try scope.entity(of: layout), where: condition, in: scope.reader)
   }
 
   private mutating func field(_ name: String) throws(StoreError) -> Operand {
@@ -197,6 +221,16 @@ extension ComputedBuilder {
 extension Operand.Kind {
   var isNumber: Bool { self == .integer || self == .double || self == .decimal }
 
+  /// The sum of nothing; nil of what cannot be summed up.
+  var zero: ComputedValue? {
+    switch self {
+    case .integer: .integer(0)
+    case .double: .double(0)
+    case .decimal: .decimal(DecimalParts(isNegative: false, exponent: 0, magnitude: 0))
+    default: nil
+    }
+  }
+
   init(_ type: ScalarType) {
     self =
       switch type {
@@ -239,6 +273,7 @@ extension FieldExpression {
     case .arithmetic(let one, _, let other), .coalesced(let one, let other):
       one.firstField ?? other.firstField
     case .negated(let operand), .length(let operand), .lowercased(let operand): operand.firstField
+    case .count(let relation, where: _), .aggregate(_, let relation, of: _, where: _): relation
     }
   }
 }

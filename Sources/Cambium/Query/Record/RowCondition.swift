@@ -12,10 +12,13 @@ final class RowCondition: Sendable {
   /// A term by which most rows can be rejected; nil if each has to be read.
   let quick: QuickTerm?
 
+  /// - Parameter scope: What conditions across relations read; nil where there can be none.
   /// - Throws: `.invalidQuery` where the record has no such field, or the field's values cannot be asked
   ///   so, or not with the value.
-  init(_ condition: FieldCondition, in layout: RowLayout) throws(StoreError) {
-    var builder = RowConditionBuilder(layout)
+  init(
+    _ condition: FieldCondition, in layout: RowLayout, _ scope: RelatedScope? = nil
+  ) throws(StoreError) {
+    var builder = RowConditionBuilder(layout, scope)
     let first = try builder.add(condition, onTrue: RowTerm.accept, onFalse: RowTerm.reject)
     self.first = first
     terms = builder.terms
@@ -45,6 +48,7 @@ struct RowOperands: Sendable {
   var matchers: [TextMatcher] = []
   var elements: [ElementTerm] = []
   var computed = ComputedTerms()
+  var related: [any RelatedTerm] = []
   /// The ways in which the parts of the primary key are skipped.
   var keyParts: [KeySkip] = []
 }

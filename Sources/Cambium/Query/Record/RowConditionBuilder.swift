@@ -3,14 +3,16 @@ internal import FoundationEssentials
 /// Puts the terms of a condition together, the last first, so that each knows what comes next.
 struct RowConditionBuilder {
   let layout: RowLayout
+  private let scope: RelatedScope?
   private(set) var terms: [RowTerm] = []
   var operands = RowOperands()
 
   /// The depth to which conditions, and computations in them, may be nested.
   static var depthMax: Int { 200 }
 
-  init(_ layout: RowLayout) {
+  init(_ layout: RowLayout, _ scope: RelatedScope? = nil) {
     self.layout = layout
+    self.scope = scope
     operands.keyParts = layout.key.columns.map { KeySkip($0) }
   }
 
@@ -57,13 +59,32 @@ struct RowConditionBuilder {
     case .isIn(let name, let values): return try list(try layout.queriedColumn(name), values)
     case .match(let name, let match): return try self.match(try layout.queriedColumn(name), match)
     case .contains(let name, let value): return try element(try layout.queriedColumn(name), value)
+    case .any(let relation, let inner):
+      guard let scope else { throw layout.refusal(ofRelation: relation) }
+      if let term = keysTerm(condition) { return term }
+      let rows = try RelatedRows(
+        relation, of: try scope.entity(of: layout), where: inner, in: scope.reader)
+      return relatedTerm(rows)
     case .computed(let one, let comparison, let other):
-      let index = try operands.computed.add(one, comparison, other, in: layout)
+      if let term = keysTerm(condition) { return term }
+      let index = try operands.computed.add(one, comparison, other, in: layout, scope)
       return RowTerm(
         .computed, .same, at: ColumnPlace(.composite, index: 0, nullBit: nil),
         operand: UInt64(index))
     case .and, .or, .not: return nil
     }
+  }
+
+  /// Returns the term that a record is among those that were found from the other end of a relation.
+  private mutating func keysTerm(_ condition: FieldCondition) -> RowTerm? {
+    scope?.keys[condition].map { relatedTerm($0) }
+  }
+
+  private mutating func relatedTerm(_ term: any RelatedTerm) -> RowTerm {
+    operands.related.append(term)
+    return RowTerm(
+      .related, .same, at: ColumnPlace(.composite, index: 0, nullBit: nil),
+      operand: UInt64(operands.related.count - 1))
   }
 
   private func withNull(

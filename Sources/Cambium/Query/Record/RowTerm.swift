@@ -35,7 +35,7 @@ struct RowTerm: BitwiseCopyable, Sendable {
     case wordInList, bytesInList, decimalInList, keyWordInList, keyBytesInList
     case match, keyMatch
     case element
-    case computed
+    case computed, related
   }
 
   /// The possible orders, a bit for each.
@@ -225,6 +225,7 @@ extension RowTerm {
     case .element:
       return try operands.elements[index].isFound(in: record.bytes(place), record) ? .same : .none
     case .computed: return try operands.computed.order(index, record)
+    case .related: return try operands.related[index].holds(for: record) ? .same : .none
     default: return .none
     }
   }

@@ -1,7 +1,18 @@
 /// Answers queries on the records of one type, in one state.
 struct QueryRunner {
   let record: Entity
-  let trees: TreeAccess
+  private let reader: RecordReader
+
+  init(_ record: Entity, in reader: RecordReader) {
+    self.record = record
+    self.reader = reader
+  }
+
+  var trees: TreeAccess { reader.trees }
+
+  func planner(_ encoder: KeyEncoder = KeyEncoder()) -> QueryPlanner {
+    QueryPlanner(record, in: reader, encoder)
+  }
 
   /// The records of a query.
   ///
@@ -11,7 +22,7 @@ struct QueryRunner {
     _ query: FieldQuery, for need: QueryNeed = .records
   ) throws(StoreError) -> FoundRecords {
     let encoder = KeyEncoder()
-    let plan = try QueryPlanner(record, in: trees, encoder).plan(query, for: need)
+    let plan = try planner(encoder).plan(query, for: need)
     return try FoundRecords(plan, query, of: record, in: trees, encoder)
   }
 
@@ -23,7 +34,7 @@ struct QueryRunner {
   func count(_ query: FieldQuery, upTo most: Int = .max) throws(StoreError) -> Int {
     var wanted = query
     wanted.limit = min(query.limit ?? most, most)
-    let plan = try QueryPlanner(record, in: trees).plan(query.uncounted, for: .keysInAnyOrder)
+    let plan = try planner().plan(query.uncounted, for: .keysInAnyOrder)
     if plan.isExact, query.after == nil, let count = try count(of: plan.access) {
       return min(max(0, count - query.offset), wanted.limit ?? .max)
     }
@@ -45,6 +56,7 @@ struct QueryRunner {
       var count = 0
       while try keys.next() { count += 1 }
       return count
+    case .related(let keys): return try keys.found().count
     case .union: return nil
     }
   }
@@ -376,7 +388,7 @@ struct SourceOpening {
       return .index(
         IndexSource(
           entries, index.layout, plan.residual, found, layout, wantedCount: wantedCount))
-    case .union, .intersection:
+    case .union, .intersection, .related:
       let found = FoundRow(of: record, in: trees)
       let source: KeySource
       if let keys = try plan.access.commonKeys(of: record, in: trees) {

@@ -21,6 +21,10 @@ extension QueryAccess {
           IndexSource(
             entries, index.layout, nil, FoundRow(of: record, in: trees), record.layout,
             wantedCount: 0)), record, &entryCount)
+    case .related(let keys):
+      let found = try keys.found()
+      unsafe entryCount += keys.entryCount
+      return found
     case .union(let sets):
       var all = SortedKeys(of: record.record.name)
       for set in sets {

@@ -117,7 +117,7 @@ final class RecordGroups {
       var reader = KeyReader(key, layout: layout, index: place)
       for column in index.parts.columns.prefix(plan.given.partCount) { try reader.skip(column) }
       return reader.offset
-    case .union, .intersection: return 0
+    case .union, .intersection, .related: return 0
     }
   }
 

@@ -2,27 +2,37 @@ internal import FoundationEssentials
 
 /// An order as a query of one condition needs it: columns whose values can differ, and no more of them than
 /// it takes to tell all records apart. The primary key comes behind, ascending.
-struct BoundOrder: Sendable {
+struct BoundOrder {
   /// With the forms in which keys to sort by have them.
   private(set) var columns: [KeyColumn] = []
+  /// The fields of other records, by their places among the columns, which say only their forms.
+  private var related: [Int: RelatedColumn] = [:]
   /// True if a primary key comes behind; otherwise the columns have all of it.
   private(set) var hasWholeKey = false
   /// Columns that have one value in all records of the query. They are left out, unless records are to come
   /// after one that may have another.
   private(set) var fixed: [(column: KeyColumn, value: FieldValue)] = []
 
-  static let byPrimaryKey = BoundOrder()
+  static var byPrimaryKey: BoundOrder { BoundOrder() }
 
   private init() {}
 
   /// - Parameter isAfter: True if records are to come after one that may not meet the condition.
   /// - Throws: `.invalidQuery` where there is no such field, or its values have no order.
   init(
-    _ order: [FieldOrder], _ condition: Conjunction, isAfter: Bool, in layout: RowLayout
+    _ order: [FieldOrder], _ condition: Conjunction, isAfter: Bool, of record: Entity,
+    in reader: RecordReader
   ) throws(StoreError) {
     var exact: Set<Int> = []
+    let layout = record.layout
     let key = layout.key.columns
     for field in order {
+      let field = try field.resolved(from: record, in: reader.entities)
+      if let column = try RelatedColumn(field, of: record, in: reader) {
+        related[columns.count] = column
+        columns.append(column.form)
+        continue
+      }
       let column = try Self.column(of: field, in: layout)
       let index = Int(column.column)
       if exact.contains(index) { continue }
@@ -197,7 +207,8 @@ extension RecordOrder {
 
   /// Returns what rejects rows that come behind all of the keys; nil where each row has to be looked at.
   func limit(behind keys: SortedKeys) -> QuickTerm? {
-    guard keys.isFull, keys.count > 0, let column = columns.columns.first else { return nil }
+    guard keys.isFull, keys.count > 0, let column = columns.columns.first, !column.isRelated
+    else { return nil }
     let layout = record.layout
     var reader = KeyReader(keys.whole(0), layout: layout)
     guard let value = try? reader.value(column) else { return nil }
@@ -302,7 +313,17 @@ extension BoundOrder {
   /// - Throws: `.corrupt` for a damaged record, `.limitExceeded`.
   func encode(_ record: RowReader, to key: KeyEncoder) throws(StoreError) {
     key.begin()
-    for column in columns { try key.appendSorted(column, from: record) }
+    if related.isEmpty {
+      for column in columns { try key.appendSorted(column, from: record) }
+    } else {
+      for (place, column) in columns.enumerated() {
+        if let other = related[place] {
+          try other.append(of: record, to: key)
+        } else {
+          try key.appendSorted(column, from: record)
+        }
+      }
+    }
     key.appendRaw(record.key)
   }
 }

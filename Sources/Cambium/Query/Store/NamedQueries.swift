@@ -13,7 +13,7 @@ extension RecordReading where Self: ~Copyable {
     switch try metadata(KeptQuery<Subject>.self, for: try entities.name(ofQuery: name, type)) {
     case nil: return nil
     case .ofProperties(let query): return query
-    case .ofFields(let fields): return try fields.query(in: try entities.type(type))
+    case .ofFields(let fields): return try fields.query(in: try entities.type(type), entities)
     }
   }
 
@@ -38,7 +38,7 @@ extension WriteTransaction {
   ) throws {
     let type = try entities.type(Subject.self)
     let kept = try query.map { query throws(StoreError) in
-      KeptQuery<Subject>.ofFields(try KeptFieldQuery(query, in: type))
+      KeptQuery<Subject>.ofFields(try KeptFieldQuery(query, in: type, entities))
     }
     try setMetadata(kept, for: try entities.name(ofQuery: name, Subject.self))
   }
@@ -98,9 +98,9 @@ struct KeptOrder: Codable {
 extension KeptFieldQuery {
   /// - Throws: `.invalidQuery` if a property is not stored.
   init<Subject: Record>(
-    _ query: Query<Subject>, in type: RecordType<Subject>
+    _ query: Query<Subject>, in type: RecordType<Subject>, _ entities: Entities
   ) throws(StoreError) {
-    let resolved = try query.resolved(in: type)
+    let resolved = try query.resolved(in: type, entities)
     let order = resolved.order.map { order in
       KeptOrder(
         field: order.field, isDescending: order.isDescending ? true : nil,
@@ -112,41 +112,35 @@ extension KeptFieldQuery {
   }
 
   /// - Throws: `StoreError.invalidQuery` if a field no longer exists; what parsing the condition throws.
-  func query<Subject: Record>(in type: RecordType<Subject>) throws -> Query<Subject> {
-    let properties = type.properties
-    var unknown: String?
-    func property(_ field: String) -> PropertyReference {
-      if let property = properties.property(ofField: field) { return property }
-      unknown = field
-      return PropertyReference(path: field)
-    }
+  func query<Subject: Record>(
+    in type: RecordType<Subject>, _ entities: Entities
+  ) throws -> Query<Subject> {
+    let names = StoredProperties(entity: type, entities: entities)
     var query = Query<Subject>(limit: limit, offset: offset ?? 0, after: after?.map(\.value))
     if let fields = condition?.fields {
-      query.condition = Condition(PropertyCondition(try FieldCondition(parsing: fields), property))
+      query.condition = Condition(
+        try PropertyCondition(try FieldCondition(parsing: fields), by: names))
     }
-    query.order = (order ?? []).map { order in
+    query.order = try (order ?? []).map { order in
       Query<Subject>.Order(
-        property(order.field), isDescending: order.isDescending ?? false,
+        try names.name(of: order.field), isDescending: order.isDescending ?? false,
         isCaseInsensitive: order.isCaseInsensitive ?? false)
     }
-    guard let unknown else { return query }
-    throw StoreError.invalidQuery(
-      record: type.record.name, field: unknown,
-      reason: "the query was kept when there was such a field, and now there is none")
+    return query
   }
 
   /// Returns the query by other names of fields.
   ///
-  /// - Parameter names: The new names by the old ones. All change at once, so two fields can exchange theirs.
+  /// - Parameter names: All change at once, so two fields can exchange theirs.
   /// - Throws: What parsing the condition throws.
-  func renamed(_ names: [String: String]) throws -> KeptFieldQuery {
+  func renamed(by names: FieldRenames.Names) throws -> KeptFieldQuery {
     var renamed = self
     renamed.condition?.fields = try condition?.fields.map { text in
-      try FieldCondition(parsing: text).named { names[$0] ?? $0 }.description
+      try FieldCondition(parsing: text).named(by: names).description
     }
     renamed.order = order?.map { order in
       KeptOrder(
-        field: names[order.field] ?? order.field, isDescending: order.isDescending,
+        field: names.name(of: order.field), isDescending: order.isDescending,
         isCaseInsensitive: order.isCaseInsensitive)
     }
     return renamed

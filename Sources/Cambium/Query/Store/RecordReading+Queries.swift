@@ -229,9 +229,9 @@ extension RecordReader {
     _ query: Query<Subject>, of type: RecordType<Subject>, after record: Subject? = nil,
     for need: QueryNeed = .records
   ) throws(StoreError) -> FoundRecords {
-    var resolved = try query.resolved(in: type)
+    var resolved = try query.resolved(in: type, entities)
     if let record { resolved.after = try type.place(of: record) }
-    return try QueryRunner(record: type, trees: trees).find(resolved, for: need)
+    return try QueryRunner(type, in: self).find(resolved, for: need)
   }
 
   /// Returns what runs a query, and the query by the stored names of its fields.
@@ -239,12 +239,12 @@ extension RecordReader {
     of query: Query<Subject>
   ) throws(StoreError) -> (QueryRunner, FieldQuery) {
     let type = try entities.type(Subject.self)
-    return (QueryRunner(record: type, trees: trees), try query.resolved(in: type))
+    return (QueryRunner(type, in: self), try query.resolved(in: type, entities))
   }
 
   /// Returns what runs queries of the record with a stored name.
   func runner(ofRecord name: String) throws(StoreError) -> QueryRunner {
-    QueryRunner(record: try entities.entity(named: name), trees: trees)
+    QueryRunner(try entities.entity(named: name), in: self)
   }
 }
 

@@ -338,10 +338,10 @@ extension RecordReader {
     _ order: Query<Subject>.Order, of query: Query<Subject>
   ) throws -> Subject? {
     let type = try entities.type(Subject.self)
-    var resolved = try query.resolved(in: type)
-    let order = try order.resolved(in: type)
+    var resolved = try query.resolved(in: type, entities)
+    let order = try order.resolved(in: type, entities)
     let isThere = FieldCondition.comparison(field: order.field, .notEqual, .null)
-    let runner = QueryRunner(record: type, trees: trees)
+    let runner = QueryRunner(type, in: self)
     if resolved.limit == nil, resolved.offset == 0, query.after == nil {
       resolved.condition = .and([resolved.condition, isThere].compactMap { $0 })
       resolved.order = [order]

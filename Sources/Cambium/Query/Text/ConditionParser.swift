@@ -9,6 +9,9 @@ extension FieldCondition {
   /// - `name beginswith "A"`, `endswith`, `contains`, `equals` and `like`, followed by `[c]`, `[d]` or `[cd]` to ignore case
   ///   or diacritics. An array `contains` an element, too.
   /// - `body matches "swift sto*"`: it has the word `swift`, and one that begins with `sto`.
+  /// - `author.name == "x"` leads over a reference. Of the records at the other end of a relation, which is a reference or an
+  ///   inverse: `tags.any(id == "x")`, `all`, `none`, `books.count(price > 10) >= 3`, `books.sum(price, year > 1990)`,
+  ///   `minimum`, `maximum`; without a condition, all of them are meant.
   /// - `&& || !`, `and or not`, parentheses, `true`, `false`, `all(…)`, `any(…)`.
   /// - Values: numbers, strings with the escapes of Swift, `true`, `false`, `null`, lists in brackets; and after the name of
   ///   their type `date"2026-01-02T03:04:05Z"`, `uuid"…"`, `url"…"`, `decimal"1.5"`, `float"1.5"`, `unsigned"5"`, and
@@ -185,7 +188,10 @@ extension ConditionParser {
       return .expression(.negated(operand), isBare: false)
     }
     if case .name(let name, let isQuoted) = next {
-      if !isQuoted, tokens[index + 1].kind == .sign("(") { return try call(name, depth: depth) }
+      if tokens[index + 1].kind == .sign("(") {
+        return isQuoted
+          ? try relationCall(name, depth: depth) : try call(name, depth: depth)
+      }
       if isQuoted || !String.words.contains(name.lowercased()) {
         index += 1
         return .expression(.field(name), isBare: true)
@@ -218,6 +224,44 @@ extension ConditionParser {
     case "lowercased": .expression(.lowercased(try expression(argument, at: place)), isBare: false)
     default: throw error("all, any, length or lowercased", at: start)
     }
+  }
+
+  /// Parses `books.count(price > 10)`.
+  private mutating func relationCall(
+    _ name: String, depth: Int
+  ) throws(ConditionSyntaxError) -> ParsedCondition {
+    let start = index
+    index += 2
+    guard let dot = name.lastIndex(of: ".") else { throw error("a relation", at: start) }
+    let relation = String(name[..<dot])
+    let function = name[name.index(after: dot)...]
+    if let aggregate = RelatedAggregate.allCases.first(where: { "\($0)" == function }) {
+      let place = index
+      let operand = try expression(try parse(.or, depth: depth - 1), at: place)
+      let condition = take(",") ? try relatedCondition(depth: depth) : .and([])
+      try expect(")")
+      return .expression(
+        .aggregate(aggregate, relation: relation, of: operand, where: condition), isBare: false)
+    }
+    let isEmpty = next == .sign(")")
+    let condition = isEmpty ? .and([]) : try relatedCondition(depth: depth)
+    try expect(")")
+    switch function {
+    case "any": return .condition(.any(relation: relation, condition))
+    case "none": return .condition(.not(.any(relation: relation, condition)))
+    case "all" where !isEmpty:
+      return .condition(.not(.any(relation: relation, .not(condition))))
+    case "count": return .expression(.count(relation: relation, where: condition), isBare: false)
+    default:
+      throw error("any, all, none, count, sum, minimum or maximum, and a condition", at: start)
+    }
+  }
+
+  private mutating func relatedCondition(
+    depth: Int
+  ) throws(ConditionSyntaxError) -> FieldCondition {
+    let place = index
+    return try condition(try parse(.or, depth: depth - 1), at: place)
   }
 
   private var isNegativeNumber: Bool {

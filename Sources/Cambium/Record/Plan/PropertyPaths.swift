@@ -53,6 +53,11 @@ final class PropertyPaths: Sendable {
     return isFitting ? place.reference : PropertyReference(path: "\\.\(path)")
   }
 
+  /// Returns the record type that a property leads to; nil if it is no reference.
+  func target(of path: String) -> (any Record.Type)? {
+    places[path].flatMap { References.target(of: $0.type) }
+  }
+
   /// Returns true if a reference stands for several properties.
   func isShared(_ property: PropertyReference) -> Bool { paths[property] == .some(nil) }
 
@@ -90,6 +95,13 @@ extension PropertyPaths {
     let paths = PropertyPaths(of: type)
     unsafe known[id] = paths
     return paths
+  }
+
+  /// Returns the paths of a type that were determined before; else nil.
+  static func of(_ type: ObjectIdentifier) -> PropertyPaths? {
+    lock.lock()
+    defer { lock.unlock() }
+    return unsafe known[type]
   }
 }
 
@@ -180,6 +192,7 @@ struct PropertyFields: Sendable {
 struct PropertyReference: Hashable, Sendable {
   /// In bytes, from the start of the record's struct; −1 for a property that is not stored in place, −2 for a stored name.
   @usableFromInline let offset: Int
+  /// The type of the property; of a relation, which is not stored in place, that of the records at its other end.
   @usableFromInline let type: ObjectIdentifier
   /// The path of a property that is not stored in place, as far as it has names; or the stored name.
   @usableFromInline let path: String?
@@ -204,8 +217,39 @@ struct PropertyReference: Hashable, Sendable {
     path = name
   }
 
+  /// The relation of a property, or with a stored name, as that of an inverse.
+  private init(path: String, isField: Bool, to related: any Any.Type) {
+    offset = isField ? -2 : -1
+    // Found by its identifier from now on.
+    _ = PropertyPaths.of(related)
+    type = ObjectIdentifier(related)
+    self.path = path
+  }
+
   /// True of one that is given by the stored name of its field.
   var isField: Bool { offset == -2 }
+
+  /// The relation that a property of a type is: one that leads to another type.
+  func relation(of root: any Any.Type, to related: any Any.Type) -> PropertyReference {
+    let path = PropertyPaths.of(root).path(of: self) ?? "a property that is not there"
+    return PropertyReference(path: path, isField: isField, to: related)
+  }
+
+  /// The relation with a stored name, that of an inverse.
+  static func inverse(_ name: String, to related: any Any.Type) -> PropertyReference {
+    PropertyReference(path: name, isField: true, to: related)
+  }
+
+  /// A property of the records that this one leads to: `author.name`.
+  @usableFromInline
+  func leading(
+    from root: any Any.Type, to part: PropertyReference, of related: any Any.Type
+  ) -> PropertyReference {
+    let unknown = "a property that is not there"
+    let start = PropertyPaths.of(root).path(of: self) ?? unknown
+    let end = PropertyPaths.of(related).path(of: part) ?? unknown
+    return PropertyReference(path: start + "." + end)
+  }
 
   /// - Complexity: A few nanoseconds for a stored property, microseconds for any other.
   @inlinable @inline(__always)

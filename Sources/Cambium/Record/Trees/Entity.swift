@@ -79,6 +79,9 @@ class Entity: @unchecked Sendable {
   /// True if something is called before one of its records is deleted.
   @usableFromInline var hasDeletionHook: Bool { false }
 
+  /// The properties of its Swift type; nil if there is none.
+  var properties: PropertyFields? { nil }
+
   /// Calls what comes before a record is deleted, which may change others.
   func willDelete(key: RawSpan, row: RawSpan, in writer: RecordWriter) throws {}
 

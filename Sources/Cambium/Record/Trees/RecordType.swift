@@ -13,7 +13,7 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
   /// True if something is called before one of its records is written.
   @usableFromInline let hasWriteHook: Bool
   /// The properties by which conditions find fields.
-  let properties: PropertyFields
+  private let propertyFields: PropertyFields
   /// True if there is something that a record has to meet.
   @usableFromInline let isChecked: Bool
   /// True if a record was once the same by way of the type's own coding. Asked in debug builds.
@@ -35,7 +35,7 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
     afterLoad = hooks.afterLoad
     self.hooks = hooks.writing as? WriteHooks<Subject> ?? WriteHooks()
     hasWriteHook = self.hooks.beforeInsert != nil || self.hooks.beforeUpdate != nil
-    properties = PropertyFields(checked)
+    propertyFields = PropertyFields(checked)
     rules = RowRules(checked.fields, layout)
     validations = checked.validations.compactMap { validation in
       validation.predicate(of: Subject.self).map { (validation.text, $0) }
@@ -47,6 +47,8 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
     #endif
     try super.init(layout, checked, at: place, names: names, places: places)
   }
+
+  override var properties: PropertyFields { propertyFields }
 
   @usableFromInline override var hasDeletionHook: Bool { hooks.beforeDelete != nil }
 

@@ -344,6 +344,22 @@ extension Link {
     }
   }
 
+  /// Returns about how many records lead to one record, if `isInverse` is true; else about how many it leads to.
+  func entriesPerRecord(isInverse: Bool, in trees: TreeAccess) throws(StoreError) -> Double {
+    let entries = try trees.estimatedCount(in: tree ?? source.rows)
+    let records = try trees.estimatedCount(in: isInverse ? destination.rows : source.rows)
+    return Double(entries) / Double(max(1, records))
+  }
+
+  /// The number of rows that have to be read to find the way back; 0 if there is an index.
+  func rowsRead(in trees: TreeAccess) throws(StoreError) -> Int {
+    if let tree, try trees.isWhole(tree) { return 0 }
+    return try trees.estimatedCount(in: source.rows)
+  }
+
+  /// True if the reference leads somewhere in every committed state.
+  var isChecked: Bool { field.reference?.isChecked ?? false }
+
   /// The number of records that lead to the one with a key.
   ///
   /// - Complexity: O(log entries).

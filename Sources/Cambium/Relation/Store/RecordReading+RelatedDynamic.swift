@@ -57,7 +57,7 @@ extension RecordReader {
       link.isList
       ? .contains(field: inverse.reference, key)
       : .comparison(field: inverse.reference, .equal, key)
-    let runner = QueryRunner(record: related, trees: trees)
+    let runner = QueryRunner(related, in: self)
     let found = try runner.find(FieldQuery(condition: condition))
     let blobs = blobs(of: related)
     var records: [DynamicRecord] = []

@@ -161,10 +161,10 @@ where Owner.ID: RecordKey {
     related = try reader.entities.type(Related.self)
     link = try reader.entities.link(
       of: related, try related.field(of: inverse.property), to: owner)
-    let resolved = try query.resolved(in: related)
+    let resolved = try query.resolved(in: related, reader.entities)
     let layout = related.layout
     if let condition = resolved.condition {
-      self.condition = try RowCondition(condition, in: layout)
+      self.condition = try RowCondition(condition, of: related, in: reader)
     } else {
       condition = nil
     }
@@ -172,7 +172,8 @@ where Owner.ID: RecordKey {
       resolved.order.isEmpty
       ? nil
       : try BoundOrder(
-        resolved.order, Conjunction(resolved.condition, in: layout), isAfter: false, in: layout)
+        resolved.order, Conjunction(resolved.condition, in: layout), isAfter: false, of: related,
+        in: reader)
     limit = query.limit
     owners = KeyTable(of: owner)
     sources = KeyTable(of: related)

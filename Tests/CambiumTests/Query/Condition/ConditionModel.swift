@@ -2,6 +2,9 @@ import Foundation
 
 @testable import Cambium
 
+/// The records that the model is for have no relations.
+private struct NoRelations: Error {}
+
 /// What conditions mean, said once more over decoded values: slowly, and with nothing of how rows are asked.
 struct ConditionModel {
   let value: (String) throws -> FieldValue
@@ -22,6 +25,7 @@ struct ConditionModel {
     case .contains(let field, let element):
       guard case .array(let values) = try value(field) else { return false }
       return values.contains { Self.holds($0, .equal, element) }
+    case .any: throw NoRelations()
     case .computed(let one, let comparison, let other):
       return Self.holds(try compute(one), comparison, try compute(other))
     case .and(let conditions): return try conditions.allSatisfy { try holds($0) }
@@ -137,6 +141,7 @@ extension ConditionModel {
     case .coalesced(let one, let other):
       let value = try compute(one)
       return value == .null ? try compute(other) : value
+    case .count, .aggregate: throw NoRelations()
     }
   }
 

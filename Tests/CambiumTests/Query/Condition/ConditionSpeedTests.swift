@@ -52,7 +52,7 @@ import Testing
       ("fields compared", Condition { $0.nick == $0.address.street }),
     ]
     for (name, condition) in conditions {
-      let bound = try RowCondition(condition.resolved(in: opened.type), in: layout)
+      let bound = try RowCondition(opened.resolved(condition), in: layout)
       let all = try nanoseconds(each: Self.count) {
         for index in 0..<Self.count {
           let stored = rows[index % 1000]
@@ -89,12 +89,12 @@ import Testing
     let condition: Condition<Member> = \.age >= 5 && \.name.first == "a name" && \.isMember == true
     let resolved = try nanoseconds(each: Self.count / 10) {
       for _ in 0..<Self.count / 10 {
-        let fields = try condition.resolved(in: opened.type)
+        let fields = try opened.resolved(condition)
         depth &+= fields.isDeeper(than: 1) ? 1 : 0
       }
     }
     print("resolved: \(resolved) ns")
-    let fields = try condition.resolved(in: opened.type)
+    let fields = try opened.resolved(condition)
     let bound = try nanoseconds(each: Self.count / 10) {
       for _ in 0..<Self.count / 10 {
         let bound = try RowCondition(fields, in: opened.type.layout)

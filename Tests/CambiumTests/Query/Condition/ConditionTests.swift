@@ -13,7 +13,7 @@ import Testing
   }
 
   private func fields(_ condition: Condition<Member>) throws -> String {
-    try condition.resolved(in: opened.type).description
+    try opened.resolved(condition).description
   }
 
   @Test func `G2: operators on key paths are conditions on stored fields`() throws {
@@ -109,7 +109,7 @@ import Testing
 
   @Test func `what is not stored is refused when it is checked`() throws {
     for condition: Condition<Member> in [\.doubled == 4, \.name.first.count == 3] {
-      let error = #expect(throws: StoreError.self) { try condition.resolved(in: opened.type) }
+      let error = #expect(throws: StoreError.self) { try opened.resolved(condition) }
       guard case .invalidQuery("Member", .some, _) = error else {
         Issue.record("\(error.map { "\($0)" } ?? "nothing")")
         return
@@ -165,10 +165,10 @@ extension ConditionTests {
   @Test func `properties of types that encode themselves are found by name`() throws {
     let coded = try OpenedType<Coded>()
     #expect(
-      try (\.title == "a" && \.part?.text == "b").resolved(in: coded.type).description
+      try coded.resolved(\.title == "a" && \.part?.text == "b").description
         == #"(heading == "a" && part.text == "b")"#)
     let shared = try OpenedType<Shared>()
-    #expect(try (\.title == "a").resolved(in: shared.type).description == #"title == "a""#)
+    #expect(try shared.resolved(\.title == "a").description == #"title == "a""#)
     #expect(try shared.holds(\.title == "a", for: Shared(title: "a")))
   }
 
@@ -185,7 +185,7 @@ extension ConditionTests {
     ]
     for (condition, field) in wrong {
       let error = #expect(throws: StoreError.self) {
-        try Condition<Member>(condition).resolved(in: opened.type)
+        try opened.resolved(Condition<Member>(condition))
       }
       guard case .invalidQuery("Member", field, _) = error else {
         Issue.record("\(condition): \(error.map { "\($0)" } ?? "nothing")")
@@ -282,7 +282,7 @@ extension ConditionTests {
     #expect(try opened.holds(wide, for: Member()))
     var deep: Condition<Member> = \.age == 0
     for number in 1..<100_000 { deep = !(deep && \.age == number) }
-    #expect(throws: StoreError.self) { try deep.resolved(in: opened.type) }
+    #expect(throws: StoreError.self) { try opened.resolved(deep) }
     #expect(throws: EncodingError.self) { try JSONEncoder().encode([deep]) }
   }
 }

@@ -91,14 +91,23 @@ struct Member: Record, Hashable {
 /// A condition resolved as an open store does it, and asked of rows.
 struct OpenedType<Subject: Record> {
   let type: RecordType<Subject>
+  private let entities: Entities
 
   init() throws {
     let model = try StoreModel(version: 1, records: [Subject.self]).checked()
-    type = try Entities(model.schema, model: model, names: TreeNames()).type(Subject.self)
+    entities = try Entities(model.schema, model: model, names: TreeNames())
+    type = try entities.type(Subject.self)
+  }
+
+  /// Returns a condition on fields, once it was seen to fit them.
+  func resolved(_ condition: Condition<Subject>) throws(StoreError) -> FieldCondition {
+    let condition = try condition.fields(in: type, entities)
+    _ = try RowCondition(condition, in: type.layout)
+    return condition
   }
 
   func holds(_ condition: Condition<Subject>, for record: Subject) throws -> Bool {
-    let condition = try condition.resolved(in: type)
+    let condition = try resolved(condition)
     let (row, key) = (RowWriter(), KeyEncoder())
     try type.encode(record, to: row, key: key)
     let layout = type.layout

@@ -8,7 +8,7 @@ import Testing
   /// The results of a query, asked anew.
   static func run(_ query: FieldQuery, in snapshot: StoreSnapshot) throws -> [Account] {
     let type = try snapshot.entities.type(Account.self)
-    let found = try QueryRunner(record: type, trees: snapshot.trees).find(query)
+    let found = try QueryRunner(type, in: snapshot.recordReader()).find(query)
     var records: [Account] = []
     while try found.next() { records.append(try type.load(key: found.key, row: try found.row())) }
     return records

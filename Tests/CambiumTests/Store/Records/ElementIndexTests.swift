@@ -274,8 +274,8 @@ extension ElementIndexTests {
       let query = FieldQuery(condition: .contains(field: "list", value))
       let expected = lists.indices.filter { $0 % 9 != 8 && lists[$0].contains(place) }
       let record = try store.entities.entity(named: "R")
-      let runner = QueryRunner(record: record, trees: try store.snapshot().trees)
-      let (_, candidates) = try QueryPlanner(record, in: runner.trees).candidates(
+      let runner = QueryRunner(record, in: try store.snapshot().recordReader())
+      let (_, candidates) = try runner.planner().candidates(
         query, for: .records)
       #expect(candidates.count == 2)
       let found = try runner.find(query, forced: 1)

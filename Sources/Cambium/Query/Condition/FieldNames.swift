@@ -1,0 +1,148 @@
+// The names of fields in conditions: those that they are stored by, and those of a type's properties.
+
+/// The stored names of the properties of a type, and of those that its references lead to.
+struct StoredNames: FieldNaming {
+  private let entity: Entity
+  private let entities: Entities
+
+  init(_ entity: Entity, _ entities: Entities) {
+    self.entity = entity
+    self.entities = entities
+  }
+
+  /// - Throws: `.invalidQuery` for a property that is not stored.
+  func name(of property: PropertyReference) throws(StoreError) -> String {
+    if let field = entity.properties?.field(of: property) { return field }
+    if let (relation, rest) = divided(property) {
+      return "\(relation.name).\(try relation.fields.name(of: rest))"
+    }
+    throw refusal(of: property)
+  }
+
+  /// - Throws: `.invalidQuery` for a property that is no reference, and no name of an inverse.
+  func relation(_ property: PropertyReference) throws(StoreError) -> (name: String, fields: Self) {
+    if let relation = ownRelation(property) { return relation }
+    guard let (relation, rest) = divided(property) else { throw refusal(of: property) }
+    let inner = try relation.fields.relation(rest)
+    return ("\(relation.name).\(inner.name)", inner.fields)
+  }
+
+  private func ownRelation(_ property: PropertyReference) -> (name: String, fields: Self)? {
+    let names = [entity.properties?.field(of: property), property.path].compactMap { $0 }
+    for name in names {
+      guard let related = entity.record.related(by: name),
+        let other = try? entities.entity(named: related)
+      else { continue }
+      return (name, StoredNames(other, entities))
+    }
+    return nil
+  }
+
+  /// Divides the path of a property of another record after the first reference.
+  private func divided(
+    _ property: PropertyReference
+  ) -> (relation: (name: String, fields: Self), rest: PropertyReference)? {
+    guard let path = property.path else { return nil }
+    let make = property.isField ? PropertyReference.init(field:) : PropertyReference.init(path:)
+    for dot in path.indices where path[dot] == "." {
+      if let relation = ownRelation(make(String(path[..<dot]))) {
+        return (relation, make(String(path[path.index(after: dot)...])))
+      }
+    }
+    return nil
+  }
+
+  private func refusal(of property: PropertyReference) -> StoreError {
+    let properties = entity.properties
+    return .invalidQuery(
+      record: entity.record.name, field: properties?.path(of: property) ?? property.path,
+      reason: properties?.reasonForNone(of: property) ?? "there is no such field")
+  }
+}
+
+/// The names of properties, for people.
+struct PropertyNames: FieldNaming {
+  /// Nil for a type that only the store knows: then properties have names themselves.
+  let paths: PropertyPaths?
+
+  func name(of property: PropertyReference) -> String {
+    paths?.path(of: property) ?? property.path ?? "offset \(property.offset)"
+  }
+
+  func relation(_ property: PropertyReference) -> (name: String, fields: Self) {
+    (name(of: property), PropertyNames(paths: PropertyPaths.of(property.type)))
+  }
+}
+
+/// The properties that names stand for. A name without a property is an error when the condition is checked.
+struct NamedProperties: FieldNaming {
+  private let type: (any Any.Type)?
+
+  init(of type: (any Any.Type)?) {
+    self.type = type
+  }
+
+  func name(of name: String) -> PropertyReference {
+    type.flatMap { PropertyPaths.of($0).reference(to: name) } ?? PropertyReference(path: name)
+  }
+
+  func relation(_ name: String) -> (name: PropertyReference, fields: Self) {
+    guard let type, let related = PropertyPaths.of(type).target(of: name) else {
+      return (PropertyReference(path: name), NamedProperties(of: nil))
+    }
+    return (self.name(of: name).relation(of: type, to: related), NamedProperties(of: related))
+  }
+}
+
+/// The properties of fields, by their stored names.
+struct StoredProperties: FieldNaming {
+  let entity: Entity
+  let entities: Entities
+
+  /// - Throws: `.invalidQuery` if there is no such field.
+  func name(of field: String) throws(StoreError) -> PropertyReference {
+    if let property = entity.properties?.property(ofField: field) { return property }
+    guard let (name, rest) = entity.record.divided(field) else { throw refusal(of: field) }
+    _ = try relation(name).fields.name(of: rest)
+    return PropertyReference(field: field)
+  }
+
+  func relation(
+    _ name: String
+  ) throws(StoreError) -> (name: PropertyReference, fields: StoredProperties) {
+    if let related = entity.record.related(by: name) {
+      let other = try entities.entity(named: related)
+      return (
+        PropertyReference(field: name), StoredProperties(entity: other, entities: entities)
+      )
+    }
+    guard let (first, rest) = entity.record.divided(name) else { throw refusal(of: name) }
+    return (PropertyReference(field: name), try relation(first).fields.relation(rest).fields)
+  }
+
+  private func refusal(of field: String) -> StoreError {
+    .invalidQuery(
+      record: entity.record.name, field: field,
+      reason: "the query was kept when there was such a field, and now there is none")
+  }
+}
+
+extension RecordSchema {
+  /// Returns the stored name of the record at the other end of a relation: a reference, or an inverse. Nil if there is no
+  /// such relation.
+  func related(by name: String) -> String? {
+    field(named: name)?.reference?.destination
+      ?? inverses.first { $0.name == name }?.related
+  }
+
+  /// Divides a name that leads over a relation after the first one: `author.country.name`. Nil if it leads over none.
+  func divided(_ name: String) -> (relation: String, rest: String)? {
+    for dot in name.indices where name[dot] == "." {
+      let relation = String(name[..<dot])
+      if related(by: relation) != nil {
+        return (relation, String(name[name.index(after: dot)...]))
+      }
+    }
+    return nil
+  }
+}

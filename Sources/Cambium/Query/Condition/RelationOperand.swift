@@ -1,0 +1,227 @@
+/// A relation in conditions: a reference in a closure, or an inverse.
+///
+/// ```swift
+/// try store.fetch(Book.where { $0.author.name.hasPrefix("L") })
+/// try store.fetch(Book.where { $0.tags.any(\.id == "swift") && $0.author.country.isOpen })
+/// try store.fetch(Author.where(Author.books.count(where: \.price > 10) >= 3))
+/// ```
+///
+/// A field of the record that a single reference leads to is read as a part of an optional composite is: it is null if
+/// there is no such record. Conditions across relations may be parts of others, and have such parts. An index, a
+/// validation, or an observation of changes cannot have them.
+///
+/// - Complexity: The related records that meet the inner condition are found first, by whatever finds them, and then those
+///   that lead to them; or the related records are looked up for each record. Counts of entries say which is less:
+///   `explain(_:)` shows it. Idea: the sub-queries of Core Data, the associations of GRDB.
+public protocol RelationOperand<Subject, Related>: Sendable {
+  associatedtype Subject: Record
+  /// The type of the records at the other end.
+  associatedtype Related: Record
+
+  var relation: RelationReference { get }
+}
+
+/// The relation that conditions name.
+public struct RelationReference: Sendable {
+  @usableFromInline let property: PropertyReference
+}
+
+extension FieldReference: RelationOperand where Value: ReferenceProperty {
+  public var relation: RelationReference {
+    RelationReference(property: property.relation(of: Subject.self, to: Value.Target.self))
+  }
+}
+
+extension FieldReference where Value: ReferenceProperty {
+  public typealias Related = Value.Target
+}
+
+extension Inverse: RelationOperand {
+  public typealias Subject = Owner
+
+  public var relation: RelationReference {
+    RelationReference(property: .inverse(name, to: Related.self))
+  }
+}
+
+extension Fields {
+  /// The other end of a reference: `{ $0[Author.books].any { $0.price > 10 } }`.
+  @inlinable
+  public subscript<Related: Record>(
+    inverse: Inverse<Subject, Related>
+  ) -> Inverse<Subject, Related> { inverse }
+}
+
+// MARK: Leading over references
+
+extension FieldReference {
+  /// A field of the record that a reference leads to; null if there is none.
+  public subscript<Target: Record, Part>(
+    dynamicMember path: KeyPath<Target, Part>
+  ) -> FieldReference<Subject, Part?> where Value == Reference<Target> {
+    FieldReference<Subject, Part?>(leading(to: path))
+  }
+
+  public subscript<Target: Record, Part>(
+    dynamicMember path: KeyPath<Target, Part?>
+  ) -> FieldReference<Subject, Part?> where Value == Reference<Target> {
+    FieldReference<Subject, Part?>(leading(to: path))
+  }
+
+  /// A field of the record that an optional reference leads to; null if there is none.
+  public subscript<Target: Record, Part>(
+    dynamicMember path: KeyPath<Target, Part>
+  ) -> FieldReference<Subject, Part?> where Value == Reference<Target>? {
+    FieldReference<Subject, Part?>(leading(to: path))
+  }
+
+  public subscript<Target: Record, Part>(
+    dynamicMember path: KeyPath<Target, Part?>
+  ) -> FieldReference<Subject, Part?> where Value == Reference<Target>? {
+    FieldReference<Subject, Part?>(leading(to: path))
+  }
+
+  private func leading<Target: Record, Part>(to path: KeyPath<Target, Part>) -> PropertyReference {
+    property.leading(from: Subject.self, to: PropertyReference(path), of: Target.self)
+  }
+}
+
+// MARK: Conditions
+
+extension RelationOperand {
+  /// Returns the condition that one of the related records meets a condition; that there is one, without it.
+  public func any(_ condition: Condition<Related> = .always) -> Condition<Subject> {
+    Condition(.any(relation.property, condition.tree))
+  }
+
+  /// Returns the condition that one of the related records meets a condition that a closure makes of its fields.
+  @_disfavoredOverload
+  public func any(_ condition: (Fields<Related>) -> Condition<Related>) -> Condition<Subject> {
+    any(condition(Fields()))
+  }
+
+  /// Returns the condition that all related records meet a condition; it holds if there are none.
+  public func all(_ condition: Condition<Related>) -> Condition<Subject> { !any(!condition) }
+
+  /// Returns the condition that all related records meet a condition that a closure makes of their fields.
+  @_disfavoredOverload
+  public func all(_ condition: (Fields<Related>) -> Condition<Related>) -> Condition<Subject> {
+    all(condition(Fields()))
+  }
+
+  /// Returns the condition that no related record meets a condition; that there is none, without it.
+  public func none(_ condition: Condition<Related> = .always) -> Condition<Subject> {
+    !any(condition)
+  }
+
+  /// Returns the condition that no related record meets a condition that a closure makes of its fields.
+  @_disfavoredOverload
+  public func none(_ condition: (Fields<Related>) -> Condition<Related>) -> Condition<Subject> {
+    none(condition(Fields()))
+  }
+}
+
+extension Condition {
+  /// Returns the condition that a record that a reference leads to meets a condition: `.any(\.author, \.name == "Le Guin")`.
+  ///
+  /// - Parameter reference: The key path of a reference, optional or not, or of a list of them.
+  public static func any<Relation: ReferenceProperty>(
+    _ reference: KeyPath<Subject, Relation>, _ condition: Condition<Relation.Target> = .always
+  ) -> Condition {
+    FieldReference<Subject, Relation>(PropertyReference(reference)).any(condition)
+  }
+
+  /// Returns the condition that all records that a reference leads to meet a condition; it holds if there are none.
+  public static func all<Relation: ReferenceProperty>(
+    _ reference: KeyPath<Subject, Relation>, _ condition: Condition<Relation.Target>
+  ) -> Condition {
+    !any(reference, !condition)
+  }
+
+  /// Returns the condition that no record that a reference leads to meets a condition.
+  public static func none<Relation: ReferenceProperty>(
+    _ reference: KeyPath<Subject, Relation>, _ condition: Condition<Relation.Target> = .always
+  ) -> Condition {
+    !any(reference, condition)
+  }
+
+  /// Returns the condition that a record at the other end meets a condition: `.any(Author.books, \.price > 10)`.
+  public static func any<Related: Record>(
+    _ inverse: Inverse<Subject, Related>, _ condition: Condition<Related> = .always
+  ) -> Condition {
+    inverse.any(condition)
+  }
+
+  /// Returns the condition that all records at the other end meet a condition; it holds if there are none.
+  public static func all<Related: Record>(
+    _ inverse: Inverse<Subject, Related>, _ condition: Condition<Related>
+  ) -> Condition {
+    inverse.all(condition)
+  }
+
+  /// Returns the condition that no record at the other end meets a condition.
+  public static func none<Related: Record>(
+    _ inverse: Inverse<Subject, Related>, _ condition: Condition<Related> = .always
+  ) -> Condition {
+    inverse.none(condition)
+  }
+}
+
+// MARK: Values
+
+extension RelationOperand {
+  /// Returns the number of related records that meet a condition: `Author.books.count(where: \.price > 10) >= 3`.
+  public func count(where condition: Condition<Related> = .always) -> ComputedField<Subject, Int> {
+    ComputedField(PropertyExpression(countOf: relation.property, where: condition.tree))
+  }
+
+  /// Returns the number of related records that meet a condition that a closure makes of their fields.
+  @_disfavoredOverload
+  public func count(
+    where condition: (Fields<Related>) -> Condition<Related>
+  ) -> ComputedField<Subject, Int> {
+    count(where: condition(Fields()))
+  }
+
+  /// Returns the sum of a field of the related records that meet a condition. Null is left out; of none it is zero.
+  public func sum<Number: FieldNumber>(
+    _ field: KeyPath<Related, Number>, where condition: Condition<Related> = .always
+  ) -> ComputedField<Subject, Number.Total> {
+    aggregate(.sum, field, condition)
+  }
+
+  /// Returns the lowest value of a field of the related records that meet a condition; null if there is none.
+  public func minimum<Value: OrderedFieldValue>(
+    _ field: KeyPath<Related, Value>, where condition: Condition<Related> = .always
+  ) -> ComputedField<Subject, Value?> {
+    aggregate(.minimum, field, condition)
+  }
+
+  public func minimum<Value: OrderedFieldValue>(
+    _ field: KeyPath<Related, Value?>, where condition: Condition<Related> = .always
+  ) -> ComputedField<Subject, Value?> {
+    aggregate(.minimum, field, condition)
+  }
+
+  /// Returns the highest value of a field of the related records that meet a condition; null if there is none.
+  public func maximum<Value: OrderedFieldValue>(
+    _ field: KeyPath<Related, Value>, where condition: Condition<Related> = .always
+  ) -> ComputedField<Subject, Value?> {
+    aggregate(.maximum, field, condition)
+  }
+
+  public func maximum<Value: OrderedFieldValue>(
+    _ field: KeyPath<Related, Value?>, where condition: Condition<Related> = .always
+  ) -> ComputedField<Subject, Value?> {
+    aggregate(.maximum, field, condition)
+  }
+
+  private func aggregate<Value, Result>(
+    _ aggregate: RelatedAggregate, _ field: KeyPath<Related, Value>, _ condition: Condition<Related>
+  ) -> ComputedField<Subject, Result> {
+    ComputedField(
+      PropertyExpression(
+        aggregate, of: .property(PropertyReference(field)), at: relation.property,
+        where: condition.tree))
+  }
+}

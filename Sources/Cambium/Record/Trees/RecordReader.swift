@@ -1,0 +1,5 @@
+/// A reader of the records of one state. It has no members for programs, which use those of `RecordReading`.
+public struct RecordReader {
+  @usableFromInline let entities: Entities
+  let trees: TreeAccess
+}

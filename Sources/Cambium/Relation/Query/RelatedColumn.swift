@@ -1,0 +1,62 @@
+/// A field of the record that a reference leads to, by which records are sorted: null without one.
+final class RelatedColumn {
+  /// As a part of keys to sort by; it is no column of the record.
+  let form: KeyColumn
+  private let rows: RelatedRows
+  /// The layout of the records that have the field, if they are not led to by another reference.
+  private let inner: RelatedColumn?
+  private let column: KeyColumn
+
+  /// - Returns: nil for a field of the record's own.
+  /// - Throws: `.invalidQuery` for a name that leads to several records, or whose values have no order.
+  init?(_ order: FieldOrder, of record: Entity, in reader: RecordReader) throws(StoreError) {
+    guard record.layout.index(named: order.field) == nil,
+      let (relation, rest) = record.record.divided(order.field)
+    else { return nil }
+    let end = try reader.entities.relation(relation, of: record)
+    guard !end.isInverse, !end.link.isList else {
+      throw .invalidQuery(
+        record: record.record.name, field: order.field,
+        reason: "\(relation) leads to several records, so its fields are in no order")
+    }
+    rows = try RelatedRows(relation, of: record, where: .and([]), in: reader)
+    let innerOrder = try FieldOrder(
+      field: rest, isDescending: order.isDescending, isCaseInsensitive: order.isCaseInsensitive
+    ).resolved(from: end.other, in: reader.entities)
+    inner = try RelatedColumn(innerOrder, of: end.other, in: reader)
+    let found =
+      if let inner { inner.column } else {
+        try BoundOrder.column(of: innerOrder, in: end.other.layout)
+      }
+    column = KeyColumn(
+      column: found.column, place: found.place, type: found.type,
+      form: found.form.union(.isOptional))
+    form = KeyColumn(
+      column: KeyColumn.related, place: column.place, type: column.type, form: column.form)
+  }
+
+  /// Appends the value of the record that one leads to.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func append(of record: RowReader, to key: KeyEncoder) throws(StoreError) {
+    var isFound = false
+    let (inner, column) = (inner, column)
+    try rows.forEach(of: record) { row throws(StoreError) in
+      isFound = true
+      if let inner {
+        try inner.append(of: row, to: key)
+      } else {
+        try key.appendSorted(column, from: row)
+      }
+      return false
+    }
+    if !isFound { try key.append(.null, column, of: rows.other.layout) }
+  }
+}
+
+extension KeyColumn {
+  /// In place of the number of a column: the field is another record's.
+  static var related: UInt32 { .max }
+
+  var isRelated: Bool { column == Self.related }
+}

@@ -1,0 +1,154 @@
+/// The primary keys of the records that related records lead to, or that lead to those: found from the other end, before
+/// any record of the query.
+///
+/// One query has it, on one thread.
+final class RelatedKeys: RelatedTerm, @unchecked Sendable {
+  /// The relation, as `Book.author`.
+  let name: String
+  /// About how many keys there are.
+  let estimate: Int
+  /// About how long it takes to find them, in nanoseconds.
+  let cost: Double
+  private let end: RelationSide
+  private let record: Entity
+  /// The number of related records that are to be found for a key.
+  private let wanted: (FieldComparison, Int64)
+  private let query: FieldQuery
+  private let plan: QueryPlan
+  private let reader: RecordReader
+  // One owner on one thread uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var keys: SortedKeys?
+  /// The number of entries that were read.
+  @exclusivity(unchecked) private(set) var entryCount = 0
+
+  /// - Parameters:
+  ///   - condition: A condition on the related records.
+  ///   - wanted: What the number of those that meet it is compared with; no related records do not suffice.
+  /// - Throws: `.invalidQuery`, `.corrupt`, `.io`.
+  init(
+    _ relation: String, of record: Entity, where condition: FieldCondition,
+    count wanted: (FieldComparison, Int64), in reader: RecordReader
+  ) throws(StoreError) {
+    self.record = record
+    self.reader = reader
+    self.wanted = wanted
+    name = "\(record.record.name).\(relation)"
+    end = try reader.entities.relation(relation, of: record)
+    query = FieldQuery(condition: condition == .and([]) ? nil : condition)
+    plan = try QueryPlanner(end.other, in: reader).plan(
+      query, for: end.isInverse ? .recordsInAnyOrder : .keysInAnyOrder)
+    let found = Double(plan.estimate) * (plan.isExact ? 1 : QueryCost.keptShare)
+    let trees = reader.trees
+    let count: Double
+    if end.isInverse {
+      count = min(found, Double(try trees.estimatedCount(in: record.rows)))
+      // The plan may count what it finds without reading it.
+      cost = plan.cost + found * (QueryCost.scannedRow + QueryCost.sortedEntry)
+    } else {
+      count = found * (try end.link.entriesPerRecord(isInverse: true, in: trees))
+      cost =
+        plan.cost + found * (QueryCost.indexEntry + QueryCost.sortedEntry + QueryCost.seek / 2)
+        + count * (QueryCost.indexEntry + QueryCost.sortedEntry)
+        + Double(try end.link.rowsRead(in: trees)) * QueryCost.scannedRow * 2
+    }
+    estimate = Int(min(count, 1e15).rounded())
+  }
+
+  /// The plan by which related records are found, for people.
+  var explanation: String {
+    let runner = QueryRunner(end.other, in: reader)
+    let condition = query.condition.map { " where \($0)" } ?? ""
+    return "after \(end.other.record.name)\(condition): \(runner.text(of: plan.access))"
+  }
+
+  /// Returns true if a record's key is among those that are found.
+  ///
+  /// - Throws: as `found()`.
+  func holds(for record: RowReader) throws(StoreError) -> Bool {
+    try found().place(of: record.key) != nil
+  }
+
+  /// Finds the keys when they are first needed.
+  ///
+  /// - Returns: The keys, sorted, each once; all have records.
+  /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
+  func found() throws(StoreError) -> SortedKeys {
+    if let keys = unsafe keys { return keys }
+    var all = SortedKeys(of: record.record.name)
+    let related = try FoundRecords(plan, query, of: end.other, in: reader.trees)
+    if end.isInverse {
+      try add(referencesOf: related, to: &all)
+    } else {
+      try add(sourcesOf: related, to: &all)
+    }
+    unsafe entryCount += related.entryCount
+    all.sort()
+    let keys = try met(all)
+    unsafe self.keys = keys
+    return keys
+  }
+
+  /// Adds the keys that related records lead to.
+  private func add(
+    referencesOf related: FoundRecords, to all: inout SortedKeys
+  ) throws(StoreError) {
+    let (encoder, end) = (KeyEncoder(), end)
+    var keys = all
+    while try related.next() {
+      let row = try end.other.row(key: related.key, row: try related.row())
+      try end.link.forEachKey(of: row, in: encoder) { key throws(StoreError) in
+        try keys.add(key, keyLength: key.byteCount)
+      }
+    }
+    all = keys
+  }
+
+  /// Adds the keys of the records that lead to related records.
+  private func add(
+    sourcesOf related: FoundRecords, to all: inout SortedKeys
+  ) throws(StoreError) {
+    var destinations = SortedKeys(of: end.other.record.name)
+    while try related.next() {
+      try destinations.add(related.key, keyLength: related.key.byteCount)
+    }
+    destinations.sort()
+    var keys = all
+    var count = 0
+    try end.link.forEachSource(toEach: destinations, in: reader.trees) {
+      (_, source) throws(StoreError) in
+      try keys.add(source, keyLength: source.byteCount)
+      count += 1
+    }
+    unsafe entryCount += count
+    all = keys
+  }
+
+  /// Returns the sorted keys that come as often as wanted, each once.
+  private func met(_ sorted: SortedKeys) throws(StoreError) -> SortedKeys {
+    let all = sorted
+    if wanted == (.greaterOrEqual, 1), !mayMiss {
+      var each = sorted
+      each.removeDuplicates()
+      return each
+    }
+    var met = SortedKeys(of: record.record.name)
+    var start = 0
+    while start < all.count {
+      var end = start + 1
+      while end < all.count, all.key(end).equals(all.key(start)) { end += 1 }
+      if wanted.0.holds(Int64(end - start), wanted.1), try exists(all.key(start)) {
+        try met.add(all.key(start), keyLength: all.key(start).byteCount)
+      }
+      start = end
+    }
+    return met
+  }
+
+  /// True if a key may have no record: a reference that is not checked, or not yet.
+  private var mayMiss: Bool { end.isInverse && (!end.link.isChecked || reader.trees.isChanging) }
+
+  private func exists(_ key: RawSpan) throws(StoreError) -> Bool {
+    if !mayMiss { return true }
+    return try reader.trees.contains(key, in: record.rows)
+  }
+}

@@ -1,0 +1,320 @@
+// Names that lead over relations, in conditions: they become conditions on the related records.
+
+extension FieldCondition {
+  /// True if a part of it may lead over a relation; false is certain.
+  func mayLeadOn(from layout: RowLayout) -> Bool {
+    switch self {
+    case .comparison(let field, _, _), .isIn(let field, _), .match(let field, _),
+      .contains(let field, _):
+      field.mayLeadOn
+    case .any: true
+    case .computed(let one, _, let other):
+      one.mayLeadOn(from: layout) || other.mayLeadOn(from: layout)
+    case .and(let operands), .or(let operands): operands.contains { $0.mayLeadOn(from: layout) }
+    case .not(let operand): operand.mayLeadOn(from: layout)
+    }
+  }
+
+  /// Returns the condition with each name that leads over a relation as a condition on the related records.
+  ///
+  /// What is asked of null where there is no related record is asked: `author.name != "x"` holds for records without an
+  /// author.
+  ///
+  /// - Throws: `.invalidQuery` for a name that leads over a list or an inverse, without saying which of the records is meant.
+  func resolved(from record: Entity, in entities: Entities) throws(StoreError) -> FieldCondition {
+    let names = RelatedNames(record: record, entities: entities)
+    switch self {
+    case .comparison(let field, let comparison, let value):
+      return try names.leading(over: field, holdsForNull: comparison.holds(value)) {
+        .comparison(field: $0, comparison, value)
+      }
+    case .isIn(let field, let values):
+      return try names.leading(over: field, holdsForNull: values.contains { $0 == .null }) {
+        .isIn(field: $0, values)
+      }
+    case .match(let field, let match):
+      return try names.leading(over: field, holdsForNull: false) { .match(field: $0, match) }
+    case .contains(let field, let value):
+      return try names.leading(over: field, holdsForNull: false) { .contains(field: $0, value) }
+    case .any(let relation, let operand):
+      if let (first, rest) = names.divided(relation) {
+        return try FieldCondition.any(relation: first, .any(relation: rest, operand))
+          .resolved(from: record, in: entities)
+      }
+      let other = try entities.relation(relation, of: record).other
+      return .any(relation: relation, try operand.resolved(from: other, in: entities))
+    case .computed(let one, let comparison, let other):
+      return Self.compared(try names.resolved(one), comparison, try names.resolved(other))
+    case .and(let operands): return .and(try names.resolved(operands))
+    case .or(let operands): return .or(try names.resolved(operands))
+    case .not(let operand): return .not(try operand.resolved(from: record, in: entities))
+    }
+  }
+
+  /// Compares two values; that there is a related record, or at least so many, in the form that is found from the other end.
+  private static func compared(
+    _ one: FieldExpression, _ comparison: FieldComparison, _ other: FieldExpression
+  ) -> FieldCondition {
+    switch (one, other) {
+    case (.value, .count): return compared(other, comparison.exchanged, one)
+    case (.count(let relation, let condition), .value(.integer(let number))):
+      guard comparison.holds(0, number) else {
+        return comparison == .greater && number == 0 || comparison == .greaterOrEqual && number == 1
+          || comparison == .notEqual && number == 0
+          ? .any(relation: relation, condition) : .computed(one, comparison, other)
+      }
+      return .not(compared(one, comparison.opposite, other))
+    default: return .computed(one, comparison, other)
+    }
+  }
+}
+
+extension FieldOrder {
+  /// Returns the order with the reference in place of the primary key that it leads to.
+  func resolved(from record: Entity, in entities: Entities) throws(StoreError) -> FieldOrder {
+    guard field.mayLeadOn,
+      let reference = try RelatedNames(record: record, entities: entities)
+        .reference(withKey: field)
+    else { return self }
+    return FieldOrder(
+      field: reference, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive)
+  }
+}
+
+extension FieldQuery {
+  /// Returns the records whose rows it depends on besides its own, each once; its own if it leads back to them.
+  ///
+  /// - Throws: `.invalidQuery` for a relation that is not there.
+  func relatedRecords(of record: Entity, in entities: Entities) throws(StoreError) -> [Entity] {
+    var records: [Entity] = []
+    let conditions =
+      [condition].compactMap { $0 }
+      + order.map { .comparison(field: $0.field, .less, .null) }
+    for condition in conditions where condition.mayLeadOn(from: record.layout) {
+      try condition.resolved(from: record, in: entities)
+        .forEachRelated(of: record, in: entities) { records.append($0) }
+    }
+    var places: Set<Int> = []
+    return records.filter { places.insert($0.place).inserted }
+  }
+}
+
+extension FieldCondition {
+  /// Calls `body` with the record at the other end of each relation; names lead over none.
+  fileprivate func forEachRelated(
+    of record: Entity, in entities: Entities, _ body: (Entity) -> Void
+  ) throws(StoreError) {
+    switch self {
+    case .comparison, .isIn, .match, .contains: break
+    case .any(let relation, let operand):
+      let other = try entities.relation(relation, of: record).other
+      body(other)
+      try operand.forEachRelated(of: other, in: entities, body)
+    case .computed(let one, _, let other):
+      try one.forEachRelated(of: record, in: entities, body)
+      try other.forEachRelated(of: record, in: entities, body)
+    case .and(let operands), .or(let operands):
+      for operand in operands { try operand.forEachRelated(of: record, in: entities, body) }
+    case .not(let operand): try operand.forEachRelated(of: record, in: entities, body)
+    }
+  }
+}
+
+extension FieldExpression {
+  fileprivate func forEachRelated(
+    of record: Entity, in entities: Entities, _ body: (Entity) -> Void
+  ) throws(StoreError) {
+    switch self {
+    case .field, .value: break
+    case .arithmetic(let one, _, let other), .coalesced(let one, let other):
+      try one.forEachRelated(of: record, in: entities, body)
+      try other.forEachRelated(of: record, in: entities, body)
+    case .negated(let operand), .length(let operand), .lowercased(let operand):
+      try operand.forEachRelated(of: record, in: entities, body)
+    case .count(let relation, let condition):
+      try FieldCondition.any(relation: relation, condition)
+        .forEachRelated(of: record, in: entities, body)
+    case .aggregate(_, let relation, let operand, let condition):
+      let other = try entities.relation(relation, of: record).other
+      body(other)
+      try operand.forEachRelated(of: other, in: entities, body)
+      try condition.forEachRelated(of: other, in: entities, body)
+    }
+  }
+}
+
+extension FieldComparison {
+  /// Returns true if null compares so with a value.
+  fileprivate func holds(_ value: FieldValue) -> Bool {
+    switch self {
+    case .equal: value == .null
+    case .notEqual: value != .null
+    case .less, .lessOrEqual, .greater, .greaterOrEqual: false
+    }
+  }
+
+  func holds(_ one: Int64, _ other: Int64) -> Bool {
+    switch self {
+    case .equal: one == other
+    case .notEqual: one != other
+    case .less: one < other
+    case .lessOrEqual: one <= other
+    case .greater: one > other
+    case .greaterOrEqual: one >= other
+    }
+  }
+
+  /// The comparison of numbers that holds where this one does not.
+  fileprivate var opposite: FieldComparison {
+    switch self {
+    case .equal: .notEqual
+    case .notEqual: .equal
+    case .less: .greaterOrEqual
+    case .lessOrEqual: .greater
+    case .greater: .lessOrEqual
+    case .greaterOrEqual: .less
+    }
+  }
+}
+
+extension FieldExpression {
+  fileprivate func mayLeadOn(from layout: RowLayout) -> Bool {
+    switch self {
+    case .field(let name): name.mayLeadOn
+    case .value: false
+    case .length(.field(let name)): name.mayLeadOn || layout.index(named: name) == nil
+    case .arithmetic(let one, _, let other), .coalesced(let one, let other):
+      one.mayLeadOn(from: layout) || other.mayLeadOn(from: layout)
+    case .negated(let operand), .length(let operand), .lowercased(let operand):
+      operand.mayLeadOn(from: layout)
+    case .count, .aggregate: true
+    }
+  }
+}
+
+extension String {
+  fileprivate var mayLeadOn: Bool { utf8.contains(UInt8(ascii: ".")) }
+}
+
+/// The names of a record's fields and relations, for those that lead on.
+private struct RelatedNames {
+  let record: Entity
+  let entities: Entities
+
+  /// Divides a name that leads over a relation after the first one; nil for a name of the record's own.
+  func divided(_ name: String) -> (relation: String, rest: String)? {
+    if record.layout.index(named: name) != nil || record.record.related(by: name) != nil {
+      return nil
+    }
+    return record.record.divided(name)
+  }
+
+  /// Returns the entity that a single reference leads to.
+  ///
+  /// - Throws: `.invalidQuery` if the relation leads to several records.
+  private func single(_ relation: String, _ name: String) throws(StoreError) -> Entity {
+    let end = try entities.relation(relation, of: record)
+    guard !end.isInverse, !end.link.isList else {
+      throw .invalidQuery(
+        record: record.record.name, field: name,
+        reason:
+          "\(relation) leads to several records: say which is meant by any, all, none, count, sum, minimum"
+          + " or maximum")
+    }
+    return end.other
+  }
+
+  /// Returns a term on a name that may lead over a single reference.
+  ///
+  /// - Parameter holdsForNull: True if null meets the term.
+  func leading(
+    over name: String, holdsForNull: Bool, _ term: (String) -> FieldCondition
+  ) throws(StoreError) -> FieldCondition {
+    guard let (relation, rest) = divided(name) else { return term(name) }
+    if let reference = try reference(withKey: name) { return term(reference) }
+    let other = try single(relation, name)
+    let met = FieldCondition.any(
+      relation: relation, try term(rest).resolved(from: other, in: entities))
+    return holdsForNull ? .or([met, .not(.any(relation: relation, .and([])))]) : met
+  }
+
+  /// Returns the checked reference of which a name is the primary key that it leads to, as `author` of `author.id`; else nil.
+  func reference(withKey name: String) throws(StoreError) -> String? {
+    guard let (relation, rest) = divided(name),
+      record.record.field(named: relation)?.reference?.isChecked == true
+    else { return nil }
+    let other = try single(relation, name)
+    let key = other.record.field(other.record.primaryKey[0].field)
+    return key?.name == rest ? relation : nil
+  }
+
+  func resolved(_ operands: [FieldCondition]) throws(StoreError) -> [FieldCondition] {
+    var resolved: [FieldCondition] = []
+    for operand in operands {
+      resolved.append(try operand.resolved(from: record, in: entities))
+    }
+    return resolved
+  }
+
+  func resolved(_ expression: FieldExpression) throws(StoreError) -> FieldExpression {
+    switch expression {
+    case .value: return expression
+    case .field(let name): return try leading(over: name) { .field($0) } ?? expression
+    case .length(.field(let name)):
+      if let value = try leading(over: name, { .length(.field($0)) }) { return value }
+      let isInverse = record.record.inverses.contains { $0.name == name }
+      return isInverse ? .count(relation: name, where: .and([])) : expression
+    case .arithmetic(let one, let operation, let other):
+      return .arithmetic(try resolved(one), operation, try resolved(other))
+    case .coalesced(let one, let other): return .coalesced(try resolved(one), try resolved(other))
+    case .negated(let operand): return .negated(try resolved(operand))
+    case .length(let operand): return .length(try resolved(operand))
+    case .lowercased(let operand): return .lowercased(try resolved(operand))
+    case .count(let relation, let condition):
+      if let (first, rest) = divided(relation) {
+        return try resolved(
+          .aggregate(
+            .sum, relation: first, of: .count(relation: rest, where: condition), where: .and([])))
+      }
+      let other = try entities.relation(relation, of: record).other
+      return .count(relation: relation, where: try condition.resolved(from: other, in: entities))
+    case .aggregate(let aggregate, let relation, let operand, let condition):
+      if let (first, rest) = divided(relation) {
+        return try resolved(
+          .aggregate(
+            aggregate, relation: first,
+            of: .aggregate(aggregate, relation: rest, of: operand, where: condition),
+            where: .and([])))
+      }
+      let other = try entities.relation(relation, of: record).other
+      return .aggregate(
+        aggregate, relation: relation,
+        of: try RelatedNames(record: other, entities: entities).resolved(operand),
+        where: try condition.resolved(from: other, in: entities))
+    }
+  }
+
+  /// Returns the value of the one record that a reference leads to; nil for a name of the record's own.
+  private func leading(
+    over name: String, _ expression: (String) -> FieldExpression
+  ) throws(StoreError) -> FieldExpression? {
+    guard let (relation, rest) = divided(name) else { return nil }
+    let other = try single(relation, name)
+    return .aggregate(
+      .minimum, relation: relation,
+      of: try RelatedNames(record: other, entities: entities).resolved(expression(rest)),
+      where: .and([]))
+  }
+}
+
+extension RowCondition {
+  /// Creates a condition that may lead over relations, which are looked up.
+  convenience init(
+    _ condition: FieldCondition, of record: Entity, in reader: RecordReader
+  ) throws(StoreError) {
+    let condition =
+      condition.mayLeadOn(from: record.layout)
+      ? try condition.resolved(from: record, in: reader.entities) : condition
+    try self.init(condition, in: record.layout, RelatedScope(reader: reader))
+  }
+}

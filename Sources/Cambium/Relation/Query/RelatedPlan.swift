@@ -1,0 +1,116 @@
+/// The ways in which a query decides its conditions across relations.
+struct RelatedPlan {
+  enum Way: CaseIterable {
+    /// The related records that meet the inner condition are found before any record of the query.
+    case first
+    /// The related records of each record are looked up.
+    case lookedUp
+  }
+
+  /// What is found first, by the condition.
+  private(set) var keys: [FieldCondition: RelatedKeys] = [:]
+  /// For people: each condition across a relation.
+  private(set) var explanation: [String] = []
+
+  mutating func add(_ keys: RelatedKeys, _ condition: FieldCondition, instead: Double) {
+    self.keys[condition] = keys
+    explanation.append(
+      keys.explanation + ", about \(Self.microseconds(keys.cost)) µs instead of"
+        + " \(Self.microseconds(instead)) to look up \(keys.name) of each")
+  }
+
+  mutating func addLookUp(_ keys: RelatedKeys, cost: Double) {
+    explanation.append(
+      "looking up \(keys.name) of each, about \(Self.microseconds(cost)) µs instead of"
+        + " \(Self.microseconds(keys.cost)) \(keys.explanation)")
+  }
+
+  private static func microseconds(_ cost: Double) -> Int { Int((cost / 1_000).rounded()) }
+
+  func scope(in reader: RecordReader) -> RelatedScope { RelatedScope(reader: reader, keys: keys) }
+}
+
+extension QueryPlanner {
+  /// Decides how each condition across a relation is evaluated.
+  func relatedPlan(
+    of condition: FieldCondition, _ planned: PlannedQuery
+  ) throws(StoreError) -> RelatedPlan {
+    var plan = RelatedPlan()
+    var terms: [FieldCondition] = []
+    condition.addRelatedTerms(to: &terms)
+    if terms.isEmpty { return plan }
+    // What the query costs without them, and for how many records they are asked.
+    let candidates = try candidates(planned)
+    let share = keptShare(of: candidates, planned)
+    guard let best = candidates.min(by: { $0.cost < $1.cost }) else { return plan }
+    let asked = readCount(of: best, planned, share)
+    for term in terms {
+      guard let keys = try relatedKeys(term) else { continue }
+      let lookUp = best.cost + asked * (try lookUpCost(term))
+      let isConjunct = planned.condition.conjuncts.contains(term)
+      let filtered = best.cost + asked * QueryCost.sortedEntry
+      let first =
+        keys.cost
+        + (isConjunct ? min(filtered, Double(keys.estimate) * QueryCost.lookup) : filtered)
+      let isFirst = relatedWay.map { $0 == .first } ?? (first < lookUp)
+      if isFirst {
+        plan.add(keys, term, instead: lookUp)
+      } else {
+        plan.addLookUp(keys, cost: lookUp)
+      }
+    }
+    return plan
+  }
+
+  /// Returns the keys that a term across a relation stands for, which are not found yet; nil for another term.
+  private func relatedKeys(_ term: FieldCondition) throws(StoreError) -> RelatedKeys? {
+    switch term {
+    case .any(let relation, let condition):
+      try RelatedKeys(
+        relation, of: record, where: condition, count: (.greaterOrEqual, 1), in: reader)
+    case .computed(
+      .count(let relation, let condition), let comparison, .value(.integer(let number))):
+      try RelatedKeys(
+        relation, of: record, where: condition, count: (comparison, number), in: reader)
+    default: nil
+    }
+  }
+
+  /// Returns about how long it takes to decide a term for one record, in nanoseconds.
+  private func lookUpCost(_ term: FieldCondition) throws(StoreError) -> Double {
+    switch term {
+    case .any(let relation, _), .computed(.count(let relation, where: _), _, _):
+      let side = try reader.entities.relation(relation, of: record)
+      let perRecord = try side.link.entriesPerRecord(isInverse: side.isInverse, in: trees)
+      return (side.isInverse ? QueryCost.seek : 0) + perRecord * QueryCost.lookup
+    default: return 0
+    }
+  }
+
+  /// Returns the candidate that the keys of a conjunct are; nil if they are not found first.
+  func relatedCandidate(_ conjunct: Int, _ planned: PlannedQuery) -> QueryCandidate? {
+    guard conjunct < ConjunctSet.most, !planned.related.keys.isEmpty,
+      let keys = planned.related.keys[planned.condition.conjuncts[conjunct]]
+    else { return nil }
+    var said = ConjunctSet()
+    said.insert(conjunct)
+    return QueryCandidate(
+      access: .related(keys), said: said, given: byKey(planned), estimate: keys.estimate)
+  }
+}
+
+extension FieldCondition {
+  /// Adds each condition across a relation that can be decided from its other end.
+  fileprivate func addRelatedTerms(to terms: inout [FieldCondition]) {
+    switch self {
+    case .comparison, .isIn, .match, .contains: break
+    case .any: if !terms.contains(self) { terms.append(self) }
+    case .computed(.count, let comparison, .value(.integer(let number))):
+      if !comparison.holds(0, number), !terms.contains(self) { terms.append(self) }
+    case .computed: break
+    case .and(let operands), .or(let operands):
+      for operand in operands { operand.addRelatedTerms(to: &terms) }
+    case .not(let operand): operand.addRelatedTerms(to: &terms)
+    }
+  }
+}

@@ -1,0 +1,235 @@
+// Conditions across relations, decided on rows: the related records are looked up for each.
+
+/// What conditions across relations need: the state that is read, and the keys that were found from the other end.
+struct RelatedScope {
+  let reader: RecordReader
+  var keys: [FieldCondition: any RelatedTerm] = [:]
+
+  func entity(of layout: RowLayout) throws(StoreError) -> Entity {
+    try reader.entities.entity(named: layout.record.name)
+  }
+}
+
+/// A condition across a relation, in a row condition. One query has it, on one thread.
+protocol RelatedTerm: AnyObject, Sendable {
+  /// Returns true if a record meets it.
+  ///
+  /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
+  func holds(for record: RowReader) throws(StoreError) -> Bool
+}
+
+/// The records at the other end of a relation, as one record of a query leads to them.
+final class RelatedRows: RelatedTerm, @unchecked Sendable {
+  /// The record at the other end.
+  let other: Entity
+  private let link: Link
+  /// True if the other end has the reference.
+  private let isInverse: Bool
+  /// A condition on the related records; nil for all.
+  private let condition: RowCondition?
+  private let trees: TreeAccess
+  private let encoder = KeyEncoder()
+  // One owner on one thread uses them, so accesses cannot overlap.
+  /// The key that was looked up last, and its row.
+  @exclusivity(unchecked) private var lastKey: [UInt8] = []
+  @exclusivity(unchecked) private var row: [UInt8] = []
+  @exclusivity(unchecked) private var isThere: Bool?
+
+  /// - Throws: `.invalidQuery` if there is no such relation, or the condition does not fit the records at its other end.
+  init(
+    _ relation: String, of record: Entity, where condition: FieldCondition,
+    in reader: RecordReader
+  ) throws(StoreError) {
+    let end = try reader.entities.relation(relation, of: record)
+    link = end.link
+    isInverse = end.isInverse
+    other = end.other
+    self.condition =
+      condition == .and([])
+      ? nil : try RowCondition(condition, in: other.layout, RelatedScope(reader: reader))
+    trees = reader.trees
+  }
+
+  /// Returns true if one of the records that one leads to meets the condition.
+  func holds(for record: RowReader) throws(StoreError) -> Bool {
+    var isFound = false
+    try forEach(of: record) { _ in
+      isFound = true
+      return false
+    }
+    return isFound
+  }
+
+  /// Calls `body` with each record that one leads to and that meets the condition, until it returns false.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  func forEach(
+    of record: RowReader, _ body: (RowReader) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    if isInverse {
+      return try link.forEachSource(to: record.key, in: trees, encoder) {
+        key throws(StoreError) in
+        try look(up: key, body)
+      }
+    }
+    var goesOn = true
+    try link.forEachKey(of: record, in: encoder) { key throws(StoreError) in
+      if goesOn { goesOn = try look(up: key, body) }
+    }
+  }
+
+  /// The number of records that one leads to.
+  func count(of record: RowReader) throws(StoreError) -> Int {
+    if isInverse, condition == nil {
+      return try link.count(to: record.key, in: trees, encoder)
+    }
+    var count = 0
+    try forEach(of: record) { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  private func isLast(_ key: RawSpan) -> Bool {
+    let last = unsafe lastKey
+    return unsafe isThere != nil && last.rawSpan.equals(key)
+  }
+
+  /// - Returns: What `body` returns; true if there is no such record.
+  private func look(
+    up key: RawSpan, _ body: (RowReader) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    if !isLast(key) || trees.isChanging {
+      unsafe lastKey.assign(key)
+      unsafe isThere = try trees.copyValue(of: key, in: other.rows, to: &row)
+    }
+    guard unsafe isThere == true else { return true }
+    let other = other
+    let bytes = unsafe row
+    let row = try other.row(key: key, row: bytes.rawSpan)
+    if let condition, try !condition.holds(for: row) { return true }
+    return try body(row)
+  }
+}
+
+/// A value of the records at the other end of a relation.
+final class RelatedValue: @unchecked Sendable {
+  private let rows: RelatedRows
+  private let kind: Kind
+  private let terms: ComputedTerms
+  private let step: UInt32
+
+  private enum Kind {
+    case count
+    /// With the sum of nothing.
+    case sum(ComputedValue)
+    case extreme(RowTerm.Orders)
+  }
+
+  init(countOf rows: RelatedRows) {
+    self.rows = rows
+    kind = .count
+    terms = ComputedTerms()
+    step = 0
+  }
+
+  /// - Parameter zero: The sum of nothing; nil of what cannot be summed up.
+  init(
+    _ aggregate: RelatedAggregate, of rows: RelatedRows, _ terms: ComputedTerms, _ step: UInt32,
+    zero: ComputedValue?
+  ) {
+    self.rows = rows
+    self.terms = terms
+    self.step = step
+    kind =
+      switch aggregate {
+      case .sum: .sum(zero ?? .null)
+      case .minimum: .extreme(.less)
+      case .maximum: .extreme(.greater)
+      }
+  }
+
+  func value(for record: RowReader) throws(StoreError) -> ComputedValue {
+    switch kind {
+    case .count: return .integer(Int128(try rows.count(of: record)))
+    case .sum(let zero):
+      var sum = zero
+      try forEachValue(of: record) { value in sum = sum.combined(value, .plus) }
+      return sum
+    case .extreme(let wanted):
+      var extreme = ComputedValue.null
+      try forEachValue(of: record) { value in
+        // The first, and any in place of what is not a number.
+        guard let order = value.order(to: extreme) else { return }
+        if wanted.has(order) || order == .null || order == .none && extreme.isNotANumber {
+          extreme = value
+        }
+      }
+      return extreme
+    }
+  }
+
+  private func forEachValue(
+    of record: RowReader, _ body: (ComputedValue) -> Void
+  ) throws(StoreError) {
+    let (terms, step) = (terms, step)
+    try rows.forEach(of: record) { row throws(StoreError) in
+      let value = try terms.value(step, row)
+      if case .null = value { return true }
+      body(value)
+      return true
+    }
+  }
+}
+
+extension ComputedValue {
+  fileprivate var isNotANumber: Bool {
+    switch self {
+    case .double(let value): value.isNaN
+    case .decimal(let value): value.isNaN
+    default: false
+    }
+  }
+}
+
+extension RowLayout {
+  /// The error of a condition across a relation where there can be none.
+  func refusal(ofRelation relation: String) -> StoreError {
+    .invalidQuery(
+      record: record.name, field: relation,
+      reason:
+        "the condition leads to other records, whose changes nothing tells of here; results(of:) observes them"
+    )
+  }
+}
+
+/// A relation as one of its ends sees it.
+struct RelationSide {
+  let link: Link
+  /// True if the other end has the reference.
+  let isInverse: Bool
+  /// The record at the other end.
+  let other: Entity
+}
+
+extension Entities {
+  /// Returns the relation of a record with a name: a reference, or an inverse.
+  ///
+  /// - Throws: `.invalidQuery` if there is none.
+  func relation(_ name: String, of record: Entity) throws(StoreError) -> RelationSide {
+    let schema = record.record
+    if let reference = schema.field(named: name)?.reference {
+      let other = try entity(named: reference.destination)
+      return RelationSide(
+        link: try link(of: record, name, to: other), isInverse: false, other: other)
+    }
+    guard let inverse = schema.inverses.first(where: { $0.name == name }) else {
+      throw .invalidQuery(
+        record: schema.name, field: name, reason: "it is neither a reference nor an inverse")
+    }
+    let other = try entity(named: inverse.related)
+    return RelationSide(
+      link: try link(of: other, inverse.reference, to: record), isInverse: true, other: other)
+  }
+}
