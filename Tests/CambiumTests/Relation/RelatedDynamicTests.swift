@@ -187,6 +187,41 @@ import Testing
     }
   }
 
+  @Test func `an index that has elements of a list, too, is not the way back`() throws {
+    let store = try PersistentStore(
+      inMemory: untyped(
+        (
+          "Author",
+          description {
+            Field(primaryKey: true, name: "id", type: .integer)
+            inverse("books", of: "author", in: "Book")
+          }
+        ),
+        (
+          "Book",
+          description {
+            Field(primaryKey: true, name: "id", type: .integer)
+            Field(name: "author", type: .reference(to: "Author"), optional: true)
+            Field(name: "labels", type: .array(of: .string))
+            Index("author", .elements("labels"))
+          }
+        )))
+    let author = DynamicRecord(name: "Author", fields: ["id": 1])
+    // One without an entry, and one with two.
+    let books = [[], ["a", "b"]].enumerated().map { id, labels in
+      DynamicRecord(
+        name: "Book", fields: ["id": .integer(Int64(id)), "author": 1, "labels": .array(labels)])
+    }
+    try store.write { transaction in
+      for record in [author] + books { try transaction.save(record) }
+    }
+    #expect(try store.related(to: author, "books") == books)
+    _ = try store.write { try $0.delete(record: "Author", key: 1) }
+    #expect(try store.fetch(record: "Book").map { $0["author"] } == [.null, .null])
+    #expect(try store.snapshot().check() == [])
+    try store.close()
+  }
+
   @Test func `a reference to the longest key moves from one unique list to another`() throws {
     let store = try PersistentStore(
       inMemory: untyped(
