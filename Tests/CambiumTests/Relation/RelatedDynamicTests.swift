@@ -44,6 +44,9 @@ import Testing
         record: "Book", where: .comparison(field: "author", .equal, .uuid(one))) == [book])
     #expect(
       try store.fetch(record: "Book", where: .contains(field: "editors", .uuid(two))) == [book])
+    let ids = [one, two].sorted { "\($0)" < "\($1)" }
+    #expect(
+      try store.fetch(record: "Author", after: [.uuid(ids[0])]).map { $0["id"] } == [.uuid(ids[1])])
     try store.close()
   }
 
@@ -170,6 +173,15 @@ import Testing
     #expect(try store.related(to: authors[0], "books") == [books[0], books[2]])
     #expect(try store.related(to: authors[1], "edited") == [books[0]])
     #expect(try store.snapshot().related(to: authors[0], "lent") == [books[2]])
+    #expect(try store.related(to: books, "author") == [[authors[0]], [], [authors[0]]])
+    #expect(try store.related(to: books, "place.shelf") == [[], [], [authors[0]]])
+    #expect(
+      try store.related(to: authors + authors, "edited")
+        == [[books[0], books[2]], [books[0]], [books[0], books[2]], [books[0]]])
+    #expect(try store.related(to: [], "nothing").isEmpty)
+    #expect(throws: StoreError.self) {
+      _ = try store.related(to: [books[0], authors[0]], "author")
+    }
     try store.write { transaction in
       try transaction.delete(record: "Book", key: 1)
       let left = try transaction.related(to: authors[0], "books")
