@@ -8,12 +8,12 @@ struct QueryCommand: ParsableCommand {
       A condition compares fields by their stored names: age >= 18 && name beginswith[c] "a", city in ["Bonn", \
       "Köln"], born < date"2000-01-01", address.street is not null. Indexes are used where they help.
 
-      With --including, related records are shown in place of their keys, all of one state: in JSON as an object or null \
-      for a reference, and as an array for a list and for an inverse; in a table in lines below each record.
+      --including shows related records of the same state. In JSON they replace their keys: an object or null for a \
+      reference, an array for a list or an inverse. In a table they are lines below each record.
 
-      The next page of records is that --after the last one of this page, with the same order and limit.
+      For the next page, repeat the query with --after and the primary key of the last record.
 
-      Example: cambium query people.cambium Person --where 'age >= 18' --sort -age --limit 10 --including city.country
+      Example: cambium query people.cambium Person --where 'age >= 18' --sort -age --limit 10
       """)
 
   @OptionGroup var arguments: StoreArguments
@@ -40,14 +40,11 @@ struct QueryCommand: ParsableCommand {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help:
-      "The primary key of the record to begin after; given once for each part of the key."
-  )
+    help: "The primary key of the record to begin after; given once for each part of the key.")
   var after: [String] = []
 
   @Option(
-    help:
-      "The relations whose records to show: names of references and inverses, with commas between them, as in author.country,tags."
+    help: "References and inverses whose records to show, with commas between: author.country,tags."
   )
   var including: String?
 

@@ -6,7 +6,7 @@ struct SortedKeys {
     var head: UInt64
     /// Below 4 GiB, as the size of all of them is.
     var start: UInt32
-    /// How many were added before it.
+    /// The number of keys that were added before it; of no meaning with a limit.
     let number: UInt32
     let length: Int32
     let keyLength: Int32
@@ -140,7 +140,7 @@ extension SortedKeys {
 
   /// Keeps one of those that are the same, once they are sorted.
   ///
-  /// - Parameter note: Is given the number of each key, how many were added before it, and its place from now on.
+  /// - Parameter note: Is given the number of each key, counted as they were added, and its place from now on.
   @inline(__always)
   mutating func removeDuplicates(_ note: (_ number: Int, _ place: Int) -> Void = { _, _ in }) {
     var kept = 0

@@ -118,7 +118,9 @@ extension Inclusion {
   ///   - nested: Relations of the included records, fetched with them: then each result is a tuple. A link record leads on
   ///     to the other record: `.all(Group.memberships, including: .one(\.person))`.
   /// - Complexity: One pass over the reference's index, from the first of the records to the last, and one over the rows
-  ///   that it leads to. Without an index, as of a reference that is not checked, one over all rows of the related type.
+  ///   that it leads to. With a limit, if the index has the included records in their order and there is no condition, only
+  ///   the first entries of each record are read, and only their rows. Without an index, as of a reference that is not
+  ///   checked, one pass over all rows of the related type.
   @inlinable
   public static func all<Related: Record, each Nested>(
     _ inverse: Inverse<Subject, Related>, where condition: Condition<Related> = .always,

@@ -1,6 +1,6 @@
 // Finds and loads the records of inclusions: keys first, sorted and each once, then their rows in that order.
 //
-// Nothing here knows the types of the records but `load`, so that records without types take the same way.
+// Only `load` knows the types of the records, so records without types are found by the same code.
 
 /// Primary keys, each once in their order, with the places of those that were added.
 private struct KeyTable {
@@ -186,8 +186,8 @@ final class RelatedRows {
 
   /// Returns the rows to load, once all owners were added.
   ///
-  /// If the entries that lead to an owner come in the order of its list, no other rows are looked up. Else, with a limit,
-  /// rows are looked up to find which are wanted, and only those are loaded.
+  /// If the entries that lead to an owner come in the order of its list, only rows within the limit are looked up.
+  /// Otherwise, with a limit, all rows are looked up to find which are wanted, and those once more to be loaded.
   @usableFromInline
   func find() throws(StoreError) -> WantedRows {
     unsafe owners.sort()
