@@ -56,6 +56,8 @@ import Testing
       ["info", "a", "--commits", "-1"], ["torture", "a", "--seconds", "0"],
       ["query", "a", "b", "--csv", "--json"], ["import", "a", "b", "--into", "--force"],
       ["schema", "a", "--step", "--diff", "1"], ["compact", "a", "--rate", "0"], ["backup", "a"],
+      ["query", "a", "b", "--csv", "--including", "c"], ["query", "a", "b", "--after"],
+      ["query", "a", "b", "--count", "--after", "1"],
     ] {
       #expect(try Command.run(arguments).status == 2, "\(arguments)")
     }
@@ -67,6 +69,11 @@ import Testing
     #expect(try Command.run("query", path, "Item", "--where", "id == \"x\"").status == 9)
     #expect(try Command.run("get", path, "Item", "x").status == 2)
     #expect(try Command.run("query", path, "Nothing").status == 8)
+    for (key, status) in [(["x"], 2), (["1", "2"], 2), (["77"], 8)] as [([String], Int32)] {
+      let after = key.flatMap { ["--after", $0] }
+      let command = try Command.run(["query", path, "Item", "--sort", "name"] + after)
+      #expect(command.status == status, "\(key): \(command.error)")
+    }
     #expect(try Command.run("get", path, "Item", "77").status == 8)
     #expect(try Command.run("schema", path, "--version", "9").status == 8)
   }

@@ -99,6 +99,27 @@ import Testing
         "index the names"))
   }
 
+  @Test func `a query begins after a primary key`() throws {
+    func ids(_ arguments: String...) throws -> String {
+      let command = try Command.run(
+        ["query", path, "Item", "--fields", "id", "--csv"] + arguments)
+      #expect(command.status == 0, "\(arguments): \(command.error)")
+      return command.output.split { $0.isNewline }.dropFirst().joined(separator: " ")
+    }
+    #expect(try ids("--after", "2") == "3 4")
+    #expect(try ids("--after", "2", "--limit", "1") == "3")
+    #expect(try ids("--after", "1", "--offset", "1", "--where", "id != 2") == "4")
+    #expect(try ids("--sort", "-id", "--after", "3") == "2 1")
+    #expect(try ids("--after", "4").isEmpty)
+    // By primary key, it need not exist.
+    #expect(try ids("--after", "-7") == "1 2 3 4")
+    let visits = ["query", path, "Visit", "--after", "Ada", "--after"]
+    #expect(try Command.run(visits + ["2002-01-01T00:00:00Z", "--json"]).output.contains("Ada"))
+    #expect(try Command.run(visits + ["2001-01-01T00:00:01Z", "--json"]).output.isEmpty)
+    #expect(
+      try output("query", path, "Item", "--after", "2", "--explain").contains("record"))
+  }
+
   @Test func `a record is found by its key`() throws {
     try Recorded.check(try output("get", path, "Item", "2"), "get.txt")
     let visit = try output("get", path, "Visit", "Ada", "2001-01-01T00:00:01Z", "--json")

@@ -15,6 +15,7 @@ import Testing
       // Each leads to the other, so neither can come first.
       try transaction.insert(Partner(id: 1, other: Reference(2)))
       try transaction.insert(Partner(id: 2, other: Reference(1)))
+      try transaction.insert(Partner(id: 3, other: nil))
       try transaction.insert(Volume(id: 10, editor: Reference(1), keywords: [Reference("swift")]))
       try transaction.insert(Keyword(id: "swift"))
     }
@@ -69,6 +70,97 @@ import Testing
         "Inverse<Partner, Volume>(\"volumes\", of: \"editor\", deleteRule: .cascade)"))
     let json = try Command.run("schema", path, "--json").output
     #expect(json.contains("\"of\":\"Volume.editor\""), "\(json)")
+  }
+
+  // MARK: Related records in answers
+
+  private func query(_ arguments: String...) throws -> String {
+    let command = try Command.run(["query", path] + arguments)
+    #expect(command.status == 0, "\(arguments): \(command.error)")
+    return command.output
+  }
+
+  @Test func `related records are nested in JSON`() throws {
+    #expect(
+      try query("Volume", "--json", "--including", "editor.other, keywords")
+        == #"{"id":10,"editor":{"id":1,"other":{"id":2,"other":1}},"keywords":[{"id":"swift"}]}"#
+        + "\n")
+    let volume = #"{"id":10,"editor":1,"keywords":["swift"]}"#
+    #expect(
+      try query("Partner", "--json", "--including", "other.volumes,volumes")
+        == """
+        {"id":1,"other":{"id":2,"other":1,"volumes":[]},"volumes":[\(volume)]}
+        {"id":2,"other":{"id":1,"other":2,"volumes":[\(volume)]},"volumes":[]}
+        {"id":3,"other":null,"volumes":[]}
+
+        """)
+    // A field that is not shown comes after the others, and a path may be named along its parts.
+    #expect(
+      try query(
+        "Volume", "--json", "--fields", "keywords", "--including", "editor,editor.other")
+        == #"{"keywords":["swift"],"editor":{"id":1,"other":{"id":2,"other":1}}}"# + "\n")
+    #expect(
+      try query("Volume", "--json", "--where", "id > 10", "--including", "editor").isEmpty)
+  }
+
+  @Test func `related records are lines below a row of a table`() throws {
+    #expect(
+      try query("Volume", "--including", "keywords,editor.other,editor.volumes")
+        == """
+        id  editor  keywords
+        10       1  [swift]
+            keywords: id swift
+            editor: id 1, other 2
+                other: id 2, other 1
+                volumes: id 10, editor 1, keywords [swift]
+        1 record
+
+        """)
+    #expect(
+      try query("Partner", "--where", "id == 3", "--including", "other,volumes")
+        == """
+        id  other
+         3  –
+            other: –
+            volumes: –
+        1 record
+
+        """)
+  }
+
+  @Test func `many records have related records page by page`() throws {
+    let store = try PersistentStore(at: path, model: Self.model)
+    try store.save(contentsOf: (4...1_203).map { Partner(id: $0, other: Reference($0 - 1)) })
+    try store.close()
+    let lines = try query("Partner", "--where", "id > 3", "--json", "--including", "other")
+      .split(separator: "\n")
+    #expect(lines.count == 1_200)
+    for (index, line) in lines.enumerated() {
+      #expect(line.hasPrefix(#"{"id":\#(index + 4),"other":{"id":\#(index + 3),"other":"#))
+    }
+    let page = try query(
+      "Partner", "--after", "1000", "--limit", "2", "--json", "--including", "other.other")
+    #expect(
+      page == """
+        {"id":1001,"other":{"id":1000,"other":{"id":999,"other":998}}}
+        {"id":1002,"other":{"id":1001,"other":{"id":1000,"other":999}}}
+
+        """)
+  }
+
+  @Test func `an unknown relation is a usage error that names those of the record`() throws {
+    for (relations, message) in [
+      ("nobody", #"Volume has no relation "nobody". It has editor, keywords."#),
+      ("editor.id", #"Partner has no relation "id". It has other, volumes."#),
+      ("keywords,", #"Volume has no relation "". It has editor, keywords."#),
+      ("keywords.volumes", #"Keyword has no relation "volumes". It has none."#),
+      ("editors", #"Volume has no relation "editors". It has editor, keywords."#),
+    ] {
+      let command = try Command.run("query", path, "Volume", "--including", relations)
+      #expect(command.status == 2, "\(relations)")
+      #expect(command.error == "cambium: \(message)\n")
+      #expect(command.output.isEmpty)
+    }
   }
 
   private static var model: StoreModel {

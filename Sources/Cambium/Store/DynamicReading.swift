@@ -114,7 +114,7 @@ extension RecordReading where Self: ~Copyable {
   /// Calls `body` with each record of the type stored as `name` that can be read, as `forEach(_:skipping:_:)` does.
   ///
   /// - Parameters:
-  ///   - stringsAsBlobs: As for `forEach(record:where:sortedBy:limit:offset:fields:stringsAsBlobs:_:)`.
+  ///   - stringsAsBlobs: As for `forEach(record:where:sortedBy:limit:offset:after:fields:stringsAsBlobs:_:)`.
   ///   - skip: Called with each record whose bytes are damaged.
   /// - Throws: `StoreError.unknownRecord`, `.closed`, `.io`; what `skip` and `body` throw.
   public func forEach(

@@ -22,33 +22,18 @@ struct GetCommand: ParsableCommand {
   func run() throws {
     let snapshot = try arguments.snapshot()
     let shape = RecordShape(try snapshot.schema.type(named: type))
-    guard let record = try find(try parts(of: shape), in: snapshot, shape) else {
+    guard let record = try find(try shape.keyValues(key), in: snapshot, shape) else {
       throw CommandFailure(
         .notFound, "There is no \(type) with the key \(key.joined(separator: ", ")).")
     }
     if arguments.json {
       var output = RecordOutput(.json, shape.columns)
-      return try output.add(record)
+      return try output.add(ShownRecord(record: record))
     }
     let width = shape.columns.reduce(0) { max($0, $1.name.count) }
     for field in shape.columns {
       let padding = String(repeating: " ", count: width - field.name.count)
       StandardOutput.line(Style.bold(field.name) + padding + "  " + record[field.name].cell)
-    }
-  }
-
-  private func parts(of shape: RecordShape) throws -> [FieldValue] {
-    guard key.count == shape.key.count else {
-      let names = shape.key.map(\.name).joined(separator: ", ")
-      throw CommandFailure(
-        .usage, "The key of \(type) has \(Figures.count(shape.key.count, "part")): \(names).")
-    }
-    return try zip(key, shape.key).map { text, field in
-      if text == "null", field.isOptional { return .null }
-      guard let value = FieldValue(text: text, field.type) else {
-        throw CommandFailure(.usage, "\(text) is not \(field.type), which \(field.name) is.")
-      }
-      return value
     }
   }
 

@@ -8,6 +8,11 @@ struct QueryCommand: ParsableCommand {
       A condition compares fields by their stored names: age >= 18 && name beginswith[c] "a", city in ["Bonn", \
       "Köln"], born < date"2000-01-01", address.street is not null. Indexes are used where they help.
 
+      --including shows related records of the same state. In JSON they replace their keys: an object or null for a \
+      reference, an array for a list or an inverse. In a table they are lines below each record.
+
+      For the next page, repeat the query with --after and the primary key of the last record.
+
       Example: cambium query people.cambium Person --where 'age >= 18' --sort -age --limit 10
       """)
 
@@ -33,6 +38,16 @@ struct QueryCommand: ParsableCommand {
   @Option(help: "How many of the first to leave out.")
   var offset = 0
 
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: "The primary key of the record to begin after; given once for each part of the key.")
+  var after: [String] = []
+
+  @Option(
+    help: "References and inverses whose records to show, with commas between: author.country,tags."
+  )
+  var including: String?
+
   @Option(help: "The fields to show, with commas between them.")
   var fields: String?
 
@@ -50,28 +65,53 @@ struct QueryCommand: ParsableCommand {
       throw ValidationError("Numbers of records cannot be negative.")
     }
     if csv && arguments.json { throw ValidationError("Only one of --csv and --json can be meant.") }
+    if csv && including != nil {
+      throw ValidationError("Related records cannot be shown as comma-separated values.")
+    }
+    if count && !after.isEmpty {
+      throw ValidationError("--count counts all records, also those before --after.")
+    }
   }
 
   func run() throws {
     let parsed = try condition.map { try FieldCondition(parsing: $0) }
     let snapshot = try arguments.snapshot()
     let record = try snapshot.schema.type(named: type)
+    let shape = RecordShape(record)
     let order = sort.map { FieldOrder(argument: $0) }
+    let after = after.isEmpty ? nil : try shape.keyValues(after)
+    let relations = try including.map {
+      try IncludedRelation.relations($0, of: record, in: snapshot.schema)
+    }
     if explain {
       let explanation = try snapshot.explain(
-        record: type, where: parsed, sortedBy: order, limit: limit, offset: offset, running: true)
+        record: type, where: parsed, sortedBy: order, limit: limit, offset: offset, after: after,
+        running: true)
       return StandardOutput.line("\(explanation)")
     }
     if count {
       return StandardOutput.line("\(try snapshot.count(record: type, where: parsed))")
     }
-    var output = RecordOutput(form, try columns(of: RecordShape(record)))
+    var output = RecordOutput(form, try columns(of: shape))
+    var page: [DynamicRecord] = []
+    func writePage() throws {
+      let shown = try snapshot.including(relations ?? [], page, stringsAsBlobs: form != .table)
+      for record in shown { try output.add(record) }
+      page.removeAll(keepingCapacity: true)
+    }
     try snapshot.forEach(
-      record: type, where: parsed, sortedBy: order, limit: limit, offset: offset,
+      record: type, where: parsed, sortedBy: order, limit: limit, offset: offset, after: after,
       stringsAsBlobs: form != .table
-    ) { record in try output.add(record) }
+    ) { record in
+      page.append(record)
+      if page.count == (relations == nil ? 1 : Self.pageSize) { try writePage() }
+    }
+    try writePage()
     output.finish()
   }
+
+  /// The number of records whose related records are looked up together.
+  private static let pageSize = 500
 
   private var form: RecordOutput.Form { arguments.json ? .json : csv ? .csv : .table }
 

@@ -8,7 +8,7 @@ struct RecordOutput {
 
   private let form: Form
   private let columns: [FieldShape]
-  private var waiting: [[String]] = []
+  private var waiting: [(cells: [String], below: [String])] = []
   private var widths: [Int] = []
   private var numbers: [Bool]
   private var count = 0
@@ -27,11 +27,12 @@ struct RecordOutput {
   }
 
   /// - Throws: `StoreError.corrupt`, `.missing`, `.io` where a blob cannot be read.
-  mutating func add(_ record: DynamicRecord) throws {
+  mutating func add(_ shown: ShownRecord) throws {
+    let record = shown.record
     count += 1
     switch form {
     case .json:
-      try FieldValue.writeJSON(columns.map { ($0, record[$0.name]) }, to: StandardOutput.write)
+      try shown.writeJSON(columns)
       StandardOutput.line()
     case .csv:
       for (index, column) in columns.enumerated() {
@@ -43,12 +44,12 @@ struct RecordOutput {
       for (index, column) in columns.enumerated() where record[column.name].isNumber {
         numbers[index] = true
       }
-      let row = columns.map { record[$0.name].cell }
+      let row = (columns.map { record[$0.name].cell }, shown.relatedLines())
       if widths.isEmpty {
         waiting.append(row)
         if waiting.count == Self.measuredCount { writeWaiting() }
       } else {
-        StandardOutput.line(line(row))
+        write(row)
       }
     }
   }
@@ -98,11 +99,16 @@ extension RecordOutput {
     widths = columns.indices.map { column in
       min(
         Self.widthMax,
-        waiting.reduce(columns[column].name.count) { max($0, $1[column].count) })
+        waiting.reduce(columns[column].name.count) { max($0, $1.cells[column].count) })
     }
     StandardOutput.line(Style.bold(line(columns.map(\.name))))
-    for row in waiting { StandardOutput.line(line(row)) }
+    for row in waiting { write(row) }
     waiting = []
+  }
+
+  private func write(_ row: (cells: [String], below: [String])) {
+    StandardOutput.line(line(row.cells))
+    for line in row.below { StandardOutput.line(Style.faint(line)) }
   }
 
   private func line(_ cells: [String]) -> String { TextTable.line(cells, widths, numbers) }

@@ -61,6 +61,26 @@ extension FieldValue {
   }
 }
 
+extension RecordShape {
+  /// Returns the values of a primary key whose parts are written as arguments.
+  ///
+  /// - Throws: `CommandFailure` if they are too few or too many, or of other types.
+  func keyValues(_ parts: [String]) throws -> [FieldValue] {
+    guard parts.count == key.count else {
+      let names = key.map(\.name).joined(separator: ", ")
+      throw CommandFailure(
+        .usage, "The key of \(name) has \(Figures.count(key.count, "part")): \(names).")
+    }
+    return try zip(parts, key).map { text, field in
+      if text == "null", field.isOptional { return .null }
+      guard let value = FieldValue(text: text, field.type) else {
+        throw CommandFailure(.usage, "\(text) is not \(field.type), which \(field.name) is.")
+      }
+      return value
+    }
+  }
+}
+
 extension String {
   /// What a terminal would act on, escaped.
   var inOneLine: String {

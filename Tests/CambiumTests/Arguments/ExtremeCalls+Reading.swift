@@ -47,27 +47,27 @@ enum ExtremeCalls {
         ask(extremes, Photo.where(\.id < number).limit(.max).offset(number))
       }
     },
-    "RecordReading.fetch(record:where:sortedBy:limit:offset:fields:)": { extremes in
+    "RecordReading.fetch(record:where:sortedBy:limit:offset:after:fields:)": { extremes in
       dynamic(extremes) { name, condition, order, number, fields in
         _ = try extremes.store.fetch(
           record: name, where: condition, sortedBy: order, limit: number, offset: number,
-          fields: fields)
+          after: [.integer(Int64(number))], fields: fields)
       }
     },
-    "RecordReading.forEach(record:where:sortedBy:limit:offset:fields:stringsAsBlobs:_:)": {
+    "RecordReading.forEach(record:where:sortedBy:limit:offset:after:fields:stringsAsBlobs:_:)": {
       extremes in
       dynamic(extremes) { name, condition, order, number, fields in
         try extremes.store.forEach(
           record: name, where: condition, sortedBy: order, limit: number, offset: number,
-          fields: fields, stringsAsBlobs: true
+          after: condition == nil ? nil : [], fields: fields, stringsAsBlobs: true
         ) { _ in }
       }
     },
-    "RecordReading.explain(record:where:sortedBy:limit:offset:running:)": { extremes in
+    "RecordReading.explain(record:where:sortedBy:limit:offset:after:running:)": { extremes in
       dynamic(extremes) { name, condition, order, number, _ in
         _ = try extremes.store.explain(
           record: name, where: condition, sortedBy: order, limit: number, offset: number,
-          running: true)
+          after: [.string("\(number)"), .null], running: true)
       }
     },
     "RecordReading.count(record:where:)": { extremes in
@@ -103,7 +103,24 @@ enum ExtremeCalls {
         }
       }
       for name in Extremes.strings {
-        Extremes.attempt { _ = try store.related(to: DynamicRecord(name: name, fields: [:]), "parts") }
+        let other = DynamicRecord(name: name, fields: [:])
+        Extremes.attempt { _ = try store.related(to: other, "parts") }
+      }
+    },
+    "RecordReading.related(to:_:stringsAsBlobs:)": { _ in
+      let store = try Part.store()
+      let records = Extremes.values.map { value in
+        DynamicRecord(name: "Part", fields: ["id": value, "whole": value])
+      }
+      for relation in Extremes.strings + ["whole", "parts", "id"] {
+        Extremes.attempt { _ = try store.related(to: records, relation, stringsAsBlobs: true) }
+        for record in records {
+          Extremes.attempt { _ = try store.related(to: [record, record], relation) }
+        }
+      }
+      for name in Extremes.strings {
+        let other = DynamicRecord(name: name, fields: [:])
+        Extremes.attempt { _ = try store.related(to: [other, other] + records, "parts") }
       }
     },
     "RecordReading.fetch(record:key:_:)": { extremes in

@@ -110,6 +110,10 @@ private struct Membership: Record, Equatable {
   private static let names = [
     "e\u{301}", "\u{e9}", "k", "k\u{0}", "k1", "", "l", String(repeating: "long", count: 250),
   ]
+  /// Keys as long as can be, whose entries in indexes are cut.
+  private static let longest = ["1", "2"].map {
+    String(repeating: "k", count: StoreError.Limit.keyLength.bound - 1) + $0
+  }.map { String($0.dropFirst()) }
 
   /// Puts records that lead to one another at random.
   private static func fill(
@@ -117,7 +121,7 @@ private struct Membership: Record, Equatable {
   ) throws {
     try transaction.save(contentsOf: (0..<3).map { Country(id: $0) })
     try transaction.save(
-      contentsOf: names.map { name in
+      contentsOf: (names + longest).map { name in
         Author(
           id: name,
           country: random.chance(3) ? nil : Reference(Int.random(in: 0..<3, using: &random)))
@@ -127,7 +131,7 @@ private struct Membership: Record, Equatable {
     for id in 0..<bookCount {
       var book = Book(
         id: id, year: Int.random(in: 1990..<1994, using: &random),
-        author: Reference(random.pick(Array(names.dropLast()))))
+        author: Reference(random.pick(names + longest)))
       if random.chance(2) {
         book.finder = Reference(random.chance(4) ? "nobody" : random.pick(names))
       }
@@ -140,8 +144,9 @@ private struct Membership: Record, Equatable {
       }
       if random.chance(2) { book.cover = Reference(bookCount - 1 - id) }
       try transaction.save(book)
+      let writer = random.pick(names + longest)
       try transaction.save(
-        Draft(id: id, writer: random.pick(names), tags: id % 2 == 0 ? [1_000, -2_000] : []))
+        Draft(id: id, writer: writer, tags: id % 2 == 0 ? [1_000, -2_000] : []))
     }
     for name in names {
       for club in 0..<3 where random.chance(2) {
@@ -180,6 +185,8 @@ private struct Membership: Record, Equatable {
   ) throws {
     try compareTargets(reader, &random)
     try compareSources(reader, &random)
+    try compareOrders(reader, &random)
+    try compareUntyped(reader)
   }
 
   private static func compareTargets(
@@ -258,6 +265,94 @@ private struct Membership: Record, Equatable {
     }
   }
 
+  /// Compares lists in orders that entries of indexes have, forward and backward, and in others.
+  private static func compareOrders(
+    _ reader: borrowing some RecordReading & ~Copyable, _ random: inout SplitMix64
+  ) throws {
+    let orders: [Query<Book>.Order] = [
+      .ascending(\.year), .descending(\.year), .ascending(\.id), .descending(\.id),
+      .ascending(\.author), .descending(\.finder),
+    ]
+    let (one, two) = (random.pick(orders), random.pick(orders))
+    let limit = random.pick([nil, 0, 1, 3])
+    let condition: Condition<Book> = random.pick([.always, .always, \.id >= 10, \.cover != nil])
+    func cut<Subject>(_ query: Query<Subject>) -> Query<Subject> {
+      limit.map { query.limit($0) } ?? query
+    }
+    let found = try reader.fetch(
+      Query<Author>(),
+      including: .all(Author.books, where: condition, sortedBy: one, two, limit: limit),
+      .all(Author.finds, where: condition, sortedBy: one, two, limit: limit),
+      .all(Author.books, where: condition, sortedBy: one, limit: limit),
+      .all(Author.drafts, sortedBy: .descending(\.id), limit: limit),
+      .all(Author.drafts, limit: limit),
+      .all(Author.memberships, sortedBy: .descending(\.club), limit: limit))
+    for (author, books, finds, simple, last, first, memberships) in found {
+      let name = "\(one), \(two), \(limit ?? -1), \(condition) of \(author.id.suffix(9))"
+      let all = Author.books(of: author).where(condition)
+      try agree(
+        try books == reader.fetch(cut(all.sorted(by: one, two))), "books \(name): \(books)")
+      try agree(
+        try finds
+          == reader.fetch(
+            cut(Author.finds(of: author).where(condition).sorted(by: one, two))),
+        "finds \(name): \(finds)")
+      try agree(try simple == reader.fetch(cut(all.sorted(by: one))), "simple \(name): \(simple)")
+      let drafts = Author.drafts(of: author)
+      try agree(
+        try last == reader.fetch(cut(drafts.sorted(by: .descending(\.id)))),
+        "the last drafts, \(name): \(last)")
+      try agree(try first == reader.fetch(cut(drafts)), "drafts, \(name): \(first)")
+      try agree(
+        try memberships
+          == reader.fetch(cut(Author.memberships(of: author).sorted(by: .descending(\.club)))),
+        "memberships, \(name): \(memberships)")
+    }
+    let tags = try reader.fetch(
+      Query<Topic>(), including: .all(Topic.books, sortedBy: one, two, limit: limit))
+    for (tag, books) in tags {
+      try agree(
+        try books == reader.fetch(cut(Topic.books(of: tag).sorted(by: one, two))),
+        "\(one), \(two): \(books) of \(tag)")
+    }
+    let covers = try reader.fetch(
+      Query<Cover>(), including: .all(Cover.book, sortedBy: one, limit: limit))
+    for (cover, books) in covers {
+      try agree(
+        try books == reader.fetch(cut(Cover.book(of: cover))), "\(books) of \(cover)")
+    }
+  }
+
+  /// Compares the relations of records without types with queries.
+  private static func compareUntyped(_ reader: borrowing some RecordReading & ~Copyable) throws {
+    let authors = try reader.fetch(record: "Author")
+    for (inverse, record, field) in [
+      ("books", "Book", "author"), ("finds", "Book", "finder"), ("drafts", "Draft", "writer"),
+      ("memberships", "Membership", "author"),
+    ] {
+      let lists = try reader.related(to: authors, inverse)
+      for (author, list) in zip(authors, lists) {
+        let found = try reader.fetch(
+          record: record, where: .comparison(field: field, .equal, author["id"]))
+        try agree(list == found, "\(inverse) of \(author): \(list)")
+      }
+      try agree(lists.count == authors.count, "\(lists.count) lists")
+    }
+    let books = try reader.fetch(record: "Book")
+    for (relation, record) in [
+      ("author", "Author"), ("finder", "Author"), ("tags", "Topic"), ("cover", "Cover"),
+    ] {
+      for (book, list) in zip(books, try reader.related(to: books, relation)) {
+        let keys = if case .array(let keys) = book[relation] { keys } else { [book[relation]] }
+        var found: [DynamicRecord] = []
+        for key in keys where key != .null {
+          if let target = try reader.fetch(record: record, key: key) { found.append(target) }
+        }
+        try agree(list == found, "\(relation) of \(book): \(list)")
+      }
+    }
+  }
+
   // MARK: Sentences
 
   @Test func `pages come with their relations, one after the other`() throws {
@@ -319,17 +414,46 @@ private struct Membership: Record, Equatable {
 
   // MARK: Passes
 
+  private static func open(
+    _ medium: SimulatedFileSystem, _ seed: UInt64
+  ) throws -> PersistentStore {
+    var options = EngineOptions.small(foldThreshold: 1 << 20)
+    options.nodeSizes = .forLongKeys
+    options.readMode = .buffered(cacheSize: 64 << 10)
+    let backend = try EngineBackend(alone: medium, options, creating: true, seed: seed)
+    let opening = try StoreOpening(Self.model, steps: [], .automatic, StoreOptions())
+    return PersistentStore(try opening.open(backend), StoreOptions())
+  }
+
+  @Test func `with a limit, only the first entries of an index that is in order are read`() throws {
+    let medium = SimulatedFileSystem()
+    let filled = try Self.open(medium, 1)
+    try filled.write { transaction in
+      try transaction.save(Author(id: "busy"))
+      try transaction.save(
+        contentsOf: (0..<4_000).map { Book(id: $0, year: $0 % 100, author: Reference("busy")) })
+    }
+    try filled.close()
+    func pages(_ one: Query<Book>.Order, _ two: Query<Book>.Order) throws -> Int {
+      let store = try Self.open(medium, 2)
+      let before = medium.callCount(of: .read)
+      let found = try store.fetch(
+        Query<Author>(), including: .all(Author.books, sortedBy: one, two, limit: 3))
+      let count = medium.callCount(of: .read) - before
+      #expect(found.map(\.1.count) == [3])
+      try store.close()
+      return count
+    }
+    let forward = try pages(.descending(\.year), .ascending(\.id))
+    let backward = try pages(.ascending(\.year), .descending(\.id))
+    let other = try pages(.ascending(\.year), .ascending(\.id))
+    #expect(
+      max(forward, backward) < 15 && other > 30, "\(forward), \(backward) and \(other) pages")
+  }
+
   @Test func `the pages read are those of a pass over each tree`() throws {
     let medium = SimulatedFileSystem()
-    func open(_ seed: UInt64) throws -> PersistentStore {
-      var options = EngineOptions.small(foldThreshold: 1 << 20)
-      options.nodeSizes = .forLongKeys
-      options.readMode = .buffered(cacheSize: 64 << 10)
-      let backend = try EngineBackend(alone: medium, options, creating: true, seed: seed)
-      let opening = try StoreOpening(Self.model, steps: [], .automatic, StoreOptions())
-      return PersistentStore(try opening.open(backend), StoreOptions())
-    }
-    let filled = try open(1)
+    let filled = try Self.open(medium, 1)
     var random = SplitMix64(seed: 3)
     let count = 4_000
     var owners = (0..<count).map { "author \($0 / 10)" }
@@ -342,7 +466,7 @@ private struct Membership: Record, Equatable {
         })
     }
     try filled.close()
-    let store = try open(2)
+    let store = try Self.open(medium, 2)
     func reads(_ body: () throws -> Void) rethrows -> Int {
       let before = medium.callCount(of: .read)
       try body()

@@ -44,6 +44,9 @@ import Testing
         record: "Book", where: .comparison(field: "author", .equal, .uuid(one))) == [book])
     #expect(
       try store.fetch(record: "Book", where: .contains(field: "editors", .uuid(two))) == [book])
+    let ids = [one, two].sorted { "\($0)" < "\($1)" }
+    #expect(
+      try store.fetch(record: "Author", after: [.uuid(ids[0])]).map { $0["id"] } == [.uuid(ids[1])])
     try store.close()
   }
 
@@ -170,6 +173,15 @@ import Testing
     #expect(try store.related(to: authors[0], "books") == [books[0], books[2]])
     #expect(try store.related(to: authors[1], "edited") == [books[0]])
     #expect(try store.snapshot().related(to: authors[0], "lent") == [books[2]])
+    #expect(try store.related(to: books, "author") == [[authors[0]], [], [authors[0]]])
+    #expect(try store.related(to: books, "place.shelf") == [[], [], [authors[0]]])
+    #expect(
+      try store.related(to: authors + authors, "edited")
+        == [[books[0], books[2]], [books[0]], [books[0], books[2]], [books[0]]])
+    #expect(try store.related(to: [], "nothing").isEmpty)
+    #expect(throws: StoreError.self) {
+      _ = try store.related(to: [books[0], authors[0]], "author")
+    }
     try store.write { transaction in
       try transaction.delete(record: "Book", key: 1)
       let left = try transaction.related(to: authors[0], "books")
@@ -185,6 +197,41 @@ import Testing
         continue
       }
     }
+  }
+
+  @Test func `an index that has elements of a list, too, is not the way back`() throws {
+    let store = try PersistentStore(
+      inMemory: untyped(
+        (
+          "Author",
+          description {
+            Field(primaryKey: true, name: "id", type: .integer)
+            inverse("books", of: "author", in: "Book")
+          }
+        ),
+        (
+          "Book",
+          description {
+            Field(primaryKey: true, name: "id", type: .integer)
+            Field(name: "author", type: .reference(to: "Author"), optional: true)
+            Field(name: "labels", type: .array(of: .string))
+            Index("author", .elements("labels"))
+          }
+        )))
+    let author = DynamicRecord(name: "Author", fields: ["id": 1])
+    // One without an entry, and one with two.
+    let books = [[], ["a", "b"]].enumerated().map { id, labels in
+      DynamicRecord(
+        name: "Book", fields: ["id": .integer(Int64(id)), "author": 1, "labels": .array(labels)])
+    }
+    try store.write { transaction in
+      for record in [author] + books { try transaction.save(record) }
+    }
+    #expect(try store.related(to: author, "books") == books)
+    _ = try store.write { try $0.delete(record: "Author", key: 1) }
+    #expect(try store.fetch(record: "Book").map { $0["author"] } == [.null, .null])
+    #expect(try store.snapshot().check() == [])
+    try store.close()
   }
 
   @Test func `a reference to the longest key moves from one unique list to another`() throws {

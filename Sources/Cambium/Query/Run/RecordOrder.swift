@@ -153,6 +153,36 @@ extension BoundOrder {
   }
 }
 
+extension BoundOrder {
+  /// Returns whether entries that agree in their first part come in this order if they are read backward, true, or
+  /// forward, false; nil if they come in another one.
+  ///
+  /// - Parameters:
+  ///   - parts: Of the tree's keys, without the primary key that ends those of an index. None was cut.
+  ///   - key: The primary key's parts.
+  func isBackward(in parts: [KeyColumn], key: [KeyColumn]) -> Bool? {
+    let wanted = (hasWholeKey ? columns : columns + key).withoutRepetitions(of: parts[0])
+    let entry = (parts.dropFirst() + key).withoutRepetitions(of: parts[0])
+    let pairs = Array(zip(wanted, entry))
+    guard pairs.count == wanted.count, pairs.allSatisfy({ $0.isSameValue(as: $1) }) else {
+      return nil
+    }
+    let directions = Set(pairs.map { $0.isDescending != $1.isDescending })
+    return directions.count > 1 ? nil : directions.first ?? false
+  }
+}
+
+extension Sequence<KeyColumn> {
+  /// These, without what the first one or an earlier one says.
+  fileprivate func withoutRepetitions(of first: KeyColumn) -> [KeyColumn] {
+    var seen = [first]
+    for column in self where !seen.contains(where: { $0.isSameValue(as: column) }) {
+      seen.append(column)
+    }
+    return Array(seen.dropFirst())
+  }
+}
+
 extension KeyColumn {
   fileprivate func isSameValue(as other: KeyColumn) -> Bool {
     column == other.column && isCaseInsensitive == other.isCaseInsensitive

@@ -6,14 +6,18 @@ extension RecordReading where Self: ~Copyable {
   /// - Parameters:
   ///   - condition: On fields by their stored names; nil for all records.
   ///   - order: The fields by which they are sorted; records that agree in them are sorted by primary key.
+  ///   - key: The primary key of the record after which the query begins, as the next page does after the last record of
+  ///     a page. The record must exist, unless records are sorted by primary key.
   ///   - fields: The stored names of the fields to return; nil for all.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the query does not fit the record, `.sortTooLarge`,
-  ///   `.corrupt`, `.io`, `.closed`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery` if the query does not fit the record, `.noSuchRecord` if the
+  ///   record to begin after does not exist, `.sortTooLarge`, `.corrupt`, `.io`, `.closed`.
   public func fetch(
     record name: String, where condition: FieldCondition? = nil, sortedBy order: [FieldOrder] = [],
-    limit: Int? = nil, offset: Int = 0, fields: [String]? = nil
+    limit: Int? = nil, offset: Int = 0, after key: [FieldValue]? = nil, fields: [String]? = nil
   ) throws(StoreError) -> [DynamicRecord] {
-    let query = FieldQuery(condition: condition, order: order, limit: limit, offset: offset)
+    let query = FieldQuery(
+      condition: condition, order: order, limit: limit, offset: offset,
+      after: key.map { .key($0) })
     let found = try FoundDynamicRecords(query, of: name, fields, in: try recordReader())
     var records: [DynamicRecord] = []
     while let record = try found.next() { records.append(record) }
@@ -25,13 +29,15 @@ extension RecordReading where Self: ~Copyable {
   ///
   /// - Parameter stringsAsBlobs: Whether a string that lies outside its row, as those of external fields do above their
   ///   threshold, comes as a blob with the bytes of its UTF-8, so that it can be read in pieces.
-  /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`, and what `body` throws, which ends it.
+  /// - Throws: as `fetch(record:where:sortedBy:limit:offset:after:fields:)`, and what `body` throws, which ends it.
   public func forEach(
     record name: String, where condition: FieldCondition? = nil, sortedBy order: [FieldOrder] = [],
-    limit: Int? = nil, offset: Int = 0, fields: [String]? = nil, stringsAsBlobs: Bool = false,
-    _ body: (DynamicRecord) throws -> Void
+    limit: Int? = nil, offset: Int = 0, after key: [FieldValue]? = nil, fields: [String]? = nil,
+    stringsAsBlobs: Bool = false, _ body: (DynamicRecord) throws -> Void
   ) throws {
-    let query = FieldQuery(condition: condition, order: order, limit: limit, offset: offset)
+    let query = FieldQuery(
+      condition: condition, order: order, limit: limit, offset: offset,
+      after: key.map { .key($0) })
     let found = try FoundDynamicRecords(query, of: name, fields, in: try recordReader())
     while let record = try found.next(stringsAsBlobs: stringsAsBlobs) { try body(record) }
   }
@@ -39,7 +45,7 @@ extension RecordReading where Self: ~Copyable {
   /// Returns the number of records of the type stored as `name` that meet a condition; of all without one, in constant
   /// time.
   ///
-  /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`.
+  /// - Throws: as `fetch(record:where:sortedBy:limit:offset:after:fields:)`.
   public func count(
     record name: String, where condition: FieldCondition? = nil
   ) throws(StoreError) -> Int {
@@ -48,12 +54,14 @@ extension RecordReading where Self: ~Copyable {
 
   /// Explains how a query of the type stored as `name` is run.
   ///
-  /// - Throws: as `fetch(record:where:sortedBy:limit:offset:fields:)`.
+  /// - Throws: as `fetch(record:where:sortedBy:limit:offset:after:fields:)`.
   public func explain(
     record name: String, where condition: FieldCondition? = nil, sortedBy order: [FieldOrder] = [],
-    limit: Int? = nil, offset: Int = 0, running: Bool = false
+    limit: Int? = nil, offset: Int = 0, after key: [FieldValue]? = nil, running: Bool = false
   ) throws(StoreError) -> QueryExplanation {
-    let query = FieldQuery(condition: condition, order: order, limit: limit, offset: offset)
+    let query = FieldQuery(
+      condition: condition, order: order, limit: limit, offset: offset,
+      after: key.map { .key($0) })
     return try recordReader().runner(ofRecord: name).explain(query, running: running)
   }
 }

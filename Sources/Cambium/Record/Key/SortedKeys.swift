@@ -4,9 +4,12 @@
 struct SortedKeys {
   private struct Entry {
     var head: UInt64
-    var start: Int
-    var length: Int32
-    var keyLength: Int32
+    /// Below 4 GiB, as the size of all of them is.
+    var start: UInt32
+    /// The number of keys that were added before it; of no meaning with a limit.
+    let number: UInt32
+    let length: Int32
+    let keyLength: Int32
   }
 
   private var bytes: [UInt8] = []
@@ -86,7 +89,8 @@ extension SortedKeys {
     let start = bytes.count
     bytes.append(key)
     return Entry(
-      head: head, start: start, length: Int32(key.byteCount), keyLength: Int32(keyLength))
+      head: head, start: UInt32(start), number: UInt32(entries.count),
+      length: Int32(key.byteCount), keyLength: Int32(keyLength))
   }
 
   private mutating func compact() {
@@ -95,7 +99,7 @@ extension SortedKeys {
     for index in entries.indices {
       let start = kept.count
       append(index, to: &kept)
-      entries[index].start = start
+      entries[index].start = UInt32(start)
     }
     bytes = kept
     garbage = 0
@@ -111,9 +115,12 @@ extension SortedKeys {
 
   private static func isBefore(_ one: Entry, _ other: Entry, _ bytes: [UInt8]) -> Bool {
     if one.head != other.head { return one.head < other.head }
-    return bytes.rawSpan.part(one.start, Int(one.length))
-      .compare(bytes.rawSpan.part(other.start, Int(other.length))) < 0
+    return bytes.rawSpan.part(Int(one.start), Int(one.length))
+      .compare(bytes.rawSpan.part(Int(other.start), Int(other.length))) < 0
   }
+
+  /// Returns true if one sorts before another.
+  func isBefore(_ one: Int, _ other: Int) -> Bool { isBefore(entries[one], entries[other]) }
 
   private func isSame(_ one: Int, _ other: Int) -> Bool { whole(one).equals(whole(other)) }
 
@@ -132,15 +139,24 @@ extension SortedKeys {
   }
 
   /// Keeps one of those that are the same, once they are sorted.
-  mutating func removeDuplicates() {
+  ///
+  /// - Parameter note: Is given the number of each key, counted as they were added, and its place from now on.
+  @inline(__always)
+  mutating func removeDuplicates(_ note: (_ number: Int, _ place: Int) -> Void = { _, _ in }) {
     var kept = 0
     for index in entries.indices {
-      if kept > 0, isSame(kept - 1, index) { continue }
-      entries[kept] = entries[index]
-      kept += 1
+      let entry = entries[index]
+      if kept == 0 || !isSame(kept - 1, index) {
+        entries[kept] = entry
+        kept += 1
+      }
+      note(Int(entry.number), kept - 1)
     }
     entries.removeLast(entries.count - kept)
   }
+
+  /// Keeps the keys of some places, in their order.
+  mutating func keep(_ places: some Sequence<Int>) { entries = places.map { entries[$0] } }
 
   /// The last of those kept is first, as long as keys are added.
   private mutating func rise(_ index: Int) {
@@ -198,7 +214,7 @@ extension SortedKeys {
   @_lifetime(borrow self)
   func key(_ index: Int) -> RawSpan {
     let entry = entries[index]
-    let start = entry.start + Int(entry.length - entry.keyLength)
+    let start = Int(entry.start) + Int(entry.length - entry.keyLength)
     return unsafe _overrideLifetime(
       bytes.rawSpan.part(start, Int(entry.keyLength)), borrowing: self)
   }
@@ -212,6 +228,6 @@ extension SortedKeys {
   @_lifetime(borrow self)
   private func part(_ entry: Entry) -> RawSpan {
     unsafe _overrideLifetime(
-      bytes.rawSpan.part(entry.start, Int(entry.length)), borrowing: self)
+      bytes.rawSpan.part(Int(entry.start), Int(entry.length)), borrowing: self)
   }
 }

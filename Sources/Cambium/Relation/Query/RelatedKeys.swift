@@ -114,10 +114,11 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
     destinations.sort()
     var keys = all
     var count = 0
-    try end.link.forEachSource(toEach: destinations, in: reader.trees) {
+    _ = try end.link.forEachSource(toEach: destinations, in: reader.trees) {
       (_, source) throws(StoreError) in
       try keys.add(source, keyLength: source.byteCount)
       count += 1
+      return true
     }
     unsafe entryCount += count
     all = keys

@@ -243,18 +243,22 @@ extension Link {
     to key: RawSpan, in trees: TreeAccess, _ encoder: KeyEncoder,
     _ body: (RawSpan) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    try forEachSource(to: key, in: trees, nil, encoder, body)
+    _ = try forEachSource(to: key, in: trees, nil, backward: false, encoder, body)
   }
 
   /// Calls `body` for each record that leads to one of several, with the place of the key and its own primary key.
   ///
-  /// - Parameter body: Must not change anything.
+  /// - Parameters:
+  ///   - isBackward: True if the entries of each key are read from the last to the first.
+  ///   - body: Returns false if no more of the key are needed. Must not change anything.
+  /// - Returns: True if those of each key came in the order of the index's parts; false if they may have come in any, since
+  ///   an entry was cut, or there is no index.
   /// - Complexity: One pass over the tree from the first key to the last: a seek for each, which mostly stays in a leaf.
   ///   Without an index, one pass over all rows.
   func forEachSource(
-    toEach keys: SortedKeys, in trees: TreeAccess,
-    _ body: (_ place: Int, _ source: RawSpan) throws(StoreError) -> Void
-  ) throws(StoreError) {
+    toEach keys: SortedKeys, in trees: TreeAccess, backward isBackward: Bool = false,
+    _ body: (_ place: Int, _ source: RawSpan) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
     let (source, encoder) = (source, KeyEncoder())
     guard let tree, try trees.isWhole(tree) else {
       let cursor = try trees.cursor(in: source.rows)
@@ -264,17 +268,28 @@ extension Link {
         try forEachKey(of: row, in: encoder) { key in
           if let place = keys.place(of: key) { places.append(place) }
         }
-        for place in places { try body(place, cursor.key) }
+        for place in places { _ = try body(place, cursor.key) }
       }
-      return
+      return false
     }
     let cursor = try trees.cursor(in: tree)
+    var areWhole = true
     for place in 0..<keys.count {
-      try forEachSource(to: keys.key(place), in: trees, cursor, encoder) {
-        source throws(StoreError) in
-        try body(place, source)
-        return true
-      }
+      let isWhole = try forEachSource(
+        to: keys.key(place), in: trees, cursor, backward: isBackward, encoder
+      ) { source throws(StoreError) in try body(place, source) }
+      areWhole = areWhole && isWhole
+    }
+    return areWhole
+  }
+
+  /// The parts of the keys by which the records that lead to one are found, the first of which leads to it; nil if all rows
+  /// have to be read. Behind those of an index comes the primary key.
+  var backParts: [KeyColumn]? {
+    switch way {
+    case .prefix(_, let index, _), .exact(_, let index, _):
+      index?.parts.columns ?? source.layout.key.columns
+    case .rows: nil
     }
   }
 
@@ -287,10 +302,11 @@ extension Link {
   }
 
   /// - Parameter cursor: A cursor in the tree of the way back; nil for another one.
+  /// - Returns: True if they came in the order of the index's parts.
   private func forEachSource(
-    to key: RawSpan, in trees: TreeAccess, _ cursor: CursorAccess?, _ encoder: KeyEncoder,
-    _ body: (RawSpan) throws(StoreError) -> Bool
-  ) throws(StoreError) {
+    to key: RawSpan, in trees: TreeAccess, _ cursor: CursorAccess?, backward isBackward: Bool,
+    _ encoder: KeyEncoder, _ body: (RawSpan) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
     let layout = source.layout
     switch way {
     case .exact(let part, let index, let tree):
@@ -300,10 +316,10 @@ extension Link {
       }
       guard let index else {
         if try trees.contains(encoder.key, in: tree) { _ = try body(encoder.key) }
-        return
+        return true
       }
       var value: [UInt8] = []
-      guard try trees.copyValue(of: encoder.key, in: tree, to: &value) else { return }
+      guard try trees.copyValue(of: encoder.key, in: tree, to: &value) else { return true }
       _ = try body(
         try index.primaryKey(key: encoder.key, value: value.rawSpan, layout: layout))
     case .prefix(let part, let index, let tree):
@@ -312,36 +328,43 @@ extension Link {
         return try forEachRow(to: key, in: trees, body)
       }
       let cursor = if let cursor { cursor } else { try trees.cursor(in: tree) }
-      var isOn = try cursor.seek(to: encoder.key)
+      var isOn = try cursor.seek(toPrefix: encoder.key, backward: isBackward)
+      var areWhole = true
       while isOn, cursor.key.byteCount >= encoder.key.byteCount,
         cursor.key.begins(with: encoder.key)
       {
-        let goesOn =
-          if let index {
-            try body(
-              try index.primaryKey(key: cursor.key, value: try cursor.value(), layout: layout))
-          } else {
-            try body(cursor.key)
-          }
-        if !goesOn { return }
-        isOn = try cursor.next()
+        let goesOn: Bool
+        if let index {
+          areWhole = areWhole && cursor.key.byteCount < IndexLayout.cutPrefix
+          goesOn = try body(
+            try index.primaryKey(key: cursor.key, value: try cursor.value(), layout: layout))
+        } else {
+          goesOn = try body(cursor.key)
+        }
+        guard goesOn else { break }
+        isOn = isBackward ? try cursor.previous() : try cursor.next()
       }
-    case .rows: try forEachRow(to: key, in: trees, body)
+      return areWhole
+    case .rows: return try forEachRow(to: key, in: trees, body)
     }
+    return true
   }
 
   /// The same by reading all rows: for keys too long for those of indexes, and if the index is not built yet.
+  ///
+  /// - Returns: False, since they come in the order of their rows.
   private func forEachRow(
     to key: RawSpan, in trees: TreeAccess, _ body: (RawSpan) throws(StoreError) -> Bool
-  ) throws(StoreError) {
+  ) throws(StoreError) -> Bool {
     let (source, encoder) = (source, KeyEncoder())
     let cursor = try trees.cursor(in: source.rows)
     while try cursor.advance() {
       var leads = false
       let row = try source.row(key: cursor.key, row: try cursor.value())
       try forEachKey(of: row, in: encoder) { found in leads = leads || found.equals(key) }
-      if leads, try !body(cursor.key) { return }
+      if leads, try !body(cursor.key) { break }
     }
+    return false
   }
 
   /// Returns about how many records lead to one record, if `isInverse` is true; else about how many it leads to.
@@ -387,6 +410,18 @@ extension Link {
   ) throws(StoreError) {
     encoder.begin()
     try encoder.append(try value(ofKey: key), part, of: source.layout)
+  }
+}
+
+extension CursorAccess {
+  /// Goes to the first entry whose key is not below a prefix; backward, to the last that is not above all that begin with
+  /// it. False if there is none.
+  fileprivate func seek(
+    toPrefix prefix: RawSpan, backward isBackward: Bool
+  ) throws(StoreError) -> Bool {
+    guard isBackward else { return try seek(to: prefix) }
+    guard let end = prefix.array().rangeEnd, try seek(to: end.rawSpan) else { return try last() }
+    return try previous()
   }
 }
 

@@ -118,7 +118,9 @@ extension Inclusion {
   ///   - nested: Relations of the included records, fetched with them: then each result is a tuple. A link record leads on
   ///     to the other record: `.all(Group.memberships, including: .one(\.person))`.
   /// - Complexity: One pass over the reference's index, from the first of the records to the last, and one over the rows
-  ///   that it leads to. Without an index, as of a reference that is not checked, one over all rows of the related type.
+  ///   that it leads to. With a limit, if the index has the included records in their order and there is no condition, only
+  ///   the first entries of each record are read, and only their rows. Without an index, as of a reference that is not
+  ///   checked, one pass over all rows of the related type.
   @inlinable
   public static func all<Related: Record, each Nested>(
     _ inverse: Inverse<Subject, Related>, where condition: Condition<Related> = .always,
@@ -128,11 +130,13 @@ extension Inclusion {
     var query = Query(where: condition, limit: limit)
     query.order = order
     return Inclusion { [query] reader, subjects in
-      let records = try reader.relatedRecords(at: inverse, query)
-      for subject in subjects { try records.append(subject.reference) }
-      try records.load()
-      let results = try reader.including(records.records, repeat each nested)
-      return subjects.indices.map { index in records.places(index).map { results[$0] } }
+      let related = try reader.relatedRows(at: inverse, query)
+      for subject in subjects { try related.append(subject.id.fieldValue) }
+      let rows = try related.find()
+      let records = try rows.load(try reader.entities.type(Related.self))
+      related.divide(rows)
+      let results = try reader.including(records, repeat each nested)
+      return subjects.indices.map { index in related.places(index).map { results[$0] } }
     }
   }
 }
@@ -157,22 +161,23 @@ extension RecordReader {
     of subjects: [Subject], _ references: (Subject) -> References, areSorted: Bool = false,
     including nested: repeat Inclusion<Target, each Nested>
   ) throws -> [[(Target, repeat each Nested)]] where References.Element == Reference<Target>? {
-    let records = try sharedRecords(of: Target.self)
+    let type = try entities.type(Target.self)
+    let shared = SharedRows(of: type, in: self)
     var ends: [Int] = []
     ends.reserveCapacity(subjects.count)
     var count = 0
     for subject in subjects {
       for case let reference? in references(subject) {
-        try records.append(reference)
+        try shared.append(reference.id.fieldValue)
         count += 1
       }
       ends.append(count)
     }
-    try records.load()
-    let results = try including(records.records, repeat each nested)
+    let records = try shared.find().load(type)
+    let results = try including(records, repeat each nested)
     var start = 0
     return ends.map { end in
-      var places = (start..<end).compactMap { records.place($0) }
+      var places = (start..<end).compactMap { shared.place($0) }
       start = end
       if areSorted { places.sort() }
       return places.map { results[$0] }

@@ -1,271 +1,311 @@
 // Finds and loads the records of inclusions: keys first, sorted and each once, then their rows in that order.
+//
+// Only `load` knows the types of the records, so records without types are found by the same code.
 
-/// Primary keys as they were added, and each once in their own order.
+/// Primary keys, each once in their order, with the places of those that were added.
 private struct KeyTable {
-  private(set) var added: SortedKeys
-  private(set) var sorted: SortedKeys
+  var keys: SortedKeys
+  /// By the number of a key that was added, its place among the sorted ones.
+  private(set) var places: [Int] = []
 
-  init(of record: Entity) {
-    added = SortedKeys(of: record.record.name)
-    sorted = added
-  }
+  init(of record: Entity) { keys = SortedKeys(of: record.record.name) }
 
   mutating func append(_ key: RawSpan) throws(StoreError) {
-    try added.add(key, keyLength: key.byteCount)
+    try keys.add(key, keyLength: key.byteCount)
   }
 
   /// Sorts the keys, once all were added.
   mutating func sort() {
-    sorted = added
-    sorted.sort()
-    sorted.removeDuplicates()
-  }
-
-  /// Returns the place among the sorted keys of the one that was added as number `index`.
-  func place(_ index: Int) -> Int? {
-    let added = added
-    return sorted.place(of: added.key(index))
+    var places = [Int](repeating: 0, count: keys.count)
+    keys.sort()
+    keys.removeDuplicates { number, place in places[number] = place }
+    self.places = places
   }
 }
 
-/// The records of sorted keys, each looked up and decoded once.
+/// The rows of sorted keys that exist and meet a condition, each looked up once.
 @usableFromInline
-final class LoadedRecords<Subject: Record> {
-  @usableFromInline let type: RecordType<Subject>
-  @usableFromInline let blobs: BlobFinder?
+final class WantedRows {
+  private let record: Entity
   @usableFromInline let source: KeySource
-  private let order: BoundOrder?
+  @usableFromInline let blobs: BlobFinder?
+  private let order: BoundOrder
   private let encoder = KeyEncoder()
-  @usableFromInline var records: [Subject] = []
-  /// By the place of a key, the place of its record; −1 for a key without a record that is wanted.
-  private var places: [Int]
-  /// The sort keys, by the place of a record; empty without an order.
-  fileprivate private(set) var sortKeys: [[UInt8]] = []
+  // One owner on one thread uses them, so accesses cannot overlap.
+  /// By the place of a key, the place of its row; −1 for a key without a row that is wanted.
+  @exclusivity(unchecked) fileprivate private(set) var places: [Int]
+  /// The number of rows up to the one that it stands on.
+  @exclusivity(unchecked) private var count = 0
+  /// The sort keys, by the place of a row; empty if rows are sorted by primary key.
+  @exclusivity(unchecked) fileprivate private(set) var sortKeys: SortedKeys
 
   /// - Parameter mayMiss: False if every key has a row, as those in an index.
   fileprivate init(
-    _ keys: SortedKeys, of type: RecordType<Subject>, in reader: RecordReader, mayMiss: Bool,
-    where condition: RowCondition? = nil, order: BoundOrder? = nil
+    _ keys: SortedKeys, of record: Entity, in reader: RecordReader, mayMiss: Bool,
+    where condition: RowCondition? = nil, order: BoundOrder = .byPrimaryKey
   ) {
-    self.type = type
+    self.record = record
     self.order = order
-    blobs = reader.blobs(of: type)
-    places = [Int](repeating: -1, count: keys.count)
+    blobs = reader.blobs(of: record)
+    unsafe places = [Int](repeating: -1, count: keys.count)
+    unsafe sortKeys = SortedKeys(of: record.record.name)
     source = KeySource(
-      keys, condition, FoundRow(of: type, in: reader.trees), isChanging: mayMiss)
+      keys, condition, FoundRow(of: record, in: reader.trees), isChanging: mayMiss)
   }
 
+  /// Moves on. False after the last.
+  @usableFromInline
+  func next() throws(StoreError) -> Bool {
+    guard try source.next() else { return false }
+    unsafe places[source.place] = count
+    unsafe count += 1
+    if !order.columns.isEmpty {
+      let (record, source, encoder) = (record, source, encoder)
+      try order.encode(try record.row(key: source.key, row: try source.row()), to: encoder)
+      try unsafe sortKeys.add(encoder.key, keyLength: 0)
+    }
+    return true
+  }
+
+  /// Returns the records that are left.
   @inlinable
-  func load() throws {
-    let (type, source, blobs) = (type, source, blobs)
-    while try source.next() {
-      try note()
+  func load<Subject: Record>(_ type: RecordType<Subject>) throws -> [Subject] {
+    let (source, blobs) = (source, blobs)
+    var records: [Subject] = []
+    while try next() {
       records.append(try type.load(key: source.key, row: try source.row(), blobs: blobs))
     }
+    return records
   }
 
-  /// Notes the place of the record that is loaded next, and its sort key.
-  @usableFromInline
-  func note() throws(StoreError) {
-    let (type, source, encoder) = (type, source, encoder)
-    places[unsafe source.place] = records.count
-    guard let order else { return }
-    let row = try type.row(key: source.key, row: try source.row())
-    try order.encode(row, to: encoder)
-    sortKeys.append(encoder.key.array())
-  }
-
-  fileprivate func place(ofKey place: Int?) -> Int? {
-    guard let place, places[place] >= 0 else { return nil }
-    return places[place]
+  /// Returns the records that are left, as their fields' values.
+  func load(stringsAsBlobs: Bool) throws(StoreError) -> [DynamicRecord] {
+    let (record, source) = (record, source)
+    var records: [DynamicRecord] = []
+    while try next() {
+      let row = try record.row(key: source.key, row: try source.row(), blobs: blobs)
+      records.append(try DynamicRecord(row, stringsAsBlobs: stringsAsBlobs))
+    }
+    return records
   }
 }
 
 // MARK: - The records that references lead to
 
-/// The records that some references lead to, each once.
+/// Finds the records that some references lead to, each once.
 @usableFromInline
-final class SharedRecords<Target: Record & Identifiable> where Target.ID: RecordKey {
+final class SharedRows {
   private let reader: RecordReader
-  private let type: RecordType<Target>
+  private let record: Entity
   private let encoder = KeyEncoder()
-  private var keys: KeyTable
-  private var loaded: LoadedRecords<Target>?
-  @usableFromInline private(set) var records: [Target] = []
+  // One owner on one thread uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var keys: KeyTable
+  @exclusivity(unchecked) private var rows: WantedRows?
 
-  fileprivate init(_ type: RecordType<Target>, in reader: RecordReader) {
-    self.type = type
+  @usableFromInline
+  init(of record: Entity, in reader: RecordReader) {
+    self.record = record
     self.reader = reader
-    keys = KeyTable(of: type)
+    unsafe keys = KeyTable(of: record)
   }
 
+  /// Adds a reference by the primary key that it leads to.
   @usableFromInline
-  func append(_ reference: Reference<Target>) throws(StoreError) {
+  func append(_ key: FieldValue) throws(StoreError) {
     let encoder = encoder
-    try encoder.encode(primaryKey: [reference.id], of: type)
-    try keys.append(encoder.key)
+    try encoder.encode(primaryKey: [key], of: record)
+    try unsafe keys.append(encoder.key)
   }
 
-  /// Loads the records, once all references were added.
-  @inlinable
-  func load() throws {
-    let loaded = prepare()
-    try loaded.load()
-    finish(loaded)
-  }
-
+  /// Returns the rows to load, once all references were added.
   @usableFromInline
-  func prepare() -> LoadedRecords<Target> {
-    keys.sort()
-    return LoadedRecords(keys.sorted, of: type, in: reader, mayMiss: true)
+  func find() -> WantedRows {
+    unsafe keys.sort()
+    let rows = WantedRows(unsafe keys.keys, of: record, in: reader, mayMiss: true)
+    unsafe self.rows = rows
+    return rows
   }
 
+  /// Returns the place of the record that the reference that was added as number `index` leads to, once they are loaded;
+  /// nil if it leads nowhere.
   @usableFromInline
-  func finish(_ loaded: LoadedRecords<Target>) {
-    self.loaded = loaded
-    records = loaded.records
+  func place(_ index: Int) -> Int? {
+    guard let rows = unsafe rows else { return nil }
+    let place = unsafe rows.places[keys.places[index]]
+    return place < 0 ? nil : place
   }
-
-  /// Returns the place of the record that the reference that was added as number `index` leads to; nil if it leads nowhere.
-  @usableFromInline
-  func place(_ index: Int) -> Int? { loaded?.place(ofKey: keys.place(index)) }
 }
 
 // MARK: - The records that lead to others
 
-/// The records that lead to some others, each once.
+/// Finds the records that lead to some others, each once.
 @usableFromInline
-final class RelatedRecords<Owner: Record & Identifiable, Related: Record>
-where Owner.ID: RecordKey {
+final class SourceRows {
   private let reader: RecordReader
-  private let owner: RecordType<Owner>
-  private let related: RecordType<Related>
   private let link: Link
   private let condition: RowCondition?
-  private let order: BoundOrder?
+  private let order: BoundOrder
   private let limit: Int?
   private let encoder = KeyEncoder()
-  private var owners: KeyTable
-  private var sources: KeyTable
+  // One owner on one thread uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var owners: KeyTable
+  @exclusivity(unchecked) private var sources: KeyTable
   /// By the number of a source, the place of the owner that it leads to.
-  private var ends: [Int] = []
-  /// By the place of an owner, the places of the records that lead to it.
-  private var lists: [[Int]] = []
-  @usableFromInline private(set) var records: [Related] = []
+  @exclusivity(unchecked) private var ends: [Int] = []
+  /// By the place of an owner, the places of the sources that lead to it: first those of their keys, at last those of
+  /// their records.
+  @exclusivity(unchecked) private var lists: [[Int]] = []
+  /// True if the lists have only what is wanted, in its order.
+  @exclusivity(unchecked) private var areArranged = false
 
-  fileprivate init(
-    _ inverse: Inverse<Owner, Related>, _ query: Query<Related>, in reader: RecordReader
-  ) throws(StoreError) {
+  /// - Parameter query: The condition, order and limit of the records that lead to one.
+  /// - Throws: `.invalidQuery` if the query does not fit the record.
+  init(_ link: Link, _ query: FieldQuery, in reader: RecordReader) throws(StoreError) {
     self.reader = reader
-    owner = try reader.entities.type(Owner.self)
-    related = try reader.entities.type(Related.self)
-    link = try reader.entities.link(
-      of: related, try related.field(of: inverse.property), to: owner)
-    let resolved = try query.resolved(in: related, reader.entities)
-    let layout = related.layout
-    if let condition = resolved.condition {
-      self.condition = try RowCondition(condition, of: related, in: reader)
+    self.link = link
+    let layout = link.source.layout
+    if let condition = query.condition {
+      self.condition = try RowCondition(condition, of: link.source, in: reader)
     } else {
       condition = nil
     }
-    order =
-      resolved.order.isEmpty
-      ? nil
-      : try BoundOrder(
-        resolved.order, Conjunction(resolved.condition, in: layout), isAfter: false, of: related,
-        in: reader)
+    order = try BoundOrder(
+      query.order, Conjunction(query.condition, in: layout), isAfter: false, of: link.source,
+      in: reader)
     limit = query.limit
-    owners = KeyTable(of: owner)
-    sources = KeyTable(of: related)
+    unsafe owners = KeyTable(of: link.destination)
+    unsafe sources = KeyTable(of: link.source)
   }
 
+  /// Adds a record that others may lead to, by its primary key.
   @usableFromInline
-  func append(_ reference: Reference<Owner>) throws(StoreError) {
+  func append(_ key: FieldValue) throws(StoreError) {
     let encoder = encoder
-    try encoder.encode(primaryKey: [reference.id], of: owner)
-    try owners.append(encoder.key)
+    try encoder.encode(primaryKey: [key], of: link.destination)
+    try unsafe owners.append(encoder.key)
   }
 
-  /// Finds and loads the records, once all owners were added.
-  @inlinable
-  func load() throws {
-    let loaded = try find()
-    try loaded.load()
-    divide(loaded)
-  }
-
+  /// Returns the rows to load, once all owners were added.
+  ///
+  /// If the entries that lead to an owner come in the order of its list, only rows within the limit are looked up.
+  /// Otherwise, with a limit, all rows are looked up to find which are wanted, and those once more to be loaded.
   @usableFromInline
-  func find() throws(StoreError) -> LoadedRecords<Related> {
-    owners.sort()
-    try link.forEachSource(toEach: owners.sorted, in: reader.trees) {
-      (owner, key) throws(StoreError) in
-      try sources.append(key)
-      ends.append(owner)
+  func find() throws(StoreError) -> WantedRows {
+    unsafe owners.sort()
+    try findSources()
+    if unsafe !areArranged {
+      let found = rows(where: condition, order: order)
+      if limit == nil { return found }
+      while try found.next() {}
+      arrange(found)
+      dropUnlisted()
     }
-    sources.sort()
-    return LoadedRecords(
-      sources.sorted, of: related, in: reader, mayMiss: false, where: condition, order: order)
+    return rows()
   }
 
-  /// Divides the records among those that they lead to.
+  /// Divides the records among those that they lead to, once they are loaded.
   @usableFromInline
-  func divide(_ loaded: LoadedRecords<Related>) {
-    let sortKeys = loaded.sortKeys
-    var lists = [[Int]](repeating: [], count: owners.sorted.count)
-    for (index, end) in ends.enumerated() {
-      if let place = loaded.place(ofKey: sources.place(index)) { lists[end].append(place) }
-    }
-    for place in lists.indices {
-      if order == nil {
-        lists[place].sort()
-      } else {
-        lists[place].sort { Self.isBefore(sortKeys[$0], sortKeys[$1]) }
-      }
-      if let limit { lists[place].removeLast(max(0, lists[place].count - max(0, limit))) }
-    }
-    self.lists = lists
-    records = loaded.records
-    if limit != nil { dropUnlisted() }
-  }
-
-  private static func isBefore(_ one: [UInt8], _ other: [UInt8]) -> Bool {
-    one.rawSpan.compare(other.rawSpan) < 0
-  }
-
-  /// Keeps only the records that are in a list.
-  private func dropUnlisted() {
-    var kept: [Related] = []
-    var places = [Int](repeating: -1, count: records.count)
-    for list in lists.indices {
-      for index in lists[list].indices {
-        let place = lists[list][index]
-        if places[place] < 0 {
-          places[place] = kept.count
-          kept.append(records[place])
-        }
-        lists[list][index] = places[place]
-      }
-    }
-    records = kept
+  func divide(_ loaded: WantedRows) {
+    if unsafe areArranged { return }
+    arrange(loaded)
+    unsafe replacePlaces(loaded.places)
   }
 
   /// Returns the places of the records that lead to the owner that was added as number `index`.
   @usableFromInline
-  func places(_ index: Int) -> [Int] { owners.place(index).map { lists[$0] } ?? [] }
+  func places(_ index: Int) -> [Int] { unsafe lists[owners.places[index]] }
+
+  private func rows(
+    where condition: RowCondition? = nil, order: BoundOrder = .byPrimaryKey
+  ) -> WantedRows {
+    WantedRows(
+      unsafe sources.keys, of: link.source, in: reader, mayMiss: false, where: condition,
+      order: order)
+  }
+}
+
+// MARK: Lists
+
+extension SourceRows {
+  /// Finds the keys of the records that lead to each owner: no more than are wanted, if they come in order.
+  private func findSources() throws(StoreError) {
+    let key = link.source.layout.key.columns
+    if condition == nil, let parts = link.backParts,
+      let isBackward = order.isBackward(in: parts, key: key)
+    {
+      unsafe areArranged = try addSources(backward: isBackward, limit: limit ?? .max)
+    }
+    if unsafe !areArranged {
+      unsafe ends.removeAll()
+      unsafe sources = KeyTable(of: link.source)
+      _ = try addSources(backward: false, limit: .max)
+    }
+    unsafe sources.sort()
+    unsafe lists = [[Int]](repeating: [], count: owners.keys.count)
+    for (number, end) in unsafe ends.enumerated() {
+      unsafe lists[end].append(sources.places[number])
+    }
+  }
+
+  /// Returns true if those of each owner came in the order of the index's parts.
+  private func addSources(backward isBackward: Bool, limit: Int) throws(StoreError) -> Bool {
+    if limit == 0 { return true }
+    var counts = unsafe [Int](repeating: 0, count: owners.keys.count)
+    return try link.forEachSource(
+      toEach: unsafe owners.keys, in: reader.trees, backward: isBackward
+    ) { (owner, key) throws(StoreError) in
+      try unsafe sources.append(key)
+      unsafe ends.append(owner)
+      counts[owner] += 1
+      return counts[owner] < limit
+    }
+  }
+
+  /// Puts the lists in order, without the sources whose rows are not wanted.
+  private func arrange(_ rows: WantedRows) {
+    let (places, sortKeys) = unsafe (rows.places, rows.sortKeys)
+    for owner in unsafe lists.indices {
+      var list = unsafe lists[owner].filter { places[$0] >= 0 }
+      if order.columns.isEmpty {
+        list.sort()
+      } else {
+        list.sort { sortKeys.isBefore(places[$0], places[$1]) }
+      }
+      if let limit, list.count > limit { list.removeSubrange(limit...) }
+      unsafe lists[owner] = list
+    }
+    unsafe areArranged = true
+  }
+
+  /// Keeps only the sources that are in a list.
+  private func dropUnlisted() {
+    var isListed = unsafe [Bool](repeating: false, count: sources.keys.count)
+    for place in unsafe lists.joined() { isListed[place] = true }
+    let kept = isListed.indices.filter { isListed[$0] }
+    var places = [Int](repeating: -1, count: isListed.count)
+    for (new, place) in kept.enumerated() { places[place] = new }
+    unsafe sources.keys.keep(kept)
+    replacePlaces(places)
+  }
+
+  /// Replaces each place in the lists by another.
+  private func replacePlaces(_ places: [Int]) {
+    for owner in unsafe lists.indices {
+      for index in unsafe lists[owner].indices {
+        unsafe lists[owner][index] = unsafe places[lists[owner][index]]
+      }
+    }
+  }
 }
 
 extension RecordReader {
   @usableFromInline
-  func sharedRecords<Target: Record & Identifiable>(
-    of target: Target.Type
-  ) throws(StoreError) -> SharedRecords<Target> {
-    SharedRecords(try entities.type(target), in: self)
-  }
-
-  @usableFromInline
-  func relatedRecords<Owner: Record & Identifiable, Related: Record>(
+  func relatedRows<Owner: Record & Identifiable, Related: Record>(
     at inverse: Inverse<Owner, Related>, _ query: Query<Related>
-  ) throws(StoreError) -> RelatedRecords<Owner, Related> {
-    try RelatedRecords(inverse, query, in: self)
+  ) throws(StoreError) -> SourceRows {
+    let related = try entities.type(Related.self)
+    let link = try entities.link(
+      of: related, try related.field(of: inverse.property), to: try entities.type(Owner.self))
+    return try SourceRows(link, try query.resolved(in: related, entities), in: self)
   }
 }

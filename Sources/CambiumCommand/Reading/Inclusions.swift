@@ -1,0 +1,146 @@
+import Cambium
+
+/// A relation whose records are shown with those of a query.
+struct IncludedRelation {
+  /// The name of a reference of the record, or of one of its inverses.
+  let name: String
+  /// True if it leads to one record at most.
+  let isOne: Bool
+  /// The record that it leads to.
+  private let schema: RecordSchema
+  let shape: RecordShape
+  private(set) var nested: [IncludedRelation] = []
+
+  private init(_ name: String, isOne: Bool, to schema: RecordSchema) {
+    self.name = name
+    self.isOne = isOne
+    self.schema = schema
+    shape = RecordShape(schema)
+  }
+
+  /// Returns the relations that are named, with commas between them: `author.country,tags`.
+  ///
+  /// - Throws: `CommandFailure` if a record has no such relation.
+  static func relations(
+    _ names: String, of record: RecordSchema, in schema: Schema
+  ) throws -> [IncludedRelation] {
+    var relations: [IncludedRelation] = []
+    for path in names.split(separator: ",", omittingEmptySubsequences: false) {
+      try add(path.drop { $0 == " " }, of: record, in: schema, to: &relations)
+    }
+    return relations
+  }
+
+  private static func add(
+    _ path: Substring, of record: RecordSchema, in schema: Schema,
+    to relations: inout [IncludedRelation]
+  ) throws {
+    let all = Self.all(of: record, in: schema)
+    // The name of a reference within a composite has dots of its own.
+    let found = all.filter { path == $0.name || path.hasPrefix($0.name + ".") }
+    guard let relation = found.max(by: { $0.name.count < $1.name.count }) else {
+      let names = all.map(\.name).joined(separator: ", ")
+      let known = all.isEmpty ? "It has none." : "It has \(names)."
+      throw CommandFailure(.usage, "\(record.name) has no relation \"\(path)\". \(known)")
+    }
+    let place = relations.firstIndex { $0.name == relation.name } ?? relations.count
+    if place == relations.count { relations.append(relation) }
+    let rest = path.dropFirst(relation.name.count + 1)
+    if path.count > relation.name.count {
+      try add(rest, of: relation.schema, in: schema, to: &relations[place].nested)
+    }
+  }
+
+  private static func all(of record: RecordSchema, in schema: Schema) -> [IncludedRelation] {
+    let references = record.fields.compactMap { field -> IncludedRelation? in
+      guard let name = field.reference?.destination, let record = schema.record(named: name) else {
+        return nil
+      }
+      return IncludedRelation(field.name, isOne: field.type.scalar != nil, to: record)
+    }
+    let inverses = record.inverses.compactMap { inverse in
+      schema.record(named: inverse.related).map {
+        IncludedRelation(inverse.name, isOne: false, to: $0)
+      }
+    }
+    return references + inverses
+  }
+}
+
+/// A record with those of relations.
+struct ShownRecord {
+  let record: DynamicRecord
+  var related: [(relation: IncludedRelation, records: [ShownRecord])] = []
+}
+
+extension StoreSnapshot {
+  /// Returns records with those of relations, each of which is one more pass over all of them.
+  func including(
+    _ relations: [IncludedRelation], _ records: [DynamicRecord], stringsAsBlobs: Bool
+  ) throws -> [ShownRecord] {
+    var shown = records.map { ShownRecord(record: $0) }
+    for relation in relations {
+      let lists = try related(to: records, relation.name, stringsAsBlobs: stringsAsBlobs)
+      var rest = try including(
+        relation.nested, lists.flatMap { $0 }, stringsAsBlobs: stringsAsBlobs)[...]
+      for (index, list) in lists.enumerated() {
+        shown[index].related.append((relation, Array(rest.prefix(list.count))))
+        rest = rest.dropFirst(list.count)
+      }
+    }
+    return shown
+  }
+}
+
+// MARK: - Written
+
+extension ShownRecord {
+  /// Writes the record as an object. A relation takes the place of the field of its name, or comes after all fields.
+  ///
+  /// - Throws: `StoreError.corrupt`, `.missing`, `.io` if a blob cannot be read.
+  func writeJSON(_ columns: [FieldShape]) throws {
+    var separator = "{"
+    func begin(_ name: String) {
+      StandardOutput.write("\(separator)\(JSONValue.string(name)):")
+      separator = ","
+    }
+    let names = Set(columns.map(\.name))
+    for column in columns {
+      begin(column.name)
+      if let (relation, records) = related.first(where: { $0.relation.name == column.name }) {
+        try Self.writeJSON(records, of: relation)
+      } else {
+        try record[column.name].writeJSON(of: column, to: StandardOutput.write)
+      }
+    }
+    for (relation, records) in related where !names.contains(relation.name) {
+      begin(relation.name)
+      try Self.writeJSON(records, of: relation)
+    }
+    StandardOutput.write(separator == "{" ? "{}" : "}")
+  }
+
+  private static func writeJSON(_ records: [ShownRecord], of relation: IncludedRelation) throws {
+    if relation.isOne, records.isEmpty { return StandardOutput.write("null") }
+    if !relation.isOne { StandardOutput.write("[") }
+    for (index, record) in records.enumerated() {
+      if index > 0 { StandardOutput.write(",") }
+      try record.writeJSON(relation.shape.columns)
+    }
+    if !relation.isOne { StandardOutput.write("]") }
+  }
+
+  /// The records of its relations, a line for each, with theirs below them.
+  func relatedLines(indentedBy width: Int = 4) -> [String] {
+    let space = String(repeating: " ", count: width)
+    return related.flatMap { relation, records in
+      let name = space + relation.name + ": "
+      if records.isEmpty { return [name + FieldValue.null.cell] }
+      return records.flatMap { record in
+        let cells = relation.shape.columns.map { "\($0.name) \(record.record[$0.name].cell)" }
+        return [name + cells.joined(separator: ", ")]
+          + record.relatedLines(indentedBy: width + 4)
+      }
+    }
+  }
+}
