@@ -25,6 +25,7 @@ enum ExtremeCalls {
     Extremes.attempt { _ = try store.explain(query) }
     Extremes.attempt { _ = try store.select(\.name, from: query) }
     Extremes.attempt { _ = try store.sum(\.id, of: query) }
+    Extremes.attempt { _ = try store.sections(of: query, by: \.name) }
   }
 
   static let reading: [String: @Sendable (Extremes) throws -> Void] = [
@@ -103,7 +104,9 @@ enum ExtremeCalls {
         }
       }
       for name in Extremes.strings {
-        Extremes.attempt { _ = try store.related(to: DynamicRecord(name: name, fields: [:]), "parts") }
+        Extremes.attempt {
+          _ = try store.related(to: DynamicRecord(name: name, fields: [:]), "parts")
+        }
       }
     },
     "RecordReading.fetch(record:key:_:)": { extremes in
