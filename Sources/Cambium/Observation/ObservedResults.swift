@@ -7,6 +7,8 @@ struct ObservedResults {
   private let query: FieldQuery
   private let filter: RowFilter?
   private let order: BoundOrder
+  /// The keys of the sections of the results; nil if they are not divided. A record that changes its section moves.
+  private let sections: SectionKeys?
   /// Its own from `begin` on.
   private var encoder = KeyEncoder()
   /// The sort key of the record after which results begin.
@@ -15,10 +17,15 @@ struct ObservedResults {
   /// The primary keys in step with `keys`, of a window.
   private var windowKeys: [[UInt8]] = []
 
-  /// - Parameter trees: The state in which the query's record to come after is looked for.
+  /// - Parameters:
+  ///   - sections: The keys that divide the results of this query into sections.
+  ///   - trees: The state in which the query's record to come after is looked for.
   /// - Throws: as `QueryRunner.find`.
-  init(_ query: FieldQuery, of record: Entity, in trees: TreeAccess) throws(StoreError) {
+  init(
+    _ query: FieldQuery, sections: SectionKeys? = nil, of record: Entity, in trees: TreeAccess
+  ) throws(StoreError) {
     self.record = record
+    self.sections = sections
     let layout = record.layout
     filter = try query.condition.map { condition throws(StoreError) in
       try RowFilter(condition, in: layout)
@@ -110,11 +117,14 @@ extension ObservedResults {
       let new = try change.new.map { try sortKey(change.key, $0) }
       let isBehind = (isBehindStart(old), isBehindStart(new))
       if !isBehind.0, !isBehind.1 { return }
-      placed.append(.init(old: isBehind.0 ? old : nil, new: isBehind.1 ? new : nil))
-      result.changes.append(
-        EntryChange(
-          key: change.key, old: isBehind.0 ? change.old : nil,
-          new: isBehind.1 ? change.new : nil))
+      let changed = EntryChange(
+        key: change.key, old: isBehind.0 ? change.old : nil,
+        new: isBehind.1 ? change.new : nil)
+      placed.append(
+        .init(
+          old: isBehind.0 ? old : nil, new: isBehind.1 ? new : nil,
+          mayStay: try staysInSection(changed)))
+      result.changes.append(changed)
     }
     if isWindow {
       guard placed.contains(where: mayReachWindow) else { return ResultChanges() }
@@ -127,6 +137,13 @@ extension ObservedResults {
   private func among(_ change: EntryChange) throws(StoreError) -> EntryChange? {
     guard let filter else { return change }
     return try filter.filtered(change)
+  }
+
+  /// Returns false if a record was in another section before.
+  private func staysInSection(_ change: EntryChange) throws(StoreError) -> Bool {
+    guard let sections, let old = change.old, let new = change.new else { return true }
+    let section = try sections.section(of: change.key, old, encoder)
+    return section == (try sections.section(of: change.key, new, encoder))
   }
 
   private func isBehindStart(_ key: [UInt8]?) -> Bool {
@@ -160,9 +177,13 @@ extension ObservedResults {
     for new in found {
       let place = oldPlaces.removeValue(forKey: new.key)
       if place != nil, oldRows[new.key] == nil { continue }
-      placed.append(.init(old: place.map { keys.keys[$0] }, new: new.sortKey))
-      result.changes.append(
-        EntryChange(key: new.key, old: place.flatMap { _ in oldRows[new.key] }, new: new.row))
+      let changed = EntryChange(
+        key: new.key, old: place.flatMap { _ in oldRows[new.key] }, new: new.row)
+      placed.append(
+        .init(
+          old: place.map { keys.keys[$0] }, new: new.sortKey,
+          mayStay: try staysInSection(changed)))
+      result.changes.append(changed)
     }
     var old: [UInt8] = []
     for (key, place) in oldPlaces {

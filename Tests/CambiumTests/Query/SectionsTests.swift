@@ -103,10 +103,14 @@ import Testing
 
   @Test func `a property without a stored order is an invalid query`() throws {
     try withStore(Volume.model) { store in
-      func isRefused<Key>(_ field: KeyPath<Volume, Key>) -> Bool {
-        let error = storeError { try store.sections(of: Query<Volume>(), by: field) }
-        if case .invalidQuery("Volume", _, _)? = error { return true }
-        return false
+      func isRefused<Key: Sendable>(_ field: KeyPath<Volume, Key>) -> Bool {
+        let errors = [
+          storeError { try store.sections(of: Query<Volume>(), by: field) },
+          storeError { try store.results(of: Query<Volume>(), sectionedBy: field) },
+        ]
+        return errors.allSatisfy {
+          if case .invalidQuery("Volume", _, _)? = $0 { true } else { false }
+        }
       }
       #expect(isRefused(\.tags) && isRefused(\.title.count) && isRefused(\.self))
       let unknown = storeError { try store.sections(of: Query<Note>(), by: \.text) }
