@@ -11,6 +11,8 @@ struct ObservedResults {
   /// True if it depends on other records.
   private let leadsOn: Bool
   private let order: BoundOrder
+  /// The keys of the sections of the results; nil if they are not divided. A record that changes its section moves.
+  private let sections: SectionKeys?
   /// Its own from `begin` on.
   private var encoder = KeyEncoder()
   /// The sort key of the record after which results begin.
@@ -19,10 +21,15 @@ struct ObservedResults {
   /// The primary keys in step with `keys`, of a query that is queried again.
   private var windowKeys: [[UInt8]] = []
 
-  /// - Parameter trees: The state in which the query's record to come after is looked for.
+  /// - Parameters:
+  ///   - sections: The keys that divide the results of this query into sections.
+  ///   - reader: Of the state in which the query's record to come after is looked for.
   /// - Throws: as `QueryRunner.find`.
-  init(_ query: FieldQuery, of record: Entity, in reader: RecordReader) throws(StoreError) {
+  init(
+    _ query: FieldQuery, sections: SectionKeys? = nil, of record: Entity, in reader: RecordReader
+  ) throws(StoreError) {
     self.record = record
+    self.sections = sections
     entities = reader.entities
     let (layout, trees) = (record.layout, reader.trees)
     leadsOn = !(try query.relatedRecords(of: record, in: reader.entities)).isEmpty
@@ -129,11 +136,14 @@ extension ObservedResults {
       let new = try change.new.map { try sortKey(change.key, $0, order) }
       let isBehind = (isBehindStart(old), isBehindStart(new))
       if !isBehind.0, !isBehind.1 { return }
-      placed.append(.init(old: isBehind.0 ? old : nil, new: isBehind.1 ? new : nil))
-      result.changes.append(
-        EntryChange(
-          key: change.key, old: isBehind.0 ? change.old : nil,
-          new: isBehind.1 ? change.new : nil))
+      let changed = EntryChange(
+        key: change.key, old: isBehind.0 ? change.old : nil,
+        new: isBehind.1 ? change.new : nil)
+      placed.append(
+        .init(
+          old: isBehind.0 ? old : nil, new: isBehind.1 ? new : nil,
+          mayStay: try staysInSection(changed)))
+      result.changes.append(changed)
     }
     if leadsOn { return try advanceWindow(step, updated: result.changes) }
     if isWindow {
@@ -147,6 +157,13 @@ extension ObservedResults {
   private func among(_ change: EntryChange) throws(StoreError) -> EntryChange? {
     guard let filter else { return change }
     return try filter.filtered(change)
+  }
+
+  /// Returns false if a record was in another section before.
+  private func staysInSection(_ change: EntryChange) throws(StoreError) -> Bool {
+    guard let sections, let old = change.old, let new = change.new else { return true }
+    let section = try sections.section(of: change.key, old, encoder)
+    return section == (try sections.section(of: change.key, new, encoder))
   }
 
   private func isBehindStart(_ key: [UInt8]?) -> Bool {
@@ -181,11 +198,12 @@ extension ObservedResults {
       let place = oldPlaces.removeValue(forKey: new.key)
       let oldKey = place.map { keys.keys[$0] }
       // A record that has not changed moves where one does that it is sorted by.
-      let oldRow = oldRows[new.key] ?? new.row
       if place != nil, oldKey == new.sortKey, oldRows[new.key] == nil { continue }
-      placed.append(.init(old: oldKey, new: new.sortKey))
-      result.changes.append(
-        EntryChange(key: new.key, old: place == nil ? nil : oldRow, new: new.row))
+      let changed = EntryChange(
+        key: new.key, old: place == nil ? nil : oldRows[new.key] ?? new.row, new: new.row)
+      placed.append(
+        .init(old: oldKey, new: new.sortKey, mayStay: try staysInSection(changed)))
+      result.changes.append(changed)
     }
     var old: [UInt8] = []
     for (key, place) in oldPlaces {

@@ -8,6 +8,8 @@ struct OrderedKeys: Sendable {
     let old: [UInt8]?
     /// Nil if it is not.
     let new: [UInt8]?
+    /// False if the record counts as moved wherever it is, since it has changed its section.
+    var mayStay = true
   }
 
   /// - Parameter keys: Ascending.
@@ -67,7 +69,7 @@ extension OrderedKeys {
     let isInPlace = changes.map { $0.old != nil && $0.old == $0.new }
     let placed = place(changes, changes.indices.filter { !isInPlace[$0] })
     var steps = OrderedSteps()
-    let staying = Self.staying(placed)
+    let staying = Self.staying(placed.filter { changes[$0.change].mayStay })
     for place in placed {
       switch (place.old, place.new) {
       case (let old?, nil): steps.removals.append(.init(offset: old, change: place.change))

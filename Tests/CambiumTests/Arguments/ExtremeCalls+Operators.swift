@@ -307,6 +307,14 @@ extension ExtremeCalls {
         let cursor = try extremes.store.snapshot().historyCursor
         _ = cursor < cursor
       },
+      "SectionPlace.<(one:other:)": { _ in
+        for section in Extremes.integers {
+          for row in Extremes.integers {
+            let place = SectionPlace(section: section, row: row)
+            _ = place < SectionPlace(section: row, row: section)
+          }
+        }
+      },
       "PagePosition.<(one:other:)": { _ in
         let ends = [UInt32.min, .max].map { PagePosition(segment: $0, block: $0) }
         _ = ends[0] < ends[1]

@@ -25,6 +25,8 @@ enum ExtremeCalls {
     Extremes.attempt { _ = try store.explain(query) }
     Extremes.attempt { _ = try store.select(\.name, from: query) }
     Extremes.attempt { _ = try store.sum(\.id, of: query) }
+    Extremes.attempt { _ = try store.sections(of: query, by: \.name) }
+    Extremes.attempt { _ = try store.results(of: query, sectionedBy: \.name) }
   }
 
   static let reading: [String: @Sendable (Extremes) throws -> Void] = [

@@ -99,7 +99,7 @@ struct QueryResultsMaker<Subject: Record>: ElementMaker, @unchecked Sendable {
   private mutating func take(
     _ changes: ResultChanges, authors: Set<String?>, _ sequence: UInt64, _ blobs: StepBlobs
   ) throws -> QueryResults<Subject> {
-    let difference = try type.difference(changes, from: records, blobs)
+    let difference = try type.difference(changes, blobs) { records[$0] }
     difference.apply(to: &records)
     return QueryResults(
       records: records, difference: difference, authors: authors, sequence: sequence)
@@ -107,15 +107,15 @@ struct QueryResultsMaker<Subject: Record>: ElementMaker, @unchecked Sendable {
 }
 
 extension RecordType {
-  /// - Parameter records: The results as they were.
+  /// - Parameter oldRecord: Returns the record at an offset in the results as they were.
   /// - Throws: `.corrupt`; what the type's hook after loading throws.
   func difference(
-    _ result: ResultChanges, from records: [Subject], _ blobs: StepBlobs
+    _ result: ResultChanges, _ blobs: StepBlobs, oldRecord: (Int) -> Subject
   ) throws -> ResultDifference<Subject> {
     var difference = ResultDifference<Subject>()
     let (changes, steps) = (result.changes, result.steps)
     difference.removals = steps.removals.map { step in
-      .init(offset: step.offset, record: records[step.offset])
+      .init(offset: step.offset, record: oldRecord(step.offset))
     }
     for step in steps.insertions {
       guard let new = changes[step.change].new else { continue }
