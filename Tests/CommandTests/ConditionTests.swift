@@ -63,10 +63,10 @@ import Testing
     }
     let stage = try Stage()
     let (path, _) = try stage.store(.good)
-    let query = try Command.run("query", path, "Item", "--where", "id ===")
+    let query = try Command.run("query", path, "Item", "id ===")
     #expect(query.status == 2)
     #expect(query.error.contains("line 1, column"))
-    #expect(try Command.run("query", path, "Item", "--where", "id == \"x\"").status == 9)
+    #expect(try Command.run("query", path, "Item", "id == \"x\"").status == 9)
     #expect(try Command.run("get", path, "Item", "x").status == 2)
     #expect(try Command.run("query", path, "Nothing").status == 8)
     for (key, status) in [(["x"], 2), (["1", "2"], 2), (["77"], 8)] as [([String], Int32)] {

@@ -88,14 +88,14 @@ import Testing
     try Recorded.check(
       try output("query", path, "Item", "--fields", "id,name,price,tags,note"), "query-table.txt")
     try Recorded.check(
-      try output("query", path, "Item", "--where", "id >= 2", "--sort", "-id", "--json"),
+      try output("query", path, "Item", "id >= 2", "--sort", "-id", "--json"),
       "query-json.txt")
     try Recorded.check(
       try output("query", path, "Item", "--csv", "--limit", "2", "--offset", "1"), "query-csv.txt")
-    #expect(try output("query", path, "Item", "--where", "place.x > 1", "--count") == "1\n")
+    #expect(try output("query", path, "Item", "place.x > 1", "--count") == "1\n")
     #expect(try output("query", path, "Item", "--count") == "4\n")
     #expect(
-      try output("query", path, "Item", "--where", #"name == "new""#, "--explain").contains(
+      try output("query", path, "Item", #"name == "new""#, "--explain").contains(
         "index the names"))
   }
 
@@ -108,7 +108,7 @@ import Testing
     }
     #expect(try ids("--after", "2") == "3 4")
     #expect(try ids("--after", "2", "--limit", "1") == "3")
-    #expect(try ids("--after", "1", "--offset", "1", "--where", "id != 2") == "4")
+    #expect(try ids("--after", "1", "--offset", "1", "id != 2") == "4")
     #expect(try ids("--sort", "-id", "--after", "3") == "2 1")
     #expect(try ids("--after", "4").isEmpty)
     // By primary key, it need not exist.

@@ -100,7 +100,14 @@ import Testing
         "Volume", "--json", "--fields", "keywords", "--including", "editor,editor.other")
         == #"{"keywords":["swift"],"editor":{"id":1,"other":{"id":2,"other":1}}}"# + "\n")
     #expect(
-      try query("Volume", "--json", "--where", "id > 10", "--including", "editor").isEmpty)
+      try query("Volume", "--json", "id > 10", "--including", "editor").isEmpty)
+  }
+
+  @Test func `a condition leads over relations`() throws {
+    let condition = #"editor.other.id == 2 && keywords.any(id == "swift")"#
+    #expect(try query("Volume", condition, "--count") == "1\n")
+    #expect(try query("Partner", "volumes.count(id > 10) > 0", "--count") == "0\n")
+    #expect(try query("Volume", condition, "--explain").contains("Partner"))
   }
 
   @Test func `related records are lines below a row of a table`() throws {
@@ -117,7 +124,7 @@ import Testing
 
         """)
     #expect(
-      try query("Partner", "--where", "id == 3", "--including", "other,volumes")
+      try query("Partner", "id == 3", "--including", "other,volumes")
         == """
         id  other
          3  –
@@ -132,7 +139,7 @@ import Testing
     let store = try PersistentStore(at: path, model: Self.model)
     try store.save(contentsOf: (4...1_203).map { Partner(id: $0, other: Reference($0 - 1)) })
     try store.close()
-    let lines = try query("Partner", "--where", "id > 3", "--json", "--including", "other")
+    let lines = try query("Partner", "id > 3", "--json", "--including", "other")
       .split(separator: "\n")
     #expect(lines.count == 1_200)
     for (index, line) in lines.enumerated() {

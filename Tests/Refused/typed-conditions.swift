@@ -22,6 +22,38 @@ struct Person: Record {
   static func recordDescription(for version: Int) -> RecordDescription {}
 }
 
+struct Team: Record, Identifiable {
+  var id = 0
+  var name = ""
+  var lead: Reference<Player>?
+  static let players = Inverse("players", of: \Player.team)
+
+  static func recordDescription(for version: Int) -> RecordDescription {}
+}
+
+struct Player: Record, Identifiable {
+  var id = ""
+  var score: Double?
+  var team: Reference<Team>
+  var friends: Set<Reference<Player>> = []
+
+  static func recordDescription(for version: Int) -> RecordDescription {}
+}
+
+func of(_ condition: Condition<Player>) {}
+func players(_ condition: (Fields<Player>) -> Condition<Player>) {}
+func teams(_ condition: (Fields<Team>) -> Condition<Team>) {}
+
+func relations(_ team: Team, _ score: Double?) {
+  of(.any(\.team, \.name == "A") && .none(\.friends) && \.team == team.reference)
+  players { $0.team.name.hasPrefix("A") && $0.team.lead.score == score && $0.team.id == 3 }
+  players { $0.team.lead == nil || $0.team.lead.team.name != "B" }
+  players { $0.friends.any(\.score > 1) && $0.friends.all { $0.team.id == 1 } }
+  players { $0.friends.count() > 2 && $0.friends.maximum(\.score) < 3 }
+  teams { $0[Team.players].any { $0.score > 1 } && Team.players.sum(\.score) > 2 }
+  teams { Team.players.count(where: \.score != nil) >= 3 && $0.lead.friends.count > 1 }
+}
+
 func take(_ condition: Condition<Person>) {}
 func matching(_ condition: (Fields<Person>) -> Condition<Person>) {}
 

@@ -6,14 +6,16 @@ struct QueryCommand: ParsableCommand {
     commandName: "query", abstract: "Shows the records that meet a condition.",
     discussion: """
       A condition compares fields by their stored names: age >= 18 && name beginswith[c] "a", city in ["Bonn", \
-      "Köln"], born < date"2000-01-01", address.street is not null. Indexes are used where they help.
+      "Köln"], born < date"2000-01-01", address.street is not null. It leads over relations: author.name == "x", \
+      tags.any(id == "swift"), books.count(price > 10) >= 3, and all, none, sum, minimum and maximum. Indexes are \
+      used where they help.
 
       --including shows related records of the same state. In JSON they replace their keys: an object or null for a \
       reference, an array for a list or an inverse. In a table they are lines below each record.
 
       For the next page, repeat the query with --after and the primary key of the last record.
 
-      Example: cambium query people.cambium Person --where 'age >= 18' --sort -age --limit 10
+      Example: cambium query people.cambium Person 'age >= 18' --sort -age --limit 10
       """)
 
   @OptionGroup var arguments: StoreArguments
@@ -21,8 +23,7 @@ struct QueryCommand: ParsableCommand {
   @Argument(help: "The type of the records, by its stored name.")
   var type: String
 
-  @Option(
-    name: [.customLong("where"), .customShort("w")], help: "The condition; all records without it.")
+  @Argument(help: "The condition; all records without it.")
   var condition: String?
 
   @Option(

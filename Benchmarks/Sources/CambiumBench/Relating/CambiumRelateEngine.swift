@@ -8,7 +8,7 @@ extension Author {
 extension Author: Record {
   static func recordDescription(for version: Int) -> RecordDescription {
     Field(primaryKey: true, name: "id", type: .integer)
-    Field(name: "name", type: .string)
+    Field(name: "name", type: .string, indexed: true)
     books
   }
 }
@@ -18,6 +18,7 @@ extension Book: Record {
     Field(primaryKey: true, name: "id", type: .integer)
     Field(name: "title", type: .string)
     Field(name: "author", type: .reference(to: Author.self))
+    Field(name: "price", type: .integer)
   }
 }
 
@@ -57,11 +58,13 @@ struct PlainBook: Record, Codable {
   var id: Int
   var title: String
   var author: Int
+  var price: Int
 
   static func recordDescription(for version: Int) -> RecordDescription {
     Field(primaryKey: true, name: "id", type: .integer)
     Field(name: "title", type: .string)
     Field(name: "author", type: .integer, indexed: true)
+    Field(name: "price", type: .integer)
   }
 }
 
@@ -96,7 +99,9 @@ final class CambiumRelateEngine: RelateEngine {
     try store.write { transaction in
       guard isPlain else { return try transaction.insert(contentsOf: books) }
       for book in books {
-        try transaction.insert(PlainBook(id: book.id, title: book.title, author: book.author))
+        try transaction.insert(
+          PlainBook(
+            id: book.id, title: book.title, author: book.author, price: book.price))
       }
     }
   }
@@ -129,6 +134,20 @@ final class CambiumRelateEngine: RelateEngine {
       sum.add(author)
       for book in books { sum.add(book) }
     }
+    return sum
+  }
+
+  func books(ofAuthorsNamed prefix: String) throws -> LibrarySum {
+    var sum = LibrarySum()
+    let query = Book.where(Condition(.match(field: "author.name", TextMatch(.prefix, prefix))))
+    for book in try store.fetch(query) { sum.add(book) }
+    return sum
+  }
+
+  func authors(ofBooksAbove price: Int, count: Int) throws -> LibrarySum {
+    var sum = LibrarySum()
+    let query = Author.where(Author.books.count(where: \.price > price) >= count)
+    for author in try store.fetch(query) { sum.add(author) }
     return sum
   }
 

@@ -9,7 +9,7 @@ extension Author: FetchableRecord, PersistableRecord {
 extension Book: FetchableRecord, PersistableRecord {
   static let writer = belongsTo(Author.self, key: "writer")
 
-  init(row: Row) { self.init(id: row[0], title: row[1], author: row[2]) }
+  init(row: Row) { self.init(id: row[0], title: row[1], author: row[2], price: row[3]) }
 }
 
 extension Critic: FetchableRecord, PersistableRecord {}
@@ -55,7 +55,8 @@ final class GRDBRelateEngine: RelateEngine {
   private static let schema = """
     CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
     CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL,
-      author INTEGER NOT NULL REFERENCES author ON DELETE CASCADE);
+      author INTEGER NOT NULL REFERENCES author ON DELETE CASCADE, price INTEGER NOT NULL);
+    CREATE INDEX author_name ON author (name);
     CREATE INDEX book_author ON book (author);
     CREATE TABLE critic (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
     CREATE TABLE review (id INTEGER PRIMARY KEY, text TEXT NOT NULL,
@@ -142,11 +143,40 @@ final class GRDBRelateEngine: RelateEngine {
   }
 
   private static let latest = """
-    SELECT id, title, author FROM (
+    SELECT id, title, author, price FROM (
       SELECT *, ROW_NUMBER() OVER (PARTITION BY author ORDER BY id DESC) AS place
       FROM book WHERE author >= ? AND author < ?)
     WHERE place <= ? ORDER BY author, place
     """
+
+  /// A join on a range of the indexed name.
+  func books(ofAuthorsNamed prefix: String) throws -> LibrarySum {
+    var sum = LibrarySum()
+    let found = try pool.read { database in
+      try Book.fetchAll(
+        try database.cachedStatement(
+          sql: """
+            SELECT book.* FROM author JOIN book ON book.author = author.id
+            WHERE author.name >= ? AND author.name < ?
+            """), arguments: [prefix, prefix + "\u{10FFFF}"])
+    }
+    for book in found { sum.add(book) }
+    return sum
+  }
+
+  func authors(ofBooksAbove price: Int, count: Int) throws -> LibrarySum {
+    var sum = LibrarySum()
+    let found = try pool.read { database in
+      try Author.fetchAll(
+        try database.cachedStatement(
+          sql: """
+            SELECT * FROM author WHERE id IN (
+              SELECT author FROM book WHERE price > ? GROUP BY author HAVING COUNT(*) >= ?)
+            """), arguments: [price, count])
+    }
+    for author in found { sum.add(author) }
+    return sum
+  }
 
   func delete(_ kind: RelateKind, _ ids: Range<Int>) throws {
     let table =

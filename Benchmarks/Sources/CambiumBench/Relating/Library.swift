@@ -9,6 +9,7 @@ struct Book: Codable, Hashable, Sendable, Identifiable {
   var id: Int
   var title: String
   var author: Int
+  var price: Int
 }
 
 /// A critic; the reviews are kept without one.
@@ -58,7 +59,9 @@ struct Library {
     var writers = (0..<bookCount).map { $0 / 10 }
     writers.shuffle(using: &random)
     books = writers.enumerated().map { id, author in
-      Book(id: id, title: "Book \(id) of an author", author: min(author, bookCount / 10 - 1))
+      Book(
+        id: id, title: "Book \(id) of an author", author: min(author, bookCount / 10 - 1),
+        price: Int(random.next() % 1_000))
     }
     critics = (0..<max(Self.busyCritics, bookCount / 20)).map {
       Critic(id: $0, name: "Critic \($0)")

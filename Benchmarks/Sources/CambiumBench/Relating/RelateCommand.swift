@@ -37,7 +37,13 @@ struct RelateCommand: ParsableCommand {
     try report(.insert, seconds, count: records, &table)
     for workload in RelateWorkload.allCases where workload != .insert {
       progress.show(workload.rawValue)
-      let count = workload == .page ? 5_000 : 1_000
+      let count =
+        switch workload {
+        case .page: 5_000
+        case .named: records / 100
+        case .priced: records / 10
+        default: 1_000
+        }
       try report(workload, try measure(workload, engines), count: count, &table)
     }
     progress.clear()
@@ -105,6 +111,8 @@ struct RelateCommand: ParsableCommand {
       for number in 0..<100 { sum &+= try engine.page(from: (round * 100 + number) * 50).value }
     case .children: sum = try engine.books(of: authors, latest: nil).value
     case .latest: sum = try engine.books(of: authors, latest: 3).value
+    case .named: sum = try engine.books(ofAuthorsNamed: "Author \(10 + round)").value
+    case .priced: sum = try engine.authors(ofBooksAbove: 900 - round, count: 3).value
     default:
       for number in 0..<1_000 { sum += try engine.countReviews(of: number % Library.busyCritics) }
     }

@@ -12,6 +12,10 @@ enum RelateWorkload: String, CaseIterable, ExpressibleByArgument {
   case children
   /// Fetches 1,000 authors, each with the three latest books.
   case latest
+  /// Fetches the books whose author's name begins so, about one in a hundred.
+  case named
+  /// Fetches the authors with at least three of their ten books above a price, of which a tenth of all books are.
+  case priced
   /// Deletes 1,000 authors in one transaction, with their 10,000 books.
   case cascade
   /// Deletes 1,000 critics in one transaction; their 10,000 reviews are kept.
@@ -24,14 +28,15 @@ enum RelateWorkload: String, CaseIterable, ExpressibleByArgument {
     switch self {
     case .insert, .page, .children, .latest: 3
     case .count: 10
-    case .cascade, .nullify: 2.5
+    case .named, .cascade, .nullify: 2.5
+    case .priced: 2
     case .unused: nil
     }
   }
 
   var isReading: Bool {
     switch self {
-    case .count, .page, .children, .latest: true
+    case .count, .page, .children, .latest, .named, .priced: true
     case .insert, .cascade, .nullify, .unused: false
     }
   }
@@ -39,7 +44,7 @@ enum RelateWorkload: String, CaseIterable, ExpressibleByArgument {
   /// The records that it deletes; `nil` if it deletes none.
   var kind: RelateKind? {
     switch self {
-    case .insert, .count, .page, .children, .latest: nil
+    case .insert, .count, .page, .children, .latest, .named, .priced: nil
     case .cascade: .authors
     case .nullify: .critics
     case .unused: .stations
@@ -49,7 +54,7 @@ enum RelateWorkload: String, CaseIterable, ExpressibleByArgument {
   /// The identifier of the first record that it deletes, after the records of the other workloads.
   var firstID: Int {
     switch self {
-    case .insert, .count, .page, .children, .latest, .cascade: 0
+    case .insert, .count, .page, .children, .latest, .named, .priced, .cascade: 0
     case .nullify: Library.busyCritics
     case .unused: 10_000
     }
@@ -73,6 +78,10 @@ protocol RelateEngine {
   func page(from id: Int) throws -> LibrarySum
   /// Returns the sum of authors with their latest books, those of the highest identifiers; nil for all books.
   func books(of authors: Range<Int>, latest count: Int?) throws -> LibrarySum
+  /// Returns the sum of the books of authors whose name begins with a text.
+  func books(ofAuthorsNamed prefix: String) throws -> LibrarySum
+  /// Returns the sum of the authors with at least `count` books above a price.
+  func authors(ofBooksAbove price: Int, count: Int) throws -> LibrarySum
   /// Deletes authors, critics or stations in one transaction.
   func delete(_ kind: RelateKind, _ ids: Range<Int>) throws
   /// The number of books, of reviews without a critic, or of stations. All engines must return the same.

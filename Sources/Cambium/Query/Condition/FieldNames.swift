@@ -12,7 +12,7 @@ struct StoredNames: FieldNaming {
 
   /// - Throws: `.invalidQuery` for a property that is not stored.
   func name(of property: PropertyReference) throws(StoreError) -> String {
-    if let field = entity.properties?.field(of: property) { return field }
+    if let field = entity.field(ofProperty: property) { return field }
     if let (relation, rest) = divided(property) {
       return "\(relation.name).\(try relation.fields.name(of: rest))"
     }
@@ -28,7 +28,7 @@ struct StoredNames: FieldNaming {
   }
 
   private func ownRelation(_ property: PropertyReference) -> (name: String, fields: Self)? {
-    let names = [entity.properties?.field(of: property), property.path].compactMap { $0 }
+    let names = [entity.field(ofProperty: property), property.path].compactMap { $0 }
     for name in names {
       guard let related = entity.record.related(by: name),
         let other = try? entities.entity(named: related)

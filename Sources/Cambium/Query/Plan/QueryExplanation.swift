@@ -95,7 +95,7 @@ extension QueryRunner {
     }
     return QueryExplanation(
       record: record.record.name, access: chosen, condition: plan.unsaid,
-      related: plan.related.explanation,
+      related: plan.related?.explanation ?? [],
       sorting: sorting(plan, query), estimatedCount: plan.estimate, others: others, actual: actual)
   }
 

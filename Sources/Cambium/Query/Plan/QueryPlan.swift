@@ -16,8 +16,8 @@ struct QueryPlan {
   var fixed: [FieldValue?] = []
   /// True if the rows of the records are wanted.
   let needsRows: Bool
-  /// The related records that are found before those of the query, or looked up for them.
-  var related = RelatedPlan()
+  /// The related records that are found before those of the query, or looked up for them; nil if there are none.
+  var related: RelatedPlan?
 
   /// True if the entries that are read are the records that are wanted, as many.
   var isExact: Bool { residual == nil }

@@ -40,8 +40,10 @@ struct QueryPlanner {
       throw RowConditionBuilder.tooDeep(layout)
     }
     var query = query
-    if let asked = query.condition, asked.mayLeadOn(from: layout) {
-      query.condition = try asked.resolved(from: record, in: reader.entities)
+    let leadsOn =
+      reader.entities.hasReferences && query.condition?.mayLeadOn(from: layout) ?? false
+    if leadsOn {
+      query.condition = try query.condition?.resolved(from: record, in: reader.entities)
     }
     let condition = Conjunction(query.condition, in: layout)
     var planned = PlannedQuery(
@@ -50,7 +52,7 @@ struct QueryPlanner {
         query.order, condition, isAfter: query.after.map { _ in true } ?? false, of: record,
         in: reader),
       recordCount: try trees.estimatedCount(in: record.rows))
-    if let condition = query.condition {
+    if leadsOn, let condition = query.condition {
       planned.related = try relatedPlan(of: condition, planned)
     }
     return (planned, try candidates(planned))
@@ -67,9 +69,7 @@ struct QueryPlanner {
     for place in record.indexes.indices {
       candidates += try indexCandidates(place, planned)
     }
-    for conjunct in condition.conjuncts.indices {
-      if let candidate = relatedCandidate(conjunct, planned) { candidates.append(candidate) }
-    }
+    candidates += relatedCandidates(planned)
     candidates += intersections(of: candidates, planned)
     for conjunct in condition.conjuncts.indices {
       if let candidate = try unionCandidate(conjunct, planned) { candidates.append(candidate) }
@@ -96,7 +96,9 @@ struct QueryPlanner {
       let left = condition.conjuncts.indices.filter { !candidate.said.contains($0) }
       let parts = left.map { condition.conjuncts[$0] }
       let condition: FieldCondition = parts.count == 1 ? parts[0] : .and(parts)
-      residual = try RowCondition(condition, in: record.layout, planned.related.scope(in: reader))
+      residual = try RowCondition(
+        condition, in: record.layout,
+        RelatedScope(reader: reader, keys: planned.related?.keys ?? [:]))
       unsaid = condition
     }
     return QueryPlan(
@@ -290,12 +292,9 @@ extension QueryPlanner {
         best = candidate
       }
     }
-    for conjunct in planned.condition.conjuncts.indices {
-      if let candidate = relatedCandidate(conjunct, planned),
-        candidate.estimate < best?.estimate ?? .max
-      {
-        best = candidate
-      }
+    for candidate in relatedCandidates(planned)
+    where candidate.estimate < best?.estimate ?? .max {
+      best = candidate
     }
     return best
   }
@@ -308,7 +307,7 @@ struct PlannedQuery {
   let condition: Conjunction
   let order: BoundOrder
   let recordCount: Int
-  var related = RelatedPlan()
+  var related: RelatedPlan?
 
   /// True if the records are the same in whatever order they come.
   var isInAnyOrder: Bool {

@@ -27,11 +27,14 @@ struct BoundOrder {
     let layout = record.layout
     let key = layout.key.columns
     for field in order {
-      let field = try field.resolved(from: record, in: reader.entities)
-      if let column = try RelatedColumn(field, of: record, in: reader) {
-        related[columns.count] = column
-        columns.append(column.form)
-        continue
+      var field = field
+      if reader.entities.hasReferences {
+        field = try field.resolved(from: record, in: reader.entities)
+        if let column = try RelatedColumn(field, of: record, in: reader) {
+          related[columns.count] = column
+          columns.append(column.form)
+          continue
+        }
       }
       let column = try Self.column(of: field, in: layout)
       let index = Int(column.column)

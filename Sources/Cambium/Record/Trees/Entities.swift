@@ -9,6 +9,8 @@ final class Entities: Sendable {
   let all: [Entity]
   /// The checked references; nil if there are none.
   let relations: RelationMap?
+  /// True if a record leads to another, checked or not.
+  let hasReferences: Bool
   private let byType: [ObjectIdentifier: Entity]
   private let byName: [String: Entity]
   private let byNumber: [UInt32: Entity]
@@ -58,6 +60,7 @@ final class Entities: Sendable {
     }
     self.all = all
     relations = RelationMap(schema, all)
+    hasReferences = schema.records.contains { $0.fields.contains { $0.reference != nil } }
     self.byType = byType
     self.byName = byName
     self.byNumber = byNumber

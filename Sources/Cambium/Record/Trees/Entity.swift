@@ -79,6 +79,9 @@ class Entity: @unchecked Sendable {
   /// True if something is called before one of its records is deleted.
   @usableFromInline var hasDeletionHook: Bool { false }
 
+  /// Returns the stored name of a property of its Swift type; nil if there is no such property, or no type.
+  func field(ofProperty property: PropertyReference) -> String? { nil }
+
   /// The properties of its Swift type; nil if there is none.
   var properties: PropertyFields? { nil }
 

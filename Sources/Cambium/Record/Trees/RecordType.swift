@@ -48,6 +48,10 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
     try super.init(layout, checked, at: place, names: names, places: places)
   }
 
+  override func field(ofProperty property: PropertyReference) -> String? {
+    propertyFields.field(of: property)
+  }
+
   override var properties: PropertyFields { propertyFields }
 
   @usableFromInline override var hasDeletionHook: Bool { hooks.beforeDelete != nil }

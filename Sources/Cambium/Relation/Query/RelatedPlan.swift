@@ -1,5 +1,5 @@
 /// The ways in which a query decides its conditions across relations.
-struct RelatedPlan {
+final class RelatedPlan {
   enum Way: CaseIterable {
     /// The related records that meet the inner condition are found before any record of the query.
     case first
@@ -12,33 +12,31 @@ struct RelatedPlan {
   /// For people: each condition across a relation.
   private(set) var explanation: [String] = []
 
-  mutating func add(_ keys: RelatedKeys, _ condition: FieldCondition, instead: Double) {
+  fileprivate func add(_ keys: RelatedKeys, _ condition: FieldCondition, instead: Double) {
     self.keys[condition] = keys
     explanation.append(
       keys.explanation + ", about \(Self.microseconds(keys.cost)) µs instead of"
         + " \(Self.microseconds(instead)) to look up \(keys.name) of each")
   }
 
-  mutating func addLookUp(_ keys: RelatedKeys, cost: Double) {
+  fileprivate func addLookUp(_ keys: RelatedKeys, cost: Double) {
     explanation.append(
       "looking up \(keys.name) of each, about \(Self.microseconds(cost)) µs instead of"
         + " \(Self.microseconds(keys.cost)) \(keys.explanation)")
   }
 
   private static func microseconds(_ cost: Double) -> Int { Int((cost / 1_000).rounded()) }
-
-  func scope(in reader: RecordReader) -> RelatedScope { RelatedScope(reader: reader, keys: keys) }
 }
 
 extension QueryPlanner {
   /// Decides how each condition across a relation is evaluated.
   func relatedPlan(
     of condition: FieldCondition, _ planned: PlannedQuery
-  ) throws(StoreError) -> RelatedPlan {
-    var plan = RelatedPlan()
+  ) throws(StoreError) -> RelatedPlan? {
     var terms: [FieldCondition] = []
     condition.addRelatedTerms(to: &terms)
-    if terms.isEmpty { return plan }
+    if terms.isEmpty { return nil }
+    let plan = RelatedPlan()
     // What the query costs without them, and for how many records they are asked.
     let candidates = try candidates(planned)
     let share = keptShare(of: candidates, planned)
@@ -87,15 +85,17 @@ extension QueryPlanner {
     }
   }
 
-  /// Returns the candidate that the keys of a conjunct are; nil if they are not found first.
-  func relatedCandidate(_ conjunct: Int, _ planned: PlannedQuery) -> QueryCandidate? {
-    guard conjunct < ConjunctSet.most, !planned.related.keys.isEmpty,
-      let keys = planned.related.keys[planned.condition.conjuncts[conjunct]]
-    else { return nil }
-    var said = ConjunctSet()
-    said.insert(conjunct)
-    return QueryCandidate(
-      access: .related(keys), said: said, given: byKey(planned), estimate: keys.estimate)
+  /// Returns the candidates that the keys of conjuncts are, those that are found first.
+  func relatedCandidates(_ planned: PlannedQuery) -> [QueryCandidate] {
+    guard let related = planned.related else { return [] }
+    return planned.condition.conjuncts.prefix(ConjunctSet.most).enumerated().compactMap {
+      (place, conjunct) in
+      guard let keys = related.keys[conjunct] else { return nil }
+      var said = ConjunctSet()
+      said.insert(place)
+      return QueryCandidate(
+        access: .related(keys), said: said, given: byKey(planned), estimate: keys.estimate)
+    }
   }
 }
 
