@@ -60,7 +60,7 @@ struct ObservedResults {
   }
 
   private var isWindow: Bool { query.limit != nil || query.offset > 0 }
-  private var isAskedAgain: Bool { isWindow || leadsOn }
+  private var runsAgain: Bool { isWindow || leadsOn }
 
   /// Returns the sort key of a record. If that is the primary key alone, the row is not read.
   private func sortKey(
@@ -97,7 +97,7 @@ extension ObservedResults {
     encoder = KeyEncoder()
     let found = try find(in: trees)
     keys = OrderedKeys(found.map(\.sortKey))
-    if isAskedAgain { windowKeys = found.map(\.key) }
+    if runsAgain { windowKeys = found.map(\.key) }
     var result = ResultChanges()
     result.changes = found.map { EntryChange(key: $0.key, old: nil, new: $0.row) }
     result.steps.insertions = found.indices.map { OrderedSteps.Step(offset: $0, change: $0) }

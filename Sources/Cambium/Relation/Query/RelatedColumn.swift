@@ -13,8 +13,8 @@ final class RelatedColumn {
     guard record.layout.index(named: order.field) == nil,
       let (relation, rest) = record.record.divided(order.field)
     else { return nil }
-    let end = try reader.entities.relation(relation, of: record)
-    guard !end.isInverse, !end.link.isList else {
+    let side = try reader.entities.relation(relation, of: record)
+    guard !side.isInverse, !side.link.isList else {
       throw .invalidQuery(
         record: record.record.name, field: order.field,
         reason: "\(relation) leads to several records, so its fields are in no order")
@@ -22,11 +22,11 @@ final class RelatedColumn {
     rows = try RelatedRows(relation, of: record, where: .and([]), in: reader)
     let innerOrder = try FieldOrder(
       field: rest, isDescending: order.isDescending, isCaseInsensitive: order.isCaseInsensitive
-    ).resolved(from: end.other, in: reader.entities)
-    inner = try RelatedColumn(innerOrder, of: end.other, in: reader)
+    ).resolved(from: side.other, in: reader.entities)
+    inner = try RelatedColumn(innerOrder, of: side.other, in: reader)
     let found =
       if let inner { inner.column } else {
-        try BoundOrder.column(of: innerOrder, in: end.other.layout)
+        try BoundOrder.column(of: innerOrder, in: side.other.layout)
       }
     column = KeyColumn(
       column: found.column, place: found.place, type: found.type,

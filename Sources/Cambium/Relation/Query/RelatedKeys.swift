@@ -9,7 +9,7 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   let estimate: Int
   /// About how long it takes to find them, in nanoseconds.
   let cost: Double
-  private let end: RelationSide
+  private let side: RelationSide
   private let record: Entity
   /// The number of related records that are to be found for a key.
   private let wanted: (FieldComparison, Int64)
@@ -23,7 +23,7 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
 
   /// - Parameters:
   ///   - condition: A condition on the related records.
-  ///   - wanted: What the number of those that meet it is compared with; no related records do not suffice.
+  ///   - wanted: What the number of those that meet it is compared with. Zero of them are not enough.
   /// - Throws: `.invalidQuery`, `.corrupt`, `.io`.
   init(
     _ relation: String, of record: Entity, where condition: FieldCondition,
@@ -33,32 +33,32 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
     self.reader = reader
     self.wanted = wanted
     name = "\(record.record.name).\(relation)"
-    end = try reader.entities.relation(relation, of: record)
+    side = try reader.entities.relation(relation, of: record)
     query = FieldQuery(condition: condition == .and([]) ? nil : condition)
-    plan = try QueryPlanner(end.other, in: reader).plan(
-      query, for: end.isInverse ? .recordsInAnyOrder : .keysInAnyOrder)
+    plan = try QueryPlanner(side.other, in: reader).plan(
+      query, for: side.isInverse ? .recordsInAnyOrder : .keysInAnyOrder)
     let found = Double(plan.estimate) * (plan.isExact ? 1 : QueryCost.keptShare)
     let trees = reader.trees
     let count: Double
-    if end.isInverse {
+    if side.isInverse {
       count = min(found, Double(try trees.estimatedCount(in: record.rows)))
       // The plan may count what it finds without reading it.
       cost = plan.cost + found * (QueryCost.scannedRow + QueryCost.sortedEntry)
     } else {
-      count = found * (try end.link.entriesPerRecord(isInverse: true, in: trees))
+      count = found * (try side.link.entriesPerRecord(isInverse: true, in: trees))
       cost =
         plan.cost + found * (QueryCost.indexEntry + QueryCost.sortedEntry + QueryCost.seek / 2)
         + count * (QueryCost.indexEntry + QueryCost.sortedEntry)
-        + Double(try end.link.rowsRead(in: trees)) * QueryCost.scannedRow * 2
+        + Double(try side.link.rowsRead(in: trees)) * QueryCost.scannedRow * 2
     }
     estimate = Int(min(count, 1e15).rounded())
   }
 
   /// The plan by which related records are found, for people.
   var explanation: String {
-    let runner = QueryRunner(end.other, in: reader)
+    let runner = QueryRunner(side.other, in: reader)
     let condition = query.condition.map { " where \($0)" } ?? ""
-    return "after \(end.other.record.name)\(condition): \(runner.text(of: plan.access))"
+    return "after \(side.other.record.name)\(condition): \(runner.text(of: plan.access))"
   }
 
   /// Returns true if a record's key is among those that are found.
@@ -75,8 +75,8 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   func found() throws(StoreError) -> SortedKeys {
     if let keys = unsafe keys { return keys }
     var all = SortedKeys(of: record.record.name)
-    let related = try FoundRecords(plan, query, of: end.other, in: reader.trees)
-    if end.isInverse {
+    let related = try FoundRecords(plan, query, of: side.other, in: reader.trees)
+    if side.isInverse {
       try add(referencesOf: related, to: &all)
     } else {
       try add(sourcesOf: related, to: &all)
@@ -92,11 +92,11 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   private func add(
     referencesOf related: FoundRecords, to all: inout SortedKeys
   ) throws(StoreError) {
-    let (encoder, end) = (KeyEncoder(), end)
+    let (encoder, side) = (KeyEncoder(), side)
     var keys = all
     while try related.next() {
-      let row = try end.other.row(key: related.key, row: try related.row())
-      try end.link.forEachKey(of: row, in: encoder) { key throws(StoreError) in
+      let row = try side.other.row(key: related.key, row: try related.row())
+      try side.link.forEachKey(of: row, in: encoder) { key throws(StoreError) in
         try keys.add(key, keyLength: key.byteCount)
       }
     }
@@ -107,14 +107,14 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   private func add(
     sourcesOf related: FoundRecords, to all: inout SortedKeys
   ) throws(StoreError) {
-    var destinations = SortedKeys(of: end.other.record.name)
+    var destinations = SortedKeys(of: side.other.record.name)
     while try related.next() {
       try destinations.add(related.key, keyLength: related.key.byteCount)
     }
     destinations.sort()
     var keys = all
     var count = 0
-    _ = try end.link.forEachSource(toEach: destinations, in: reader.trees) {
+    _ = try side.link.forEachSource(toEach: destinations, in: reader.trees) {
       (_, source) throws(StoreError) in
       try keys.add(source, keyLength: source.byteCount)
       count += 1
@@ -146,7 +146,7 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
   }
 
   /// True if a key may have no record: a reference that is not checked, or not yet.
-  private var mayMiss: Bool { end.isInverse && (!end.link.isChecked || reader.trees.isChanging) }
+  private var mayMiss: Bool { side.isInverse && (!side.link.isChecked || reader.trees.isChanging) }
 
   private func exists(_ key: RawSpan) throws(StoreError) -> Bool {
     if !mayMiss { return true }

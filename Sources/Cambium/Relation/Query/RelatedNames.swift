@@ -17,8 +17,7 @@ extension FieldCondition {
 
   /// Returns the condition with each name that leads over a relation as a condition on the related records.
   ///
-  /// What is asked of null where there is no related record is asked: `author.name != "x"` holds for records without an
-  /// author.
+  /// Where there is no related record, its fields are null: `author.name != "x"` holds for records without an author.
   ///
   /// - Throws: `.invalidQuery` for a name that leads over a list or an inverse, without saying which of the records is meant.
   func resolved(from record: Entity, in entities: Entities) throws(StoreError) -> FieldCondition {
@@ -213,15 +212,15 @@ private struct RelatedNames {
   ///
   /// - Throws: `.invalidQuery` if the relation leads to several records.
   private func single(_ relation: String, _ name: String) throws(StoreError) -> Entity {
-    let end = try entities.relation(relation, of: record)
-    guard !end.isInverse, !end.link.isList else {
+    let side = try entities.relation(relation, of: record)
+    guard !side.isInverse, !side.link.isList else {
       throw .invalidQuery(
         record: record.record.name, field: name,
         reason:
           "\(relation) leads to several records: say which is meant by any, all, none, count, sum, minimum"
           + " or maximum")
     }
-    return end.other
+    return side.other
   }
 
   /// Returns a term on a name that may lead over a single reference.

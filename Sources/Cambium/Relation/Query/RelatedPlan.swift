@@ -37,16 +37,16 @@ extension QueryPlanner {
     condition.addRelatedTerms(to: &terms)
     if terms.isEmpty { return nil }
     let plan = RelatedPlan()
-    // What the query costs without them, and for how many records they are asked.
+    // What the query costs without them, and for how many records they are decided.
     let candidates = try candidates(planned)
     let share = keptShare(of: candidates, planned)
     guard let best = candidates.min(by: { $0.cost < $1.cost }) else { return plan }
-    let asked = readCount(of: best, planned, share)
+    let decided = readCount(of: best, planned, share)
     for term in terms {
       guard let keys = try relatedKeys(term) else { continue }
-      let lookUp = best.cost + asked * (try lookUpCost(term))
+      let lookUp = best.cost + decided * (try lookUpCost(term))
       let isConjunct = planned.condition.conjuncts.contains(term)
-      let filtered = best.cost + asked * QueryCost.sortedEntry
+      let filtered = best.cost + decided * QueryCost.sortedEntry
       let first =
         keys.cost
         + (isConjunct ? min(filtered, Double(keys.estimate) * QueryCost.lookup) : filtered)

@@ -40,10 +40,10 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
     _ relation: String, of record: Entity, where condition: FieldCondition,
     in reader: RecordReader
   ) throws(StoreError) {
-    let end = try reader.entities.relation(relation, of: record)
-    link = end.link
-    isInverse = end.isInverse
-    other = end.other
+    let side = try reader.entities.relation(relation, of: record)
+    link = side.link
+    isInverse = side.isInverse
+    other = side.other
     self.condition =
       condition == .and([])
       ? nil : try RowCondition(condition, in: other.layout, RelatedScope(reader: reader))

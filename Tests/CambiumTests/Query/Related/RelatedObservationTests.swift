@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `who reads is told what another commits to other records`() async throws {
+  @Test func `a reader is told of what another commits to other records`() async throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/s"
     let writer = try PersistentStore(at: path, model: .library)

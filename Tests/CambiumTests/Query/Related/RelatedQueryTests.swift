@@ -197,7 +197,7 @@ extension LibraryChoices {
     }
   }
 
-  @Test func `a transaction asks across relations of what it has written`() {
+  @Test func `queries across relations see what their transaction has written`() {
     replaying(Seeds.range(scaled(40, debug: 4), shard: 170)) { seed in
       var choices = LibraryChoices(seed: seed)
       let store = try PersistentStore(inMemory: .library)
