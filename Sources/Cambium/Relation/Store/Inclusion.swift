@@ -12,11 +12,32 @@
 /// `including(all:)` of GRDB.
 public struct Inclusion<Subject: Record, Result>: Sendable {
   /// Returns the result of each of some records, in their order.
-  @usableFromInline let load: @Sendable (RecordReader, [Subject]) throws -> [Result]
+  @usableFromInline let load: @Sendable (InclusionReader, [Subject]) throws -> [Result]
+  /// The types of the records that are included.
+  @usableFromInline let types: [any Record.Type]
+
+  /// - Parameter nested: The types of records that are included with those.
+  @usableFromInline
+  init(
+    of type: any Record.Type, _ nested: [any Record.Type],
+    load: @escaping @Sendable (InclusionReader, [Subject]) throws -> [Result]
+  ) {
+    self.load = load
+    types = [type] + nested
+  }
+}
+
+/// A reader of the records that are included.
+@usableFromInline
+struct InclusionReader {
+  @usableFromInline let records: RecordReader
+  /// The marks of the rows that are read; nil if nobody observes them.
+  @usableFromInline var marks: RowMarks?
 
   @usableFromInline
-  init(load: @escaping @Sendable (RecordReader, [Subject]) throws -> [Result]) {
-    self.load = load
+  init(_ records: RecordReader, _ marks: RowMarks? = nil) {
+    self.records = records
+    self.marks = marks
   }
 }
 
@@ -35,7 +56,7 @@ extension Inclusion {
     _ reference: @escaping @Sendable (Subject) -> Reference<Target>?,
     including nested: repeat Inclusion<Target, each Nested>
   ) -> Inclusion where Result == (Target, repeat each Nested)? {
-    Inclusion { reader, subjects in
+    Inclusion(of: Target.self, includedTypes(repeat each nested)) { reader, subjects in
       let lists = try reader.lists(
         of: subjects, { CollectionOfOne(reference($0)) }, including: repeat each nested)
       // A key path of a list of packs would abort the program.
@@ -74,7 +95,7 @@ extension Inclusion {
     including nested: repeat Inclusion<Target, each Nested>
   ) -> Inclusion
   where Result == [(Target, repeat each Nested)], References.Element == Reference<Target> {
-    Inclusion { reader, subjects in
+    Inclusion(of: Target.self, includedTypes(repeat each nested)) { reader, subjects in
       try reader.lists(
         of: subjects, { subject in references(subject).lazy.map { Optional($0) } },
         areSorted: References.self == Set<Reference<Target>>.self,
@@ -98,7 +119,7 @@ extension Inclusion {
   where
     Result == [(Target, repeat each Nested)], Keys.Element == Target.ID, Target.ID: RecordKey
   {
-    Inclusion { reader, subjects in
+    Inclusion(of: Target.self, includedTypes(repeat each nested)) { reader, subjects in
       try reader.lists(
         of: subjects, { subject in keys(subject).lazy.map { Optional(Reference<Target>($0)) } },
         areSorted: Keys.self == Set<Target.ID>.self, including: repeat each nested)
@@ -129,26 +150,51 @@ extension Inclusion {
   ) -> Inclusion where Result == [(Related, repeat each Nested)] {
     var query = Query(where: condition, limit: limit)
     query.order = order
-    return Inclusion { [query] reader, subjects in
-      let related = try reader.relatedRows(at: inverse, query)
+    return Inclusion(of: Related.self, includedTypes(repeat each nested)) {
+      [query] reader, subjects in
+      let related = try reader.records.relatedRows(at: inverse, query)
       for subject in subjects { try related.append(subject.id.fieldValue) }
       let rows = try related.find()
-      let records = try rows.load(try reader.entities.type(Related.self))
+      let records = try rows.load(
+        try reader.records.entities.type(Related.self), marked: reader.marks != nil)
       related.divide(rows)
       let results = try reader.including(records, repeat each nested)
-      return subjects.indices.map { index in related.places(index).map { results[$0] } }
+      let places = subjects.indices.map { related.places($0) }
+      reader.marks?.divide(rows, among: places)
+      return places.map { list in list.map { results[$0] } }
     }
   }
 }
 
-extension RecordReader {
+/// Returns the types of the records that inclusions include.
+@inlinable
+func includedTypes<Subject: Record, each Result>(
+  _ inclusion: repeat Inclusion<Subject, each Result>
+) -> [any Record.Type] {
+  var types: [any Record.Type] = []
+  for inclusion in repeat each inclusion { types += inclusion.types }
+  return types
+}
+
+extension InclusionReader {
   /// Returns records with the results of inclusions.
   @inlinable
   func including<Subject: Record, each Result>(
     _ records: [Subject], _ inclusion: repeat Inclusion<Subject, each Result>
   ) throws -> [(Subject, repeat each Result)] {
-    let results = (repeat try (each inclusion).load(self, records))
+    marks?.begin(records.count)
+    let results = (repeat try load(each inclusion, records))
+    marks?.end()
     return records.indices.map { index in (records[index], repeat (each results)[index]) }
+  }
+
+  @inlinable
+  func load<Subject: Record, Result>(
+    _ inclusion: Inclusion<Subject, Result>, _ records: [Subject]
+  ) throws -> [Result] {
+    let results = try inclusion.load(self, records)
+    marks?.addLast()
+    return results
   }
 
   /// Returns the records that lists of references lead to.
@@ -161,8 +207,8 @@ extension RecordReader {
     of subjects: [Subject], _ references: (Subject) -> References, areSorted: Bool = false,
     including nested: repeat Inclusion<Target, each Nested>
   ) throws -> [[(Target, repeat each Nested)]] where References.Element == Reference<Target>? {
-    let type = try entities.type(Target.self)
-    let shared = SharedRows(of: type, in: self)
+    let type = try records.entities.type(Target.self)
+    let shared = SharedRows(of: type, in: records)
     var ends: [Int] = []
     ends.reserveCapacity(subjects.count)
     var count = 0
@@ -173,15 +219,18 @@ extension RecordReader {
       }
       ends.append(count)
     }
-    let records = try shared.find().load(type)
-    let results = try including(records, repeat each nested)
+    let rows = shared.find()
+    let found = try rows.load(type, marked: marks != nil)
+    let results = try including(found, repeat each nested)
     var start = 0
-    return ends.map { end in
+    let places = ends.map { end in
       var places = (start..<end).compactMap { shared.place($0) }
       start = end
       if areSorted { places.sort() }
-      return places.map { results[$0] }
+      return places
     }
+    marks?.divide(rows, among: places)
+    return places.map { list in list.map { results[$0] } }
   }
 }
 
@@ -210,7 +259,7 @@ extension RecordReading where Self: ~Copyable {
     let cursor = try reader.cursor(query, after: record)
     var records: [Subject] = []
     while let record = try cursor.next() { records.append(record) }
-    return try reader.including(records, first, repeat each others)
+    return try InclusionReader(reader).including(records, first, repeat each others)
   }
 
   /// Returns records that were fetched before, each with related records as they are now.
@@ -221,6 +270,6 @@ extension RecordReading where Self: ~Copyable {
     _ records: [Subject], including first: Inclusion<Subject, First>,
     _ others: repeat Inclusion<Subject, each Other>
   ) throws -> [(Subject, First, repeat each Other)] {
-    try recordReader().including(records, first, repeat each others)
+    try InclusionReader(recordReader()).including(records, first, repeat each others)
   }
 }

@@ -38,6 +38,8 @@ final class WantedRows {
   @exclusivity(unchecked) private var count = 0
   /// The sort keys, by the place of a row; empty if rows are sorted by primary key.
   @exclusivity(unchecked) fileprivate private(set) var sortKeys: SortedKeys
+  /// By the place of a row, its mark; empty if nobody observes them.
+  @exclusivity(unchecked) private(set) var marks: [RowMarks.Mark] = []
 
   /// - Parameter mayMiss: False if every key has a row, as those in an index.
   fileprivate init(
@@ -68,14 +70,28 @@ final class WantedRows {
   }
 
   /// Returns the records that are left.
+  ///
+  /// - Parameter isMarked: True to keep the marks of their rows.
   @inlinable
-  func load<Subject: Record>(_ type: RecordType<Subject>) throws -> [Subject] {
+  func load<Subject: Record>(
+    _ type: RecordType<Subject>, marked isMarked: Bool = false
+  ) throws -> [Subject] {
     let (source, blobs) = (source, blobs)
     var records: [Subject] = []
     while try next() {
+      if isMarked { try mark() }
       records.append(try type.load(key: source.key, row: try source.row(), blobs: blobs))
     }
     return records
+  }
+
+  @usableFromInline
+  func mark() throws(StoreError) {
+    let source = source
+    var stream = RowMarks.Mark.Stream(key: .format)
+    stream.update(source.key)
+    stream.update(try source.row())
+    unsafe marks.append(stream.finish())
   }
 
   /// Returns the records that are left, as their fields' values.

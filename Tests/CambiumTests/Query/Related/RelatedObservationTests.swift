@@ -117,4 +117,106 @@ import Testing
       _ = try store.changes(of: Poem.self, where: { $0.poet.name == "Arp" })
     }
   }
+
+  // MARK: Included records
+
+  @Test func `results with included records are told of changes in those`() async throws {
+    let store = try PersistentStore(inMemory: .library)
+    try await store.write { transaction in
+      try transaction.save(Region(id: 1, name: "France"))
+      try transaction.save(contentsOf: [
+        Poet(id: "a", name: "Arp", region: Reference(1)), Poet(id: "b", name: "Benn"),
+      ])
+      try transaction.save(contentsOf: [
+        Poem(id: 1, name: "one", year: 1, poet: Reference("a")),
+        Poem(id: 2, name: "two", year: 2, poet: Reference("b")),
+      ])
+    }
+    let told = Told(
+      by: try store.results(
+        of: Query<Poem>(), including: .one(\.poet, including: .one(\.region)), .all(\.themes)))
+    let first = try #require(try await told.next())
+    #expect(first.records.map(\.id) == [1, 2] && first.relatedChanges.isEmpty)
+    let poets = first.related.map { related in related.0?.0.name }
+    #expect(poets == ["Arp", "Benn"])
+    try await store.write(author: "me") { try $0.save(Region(id: 1, name: "Gaul")) }
+    let renamed = try #require(try await told.next())
+    #expect(renamed.difference.isEmpty && renamed.relatedChanges == [0])
+    #expect(renamed.authors == ["me"])
+    let region = renamed.related[0].0?.1?.name
+    #expect(region == "Gaul")
+    // Of a record that has moved or is new, what is included is known to be new.
+    try await store.write { transaction in
+      try transaction.save(Poem(id: 0, name: "none", year: 0, poet: Reference("b")))
+      try transaction.save(Poet(id: "b", name: "Brecht"))
+    }
+    let more = try #require(try await told.next())
+    #expect(more.difference.insertions.map(\.offset) == [0] && more.relatedChanges == [2])
+    // What is included with none of them is not told of.
+    try await store.write { try $0.save(Region(id: 2, name: "Chile")) }
+    try store.close()
+    #expect(try await told.next() == nil)
+  }
+
+  @Test func `included results are those that are fetched anew after every commit`() async throws {
+    for seed in Seeds.range(scaled(40, debug: 6), shard: 190) {
+      var choices = LibraryChoices(seed: seed)
+      let store = try PersistentStore(inMemory: .library)
+      let filled = choices
+      choices = try await store.write { transaction in
+        var copy = filled
+        try copy.fill(12, &transaction)
+        return copy
+      }
+      let query = Poet.where(\.born != 1).sorted(by: .ascending(\.name))
+      let told = Told(
+        by: try store.results(
+          of: query, including: .all(Poet.poems, including: .all(\.others)), .one(\.region)))
+      var last = try #require(try await told.next())
+      func texts(_ poet: Poet, _ poems: [(Poem, [Poem])], _ region: Region?) -> String {
+        "\(poet) \(poems.map { Self.text([$0.0] + $0.1) }) \(region.map { "\($0)" } ?? "")"
+      }
+      for _ in 0..<scaled(40, debug: 12) {
+        let before = choices
+        choices = try await store.write { transaction in
+          var copy = before
+          try copy.change(12, &transaction)
+          return copy
+        }
+        var anew: [String] = []
+        for (poet, poems, region) in try store.fetch(
+          query, including: .all(Poet.poems, including: .all(\.others)), .one(\.region))
+        {
+          anew.append(texts(poet, poems, region))
+        }
+        let old = last.records.indices.map { place in
+          texts(last.records[place], last.related[place].0, last.related[place].1)
+        }
+        if anew == old { continue }
+        let results = try #require(try await told.next())
+        let now = results.records.indices.map { place in
+          texts(results.records[place], results.related[place].0, results.related[place].1)
+        }
+        #expect(now == anew, "seed \(seed)")
+        // Each record that was there is said to have changed if what is included with it has, and only then.
+        let byID = Dictionary(
+          uniqueKeysWithValues: last.records.indices.map { place in
+            (Array(last.records[place].id.utf8), Self.relatedText(last.related[place]))
+          })
+        let changed = results.records.indices.filter { place in
+          byID[Array(results.records[place].id.utf8)].map {
+            $0 != Self.relatedText(results.related[place])
+          } ?? false
+        }
+        #expect(results.relatedChanges == changed, "seed \(seed)")
+        last = results
+      }
+      try store.close()
+      #expect(try await told.next() == nil, "seed \(seed)")
+    }
+  }
+
+  private static func relatedText(_ related: ([(Poem, [Poem])], Region?)) -> String {
+    related.0.map { text([$0.0] + $0.1) }.joined() + (related.1.map { "\($0)" } ?? "")
+  }
 }
