@@ -107,7 +107,7 @@ extension ObservedResults {
   private func find(in trees: TreeAccess) throws(StoreError) -> [Found] {
     let reader = RecordReader(entities: entities, trees: trees)
     let records = try QueryRunner(record, in: reader).find(query)
-    // What is sorted by other records is sorted by them as they are in this state.
+    // Sort keys of related records are those of this state.
     let order = leadsOn ? records.plan.order : order
     var found: [Found] = []
     while try records.next() {

@@ -287,7 +287,7 @@ struct ObservedChanges {
     if keys.isComplete { self.keys?.append(keys) } else { self.keys = nil }
   }
 
-  /// Adds those who changed other trees.
+  /// Adds the authors of changes to other trees.
   mutating func add(authors: Set<String?>) { self.authors.formUnion(authors) }
 
   mutating func forgetKeys(by authors: Set<String?>) {

@@ -66,8 +66,8 @@ public enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   indirect case coalesced(ExpressionTree, ExpressionTree)
   /// The number of records at the other end of a relation that meet a condition.
   indirect case count(relation: Field, where: ConditionTree<Field>)
-  /// A value of what is computed of the fields of those records. Null is left out; of no values the sum is zero, and the
-  /// others are null.
+  /// An aggregate of an expression on the fields of those records. Null is left out; without values, the sum is zero, and
+  /// the others are null.
   indirect case aggregate(
     RelatedAggregate, relation: Field, of: ExpressionTree, where: ConditionTree<Field>)
 }
@@ -75,7 +75,7 @@ public enum ExpressionTree<Field: Hashable & Sendable>: Hashable, Sendable {
 /// A value computed of a record's fields by their stored names.
 public typealias FieldExpression = ExpressionTree<String>
 
-/// What is computed of the values that several related records have.
+/// An aggregate of the values of related records.
 public enum RelatedAggregate: Hashable, Sendable, CaseIterable, BitwiseCopyable {
   case sum, minimum, maximum
 }

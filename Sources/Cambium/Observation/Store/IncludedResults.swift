@@ -2,7 +2,7 @@
 public struct IncludedResults<Subject: Record, Related: Sendable>: Sendable {
   /// The records, in the query's order.
   public let records: [Subject]
-  /// What the inclusions gave for each of the records, in step with them: a tuple if they are several.
+  /// The related records of each record, in step with `records`; a tuple of several inclusions' results.
   public let related: [Related]
   /// The difference of the records to those before; at first, to none.
   public let difference: ResultDifference<Subject>
@@ -64,7 +64,7 @@ struct IncludedResultsMaker<Subject: Record, Related: Sendable>: ElementMaker, @
   private let include: @Sendable (InclusionReader, [Subject]) throws -> [Related]
   private var results: ObservedResults
   private var records: [Subject] = []
-  /// What is included changes with them.
+  /// The marks of their related records, in step with them.
   private var marks: [RowMarks.Mark?] = []
 
   init(
@@ -110,7 +110,7 @@ struct IncludedResultsMaker<Subject: Record, Related: Sendable>: ElementMaker, @
 }
 
 extension InclusionReader {
-  /// Returns what inclusions include with each of some records.
+  /// Returns the related records of some records.
   fileprivate func related<Subject: Record, First, each Other>(
     to records: [Subject], _ first: Inclusion<Subject, First>,
     _ others: repeat Inclusion<Subject, each Other>
@@ -124,7 +124,7 @@ extension InclusionReader {
 }
 
 extension ResultDifference {
-  /// Moves what is in step with the records; of new ones there is nothing.
+  /// Changes values that are in step with the records; new records have none.
   fileprivate func applyPlaces<Value>(to values: inout [Value?]) {
     let removed = removals.map(\.offset) + moves.map(\.oldOffset)
     let inserted =

@@ -93,7 +93,7 @@ extension PropertyExpression {
     self.init(.count(relation: relation, where: condition.tree), of: condition.depth)
   }
 
-  /// Creates a value of what is computed of the fields of those records.
+  /// Creates an aggregate of an expression on the fields of those records.
   @usableFromInline
   init(
     _ aggregate: RelatedAggregate, of operand: PropertyExpression, at relation: PropertyReference,

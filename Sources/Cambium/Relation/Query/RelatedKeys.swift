@@ -23,7 +23,7 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
 
   /// - Parameters:
   ///   - condition: A condition on the related records.
-  ///   - wanted: What the number of those that meet it is compared with. Zero of them are not enough.
+  ///   - wanted: The comparison that the number of those that meet it has to satisfy. Zero does not.
   /// - Throws: `.invalidQuery`, `.corrupt`, `.io`.
   init(
     _ relation: String, of record: Entity, where condition: FieldCondition,

@@ -7,7 +7,7 @@ final class RelatedPlan {
     case lookedUp
   }
 
-  /// What is found first, by the condition.
+  /// The keys that are found first, by the condition.
   private(set) var keys: [FieldCondition: RelatedKeys] = [:]
   /// For people: each condition across a relation.
   private(set) var explanation: [String] = []
@@ -37,7 +37,7 @@ extension QueryPlanner {
     condition.addRelatedTerms(to: &terms)
     if terms.isEmpty { return nil }
     let plan = RelatedPlan()
-    // What the query costs without them, and for how many records they are decided.
+    // The cost of the query without them, and the number of records for which they are decided.
     let candidates = try candidates(planned)
     let share = keptShare(of: candidates, planned)
     guard let best = candidates.min(by: { $0.cost < $1.cost }) else { return plan }

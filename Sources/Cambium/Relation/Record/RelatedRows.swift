@@ -1,6 +1,6 @@
 // Conditions across relations, decided on rows: the related records are looked up for each.
 
-/// What conditions across relations need: the state that is read, and the keys that were found from the other end.
+/// The state that conditions across relations read, and the keys that were found from the other end.
 struct RelatedScope {
   let reader: RecordReader
   var keys: [FieldCondition: any RelatedTerm] = [:]
@@ -96,7 +96,7 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
     return unsafe isThere != nil && last.rawSpan.equals(key)
   }
 
-  /// - Returns: What `body` returns; true if there is no such record.
+  /// - Returns: The result of `body`; true if there is no such record.
   private func look(
     up key: RawSpan, _ body: (RowReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
@@ -160,7 +160,7 @@ final class RelatedValue: @unchecked Sendable {
     case .extreme(let wanted):
       var extreme = ComputedValue.null
       try forEachValue(of: record) { value in
-        // The first, and any in place of what is not a number.
+        // The first value, and any value in place of NaN.
         guard let order = value.order(to: extreme) else { return }
         if wanted.has(order) || order == .null || order == .none && extreme.isNotANumber {
           extreme = value

@@ -31,7 +31,7 @@ public struct Inclusion<Subject: Record, Result>: Sendable {
 @usableFromInline
 struct InclusionReader {
   @usableFromInline let records: RecordReader
-  /// The marks of the rows that are read; nil if nobody observes them.
+  /// The marks of the rows that are read; nil without an observer.
   @usableFromInline var marks: RowMarks?
 
   @usableFromInline

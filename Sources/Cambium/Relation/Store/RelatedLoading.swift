@@ -38,7 +38,7 @@ final class WantedRows {
   @exclusivity(unchecked) private var count = 0
   /// The sort keys, by the place of a row; empty if rows are sorted by primary key.
   @exclusivity(unchecked) fileprivate private(set) var sortKeys: SortedKeys
-  /// By the place of a row, its mark; empty if nobody observes them.
+  /// By the place of a row, its mark; empty without an observer.
   @exclusivity(unchecked) private(set) var marks: [RowMarks.Mark] = []
 
   /// - Parameter mayMiss: False if every key has a row, as those in an index.

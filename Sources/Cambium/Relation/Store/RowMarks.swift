@@ -1,5 +1,5 @@
-/// Marks of related rows, by which observers see whether what they were given has changed: a hash of 128 bits of each
-/// row, and of the rows that are included with it.
+/// Marks of related rows, by which observers notice changes: a hash of 128 bits of each row, and of the rows that are
+/// included with it.
 ///
 /// Inclusions nest, so that each one leaves the marks of its records here for the one around it.
 @usableFromInline
