@@ -19,6 +19,12 @@ extension OverlayNode {
     searchHeads(key, head: key.head(prefixLength), from: start)
   }
 
+  /// The first slot whose head is not below that of `key`, if `key` begins with the prefix.
+  @inline(__always)
+  func guessedSlot(of key: RawSpan) -> Int {
+    firstSlot(notBelow: key.head(prefixLength), from: 0)
+  }
+
   /// The child of a branch that holds `key`.
   @inline(__always)
   func childIndex(for key: RawSpan) -> Int {

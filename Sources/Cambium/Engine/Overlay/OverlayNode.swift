@@ -206,9 +206,16 @@ extension OverlayNode {
   }
 }
 
-// MARK: any FileSystem contents
+// MARK: Prefetching
 
 extension OverlayNode {
+  /// Asks the processor for the reference of a slot.
+  @inline(__always)
+  func prefetchReference(_ slot: Int) {
+    unsafe RawSpan(_unsafeStart: base, byteCount: Self.leafSize)
+      .prefetch(Self.referencesOffset &+ 8 &* slot, 8)
+  }
+
   /// Asks the processor for the heads.
   @inline(__always)
   func prefetchHeads() {

@@ -34,9 +34,14 @@ extension OverlayTree {
   /// - Complexity: O(log entries); mostly one cache miss if there is no such entry.
   @inline(__always)
   func reference(for key: RawSpan) -> EntryReference? {
-    guard let root = state.root else { return nil }
-    guard arena.filter.mayContain(KeyFilter.hash(key, in: tree)) else { return nil }
+    guard let root = state.root, mayContain(key) else { return nil }
     return root.reference(for: key)
+  }
+
+  /// False if nothing became of `key` in any tree of the overlay.
+  @inline(__always)
+  func mayContain(_ key: RawSpan) -> Bool {
+    arena.filter.mayContain(KeyFilter.hash(key, in: tree))
   }
 
   /// By how many the tree has more entries below `key` than what lies below the overlay.

@@ -2,6 +2,7 @@
 ///
 /// Of use as long as the tree they were found in.
 struct LayeredBatch {
+  /// In step with the keys, unless overlays say something of all of them.
   private var leaves: [LeafEntry?] = []
   /// In step with the keys where overlays say something; else empty.
   private var changes: [EntryReference?] = []
@@ -13,10 +14,15 @@ struct LayeredBatch {
   mutating func find(
     _ keys: borrowing KeyBatch, in tree: LayeredTree
   ) throws(StoreError) {
-    try tree.base.find(keys, to: &leaves)
     changes.removeAll(keepingCapacity: true)
-    if tree.overlays.isEmpty { return }
-    for index in 0..<keys.count { changes.append(tree.change(of: keys.key(index))) }
+    if !tree.overlays.isEmpty {
+      for _ in 0..<keys.count { changes.append(nil) }
+      for index in tree.overlays.indices {
+        tree.overlays[index].find(keys, filling: &changes)
+      }
+      if changes.allSatisfy({ $0 != nil }) { return }
+    }
+    try tree.base.find(keys, to: &leaves)
   }
 
   /// The entry of a key; nil if there is none.

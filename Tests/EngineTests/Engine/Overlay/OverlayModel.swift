@@ -71,6 +71,30 @@ extension OverlayTreeModel {
       try verifySeek(to: key, overlay, tree, sorted)
     }
     try verifyWalks(overlay, tree, sorted)
+    try verifyBatch(of: keys, overlay, tree)
+  }
+
+  /// Keys that are looked up together, some of them twice, are found as one by one; what was known stays.
+  private func verifyBatch(of keys: [Bytes], _ overlay: Overlay, _ tree: TreeSlot) throws {
+    let asked = keys + keys.suffix(3)
+    var batch = KeyBatch()
+    var known: [EntryReference?] = []
+    for (index, key) in asked.enumerated() {
+      batch.append(key.rawSpan)
+      known.append(index % 5 == 4 ? reference(of: asked[0], overlay, tree) : nil)
+    }
+    var found = known
+    overlay[tree].find(batch, filling: &found)
+    for (index, key) in asked.enumerated() {
+      let expected = known[index] ?? reference(of: key, overlay, tree)
+      try agree(found[index] == expected, "\(key) is another among many")
+    }
+  }
+
+  private func reference(
+    of key: Bytes, _ overlay: Overlay, _ tree: TreeSlot
+  ) -> EntryReference? {
+    overlay[tree].reference(for: key.rawSpan)
   }
 
   private func verifyLookup(of key: Bytes, _ overlay: Overlay, _ tree: TreeSlot) throws {
