@@ -58,8 +58,12 @@ int cambium_set_direct(int descriptor, int direct) {
   return fcntl(descriptor, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT);
 }
 
-int cambium_rename_to_free(int directory, const char *name, const char *new_name) {
-  return renameat2(directory, name, directory, new_name, RENAME_NOREPLACE);
+int cambium_rename_to_free(int directory, const char *name, int new_directory, const char *new_name) {
+  return renameat2(directory, name, new_directory, new_name, RENAME_NOREPLACE);
+}
+
+int cambium_exchange(int directory, const char *name, int other_directory, const char *other_name) {
+  return renameat2(directory, name, other_directory, other_name, RENAME_EXCHANGE);
 }
 
 // The signal is sent to the thread that writes: it is held back there, and taken away if it was not waiting before.

@@ -60,8 +60,8 @@ extension ExitStatus {
     case .migrationCancelled: self = .interrupted
     case .unknownRecord, .noSuchRecord, .notKept, .historyExpired: self = .notFound
     case .invalidDescription, .schemaMismatch, .invalidValue, .invalidQuery, .unreadableRecord,
-      .duplicateKey, .uniqueConflict, .danglingReference, .deleteDenied, .relationCount,
-      .limitExceeded, .stepFailed:
+      .duplicateKey, .uniqueConflict, .staleRecord, .danglingReference, .deleteDenied,
+      .relationCount, .limitExceeded, .stepFailed:
       self = .invalid
     default: self = .refused
     }

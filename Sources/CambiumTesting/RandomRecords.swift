@@ -166,11 +166,31 @@ extension RandomRecords {
     of schema: RecordSchema, in composite: FieldSchema?
   ) -> [String: FieldValue] {
     var fields: [String: FieldValue] = [:]
+    let kinds = schema.kinds(of: composite?.number).map(\.composite)
+    let kind = kind(among: kinds, of: schema, in: composite)
     for field in schema.fields where field.composite == composite?.number {
       let name = composite.map { String(field.name.dropFirst($0.name.count + 1)) } ?? field.name
-      fields[name] = value(of: field, in: schema)
+      if kinds.contains(field.number) {
+        fields[name] =
+          field.number == kind ? .composite(self.fields(of: schema, in: field)) : .null
+      } else {
+        fields[name] = value(of: field, in: schema)
+      }
     }
     return fields
+  }
+
+  /// The kind that a record is of, if it is of one.
+  private mutating func kind(
+    among kinds: [UInt32], of schema: RecordSchema, in composite: FieldSchema?
+  ) -> UInt32? {
+    if kinds.isEmpty { return nil }
+    let parent = composite.flatMap { composite in
+      schema.kinds.first { $0.composite == composite.number }
+    }
+    let isAbstract = parent?.isAbstract ?? schema.isAbstract
+    let choice = Int(random.next() % UInt64(kinds.count + (isAbstract ? 0 : 1)))
+    return choice < kinds.count ? kinds[choice] : nil
   }
 
   private mutating func value(of field: FieldSchema, in schema: RecordSchema) -> FieldValue {

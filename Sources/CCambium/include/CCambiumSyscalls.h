@@ -32,9 +32,12 @@ int64_t cambium_file_system_magic(int descriptor);
 /// Makes reads and writes go past the page cache (1) or through it (0).
 int cambium_set_direct(int descriptor, int direct);
 
-/// Gives a file of the directory a new name, unless the name is taken (EEXIST) or the medium cannot
-/// tell (EINVAL).
-int cambium_rename_to_free(int directory, const char *name, const char *new_name);
+/// Gives a file of a directory a new name, in it or in another, unless the name is taken (EEXIST) or the medium
+/// cannot tell (EINVAL).
+int cambium_rename_to_free(int directory, const char *name, int new_directory, const char *new_name);
+
+/// Gives two files each other's names at once; EINVAL where the medium cannot.
+int cambium_exchange(int directory, const char *name, int other_directory, const char *other_name);
 
 /// As `write`, but where nobody reads the pipe or socket any more it returns -1 with `EPIPE`, and the process is not
 /// sent the signal that would end it.

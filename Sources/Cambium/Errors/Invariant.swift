@@ -89,6 +89,8 @@
   case rowValues = "R4"
   /// A value of an external column is bytes, or a whole reference to a blob that the map has.
   case rowExternal = "R5"
+  /// A row is of at most one kind of those with the same parent, and of one if the parent is abstract.
+  case rowKinds = "R6"
 
   /// The entries of a history are whole parts of commits behind the one that it begins with, each numbered
   /// from 0 without a gap.

@@ -62,6 +62,8 @@ public struct SchemaDifference: Hashable, Codable, Sendable {
     case bounds
     /// The other end of references to the record.
     case inverse
+    /// The kinds of a record, and whether it is abstract.
+    case kinds
     case label
     case fingerprint
   }
@@ -84,6 +86,11 @@ extension SchemaDifference: CustomStringConvertible {
     case .changed(.name, let old, _): return "\(subject) was called \(old ?? "otherwise")"
     case .changed(.type, let old, let new):
       return "\(subject) was \(old ?? "none") and is \(new ?? "none")"
+    case .changed(.destination, let old?, let new?):
+      return "\(subject) leads to \(new) instead of \(old)"
+    case .changed(.destination, nil, let new?): return "\(subject) leads to \(new)"
+    case .changed(.destination, let old?, nil): return "\(subject) no longer leads to \(old)"
+    case .changed(.checking, _, let new): return "\(subject) is \(new ?? "unchecked")"
     case .changed(let attribute, let old, let new):
       let (old, new) = (attribute.text(of: old), attribute.text(of: new))
       return "\(subject): the \(attribute.rawValue) was \(old) and is \(new)"

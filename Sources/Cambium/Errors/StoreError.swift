@@ -80,13 +80,15 @@
   case relationCount(record: String, key: String, relation: String, count: Int)
   /// There is no record with this primary key.
   case noSuchRecord(record: String, key: String)
+  /// The record was changed since the copy was read that is saved over it.
+  case staleRecord(record: String, key: String)
   /// The history after a commit is not kept, or the store has no such commit; it is kept after another commit.
   case historyExpired(since: UInt64, kept: UInt64)
   /// The store was opened for reading.
   case readOnly(path: String)
   /// A query would need more memory to sort its records than it may use.
   case sortTooLarge(record: String, size: Int)
-  /// The changes of a transaction were requested, but not kept.
+  /// The earlier values of records were requested, but not kept: of a transaction, or by the history.
   case changesNotKept(record: String)
 }
 
@@ -255,13 +257,17 @@ extension StoreError: CustomStringConvertible {
         + " within its bounds. Add or remove some in the same transaction."
     case .noSuchRecord(let record, let key):
       "There is no \(record) with the key \(key). Insert or save it instead."
+    case .staleRecord(let record, let key):
+      "The \(record) with the key \(key) was changed since this copy of it was read. Fetch it again, and"
+        + " change that."
     case .historyExpired(let since, let kept):
       "The history behind commit \(since) is not there; what is kept begins behind commit \(kept). Read the"
         + " records anew, and go on from the cursor of that state."
     case .readOnly(let path):
       "\(path) is open for reading only. Open it for writing."
     case .changesNotKept(let record):
-      "What the transaction has changed of \(record) was not kept. Call `keepChanges()` before the first change."
+      "What \(record) was before it changed was not kept. Call `keepChanges()` before the first change of a transaction; to"
+        + " undo commits, keep a history with old values."
     case .sortTooLarge(let record, let size):
       "To sort what it finds of \(record), a query needs \(size) bytes and more in memory. Give it a limit,"
         + " or the record an index in that order."

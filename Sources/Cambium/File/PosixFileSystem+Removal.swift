@@ -59,17 +59,42 @@ extension PosixFileSystem {
     return parentPath == "." && !path.hasPrefix(".") ? newName : "\(parentPath)/\(newName)"
   }
 
-  /// Gives the directory another name beside the one it has, which must be free, and forces that to the medium.
+  /// Gives the directory another path, which must be free, and forces that to the medium.
   ///
-  /// - Throws: `.io(.fileExists, …)` where there is anything of that name; `.io`.
+  /// - Throws: `.io(.fileExists, …)` where there is anything of that path; `.io`.
   package func rename(to newPath: String) throws(StoreError) {
+    try withParents(newPath) { parent, name, other, otherName throws(StoreError) in
+      try Syscall.renameToFree(name, to: otherName, in: parent, newDirectory: other)
+        .get("rename", path: newPath)
+    }
+  }
+
+  /// Gives the directory and another one each the other's path, at once, and forces that to the medium.
+  ///
+  /// - Throws: `.io`.
+  func exchange(with otherPath: String) throws(StoreError) {
+    try withParents(otherPath) { parent, name, other, otherName throws(StoreError) in
+      try Syscall.exchange(name, in: parent, with: otherName, in: other)
+        .get("rename", path: otherPath)
+    }
+  }
+
+  /// Changes the names of the directory and of another, and forces the directories that name them to the medium.
+  private func withParents(
+    _ otherPath: String,
+    _ change: (Syscall.Descriptor, String, Syscall.Descriptor, String) throws(StoreError) -> Void
+  ) throws(StoreError) {
     let (parentPath, name) = Self.split(path)
+    let (otherParentPath, otherName) = Self.split(otherPath)
     let parent = try Syscall.open(parentPath, O_RDONLY | O_DIRECTORY)
       .get("open", path: parentPath)
     defer { Syscall.close(parent) }
-    try Syscall.renameToFree(name, to: Self.split(newPath).name, in: parent)
-      .get("rename", path: newPath)
+    let other = try Syscall.open(otherParentPath, O_RDONLY | O_DIRECTORY)
+      .get("open", path: otherParentPath)
+    defer { Syscall.close(other) }
+    try change(parent, name, other, otherName)
     try Syscall.sync(parent).get("sync directory", path: parentPath)
+    try Syscall.sync(other).get("sync directory", path: otherParentPath)
   }
 
   /// Removes a directory that was a store's, if it is there.

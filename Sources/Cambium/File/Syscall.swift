@@ -173,10 +173,21 @@ extension Syscall {
 
   /// Refuses a new name that is taken with `EEXIST`, and with `EINVAL` where the medium cannot.
   static func renameToFree(
-    _ name: String, to newName: String, in directory: Descriptor
+    _ name: String, to newName: String, in directory: Descriptor,
+    newDirectory: Descriptor? = nil
   ) -> Result<Void, SystemErrorCode> {
     nothingOrErrno(retryOnInterrupt: false) {
-      unsafe cambium_rename_to_free(directory, name, newName)
+      unsafe cambium_rename_to_free(directory, name, newDirectory ?? directory, newName)
+    }
+  }
+
+  /// Gives what has two names each the other's, at once; `EINVAL` where the medium cannot.
+  static func exchange(
+    _ name: String, in directory: Descriptor, with otherName: String,
+    in otherDirectory: Descriptor
+  ) -> Result<Void, SystemErrorCode> {
+    nothingOrErrno(retryOnInterrupt: false) {
+      unsafe cambium_exchange(directory, name, otherDirectory, otherName)
     }
   }
 

@@ -17,18 +17,42 @@ enum FieldSource: Sendable {
   case value(@Sendable (FieldValue) throws -> FieldValue)
   /// The whole old record.
   case record(@Sendable (OldRecord) throws -> FieldValue)
+  /// The whole old record, and the version that it is of.
+  case version(@Sendable (OldRecord, OldVersion) throws -> FieldValue)
   /// Another field of the old record, by its full name.
   case field(String)
+  /// A field of a record that the old one leads to.
+  case related(RelatedPath)
   /// Its own old value, in another type.
   case conversion(ConversionPolicy)
+  /// The one element of its old value, a list; null of an empty one. The name is that of the list. It is inferred, never
+  /// stated.
+  case onlyElement(of: String)
+  /// Its own old value, a list, in which each record is once from now on. It is inferred, never stated.
+  case distinctElements
 }
 
 extension FieldSource {
   /// True if a function of the program makes the value.
   var isClosure: Bool {
     switch self {
-    case .value, .record: true
-    case .field, .conversion: false
+    case .value, .record, .version: true
+    case .field, .related, .conversion, .onlyElement, .distinctElements: false
+    }
+  }
+
+  /// True if the value is not known from the record alone.
+  var readsVersion: Bool {
+    switch self {
+    case .version, .related: true
+    default: false
+    }
+  }
+
+  var readsRecord: Bool {
+    switch self {
+    case .record, .version: true
+    default: false
     }
   }
 
@@ -51,13 +75,41 @@ extension FieldSource {
   /// - Parameters:
   ///   - value: What the field was, null where it was not.
   ///   - record: The whole old record, where the source is a function of it.
+  ///   - version: The version that it is of, if the source reads that.
   /// - Throws: `.stepFailed` where a closure throws; `.invalidValue` where its value is of another type, or
   ///   one does not convert and is not to be replaced; `.corrupt`, `.io` where a blob is to be read: one that cannot
   ///   be is none that does not convert.
   func made(
-    of value: FieldValue, _ record: OldRecord?, for target: Column, in layout: RowLayout
+    of value: FieldValue, _ record: OldRecord?, _ version: OldVersion?, for target: Column,
+    in layout: RowLayout
+  ) throws(StoreError) -> FieldValue {
+    let made = try unchecked(value, record, version, for: target, in: layout)
+    guard target.field.reference?.isChecked ?? false, let double = made.firstDouble else {
+      return made
+    }
+    throw layout.refusal(
+      target,
+      "it leads to \(double) twice; say in a step which elements stay, as UpdateField(\"\(target.field.name)\", by: { old in … })"
+    )
+  }
+
+  private func unchecked(
+    _ value: FieldValue, _ record: OldRecord?, _ version: OldVersion?, for target: Column,
+    in layout: RowLayout
   ) throws(StoreError) -> FieldValue {
     switch self {
+    case .distinctElements, .related: return try value.widened(to: target.field.type)
+    case .onlyElement(let name):
+      guard case .array(let elements) = value else { return .null }
+      guard elements.count < 2 else {
+        let type = target.field.type.scalar.map { "[\($0.swiftName)]" } ?? "…"
+        throw layout.refusal(
+          target,
+          "it has \(elements.count) elements, and there is a place for one; say in a step which, as"
+            + " UpdateField(\"\(target.field.name)\", from: { old in try old[\"\(name)\", as: \(type).self].first })"
+        )
+      }
+      return try elements.first?.widened(to: target.field.type) ?? .null
     case .field: return try value.widened(to: target.field.type)
     case .conversion(let policy):
       if value == .null { return .null }
@@ -75,6 +127,10 @@ extension FieldSource {
     case .record(let body):
       guard let record else { return .null }
       return try fitted(try call(target, layout) { try body(record) }, for: target, in: layout)
+    case .version(let body):
+      guard let record, let version else { return .null }
+      return try fitted(
+        try call(target, layout) { try body(record, version) }, for: target, in: layout)
     }
   }
 
@@ -127,9 +183,32 @@ extension FieldValue {
     case (.array(let values), .array(of: let element)):
       return .array(
         try values.map { value throws(StoreError) in try value.widened(to: .scalar(element)) })
+    case (.null, _): return self
+    case (_, .array(of: let element)): return .array([try widened(to: .scalar(element))])
     // What widens converts, always, but for what is no number, and that is the same in all types.
     default: return converted(to: type) ?? self
     }
+  }
+
+  /// The value as a step that changes the field's type to another leaves it: of a list, a list or its one element; null if
+  /// there is none. A list of several stays one, which no single field takes.
+  func carried(to type: ColumnType) throws(StoreError) -> FieldValue {
+    guard case .array(let elements) = self, type.scalar != nil, elements.count < 2 else {
+      return try widened(to: type)
+    }
+    return try elements.first?.widened(to: type) ?? .null
+  }
+
+  /// The first element of a list that is in it twice; nil if there is none.
+  fileprivate var firstDouble: FieldValue? {
+    guard case .array(let elements) = self else { return nil }
+    // Strings that Swift takes for equal may be different keys.
+    var known: [FieldValue: [FieldValue]] = [:]
+    for element in elements {
+      if known[element, default: []].contains(where: element.isSame) { return element }
+      known[element, default: []].append(element)
+    }
+    return nil
   }
 
   /// The value as a column in the row takes it: the content of a blob.
@@ -138,6 +217,22 @@ extension FieldValue {
   fileprivate func read(for type: ColumnType) throws(StoreError) -> FieldValue {
     guard case .blob(let blob) = self, !type.isExternal else { return self }
     return .data(try blob.data())
+  }
+}
+
+extension ScalarType {
+  /// The Swift type that reads such values, for advice.
+  fileprivate var swiftName: String {
+    switch self {
+    case .boolean: "Bool"
+    case .int64: "Int"
+    case .uint64: "UInt"
+    case .uuid: "UUID"
+    case .url: "URL"
+    case .binaryData: "Data"
+    case .uint8, .uint16, .uint32: "UI" + "\(self)".dropFirst(2)
+    default: "\(self)".prefix(1).uppercased() + "\(self)".dropFirst()
+    }
   }
 }
 

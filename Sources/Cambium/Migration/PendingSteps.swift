@@ -39,7 +39,9 @@ extension PendingSteps {
             PendingStep(record, from: change.from.storedVersion, to: change.to.storedVersion))
         }
         let known = Set(record.old.indexes.map(\.number))
-        for index in record.new.indexes where !known.contains(index.number) {
+        for index in record.new.indexes
+        where !known.contains(index.number) && !record.leavesEmpty(index) {
+          assert(!record.new.leadsBack(index), "the way back of a checked reference is whole")
           builds[index.number] = []
         }
       }

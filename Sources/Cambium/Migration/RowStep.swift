@@ -14,12 +14,19 @@ struct RowStep: Sendable {
   private let rowMoves: [ColumnMove]
   /// True if a closure wants to see the whole old record.
   private let needsRecord: Bool
+  /// True if a closure or a path reads other records of the old version.
+  let readsVersion: Bool
+  /// The kinds of new rows, if old ones may be of none that they can be of.
+  private let checkedKinds: RowKinds?
 
   /// - Parameters:
   ///   - from: The version that the change leads from.
   ///   - to: The version that it leads to.
+  ///   - checksKinds: True to refuse rows of no kind that they can be of.
   /// - Throws: `.invalidDescription` where a schema contradicts itself.
-  init(_ change: RecordChange, from: UInt32, to: UInt32) throws(StoreError) {
+  init(
+    _ change: RecordChange, from: UInt32, to: UInt32, checksKinds: Bool = true
+  ) throws(StoreError) {
     let (old, new) = (
       try RowLayout(change.old, version: from), try RowLayout(change.new, version: to)
     )
@@ -30,7 +37,9 @@ struct RowStep: Sendable {
       ColumnMove(column, field, change, from: old, to: new)
     }
     rowMoves = moves.filter { !$0.isInKey }
-    needsRecord = change.sources.values.contains { if case .record = $0 { true } else { false } }
+    checkedKinds = checksKinds && change.narrowsKinds ? new.kinds : nil
+    needsRecord = change.sources.values.contains(where: \.readsRecord)
+    readsVersion = change.sources.values.contains(where: \.readsVersion)
   }
 }
 
@@ -48,6 +57,15 @@ extension RowStep: RowConverting {
     writer.begin(new)
     for move in rowMoves { try move.run(reader, record, writer, new) }
     writer.finish()
+    try checkKinds(of: writer.row)
+  }
+
+  /// - Throws: `.invalidValue` for a row that is of more kinds than it can be, or of fewer.
+  private func checkKinds(of row: RawSpan) throws(StoreError) {
+    guard let fault = checkedKinds?.fault(of: row) else { return }
+    throw .invalidValue(
+      record: new.record.name, field: nil,
+      reason: "\(fault); delete such records before, or say in a step which kind they are of")
   }
 }
 
@@ -56,12 +74,13 @@ extension RowStep: RowConverting {
 extension RowStep {
   /// Puts the new record together, in `row` and `key`.
   ///
-  /// - Parameter setAside: Called with the new number of each field whose old value has no counterpart and is
-  ///   to be kept aside.
+  /// - Parameters:
+  ///   - version: The version that the record is of; nil if no source reads it.
+  ///   - setAside: Called with the new number of each field whose old value has no counterpart and is to be kept aside.
   /// - Throws: as `convert(key:row:to:)`.
   func convert(
-    key oldKey: RawSpan, row oldRow: RawSpan, _ blobs: BlobFinder?, to row: RowWriter,
-    _ key: KeyEncoder, setAside: (UInt32) -> Void
+    key oldKey: RawSpan, row oldRow: RawSpan, _ blobs: BlobFinder?, _ version: OldVersion?,
+    to row: RowWriter, _ key: KeyEncoder, setAside: (UInt32) -> Void
   ) throws(StoreError) {
     if keepsKey {
       key.begin()
@@ -73,7 +92,7 @@ extension RowStep {
     let record = needsRecord ? try OldRecord(reader) : nil
     var values = [FieldValue](repeating: .null, count: new.columns.count)
     for (index, move) in moves.enumerated() where !move.isWithinGiven {
-      let made = try move.value(reader, record, new, setAside)
+      let made = try move.value(reader, record, version, new, setAside)
       values[index] = made == .null ? move.valueWithout : made
       guard move.given != nil else { continue }
       if made != .null {
@@ -88,6 +107,7 @@ extension RowStep {
       }
     }
     try new.encode(values, to: row, key: key)
+    try checkKinds(of: row.row)
   }
 }
 
@@ -108,7 +128,12 @@ extension RowUpgrade {
     var required: Set<UInt32>? = []
     for (change, from, to) in changes where change.rewritesRows {
       steps.append(try RowStep(change, from: from, to: to))
-      if !change.sources.isEmpty { required = nil }
+      // A value that becomes a list is read, and a row without values, of which copies are made, has none to be read.
+      if !change.sources.isEmpty || change.narrowsKinds
+        || change.fields.contains(where: \.becomesList)
+      {
+        required = nil
+      }
       for field in change.fields where change.fillsNulls(of: field) {
         required?.insert(field.new.number)
       }
@@ -147,6 +172,8 @@ private final class ColumnMove: Sendable {
   let given: FieldSource?
   /// True if the column is a part of a composite that the step gives as a whole.
   let isWithinGiven: Bool
+  /// True if it was a part of another composite, or of none: then its value says nothing of the composite that it is in.
+  private let isMoved: Bool
   /// The places of the composites that it is a part of, among the new columns.
   let composites: [Int]
   /// The old places of the composites that the new column is in, and whether these can be null.
@@ -179,10 +206,13 @@ private final class ColumnMove: Sendable {
     isWithinGiven = around.contains { record.sources[$0] != nil }
     composites = around.compactMap { new.index(number: $0) }
     missing = change.missing
+    isMoved = change.old.map { $0.composite != target.field.composite } ?? false
     sourceIndex = change.old.flatMap { old.index(number: $0.number) } ?? 0
     source = change.old == nil ? nil : old.columns[sourceIndex].place
     switch (target.place.kind, given) {
-    case (_, .value?), (_, .record?), (_, .conversion?): kind = given.map { .given($0) } ?? .flag
+    case (_, .value?), (_, .record?), (_, .version?), (_, .related?), (_, .conversion?),
+      (_, .onlyElement?), (_, .distinctElements?):
+      kind = given.map { .given($0) } ?? .flag
     case _ where target.field.type == .composite: kind = .flag
     case _ where change.old.map({ $0.type.stored != target.field.type.stored }) ?? false:
       kind = .convert
@@ -207,6 +237,7 @@ private final class ColumnMove: Sendable {
     guard let source, !reader.isNull(source) else {
       return try runWithoutValue(reader, writer, layout)
     }
+    if isMoved, isWithinNull(reader) { return nullWithin(writer) }
     switch kind {
     case .flag, .given: return
     case .copyFixed(let width):
@@ -235,7 +266,7 @@ private final class ColumnMove: Sendable {
   ) throws(StoreError) {
     var value = FieldValue.null
     if let source, !reader.isNull(source) { value = try reader.value(sourceIndex) }
-    let made = try given.made(of: value, record, for: target, in: layout)
+    let made = try given.made(of: value, record, nil, for: target, in: layout)
     // What is null has the default, or is refused.
     guard made != .null else { return try runWithoutValue(reader, writer, layout) }
     try writer.set(made, of: target, in: layout)
@@ -245,11 +276,8 @@ private final class ColumnMove: Sendable {
   private func runWithoutValue(
     _ reader: borrowing RowReader, _ writer: RowWriter, _ layout: RowLayout
   ) throws(StoreError) {
-    for composite in outer {
-      // The composite's own bit says that there is nothing.
-      guard let place = composite.source else { return nullWithin(writer) }
-      if reader.isNull(place) { return nullWithin(writer) }
-    }
+    // The composite's own bit says that there is nothing.
+    if isWithinNull(reader) { return nullWithin(writer) }
     if missing != .null { return try writer.set(missing, of: target, in: layout) }
     if target.field.isOptional { return writer.setNull(target) }
     if case .flag = kind { return }
@@ -257,6 +285,15 @@ private final class ColumnMove: Sendable {
       target,
       "it has no value, is no longer optional, and has no default; give it one by MigrationInfo(default:), or say in"
         + " a step how it is computed")
+  }
+
+  /// Returns true if a composite that the column is in is null in the new row.
+  private func isWithinNull(_ reader: borrowing RowReader) -> Bool {
+    for composite in outer {
+      guard let place = composite.source else { return true }
+      if reader.isNull(place) { return true }
+    }
+    return false
   }
 
   /// A part of a composite that is null: an optional one has a bit of its own, which is set too.
@@ -268,11 +305,14 @@ private final class ColumnMove: Sendable {
 
   /// The column's value in a record that is put together value by value; null where it has none.
   func value(
-    _ reader: borrowing RowReader, _ record: OldRecord?, _ layout: RowLayout,
-    _ setAside: (UInt32) -> Void
+    _ reader: borrowing RowReader, _ record: OldRecord?, _ version: OldVersion?,
+    _ layout: RowLayout, _ setAside: (UInt32) -> Void
   ) throws(StoreError) -> FieldValue {
     var value = FieldValue.null
     if source != nil { value = try reader.value(sourceIndex) }
+    if case .related(let path)? = given, let version {
+      value = try path.value(of: reader, in: version)
+    }
     let type = target.field.type
     guard let given else {
       // The parts of a composite are looked at by themselves, unless the step gives it as a whole.
@@ -280,7 +320,7 @@ private final class ColumnMove: Sendable {
       return type == .composite ? value : try value.widened(to: type)
     }
     if try given.setsAside(value, type) { setAside(target.field.number) }
-    return try given.made(of: value, record, for: target, in: layout)
+    return try given.made(of: value, record, version, for: target, in: layout)
   }
 
   /// What the column is without a value.

@@ -79,7 +79,7 @@ extension SchemaChange {
       )
       records.append(
         try RecordChange(
-          old: old, new: new, described.record(named: new.name),
+          old: old, new: new, in: from, described.record(named: new.name),
           hasSameRows: layouts.1.hasRows(of: layouts.0), given.fields[new.name] ?? [:],
           between.compactMap { $0.records.first { $0.new.number == new.number } }, &faults))
     }
@@ -111,7 +111,8 @@ extension SchemaChange {
 
 extension RecordChange {
   fileprivate init(
-    old: RecordSchema, new: RecordSchema, _ described: DescribedRecord?, hasSameRows: Bool,
+    old: RecordSchema, new: RecordSchema, in schema: Schema, _ described: DescribedRecord?,
+    hasSameRows: Bool,
     _ given: [String: FieldSource], _ between: [RecordChange], _ faults: inout [MigrationFault]
   ) throws(StoreError) {
     var fields: [FieldChange] = []
@@ -122,19 +123,27 @@ extension RecordChange {
     let filled = Set(new.fields.filter { given[$0.name] != nil }.flatMap { new.composites($0) })
     for field in new.fields {
       let declared = described?.fields.first { $0.name == field.name }
-      let source = given[field.name]
-      let before =
-        if case .field(let name) = source { old.field(named: name) } else {
+      var source = given[field.name]
+      if case .field(let name) = source, let path = schema.path(name, from: old) {
+        source = .related(path)
+      }
+      let before: FieldSchema? =
+        if case .related = source { nil } else if case .field(let name) = source {
+          old.field(named: name)
+        } else {
           old.field(field.number)
         }
       // A default acts where the field is new, becomes required, or is given.
       let isWanted =
-        source != nil || before.map { old.canBeNull($0) && !new.canBeNull(field) } ?? true
+        source != nil
+        || before.map { old.canLack($0, as: field.type) && !new.canBeNull(field) } ?? true
       var missing =
         isWanted ? declared?.migrationDefault ?? declared?.defaultValue ?? .null : .null
+      if missing == .null, new.isEmptyList(field, since: before) { missing = .array([]) }
       if source == nil, !between.isEmpty { missing = try between.missing(of: field) }
       let change = FieldChange(new: field, old: before, missing: missing)
       let whole = new.composites(around: field).first { given[$0.name]?.isClosure ?? false }
+      if source == nil, whole == nil { source = change.inferredSource }
       let reason =
         if let whole { change.fault(withinGiven: whole.name, source) } else {
           source.map { change.fault(of: $0, in: old) } ?? change.fault(in: new, old)
@@ -148,7 +157,7 @@ extension RecordChange {
         isPutTogether =
           isPutTogether || isKey.contains(field.number) || field.type == .composite
           || new.composites(field).contains { new.field($0)?.isOptional ?? false }
-        if case .conversion(.setAside) = source { isPutTogether = true }
+        isPutTogether = isPutTogether || source.setsAside || source.readsVersion
       }
       if change.movesValues { isPutTogether = true }
       canMissValue = canMissValue || change.canMissValue(in: new, old)
@@ -169,7 +178,35 @@ extension RecordChange {
     self.sources = sources
     kind =
       isPutTogether
-      ? .records : !hasSameRows || canMissValue || !sources.isEmpty ? .rows : .same
+      ? .records
+      : !hasSameRows || canMissValue || !sources.isEmpty || new.narrowsKinds(of: old)
+        ? .rows : .same
+  }
+}
+
+extension RecordChange {
+  /// True if a record could be of the kinds that it is of, or of none, and cannot be any more.
+  var narrowsKinds: Bool { new.narrowsKinds(of: old) }
+}
+
+extension RecordSchema {
+  fileprivate func narrowsKinds(of old: RecordSchema) -> Bool {
+    // A composite that becomes a kind may be there beside another.
+    if kinds.contains(where: { old.field($0.composite) != nil && old.kind($0.composite) == nil }) {
+      return true
+    }
+    let abstract: [UInt32?] =
+      (isAbstract ? [nil] : []) + kinds.filter(\.isAbstract).map { .some($0.composite) }
+    return abstract.contains { parent in
+      guard let parent else { return !old.isAbstract || losesKind(of: nil, old) }
+      guard let before = old.kind(parent) else { return old.field(parent) != nil }
+      return !before.isAbstract || losesKind(of: parent, old)
+    }
+  }
+
+  private func losesKind(of parent: UInt32?, _ old: RecordSchema) -> Bool {
+    let now = Set(kinds(of: parent).map(\.composite))
+    return old.kinds(of: parent).contains { !now.contains($0.composite) }
   }
 }
 
@@ -190,7 +227,7 @@ extension FieldChange {
         : "it is new, not optional, and has no default; give it one by MigrationInfo(default:), or say"
           + " in a step how it is computed"
     }
-    if old.type.stored == new.type.stored || old.type.widens(to: new.type) { return nil }
+    if old.type.fits(new.type) { return nil }
     if let advice = adviceWithoutConversion(from: old) { return advice }
     return
       "it was \(old.type) and is \(new.type), which loses values; say in a step how it is made, as"
@@ -241,12 +278,18 @@ extension FieldChange {
   /// Why a step cannot make it so; nil if it can.
   fileprivate func fault(of source: FieldSource, in oldRecord: RecordSchema) -> String? {
     switch source {
-    case .record: return nil
+    case .record, .version, .onlyElement, .distinctElements: return nil
+    case .related(let path):
+      return path.field.type.fits(new.type)
+        ? nil : "it is pulled from \(path.name), which is \(path.field.type) and not \(new.type)"
     case .field(let name):
       guard let old else {
-        return "it is pulled from \(name), which the version before does not have"
+        return oldRecord.leadsToSeveral(by: name)
+          ? "it is pulled from \(name), which leads to several records; say in the step which is meant, as"
+            + " UpdateField(\"\(new.name)\", from: { old, before in … })"
+          : "it is pulled from \(name), which the version before does not have"
       }
-      if old.type.stored == new.type.stored || old.type.widens(to: new.type) { return nil }
+      if old.type.fits(new.type) { return nil }
       return "it is pulled from \(name), which is \(old.type) and not \(new.type)"
     case .value, .conversion:
       guard let old else {
@@ -274,13 +317,50 @@ extension [RecordChange] {
       guard let step = change.fields.first(where: { $0.new.number == field.number }) else {
         continue
       }
-      value = value == .null ? step.missing : try value.widened(to: step.new.type)
+      value = try value.carried(to: step.new.type)
+      if value == .null { value = step.missing }
     }
     return value
   }
 }
 
+extension FieldChange {
+  /// True if each value becomes the one element of a list.
+  var becomesList: Bool { old?.type.isElement(of: new.type) ?? false }
+
+  /// The source of a field that a step does not give, and whose values follow, but not of each record; nil of others.
+  fileprivate var inferredSource: FieldSource? {
+    guard let old else { return nil }
+    if case .array(of: let element) = old.type, let type = new.type.scalar,
+      element == type || element.widens(to: type)
+    {
+      return .onlyElement(of: old.name)
+    }
+    let isNewList = new.type.scalar == nil && (new.reference?.isChecked ?? false)
+    // What was the list of a checked reference has each record once, and so has a list of one.
+    guard isNewList, old.type.scalar == nil, !(old.reference?.isChecked ?? false) else {
+      return nil
+    }
+    return .distinctElements
+  }
+}
+
 extension RecordSchema {
+  /// Returns true if a record may have no value for a field of another type: if that is null, or an empty list of which one
+  /// element is left.
+  fileprivate func canLack(_ field: FieldSchema, as type: ColumnType) -> Bool {
+    if case .array = field.type, type.scalar != nil { return true }
+    return canBeNull(field)
+  }
+
+  /// Returns true if a field without a value is an empty list: if it is a new list of references, or was a single value.
+  fileprivate func isEmptyList(_ field: FieldSchema, since old: FieldSchema?) -> Bool {
+    guard case .array = field.type else { return false }
+    if let old { return !field.isOptional && old.type.isElement(of: field.type) }
+    guard let reference = field.reference, !canBeNull(field) else { return false }
+    return reference.bounds.map { $0.least == 0 } ?? true
+  }
+
   /// The composites that a field is a part of, from the innermost.
   func composites(around field: FieldSchema) -> [FieldSchema] {
     var found: [FieldSchema] = []
@@ -333,6 +413,13 @@ extension SchemaChange {
           MigrationFault(
             record: change.new.name, field: nil, reason: "its records are put together anew"))
       }
+      faults += change.relationFaults
+      if change.narrowsKinds {
+        faults.append(
+          MigrationFault(
+            record: change.new.name, field: nil,
+            reason: "records may be of no kind that they can be of then"))
+      }
       for field in change.fields {
         guard let reason = field.deferralFault(change) else { continue }
         faults.append(
@@ -365,6 +452,7 @@ extension FieldChange {
     if old.type.stored == new.type.stored { return nil }
     let isInKey = change.old.primaryKey.contains { $0.field == old.number }
     if isInKey { return "it is in the primary key, and of another type" }
+    if becomesList { return "each value becomes a list" }
     return old.type.widens(to: new.type) ? nil : "its values may not convert"
   }
 }

@@ -136,6 +136,12 @@ struct RowFilter: Sendable {
     self.condition = try RowCondition(condition, in: layout)
   }
 
+  /// Creates the filter of the rows of the kind that a type stands for; nil if all rows are meant.
+  init?(kindOf record: Entity, in entities: Entities) throws(StoreError) {
+    guard let condition = record.kindCondition else { return nil }
+    try self.init(condition, of: record, in: entities)
+  }
+
   /// Returns the change as seen among the records that meet the condition; nil if there is none.
   ///
   /// - Throws: `.corrupt`.

@@ -145,6 +145,19 @@ extension UInt64 {
 }
 
 extension SipHash128: CustomStringConvertible {
+  /// Reads a hash that is written as its description is; nil if `text` is none.
+  init?(hexadecimal text: String) {
+    let digits = Array(text.utf8)
+    guard digits.count == 32,
+      digits.allSatisfy({
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+          || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+      }),
+      let low = UInt64(text.prefix(16), radix: 16), let high = UInt64(text.suffix(16), radix: 16)
+    else { return nil }
+    self.init(low: low.byteSwapped, high: high.byteSwapped)
+  }
+
   /// 32 hexadecimal digits, in the order of the bytes.
   package var description: String {
     [low, high].map { word in

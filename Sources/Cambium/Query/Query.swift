@@ -104,11 +104,20 @@ extension Record {
 }
 
 extension Query {
-  /// The query of the fields that the properties are stored in.
+  /// The query of the fields that the properties are stored in. Only records of the kind meet it if the type is one.
   ///
   /// - Throws: `.invalidQuery` where a property is not stored, or cannot be asked so.
   func resolved(
     in type: RecordType<Subject>, _ entities: Entities
+  ) throws(StoreError) -> FieldQuery {
+    var query = try resolved(inAnyKindOf: type, entities)
+    query.condition = type.restricted(query.condition)
+    return query
+  }
+
+  /// The same without the condition that records are of the type's kind.
+  func resolved(
+    inAnyKindOf type: RecordType<Subject>, _ entities: Entities
   ) throws(StoreError) -> FieldQuery {
     var query = FieldQuery(limit: limit, offset: offset)
     if condition != .always { query.condition = try condition.fields(in: type, entities) }

@@ -18,6 +18,7 @@ extension FieldCondition: CustomStringConvertible {
       "\(field.asPath) in [\(values.map(\.literal).joined(separator: ", "))]"
     case .match(let field, let match): "\(field.asPath) \(match)"
     case .contains(let field, let value): "\(field.asPath) has \(value.literal)"
+    case .kind(let name, let isExact): "\(isExact ? "isExactly" : "is")(\(name.asPath))"
     case .any(let relation, let operand):
       "\(relation.asPath).any(\(operand == .and([]) ? "" : operand.text))"
     case .computed(let one, let comparison, let other):

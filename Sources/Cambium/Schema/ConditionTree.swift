@@ -17,6 +17,9 @@ public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
   /// One of the records at the other end of a relation meets a condition, which is on its fields. The relation is a
   /// reference of the record, or one of its inverses.
   indirect case any(relation: Field, ConditionTree)
+  /// The record is of a kind, given by its name; if `isExact`, and of none of the kinds of that one. The record's own name
+  /// stands for all kinds.
+  case kind(Field, isExact: Bool)
   /// Two computed values compare so.
   indirect case computed(ExpressionTree<Field>, FieldComparison, ExpressionTree<Field>)
   /// All of the conditions are met; true if there are none.
@@ -110,7 +113,7 @@ extension ConditionTree {
   func depth(upTo limit: Int) -> Int {
     if limit <= 1 { return limit }
     return switch self {
-    case .comparison, .isIn, .match, .contains: 1
+    case .comparison, .isIn, .match, .contains, .kind: 1
     case .any(_, let operand): 1 + operand.depth(upTo: limit - 1)
     case .computed(let one, _, let other):
       1 + max(one.depth(upTo: limit - 1), other.depth(upTo: limit - 1))
@@ -151,6 +154,7 @@ protocol FieldNaming {
   func name(of field: Field) throws(Failure) -> Name
   /// Returns the name of a relation, and those of the fields of the records at its other end.
   func relation(_ field: Field) throws(Failure) -> (name: Name, fields: Self)
+  func kind(_ name: Field) throws(Failure) -> Name
 }
 
 extension ConditionTree {
@@ -165,6 +169,8 @@ extension ConditionTree {
     case .match(let field, let match): return .match(field: try names.name(of: field), match)
     case .contains(let field, let value):
       return .contains(field: try names.name(of: field), value)
+    case .kind(let name, let isExact):
+      return .kind(try names.kind(name), isExact: isExact)
     case .any(let field, let operand):
       let relation = try names.relation(field)
       return .any(relation: relation.name, try operand.named(by: relation.fields))
@@ -231,7 +237,7 @@ extension FieldCondition {
   /// nothing else are equal. Only for conditions that an index can have.
   var canonical: FieldCondition {
     switch self {
-    case .comparison, .isIn, .match, .contains, .any, .computed: self
+    case .comparison, .isIn, .match, .contains, .any, .kind, .computed: self
     case .and(let operands): .and(Self.sorted(operands))
     case .or(let operands): .or(Self.sorted(operands))
     case .not(let operand): .not(operand.canonical)
@@ -257,7 +263,7 @@ extension FieldCondition {
     _ change: (FieldCondition) throws(Failure) -> FieldCondition
   ) throws(Failure) -> FieldCondition {
     switch self {
-    case .comparison, .isIn, .match, .contains, .any, .computed: return try change(self)
+    case .comparison, .isIn, .match, .contains, .any, .kind, .computed: return try change(self)
     case .and(let operands): return .and(try Self.map(operands, change))
     case .or(let operands): return .or(try Self.map(operands, change))
     case .not(let operand): return .not(try operand.mapTerms(change))

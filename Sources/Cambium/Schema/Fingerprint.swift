@@ -1,14 +1,20 @@
 /// A hash of a description: equal exactly if two descriptions store the same, as far as 128 bits can tell.
 ///
 /// It includes stored names, types, optionality, keys, indexes with their conditions, where references lead and whether
-/// they are checked, codecs and modifiers. It does not include versions, numbers, the order of declaration, names of
+/// they are checked, kinds, codecs and modifiers. It does not include versions, numbers, the order of declaration, names of
 /// indexes, inverses, delete rules and bounds, defaults, validation, the options of external values, and information for
 /// migrations.
 public struct Fingerprint: Hashable, Sendable {
   let hash: SipHash128
 }
 
-extension Fingerprint: CustomStringConvertible {
+extension Fingerprint: LosslessStringConvertible {
+  /// Reads a fingerprint that is written as its description is; nil if `description` is none.
+  public init?(_ description: String) {
+    guard let hash = SipHash128(hexadecimal: description) else { return nil }
+    self.hash = hash
+  }
+
   /// The fingerprint as 32 hexadecimal digits.
   public var description: String { hash.description }
 }
@@ -67,6 +73,16 @@ extension RecordSchema {
     }
     for shape in shapes.sortedRarely(by: { $0.lexicographicallyPrecedes($1) }) {
       bytes.append(contentsOf: shape)
+    }
+    if hasKinds {
+      bytes.append(23)
+      bytes.append(isAbstract ? 1 : 0)
+      let kinds = kinds.map { (name: name(of: $0), isAbstract: $0.isAbstract) }
+      bytes.append(integer: UInt32(kinds.count))
+      for kind in kinds.sortedRarely(by: { $0.name.precedes($1.name) }) {
+        bytes.append(text: kind.name)
+        bytes.append(kind.isAbstract ? 1 : 0)
+      }
     }
     return bytes
   }

@@ -67,6 +67,7 @@ struct SchemaDecoder {
     var fields: [FieldSchema] = []
     var indexes: [IndexSchema] = []
     var inverses: [InverseSchema] = []
+    var kinds: (isAbstract: Bool, kinds: [KindSchema])?
     while let kind = try element(from: &reader) {
       var payload = self.reader(try payload(of: &reader))
       switch kind {
@@ -75,6 +76,7 @@ struct SchemaDecoder {
       case .primaryKey: try payload.setOnce(&primaryKey, try parts(from: &payload))
       case .index: indexes.append(try index(from: &payload, of: fields))
       case .inverse: inverses.append(try inverse(from: &payload))
+      case .kinds: try payload.setOnce(&kinds, try self.kinds(from: &payload))
       default: throw payload.misplaced(kind)
       }
       try payload.end()
@@ -83,7 +85,26 @@ struct SchemaDecoder {
       number: number, name: name, fields: fields, primaryKey: primaryKey ?? [], indexes: indexes,
       modifier: modifier, nextField: nextField)
     record.inverses = inverses
+    if let kinds { (record.isAbstract, record.kinds) = kinds }
     return record
+  }
+
+  private func kinds(
+    from reader: inout ByteReader
+  ) throws(StoreError) -> (isAbstract: Bool, kinds: [KindSchema]) {
+    func isAbstract(_ flags: UInt8) throws(StoreError) -> Bool {
+      guard flags <= 1 else { throw newer("a kind with the flags \(flags)") }
+      return flags == 1
+    }
+    let isWholeAbstract = try isAbstract(try reader.integer(UInt8.self))
+    var kinds: [KindSchema] = []
+    for _ in 0..<(try reader.integer(UInt32.self)) {
+      let composite = try reader.integer(UInt32.self)
+      kinds.append(
+        KindSchema(
+          composite: composite, isAbstract: try isAbstract(try reader.integer(UInt8.self))))
+    }
+    return (isWholeAbstract, kinds)
   }
 
   private func inverse(from reader: inout ByteReader) throws(StoreError) -> InverseSchema {

@@ -88,6 +88,7 @@ extension RecordSchema {
       add(.indexAdded(newer.text(of: index)))
     }
     add(.changed(.modifier, modifier, newer.modifier))
+    add(.changed(.kinds, kindsText, newer.kindsText))
     return differences
   }
 

@@ -20,6 +20,7 @@ enum SchemaElement: UInt16, CaseIterable {
   case condition = 8
   case reference = 9
   case inverse = 10
+  case kinds = 11
 
   /// The flag of an element without which the rest must not be used.
   static let mustUnderstand: UInt16 = 1
@@ -64,6 +65,16 @@ extension RecordSchema {
     }
     for inverse in inverses {
       bytes.appendElement(.inverse) { inverse.encode(to: &$0) }
+    }
+    if hasKinds { bytes.appendElement(.kinds) { encodeKinds(to: &$0) } }
+  }
+
+  private func encodeKinds(to bytes: inout [UInt8]) {
+    bytes.append(isAbstract ? 1 : 0)
+    bytes.append(integer: UInt32(kinds.count))
+    for kind in kinds {
+      bytes.append(integer: kind.composite)
+      bytes.append(kind.isAbstract ? 1 : 0)
     }
   }
 
@@ -193,7 +204,7 @@ extension [UInt8] {
     case .not(let operand):
       append(4)
       append(condition: operand, field: field)
-    case .isIn, .match, .contains, .any, .computed:
+    case .isIn, .match, .contains, .any, .computed, .kind:
       preconditionFailure("a stored condition has only comparisons")
     }
   }

@@ -64,6 +64,7 @@ extension RecordSchema {
     for field in fields where field.type == .composite && !composites.contains(field.number) {
       throw fault("a composite has at least one part", field: field.name)
     }
+    try validateKinds()
     try validatePrimaryKey()
     var indexNames: Set<String> = []
     let fieldsByName = Dictionary(
@@ -196,7 +197,9 @@ extension RecordSchema {
     _ value: FieldValue
   ) -> String? {
     guard let field else { return "is of a field \(name) that is not there" }
-    if field.type.isExternal, value == .null, comparison.isOfEquality { return nil }
+    if field.type.isExternal || field.type == .composite, value == .null, comparison.isOfEquality {
+      return nil
+    }
     guard field.type.canBeKey else { return "compares \(name), which has no order" }
     if value == .null {
       return comparison.isOfEquality ? nil : "asks for an order of \(name) and null"

@@ -36,6 +36,10 @@ public struct RecordSchema: Hashable, Sendable {
   public internal(set) var indexes: [IndexSchema]
   /// A text of the user's that is part of the fingerprint.
   public internal(set) var modifier: String?
+  /// The kinds of the record, by the numbers of their composites: at most one of those with one parent is there.
+  public internal(set) var kinds: [KindSchema] = []
+  /// True if each record is of a kind.
+  public internal(set) var isAbstract = false
   /// The other ends of references that lead here, by number.
   public internal(set) var inverses: [InverseSchema] = []
   /// Above every number that a field or an inverse of the record ever had.
@@ -69,6 +73,14 @@ public struct FieldSchema: Hashable, Sendable {
   public internal(set) var modifier: String?
   /// The reference; `nil` if the field is none.
   public internal(set) var reference: ReferenceSchema? = nil
+}
+
+extension FieldSchema {
+  /// The name without that of the composite.
+  package var lastName: String {
+    name.utf8.lastIndex(of: UInt8(ascii: ".")).map { String(name[name.index(after: $0)...]) }
+      ?? name
+  }
 }
 
 /// A field in a key, and its order there.
@@ -156,7 +168,7 @@ extension RecordSchema {
   }
 
   /// - Complexity: O(log fields).
-  func field(_ number: UInt32) -> FieldSchema? { fields.field(number) }
+  package func field(_ number: UInt32) -> FieldSchema? { fields.field(number) }
 
   /// Returns true if a record may have no value for a field: for itself, or for the composite it is a part of.
   func canBeNull(_ field: FieldSchema) -> Bool {

@@ -105,9 +105,9 @@ extension RecordReading where Self: ~Copyable {
     let type = try reader.entities.type(type)
     let blobs = reader.blobs(of: type)
     try reader.forEach(of: type, skipping: skip) { key, row in
-      try type.load(key: key, row: row, blobs: blobs)
-    } with: {
-      try body($0)
+      type.has(row) ? try type.load(key: key, row: row, blobs: blobs) : nil
+    } with: { record in
+      if let record { try body(record) }
     }
   }
 

@@ -286,13 +286,41 @@ extension PersistentStore {
   /// - Throws: `StoreError.locked` if it is open for writing; `.missing` if there is no directory, or no store in it; `.io`,
   ///   also if other files are in the directory: then nothing has changed.
   public static func delete(at path: String) throws(StoreError) {
-    let medium = try PosixFileSystem(at: path, allowingNetwork: true)
-    // Before a lock is taken, which makes a file.
-    let files = try medium.removableFiles()
-    if !files.contains(where: { $0 != .lock }) { throw .missing(path: path) }
-    let lock = try WriterLock(in: medium)
+    let (medium, lock) = try claim(path)
     defer { withExtendedLifetime(lock) {} }
     try medium.remove()
+  }
+
+  /// Moves the store in the directory at `path` to another path of the same file system. After a crash it is at one of them.
+  ///
+  /// - Throws: `StoreError.locked` if it is open for writing; `.missing` if there is no store; `.io`, also if there is
+  ///   anything at the other path, or that is on another file system: then nothing has changed.
+  public static func move(from path: String, to newPath: String) throws(StoreError) {
+    let (medium, lock) = try claim(path)
+    defer { withExtendedLifetime(lock) {} }
+    try medium.rename(to: newPath)
+  }
+
+  /// Puts the store in the directory at `newPath` in the place of the one at `path`, which is deleted: a backup, say, that was
+  /// checked, or a store that was imported. Both are on one file system. After a crash, one of the two is at `path`, whole.
+  ///
+  /// - Throws: as `move(from:to:)`, if either is open for writing or there is none.
+  public static func replace(at path: String, with newPath: String) throws(StoreError) {
+    let (medium, lock) = try claim(path)
+    let (_, newLock) = try claim(newPath)
+    defer { withExtendedLifetime((lock, newLock)) {} }
+    try medium.exchange(with: newPath)
+    try PosixFileSystem(at: newPath, allowingNetwork: true).remove()
+  }
+
+  /// Locks a store that is not open.
+  private static func claim(
+    _ path: String
+  ) throws(StoreError) -> (medium: PosixFileSystem, lock: WriterLock) {
+    let medium = try PosixFileSystem(at: path, allowingNetwork: true)
+    // Before a lock is taken, which makes a file.
+    if !(try medium.removableFiles().contains { $0 != .lock }) { throw .missing(path: path) }
+    return (medium, try WriterLock(in: medium))
   }
 }
 

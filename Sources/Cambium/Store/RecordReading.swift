@@ -63,7 +63,10 @@ extension RecordReading where Self: ~Copyable {
     let entity = try reader.entities.type(type)
     let key = KeyEncoder()
     try key.encode(primaryKey: keyParts(part, others), of: entity)
-    return try reader.trees.contains(key.key, in: entity.rows)
+    guard entity.kind != nil else { return try reader.trees.contains(key.key, in: entity.rows) }
+    var row: [UInt8] = []
+    return try reader.trees.copyValue(of: key.key, in: entity.rows, to: &row)
+      && entity.has(row.rawSpan)
   }
 }
 
@@ -82,12 +85,15 @@ extension RecordReading where Self: ~Copyable {
     return records
   }
 
-  /// Returns the number of records of a type, in constant time.
+  /// Returns the number of records of a type, in constant time; of a kind, as `count(_:)` of a query.
   ///
   /// - Throws: `StoreError.unknownRecord`, `.closed`.
   public func count<Subject: Record>(_ type: Subject.Type) throws(StoreError) -> Int {
     let reader = try recordReader()
-    return try reader.trees.count(in: try reader.entities.type(type).rows)
+    let entity = try reader.entities.type(type)
+    guard entity.kind != nil else { return try reader.trees.count(in: entity.rows) }
+    return try QueryRunner(entity, in: reader).count(
+      FieldQuery(condition: entity.kindCondition))
   }
 
   /// Returns a cursor before the first record of a type, by primary key. It keeps the state that it reads.
@@ -139,7 +145,7 @@ extension RecordReader {
     var record: Subject?
     let blobs = blobs(of: type)
     try withRow(of: type, key: parts) { key, row in
-      record = try type.load(key: key, row: row, blobs: blobs)
+      if type.has(row) { record = try type.load(key: key, row: row, blobs: blobs) }
     }
     // Moved, which saves counting all that is in it.
     return record.take()
@@ -220,8 +226,11 @@ final class KeyedRows<Subject: Record> {
 
   @inlinable
   func next(of source: KeySource) throws -> Subject? {
-    guard try source.next() else { return nil }
-    return try type.load(key: source.key, row: try source.row(), blobs: blobs)
+    while try source.next() {
+      let row = try source.row()
+      if type.has(row) { return try type.load(key: source.key, row: row, blobs: blobs) }
+    }
+    return nil
   }
 
   @usableFromInline
@@ -257,8 +266,11 @@ public final class RecordCursor<Subject: Record> {
   @inlinable
   public func next() throws -> Subject? {
     let rows = rows
-    guard try rows.next() else { return nil }
-    return try type.load(key: rows.key, row: try rows.value(), blobs: blobs)
+    while try rows.next() {
+      let row = try rows.value()
+      if type.has(row) { return try type.load(key: rows.key, row: row, blobs: blobs) }
+    }
+    return nil
   }
 
   /// Returns at most `count` of the next records, but at least one; none if there are no more.

@@ -25,8 +25,8 @@ public struct WriteTransaction: ~Copyable, RecordReading {
 extension WriteTransaction {
   /// Writes a record: adds it, or replaces the one with its primary key.
   ///
-  /// - Parameter policy: Refuses the record if another has the same values in unique fields, or deletes that one; of a
-  ///   unique list of references, it takes the elements out of the other's.
+  /// - Parameter policy: What is done if another record has the same values in unique fields. To replace one that has elements
+  ///   of a unique list of references takes these elements out of its list.
   /// - Complexity: A change in memory; if the type has indexes, a lookup, and two changes for each index that the record
   ///   changes; a lookup for each checked reference that changes.
   /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.deleteDenied` of what is
@@ -104,11 +104,25 @@ extension WriteTransaction {
     _ record: Subject, of type: RecordType<Subject>, _ presence: RecordWriter.Presence,
     _ policy: ConflictPolicy
   ) throws {
-    if type.hasWriteHook || policy == .replaceOther && writer.runsHooks(deleting: type) {
+    if type.hasWriteHook || policy == .replaceOther && writer.runsHooks(deleting: type)
+      || policy == .updateOther && type.isOfHierarchy
+    {
       return try writeWithHooks(record, of: type, presence, policy)
     }
     try type.encode(record, to: buffers.row, key: buffers.key)
-    try writeRow(of: type, presence, policy)
+    try writeValue(of: type, presence, policy)
+  }
+
+  /// Writes the row in the buffers, which is that of a value of a type.
+  @inlinable
+  func writeValue(
+    of entity: Entity, _ presence: RecordWriter.Presence, _ policy: ConflictPolicy
+  ) throws(StoreError) {
+    if entity.isOfHierarchy {
+      try writeKind(of: entity, presence, policy)
+    } else {
+      try writeRow(of: entity, presence, policy)
+    }
   }
 
   /// Writes the row that is in the buffers.
@@ -131,38 +145,65 @@ extension WriteTransaction {
   ) throws {
     let (writer, key, row) = (writer, buffers.key, buffers.row)
     let replaces = policy == .replaceOther && writer.runsHooks(deleting: type)
-    var record = record
+    guard let settled = try settle(record, of: type, presence, policy) else { return }
+    var record = settled.record
+    let presence = settled.presence
     try writer.run {
       try type.encodeKey(record, to: key, row: row)
-      let old = try storedRecord(of: type, presence)
-      try type.hooks.willWrite(&record, replacing: old, in: writer)
+      let old = try storedRow(of: type, presence)
+      if type.hasWriteHook {
+        try type.willWrite(&record, key: keyInBuffer, replacing: old, in: writer)
+      }
       guard replaces else { return }
       try type.encode(record, to: row, key: key)
-      let others = try writer.conflicts(of: key.key, row.row, of: type)
-      try writer.clearWithHooks(others, of: type)
+      if let others = try writer.conflicts(of: key.key, row.row, of: type) {
+        try writer.clearWithHooks(others, of: type)
+      }
     } before: {
       try type.encode(record, to: row, key: key)
       // What is in the way now, a hook has written.
-      try writeRow(of: type, presence, replaces ? .refuse : policy)
+      try writeValue(of: type, presence, replaces ? .refuse : policy)
     }
   }
 
-  /// Returns the record whose key is in the buffers, as its hook before an update is given it.
-  private func storedRecord<Subject: Record>(
-    of type: RecordType<Subject>, _ presence: RecordWriter.Presence
-  ) throws -> Subject? {
+  /// Returns the record that is written where another one has its unique values: nil if that one is kept; with its primary key
+  /// if that one is updated.
+  ///
+  /// What a hook makes of the record afterwards may meet others; then the policy counts, and no hook runs for those.
+  private func settle<Subject: Record>(
+    _ record: Subject, of type: RecordType<Subject>, _ presence: RecordWriter.Presence,
+    _ policy: ConflictPolicy
+  ) throws -> (record: Subject, presence: RecordWriter.Presence)? {
+    guard policy == .keepOther || policy == .updateOther else { return (record, presence) }
+    let (key, row) = (buffers.key, buffers.row)
+    try type.encodeKey(record, to: key, row: row)
+    let isThere = try writer.trees.copyValue(of: key.key, in: type.rows, to: &buffers.old)
+    try writer.check(isThere, of: type, buffers.old, presence, key.key)
+    guard let others = try writer.conflicts(of: key.key, row.row, of: type) else {
+      return (record, presence)
+    }
+    if policy == .keepOther { return nil }
+    let other = try others.sole(isNew: !isThere)
+    let adopted = try type.read(
+      key: other.rawSpan, row: row.row, blobs: BlobFinder(row.waiting))
+    return (adopted, .isThere)
+  }
+
+  /// Returns the row of the record whose key is in the buffers, for hooks before an update.
+  private func storedRow(
+    of type: Entity, _ presence: RecordWriter.Presence
+  ) throws(StoreError) -> [UInt8]? {
     let key = buffers.key
     let isThere = try writer.trees.copyValue(of: key.key, in: type.rows, to: &buffers.old)
-    try writer.check(isThere, presence, key.key, of: type)
-    guard isThere, type.hasWriteHook else { return nil }
-    let row = buffers.old
-    return try type.load(key: key.key, row: row.rawSpan, blobs: writer.blobFinder(of: type))
+    try writer.check(isThere, of: type, buffers.old, presence, key.key)
+    return isThere ? buffers.old : nil
   }
 
   /// Deletes the record whose key is in the buffer.
   @usableFromInline
   func delete(_ entity: Entity) throws -> Bool {
     let key = buffers.key
+    if entity.kind != nil, try !writer.has(key.key, of: entity) { return false }
     if writer.runsHooks(deleting: entity) {
       return try writer.deleteWithHook(key.key.array(), of: entity)
     }
@@ -219,7 +260,8 @@ extension WriteTransaction {
     var keys: [[UInt8]] = []
     for record in records {
       try type.encodeKey(record, to: buffers.key, row: buffers.row)
-      keys.append(keyInBuffer)
+      let key = keyInBuffer
+      if try writer.has(key, of: type) { keys.append(key) }
     }
     return try delete(keys, of: type)
   }
@@ -237,7 +279,12 @@ extension WriteTransaction {
   ///   in the records.
   /// - Throws: as `delete(_:)`: then nothing has changed.
   public mutating func deleteAll<Subject: Record>(_ type: Subject.Type) throws {
-    try writer.deleteAllWithHooks(of: try entities.type(type))
+    let entity = try entities.type(type)
+    if entity.kind != nil {
+      _ = try delete(Query<Subject>())
+    } else {
+      try writer.deleteAllWithHooks(of: entity)
+    }
   }
 }
 

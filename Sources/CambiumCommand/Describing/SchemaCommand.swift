@@ -141,6 +141,9 @@ extension RecordSchema {
           ]
         }),
       "inverses": .array(inverses.map(\.json)),
+      "abstract": .boolean(isAbstract),
+      "kinds": .array(
+        kinds.map { ["name": .string(name(of: $0)), "abstract": .boolean($0.isAbstract)] }),
     ]
   }
 

@@ -10,12 +10,36 @@ struct SwiftText {
 
   var text: String {
     let label = schema.label.map { ", label: \($0.quoted)" } ?? ""
-    let types = schema.records.map { "\($0.name.swiftName).self" }.joined(separator: ", ")
+    let types = schema.records.flatMap { record in
+      [record.name] + record.kinds.compactMap { record.field($0.composite)?.lastName }
+    }.map { "\($0.swiftName).self" }.joined(separator: ", ")
     let model = "let model = StoreModel(version: \(schema.version)\(label), records: [\(types)])\n"
     return
       (["import Cambium\nimport FoundationEssentials\n"]
-      + schema.records.sorted { $0.name < $1.name }.map { type($0) } + [model])
+      + schema.records.sorted { $0.name < $1.name }.flatMap { record in
+        [type(record)] + kinds(of: nil, in: record)
+      } + [model])
       .joined(separator: "\n")
+  }
+
+  /// The types of the kinds whose parent is a kind, or the record itself, each followed by those of its own kinds.
+  private func kinds(of parent: FieldSchema?, in record: RecordSchema) -> [String] {
+    record.kinds(of: parent?.number).compactMap { record.field($0.composite) }
+      .sorted { $0.name < $1.name }.flatMap { kind in
+        let name = kind.lastName.swiftName
+        let parentName = parent?.lastName ?? record.name
+        let statements = record.swiftStatements(
+          ofKind: kind, isNamed: name != kind.lastName,
+          parent: (parentName.swiftName, parentName.asProperty))
+        let lines =
+          [
+            "struct \(name): Record {",
+            "  var \(parentName.asProperty.swiftName): \(parentName.swiftName)",
+          ] + Self.properties(of: RecordShape.fields(ofKind: kind, in: record)) + [
+            "", "  static func recordDescription(for version: Int) -> RecordDescription {",
+          ] + statements.map { "    " + $0 } + ["  }", "}", ""]
+        return [lines.joined(separator: "\n")] + kinds(of: kind, in: record)
+      }
   }
 
   private func type(_ record: RecordSchema) -> String {
@@ -23,7 +47,8 @@ struct SwiftText {
     let name = record.name.swiftName
     let identifier = identifier(of: record, shape)
     var lines = ["struct \(name): Record\(identifier == nil ? "" : ", Identifiable") {"]
-    lines += Self.properties(of: shape.fields)
+    let kinds = record.kinds(of: nil).map(\.composite)
+    lines += Self.properties(of: shape.fields.filter { !kinds.contains($0.number) })
     lines +=
       (identifier ?? []) + [
         "", "  static func recordDescription(for version: Int) -> RecordDescription {",

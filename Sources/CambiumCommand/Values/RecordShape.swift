@@ -16,6 +16,14 @@ struct RecordShape {
     }
   }
 
+  /// The fields that a kind declares itself.
+  static func fields(ofKind kind: FieldSchema, in record: RecordSchema) -> [FieldShape] {
+    let kinds = record.kinds(of: kind.number).map(\.composite)
+    return FieldShape.fields(of: kind.number, in: record).filter { field in
+      !kinds.contains(field.number) && !record.isMarker(field.number)
+    }
+  }
+
   /// The key first, then the other fields.
   var columns: [FieldShape] {
     let numbers = Set(key.map(\.number))

@@ -36,6 +36,9 @@ extension ExtremeCalls {
           fields { Field(name: "name", type: .date, default: value) }
         }
       },
+    "Fingerprint.init(_:)": { _ in
+      for text in Extremes.strings { _ = Fingerprint(text) }
+    },
     "FieldStorage.external(threshold:compression:deduplicated:)": { _ in
       for number in Extremes.integers {
         fields { Field(name: "data", type: .binaryData, storage: .external(threshold: number)) }
@@ -156,7 +159,31 @@ extension ExtremeCalls {
         }
       }
     },
-    "RemovedRecord.init(_:description:)": { _ in
+    "Parent.init(_:property:storage:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          RecordDescription.Parent(Photo.self, property: text)
+          Field(name: "name", type: .string)
+        }
+      }
+    },
+    "Parent.init(_:storage:)": { _ in
+      for text in Extremes.strings {
+        for storage in [KindStorage.shared, .copied] {
+          Extremes.describe { _ in
+            RecordDescription.Parent(text, storage: storage)
+            Field(name: "name", type: .string)
+          }
+        }
+      }
+    },
+    "Family.init(_:_:)": { extremes in
+      for text in Extremes.strings {
+        let family = Family<Photo>(text) { FamilyMember(Photo.self) { $0 } }
+        _ = try extremes.store.fetch(Query<Photo>(), as: family)
+      }
+    },
+    "RemovedRecord.init(_:configurations:description:)": { _ in
       for name in Extremes.strings {
         let model = StoreModel(
           records: [Photo.self],
@@ -208,10 +235,14 @@ extension ExtremeCalls {
       }
     },
     "UpdateField.init(_:by:)": { _ in migrate { UpdateField($0, by: { _ in 1 }) } },
-    "UpdateField.init(_:from:)": { _ in migrate { UpdateField($0, from: { _ in 1 }) } },
+    "UpdateField.init(_:from:)": { _ in
+      migrate { UpdateField($0, from: { _ in 1 }) }
+      migrate { UpdateField($0, from: { _, before in try before.count(record: "Extreme") }) }
+    },
     "UpdateField.init(_:path:)": { _ in
       migrate { UpdateField($0, path: "id") }
       migrate { UpdateField("added", path: $0) }
+      migrate { UpdateField("added", path: "id." + $0) }
     },
     "UpdateField.init(_:converting:)": { _ in
       migrate { UpdateField($0, converting: .refuse) }
@@ -228,6 +259,13 @@ extension ExtremeCalls {
         Extremes.migrate(MigrationStep(to: 2) { TransformRecords(name) { _, _ in } })
         Extremes.migrate(
           MigrationStep(to: 2) { TransformRecords("Extreme", into: name) { _, _ in } })
+        Extremes.migrate(
+          MigrationStep(to: 2) { TransformRecords("Extreme", into: name) { _, _, _ in } })
+      }
+    },
+    "UUID.init(of:in:)": { _ in
+      for name in Extremes.strings {
+        for value in Extremes.values { _ = UUID(of: value, in: name) }
       }
     },
     "OldRecord.subscript(field:)": { _ in

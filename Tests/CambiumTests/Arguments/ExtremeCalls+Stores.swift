@@ -132,7 +132,45 @@ extension ExtremeCalls {
     "HistoryOptions.keptCommits(_:oldValues:)": { extremes in
       open(extremes, history: Extremes.integers.map { .keptCommits($0) })
     },
-    "StoreModel.init(version:label:records:removed:)": { extremes in
+    "ModelVersion.init(_:label:records:describing:configurations:)": { _ in
+      for number in Extremes.integers {
+        Extremes.attempt {
+          _ = try StoreModel([ModelVersion(number, records: [Photo.self])]).checked()
+        }
+      }
+      for text in Extremes.strings {
+        Extremes.attempt {
+          let version = ModelVersion(
+            1, label: text, records: [Photo.self],
+            describing: [text: Photo.recordDescription(for: 1)], configurations: [text: []])
+          _ = try StoreModel([version]).checked()
+          _ = try StoreModel([version]).configuration(text).checked()
+        }
+      }
+    },
+    "StoreModel.configuration(_:)": { _ in
+      for text in Extremes.strings {
+        Extremes.attempt { _ = try Photo.model.configuration(text) }
+      }
+    },
+    "StoreGroup.init(_:at:steps:migration:options:)": { extremes in
+      for text in Extremes.strings {
+        Extremes.attempt {
+          let model = StoreModel(records: [Photo.self], configurations: [text: [Photo.self]])
+          let stores = try StoreGroup(
+            model, at: [text: extremes.directory.path + "/group"], steps: [text: []])
+          try stores.close()
+        }
+        Extremes.attempt { _ = try StoreGroup(Photo.model, at: [text: text]) }
+      }
+    },
+    "StoreGroup.subscript(name:)": { extremes in
+      let model = StoreModel(records: [Photo.self], configurations: ["photos": [Photo.self]])
+      let stores = try StoreGroup(model, at: ["photos": extremes.directory.path + "/group"])
+      for text in Extremes.strings { Extremes.attempt { _ = try stores[text] } }
+      try stores.close()
+    },
+    "StoreModel.init(version:label:records:removed:configurations:)": { extremes in
       for version in Extremes.integers {
         Extremes.attempt { _ = try PersistentStore(inMemory: model(version)) }
       }
@@ -150,6 +188,18 @@ extension ExtremeCalls {
     "SchemaLock.init(contentsOf:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { _ = try SchemaLock(contentsOf: path) }
+      }
+    },
+    "PersistentStore.move(from:to:)": { extremes in
+      for text in Extremes.strings {
+        Extremes.attempt { try PersistentStore.move(from: text, to: text) }
+        Extremes.attempt { try PersistentStore.move(from: extremes.store.path, to: text) }
+      }
+    },
+    "PersistentStore.replace(at:with:)": { extremes in
+      for text in Extremes.strings {
+        Extremes.attempt { try PersistentStore.replace(at: text, with: extremes.store.path) }
+        Extremes.attempt { try PersistentStore.replace(at: extremes.store.path, with: text) }
       }
     },
     "SchemaLock.init(parsing:)": { _ in

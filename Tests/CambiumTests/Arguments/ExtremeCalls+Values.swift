@@ -59,9 +59,10 @@ extension ExtremeCalls {
     "Options.init(rawValue:)": { _ in
       for raw in UInt8.min...UInt8.max { _ = TextMatch.Options(rawValue: raw) }
     },
-    "FieldCondition.init(parsing:)": { extremes in
+    "FieldCondition.init(parsing:arguments:)": { extremes in
       for text in Extremes.strings {
         Extremes.attempt { _ = try FieldCondition(parsing: text) }
+        Extremes.attempt { _ = try FieldCondition(parsing: "name == ?", arguments: [text]) }
         Extremes.attempt { _ = try FieldCondition(parsing: "name == \(text)") }
       }
     },

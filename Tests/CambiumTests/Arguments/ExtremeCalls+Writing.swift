@@ -49,6 +49,19 @@ extension ExtremeCalls {
         extremes.write { _ = try $0.delete(record: "Photo", key: value) }
       }
     },
+    "WriteTransaction.undo(since:by:)": { extremes in
+      let place = try extremes.store.snapshot().historyCursor
+      try extremes.store.write(author: "\0") { try $0.save(Photo(4, image: 0)) }
+      for author in Extremes.strings {
+        extremes.write { try $0.undo(since: place, by: author) }
+      }
+    },
+    "PersistentStore.undo(since:by:durability:)": { extremes in
+      let place = try extremes.store.snapshot().historyCursor
+      for author in Extremes.strings {
+        Extremes.attempt { _ = try extremes.store.undo(since: place, by: author) }
+      }
+    },
     "WriteTransaction.setMetadata(_:for:)": { extremes in
       for name in Extremes.strings { extremes.write { try $0.setMetadata(1, for: name) } }
     },

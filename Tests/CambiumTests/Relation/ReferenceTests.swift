@@ -245,7 +245,7 @@ private struct Extra: Record, Identifiable, Equatable {
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(reason.contains("Extra.next: the destination was Target and is Extra"))
+    #expect(reason.contains("Extra.next leads to Extra instead of Target"))
   }
 }
 

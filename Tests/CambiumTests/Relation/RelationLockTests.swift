@@ -167,13 +167,13 @@ import Testing
     let harmful: [(StoreModel, String)] = [
       (
         Self.model(field: .reference(to: "Author", checked: false)),
-        "Book.author: the checking was checked and is unchecked"
+        "Book.author is unchecked"
       ),
       (
         Self.model(inverse("books", of: "author", in: "Book", .noAction)),
-        "Book.author: the checking was checked and is unchecked"
+        "Book.author is unchecked"
       ),
-      (Self.model(field: .uuid), "Book.author: the destination was Author and is none"),
+      (Self.model(field: .uuid), "Book.author no longer leads to Author"),
     ]
     for (model, says) in harmful {
       let error = failure { try SchemaLock.check(model, at: path) }

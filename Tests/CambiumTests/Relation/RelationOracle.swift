@@ -227,6 +227,7 @@ extension RelationOracle {
             record: name(other), constraint: constraint, key: text(other)))
       }
     case .replaceOther: errors.formUnion(clear(conflicts(of: site, row)))
+    case .updateOther, .keepOther: fatalError("no history has these")
     }
     if errors.isEmpty { rows[site.kind][site.key] = row } else { rows = before }
     return errors

@@ -76,12 +76,12 @@ import Testing
     let other = try Self.model(.reference(to: "Editor")).onlySchema
     #expect(
       base.differences(to: other).map(\.description) == [
-        "Book.author: the destination was Author and is Editor"
+        "Book.author leads to Editor instead of Author"
       ])
     let unchecked = try Self.model(.reference(to: "Author", checked: false)).onlySchema
     #expect(
       base.differences(to: unchecked).map(\.description) == [
-        "Book.author: the checking was checked and is unchecked",
+        "Book.author is unchecked",
         "Book: the index (author) where author != null is removed",
       ])
   }

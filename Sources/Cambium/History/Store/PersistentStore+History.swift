@@ -22,7 +22,7 @@ extension StoreSnapshot {
   ///
   /// - Throws: as `PersistentStore.history(since:)`.
   public func history(since start: HistoryCursor? = nil) throws(StoreError) -> StoreHistory {
-    try StoreHistory(self, since: start)
+    try StoreHistory(HistorySource(self), since: start)
   }
 
   /// The place in the history after this state, from which to read the commits that follow.

@@ -12,22 +12,22 @@ public import FoundationEssentials
 ///
 /// It reads one state of the store, and keeps that state alive.
 public final class StoreHistory {
-  private let snapshot: StoreSnapshot
+  private let source: HistorySource
   private let entries: CursorAccess
   private var isOn: Bool
   private var layouts: HistoryLayouts
 
   /// - Throws: `.historyExpired`, `.corrupt`, `.io`.
-  init(_ snapshot: StoreSnapshot, since start: HistoryCursor?) throws(StoreError) {
-    let slot = snapshot.entities.history
-    let floor = try HistoryFloor.find(snapshot.trees, slot) ?? snapshot.sequence
+  init(_ source: HistorySource, since start: HistoryCursor?) throws(StoreError) {
+    let slot = source.entities.history
+    let floor = try HistoryFloor.find(source.trees, slot) ?? source.sequence
     let since = start?.sequence ?? floor
-    guard start?.isOf(snapshot.identity) ?? true, since >= floor, since <= snapshot.sequence else {
+    guard start?.isOf(source.identity) ?? true, since >= floor, since <= source.sequence else {
       throw .historyExpired(since: since, kept: floor)
     }
-    self.snapshot = snapshot
-    layouts = HistoryLayouts(snapshot)
-    entries = try snapshot.trees.cursor(in: slot)
+    self.source = source
+    layouts = HistoryLayouts(source)
+    entries = try source.trees.cursor(in: slot)
     isOn = try entries.seek(to: HistoryKey(sequence: since + 1, part: 0).bytes.rawSpan)
   }
 
@@ -35,28 +35,84 @@ public final class StoreHistory {
   ///
   /// - Throws: `StoreError.corrupt`, `.io`.
   public func next() throws(StoreError) -> HistoryCommit? {
+    guard let commit = try nextStored() else { return nil }
+    var changes: [HistoryChange] = []
+    for change in commit.changes { changes.append(try read(change)) }
+    return HistoryCommit(
+      cursor: HistoryCursor(commit.sequence, of: source.identity),
+      date: Date(timeIntervalSinceReferenceDate: commit.date), author: commit.author,
+      changes: changes)
+  }
+
+  /// A commit whose changes were not made into values.
+  struct StoredCommit {
+    let sequence: UInt64
+    var date = 0.0
+    var author: String?
+    var changes: [PlacedChange] = []
+  }
+
+  /// A change, and the entry in which it is.
+  struct PlacedChange {
+    let change: StoredChange
+    let place: HistoryKey
+  }
+
+  /// Returns the next commit as it is stored; nil after the last.
+  func nextStored() throws(StoreError) -> StoredCommit? {
     guard isOn else { return nil }
     let entries = entries
-    let first = try HistoryKey(entries.key)
-    var (date, author): (Double, String?) = (0, nil)
-    var changes: [HistoryChange] = []
+    var commit = StoredCommit(sequence: try HistoryKey(entries.key).sequence)
     while isOn {
       let key = try HistoryKey(entries.key)
-      guard key.sequence == first.sequence else { break }
+      guard key.sequence == commit.sequence else { break }
       var reader = HistoryPartReader(try entries.value(), key: key)
-      if key.part == 0 { (date, author) = try reader.commit() }
-      while let change = try reader.next() { changes.append(try layouts.read(change, key)) }
+      if key.part == 0 { (commit.date, commit.author) = try reader.commit() }
+      while let change = try reader.next() {
+        commit.changes.append(PlacedChange(change: change, place: key))
+      }
       isOn = try entries.next()
     }
-    return HistoryCommit(
-      cursor: HistoryCursor(first.sequence, of: snapshot.identity),
-      date: Date(timeIntervalSinceReferenceDate: date), author: author, changes: changes)
+    return commit
+  }
+
+  /// Makes the values of a change.
+  func read(_ change: PlacedChange) throws(StoreError) -> HistoryChange {
+    try layouts.read(change.change, change.place)
+  }
+}
+
+/// The state whose history is read.
+struct HistorySource {
+  let trees: TreeAccess
+  let entities: Entities
+  let identity: StoreIdentity
+  /// The last commit in it.
+  let sequence: UInt64
+  /// Keeps the state alive.
+  private let owner: StoreSnapshot?
+
+  init(_ snapshot: StoreSnapshot) {
+    trees = snapshot.trees
+    entities = snapshot.entities
+    identity = snapshot.identity
+    sequence = snapshot.sequence
+    owner = snapshot
+  }
+
+  /// The commits before a transaction.
+  init(_ writer: RecordWriter) {
+    trees = .transaction(writer.trees)
+    entities = writer.entities
+    identity = writer.trees.identity
+    sequence = writer.trees.sequence - 1
+    owner = nil
   }
 }
 
 /// The layouts of the keys and rows of a history, in each version of the model of which it has commits.
 private struct HistoryLayouts {
-  private let snapshot: StoreSnapshot
+  private let source: HistorySource
   private var layouts: [Place: RowLayout] = [:]
 
   private struct Place: Hashable {
@@ -64,8 +120,8 @@ private struct HistoryLayouts {
     let record: UInt32
   }
 
-  init(_ snapshot: StoreSnapshot) {
-    self.snapshot = snapshot
+  init(_ source: HistorySource) {
+    self.source = source
   }
 
   /// - Throws: `.corrupt` where it is of no record, or its key or row is damaged.
@@ -92,7 +148,7 @@ private struct HistoryLayouts {
   /// Returns a finder of the blobs of old rows, as far as they still exist.
   private func blobs(of layout: RowLayout) throws(StoreError) -> BlobFinder? {
     if layout.external.isEmpty { return nil }
-    return try snapshot.oldBlobFinder()
+    return source.trees.oldBlobFinder(source.entities.blobs)
   }
 
   private static func parts(
@@ -110,7 +166,7 @@ private struct HistoryLayouts {
   ) throws(StoreError) -> RowLayout {
     let wanted = Place(version: change.version, record: change.record)
     if let known = layouts[wanted] { return known }
-    guard let layout = try snapshot.layout(of: change.record, version: change.version) else {
+    guard let layout = try source.layout(of: change.record, version: change.version) else {
       throw .historyFault(
         place.bytes.rawSpan, "there is no record \(change.record) in version \(change.version)")
     }
@@ -119,10 +175,10 @@ private struct HistoryLayouts {
   }
 }
 
-extension StoreSnapshot {
+extension HistorySource {
   /// Returns the layout of a record's rows in a version of the model.
   fileprivate func layout(of record: UInt32, version: UInt32) throws(StoreError) -> RowLayout? {
-    if version == schema.version { return entities.entity(number: record)?.layout }
+    if version == entities.schema.version { return entities.entity(number: record)?.layout }
     let schemas = try StoredSchemas(trees, entities.schemas, path: "").all()
     let old = schemas.first { $0.version == version }?.records.first { $0.number == record }
     return try old.map { old throws(StoreError) in try RowLayout(old, version: version) }

@@ -385,4 +385,15 @@ extension ColumnType {
     default: false
     }
   }
+
+  /// Returns true if each value of this type, as a list of one, is a value of the other.
+  func isElement(of list: ColumnType) -> Bool {
+    guard case .scalar(let type) = self, case .array(of: let element) = list else { return false }
+    return type == element || type.widens(to: element)
+  }
+
+  /// Returns true if every value of this type has a place in the other: as it is, wider, or as a list of one.
+  func fits(_ other: ColumnType) -> Bool {
+    stored == other.stored || widens(to: other) || isElement(of: other)
+  }
 }

@@ -36,6 +36,11 @@ struct FieldRenames {
       return renames.names[record.number]?[field] ?? field
     }
 
+    func kind(_ name: String) -> String {
+      guard let composite = record.kind(named: name)?.name else { return name }
+      return renames.names[record.number]?[composite] ?? name
+    }
+
     func relation(_ name: String) -> (name: String, fields: Names) {
       if let related = record.related(by: name), let other = renames.old.record(named: related) {
         return (

@@ -144,10 +144,14 @@ extension FieldSource {
     switch self {
     case .value: "by"
     case .record: "from"
+    case .version: "from before"
+    case .related(let path): "path \(path.name)"
     case .field(let name): "path \(name)"
     case .conversion(.refuse): "refuse"
     case .conversion(.replace(let value)): "replace \(value.literal)"
     case .conversion(.setAside): "set aside"
+    case .onlyElement(let name): "element of \(name)"
+    case .distinctElements: "distinct"
     }
   }
 }

@@ -144,10 +144,15 @@ extension MigrationPlan {
   @nonexhaustive public enum Fault: Hashable, Codable, Sendable {
     /// A change can be neither inferred nor made as a step states it. The record is “Step” for a fault of a step itself.
     case change(record: String, field: String?, reason: String)
-    /// Values of records would be refused; `first` is the first such record, and the reason.
+    /// Values of records would be refused, or records as a whole, if `field` is empty; `first` is the first such record, and
+    /// the reason.
     case refusedValues(record: String, field: String, count: Int, of: Int, first: String)
     /// Records have the same values in a new unique constraint, or in a new primary key.
     case duplicates(record: String, constraint: String, count: Int)
+    /// References that are checked in the new version lead to no record; `first` says of which record the first is, and
+    /// where it leads.
+    case danglingReferences(
+      record: String, field: String, destination: String, count: Int, first: String)
     /// The disk has too little space, in bytes.
     case noSpace(needed: Int, free: Int)
   }
@@ -184,6 +189,8 @@ extension MigrationPlan {
       /// The program changes records before or after a step.
       case program
       case check
+      /// It is proved that a reference leads somewhere, by one pass over its index and the records that it leads to.
+      case prove
     }
   }
 }
@@ -219,9 +226,11 @@ extension MigrationPlan.Fault: CustomStringConvertible {
     case .change(let record, let field, let reason):
       "\(record)\(field.map { ".\($0)" } ?? ""): \(reason)"
     case .refusedValues(let record, let field, let count, let total, let first):
-      "\(record).\(field): \(count) of \(total) records would be refused, the first since \(first)"
+      "\(record)\(field.isEmpty ? "" : ".\(field)"): \(count) of \(total) records would be refused, the first since \(first)"
     case .duplicates(let record, let constraint, let count):
       "\(record): \(count) records have the same \(constraint) as another"
+    case .danglingReferences(let record, let field, let destination, let count, let first):
+      "\(record).\(field): \(count) reference\(count == 1 ? " leads" : "s lead") to no \(destination), the first \(first)"
     case .noSpace(let needed, let free):
       "it needs about \(needed.megabytes) on the disk, where \(free.megabytes) are free"
     }
@@ -321,16 +330,6 @@ extension RecordChange {
     if changesKeys { planned.append(.keys(record: new.name)) }
     return planned
   }
-
-  /// True if records may have other primary keys afterwards.
-  private var changesKeys: Bool {
-    if old.primaryKey != new.primaryKey { return true }
-    let numbers = Set(new.primaryKey.map(\.field))
-    return fields.contains { field in
-      numbers.contains(field.new.number)
-        && (field.old?.type != field.new.type || sources[field.new.number] != nil)
-    }
-  }
 }
 
 extension FieldSource {
@@ -338,6 +337,8 @@ extension FieldSource {
     switch self {
     case .value: "is made of its old value"
     case .record: "is computed from the old record"
+    case .version: "is computed from the version before"
+    case .related(let path): "is \(path.name) of the old record"
     case .field(let name): "is \(name) of the old record"
     case .conversion(let policy):
       switch policy {
@@ -347,6 +348,8 @@ extension FieldSource {
       case .setAside:
         "is converted to \(field.new.type), and set aside where it does not convert"
       }
+    case .onlyElement(let list): "is the only element of \(list)"
+    case .distinctElements: "leads to each record once"
     }
   }
 }

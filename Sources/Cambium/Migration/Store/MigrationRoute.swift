@@ -53,6 +53,9 @@ extension MigrationRoute {
   ) throws(StoreError) {
     from = stored
     wanted = model.version
+    var resolved: [MigrationStep] = []
+    for step in steps { resolved.append(try step.resolved(in: model)) }
+    let steps = resolved
     var finding = RouteFinding(stored, model, try model.describedVersions(), options)
     finding.look(at: steps)
     if stored.version > model.version {
@@ -63,6 +66,24 @@ extension MigrationRoute {
     }
     hops = finding.hops
     faults = finding.faults
+  }
+}
+
+extension StoreModel {
+  /// Checks the descriptions of all versions, and that a store of each version can be migrated by the steps, as far as that
+  /// does not depend on its records. For a test of the program: opening a store checks only what that store needs.
+  ///
+  /// - Complexity: Quadratic in the versions.
+  /// - Throws: `StoreError.invalidDescription`; `.cannotMigrate` with what is wrong with the steps from a version.
+  public func check(
+    _ steps: [MigrationStep], options: MigrationOptions = MigrationOptions()
+  ) throws(StoreError) {
+    let schemas = try schemas()
+    for schema in schemas where schema.version >= options.oldestVersion {
+      try MigrationRoute(
+        from: schema, history: Array(schemas.prefix(schema.version)), to: self, steps, options
+      ).check()
+    }
   }
 }
 
@@ -160,7 +181,7 @@ private struct RouteFinding {
     for described in versions[old.number..<version] {
       let before = new
       var numbering = Numbering(described, after: before)
-      new = try numbering.schema(label: described.version == model.version ? model.label : nil)
+      new = try numbering.schema(label: model.label(of: described.version))
       if version > old.number + 1 {
         between.append(try SchemaChange(from: before, to: new, described: described))
       }
@@ -250,7 +271,7 @@ private struct RouteFinding {
           "\(step.text) makes \(target.name(in: new.number)), which version \(new.number) does not have"
         )
       }
-      check([transform.source.type].compactMap { $0 }, old)
+      check([transform.source.type].compactMap { $0 } + transform.read, old)
       check(transform.targets.compactMap(\.type), new)
     }
     for hook in step.before { check(hook.types, old) }
@@ -261,8 +282,9 @@ private struct RouteFinding {
   private mutating func check(_ types: [any Record.Type], _ schema: Schema) {
     do throws(StoreError) {
       let model = try schema.checked(types: types)
-      var names: Set<String> = []
-      for record in model.records where !names.insert(record.schema.name).inserted {
+      var names: Set<[String]> = []
+      for record in model.records
+      where !names.insert([record.schema.name, record.kind ?? ""]).inserted {
         refuse("two types stand for \(record.schema.name) in version \(schema.number)")
       }
     } catch {

@@ -13,8 +13,8 @@
 /// Steps that a program does not state are inferred, and so is everything that a step does not state. A program passes all
 /// of its steps when it opens a store; those that lead from the store's version to its own are taken.
 public struct MigrationStep: Sendable {
-  /// The versions that it leads from.
-  public let from: ClosedRange<Int>
+  /// The versions that it leads from. Those of a fingerprint are known when a model is.
+  package let from: ClosedRange<Int>
   /// The version that it leads to.
   public let to: Int
   /// Its name in plans, traces and errors.
@@ -25,6 +25,8 @@ public struct MigrationStep: Sendable {
   let revision: Int
   let kind: Kind
   let parts: [Part]
+  /// The fingerprint of the version that it leads from, if it is stated by that.
+  private let fingerprint: Fingerprint?
 
   enum Kind: Hashable, Sendable {
     /// One version up, in its place in the chain.
@@ -65,6 +67,15 @@ public struct MigrationStep: Sendable {
     self.init(old...old, version, isNext ? .next : .direct, label, revision, parts())
   }
 
+  /// Creates a step from the version with a fingerprint, as a lock and `cambium info` show it. Otherwise it is one from that
+  /// version to another: it is taken only if the model describes a version that has the fingerprint.
+  public init(
+    from fingerprint: Fingerprint, to version: Int, label: String? = nil, revision: Int = 0,
+    @ListBuilder<Part> _ parts: () -> [Part] = { [] }
+  ) {
+    self.init(0...0, version, .direct, label, revision, parts(), fingerprint)
+  }
+
   /// Creates one step in place of several old ones: it leads from each of some versions to one above them all, as
   /// `init(from:to:label:revision:_:)` does from one.
   public init(
@@ -76,7 +87,7 @@ public struct MigrationStep: Sendable {
 
   private init(
     _ from: ClosedRange<Int>, _ to: Int, _ kind: Kind, _ label: String?, _ revision: Int,
-    _ parts: [Part]
+    _ parts: [Part], _ fingerprint: Fingerprint? = nil
   ) {
     self.from = from
     self.to = to
@@ -84,6 +95,20 @@ public struct MigrationStep: Sendable {
     self.label = label
     self.revision = revision
     self.parts = parts
+    self.fingerprint = fingerprint
+  }
+
+  /// Returns the step with the version that its fingerprint stands for.
+  ///
+  /// - Throws: `.invalidDescription` if no version of the model has the fingerprint.
+  func resolved(in model: StoreModel) throws(StoreError) -> MigrationStep {
+    guard let fingerprint else { return self }
+    guard let old = try model.version(of: fingerprint) else {
+      throw model.invalid(
+        "a step leads from \(fingerprint), which is the fingerprint of no version")
+    }
+    return MigrationStep(
+      old...old, to, to == old + 1 ? .next : .direct, label, revision, parts)
   }
 }
 
@@ -286,7 +311,34 @@ public struct UpdateField: Sendable {
     source = .record { record in try compute(record).fieldValue }
   }
 
-  /// Takes the value of another field of the old record, such as `address.city`, whose type is the same or widens.
+  /// Computes the value from the whole old record and the version before, whole: other records, queries, and along
+  /// relations.
+  ///
+  /// ```swift
+  /// UpdateField("books", from: { old, before in
+  ///   try before.count(record: "Book", where: .comparison(field: "author", .equal, old["id"]))
+  /// })
+  /// ```
+  ///
+  /// The snapshot is of the records as the step finds them, after its `RunBefore`; it does not change while the step runs, nor
+  /// after an interruption. The records are put together anew.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the field in the new version.
+  ///   - compute: Makes the value. It may be called for a record more than once, on any thread.
+  public init<Value: FieldValueConvertible>(
+    _ name: String,
+    from compute: @escaping @Sendable (_ old: OldRecord, _ before: StoreSnapshot) throws -> Value
+  ) {
+    self.name = name
+    source = .version { record, version in try compute(record, version.snapshot).fieldValue }
+  }
+
+  /// Takes the value of another field of the old record, such as `address.city`, or of one that it leads to, such as
+  /// `author.name`, whose type is the same or widens.
+  ///
+  /// A path leads over the single references of the old version, as far as one likes. Where a record on the way is missing, the
+  /// field has its default, or no value.
   public init(_ name: String, path: String) {
     self.name = name
     source = .field(path)

@@ -20,6 +20,9 @@ struct MigrationTasks: Sendable {
     places = TreePlaces(of: route.from)
     for hops in Self.stages(of: route.hops, stepwise: stepwise) { try add(hops) }
     buildMissingIndexes()
+    for place in route.unproved {
+      tasks.append(.prove(MigrationTask.ReferenceProof(place: place, world: world)))
+    }
   }
 
   /// Hops that are done in one pass.
@@ -55,6 +58,12 @@ extension MigrationRoute.Hop {
 
   fileprivate var isBack: Bool { change.to.version < change.from.version }
 
+  /// True if closures or paths read the version before as a whole.
+  fileprivate var readsVersion: Bool {
+    (step?.transforms ?? []).contains(where: \.body.readsVersion)
+      || change.records.contains { $0.sources.values.contains(where: \.readsVersion) }
+  }
+
   fileprivate func record(_ number: UInt32) -> RecordChange? {
     change.records.first { $0.old.number == number }
   }
@@ -70,8 +79,10 @@ extension MigrationTasks {
         "running what comes before version \(last.change.to.version)", last.change.to.storedVersion,
         hook.types, hook.body)
     }
+    let readsVersion = hops.contains(where: \.readsVersion)
+    if readsVersion { buildMissingIndexes() }
     let old = world
-    var changes = Changes(places: places)
+    var changes = Changes(places: places, keepsOld: readsVersion)
     for record in last.change.to.records { try place(record, hops, &changes) }
     let transforms = last.step?.transforms ?? []
     for transform in transforms {
@@ -109,6 +120,8 @@ extension MigrationTasks {
 
   private struct Changes {
     var places: TreePlaces
+    /// True if the old version is read as a whole while the new one is made, so that none of its trees may change.
+    let keepsOld: Bool
     var arrangement = MigrationTask.Arrangement()
     var conversions: [MigrationTask.Conversion] = []
     var remade: [(RecordSchema, RowStep)] = []
@@ -142,9 +155,10 @@ extension MigrationTasks {
       discard(source)
     } else if let upgrade = try Self.upgrade(chain, hops) {
       var tree = source
-      if isLive(source) {
+      if changes.keepsOld || isLive(source) {
         tree = fresh(Entity.name(ofRows: new.number))
         changes.arrangement.copies.append((source, tree))
+        discard(source)
       }
       changes.places.rows[new.number] = tree
       changes.conversions.append(
@@ -182,9 +196,11 @@ extension MigrationTasks {
     guard let record = schema.record(named: target.name(in: schema.version)),
       let tree = changes.places.rows[record.number]
     else { return }
-    if isLive(tree) {
+    let isOld = changes.keepsOld && places.rows.values.contains(tree)
+    if isOld || isLive(tree) {
       let copy = fresh(Entity.name(ofRows: record.number))
       changes.arrangement.copies.append((tree, copy))
+      discard(tree)
       changes.places.rows[record.number] = copy
     }
     for index in record.indexes { forget(index, &changes) }
@@ -319,6 +335,7 @@ enum MigrationTask: Sendable {
   case build(IndexBuild)
   case run(HookRun)
   case check(StepCheck)
+  case prove(ReferenceProof)
 
   /// Operations on whole trees, by name. They read no record.
   struct Arrangement: Sendable {
@@ -399,6 +416,7 @@ extension MigrationTask {
       "building the index \(task.indexName)"
     case .run(let task): task.name
     case .check(let task): "checking that \(task.check.text)"
+    case .prove(let task): "proving that \(task.text)"
     }
   }
 
@@ -410,6 +428,7 @@ extension MigrationTask {
     case .build: .buildIndex
     case .run: .program
     case .check: .check
+    case .prove: .prove
     }
   }
 
@@ -422,6 +441,7 @@ extension MigrationTask {
     case .build(let task): task.world.schema.storedVersion
     case .run(let task): task.world.schema.storedVersion
     case .check(let task): task.world.schema.storedVersion
+    case .prove(let task): task.world.schema.storedVersion
     }
   }
 
@@ -431,6 +451,7 @@ extension MigrationTask {
     case .convert(let task): task.tree
     case .remake(let task): task.from.places.rows[task.source.number]
     case .build(let task): task.world.places.rows[task.record]
+    case .prove(let task): task.world.places.rows[task.place.record]
     case .arrange, .run, .check: nil
     }
   }

@@ -74,6 +74,7 @@ struct Migrator {
     case .build(let build): try self.build(build)
     case .run(let hook): try run(hook, &mark)
     case .check(let check): try self.check(check)
+    case .prove(let proof): try prove(proof)
     }
     monitor.end(task)
   }
@@ -339,7 +340,7 @@ extension MigrationTasks {
     route.from.externalFields != route.to.externalFields
       || tasks.contains { task in
         switch task {
-        case .arrange, .convert, .build, .check: false
+        case .arrange, .convert, .build, .check, .prove: false
         case .remake, .run: true
         }
       }

@@ -16,11 +16,15 @@ struct RecordCounting {
   private let blobs: BlobFinder?
   /// The new unique constraints: the name, and the entry's layout; a nil layout for the primary key.
   private let constraints: [(name: String, layout: IndexLayout?)]
+  /// The references that are to be looked up: those that may lead nowhere, to records whose keys are known.
+  private let links: [Link]
   /// Where the program first changes records, if what comes behind that can be refused: “before the step to version 2”.
   private let change: String?
   /// The hashes of keys of the part that is counted, for each constraint.
   private var hashes: [[KeyHash]] = []
   private var refused: [Refusal: (count: Int, first: String)] = [:]
+  /// The number of references that lead nowhere, by their places among the links.
+  private var dangling: [Int: (count: Int, first: String)] = [:]
 
   /// Most of a key's hash, and which record has the key.
   private struct KeyHash: Comparable {
@@ -66,7 +70,8 @@ struct RecordCounting {
     var findings = Findings()
     for entity in old.all {
       guard let made = new.entity(number: entity.record.number),
-        var counting = try RecordCounting(entity, made, route, in: trees)
+        var counting = try RecordCounting(
+          entity, made, route, new.relations?.links(from: made) ?? [], in: trees)
       else { continue }
       try counting.count(in: &findings)
     }
@@ -75,7 +80,7 @@ struct RecordCounting {
 
   /// - Returns: nil if nothing can be refused, or if only a closure would tell.
   private init?(
-    _ old: Entity, _ new: Entity, _ route: MigrationRoute, in trees: TreeAccess
+    _ old: Entity, _ new: Entity, _ route: MigrationRoute, _ links: [Link], in trees: TreeAccess
   ) throws(StoreError) {
     var steps: [(step: RowStep, isCertain: Bool)] = []
     var hook: String?
@@ -94,7 +99,9 @@ struct RecordCounting {
       let change = given.standingIn(for: computed)
       if change.rewritesRows {
         let (from, to) = (hop.change.from.storedVersion, hop.change.to.storedVersion)
-        steps.append((try RowStep(change, from: from, to: to), hook == nil))
+        // A closure may say which kind a record is of.
+        let step = try RowStep(change, from: from, to: to, checksKinds: computed.isEmpty)
+        steps.append((step, hook == nil))
       }
       if change.kind == .records {
         hasNewKeys = hasNewKeys || change.old.primaryKey != change.new.primaryKey
@@ -119,10 +126,16 @@ struct RecordCounting {
     if hasNewKeys, new.record.primaryKey.allSatisfy({ !computed.contains($0.field) }) {
       constraints.append(("primary key", nil))
     }
-    guard isRisky || !constraints.isEmpty else { return nil }
+    let unproved = Set(route.unproved)
+    let counted = links.filter { link in
+      unproved.contains(link.place) && !computed.contains(link.field.number)
+        && route.knowsKeys(of: link.destination.record)
+    }
+    guard isRisky || !constraints.isEmpty || !counted.isEmpty else { return nil }
     self.steps = steps
     self.constraints = constraints
-    change = isUncertain || !constraints.isEmpty ? hook : nil
+    self.links = counted
+    change = isUncertain || !constraints.isEmpty || !counted.isEmpty ? hook : nil
     self.old = old
     self.new = new
     self.trees = trees
@@ -131,11 +144,15 @@ struct RecordCounting {
 }
 
 extension RecordChange {
-  /// Returns true if a record may be refused for a field that no closure makes.
+  /// Returns true if a record may be refused for a field that no closure makes, or for its kind.
   fileprivate func canRefuse(except computed: Set<UInt32>) -> Bool {
-    fields.contains { field in
+    if narrowsKinds, computed.isEmpty { return true }
+    return fields.contains { field in
       if computed.contains(field.new.number) { return false }
-      if case .conversion(.refuse) = sources[field.new.number] { return true }
+      switch sources[field.new.number] {
+      case .conversion(.refuse)?, .onlyElement?, .distinctElements?: return true
+      default: break
+      }
       guard let before = field.old else { return false }
       return old.canBeNull(before) && !new.canBeNull(field.new) && field.missing == .null
     }
@@ -173,6 +190,12 @@ extension RecordCounting {
         record: name, constraint: constraint.name, count: doubles.count)
       if change == nil { findings.faults.append(fault) } else { uncertain.append(fault) }
     }
+    for (link, found) in dangling.sorted(by: { $0.key < $1.key }) {
+      let fault = MigrationPlan.Fault.danglingReferences(
+        record: new.record.name, field: links[link].field.name,
+        destination: links[link].destination.record.name, count: found.count, first: found.first)
+      if change == nil { findings.faults.append(fault) } else { uncertain.append(fault) }
+    }
     guard let change else { return }
     let faults = uncertain.isEmpty ? [nil] : uncertain.map { Optional($0) }
     findings.uncertainties += faults.map {
@@ -196,18 +219,39 @@ extension RecordCounting {
           isCertain = isCertainStep
           try step.convert(
             key: place.rawSpan, row: bytes.rawSpan, blobs?.with(waiting) ?? BlobFinder(waiting),
-            to: row, key
+            nil, to: row, key
           ) { _ in }
           bytes = row.row.array()
           place = key.key.array()
           if !step.keepsKey { waiting = row.waiting }
         }
         try note(number, place, bytes, entry, part, of: parts)
+        if part == 0 { try follow(place, bytes, entry) }
       } catch {
         guard case .invalidValue(_, let field, let reason) = error else { throw error }
         let name = old.text(ofKey: cursor.key)
         let refusal = Refusal(field: field ?? "", isCertain: isCertain)
         refused[refusal, default: (0, "of the record \(name): \(reason)")].count += 1
+      }
+    }
+  }
+
+  /// Looks up where the references of one record lead.
+  private mutating func follow(
+    _ key: [UInt8], _ row: [UInt8], _ encoder: KeyEncoder
+  ) throws(StoreError) {
+    if links.isEmpty { return }
+    let (new, trees) = (new, trees)
+    let reader = try new.row(key: key.rawSpan, row: row.rawSpan)
+    for (place, link) in links.enumerated() {
+      var missing: [[UInt8]] = []
+      try link.forEachKey(of: reader, in: encoder) { key throws(StoreError) in
+        if try !trees.contains(key, in: link.destination.rows) { missing.append(key.array()) }
+      }
+      for target in missing {
+        let first =
+          "of the record \(new.text(ofKey: key.rawSpan)) to \(try link.value(ofKey: target.rawSpan))"
+        dangling[place, default: (0, first)].count += 1
       }
     }
   }
@@ -239,11 +283,13 @@ extension RecordCounting {
 // What a plan counts without calling the closures of a step.
 
 extension RecordChange {
-  /// The numbers of the fields whose values only closures know: of this step, or of one before it.
+  /// The numbers of the fields whose values only closures and other records know: of this step, or of one before it.
   ///
   /// - Parameter before: The numbers of such fields of the old version.
   func computed(after before: Set<UInt32>) -> Set<UInt32> {
-    func isMade(_ field: FieldSchema) -> Bool { sources[field.number]?.isClosure ?? false }
+    func isMade(_ field: FieldSchema) -> Bool {
+      sources[field.number].map { $0.isClosure || $0.readsVersion } ?? false
+    }
     return Set(
       fields.filter { field in
         isMade(field.new) || new.composites(around: field.new).contains(where: isMade)

@@ -7,6 +7,8 @@ final class Remaking {
   private let old: Entities
   let new: Entities
   let aside: TreeSlot
+  /// The version before the step, if its closures or paths read it.
+  private let version: OldVersion?
   /// A finder of the blobs of the old records; nil if they have none.
   private let blobs: BlobFinder?
   private let row = RowWriter()
@@ -14,8 +16,10 @@ final class Remaking {
 
   init(
     _ task: MigrationTask.Remake, from old: Entities, to new: Entities, aside: TreeSlot,
-    in trees: TreeAccess
+    in snapshot: SnapshotTrees
   ) throws(StoreError) {
+    let trees = TreeAccess.state(snapshot)
+    version = task.readsVersion ? OldVersion(entities: old, trees: snapshot) : nil
     self.task = task
     self.old = old
     self.new = new
@@ -35,7 +39,7 @@ final class Remaking {
     }
   }
 
-  var version: UInt32 { new.schema.storedVersion }
+  var newVersion: UInt32 { new.schema.storedVersion }
 
   func target(_ number: UInt32) -> Entity? {
     targets.first { $0.record.number == number }
@@ -56,7 +60,7 @@ final class Remaking {
       switch task.kind {
       case .values(let conversion):
         var setAside: [UInt32] = []
-        try conversion.convert(key: oldKey, row: oldRow, blobs, to: row, key) {
+        try conversion.convert(key: oldKey, row: oldRow, blobs, version, to: row, key) {
           setAside.append($0)
         }
         try emit.add(key.key, row, to: targets[0])
@@ -67,14 +71,14 @@ final class Remaking {
               key: oldKey, row: oldRow), in: aside)
         }
       case .closure(let transform, _):
-        try transform.body.run(key: oldKey, row: oldRow, blobs, old, emit)
+        try transform.body.run(key: oldKey, row: oldRow, blobs, old, version, emit)
       }
     } catch let error as StoreError {
       throw error.naming(
-        "\(source.record.name) \(source.text(ofKey: oldKey))", inStepTo: Int(version))
+        "\(source.record.name) \(source.text(ofKey: oldKey))", inStepTo: Int(newVersion))
     } catch {
       throw .stepFailed(
-        version: Int(version), source: "\(source.record.name) \(source.text(ofKey: oldKey))",
+        version: Int(newVersion), source: "\(source.record.name) \(source.text(ofKey: oldKey))",
         reason: "\(error)")
     }
   }
@@ -91,7 +95,7 @@ extension Migrator {
     let remaking = try Remaking(
       task, from: try entities(of: task.from, task.oldTypes),
       to: try entities(of: task.to, task.newTypes), aside: try slot(task.to.places.aside),
-      in: try backend.trees())
+      in: try backend.snapshot())
     if mark.cursor.isEmpty { mark.counts = try counts(of: remaking) }
     var done = 0
     var isDone = false
@@ -157,7 +161,7 @@ extension Migrator {
     }
     guard let found, let trees = remaking.target(found.key.record) else {
       return .stepFailed(
-        version: Int(remaking.version), source: remaking.source.record.name,
+        version: Int(remaking.newVersion), source: remaking.source.record.name,
         reason: "it does not emit the same each time")
     }
     var other = found.other
@@ -170,7 +174,7 @@ extension Migrator {
     let name = remaking.source.record.name
     let first = other.map { "\(name) \(remaking.source.text(ofKey: $0.rawSpan))" }
     return .stepFailed(
-      version: Int(remaking.version),
+      version: Int(remaking.newVersion),
       source: "\(name) \(remaking.source.text(ofKey: found.source.rawSpan))",
       reason:
         "it makes the \(trees.record.name) \(trees.text(ofKey: found.key.bytes.rawSpan)), which "
@@ -196,9 +200,17 @@ extension Migrator {
 }
 
 extension MigrationTask.Remake {
+  /// True if its closures or paths read the version before.
+  fileprivate var readsVersion: Bool {
+    switch kind {
+    case .values(let step): step.readsVersion
+    case .closure(let transform, _): transform.body.readsVersion
+    }
+  }
+
   fileprivate var oldTypes: [any Record.Type] {
     guard case .closure(let transform, _) = kind else { return [] }
-    return [transform.source.type].compactMap { $0 }
+    return [transform.source.type].compactMap { $0 } + transform.read
   }
 
   fileprivate var newTypes: [any Record.Type] {

@@ -9,12 +9,15 @@
 ///
 /// An old record for which nothing is emitted is gone. Emitted records have the names of the new version's fields, and are
 /// validated by their rules; a field that is not named has its default. The closure may be called for a record more than
-/// once, on any thread, and must emit the same each time.
+/// once, on any thread, and must emit the same each time: keys that it makes are functions of the old record, such as
+/// `UUID(of:in:)`. Emitted records may lead to one another, in any order: that references lead somewhere is proved in the end.
 public struct TransformRecords: Sendable {
   let source: Subject
   /// All records that it makes.
   let targets: [Subject]
   let body: any RecordTransform
+  /// The Swift types with which the closure reads the version before.
+  private(set) var read: [any Record.Type] = []
 
   /// A record type of a version.
   enum Subject: Sendable {
@@ -32,7 +35,39 @@ public struct TransformRecords: Sendable {
   ) {
     source = .name(name)
     self.targets = targets.isEmpty ? [.name(name)] : targets.map { .name($0) }
-    self.body = DynamicTransform(name: name, body: body)
+    self.body = DynamicTransform(name: name, readsVersion: false) { old, _, emit in
+      try body(old, emit)
+    }
+  }
+
+  /// Creates a transform whose closure also reads the version before, whole: other records, queries, and along relations.
+  ///
+  /// ```swift
+  /// TransformRecords("Order") { old, before, emit in
+  ///   var order = old.record
+  ///   order["city"] = try before.fetch(record: "Customer", key: old["customer"])?["city"] ?? .null
+  ///   try emit(order)
+  /// }
+  /// ```
+  ///
+  /// The snapshot is of the records as the step finds them, after its `RunBefore`; it does not change while the step runs,
+  /// nor after an interruption.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the records in the old version.
+  ///   - targets: The names of all records that it makes, in the new version; without any, `name`.
+  public init(
+    _ name: String, into targets: String...,
+    by body:
+      @escaping @Sendable (
+        _ old: OldRecord, _ before: StoreSnapshot, _ emit: RecordEmitter
+      ) throws -> Void
+  ) {
+    source = .name(name)
+    self.targets = targets.isEmpty ? [.name(name)] : targets.map { .name($0) }
+    self.body = DynamicTransform(name: name, readsVersion: true) { old, before, emit in
+      if let before { try body(old, before, emit) }
+    }
   }
 
   /// Creates a transform of records with Swift types that are kept for the two versions. Each describes its version as the
@@ -49,7 +84,35 @@ public struct TransformRecords: Sendable {
   ) {
     source = .type(old)
     self.targets = targets.map { .type($0) }
-    self.body = TypedTransform(body: body)
+    self.body = TypedTransform<Old>(readsVersion: false) { old, _, emit in try body(old, emit) }
+  }
+
+  /// Creates a transform of records with Swift types whose closure also reads the version before.
+  ///
+  /// ```swift
+  /// TransformRecords(V1.Order.self, into: V2.Order.self, reading: V1.Customer.self) { old, before, emit in
+  ///   let customer = try before.fetch(old.customer)
+  ///   try emit(V2.Order(id: old.id, city: customer?.city ?? ""))
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - old: The type of the records in the old version.
+  ///   - targets: The types of all records that it makes.
+  ///   - types: Other types that are kept for the old version, with which the snapshot is read.
+  public init<Old: Record>(
+    _ old: Old.Type, into targets: any Record.Type..., reading types: any Record.Type...,
+    by body:
+      @escaping @Sendable (
+        _ old: Old, _ before: StoreSnapshot, _ emit: RecordEmitter
+      ) throws -> Void
+  ) {
+    source = .type(old)
+    self.targets = targets.map { .type($0) }
+    self.body = TypedTransform<Old>(readsVersion: true) { old, before, emit in
+      if let before { try body(old, before, emit) }
+    }
+    read = types
   }
 
   /// Creates a transform that makes one new record of each old one, both with Swift types.
@@ -74,31 +137,47 @@ extension TransformRecords.Subject {
 
 /// Makes records of one old one.
 protocol RecordTransform: Sendable {
-  /// - Parameter types: Of the old version.
+  /// True if it reads other records of the old version.
+  var readsVersion: Bool { get }
+
+  /// - Parameters:
+  ///   - entities: Those of the old version.
+  ///   - version: The old version, if the transform reads it.
   func run(
-    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ emit: RecordEmitter
+    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ version: OldVersion?,
+    _ emit: RecordEmitter
   ) throws
+}
+
+extension OldVersion {
+  var snapshot: StoreSnapshot { StoreSnapshot(entities, trees) }
 }
 
 private struct DynamicTransform: RecordTransform {
   let name: String
-  let body: @Sendable (OldRecord, RecordEmitter) throws -> Void
+  let readsVersion: Bool
+  let body: @Sendable (OldRecord, StoreSnapshot?, RecordEmitter) throws -> Void
 
   func run(
-    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ emit: RecordEmitter
+    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ version: OldVersion?,
+    _ emit: RecordEmitter
   ) throws {
     let entity = try entities.entity(named: name)
-    try body(try OldRecord(try entity.row(key: key, row: row, blobs: blobs)), emit)
+    try body(
+      try OldRecord(try entity.row(key: key, row: row, blobs: blobs)), version?.snapshot, emit)
   }
 }
 
 private struct TypedTransform<Old: Record>: RecordTransform {
-  let body: @Sendable (Old, RecordEmitter) throws -> Void
+  let readsVersion: Bool
+  let body: @Sendable (Old, StoreSnapshot?, RecordEmitter) throws -> Void
 
   func run(
-    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ emit: RecordEmitter
+    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ version: OldVersion?,
+    _ emit: RecordEmitter
   ) throws {
-    try body(try entities.type(Old.self).load(key: key, row: row, blobs: blobs), emit)
+    try body(
+      try entities.type(Old.self).load(key: key, row: row, blobs: blobs), version?.snapshot, emit)
   }
 }
 
@@ -116,6 +195,9 @@ public final class RecordEmitter {
   private let row = RowWriter()
   private let key = KeyEncoder()
   private var old: [UInt8] = []
+  /// The lists of checked references of the records that it takes, by the records' numbers.
+  private let lists: [UInt32: [Link]]
+  private let element = KeyEncoder()
 
   /// - Parameter targets: The names of records that may be emitted.
   init(
@@ -126,6 +208,9 @@ public final class RecordEmitter {
     self.targets = Set(targets)
     self.rules = rules
     self.sink = sink
+    lists = Dictionary(
+      grouping: (entities.relations?.links ?? []).filter(\.isList),
+      by: \.source.record.number)
   }
 
   /// Adds a record. Two records with the same key, of whichever old records, fail the migration. Its fields have the names
@@ -138,6 +223,8 @@ public final class RecordEmitter {
     let (row, key) = (row, key)
     try completed(record).encode(to: row, key: key, layout: target.layout)
     try rules[record.name]?.check(row, key, target.layout)
+    try checkLists(of: target)
+    try target.checkKinds(of: row.row, key: key.key)
     try sink.add(key.key, row.row, row.waiting, to: target)
   }
 
@@ -150,6 +237,8 @@ public final class RecordEmitter {
     let trees = try target(type.record.name)
     let (row, key) = (row, key)
     try type.encode(record, to: row, key: key)
+    try checkLists(of: trees)
+    try trees.checkKinds(of: row.row, key: key.key)
     try sink.add(key.key, row.row, row.waiting, to: trees)
   }
 
@@ -181,7 +270,27 @@ public final class RecordEmitter {
       }
     }
     try rules[record.name]?.check(row, key, layout)
+    try checkLists(of: target)
+    try target.checkKinds(of: row.row, key: key.key)
     try sink.put(key.key, row.row, row.waiting, to: target)
+  }
+
+  /// Refuses lists of references that have a record twice. That they lead somewhere is proved in the end.
+  ///
+  /// - Throws: `.invalidValue`.
+  private func checkLists(of target: Entity) throws(StoreError) {
+    guard let lists = lists[target.record.number] else { return }
+    let (row, key, element) = (row, key, element)
+    let reader = try target.row(key: key.key, row: row.row)
+    for link in lists {
+      var known: Set<[UInt8]> = []
+      try link.forEachKey(of: reader, in: element) { key throws(StoreError) in
+        if known.insert(key.array()).inserted { return }
+        throw .invalidValue(
+          record: target.record.name, field: link.field.name,
+          reason: "it leads to \(try link.value(ofKey: key)) twice")
+      }
+    }
   }
 
   /// Adds a record that is put together already.

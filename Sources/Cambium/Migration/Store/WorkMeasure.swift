@@ -42,9 +42,14 @@ struct WorkMeasure {
         records += found
         bytesRead += bytes
         // An index is a part of its rows; a third, say.
-        let made = if case .build = task { bytes / 3 } else { bytes }
+        let made =
+          switch task.kind {
+          case .prove: 0
+          case .buildIndex: bytes / 3
+          default: bytes
+          }
         bytesWritten += made
-        if case .convert = task {} else { bytesLogged += made + found * Self.entryOverhead }
+        if made > 0, task.kind != .convert { bytesLogged += made + found * Self.entryOverhead }
       }
       counts.append(count ?? 0)
       work.append(MigrationPlan.Work(kind: task.kind, task: task.text, records: count))

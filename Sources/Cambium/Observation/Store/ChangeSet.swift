@@ -83,11 +83,15 @@ struct ChangeSetMaker<Subject: Record>: ElementMaker {
 /// Makes the changes of the record with one key.
 struct KeyChangeMaker<Subject: Record>: ElementMaker {
   let type: RecordType<Subject>
+  var filter: RowFilter?
 
   func element(of step: ObservedStep) throws -> KeyChange<Subject>? {
     var kind: KeyChange<Subject>.Kind?
     let blobs = type.blobs(step)
-    try step.forEachChange { change in kind = try type.change(change, blobs) }
+    try step.forEachChange { change in
+      guard let change = try filter.map({ try $0.filtered(change) }) ?? change else { return }
+      kind = try type.change(change, blobs)
+    }
     return kind.map {
       KeyChange(kind: $0, authors: step.changes.authors, sequence: step.after.sequence)
     }
@@ -148,12 +152,14 @@ extension WriteTransaction {
     }
     var changes = ChangeSet<Subject>(authors: [author], sequence: writer.trees.sequence)
     var row: [UInt8] = []
+    let filter = try RowFilter(kindOf: type, in: entities)
     let before = kept.before[type.record.number] ?? [:]
     let blobs = writer.blobFinder(of: type)
     for key in before.keys.sortedRarely(by: { $0.lexicographicallyPrecedes($1) }) {
       let isThere = try writer.trees.copyValue(of: key.rawSpan, in: type.rows, to: &row)
       let change = EntryChange(key: key, old: before[key] ?? nil, new: isThere ? row : nil)
       if change.old == change.new { continue }
+      guard let change = try filter.map({ try $0.filtered(change) }) ?? change else { continue }
       changes.add(try type.change(change, StepBlobs(old: blobs, new: blobs)))
     }
     return changes

@@ -15,7 +15,9 @@ extension PersistentStore {
     of type: Subject.Type
   ) throws(StoreError) -> StoreObservation<ChangeSet<Subject>> {
     let type = try entities.type(type)
-    return StoreObservation(ChangeSetMaker(type: type), at: try observe(type, key: nil))
+    return StoreObservation(
+      ChangeSetMaker(type: type, filter: try RowFilter(kindOf: type, in: entities)),
+      at: try observe(type, key: nil))
   }
 
   /// Returns the changes of the record with a primary key, whether or not it exists now. The parts of a compound key are
@@ -31,7 +33,8 @@ extension PersistentStore {
     let key = KeyEncoder()
     try key.encode(primaryKey: keyParts(part, others), of: type)
     return StoreObservation(
-      KeyChangeMaker(type: type), at: try observe(type, key: key.key.array()))
+      KeyChangeMaker(type: type, filter: try RowFilter(kindOf: type, in: entities)),
+      at: try observe(type, key: key.key.array()))
   }
 
   /// Returns the changes of the records of a query. A record that begins to meet its condition counts as inserted, one
@@ -49,8 +52,10 @@ extension PersistentStore {
         record: type.record.name, field: nil,
         reason: "which records are within a limit changes with others; observe its results")
     }
-    let filter = try RowFilter(
-      try query.condition.fields(in: type, entities), of: type, in: entities)
+    let condition = type.restricted(try query.condition.fields(in: type, entities))
+    let filter = try condition.map { condition throws(StoreError) in
+      try RowFilter(condition, of: type, in: entities)
+    }
     return StoreObservation(
       ChangeSetMaker(type: type, filter: filter), at: try observe(type, key: nil))
   }

@@ -16,7 +16,23 @@ struct StoredNames: FieldNaming {
     if let (relation, rest) = divided(property) {
       return "\(relation.name).\(try relation.fields.name(of: rest))"
     }
+    // A field of a kind has no property in the type of its parent.
+    if entity.layout.kinds != nil, let path = property.path,
+      let field = entity.record.field(named: path), field.composite != nil
+    {
+      return path
+    }
     throw refusal(of: property)
+  }
+
+  /// - Throws: `.invalidQuery` for what is neither a kind of the record nor the record itself.
+  func kind(_ kind: PropertyReference) throws(StoreError) -> String {
+    let name = kind.path ?? ""
+    if let found = entities.name(ofKind: name, of: entity) { return found }
+    guard entity.record.condition(ofKind: name, isExact: false) != nil else {
+      throw entity.layout.refusal(ofKind: name)
+    }
+    return name
   }
 
   /// - Throws: `.invalidQuery` for a property that is no reference, and no name of an inverse.
@@ -69,6 +85,8 @@ struct PropertyNames: FieldNaming {
     paths?.path(of: property) ?? property.path ?? "offset \(property.offset)"
   }
 
+  func kind(_ kind: PropertyReference) -> String { kind.path ?? "" }
+
   func relation(_ property: PropertyReference) -> (name: String, fields: Self) {
     (name(of: property), PropertyNames(paths: PropertyPaths.of(property.type)))
   }
@@ -85,6 +103,8 @@ struct NamedProperties: FieldNaming {
   func name(of name: String) -> PropertyReference {
     type.flatMap { PropertyPaths.of($0).reference(to: name) } ?? PropertyReference(path: name)
   }
+
+  func kind(_ name: String) -> PropertyReference { PropertyReference(path: name) }
 
   func relation(_ name: String) -> (name: PropertyReference, fields: Self) {
     guard let type, let related = PropertyPaths.of(type).target(of: name) else {
@@ -105,6 +125,10 @@ struct StoredProperties: FieldNaming {
     guard let (name, rest) = entity.record.divided(field) else { throw refusal(of: field) }
     _ = try relation(name).fields.name(of: rest)
     return PropertyReference(field: field)
+  }
+
+  func kind(_ name: String) throws(StoreError) -> PropertyReference {
+    PropertyReference(path: name)
   }
 
   func relation(

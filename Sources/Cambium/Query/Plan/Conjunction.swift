@@ -54,6 +54,13 @@ struct Conjunction: Sendable {
     case .and(let operands): for operand in operands { add(operand, in: layout) }
     case .or(let operands) where operands.count == 1: add(operands[0], in: layout)
     case .not(.not(let operand)): add(operand, in: layout)
+    case .kind(let name, let isExact):
+      // Of one that is not there, the condition itself says that it is refused.
+      if let terms = layout.record.condition(ofKind: name, isExact: isExact) {
+        add(terms, in: layout)
+      } else {
+        append(condition, in: layout)
+      }
     case .match(let field, let match) where layout.hasWords(of: field):
       // An index has each word by itself.
       let words = match.indexedWords
@@ -250,12 +257,28 @@ extension Conjunction {
     case .or(let operands): return operands.contains { implies($0, in: layout) }
     default: break
     }
+    if let composite = condition.presentComposite(in: layout) {
+      return impliesPresence(of: composite, in: layout)
+    }
     let wanted = Conjunction(condition, in: layout)
     guard let term = wanted.terms.first, term.isWhole else { return false }
     return terms.contains {
       $0.column == term.column && $0.expansion == term.expansion
         && $0.demand.implies(term.demand)
     }
+  }
+
+  /// Returns true if a record that meets this has a part of a composite, or a composite in it: then it is there.
+  private func impliesPresence(of composite: String, in layout: RowLayout) -> Bool {
+    let start = composite + "."
+    return conjuncts.contains { conjunct in
+      guard case .comparison(let name, .notEqual, .null) = conjunct else { return false }
+      return name.hasPrefix(start)
+    }
+      || terms.contains { term in
+        layout.columns[term.column].field.name.hasPrefix(start)
+          && term.demand.implies(.isNotNull)
+      }
   }
 
   /// The conjuncts that every record that meets `condition` meets.
@@ -307,6 +330,14 @@ extension FieldTerm.Demand {
 // Strings that are equal to Swift may have other bytes, and those are what counts here.
 
 extension FieldCondition {
+  /// Returns the composite of which it is the condition that it is there; nil of any other condition.
+  fileprivate func presentComposite(in layout: RowLayout) -> String? {
+    guard case .comparison(let name, .notEqual, .null) = self,
+      layout.column(named: name)?.field.type == .composite
+    else { return nil }
+    return name
+  }
+
   fileprivate func isSame(as other: FieldCondition) -> Bool {
     self == other && "\(self)".utf8.elementsEqual("\(other)".utf8)
   }

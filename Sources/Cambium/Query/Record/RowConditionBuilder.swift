@@ -40,6 +40,11 @@ struct RowConditionBuilder {
         next = try add(condition, onTrue: onTrue, onFalse: next, depth: depth - 1)
       }
       return next
+    case .kind(let name, let isExact):
+      guard let terms = layout.record.condition(ofKind: name, isExact: isExact) else {
+        throw layout.refusal(ofKind: name)
+      }
+      return try add(terms, onTrue: onTrue, onFalse: onFalse, depth: depth - 1)
     case .not(let condition):
       return try add(condition, onTrue: onFalse, onFalse: onTrue, depth: depth - 1)
     default:
@@ -71,7 +76,7 @@ struct RowConditionBuilder {
       return RowTerm(
         .computed, .same, at: ColumnPlace(.composite, index: 0, nullBit: nil),
         operand: UInt64(index))
-    case .and, .or, .not: return nil
+    case .and, .or, .not, .kind: return nil
     }
   }
 
@@ -99,6 +104,14 @@ struct RowConditionBuilder {
 }
 
 extension RowLayout {
+  func refusal(ofKind name: String) -> StoreError {
+    let kinds = record.kinds.map { record.name(of: $0) }.joined(separator: ", ")
+    return .invalidQuery(
+      record: record.name, field: nil,
+      reason: "\(name) is no kind of it"
+        + (kinds.isEmpty ? ", since it has none" : "; its kinds are \(kinds)"))
+  }
+
   /// Returns the place among the columns of a field that a query names.
   ///
   /// - Throws: `.invalidQuery` if there is none.

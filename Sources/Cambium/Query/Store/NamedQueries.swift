@@ -100,7 +100,7 @@ extension KeptFieldQuery {
   init<Subject: Record>(
     _ query: Query<Subject>, in type: RecordType<Subject>, _ entities: Entities
   ) throws(StoreError) {
-    let resolved = try query.resolved(in: type, entities)
+    let resolved = try query.resolved(inAnyKindOf: type, entities)
     let order = resolved.order.map { order in
       KeptOrder(
         field: order.field, isDescending: order.isDescending ? true : nil,

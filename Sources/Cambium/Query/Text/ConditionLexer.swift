@@ -91,7 +91,7 @@ struct ConditionLexer {
         return .sign(pair)
       }
     }
-    guard let scalar = next, "<>=!+-*/%()[]{},:".unicodeScalars.contains(scalar) else {
+    guard let scalar = next, "<>=!+-*/%()[]{},:?".unicodeScalars.contains(scalar) else {
       throw error("a field, a value or an operator")
     }
     offset += 1

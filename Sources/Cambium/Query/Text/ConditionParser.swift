@@ -12,19 +12,29 @@ extension FieldCondition {
   /// - `author.name == "x"` leads over a reference. Of the records at the other end of a relation, which is a reference or an
   ///   inverse: `tags.any(id == "x")`, `all`, `none`, `books.count(price > 10) >= 3`, `books.sum(price, year > 1990)`,
   ///   `minimum`, `maximum`; without a condition, all of them are meant.
+  /// - `is(BusinessTrip)`: the record is of that kind; `isExactly(Trip)`: and of none of its kinds.
   /// - `&& || !`, `and or not`, parentheses, `true`, `false`, `all(…)`, `any(…)`.
   /// - Values: numbers, strings with the escapes of Swift, `true`, `false`, `null`, lists in brackets; and after the name of
   ///   their type `date"2026-01-02T03:04:05Z"`, `uuid"…"`, `url"…"`, `decimal"1.5"`, `float"1.5"`, `unsigned"5"`, and
   ///   `data"00ff"`. A string stands for a date, UUID or URL if it is compared with one, and numbers for those of the
   ///   field's type.
   ///
+  /// - `?` stands for the next of `arguments`, so that values need not be spliced into the text: `price > ? && tag in ?`.
+  ///
   /// Words may be in upper case. The description of a condition is parsed as the same condition, unless it is nested
   /// hundreds deep.
   ///
+  /// ```swift
+  /// try store.fetch(record: "Item", where: FieldCondition(parsing: "price > ? && tag in ?", arguments: [10, ["a", "b"]]))
+  /// ```
+  ///
+  /// - Parameter arguments: The values of the question marks, in their order: as many.
   /// - Throws: The place of the error, and what was expected there.
   /// - Complexity: O(length).
-  public init(parsing text: String) throws(ConditionSyntaxError) {
-    var parser = try ConditionParser(text)
+  public init(
+    parsing text: String, arguments: [any FieldValueConvertible] = []
+  ) throws(ConditionSyntaxError) {
+    var parser = try ConditionParser(text, arguments: arguments.map(\.fieldValue))
     self = try parser.condition()
   }
 }
@@ -44,16 +54,20 @@ struct ConditionParser {
   private let lexer: ConditionLexer
   let tokens: [ConditionToken]
   var index = 0
+  private let arguments: [FieldValue]
+  /// The number of arguments that were read.
+  private var argumentCount = 0
 
   /// The depth to which parentheses and the like may be nested.
   private static var depthMax: Int { 400 }
   /// The length of a chain of computations, which nest although nothing in their text does.
   private static var chainMax: Int { 200 }
 
-  init(_ text: String) throws(ConditionSyntaxError) {
+  init(_ text: String, arguments: [FieldValue] = []) throws(ConditionSyntaxError) {
     var lexer = ConditionLexer(text)
     tokens = try lexer.tokens()
     self.lexer = lexer
+    self.arguments = arguments
   }
 
   /// The whole text.
@@ -61,6 +75,9 @@ struct ConditionParser {
     let start = index
     let parsed = try parse(.or, depth: Self.depthMax)
     guard next == .end else { throw error("an operator or the end") }
+    guard argumentCount == arguments.count else {
+      throw error("a “?” for each of \(arguments.count) arguments")
+    }
     return try condition(parsed, at: start)
   }
 
@@ -214,6 +231,12 @@ extension ConditionParser {
     let start = index
     index += 2
     let place = index
+    if name.lowercased() == "is" || name.lowercased() == "isexactly" {
+      guard case .name(let kind, _) = next else { throw error("the name of a kind") }
+      index += 1
+      try expect(")")
+      return .condition(.kind(kind, isExact: name.lowercased() == "isexactly"))
+    }
     let argument = try parse(.or, depth: depth - 1)
     try expect(")")
     return switch name {
@@ -222,7 +245,7 @@ extension ConditionParser {
     case "not": .condition(.not(try condition(argument, at: place)))
     case "length": .expression(.length(try expression(argument, at: place)), isBare: false)
     case "lowercased": .expression(.lowercased(try expression(argument, at: place)), isBare: false)
-    default: throw error("all, any, length or lowercased", at: start)
+    default: throw error("all, any, is, isExactly, length or lowercased", at: start)
     }
   }
 
@@ -295,6 +318,13 @@ extension ConditionParser {
     }
     switch found {
     case .isIn:
+      if next == .sign("?") {
+        let place = index
+        guard case .array(let values) = try value(depth: depth - 1) else {
+          throw error("a list as the argument", at: place)
+        }
+        return .isIn(field: field, values)
+      }
       try expect("[")
       return .isIn(field: field, try values(to: "]", depth: depth - 1))
     case .between:
@@ -350,6 +380,12 @@ extension ConditionParser {
           "unsigned, float, double, decimal, date, data, uuid or url, and such a value", at: start)
       }
       return value
+    case .sign("?"):
+      guard argumentCount < arguments.count else {
+        throw error("as many arguments as question marks", at: start)
+      }
+      argumentCount += 1
+      return arguments[argumentCount - 1]
     case .sign("["): return .array(try values(to: "]", depth: depth - 1))
     case .sign("{"): return .composite(try parts(depth: depth - 1))
     case .sign("-"):

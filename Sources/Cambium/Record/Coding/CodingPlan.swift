@@ -8,11 +8,13 @@ internal import FoundationEssentials
 final class CodingPlan: Sendable {
   let layout: RowLayout
   private let root: CodingNode
+  private let presence: KindPresence
 
   /// - Throws: `.invalidDescription` for what no type could be encoded as.
   init(_ record: CheckedRecord, layout: RowLayout) throws(StoreError) {
     self.layout = layout
-    root = try CodingNode(record, layout, type: record.type)
+    root = try CodingNode(record, layout, levels: record.levels[...], type: record.type)
+    presence = KindPresence(of: record, in: layout)
     try Self.refuseDoubleOptionals(record, layout)
   }
 
@@ -24,7 +26,9 @@ final class CodingPlan: Sendable {
   func write<Subject: Record>(
     _ record: Subject, to row: RowWriter, key: KeyEncoder
   ) throws(StoreError) {
-    let values = try RecordEncoding(layout).encode(record, root)
+    var values = try RecordEncoding(layout).encode(record, root)
+    for column in presence.present { values[column] = .composite([:]) }
+    for column in presence.markers { values[column] = .boolean(true) }
     try layout.encode(values, to: row, key: key)
   }
 
@@ -63,6 +67,8 @@ final class CodingField: Sendable {
     case array
     case coded(any FieldCodec)
     case composite(CodingNode)
+    /// The parent that the type contains; its fields are fields of the record.
+    case parent(CodingNode)
     /// Not stored: what is decoded instead.
     case transient(any Sendable)
   }
@@ -102,15 +108,25 @@ final class CodingNode: Sendable {
 
   /// - Parameters:
   ///   - path: The stored name of the composite whose fields these are; nil for a record's.
+  ///   - levels: Those of a type of a hierarchy, and of the parents in it; empty for the struct of a composite.
   ///   - type: Whose properties they are, if that is known. Coding keys come in their order as a rule.
   /// - Throws: `.invalidDescription` where the schema does not have a field.
   init(
     _ record: CheckedRecord, _ layout: RowLayout, in path: String? = nil,
-    type: (any Any.Type)?
+    levels: ArraySlice<TypeLevel> = [], type: (any Any.Type)?
   ) throws(StoreError) {
     let properties = type.map { Reflection.storedProperties(of: $0) } ?? []
+    let path = levels.first.map(\.composite) ?? path
+    let generation = levels.first?.generation
+    func isOwn(_ owner: Int) -> Bool { generation.map { $0 == owner } ?? true }
     var fields: [CodingField] = []
-    for field in record.fields where field.composite == path {
+    if let property = levels.first?.property {
+      let parent = try CodingNode(
+        record, layout, levels: levels.dropFirst(), type: levels.dropFirst().first?.type)
+      fields.append(CodingField(property, name: property, in: path, column: -1, .parent(parent)))
+    }
+    for field in record.fields
+    where field.composite == path && field.role == .field && isOwn(field.generation) {
       guard let column = layout.index(named: field.name) else {
         throw .invalidDescription(
           record: record.schema.name, field: field.name, version: Int(layout.version),
@@ -130,7 +146,8 @@ final class CodingNode: Sendable {
       let name = path.map { String(field.name.dropFirst($0.count + 1)) } ?? field.name
       fields.append(CodingField(field.property, name: name, in: path, column: column, kind))
     }
-    for described in record.transients where described.composite == path {
+    for described in record.transients
+    where described.composite == path && isOwn(described.generation) {
       let transient = described.transient
       fields.append(
         CodingField(

@@ -28,14 +28,20 @@ final class RecordDecoding {
   }
 
   fileprivate func value(of field: CodingField) throws(StoreError) -> FieldValue {
-    guard field.column < values.count else {
+    guard values.indices.contains(field.column) else {
       throw refusal(nil, "its decoder was used after it was decoded")
     }
     return values[field.column]
   }
 
   fileprivate func isNull(_ field: CodingField) throws(StoreError) -> Bool {
-    if case .transient = field.kind { return false }
+    switch field.kind {
+    case .transient(let value):
+      if case Optional<Any>.none = value as Any { return true }
+      return false
+    case .parent: return false
+    default: break
+    }
     if case .null = try value(of: field) { return true }
     return false
   }
@@ -57,6 +63,7 @@ final class RecordDecoding {
         throw refusal(field.path, "its default is no \(type)")
       }
       return value
+    case .parent(let node): return try Value(from: FieldDecoder(self, .fields(node)))
     case _ where _isOptional(type): return try Value(from: FieldDecoder(self, .field(field)))
     case .coded(let codec):
       guard case .data(let data) = try present(field) else { break }

@@ -31,6 +31,7 @@ final class RecordEncoding {
   fileprivate func put<Value: Encodable>(_ value: Value, in field: CodingField) throws {
     switch field.kind {
     case .transient: return
+    case .parent(let node): return try value.encode(to: FieldEncoder(self, .fields(node)))
     case _ where _isOptional(Value.self): break
     case .coded(let codec):
       do {

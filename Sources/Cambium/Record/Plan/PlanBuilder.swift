@@ -19,7 +19,8 @@ struct PlanBuilder {
   /// - Throws: `.invalidDescription` where a bit for each optional composite takes more than there are.
   mutating func add(_ matches: [PropertyMatch], matcher: PropertyMatcher) throws(StoreError) {
     try add(matches, in: 0, matcher: matcher)
-    for (index, column) in layout.columns.enumerated() {
+    let stored = Set(matcher.record.fields.filter { $0.role == .field }.map(\.name))
+    for (index, column) in layout.columns.enumerated() where stored.contains(column.field.name) {
       guard column.place.kind == .composite || isCovered(index, column) else {
         throw matcher.refusal(column.field.name, "no property is stored in it")
       }

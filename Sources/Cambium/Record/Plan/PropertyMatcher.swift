@@ -16,20 +16,56 @@ struct PropertyMatcher {
         "\(record.type) is a class, and only structs are filled in place. Let its coding be"
           + " `.codable`")
     }
-    return try match(record.type, at: 0, in: nil)
+    return try match(record.type, at: 0, levels: record.levels[...])
   }
 
-  /// - Parameter composite: The stored name of the composite that `type` is the type of.
+  /// - Parameter levels: Those of `type`, and of the parents that it contains.
   private func match(
-    _ type: any Any.Type, at offset: Int, in composite: String?
+    _ type: any Any.Type, at offset: Int, levels: ArraySlice<TypeLevel>
+  ) throws(StoreError) -> [PropertyMatch] {
+    guard let level = levels.first else { return [] }
+    var parent: (property: String, type: any Any.Type)?
+    if let property = level.property, let type = levels.dropFirst().first?.type {
+      parent = (property, type)
+    }
+    var inner: [PropertyMatch] = []
+    let own = try match(type, at: offset, in: level.composite, of: level.generation, parent) {
+      part throws(StoreError) in
+      inner = try match(part.type, at: offset + part.offset, levels: levels.dropFirst())
+    }
+    return inner + own
+  }
+
+  /// - Parameters:
+  ///   - composite: The stored name of the composite that `type` is the type of.
+  ///   - generation: That of the type, if it is one of a hierarchy; nil for the struct of a composite.
+  ///   - parent: The property that contains the parent.
+  ///   - matchParent: Matches what is in that property.
+  private func match(
+    _ type: any Any.Type, at offset: Int, in composite: String?, of generation: Int? = nil,
+    _ parent: (property: String, type: any Any.Type)? = nil,
+    _ matchParent: (StoredProperty) throws(StoreError) -> Void = { _ throws(StoreError) in }
   ) throws(StoreError) -> [PropertyMatch] {
     var properties = try UnmatchedProperties(of: type, in: composite, matcher: self)
     var matches: [PropertyMatch] = []
-    for field in record.fields where field.composite == composite {
+    if let parent {
+      let property = try properties.take(
+        parent.property, for: composite.map { "\($0).\(parent.property)" } ?? parent.property)
+      guard property.type == parent.type else {
+        throw refusal(
+          parent.property,
+          "the property is \(aOrAn(property.type)), but the parent is \(aOrAn(parent.type))")
+      }
+      try matchParent(property)
+    }
+    func isOwn(_ owner: Int) -> Bool { generation.map { $0 == owner } ?? true }
+    for field in record.fields
+    where field.composite == composite && field.role == .field && isOwn(field.generation) {
       let property = try properties.take(field.property, for: field.name)
       matches.append(try match(property, at: offset + property.offset, with: field))
     }
-    for described in record.transients where described.composite == composite {
+    for described in record.transients
+    where described.composite == composite && isOwn(described.generation) {
       let transient = described.transient
       let name = composite.map { "\($0).\(transient.property)" } ?? transient.property
       let property = try properties.take(transient.property, for: name)
@@ -119,17 +155,17 @@ extension PropertyMatcher {
   ) throws(StoreError) {
     guard let target = References.target(of: type) else { return }
     let name = RecordDescription.name(of: target, in: Int(layout.version))
-    guard let reference = field.reference else {
+    guard let destination = field.reference?.destination ?? field.elsewhere else {
       throw refusal(
         field.name,
         "the property is \(aOrAn(type)), but the field is \(field.type). Let its type be"
           + " `.reference(to: \(target).self)`, or `.references`; with `checked: false` if it may lead nowhere"
       )
     }
-    guard reference.destination == name else {
+    guard destination == name else {
       throw refusal(
         field.name,
-        "the property is \(aOrAn(type)), but the field leads to \(reference.destination)")
+        "the property is \(aOrAn(type)), but the field leads to \(destination)")
     }
   }
 

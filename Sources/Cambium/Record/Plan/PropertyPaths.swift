@@ -118,8 +118,14 @@ struct PropertyFields: Sendable {
     var pathsByField: [String: String] = [:]
     // Composites have shorter names than their parts.
     for field in record.fields.sortedRarely(by: { $0.name.utf8.count < $1.name.utf8.count }) {
-      let outer = field.composite.flatMap { pathsByField[$0] }
-      pathsByField[field.name] = outer.map { "\($0).\(field.property)" } ?? field.property
+      // The composites of kinds are the types themselves.
+      if field.role != .field { continue }
+      if let outer = field.composite.flatMap({ pathsByField[$0] }) {
+        pathsByField[field.name] = "\(outer).\(field.property)"
+      } else {
+        let start = record.levels.path(to: field.generation, in: field.composite) ?? ""
+        pathsByField[field.name] = start + field.property
+      }
     }
     var fields: [(property: PropertyReference, name: String)] = []
     var fieldsByPath: [String: String] = [:]

@@ -27,6 +27,12 @@ final class RecordPlan: Sendable {
   let accesses: [any PropertyAccess]
   let fillers: [any PropertyFiller]
   let composites: [CompositeSteps]
+  /// True if the type is one of a hierarchy.
+  private let isOfHierarchy: Bool
+  /// The null bits of kinds that values of the type are not of.
+  private let absentKinds: [Int]
+  /// The offsets of the fields of kinds that have no others.
+  private let markers: [Int]
 
   /// - Parameter layout: Of the record's schema.
   /// - Throws: `.invalidDescription`, naming the property, where the description and the type differ, and
@@ -50,6 +56,10 @@ final class RecordPlan: Sendable {
     accesses = builder.accesses
     fillers = builder.fillers
     composites = builder.composites
+    let presence = KindPresence(of: record, in: layout)
+    isOfHierarchy = layout.kinds != nil
+    absentKinds = presence.absentBits
+    markers = presence.markers.map { layout.columns[$0].place.index }
   }
 }
 
@@ -196,6 +206,7 @@ extension RecordPlan {
   }
 
   private func write(_ record: UnsafeRawPointer, to row: RowWriter) throws(StoreError) {
+    if isOfHierarchy { writeKinds(to: row) }
     // The optional composites that are nil, a bit for each.
     var missing: UInt32 = 0
     for index in writes.indices {
@@ -230,6 +241,12 @@ extension RecordPlan {
       case .transient, .compositeEnd: break
       }
     }
+  }
+
+  /// Says of which kinds the record is not, and that it is of those that have no fields.
+  private func writeKinds(to row: RowWriter) {
+    for bit in absentKinds { row.setNull(bit: bit) }
+    for offset in markers { row.store(UInt8(1), at: offset) }
   }
 
   @inline(__always)

@@ -25,6 +25,8 @@ final class RowLayout: Sendable {
   let nullByteCount: Int
   /// Bits of the last byte of nulls that are no column's.
   let unusedNulls: UInt8
+  /// The kinds of its rows; nil if it has none.
+  let kinds: RowKinds?
   /// Bits that must be set where another is, since they are of parts of that composite.
   let impliedNulls: [(composite: Int, part: Int)]
 
@@ -47,6 +49,7 @@ final class RowLayout: Sendable {
     indexByNumber = making.indexByNumber
     indexByName = making.indexByName
     nullByteCount = making.nullByteCount
+    kinds = RowKinds(record, making.columns)
     key = KeyLayout(record.primaryKey, columns: columns, numbers: indexByNumber, endsKey: true)
   }
 }

@@ -13,6 +13,8 @@ final class Entities: Sendable {
   let hasReferences: Bool
   private let byType: [ObjectIdentifier: Entity]
   private let byName: [String: Entity]
+  /// The types of kinds, by the number of the record and the place of the kind.
+  private let byKind: [UInt32: [Int: Entity]]
   private let byNumber: [UInt32: Entity]
   /// The tree of values under names.
   let metadata: TreeSlot
@@ -44,21 +46,47 @@ final class Entities: Sendable {
     blobs = try BlobTrees(names)
     var (all, byType): ([Entity], [ObjectIdentifier: Entity]) = ([], [:])
     var (byName, byNumber): ([String: Entity], [UInt32: Entity]) = ([:], [:])
-    for record in schema.records {
-      let layout = try RowLayout(record, version: schema.storedVersion)
-      let checked = model?.records.first { $0.schema.name == record.name }
-      let entity: Entity
-      if let checked {
-        entity = try Self.open(checked.type, checked, layout, all.count, names, places)
-        byType[ObjectIdentifier(checked.type)] = entity
+    var byKind: [UInt32: [Int: Entity]] = [:]
+    let layouts = try schema.records.map { record throws(StoreError) in
+      try RowLayout(record, version: schema.storedVersion)
+    }
+    // A type comes after the ancestor that it contains.
+    let types = (model?.records ?? []).sortedRarely { $0.levels.count < $1.levels.count }
+    for checked in types {
+      guard let place = schema.records.firstIndex(where: { $0.name == checked.schema.name }) else {
+        continue
+      }
+      let ancestor = checked.levels.count > 1 ? checked.levels[1].type : nil
+      let parent = try ancestor.flatMap { byType[ObjectIdentifier($0)] }.map {
+        entity throws(StoreError) in
+        try ParentPart(entity, checked.levels[0], of: checked, version: schema.storedVersion)
+      }
+      let entity = try Self.open(
+        checked.type, checked, layouts[place], place, names, places, parent)
+      byType[ObjectIdentifier(checked.type)] = entity
+      if let kind = entity.kind {
+        byKind[checked.schema.number, default: [:]][kind] = entity
       } else {
-        entity = try Entity(layout, nil, at: all.count, names: names, places: places)
+        byNumber[checked.schema.number] = entity
+      }
+    }
+    for (place, record) in schema.records.enumerated() {
+      let entity: Entity
+      if let typed = byNumber[record.number] {
+        entity = typed
+      } else {
+        entity = try Entity(layouts[place], nil, at: place, names: names, places: places)
       }
       all.append(entity)
       byName[record.name] = entity
       byNumber[record.number] = entity
+      let types = [entity] + (byKind[record.number] ?? [:]).values
+      if types.contains(where: \.hasOwnDeletionHook) {
+        for type in types { type.noteDeletionHook() }
+      }
     }
     self.all = all
+    self.byKind = byKind
     relations = RelationMap(schema, all)
     hasReferences = schema.records.contains { $0.fields.contains { $0.reference != nil } }
     self.byType = byType
@@ -68,10 +96,11 @@ final class Entities: Sendable {
 
   private static func open<Subject: Record>(
     _ type: Subject.Type, _ checked: CheckedRecord, _ layout: RowLayout, _ place: Int,
-    _ names: TreeNames, _ places: TreePlaces?
+    _ names: TreeNames, _ places: TreePlaces?, _ parent: ParentPart?
   ) throws(StoreError) -> Entity {
     try RecordType<Subject>(
-      checked, layout, at: place, names: names, places: places, runsHooks: places == nil)
+      checked, layout, at: place, names: names, places: places, parent: parent,
+      runsHooks: places == nil)
   }
 
   /// Returns the entity that a Swift type stands for.
@@ -98,4 +127,17 @@ final class Entities: Sendable {
   }
 
   func entity(number: UInt32) -> Entity? { byNumber[number] }
+
+  /// Returns the entity of the type that stands for a kind of a record, or for the record itself; nil if none does.
+  func type(ofKind kind: Int?, of entity: Entity) -> Entity? {
+    let number = entity.record.number
+    return kind.map { byKind[number]?[$0] } ?? byNumber[number]
+  }
+
+  /// Returns the stored name of a kind that a Swift type stands for, or of a record that one stands for.
+  func name(ofKind type: String, of entity: Entity) -> String? {
+    let types = byKind[entity.record.number]?.values.filter { $0.typeName == type } ?? []
+    if let kind = types.first?.kind { return entity.layout.kinds?.all[kind].name }
+    return byNumber[entity.record.number]?.typeName == type ? entity.record.name : nil
+  }
 }

@@ -24,13 +24,23 @@ struct TreePlaces: Hashable, Sendable {
 /// A record of an open store: how its rows are read, where they and its index entries are, and what comes before one
 /// of them is deleted. One that a Swift type stands for is a `RecordType`.
 ///
-/// Nothing in it changes; a class that is inherited from cannot say so to the compiler.
+/// Nothing in it changes once its registry is complete; a class that is inherited from cannot say so to the compiler.
 @usableFromInline
 class Entity: @unchecked Sendable {
   final let layout: RowLayout
   final let rows: TreeSlot
   /// Its place among the records of the schema.
   final let place: Int
+  /// The kind that a Swift type stands for, by its place among the layout's; nil for all rows.
+  @usableFromInline final let kind: Int?
+  /// The bit that is set in rows that are not of the kind; -1 if there is no kind.
+  @usableFromInline final let kindBit: Int
+  /// True if its rows are of kinds.
+  @usableFromInline final let isOfHierarchy: Bool
+  /// The innermost ancestor that its Swift type contains, and where; nil if it has none.
+  final let parent: ParentPart?
+  /// True if something is called before one of its rows is deleted: for itself, or for a kind of it.
+  private(set) final var hasDeletionHook = false
   /// In step with the schema's indexes.
   final let indexes: [IndexTree]
   /// The trees of blobs; nil if no field is external.
@@ -52,13 +62,18 @@ class Entity: @unchecked Sendable {
   ///   - checked: What the model says of it; nil where there is no model.
   ///   - place: Its place among the records of the schema.
   ///   - places: Where the trees are, if not where they are in a store that is whole.
+  ///   - parent: What its Swift type contains of its ancestors.
   /// - Throws: `.invalidDescription`, `.invalidValue` where the schema contradicts itself.
   init(
     _ layout: RowLayout, _ checked: CheckedRecord?, at place: Int, names: TreeNames,
-    places: TreePlaces?
+    places: TreePlaces?, parent: ParentPart? = nil
   ) throws(StoreError) {
     self.layout = layout
     self.place = place
+    self.parent = parent
+    isOfHierarchy = layout.kinds != nil
+    kind = checked?.kind.flatMap { layout.kinds?.place(named: $0) }
+    kindBit = kind.flatMap { layout.kinds?.all[$0].nullBit } ?? -1
     let number = layout.record.number
     let name = Self.name(ofRows: number)
     let tree = places?.rows[number] ?? name
@@ -76,8 +91,11 @@ class Entity: @unchecked Sendable {
     self.indexes = indexes
   }
 
-  /// True if something is called before one of its records is deleted.
-  @usableFromInline var hasDeletionHook: Bool { false }
+  /// True if its Swift type itself has a hook before deletion.
+  var hasOwnDeletionHook: Bool { false }
+
+  /// Notes that one of those types that stand for the same rows has a hook before deletion. Only while the registry is made.
+  final func noteDeletionHook() { hasDeletionHook = true }
 
   /// Returns the stored name of a property of its Swift type; nil if there is no such property, or no type.
   func field(ofProperty property: PropertyReference) -> String? { nil }
@@ -85,7 +103,32 @@ class Entity: @unchecked Sendable {
   /// The properties of its Swift type; nil if there is none.
   var properties: PropertyFields? { nil }
 
-  /// Calls what comes before a record is deleted, which may change others.
+  /// The name of its Swift type; nil if there is none.
+  var typeName: String? { nil }
+
+  // A type that contains its parent has the parent do these with the part that is it. The pointers are to values of the
+  // entity's Swift type; one without a type is no parent.
+
+  /// True if something is called before records are written.
+  var preparesRecords: Bool { false }
+  /// True if there are validations of whole records.
+  var validatesRecords: Bool { false }
+  /// True if something is called after records were read.
+  var changesLoaded: Bool { false }
+
+  /// Calls what comes before writing a record, which may change it.
+  func willWrite(
+    at record: UnsafeMutableRawPointer, key: [UInt8], replacing row: [UInt8]?,
+    in writer: RecordWriter
+  ) throws {}
+
+  /// - Throws: `.invalidValue` for the first validation that is not met.
+  func validate(at record: UnsafeRawPointer) throws(StoreError) {}
+
+  /// Calls what comes after reading a record, which may change it.
+  func didLoad(at record: UnsafeMutableRawPointer) throws {}
+
+  /// Calls what the Swift type has before a record is deleted, which may change others.
   func willDelete(key: RawSpan, row: RawSpan, in writer: RecordWriter) throws {}
 
   var record: RecordSchema { layout.record }
@@ -140,7 +183,7 @@ extension Entity {
 extension CheckedRecord {
   fileprivate func defaults(in layout: RowLayout) -> [Int: FieldValue] {
     var defaults: [Int: FieldValue] = [:]
-    for field in fields {
+    for field in fields + others {
       if let value = field.defaultValue, let place = layout.index(named: field.name) {
         defaults[place] = value
       }

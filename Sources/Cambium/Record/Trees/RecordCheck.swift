@@ -123,6 +123,7 @@ extension RecordCheck {
     let reader = try record.row(key: primaryKey, row: row, blobs: blobs)
     // Whether the blobs are there is seen with the map of blobs.
     try reader.check()
+    if let fault = reader.layout.kinds?.fault(of: row) { throw reader.fault(.rowKinds, fault) }
     for (place, index) in record.indexes.enumerated() {
       try forEachEntry(of: reader, in: index) { key, value, _ throws(StoreError) in
         entryCounts[place] += 1

@@ -11,7 +11,7 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
   /// What is called before its records are written and deleted.
   let hooks: WriteHooks<Subject>
   /// True if something is called before one of its records is written.
-  @usableFromInline let hasWriteHook: Bool
+  @usableFromInline private(set) var hasWriteHook: Bool
   /// The properties by which conditions find fields.
   private let propertyFields: PropertyFields
   /// True if there is something that a record has to meet.
@@ -24,17 +24,20 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
   /// - Parameters:
   ///   - place: Its place among the records of the schema.
   ///   - places: Where the trees are, if not where they are in a store that is whole.
+  ///   - parent: What the type contains of its ancestors.
   ///   - runsHooks: True if the type's own hooks are called.
   /// - Throws: `.invalidDescription` where the description and the type differ.
   init(
     _ checked: CheckedRecord, _ layout: RowLayout, at place: Int, names: TreeNames,
-    places: TreePlaces? = nil, runsHooks: Bool = true
+    places: TreePlaces? = nil, parent: ParentPart? = nil, runsHooks: Bool = true
   ) throws(StoreError) {
     plan = try RecordPlan(checked, layout: layout)
     let hooks = runsHooks ? Subject.hooks : RecordHooks(afterLoad: nil, writing: nil)
-    afterLoad = hooks.afterLoad
+    afterLoad = Self.afterLoad(hooks.afterLoad, parent)
     self.hooks = hooks.writing as? WriteHooks<Subject> ?? WriteHooks()
-    hasWriteHook = self.hooks.beforeInsert != nil || self.hooks.beforeUpdate != nil
+    hasWriteHook =
+      self.hooks.beforeInsert != nil || self.hooks.beforeUpdate != nil
+      || parent?.entity.preparesRecords ?? false
     propertyFields = PropertyFields(checked)
     rules = RowRules(checked.fields, layout)
     validations = checked.validations.compactMap { validation in
@@ -43,9 +46,9 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
     #if DEBUG
       isChecked = true
     #else
-      isChecked = !rules.isEmpty || !validations.isEmpty
+      isChecked = !rules.isEmpty || !validations.isEmpty || parent?.entity.validatesRecords ?? false
     #endif
-    try super.init(layout, checked, at: place, names: names, places: places)
+    try super.init(layout, checked, at: place, names: names, places: places, parent: parent)
   }
 
   override func field(ofProperty property: PropertyReference) -> String? {
@@ -54,12 +57,63 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
 
   override var properties: PropertyFields { propertyFields }
 
-  @usableFromInline override var hasDeletionHook: Bool { hooks.beforeDelete != nil }
+  override var hasOwnDeletionHook: Bool { hooks.beforeDelete != nil }
+
+  override var typeName: String? { String(describing: Subject.self) }
 
   override func willDelete(key: RawSpan, row: RawSpan, in writer: RecordWriter) throws {
     guard let beforeDelete = hooks.beforeDelete else { return }
     try beforeDelete(
       try load(key: key, row: row, blobs: writer.blobFinder(of: self)), writer)
+  }
+
+  // MARK: As a part of a kind
+
+  override var preparesRecords: Bool { hasWriteHook }
+  override var validatesRecords: Bool {
+    !validations.isEmpty || parent?.entity.validatesRecords ?? false
+  }
+  override var changesLoaded: Bool { afterLoad != nil }
+
+  override func willWrite(
+    at pointer: UnsafeMutableRawPointer, key: [UInt8], replacing row: [UInt8]?,
+    in writer: RecordWriter
+  ) throws {
+    if let parent {
+      try unsafe parent.entity.willWrite(
+        at: pointer + parent.offset, key: key, replacing: row, in: writer)
+    }
+    guard hooks.beforeInsert != nil || hooks.beforeUpdate != nil else { return }
+    var old: Subject?
+    if let row, has(row.rawSpan) {
+      old = try load(key: key.rawSpan, row: row.rawSpan, blobs: writer.blobFinder(of: self))
+    }
+    let record = unsafe pointer.assumingMemoryBound(to: Subject.self)
+    try unsafe hooks.willWrite(&record.pointee, replacing: old, in: writer)
+  }
+
+  override func validate(at pointer: UnsafeRawPointer) throws(StoreError) {
+    if let parent { try unsafe parent.entity.validate(at: pointer + parent.offset) }
+    if validations.isEmpty { return }
+    try unsafe checkOwnValidations(pointer.assumingMemoryBound(to: Subject.self).pointee)
+  }
+
+  override func didLoad(at pointer: UnsafeMutableRawPointer) throws {
+    let record = unsafe pointer.assumingMemoryBound(to: Subject.self)
+    try unsafe afterLoad?(&record.pointee)
+  }
+
+  /// The hook after loading, after that of the parent.
+  private static func afterLoad(
+    _ own: (@Sendable (inout Subject) throws -> Void)?, _ parent: ParentPart?
+  ) -> (@Sendable (inout Subject) throws -> Void)? {
+    guard let parent, parent.entity.changesLoaded else { return own }
+    return { record in
+      try unsafe withUnsafeMutablePointer(to: &record) { pointer in
+        try unsafe parent.entity.didLoad(at: UnsafeMutableRawPointer(pointer) + parent.offset)
+      }
+      try own?(&record)
+    }
   }
 }
 
@@ -116,6 +170,18 @@ extension RecordType {
 // MARK: Into the store
 
 extension RecordType {
+  /// Calls what comes before writing a record: of its parents, then its own. They may change it.
+  ///
+  /// - Parameter row: The row that it replaces; nil if there is none with its key.
+  func willWrite(
+    _ record: inout Subject, key: [UInt8], replacing row: [UInt8]?, in writer: RecordWriter
+  ) throws {
+    try unsafe withUnsafeMutablePointer(to: &record) { pointer in
+      try unsafe willWrite(
+        at: UnsafeMutableRawPointer(pointer), key: key, replacing: row, in: writer)
+    }
+  }
+
   /// Puts a record's key and row together, and checks that it is valid.
   ///
   /// - Throws: `.invalidValue`, `.limitExceeded`.
@@ -139,7 +205,7 @@ extension RecordType {
       try checkAgreement(record)
     #endif
     try rules.check(row, key, layout)
-    if !validations.isEmpty { try checkValidations(record) }
+    if validatesRecords { try checkValidations(record) }
   }
 
   /// The first record is put into its row both ways.
@@ -150,6 +216,12 @@ extension RecordType {
   }
 
   private func checkValidations(_ record: Subject) throws(StoreError) {
+    try unsafe withUnsafePointer(to: record) { pointer throws(StoreError) in
+      try unsafe validate(at: UnsafeRawPointer(pointer))
+    }
+  }
+
+  private func checkOwnValidations(_ record: Subject) throws(StoreError) {
     for (text, holds) in validations where !holds(record) {
       throw .invalidValue(record: self.record.name, field: nil, reason: "not so: \(text)")
     }

@@ -85,6 +85,7 @@ extension RecordWriter {
     guard row.byteCount <= StoreError.Limit.valueLength.bound else {
       throw record.layout.rowTooLong(row, key: key)
     }
+    try record.checkKinds(of: row, key: key)
     notes?.note(key, in: record.rows)
     let isChecked = entities.relations?.isChecked(record) ?? false
     if record.indexes.isEmpty, record.blobs == nil, presence == .any, !keepsOld, !isChecked {
@@ -98,12 +99,20 @@ extension RecordWriter {
     }
     try check(isThere, presence, key, of: record)
     if !record.indexes.isEmpty {
-      let others = try conflicts(of: key, row, of: record, policy: policy)
-      if !others.isEmpty {
-        // This record may be among those that are deleted with them.
-        return try atomically { writer throws(StoreError) in
-          try writer.clear(others, of: record)
-          try writer.write(key, row, waiting, of: record, presence: .any, onConflict: .refuse)
+      if let others = try conflicts(of: key, row, of: record) {
+        switch policy {
+        case .refuse: throw others.refusal
+        case .keepOther: return
+        case .updateOther:
+          let other = try others.sole(isNew: !isThere)
+          return try write(
+            other.rawSpan, row, waiting, of: record, presence: .isThere, onConflict: .refuse)
+        case .replaceOther:
+          // This record may be among those that are deleted with them.
+          return try atomically { writer throws(StoreError) in
+            try writer.clear(others, of: record)
+            try writer.write(key, row, waiting, of: record, presence: .any, onConflict: .refuse)
+          }
         }
       }
     }
@@ -212,21 +221,19 @@ extension RecordWriter {
 extension RecordWriter {
   /// Other records that have the same values as one where they have to be unique.
   struct Conflicts {
+    /// The error that names the first of them.
+    let refusal: StoreError
     /// The primary keys of those that have to go.
     var others: [[UInt8]] = []
     /// Those whose lists only have to do without an element, which then is in the list of this record.
     var moves: [(key: [UInt8], link: Link, element: FieldValue)] = []
-
-    var isEmpty: Bool { others.isEmpty && moves.isEmpty }
   }
 
-  /// Finds other records that have the same values as this one where they have to be unique.
-  ///
-  /// - Throws: `.uniqueConflict` if there are any and the policy is to refuse.
+  /// Finds other records that have the same values as this one where they have to be unique; nil if there are none.
   func conflicts(
-    of key: RawSpan, _ row: RawSpan, of record: Entity, policy: ConflictPolicy = .replaceOther
-  ) throws(StoreError) -> Conflicts {
-    var conflicts = Conflicts()
+    of key: RawSpan, _ row: RawSpan, of record: Entity
+  ) throws(StoreError) -> Conflicts? {
+    var conflicts: Conflicts?
     var known: Set<[UInt8]> = []
     let reader = try record.row(key: key, row: row)
     for index in record.indexes {
@@ -238,18 +245,23 @@ extension RecordWriter {
           holder.rawSpan.compare(key) != 0, link != nil || known.insert(holder).inserted
         else { return }
         let other = holder
-        if policy == .refuse {
-          throw .uniqueConflict(
-            record: record.record.name, constraint: index.layout.schema.name,
-            key: record.text(ofKey: other.rawSpan))
+        var found =
+          conflicts
+          ?? Conflicts(
+            refusal: .uniqueConflict(
+              record: record.record.name, constraint: index.layout.schema.name,
+              key: record.text(ofKey: other.rawSpan)))
+        if let link {
+          if let element = try element(of: entry, in: index, of: reader, link) {
+            found.moves.append((other, link, element))
+          }
+        } else {
+          found.others.append(other)
         }
-        guard let link else { return conflicts.others.append(other) }
-        if let element = try element(of: entry, in: index, of: reader, link) {
-          conflicts.moves.append((other, link, element))
-        }
+        conflicts = found
       }
     }
-    conflicts.moves.removeAll { known.contains($0.key) }
+    conflicts?.moves.removeAll { known.contains($0.key) }
     return conflicts
   }
 
@@ -474,6 +486,19 @@ extension RecordWriter {
     }
   }
 
+  /// Calls what comes before a record is deleted: of the innermost kind that it is of, then of the parents.
+  func willDelete(
+    of entity: Entity, key: RawSpan, row: RawSpan, in writer: RecordWriter
+  ) throws {
+    guard let kinds = entity.layout.kinds else {
+      return try entity.willDelete(key: key, row: row, in: writer)
+    }
+    for kind in kinds.kinds(of: row).map(Optional.some) + [nil] {
+      let type = entities.type(ofKind: kind, of: entity)
+      try type?.willDelete(key: key, row: row, in: writer)
+    }
+  }
+
   /// Deletes a record after the hook that comes before it. False if there is none.
   ///
   /// - Throws: as `delete(_:of:)`, and what the hook throws: then nothing has changed.
@@ -483,7 +508,7 @@ extension RecordWriter {
     var row: [UInt8] = []
     guard try trees.copyValue(of: key.rawSpan, in: entity.rows, to: &row) else { return false }
     return try run {
-      try entity.willDelete(key: key.rawSpan, row: row.rawSpan, in: self)
+      try willDelete(of: entity, key: key.rawSpan, row: row.rawSpan, in: self)
     } before: {
       _ = try deleteRow(key.rawSpan, of: entity)
       return true
@@ -507,7 +532,7 @@ extension RecordWriter {
       while left > 0, try cursor.advance() {
         let (key, row) = (cursor.key.array(), try cursor.value().array())
         try run {
-          try entity.willDelete(key: key.rawSpan, row: row.rawSpan, in: self)
+          try willDelete(of: entity, key: key.rawSpan, row: row.rawSpan, in: self)
         } before: {
         }
         left -= 1
@@ -566,12 +591,4 @@ final class WriteBuffers: @unchecked Sendable {
     cutRow.trim()
     if old.capacity > 1 << 16 { old = [] }
   }
-}
-
-/// The treatment of a record that has the same values in unique fields as the one that is written.
-public enum ConflictPolicy: Hashable, Sendable {
-  /// Throws `StoreError.uniqueConflict`; nothing is written.
-  case refuse
-  /// Deletes the other record.
-  case replaceOther
 }

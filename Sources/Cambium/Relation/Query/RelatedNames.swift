@@ -8,6 +8,7 @@ extension FieldCondition {
       .contains(let field, _):
       field.mayLeadOn
     case .any: true
+    case .kind: false
     case .computed(let one, _, let other):
       one.mayLeadOn(from: layout) || other.mayLeadOn(from: layout)
     case .and(let operands), .or(let operands): operands.contains { $0.mayLeadOn(from: layout) }
@@ -35,6 +36,7 @@ extension FieldCondition {
       return try names.leading(over: field, holdsForNull: false) { .match(field: $0, match) }
     case .contains(let field, let value):
       return try names.leading(over: field, holdsForNull: false) { .contains(field: $0, value) }
+    case .kind: return self
     case .any(let relation, let operand):
       if let (first, rest) = names.divided(relation) {
         return try FieldCondition.any(relation: first, .any(relation: rest, operand))
@@ -104,7 +106,7 @@ extension FieldCondition {
     of record: Entity, in entities: Entities, _ body: (Entity) -> Void
   ) throws(StoreError) {
     switch self {
-    case .comparison, .isIn, .match, .contains: break
+    case .comparison, .isIn, .match, .contains, .kind: break
     case .any(let relation, let operand):
       let other = try entities.relation(relation, of: record).other
       body(other)

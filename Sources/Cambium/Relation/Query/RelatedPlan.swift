@@ -103,7 +103,7 @@ extension FieldCondition {
   /// Adds each condition across a relation that can be decided from its other end.
   fileprivate func addRelatedTerms(to terms: inout [FieldCondition]) {
     switch self {
-    case .comparison, .isIn, .match, .contains: break
+    case .comparison, .isIn, .match, .contains, .kind: break
     case .any: if !terms.contains(self) { terms.append(self) }
     case .computed(.count, let comparison, .value(.integer(let number))):
       if !comparison.holds(0, number), !terms.contains(self) { terms.append(self) }

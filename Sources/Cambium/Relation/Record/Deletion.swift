@@ -325,7 +325,7 @@ extension RecordWriter {
     var row: [UInt8] = []
     guard try trees.copyValue(of: site.key.rawSpan, in: entity.rows, to: &row) else { return }
     try run {
-      try entity.willDelete(key: site.key.rawSpan, row: row.rawSpan, in: self)
+      try willDelete(of: entity, key: site.key.rawSpan, row: row.rawSpan, in: self)
     } before: {
     }
   }

@@ -112,24 +112,29 @@ extension RowReader {
         try writer.set(value, of: column, in: layout)
         continue
       }
-      let (source, offset) = (column.place, column.place.index)
-      if isNull(source) {
-        writer.setNull(at: source)
-        continue
-      }
-      switch source.kind {
-      case .key, .composite: continue
-      case .variable: try writer.append(bytes(offset), to: offset)
-      case .fixed:
-        switch column.field.type.fixedWidth ?? 0 {
-        case 1: writer.store(load(offset, as: UInt8.self), at: offset)
-        case 2: writer.store(load(offset, as: UInt16.self), at: offset)
-        case 4: writer.store(load(offset, as: UInt32.self), at: offset)
-        case 8: writer.store(load(offset, as: UInt64.self), at: offset)
-        default: writer.store(load(offset, as: UInt128.self), at: offset)
-        }
-      }
+      try copyColumn(index, to: writer)
     }
     writer.finish()
+  }
+
+  /// Copies one column; variable ones in their order.
+  ///
+  /// - Throws: `.limitExceeded`.
+  borrowing func copyColumn(_ index: Int, to writer: RowWriter) throws(StoreError) {
+    let column = layout.columns[index]
+    let (source, offset) = (column.place, column.place.index)
+    if isNull(source) { return writer.setNull(at: source) }
+    switch source.kind {
+    case .key, .composite: return
+    case .variable: try writer.append(bytes(offset), to: offset)
+    case .fixed:
+      switch column.field.type.fixedWidth ?? 0 {
+      case 1: writer.store(load(offset, as: UInt8.self), at: offset)
+      case 2: writer.store(load(offset, as: UInt16.self), at: offset)
+      case 4: writer.store(load(offset, as: UInt32.self), at: offset)
+      case 8: writer.store(load(offset, as: UInt64.self), at: offset)
+      default: writer.store(load(offset, as: UInt128.self), at: offset)
+      }
+    }
   }
 }

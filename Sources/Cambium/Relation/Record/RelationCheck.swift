@@ -6,13 +6,27 @@
 /// - Complexity: reads all entries of ways back, and the rows that they lead to.
 struct RelationCheck {
   private let trees: TreeAccess
-  private let faultsMax: Int
+  /// The highest number of faults; nil if references are counted, and none is a fault.
+  private let faultsMax: Int?
+  /// Called for each entry.
+  private let watch: (() throws(StoreError) -> Void)?
   private let encoder = KeyEncoder()
-  private(set) var faults: [StoreError] = []
+  private var faults: [StoreError] = []
+  private var dangling = Dangling()
 
-  private init(_ trees: TreeAccess, faultsMax: Int) {
+  /// The references of one relation that lead nowhere.
+  struct Dangling {
+    fileprivate(set) var count = 0
+    /// The first of them: the primary key of the record that has it, and where it leads.
+    fileprivate(set) var first: (source: [UInt8], destination: FieldValue)?
+  }
+
+  private init(
+    _ trees: TreeAccess, faultsMax: Int?, watch: (() throws(StoreError) -> Void)? = nil
+  ) {
     self.trees = trees
     self.faultsMax = faultsMax
+    self.watch = watch
   }
 
   /// The references that lead nowhere, at most `faultsMax`, each with its record.
@@ -31,10 +45,28 @@ struct RelationCheck {
     return check.faults
   }
 
-  private var isFull: Bool { faults.count >= faultsMax }
+  /// Counts the references of one relation that lead nowhere.
+  ///
+  /// - Parameter watch: Called for each entry of the way back.
+  /// - Throws: `.corrupt`, `.io`; rethrows errors of `watch`.
+  static func dangling(
+    _ link: Link, in trees: TreeAccess, watch: @escaping () throws(StoreError) -> Void
+  ) throws(StoreError) -> Dangling {
+    var check = RelationCheck(trees, faultsMax: nil, watch: watch)
+    try check.check(link)
+    return check.dangling
+  }
+
+  private var isFull: Bool { faultsMax.map { faults.count >= $0 } ?? false }
 
   private mutating func note(_ fault: StoreError) {
     if !isFull { faults.append(fault) }
+  }
+
+  private mutating func note(_ link: Link, _ key: [UInt8], _ target: FieldValue) {
+    if faultsMax != nil { return note(fault(link, key, target)) }
+    dangling.count += 1
+    if dangling.first == nil { dangling.first = (key, target) }
   }
 }
 
@@ -66,6 +98,7 @@ extension RelationCheck {
     let target = link.destination.layout.key.columns[0]
     let cursor = try trees.cursor(in: tree)
     while !isFull, try cursor.advance() {
+      try watch?()
       if let index, cursor.key.byteCount >= IndexLayout.cutLength {
         let key = try index.primaryKey(
           key: cursor.key, value: try cursor.value(), layout: layout)
@@ -85,7 +118,7 @@ extension RelationCheck {
         } else {
           cursor.key.array()
         }
-      note(fault(link, key, value))
+      note(link, key, value)
     }
   }
 
@@ -101,7 +134,10 @@ extension RelationCheck {
     _ link: Link, _ records: inout ComparedRecords
   ) throws(StoreError) {
     let cursor = try trees.cursor(in: link.source.rows)
-    while !isFull, try cursor.advance() { try checkRow(link, cursor.key.array(), &records) }
+    while !isFull, try cursor.advance() {
+      try watch?()
+      try checkRow(link, cursor.key.array(), &records)
+    }
   }
 
   private mutating func checkRow(
@@ -122,7 +158,7 @@ extension RelationCheck {
       throw source.layout.fault(key: key.rawSpan, .rowValues, reason)
     }
     records = found
-    for target in missing { note(fault(link, key, try link.value(ofKey: target.rawSpan))) }
+    for target in missing { note(link, key, try link.value(ofKey: target.rawSpan)) }
   }
 
   private func fault(_ link: Link, _ key: [UInt8], _ target: FieldValue) -> StoreError {

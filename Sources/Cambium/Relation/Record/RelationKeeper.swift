@@ -85,6 +85,11 @@ extension RelationKeeper {
     for link in map.links(to: entity) { known[link.number] = nil }
   }
 
+  /// Leaves it open until the commit whether references lead to a record that is deleted without its delete rules.
+  func leaveOpen(_ key: [UInt8], of entity: Entity) {
+    for link in map.links(to: entity) { open.append(Entry(link: link.number, key: key)) }
+  }
+
   /// Notes that a record with a key is about to be deleted, for the bounds of those that it leads to.
   func noteDeletion(_ key: RawSpan, _ row: RawSpan, of entity: Entity) throws(StoreError) {
     forgetKnown(entity)

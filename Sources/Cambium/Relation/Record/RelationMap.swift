@@ -308,6 +308,7 @@ extension Link {
     _ encoder: KeyEncoder, _ body: (RawSpan) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     let layout = source.layout
+    if let tree, try !trees.isWhole(tree) { return try forEachRow(to: key, in: trees, body) }
     switch way {
     case .exact(let part, let index, let tree):
       try encode(key, as: part, to: encoder)
@@ -389,7 +390,7 @@ extension Link {
   func count(
     to key: RawSpan, in trees: TreeAccess, _ encoder: KeyEncoder
   ) throws(StoreError) -> Int {
-    if case .prefix(let part, _, let tree) = way {
+    if case .prefix(let part, _, let tree) = way, try trees.isWhole(tree) {
       try encode(key, as: part, to: encoder)
       if encoder.key.byteCount <= IndexLayout.cutPrefix {
         let low = try trees.rank(of: encoder.key, in: tree)

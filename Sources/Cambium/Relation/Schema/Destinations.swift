@@ -3,11 +3,17 @@ struct Destinations {
   let version: Int
   /// By stored name.
   private var descriptions: [String: RecordDescription] = [:]
+  /// Those of other configurations, by stored name.
+  private var elsewhere: [String: RecordDescription] = [:]
   private var schema: Schema?
 
-  init(version: Int, _ descriptions: [String: RecordDescription]) {
+  init(
+    version: Int, _ descriptions: [String: RecordDescription],
+    elsewhere: [String: RecordDescription] = [:]
+  ) {
     self.version = version
     self.descriptions = descriptions
+    self.elsewhere = elsewhere
   }
 
   /// Those of a schema, for types that describe some of its records.
@@ -18,21 +24,46 @@ struct Destinations {
 
   /// The type of the column of a reference: that of the primary key that it leads to.
   func column(of reference: ReferenceDeclaration) throws(DescriptionFault) -> ColumnType {
-    let key = try keyType(of: reference.destination.name(in: version), depth: 0)
+    if reference.isChecked, leadsElsewhere(reference) {
+      throw DescriptionFault(
+        "it leads to \(reference.destination.name(in: version)), which is in another configuration and"
+          + " so in another store, where nothing can check it: declare it with checked: false")
+    }
+    var elsewhere: RecordDescription?
+    if schema != nil, leadsElsewhere(reference), case .type(let type) = reference.destination {
+      elsewhere = type.recordDescription(for: version)
+    }
+    let key = try keyType(of: reference.destination.name(in: version), elsewhere, depth: 0)
     return reference.isList ? .array(of: key) : .scalar(key)
   }
 
-  private func keyType(of name: String, depth: Int) throws(DescriptionFault) -> ScalarType {
+  /// Returns true if a reference leads to a record of another configuration: here it is a plain key.
+  func leadsElsewhere(_ reference: ReferenceDeclaration) -> Bool {
+    let name = reference.destination.name(in: version)
+    // A schema does not tell what is in other stores.
+    if let schema { return !reference.isChecked && schema.record(named: name) == nil }
+    return descriptions[name] == nil && elsewhere[name] != nil
+  }
+
+  /// - Parameter stated: The description of a record that neither the schema nor the model has.
+  private func keyType(
+    of name: String, _ stated: RecordDescription? = nil, depth: Int
+  ) throws(DescriptionFault) -> ScalarType {
     if let record = schema?.record(named: name) {
       guard record.primaryKey.count == 1,
         let type = record.field(record.primaryKey[0].field)?.type.scalar
       else { throw Self.manyFields(name) }
       return type
     }
-    guard let description = descriptions[name] else {
+    if let record = record(withKind: name) {
+      throw DescriptionFault(
+        "it leads to \(name), a kind of \(record). Let it lead to \(record);"
+          + " fetch(\(name).self, key:) then gives the record if it is of that kind")
+    }
+    guard let description = descriptions[name] ?? elsewhere[name] ?? stated else {
       throw DescriptionFault("it leads to \(name), which is not in this version of the model")
     }
-    guard depth <= descriptions.count else {
+    guard depth <= descriptions.count + elsewhere.count else {
       throw DescriptionFault("the primary key of \(name) is a reference that leads back to itself")
     }
     guard let type = try description.keyField(of: name)?.type.kind else {
@@ -46,6 +77,12 @@ struct Destinations {
     }
   }
 
+  /// Returns the record that has a kind of this name.
+  private func record(withKind name: String) -> String? {
+    schema?.records.first { $0.kind(named: name) != nil }?.name
+      ?? descriptions.first { $0.value.hasKind(named: name) }?.key
+  }
+
   private static func manyFields(_ name: String) -> DescriptionFault {
     DescriptionFault(
       "it leads to \(name), whose primary key is not one field; keep the parts as fields of their own,"
@@ -54,6 +91,14 @@ struct Destinations {
 }
 
 extension RecordDescription {
+  fileprivate func hasKind(named name: String) -> Bool {
+    elements.contains { element in
+      guard case .kind(let kind) = element.kind else { return false }
+      return kind.description.statedName ?? kind.name == name
+        || kind.description.hasKind(named: name)
+    }
+  }
+
   /// The field that is the primary key; nil if there is more than one.
   fileprivate func keyField(of name: String) throws(DescriptionFault) -> Field? {
     var flagged: [Field] = []

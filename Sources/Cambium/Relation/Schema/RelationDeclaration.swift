@@ -121,19 +121,22 @@ struct DescribedInverse: Sendable {
 extension DescribedVersion {
   /// Finds the references that inverses are the other ends of.
   ///
-  /// - Parameter isNewest: False to leave out inverses of references that the version does not have: a type names the properties
-  ///   that it has today.
+  /// - Parameters:
+  ///   - mayBeMissing: True to leave out inverses of references that the version does not have.
+  ///   - elsewhere: The records of other configurations. Inverses of references there are left out.
   /// - Throws: `.invalidDescription`.
-  mutating func findInverses(isNewest: Bool) throws(StoreError) {
+  mutating func findInverses(
+    mayBeMissing: Bool, elsewhere: [String: RecordDescription]
+  ) throws(StoreError) {
     var taken: Set<[String]> = []
     for place in records.indices {
       let record = records[place]
       for declared in record.declaredInverses {
-        let related = declared.related.name(in: version)
-        let found = self.records.firstIndex { $0.name == related }
-        let field = found.flatMap { records[$0].field(at: declared.reference) }
+        let (found, kind) = self.found(declared.related)
+        let related = found.map { records[$0].name } ?? declared.related.name(in: version)
+        let field = found.flatMap { records[$0].field(at: declared.reference, of: kind) }
         guard let found, let field, let reference = records[found].fields[field].reference else {
-          if !isNewest { continue }
+          if mayBeMissing || elsewhere[related] != nil { continue }
           throw fault(
             record.name, declared.name,
             found == nil
@@ -160,20 +163,43 @@ extension DescribedVersion {
   }
 }
 
+extension DescribedVersion {
+  /// The place of a record, and the kind of it that is meant.
+  private func found(_ destination: Destination) -> (record: Int?, kind: DescribedKind?) {
+    let name = destination.name(in: version)
+    if let record = records.firstIndex(where: { $0.name == name }) { return (record, nil) }
+    for (place, record) in records.enumerated() {
+      let kind = record.kinds.first { kind in
+        if case .type(let type) = destination, let own = kind.type { return own == type }
+        return kind.name == name || kind.name.hasSuffix("." + name)
+      }
+      if let kind { return (place, kind) }
+    }
+    return (nil, nil)
+  }
+}
+
 extension DescribedRecord {
   /// The place of the field that a declaration names.
-  fileprivate func field(at place: InverseDeclaration.Place) -> Int? {
+  ///
+  /// - Parameter kind: The kind from whose type a property's path leads; nil for that of the record.
+  fileprivate func field(at place: InverseDeclaration.Place, of kind: DescribedKind?) -> Int? {
     switch place {
     case .field(let name): return fields.firstIndex { $0.name == name }
-    case .property(let path): return fields.firstIndex { self.path(of: $0) == path }
+    case .property(let path):
+      let levels = kind?.levels ?? levels
+      return fields.firstIndex { self.path(of: $0, from: levels) == path }
     }
   }
 
-  /// The path of a field's property from the record.
-  private func path(of field: DescribedField) -> String {
-    guard let composite = field.composite.flatMap({ name in fields.first { $0.name == name } })
-    else { return field.property }
-    return path(of: composite) + "." + field.property
+  /// The path of a field's property from a type; nil for a field of another kind.
+  private func path(of field: DescribedField, from levels: [TypeLevel]) -> String? {
+    guard field.role == .field else { return nil }
+    let composite = field.composite.flatMap { name in fields.first { $0.name == name } }
+    if let composite, composite.role == .field {
+      return path(of: composite, from: levels).map { "\($0).\(field.property)" }
+    }
+    return levels.path(to: field.generation, in: field.composite).map { $0 + field.property }
   }
 }
 

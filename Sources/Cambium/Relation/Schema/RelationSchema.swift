@@ -156,7 +156,9 @@ extension RecordSchema {
       else { return false }
       switch index.condition {
       case nil: return true
-      case .comparison(field.name, .notEqual, .null): return true
+      // What has a value is in composites that are not null.
+      case .comparison(let name, .notEqual, .null):
+        return name == field.name || field.name.hasPrefix(name + ".")
       default: return false
       }
     }.map { .index($0) }

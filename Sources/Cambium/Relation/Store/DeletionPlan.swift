@@ -25,6 +25,13 @@ extension RecordReading where Self: ~Copyable {
     let type = try reader.entities.type(Subject.self)
     let key = KeyEncoder()
     try type.encodeKey(record, to: key, row: RowWriter())
+    var row: [UInt8] = []
+    // One of another kind is not deleted.
+    if type.kind != nil, try reader.trees.copyValue(of: key.key, in: type.rows, to: &row),
+      !type.has(row.rawSpan)
+    {
+      return try reader.deletion(of: [], type)
+    }
     return try reader.deletion(of: [key.key.array()], type)
   }
 

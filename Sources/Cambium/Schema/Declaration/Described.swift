@@ -36,12 +36,27 @@ struct DescribedField: Sendable {
   var renamingID: String?
   /// The declaration of the reference.
   var reference: DescribedReference?
+  /// The stored name of the record in another configuration whose keys it has; nil if it has none.
+  var elsewhere: String?
+  /// The number of ancestors of the type that declares it.
+  var generation = 0
+  var role = Role.field
+
+  /// The Swift counterpart of a field.
+  enum Role: Sendable {
+    case field
+    /// The composite of a kind, which is the type itself.
+    case kind
+    /// The only field of a kind that declares none: there is nothing else in its composite.
+    case marker
+  }
 }
 
 /// A property that is not stored, and the composite in whose struct it is.
 struct DescribedTransient: Sendable {
   let composite: String?
   let transient: RecordDescription.Transient
+  var generation = 0
 }
 
 /// A description taken apart and checked by itself: one version of one record.
@@ -61,6 +76,14 @@ struct DescribedRecord: Sendable {
   private(set) var declaredInverses: [InverseDeclaration] = []
   /// The inverses whose references were found.
   var inverses: [DescribedInverse] = []
+  /// True if each record is of a kind.
+  private(set) var isAbstract = false
+  /// Parents before their kinds.
+  private(set) var kinds: [DescribedKind] = []
+  /// Its own struct, and those of its ancestors in it.
+  private(set) var levels: [TypeLevel] = []
+  /// The number of ancestors of the type whose statements are looked at.
+  private var generation = 0
 
   /// - Parameters:
   ///   - name: Its default stored name.
@@ -73,7 +96,10 @@ struct DescribedRecord: Sendable {
     self.type = type
     var flagged: [KeyField] = []
     var statements = Statements()
+    var kinds: [KindDeclaration] = []
+    levels = TypeLevel.levels(of: type, within: description.ancestors)
     for element in description.elements {
+      generation = element.generation
       switch element.kind {
       case .field(let field):
         do throws(DescriptionFault) {
@@ -82,6 +108,7 @@ struct DescribedRecord: Sendable {
         if field.isPrimaryKey { flagged.append(.ascending(field.name)) }
       case .transient(let transient): try add(transient, to: nil)
       case .inverse(let inverse): declaredInverses.append(inverse)
+      case .kind(let kind): kinds.append(kind)
       default: try add(element.kind, &statements)
       }
     }
@@ -90,7 +117,176 @@ struct DescribedRecord: Sendable {
     }
     primaryKey = statements.keys.first?.fields ?? flagged
     indexes += statements.indexes
+    for kind in kinds {
+      try add(kind, to: nil, levels, description.ancestors.count + 1, destinations)
+    }
     try refuseConstants()
+  }
+}
+
+// MARK: Kinds
+
+extension DescribedRecord {
+  /// - Parameters:
+  ///   - parent: The composite of its parent; nil if that is the record itself.
+  ///   - outer: The levels of its parent.
+  private mutating func add(
+    _ kind: KindDeclaration, to parent: String?, _ outer: [TypeLevel], _ generation: Int,
+    _ destinations: Destinations
+  ) throws(DescriptionFault) {
+    let own = kind.description.statedName ?? kind.name
+    let name = (parent.map { $0 + "." } ?? "") + own
+    if let reason = own.faultAsName { throw DescriptionFault("its name \(reason)", field: name) }
+    guard !fields.contains(where: { $0.name == name }) else {
+      throw DescriptionFault(
+        "it is a field or a kind, so another kind cannot be called so; give the kind another name with RecordName",
+        field: name)
+    }
+    var described = DescribedKind(
+      name: name, parent: parent, type: kind.type,
+      levels: TypeLevel.levels(
+        of: kind.type, in: name, generation, holding: outer, kind.property))
+    let place = fields.count
+    fields.append(
+      DescribedField(
+        name: name, composite: parent, property: "", type: .composite, isOptional: true,
+        modifier: nil, codec: nil, rules: [], defaultValue: nil, migrationDefault: nil,
+        renamingID: nil, generation: generation, role: .kind))
+    self.generation = generation
+    let indexStart = indexes.count
+    var (modifier, renamingID): (String?, String?) = (nil, nil)
+    var kinds: [KindDeclaration] = []
+    for element in kind.description.elements {
+      switch element.kind {
+      case .field(let field):
+        guard !field.isPrimaryKey else { throw Self.keyOfKind(name) }
+        do throws(DescriptionFault) {
+          try add(field, to: name, destinations)
+        } catch { throw error.of(name + "." + field.name) }
+      case .transient(let transient): try add(transient, to: name)
+      case .validation(let validation):
+        guard let type = kind.type, validation.test.subject == type else {
+          throw DescriptionFault(
+            "the validation “\(validation.text)” is of another type", field: name)
+        }
+        described.validations.append(validation)
+      case .abstract: described.isAbstract = true
+      case .kind(let inner): kinds.append(inner)
+      case .modifier(let text): modifier = text.text
+      case .name(let stated): renamingID = stated.renamingID
+      case .primaryKey: throw Self.keyOfKind(name)
+      case .index(let index):
+        indexes.append(index.named(by: KindFieldNames(of: name, fields.map(\.name))))
+      case .inverse(let inverse):
+        throw DescriptionFault(
+          "references lead to the record, so the kind cannot declare the inverse \(inverse.name); declare it in the"
+            + " record of which it is a kind", field: name)
+      case .parent: break
+      }
+    }
+    if !fields[place...].contains(where: { $0.composite == name }) { addMarker(to: name) }
+    for index in indexStart..<indexes.count { indexes[index] = indexes[index].ofKind(name) }
+    fields[place] = DescribedField(
+      name: name, composite: parent, property: "", type: .composite, isOptional: true,
+      modifier: modifier, codec: nil, rules: [], defaultValue: nil, migrationDefault: nil,
+      renamingID: renamingID, generation: generation, role: .kind)
+    self.kinds.append(described)
+    for inner in kinds {
+      try add(inner, to: name, described.levels, generation + 1, destinations)
+    }
+  }
+
+  private static func keyOfKind(_ name: String) -> DescriptionFault {
+    DescriptionFault(
+      "a kind has the primary key of its parent, so it declares none; leave it out, or let its storage be `.copied`",
+      field: name)
+  }
+
+  /// The field of a kind without others: a composite has at least one.
+  static var markerName: String { "is" }
+
+  private mutating func addMarker(to kind: String) {
+    fields.append(
+      DescribedField(
+        name: kind + "." + Self.markerName, composite: kind, property: "", type: .boolean,
+        isOptional: false, modifier: nil, codec: nil, rules: [], defaultValue: .boolean(true),
+        migrationDefault: .boolean(true), renamingID: nil, generation: generation, role: .marker))
+  }
+}
+
+extension TypeLevel {
+  /// Returns the levels of a type that contains its ancestors.
+  fileprivate static func levels(
+    of type: (any Record.Type)?, within ancestors: [Ancestor]
+  ) -> [TypeLevel] {
+    var levels: [TypeLevel] = []
+    var next = type
+    for (place, ancestor) in ancestors.enumerated() {
+      levels.append(
+        TypeLevel(
+          type: next, generation: ancestors.count - place, composite: nil,
+          property: ancestor.property))
+      next = ancestor.type
+    }
+    return levels + [TypeLevel(type: next, generation: 0, composite: nil, property: nil)]
+  }
+
+  /// Returns the levels of a kind that contains its parent.
+  fileprivate static func levels(
+    of type: (any Record.Type)?, in composite: String, _ generation: Int,
+    holding parent: [TypeLevel], _ property: String
+  ) -> [TypeLevel] {
+    let own = TypeLevel(
+      type: type, generation: generation, composite: composite, property: property)
+    return [own] + parent
+  }
+}
+
+/// The names that a kind has for fields: its own are in its composite, others in those around it, or in none.
+private struct KindFieldNames: FieldNaming {
+  private let prefixes: [String]
+  private let fields: Set<String>
+
+  init(of kind: String, _ fields: [String]) {
+    var prefixes = [kind + "."]
+    var rest = kind[...]
+    while let dot = rest.lastIndex(of: ".") {
+      rest = rest[..<dot]
+      prefixes.append(rest + ".")
+    }
+    self.prefixes = prefixes
+    self.fields = Set(fields)
+  }
+
+  /// Its own name if there is no such field: that is refused then.
+  func name(of field: String) -> String {
+    prefixes.lazy.map { $0 + field }.first { fields.contains($0) } ?? field
+  }
+
+  func relation(_ field: String) -> (name: String, fields: KindFieldNames) {
+    (name(of: field), self)
+  }
+
+  func kind(_ name: String) -> String { name }
+}
+
+extension RecordDescription.Index {
+  /// The index with other names of fields.
+  fileprivate func named(by names: KindFieldNames) -> RecordDescription.Index {
+    RecordDescription.Index(
+      fields: fields.map { field in
+        KeyField(
+          name: names.name(of: field.name), isDescending: field.isDescending,
+          isCaseInsensitive: field.isCaseInsensitive, expansion: field.expansion)
+      }, name: name, isUnique: isUnique, condition: condition.map { $0.named(by: names) })
+  }
+
+  /// The index of those of its records that are of a kind.
+  fileprivate func ofKind(_ name: String) -> RecordDescription.Index {
+    let isOfKind = FieldCondition.comparison(field: name, .notEqual, .null)
+    return RecordDescription.Index(
+      fields: fields, name: self.name, isUnique: isUnique,
+      condition: condition.map { .and([isOfKind, $0]) } ?? isOfKind)
   }
 }
 
@@ -122,7 +318,8 @@ extension DescribedRecord {
     case .modifier(let text):
       guard modifier == nil else { throw DescriptionFault("it has two modifiers") }
       modifier = text.text
-    case .field, .transient, .inverse: break
+    case .abstract: isAbstract = true
+    case .field, .transient, .inverse, .kind, .parent: break
     }
   }
 
@@ -143,7 +340,8 @@ extension DescribedRecord {
         isOptional: field.isOptional, modifier: field.modifier, codec: codec, rules: rules,
         defaultValue: value ?? nil, migrationDefault: migration ?? nil,
         renamingID: field.migrationInfo?.renamingID,
-        reference: field.reference(in: destinations.version)))
+        reference: field.reference(among: destinations),
+        elsewhere: field.elsewhere(destinations), generation: generation))
     if field.isUnique || field.isIndexed {
       // Of an array, its elements are.
       let isArray = if case .array = type { true } else { false }
@@ -178,7 +376,8 @@ extension DescribedRecord {
     _ transient: RecordDescription.Transient, to composite: String?
   ) throws(DescriptionFault) {
     try claim(transient.property, in: composite, transient.property)
-    transients.append(DescribedTransient(composite: composite, transient: transient))
+    transients.append(
+      DescribedTransient(composite: composite, transient: transient, generation: generation))
   }
 
   /// Refuses a property that is described already.
@@ -186,8 +385,13 @@ extension DescribedRecord {
     _ property: String, in composite: String?, _ field: String
   ) throws(DescriptionFault) {
     let isClaimed =
-      fields.contains { $0.composite == composite && $0.property == property }
-      || transients.contains { $0.composite == composite && $0.transient.property == property }
+      fields.contains {
+        $0.composite == composite && $0.property == property && $0.generation == generation
+      }
+      || transients.contains {
+        $0.composite == composite && $0.transient.property == property
+          && $0.generation == generation
+      }
     if isClaimed {
       throw DescriptionFault("the property \(property) is described twice", field: field)
     }
@@ -207,10 +411,18 @@ extension DescribedRecord {
 }
 
 extension Field {
-  fileprivate func reference(in version: Int) -> DescribedReference? {
-    guard case .reference(let reference) = type.kind else { return nil }
+  fileprivate func elsewhere(_ destinations: Destinations) -> String? {
+    guard case .reference(let reference) = type.kind, destinations.leadsElsewhere(reference)
+    else { return nil }
+    return reference.destination.name(in: destinations.version)
+  }
+
+  fileprivate func reference(among destinations: Destinations) -> DescribedReference? {
+    guard case .reference(let reference) = type.kind, !destinations.leadsElsewhere(reference)
+    else { return nil }
     return DescribedReference(
-      destination: reference.destination.name(in: version), deleteRule: reference.deleteRule,
+      destination: reference.destination.name(in: destinations.version),
+      deleteRule: reference.deleteRule,
       bounds: reference.bounds, isChecked: reference.isChecked)
   }
 }
@@ -330,12 +542,20 @@ extension DescribedVersion {
         composite.map { $0 + "." + last }.flatMap { oldFields[$0] == nil ? nil : $0 }
       }
     }
+    let place = composite.flatMap { name in record.fields.first { $0.name == name } }
+    // A field that moves between kinds, or between a kind and the record, is named as a whole.
+    func statedName(_ name: String) -> String? {
+      if let name = oldName(name) { return name }
+      guard let field = oldFields[name] else { return nil }
+      let oldPlace = field.composite.flatMap { oldFields[$0] }
+      return [place, oldPlace].allSatisfy { $0 == nil || $0?.role == .kind } ? name : nil
+    }
     var taken: Set<String> = []
     for field in fields {
       guard let last = field.renamingID,
         oldFields[field.name]?.renamingID != last
       else { continue }
-      guard let name = oldName(last) else {
+      guard let name = statedName(last) else {
         throw fault(
           record.name, field.name, "its renamingID names \(last), which was not there before")
       }

@@ -99,6 +99,10 @@ extension Numbering {
       number: number, name: record.name, fields: fields.sortedRarely { $0.number < $1.number },
       primaryKey: try record.primaryKey.parts(numbers, "the primary key"), indexes: [],
       modifier: record.modifier, nextField: nextField)
+    schema.isAbstract = record.isAbstract
+    schema.kinds = record.kinds
+      .map { KindSchema(composite: numbers[$0.name] ?? 0, isAbstract: $0.isAbstract) }
+      .sortedRarely { $0.composite < $1.composite }
     schema.indexes = try indexes(of: record, schema, numbers, old)
     addMadeIndexes(to: &schema, old)
     addInverses(of: record, to: &schema, old)
@@ -237,7 +241,10 @@ extension RecordSchema {
       throw DescriptionFault(
         "the condition of the index \(index) is of \(name), which is not there")
     }
-    guard field.type.canBeKey else {
+    guard
+      field.type.canBeKey
+        || field.type == .composite && value == .null && comparison.isOfEquality
+    else {
       throw DescriptionFault(
         "the condition of the index \(index) compares \(name), \(field.type)")
     }

@@ -1,6 +1,8 @@
 /// The description of a record type in one version: plain data, checked when a store is opened.
 public struct RecordDescription: Sendable {
   var elements: [Element]
+  /// The parents of a record that has their fields itself, the nearest first.
+  var ancestors: [Ancestor] = []
 
   /// The description of a record that does not exist.
   public init() {
@@ -14,6 +16,8 @@ public struct RecordDescription: Sendable {
   /// One statement of a description.
   public struct Element: Sendable {
     let kind: Kind
+    /// The number of ancestors of the type that states it.
+    var generation = 0
 
     enum Kind: Sendable {
       case field(Field)
@@ -24,6 +28,9 @@ public struct RecordDescription: Sendable {
       case validation(Validation)
       case modifier(RecordModifier)
       case inverse(InverseDeclaration)
+      case parent(Parent)
+      case abstract
+      case kind(KindDeclaration)
     }
   }
 }
@@ -46,6 +53,8 @@ extension RecordDescription {
     public static func buildExpression(_ modifier: RecordModifier) -> [Element] {
       one(.modifier(modifier))
     }
+    public static func buildExpression(_ parent: Parent) -> [Element] { one(.parent(parent)) }
+    public static func buildExpression(_ abstract: Abstract) -> [Element] { one(.abstract) }
     public static func buildExpression(_ description: RecordDescription) -> [Element] {
       description.elements
     }

@@ -1,83 +1,163 @@
 /// The record types of a program, and the version in which it describes them.
+///
+/// Either one set of types describes all versions, each type by `recordDescription(for:)`, or each ``ModelVersion`` has types
+/// of its own.
 public struct StoreModel: Sendable {
   /// The version, counted from 1.
   public let version: Int
   /// A name for the version, such as that of the program's release.
   public let label: String?
+  /// The types of the model's version.
   public let records: [any Record.Type]
   public let removed: [RemovedRecord]
+  /// The types that each configuration has in the model's version, by the configuration's name.
+  public let configurations: [String: [any Record.Type]]
+  /// The versions up to the model's own, if each has types of its own; else empty.
+  let versions: [ModelVersion]
   /// True if what has no type may be described in the model's own version too: then it is read and written without
   /// one.
   let isUntyped: Bool
+  /// The records in a version that are in other configurations only, by stored name.
+  var elsewhere: @Sendable (Int) -> [String: RecordDescription] = { _ in [:] }
 
-  /// - Parameter removed: The records of earlier versions for which the program no longer has types.
+  /// Creates a model whose types describe all versions.
+  ///
+  /// - Parameters:
+  ///   - removed: The records of earlier versions for which the program no longer has types.
+  ///   - configurations: Subsets of the types, each for a store of its own: see ``StoreGroup``.
   public init(
     version: Int = 1, label: String? = nil, records: [any Record.Type],
-    removed: [RemovedRecord] = []
+    removed: [RemovedRecord] = [], configurations: [String: [any Record.Type]] = [:]
+  ) {
+    self.init(version, label, records, removed, configurations)
+  }
+
+  /// Creates a model of versions that have types of their own. The last one's are the program's.
+  ///
+  /// ```swift
+  /// let model = StoreModel([
+  ///   ModelVersion(1, label: "First", records: [V1.Laundry.self]),
+  ///   ModelVersion(2, label: "Items", records: [V2.Laundry.self, V2.Item.self]),
+  /// ])
+  /// ```
+  ///
+  /// - Parameter versions: All versions from 1 on, in order.
+  public init(_ versions: [ModelVersion]) {
+    let newest = versions.last
+    self.init(
+      newest?.number ?? 0, newest?.label, newest?.records ?? [], [],
+      newest?.configurations ?? [:], versions: versions, isUntyped: true)
+  }
+
+  /// A model of records that no Swift type stands for.
+  package init(version: Int, label: String? = nil, untyped records: [RemovedRecord]) {
+    self.init(version, label, [], records, [:], isUntyped: true)
+  }
+
+  init(
+    _ version: Int, _ label: String?, _ records: [any Record.Type], _ removed: [RemovedRecord],
+    _ configurations: [String: [any Record.Type]], versions: [ModelVersion] = [],
+    isUntyped: Bool = false
   ) {
     self.version = version
     self.label = label
     self.records = records
     self.removed = removed
-    isUntyped = false
-  }
-
-  /// A model of records that no Swift type stands for.
-  package init(version: Int, label: String? = nil, untyped records: [RemovedRecord]) {
-    self.version = version
-    self.label = label
-    self.records = []
-    removed = records
-    isUntyped = true
-  }
-
-  /// Returns the descriptions in a version without the types, and without validations of whole records, which need them.
-  package func untyped(version: Int) -> StoreModel {
-    let typed = records.map { type in
-      RemovedRecord(String(describing: type)) { version in
-        RecordDescription(
-          type.recordDescription(for: version).elements.filter {
-            if case .validation = $0.kind { false } else { true }
-          })
-      }
-    }
-    return StoreModel(
-      version: version, label: version == self.version ? label : nil, untyped: typed + removed)
+    self.configurations = configurations
+    self.versions = versions
+    self.isUntyped = isUntyped
   }
 }
 
 /// A record of earlier versions for which there is no type any more.
 public struct RemovedRecord: Sendable {
   let name: String
+  let configurations: [String]
   let description: @Sendable (Int) -> RecordDescription
 
   /// - Parameters:
   ///   - name: Its stored name.
+  ///   - configurations: The configurations in whose stores it was.
   ///   - description: Its description in a version; nothing for the current one.
   public init(
-    _ name: String,
+    _ name: String, configurations: [String] = [],
     @RecordDescription.ResultBuilder description: @escaping @Sendable (Int) -> RecordDescription
   ) {
     self.name = name
+    self.configurations = configurations
     self.description = description
+  }
+}
+
+// MARK: - Descriptions of a version
+
+extension StoreModel {
+  /// Returns the records of a version that are described at all.
+  func statedRecords(in version: Int) -> [TypeDescription] {
+    var all: [TypeDescription] = []
+    func add(_ types: [any Record.Type]) {
+      for type in types {
+        all.append((type.recordDescription(for: version), type, RecordDescription.name(of: type)))
+      }
+    }
+    if versions.isEmpty {
+      add(records)
+      for record in removed {
+        all.append((record.description(version), nil, record.name))
+      }
+    } else if let stated = versions.first(where: { $0.number == version }) {
+      add(stated.records)
+      for (name, description) in stated.descriptions {
+        all.append((description, nil, name))
+      }
+    }
+    all.removeAll { $0.description.elements.isEmpty }
+    return all
+  }
+
+  /// Returns the label of a version.
+  func label(of version: Int) -> String? {
+    version == self.version ? label : versions.first { $0.number == version }?.label
+  }
+
+  /// Returns the descriptions in a version without the types, and without validations of whole records, which need them.
+  package func untyped(version: Int) -> StoreModel {
+    let names = Set((1...max(version, 1)).flatMap { statedRecords(in: $0).map(\.name) })
+    return StoreModel(
+      version: version, label: label(of: version),
+      untyped: names.sortedRarely { $0.precedes($1) }.map { name in
+        RemovedRecord(name) { version in
+          let stated = statedRecords(in: version).first { $0.name == name }
+          return RecordDescription(
+            (stated?.description.elements ?? []).filter {
+              if case .validation = $0.kind { false } else { true }
+            })
+        }
+      })
   }
 }
 
 /// A model whose descriptions were checked: the schema of its version, and beside it what is not stored.
 struct CheckedModel: Sendable {
   let schema: Schema
-  /// In step with the schema's records.
+  /// In the order of the schema's records, each with its kinds after it.
   let records: [CheckedRecord]
 }
 
-/// A record of a checked model.
+/// A type of a checked model: of a record, or of a kind of one.
 struct CheckedRecord: Sendable {
   let type: any Record.Type
   let schema: RecordSchema
-  /// In step with the schema's fields.
+  /// In the order of the schema's fields; without those of kinds that values of the type are not of.
   let fields: [DescribedField]
   let transients: [DescribedTransient]
   let validations: [RecordDescription.Validation]
+  /// The name of the kind's composite; nil for the record itself.
+  var kind: String? = nil
+  /// Its own struct, and those of its ancestors in it.
+  let levels: [TypeLevel]
+  /// The fields of other kinds.
+  var others: [DescribedField] = []
 }
 
 extension StoreModel {
@@ -95,16 +175,14 @@ extension StoreModel {
     var schema = previous
     for described in versions.dropFirst((previous?.version ?? version) - 1) {
       var numbering = Numbering(described, after: schema)
-      schema = try numbering.schema(label: described.version == version ? label : nil)
+      schema = try numbering.schema(label: label(of: described.version))
     }
     guard let schema, let described = versions.last else {
       throw invalid("a model without versions")
     }
     var records: [CheckedRecord] = []
     for record in schema.records {
-      if let record = described.record(named: record.name)?.checked(record) {
-        records.append(record)
-      }
+      records += try described.record(named: record.name)?.checked(record, version: version) ?? []
     }
     return CheckedModel(schema: schema, records: records)
   }
@@ -133,54 +211,79 @@ extension StoreModel {
     guard version <= Self.versionMax else {
       throw invalid("versions count up to \(Self.versionMax); a date, say, is a label")
     }
-    if let count = label?.utf8.count, count > StoreError.Limit.nameLength.bound {
-      throw .limitExceeded(.nameLength, found: count)
-    }
-    var seen: [any Record.Type] = []
-    for type in records {
-      if seen.contains(where: { $0 == type }) {
-        throw invalid("\(type) is in the model twice")
-      }
-      seen.append(type)
-    }
+    try checkStatements()
     var versions: [(described: DescribedVersion, schema: Schema)] = []
     for version in 1...version {
       let last = versions.last
+      let elsewhere = elsewhere(version)
       var described = try DescribedVersion(
-        version: version, records: try describedRecords(in: version), after: last?.described)
-      try described.findInverses(isNewest: version == self.version)
+        version: version, records: try describedRecords(in: version, elsewhere),
+        after: last?.described)
+      // Types of all versions name the properties that they have today.
+      try described.findInverses(
+        mayBeMissing: self.versions.isEmpty && version < self.version, elsewhere: elsewhere)
       var numbering = Numbering(described, after: last?.schema)
-      let schema = try numbering.schema(label: version == self.version ? label : nil)
+      let schema = try numbering.schema(label: label(of: version))
       versions.append((described, schema))
     }
     return versions
   }
 
-  private func describedRecords(in version: Int) throws(StoreError) -> [DescribedRecord] {
-    var all: [(description: RecordDescription, type: (any Record.Type)?, name: String)] = []
-    for type in records {
-      all.append((type.recordDescription(for: version), type, RecordDescription.name(of: type)))
+  private func describedRecords(
+    in version: Int, _ elsewhere: [String: RecordDescription]
+  ) throws(StoreError) -> [DescribedRecord] {
+    let all = statedRecords(in: version)
+    if version == self.version, !isUntyped, let record = all.first(where: { $0.type == nil }) {
+      throw .invalidDescription(
+        record: record.name, field: nil, version: version,
+        reason: "it was removed, so its description for the current version is empty")
     }
-    for record in removed {
-      let description = record.description(version)
-      guard version < self.version || isUntyped || description.elements.isEmpty else {
-        throw .invalidDescription(
-          record: record.name, field: nil, version: version,
-          reason: "it was removed, so its description for the current version is empty")
-      }
-      all.append((description, nil, record.name))
-    }
-    all.removeAll { $0.description.elements.isEmpty }
+    let joined = try KindJoining.joined(all, version: version)
     let destinations = Destinations(
       version: version,
       Dictionary(
-        all.map { ($0.description.statedName ?? $0.name, $0.description) },
-        uniquingKeysWith: { first, _ in first }))
+        joined.map { ($0.description.statedName ?? $0.name, $0.description) },
+        uniquingKeysWith: { first, _ in first }),
+      elsewhere: elsewhere)
     var described: [DescribedRecord] = []
-    for (description, type, name) in all {
+    for (description, type, name) in joined {
       described.append(try Self.describe(description, type, name, among: destinations))
     }
     return described
+  }
+
+  /// Refuses what is wrong with a model before its records are looked at.
+  private func checkStatements() throws(StoreError) {
+    for (index, version) in versions.enumerated() where version.number != index + 1 {
+      throw invalid(
+        "the versions are given in order and none is left out, and \(index + 1) is not where it belongs"
+      )
+    }
+    for version in versions { try check(version.records, version.configurations, version.label) }
+    if versions.isEmpty { try check(records, configurations, label) }
+    for record in removed {
+      if let name = record.configurations.first(where: { configurations[$0] == nil }) {
+        throw invalid("\(record.name) was in the configuration “\(name)”, which is not there")
+      }
+    }
+  }
+
+  private func check(
+    _ types: [any Record.Type], _ configurations: [String: [any Record.Type]], _ label: String?
+  ) throws(StoreError) {
+    if let count = label?.utf8.count, count > StoreError.Limit.nameLength.bound {
+      throw .limitExceeded(.nameLength, found: count)
+    }
+    var seen: Set<ObjectIdentifier> = []
+    for type in types where !seen.insert(ObjectIdentifier(type)).inserted {
+      throw invalid("\(type) is in the model twice")
+    }
+    for (name, members) in configurations {
+      if let type = members.first(where: { !seen.contains(ObjectIdentifier($0)) }) {
+        throw invalid(
+          "the configuration “\(name)” has \(type), which is not among the records of its version")
+      }
+    }
   }
 
   /// A description taken apart.
@@ -198,20 +301,57 @@ extension StoreModel {
     }
   }
 
-  private func invalid(_ reason: String) -> StoreError {
+  func invalid(_ reason: String) -> StoreError {
     .invalidDescription(record: "StoreModel", field: nil, version: version, reason: reason)
   }
 }
 
 extension DescribedRecord {
-  /// The record beside its schema; nil if it has no type.
-  func checked(_ schema: RecordSchema) -> CheckedRecord? {
-    guard let type else { return nil }
+  /// The types of the record and of its kinds beside its schema; empty if they have none.
+  ///
+  /// - Throws: `.invalidDescription` for a type whose parent has none.
+  func checked(_ schema: RecordSchema, version: Int) throws(StoreError) -> [CheckedRecord] {
     var byName: [String: DescribedField] = [:]
     for field in fields { byName[field.name] = field }
+    let fields = schema.fields.compactMap { byName[$0.name] }
+    var types: [CheckedRecord] = []
+    if let type {
+      types.append(
+        CheckedRecord(
+          type: type, schema: schema, fields: fields, transients: transients,
+          validations: validations, levels: levels))
+    }
+    for kind in kinds {
+      guard let type = kind.type else { continue }
+      types.append(
+        CheckedRecord(
+          type: type, schema: schema, fields: fields, transients: transients,
+          validations: kind.validations, kind: kind.name, levels: kind.levels))
+    }
+    for type in types where type.levels.contains(where: { $0.type == nil }) {
+      throw .invalidDescription(
+        record: schema.name, field: type.kind, version: version,
+        reason:
+          "\(type.type) contains its parent, but that has no type in the model; add it to the model's records"
+      )
+    }
+    return types.map { $0.withoutOtherKinds(kinds.map(\.name)) }
+  }
+}
+
+extension CheckedRecord {
+  /// The type without the fields of kinds that its values are not of.
+  fileprivate func withoutOtherKinds(_ kinds: [String]) -> CheckedRecord {
+    if kinds.isEmpty { return self }
+    let own = Set(levels.compactMap(\.composite))
+    let others = kinds.filter { !own.contains($0) }
+    func isOfOther(_ name: String?) -> Bool {
+      name.map { name in others.contains { name == $0 || name.hasPrefix($0 + ".") } } ?? false
+    }
     return CheckedRecord(
-      type: type, schema: schema, fields: schema.fields.compactMap { byName[$0.name] },
-      transients: transients, validations: validations)
+      type: type, schema: schema, fields: fields.filter { !isOfOther($0.name) },
+      transients: transients.filter { !isOfOther($0.composite) }, validations: validations,
+      kind: kind, levels: levels, others: fields.filter { isOfOther($0.name) })
   }
 }
 
@@ -222,30 +362,32 @@ extension Schema {
   /// - Throws: `.invalidDescription`, with the differences.
   func checked(types: [any Record.Type]) throws(StoreError) -> CheckedModel {
     var records: [CheckedRecord] = []
-    for type in types {
+    let descriptions = try KindJoining.joined(
+      types.map { ($0.recordDescription(for: version), $0, RecordDescription.name(of: $0)) },
+      version: version)
+    for (description, type, name) in descriptions {
       let described = try StoreModel.describe(
-        type.recordDescription(for: version), type, RecordDescription.name(of: type),
-        among: Destinations(self))
+        description, type, name, among: Destinations(self))
       let alone = try DescribedVersion(version: version, records: [described.alone], after: nil)
       var numbering = Numbering(alone, after: nil)
       var schema = try numbering.schema(label: nil)
       guard let record = self.record(named: described.name) else {
         throw .invalidDescription(
           record: described.name, field: nil, version: version,
-          reason: "the type \(type) stands for it, but the version has no such record")
+          reason: "the type \(name) stands for it, but the version has no such record")
       }
       schema.records[0].addReferences(of: described, as: record)
       let own = Schema(
         version: storedVersion, label: nil, records: [record.withoutMadeIndexes])
       schema.records[0] = schema.records[0].withoutMadeIndexes
       let differences = own.differences(to: schema)
-      guard differences.isEmpty, let checked = described.checked(record) else {
+      guard differences.isEmpty else {
         throw .invalidDescription(
           record: described.name, field: nil, version: version,
-          reason: "the type \(type) describes it differently than the store: "
+          reason: "the type \(name) describes it differently than the store: "
             + differences.map(\.description).joined(separator: "; "))
       }
-      records.append(checked)
+      records += try described.checked(record, version: version)
     }
     return CheckedModel(schema: self, records: records)
   }
@@ -261,7 +403,7 @@ extension RecordDescription {
   }
 
   /// The name that it states for its records.
-  fileprivate var statedName: String? {
+  var statedName: String? {
     for case .name(let name) in elements.lazy.map(\.kind) { return name.name }
     return nil
   }

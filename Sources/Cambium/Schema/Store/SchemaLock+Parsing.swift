@@ -111,6 +111,8 @@ extension LockParser {
       record.renamingID = try line.text("a name")
     } else if line.take("modifier") {
       record.schema.modifier = try line.text("a modifier")
+    } else if line.take("abstract") {
+      record.schema.isAbstract = true
     } else if line.take("field") {
       try takeField(&line, &record)
     } else if line.take("key") {
@@ -126,7 +128,7 @@ extension LockParser {
       record.validations.append(try line.text("a sentence"))
     } else {
       throw line.fault(
-        "fingerprint, renamed, modifier, field, key, index, unique, inverse, validation, record or version"
+        "fingerprint, renamed, modifier, abstract, field, key, index, unique, inverse, validation, record or version"
           + " was expected")
     }
   }
@@ -147,9 +149,14 @@ extension LockParser {
     }
     let type = try type(&line)
     let reference = line.take("to") ? try self.reference(&line, type) : nil
+    let isKind = type == .composite && line.take("kind")
+    if isKind {
+      record.schema.kinds.append(
+        KindSchema(composite: record.schema.nextField, isAbstract: line.take("abstract")))
+    }
     var field = FieldSchema(
       number: record.schema.nextField, name: name, type: type,
-      isOptional: line.take("optional"), composite: composite?.number, modifier: nil,
+      isOptional: isKind || line.take("optional"), composite: composite?.number, modifier: nil,
       reference: reference)
     if line.take("modifier") { field.modifier = try line.text("a modifier") }
     record.schema.fields.append(field)

@@ -30,6 +30,7 @@ extension LockedRecord {
     var lines = ["fingerprint \(fingerprint)"]
     if let renamingID { lines.append("renamed \(renamingID.lockName)") }
     if let modifier = schema.modifier { lines.append("modifier \(modifier.quoted)") }
+    if schema.isAbstract { lines.append("abstract") }
     lines += schema.fields.map { line(of: $0) }
     lines.append("key " + schema.lockText(of: schema.primaryKey))
     lines += schema.indexes.map { schema.line(of: $0) }
@@ -41,7 +42,11 @@ extension LockedRecord {
   private func line(of field: FieldSchema) -> String {
     var line = "field \(field.name.lockName) \(field.type.lockText)"
     if let reference = field.reference { line += " to " + reference.lockText }
-    if field.isOptional { line += " optional" }
+    if let kind = schema.kind(field.number) {
+      line += kind.isAbstract ? " kind abstract" : " kind"
+    } else if field.isOptional {
+      line += " optional"
+    }
     if let modifier = field.modifier { line += " modifier " + modifier.quoted }
     guard let locked = fields[field.name] else { return line }
     if let value = locked.defaultValue { line += " default " + value.quoted }

@@ -118,7 +118,9 @@ extension LockedRecord {
       field.rules.map { "\(field.name) \($0.text)" }
     }
     validations =
-      (rules + (described?.validations ?? []).map(\.text)).sortedRarely { $0.precedes($1) }
+      (rules + (described?.validations ?? []).map(\.text)
+      + (described?.kinds ?? []).flatMap { $0.validations.map(\.text) })
+      .sortedRarely { $0.precedes($1) }
   }
 }
 
@@ -143,6 +145,11 @@ extension RecordSchema {
       record.fields[index].composite = record.fields[index].composite.flatMap { numbers[$0] }
       record.fields[index].reference?.record = 0
     }
+    record.isAbstract = isAbstract
+    record.kinds =
+      kinds
+      .map { KindSchema(composite: numbers[$0.composite] ?? 0, isAbstract: $0.isAbstract) }
+      .sortedRarely { $0.composite < $1.composite }
     for inverse in inverses.sortedRarely(by: { $0.name.precedes($1.name) }) {
       record.add(inverse)
     }

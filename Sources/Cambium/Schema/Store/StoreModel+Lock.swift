@@ -85,6 +85,7 @@ extension LockedRecord {
     if let modifier = schema.modifier {
       elements.append(.init(kind: .modifier(RecordModifier(modifier))))
     }
+    if schema.isAbstract { elements.append(.init(kind: .abstract)) }
     elements += try self.fields(of: nil, in: version, kept)
     elements.append(
       .init(kind: .primaryKey(.init(fields: schema.keyFields(schema.primaryKey)))))
@@ -118,6 +119,13 @@ extension LockedRecord {
         field.type == .composite
         ? RecordDescription(try self.fields(of: field.number, in: version, renamings)) : nil
       let old = renamings.first { $0.field == field.name }?.old
+      if let kind = schema.kind(field.number), let parts {
+        let kind = KindDeclaration(
+          name: field.lastName, type: nil, property: "",
+          description: parts.ofKind(kind, field, renamingID: old))
+        elements.append(.init(kind: .kind(kind)))
+        continue
+      }
       let stated = fields[field.name] ?? LockedField()
       do throws(ConditionSyntaxError) {
         elements.append(.init(kind: .field(try field.described(parts, stated, renamingID: old))))
@@ -127,6 +135,22 @@ extension LockedRecord {
       }
     }
     return elements
+  }
+}
+
+extension RecordDescription {
+  /// The description of a kind with these fields.
+  fileprivate func ofKind(
+    _ kind: KindSchema, _ composite: FieldSchema, renamingID: String?
+  ) -> RecordDescription {
+    var description = self
+    description.elements.append(
+      .init(kind: .name(RecordName(composite.lastName, renamingID: renamingID))))
+    if kind.isAbstract { description.elements.append(.init(kind: .abstract)) }
+    if let modifier = composite.modifier {
+      description.elements.append(.init(kind: .modifier(RecordModifier(modifier))))
+    }
+    return description
   }
 }
 

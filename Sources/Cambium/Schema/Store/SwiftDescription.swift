@@ -8,14 +8,38 @@ extension RecordSchema {
     SwiftDescription(record: self, stated: [:], lists: schema.lists(atOtherEndOf: self))
       .statements(name: isNamed ? "RecordName(\(name.quoted))" : nil)
   }
+
+  /// Returns the description of a kind of the record in Swift.
+  ///
+  /// - Parameters:
+  ///   - composite: The kind's composite.
+  ///   - isNamed: True to state the kind's name; without it, the type has that name.
+  ///   - parent: The type of its parent, and the property that contains it.
+  package func swiftStatements(
+    ofKind composite: FieldSchema, isNamed: Bool, parent: (type: String, property: String)
+  ) -> [String] {
+    SwiftDescription(record: self, stated: [:], lists: []).statements(
+      ofKind: composite, name: isNamed ? "RecordName(\(composite.lastName.quoted))" : nil, parent)
+  }
 }
 
 extension LockedRecord {
   /// The record's description in Swift, without its rules.
   func swiftStatements(by indentation: String, in version: Schema) -> String {
-    SwiftDescription(record: schema, stated: fields, lists: version.lists(atOtherEndOf: schema))
-      .statements(name: "RecordName(\(name.quoted)\(argument("renamingID", renamingID?.quoted)))")
-      .map { indentation + $0 + "\n" }.joined()
+    let description = SwiftDescription(
+      record: schema, stated: fields, lists: version.lists(atOtherEndOf: schema))
+    let name = "RecordName(\(name.quoted)\(argument("renamingID", renamingID?.quoted)))"
+    let kinds = schema.kinds.compactMap { schema.field($0.composite) }
+      .sortedRarely { $0.name.precedes($1.name) }
+    return
+      (description.statements(name: name)
+      + kinds.flatMap { kind in
+        let parent = kind.composite.flatMap { schema.field($0)?.lastName } ?? schema.name
+        return ["// in the description of its kind \(kind.name)"]
+          + description.statements(
+            ofKind: kind, name: "RecordName(\(kind.lastName.quoted))",
+            (parent.swiftName, parent.asProperty))
+      }).map { indentation + $0 + "\n" }.joined()
   }
 }
 
@@ -42,10 +66,30 @@ private struct SwiftDescription {
     let key = record.primaryKey.count == 1 && part?.isDescending == false ? part?.field : nil
     var lines = [name].compactMap(\.self)
     if let modifier = record.modifier { lines.append("RecordModifier(\(modifier.quoted))") }
+    if record.isAbstract { lines.append("Abstract()") }
     lines += fields(of: nil, key)
     if key == nil { lines.append("PrimaryKey(\(swift(record.primaryKey)))") }
-    return lines + record.indexes.filter { !record.isMade($0) }.map(statement)
+    return lines + indexes(of: nil)
       + record.inverses.sortedRarely { $0.name.precedes($1.name) }.map(statement)
+  }
+
+  func statements(
+    ofKind composite: FieldSchema, name: String?, _ parent: (type: String, property: String)
+  ) -> [String] {
+    var lines = [name].compactMap(\.self)
+    if let modifier = composite.modifier { lines.append("RecordModifier(\(modifier.quoted))") }
+    lines.append("Parent(\(parent.type).self, property: \(parent.property.quoted))")
+    if record.kind(composite.number)?.isAbstract ?? false { lines.append("Abstract()") }
+    return lines + fields(of: composite.number, nil) + indexes(of: composite)
+  }
+
+  /// The indexes of a kind, or of the record itself.
+  private func indexes(of kind: FieldSchema?) -> [String] {
+    record.indexes.filter { !record.isMade($0) && record.kind(of: $0) == kind?.number }.map {
+      var index = $0
+      index.condition = kind.map { index.condition?.without(kind: $0.name) } ?? index.condition
+      return statement(index, in: kind)
+    }
   }
 
   private func statement(_ inverse: InverseSchema) -> String {
@@ -56,7 +100,11 @@ private struct SwiftDescription {
   }
 
   private func fields(of composite: UInt32?, _ key: UInt32?) -> [String] {
-    record.fields.filter { $0.composite == composite }.flatMap { field -> [String] in
+    let isKind = composite.map { record.kind($0) != nil } ?? false
+    return record.fields.filter {
+      $0.composite == composite && record.kind($0.number) == nil
+        && !(isKind && $0.lastName == DescribedRecord.markerName)
+    }.flatMap { field -> [String] in
       let primary = field.number == key ? "primaryKey: true, " : ""
       let begin = "Field(\(primary)name: \(field.lastName.quoted), type: "
       let end = "\(arguments(of: field)))"
@@ -76,15 +124,17 @@ private struct SwiftDescription {
       + argument("migrationInfo", stated?.migrationInfo)
   }
 
-  private func statement(_ index: IndexSchema) -> String {
-    let name = index.name == record.indexName(of: index.parts) ? nil : index.name.quoted
-    return (index.isUnique ? "Unique(" : "Index(") + swift(index.parts) + argument("named", name)
+  private func statement(_ index: IndexSchema, in kind: FieldSchema?) -> String {
+    let isNamed = index.name != record.indexName(of: index.parts)
+    let name = isNamed || kind != nil ? index.name.quoted : nil
+    return (index.isUnique ? "Unique(" : "Index(") + swift(index.parts, in: kind)
+      + argument("named", name)
       + argument("where", index.condition?.swift) + ")"
   }
 
-  private func swift(_ parts: [KeyPart]) -> String {
+  private func swift(_ parts: [KeyPart], in kind: FieldSchema? = nil) -> String {
     record.keyFields(parts).map { part in
-      let name = part.name.quoted
+      let name = part.name.inKind(kind).quoted
       if part.expansion != .none { return ".\(part.expansion)(\(name))" }
       if part.isCaseInsensitive {
         return ".caseInsensitive(\(name)\(part.isDescending ? ", descending: true" : ""))"
@@ -94,6 +144,46 @@ private struct SwiftDescription {
   }
 }
 
+extension RecordSchema {
+  /// Returns the innermost kind that an index is only of; nil of one for all records.
+  fileprivate func kind(of index: IndexSchema) -> UInt32? {
+    kinds.filter { index.condition?.isOnly(ofKind: name(of: $0)) ?? false }
+      .max { name(of: $0).utf8.count < name(of: $1).utf8.count }?.composite
+  }
+}
+
+extension FieldCondition {
+  fileprivate func isOnly(ofKind name: String) -> Bool {
+    switch self {
+    case .comparison(name, .notEqual, .null): true
+    case .and(let operands): operands.contains { $0.isOnly(ofKind: name) }
+    default: false
+    }
+  }
+
+  /// Returns the condition that is left of one of a kind.
+  fileprivate func without(kind name: String) -> FieldCondition? {
+    switch self {
+    case .comparison(name, .notEqual, .null): return nil
+    case .and(let operands):
+      let left = operands.compactMap { $0.without(kind: name) }
+      return left.count < 2 ? left.first : .and(left)
+    default: return self
+    }
+  }
+}
+
+extension String {
+  /// The name of a field of a kind, without those of the kind.
+  fileprivate func inKind(_ kind: FieldSchema?) -> String {
+    guard let kind, hasPrefix(kind.name + ".") else { return self }
+    return String(dropFirst(kind.name.count + 1))
+  }
+
+  /// The name of a property for a type that is called so.
+  package var asProperty: String { prefix(1).lowercased() + dropFirst() }
+}
+
 extension LockedField {
   fileprivate var migrationInfo: String? {
     switch (migrationDefault, renamingID) {
@@ -101,14 +191,6 @@ extension LockedField {
     case (nil, let old?): ".init(renamingID: \(old.quoted))"
     case (let value?, let old): ".init(default: \(value)\(argument("renamingID", old?.quoted)))"
     }
-  }
-}
-
-extension FieldSchema {
-  /// The name without that of the composite.
-  package var lastName: String {
-    name.utf8.lastIndex(of: UInt8(ascii: ".")).map { String(name[name.index(after: $0)...]) }
-      ?? name
   }
 }
 

@@ -25,7 +25,7 @@ struct ConditionModel {
     case .contains(let field, let element):
       guard case .array(let values) = try value(field) else { return false }
       return values.contains { Self.holds($0, .equal, element) }
-    case .any: throw NoRelations()
+    case .any, .kind: throw NoRelations()
     case .computed(let one, let comparison, let other):
       return Self.holds(try compute(one), comparison, try compute(other))
     case .and(let conditions): return try conditions.allSatisfy { try holds($0) }

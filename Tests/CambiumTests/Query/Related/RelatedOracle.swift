@@ -124,6 +124,8 @@ extension RelatedOracle {
     case .contains(let name, let element):
       guard case .array(let elements) = value(name, of: found) else { return false }
       return elements.contains { Self.isSame($0, element) }
+    // None of these records has kinds.
+    case .kind: return false
     case .any(let relation, let inner):
       return related(relation, of: found).contains { holds(inner, for: $0) }
     case .computed(let one, let comparison, let other):

@@ -109,6 +109,38 @@ import Testing
     #expect(error?.expected.contains(expected) ?? false, "\(error.map { "\($0)" } ?? "")")
   }
 
+  private static let filled: [(String, [any FieldValueConvertible], String)] = [
+    ("price > ?", [10], "price > 10"), ("? < price", [-1.5], "-1.5 < price"),
+    ("name == ? && age in ?", ["O'\"Hara\"", [1, 2]], #"name == "O'\"Hara\"" && age in [1, 2]"#),
+    ("age in [?, 2, ?]", [1, 3], "age in [1, 2, 3]"),
+    ("age between ? and ?", [1, 5], "age between 1 and 5"),
+    ("name beginswith[c] ?", ["a"], "name beginswith[c] \"a\""),
+    ("tags has ?", ["x"], "tags has \"x\""),
+    ("a ?? ? > ?", [0, 1], "a ?? 0 > 1"), ("tags.any(id == ?)", ["s"], "tags.any(id == \"s\")"),
+    ("nick == ?", [FieldValue.null], "nick == null"), ("name == \"?\"", [], "name == \"?\""),
+  ]
+
+  @Test(arguments: filled.indices) func `G3: question marks stand for arguments`(
+    index: Int
+  ) throws {
+    let (text, arguments, expected) = Self.filled[index]
+    #expect(
+      try FieldCondition(parsing: text, arguments: arguments) == FieldCondition(parsing: expected))
+  }
+
+  @Test func `as many arguments are given as there are question marks, of types that fit`() {
+    let wrong: [(String, [any FieldValueConvertible], Int)] = [
+      ("a == ?", [], 6), ("a == ? && b == ?", [1], 16), ("a == 1", [1], 7),
+      ("a == ?", [1, 2], 7), ("a in ?", [1], 6), ("a like ?", [1], 8), ("? a", [1], 3),
+    ]
+    for (text, arguments, column) in wrong {
+      let error = #expect(throws: ConditionSyntaxError.self) {
+        _ = try FieldCondition(parsing: text, arguments: arguments)
+      }
+      #expect(error?.column == column, "\(text): \(error.map { "\($0)" } ?? "")")
+    }
+  }
+
   @Test func `text that is nested too deep is refused, not followed`() throws {
     for (open, close) in [("(", ")"), ("!", ""), ("-", ""), ("all(", ")"), ("a == [", "]")] {
       let text =

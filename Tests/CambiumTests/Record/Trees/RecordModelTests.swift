@@ -127,8 +127,11 @@ extension RecordHistory {
     case 1..<14: return .delete(id())
     default:
       let presences: [RecordWriter.Presence] = [.any, .any, .isNew, .isThere]
+      let policies: [ConflictPolicy] = [
+        .refuse, .refuse, .refuse, .replaceOther, .updateOther, .keepOther,
+      ]
       return .write(
-        record(), presences[Int(random.next() % 4)], chance(3) ? .replaceOther : .refuse)
+        record(), presences[Int(random.next() % 4)], policies[Int(random.next() % 6)])
     }
   }
 

@@ -24,6 +24,8 @@ import Testing
       for (number, value) in values.enumerated() {
         operations.append(.write(value(id), .any, .refuse))
         operations.append(.write(value(id), .any, .replaceOther))
+        if number == 0 { operations.append(.write(value(id), .any, .updateOther)) }
+        if number == 1 { operations.append(.write(value(id), .isNew, .keepOther)) }
         if number == 2 { operations.append(.write(value(id), .isNew, .refuse)) }
         if number == 3 { operations.append(.write(value(id), .isThere, .replaceOther)) }
       }

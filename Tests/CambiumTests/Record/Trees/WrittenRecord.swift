@@ -67,8 +67,19 @@ struct RecordModel: Equatable {
     if presence == .isThere, !isThere { return .noSuchRecord }
     let claims = Set(record.claims)
     let others = records.values.filter { $0.id != record.id && !claims.isDisjoint(with: $0.claims) }
-    if policy == .refuse, !others.isEmpty { return .uniqueConflict }
-    for other in others { records[other.id] = nil }
+    if !others.isEmpty {
+      switch policy {
+      case .refuse: return .uniqueConflict
+      case .keepOther: return .done
+      case .updateOther:
+        guard !isThere, others.count == 1 else { return .uniqueConflict }
+        var updated = record
+        updated.id = others[0].id
+        records[updated.id] = updated
+        return .done
+      case .replaceOther: for other in others { records[other.id] = nil }
+      }
+    }
     records[record.id] = record
     return .done
   }

@@ -18,6 +18,16 @@ struct RandomChain {
     var renamingID: String?
     var migrationDefault: FieldValue?
     var isIndexed = false
+    /// The identity of the record whose keys it has, as a reference or as what once was one.
+    var destination: Int?
+    var isReference = false
+    var isChecked = false
+    /// True if all of its values lead to records, also where that is not checked.
+    var isSound = false
+    /// True of a list that has one element at most in every record.
+    var isShort = false
+
+    var isList: Bool { type.scalar == nil }
   }
 
   struct RecordState: Hashable {
@@ -30,8 +40,13 @@ struct RandomChain {
     var formerNames: [String] = []
     /// Each field's name with its `renamingID`, as the version before states them: there they do not act again.
     var stated: Set<[String]> = []
-    /// The fields that the step leading here has added.
+    /// The name that it had before, if it was renamed; with the name, as the version before states them.
+    var formerName: String?
+    var statedRenaming: [String] = []
+    /// The fields that the step leading here has added, and those that it has given another type or rule.
     fileprivate var added: Set<Int> = []
+    fileprivate var widened: Set<Int> = []
+    fileprivate var reshaped: Set<Int> = []
   }
 
   /// By version, the first at 0.
@@ -41,7 +56,15 @@ struct RandomChain {
 
   init(seed: UInt64, versions count: Int) {
     random = SplitMix64(seed: seed)
-    versions.append((0..<Int.random(in: 1...2, using: &random)).map { _ in newRecord() })
+    var records: [RecordState] = []
+    for _ in 0..<Int.random(in: 1...2, using: &random) {
+      var record = newRecord()
+      for _ in 0..<Int.random(in: 0...2, using: &random) {
+        record.fields.append(newReference(of: record, among: records, holdsRecords: true))
+      }
+      records.append(record)
+    }
+    versions.append(records)
     for _ in 1..<count { versions.append(step(from: versions[versions.count - 1])) }
   }
 
@@ -52,8 +75,10 @@ struct RandomChain {
       version: versions.count,
       untyped: names.map { identity in
         RemovedRecord("record \(identity)") { version in
-          let record = versions[version - 1].first { $0.identity == identity }
-          return record?.description ?? RecordDescription()
+          let records = versions[version - 1]
+          let record = records.first { $0.identity == identity }
+          let names = Dictionary(uniqueKeysWithValues: records.map { ($0.identity, $0.name) })
+          return record?.description(names) ?? RecordDescription()
         }
       })
   }
@@ -90,45 +115,117 @@ extension RandomChain {
       isOptional: Bool.random(using: &random), isIndexed: random.next() % 4 == 0)
   }
 
+  /// A reference to one of some records, or to its own.
+  ///
+  /// - Parameter holdsRecords: True if records are written with it: lists are empty otherwise, and single ones null.
+  private mutating func newReference(
+    of record: RecordState, among records: [RecordState], holdsRecords: Bool
+  ) -> FieldState {
+    let number = identity()
+    let isList = Bool.random(using: &random)
+    let isChecked = random.next() % 3 > 0
+    let destination = (records + [record]).randomElement(using: &random) ?? record
+    return FieldState(
+      identity: number, name: "f\(number)", type: isList ? .array(of: .int64) : .int64,
+      isOptional: !isList && (!holdsRecords || Bool.random(using: &random)),
+      destination: destination.identity, isReference: true, isChecked: isChecked,
+      isSound: isChecked || !holdsRecords, isShort: isList && !holdsRecords)
+  }
+
   private mutating func step(from old: [RecordState]) -> [RecordState] {
     var records = old
     for index in records.indices {
       records[index].renamingID = nil
-      records[index].added = []
+      records[index].statedRenaming = old[index].renamingID.map { [old[index].name, $0] } ?? []
+      (records[index].added, records[index].widened, records[index].reshaped) = ([], [], [])
       records[index].stated = Set(
         old[index].fields.compactMap { field in field.renamingID.map { [field.name, $0] } })
       for place in records[index].fields.indices {
         records[index].fields[place].renamingID = nil
         records[index].fields[place].migrationDefault = nil
       }
-      for _ in 0..<Int.random(in: 0...3, using: &random) { change(&records[index]) }
+      for _ in 0..<Int.random(in: 0...4, using: &random) { change(&records[index], among: old) }
       if random.next() % 8 == 0 { rename(&records[index]) }
     }
     if records.count > 1, random.next() % 8 == 0 {
-      records.remove(at: Int.random(in: 0..<records.count, using: &random))
+      let gone = records.remove(at: Int.random(in: 0..<records.count, using: &random))
+      for index in records.indices { records[index].lose(gone.identity) }
     }
     if random.next() % 6 == 0 { records.append(newRecord()) }
     return records.shuffled(using: &random)
   }
 
   private mutating func rename(_ record: inout RecordState) {
-    let name = "R\(identity())"
-    (record.renamingID, record.name) = (record.name, name)
+    // Again and again between two names, or to a new one.
+    let old = record.name
+    let former = record.formerName.flatMap { record.statedRenaming == [$0, old] ? nil : $0 }
+    let name = random.next() % 3 > 0 ? former : nil
+    record.name = name ?? "R\(identity())"
+    (record.renamingID, record.formerName) = (old, old)
   }
 
   /// One change, unless the field was changed in this step in a way that does not go with it.
-  private mutating func change(_ record: inout RecordState) {
+  private mutating func change(_ record: inout RecordState, among records: [RecordState]) {
     let place = Int.random(in: 0..<record.fields.count, using: &random)
     let isKey = place == 0
-    switch random.next() % 9 {
+    let number = record.fields[place].identity
+    let isReshaped = record.reshaped.contains(number)
+    switch random.next() % 13 {
     case 0, 1: addField(to: &record)
     case 2: if !isKey { record.fields.remove(at: place) }
     case 3: renameField(place, of: &record)
     case 4: exchange(place, Int.random(in: 0..<record.fields.count, using: &random), of: &record)
-    case 5: if !isKey, !record.isNew(place) { widen(&record.fields[place]) }
-    case 6: if !isKey, !record.isNew(place) { toggleOptional(&record.fields[place]) }
+    case 5, 6:
+      if isKey || isReshaped || record.isNew(place) { return }
+      record.widened.insert(number)
+      if random.next() % 2 == 0 {
+        widen(&record.fields[place])
+      } else {
+        toggleOptional(&record.fields[place])
+      }
     case 7: if !isKey { record.fields[place].isIndexed.toggle() }
-    default: record.hasPair.toggle()
+    case 8: record.hasPair.toggle()
+    case 9:
+      let others = records.filter { $0.identity != record.identity }
+      let field = newReference(of: record, among: others, holdsRecords: false)
+      record.fields.append(field)
+      record.added.insert(field.identity)
+    default:
+      if isKey || isReshaped || record.isNew(place) || record.widened.contains(number) { return }
+      record.reshaped.insert(number)
+      if random.next() % 2 == 0 {
+        changeCount(&record.fields[place])
+      } else {
+        changeReference(&record.fields[place])
+      }
+    }
+  }
+
+  /// One becomes a list, a list of one at most a single value.
+  private func changeCount(_ field: inout FieldState) {
+    switch field.type {
+    case .scalar(let type):
+      field.type = .array(of: type)
+      field.isShort = true
+      if field.isReference { field.isOptional = false }
+    case .array(let element) where field.isShort:
+      field.type = .scalar(element)
+      field.isOptional = true
+    default: break
+    }
+  }
+
+  /// A reference is checked or not, or no reference any more, and one again.
+  private mutating func changeReference(_ field: inout FieldState) {
+    guard field.destination != nil else { return }
+    if !field.isReference {
+      guard field.isSound, !field.isList || !field.isOptional else { return }
+      field.isReference = true
+      field.isChecked = Bool.random(using: &random)
+    } else if random.next() % 3 == 0 {
+      (field.isReference, field.isChecked) = (false, false)
+    } else if field.isChecked || field.isSound {
+      field.isChecked.toggle()
     }
   }
 
@@ -148,7 +245,12 @@ extension RandomChain {
       !record.stated.contains([name, old]) && !record.fields.contains { $0.name == name }
     }
     let name =
-      random.next() % 2 == 0 ? former.randomElement(using: &random) : nil
+      switch random.next() % 4 {
+      case 0: former.randomElement(using: &random)
+      // The same two names in turn.
+      case 1, 2: former.last
+      default: String?.none
+      }
     record.fields[place].renamingID = old
     record.fields[place].name = name ?? "f\(identity())"
     record.formerNames.append(old)
@@ -173,7 +275,10 @@ extension RandomChain {
   }
 
   private mutating func toggleOptional(_ field: inout FieldState) {
+    // Only keys of records could be the default of what leads to them.
+    if field.destination != nil, field.isList || field.isOptional { return }
     field.isOptional.toggle()
+    if !field.isOptional { field.isShort = false }
     field.migrationDefault = field.isOptional ? nil : value(of: field.type)
   }
 
@@ -190,12 +295,21 @@ extension RandomChain {
 extension RandomChain.RecordState {
   fileprivate func isNew(_ place: Int) -> Bool { added.contains(fields[place].identity) }
 
-  fileprivate var description: RecordDescription {
+  /// Takes out what leads to a record that is gone.
+  fileprivate mutating func lose(_ destination: Int) {
+    fields.removeAll { $0.destination == destination && $0.isReference }
+    for place in fields.indices where fields[place].destination == destination {
+      fields[place].destination = nil
+    }
+  }
+
+  /// - Parameter records: The names of the version's records, by identity.
+  fileprivate func description(_ records: [Int: String]) -> RecordDescription {
     var elements: [RecordDescription.Element] = []
     typealias Builder = RecordDescription.ResultBuilder
     elements += Builder.buildExpression(RecordName(name, renamingID: renamingID))
     for (place, field) in fields.enumerated() {
-      elements += Builder.buildExpression(field.field(isKey: place == 0))
+      elements += Builder.buildExpression(field.field(isKey: place == 0, records))
     }
     let names = fields.filter { $0.type.canBeKey }.map(\.name).sorted()
     if hasPair, names.count > 1 {
@@ -207,7 +321,7 @@ extension RandomChain.RecordState {
 }
 
 extension RandomChain.FieldState {
-  fileprivate func field(isKey: Bool) -> Field {
+  fileprivate func field(isKey: Bool, _ records: [Int: String]) -> Field {
     let info: MigrationInfo? =
       switch (migrationDefault, renamingID) {
       case (nil, nil): nil
@@ -215,8 +329,16 @@ extension RandomChain.FieldState {
       case (let value?, let old): MigrationInfo(default: value, renamingID: old)
       }
     return Field(
-      primaryKey: isKey, name: name, type: type.declared, optional: isOptional,
+      primaryKey: isKey, name: name, type: declared(records), optional: isOptional,
       indexed: isIndexed && type.canBeKey && !isKey, migrationInfo: info)
+  }
+}
+
+extension RandomChain.FieldState {
+  private func declared(_ records: [Int: String]) -> FieldType {
+    guard isReference, let name = destination.flatMap({ records[$0] }) else { return type.declared }
+    return isList
+      ? .references(to: name, checked: isChecked) : .reference(to: name, checked: isChecked)
   }
 }
 
@@ -257,8 +379,9 @@ extension RandomChain.FieldState {
   /// What a record has that has no value: a default acts where the field is new, or becomes required.
   fileprivate func migratedNull(since old: RandomChain.RecordState) -> FieldValue {
     guard let before = old.fields.first(where: { $0.identity == identity }) else {
-      return migrationDefault ?? .null
+      return migrationDefault ?? (isReference && isList ? .array([]) : .null)
     }
+    if isList, !before.isList, !isOptional { return .array([]) }
     return before.isOptional && !isOptional ? migrationDefault ?? .null : .null
   }
 }
@@ -267,6 +390,9 @@ extension FieldValue {
   /// By the definition of each widening.
   fileprivate func taken(to type: ColumnType) -> FieldValue {
     switch (self, type) {
+    case (.array(let elements), .scalar): elements.first?.taken(to: type) ?? .null
+    case (.array, _), (.null, _): self
+    case (_, .array(let element)): .array([taken(to: .scalar(element))])
     case (.unsigned(let value), .int16), (.unsigned(let value), .int32),
       (.unsigned(let value), .int64):
       .integer(Int64(value))

@@ -105,7 +105,9 @@ import Testing
     let schema = try #require(chain.first.records.first)
     let (eager, deferred) = (try World(chain.first), try World(chain.first))
     let count = Int64.random(in: 1...300, using: &random)
-    let records = (0..<count).map { RandomValue.record($0, schema, &random) }
+    let records = (0..<count).map {
+      RandomValue.record($0, schema, leadingTo: Array(0..<count), &random)
+    }
     for world in [eager, deferred] {
       try world.write(records)
       if seed % 2 == 0 { try world.backend.fold() }
@@ -141,8 +143,13 @@ import Testing
     _ eager: World, _ deferred: World, _ count: Int64, _ random: inout SplitMix64
   ) throws {
     let schema = try eager.trees.record
+    var present: [Int64] = []
+    try eager.snapshot.forEach(record: RandomSteps.name) { record in
+      if let id = try? record["id", as: Int64.self] { present.append(id) }
+    }
     let records = (0..<Int.random(in: 0...9, using: &random)).map { _ in
-      RandomValue.record(Int64.random(in: 0...count + 9, using: &random), schema, &random)
+      RandomValue.record(
+        Int64.random(in: 0...count + 9, using: &random), schema, leadingTo: present, &random)
     }
     let gone = (0..<Int.random(in: 0...5, using: &random)).map { _ in
       Int64.random(in: 0..<count, using: &random)

@@ -25,6 +25,11 @@ import Testing
         try check.everyPath(of: image)
         let store = try check.migrated(image, .direct, from: 1)
         #expect(try Self.records(of: store) == expected, "seed \(seed)")
+        let original = try Self.originals(chain, image)
+        for mode in [MigrationMode.automatic, .deferred] {
+          #expect(
+            try Self.rolledBack(image, chain.model, mode) == original, "seed \(seed), \(mode)")
+        }
         for shortcuts in Self.shortcuts(seed) {
           let check = MigrationCheck(chain.model, steps: shortcuts, seed: seed)
           for path in [MigrationPath.direct, .deferred] {
@@ -64,13 +69,36 @@ import Testing
     return records
   }
 
-  private static func expected(
+  private static func originals(
     _ chain: RandomChain, _ image: StoreImage
   ) throws -> Set<DynamicRecord> {
     let store = try image.copy().open(chain.model.dynamic(version: 1))
-    let records = try records(of: store)
+    defer { try? store.close() }
+    return try records(of: store)
+  }
+
+  private static func expected(
+    _ chain: RandomChain, _ image: StoreImage
+  ) throws -> Set<DynamicRecord> {
+    let records = try originals(chain, image)
     #expect(records.count > 0)
     return Set(records.compactMap(chain.migrated))
+  }
+
+  /// The records of a store that was migrated, and then rolled back.
+  private static func rolledBack(
+    _ image: StoreImage, _ model: StoreModel, _ mode: MigrationMode
+  ) throws -> Set<DynamicRecord> {
+    let image = image.copy()
+    try image.open(model, migration: mode).close()
+    let backend = try EngineBackend(
+      alone: image.medium, EngineOptions(), creating: false, seed: 3)
+    try Rollback(backend: backend, version: 1).run(discardingCommits: true)
+    try backend.close()
+    let store = try image.open(model.dynamic(version: 1), migration: .refuse)
+    try store.expectSound()
+    defer { try? store.close() }
+    return try records(of: store)
   }
 
   @Test func `a random step survives power cuts and failures at every call, T3`() throws {

@@ -22,7 +22,15 @@ struct RandomSteps {
     ]
     var maker = FieldMaker(next: 2)
     for _ in 0..<Int.random(in: 1...7, using: &random) { maker.add(to: &fields, nil, &random) }
-    first = Self.schema(1, fields, [], next: maker.next)
+    let bare = Self.schema(1, fields, [], next: maker.next)
+    var indexes: [IndexSchema] = []
+    for field in fields where field.reference?.isChecked == true {
+      nextIndex += 1
+      if let record = bare.records.first {
+        indexes.append(record.madeIndex(of: field, number: nextIndex))
+      }
+    }
+    first = Self.schema(1, fields, indexes, next: maker.next)
     last = first
     for _ in 0..<Int.random(in: 1...4, using: &random) { add(&random) }
   }
@@ -52,6 +60,10 @@ private struct FieldMaker {
   ) -> [UInt32] {
     let number = next
     next += 1
+    if composite == nil, random.next() % 5 == 0 {
+      fields.append(RandomSteps.reference(number, &random))
+      return [number]
+    }
     let isComposite = composite == nil && random.next() % 5 == 0
     let field = FieldSchema(
       number: number, name: (composite.map { $0.name + "." } ?? "") + "f\(number)",
@@ -72,6 +84,19 @@ private struct FieldMaker {
 extension RandomSteps {
   fileprivate static func type(_ random: inout SplitMix64) -> ColumnType {
     types.randomElement(using: &random) ?? .string
+  }
+
+  /// A reference to a record of the same type: single and optional, or a list.
+  fileprivate static func reference(
+    _ number: UInt32, _ random: inout SplitMix64
+  ) -> FieldSchema {
+    let isList = Bool.random(using: &random)
+    return FieldSchema(
+      number: number, name: "f\(number)", type: isList ? .array(of: .int64) : .int64,
+      isOptional: !isList, composite: nil, modifier: nil,
+      reference: ReferenceSchema(
+        record: 1, destination: name, isChecked: random.next() % 3 > 0, deleteRule: .nullify,
+        bounds: nil))
   }
 
   /// A step that changes some of everything.
@@ -100,6 +125,10 @@ extension RandomSteps {
     for number in added {
       guard let field = fields.first(where: { $0.number == number }), field.type != .composite
       else { continue }
+      if field.reference != nil {
+        made[number] = field.isOptional ? .null : .array([])
+        continue
+      }
       if field.isOptional, random.next() % 2 == 0 { continue }
       made[number] = RandomValue.make(field.type, &random)
     }
@@ -120,6 +149,11 @@ extension RandomSteps {
   }
 
   private func changed(_ field: FieldSchema, _ random: inout SplitMix64) -> FieldSchema {
+    if field.reference != nil {
+      var field = field
+      if random.next() % 4 == 0 { field.reference?.isChecked = false }
+      return field
+    }
     var (type, isOptional) = (field.type, field.isOptional)
     if random.next() % 4 == 0 { isOptional = true }
     let wider = Self.types.filter { field.type.widens(to: $0) }
@@ -143,10 +177,16 @@ extension RandomSteps {
       }
       return field.type == source.type && new.canBeNull(field) == old.canBeNull(source)
     }
-    var indexes = old.indexes.filter { index in
-      random.next() % 4 != 0 && index.parts.allSatisfy(isSame)
+    // What leads back of a checked reference stays.
+    func leadsBack(_ index: IndexSchema) -> Bool {
+      old.leadsBack(index) && new.field(index.parts[0].field)?.reference?.isChecked ?? false
     }
-    let columns = fields.filter { $0.type != .composite && $0.number != 1 }
+    var indexes = old.indexes.filter { index in
+      (leadsBack(index) || random.next() % 4 != 0) && index.parts.allSatisfy(isSame)
+    }
+    let columns = fields.filter {
+      $0.type != .composite && $0.number != 1 && $0.reference == nil
+    }
     for _ in 0..<Int.random(in: 0...2, using: &random) {
       guard let field = columns.randomElement(using: &random),
         !indexes.contains(where: { $0.parts[0].field == field.number })
@@ -162,6 +202,13 @@ extension RandomSteps {
               field: field.number, isDescending: !isOfElements && Bool.random(using: &random),
               isCaseInsensitive: false, expansion: isOfElements ? .elements : .none)
           ], isUnique: false, condition: nil))
+    }
+    var whole = new
+    whole.indexes = indexes
+    for field in whole.fields
+    where field.reference?.isChecked == true && whole.wayBack(of: field) == nil {
+      nextIndex += 1
+      indexes.append(whole.madeIndex(of: field, number: nextIndex))
     }
     return indexes
   }
@@ -185,14 +232,31 @@ enum RandomValue {
   }
 
   /// A record with a value in most fields.
+  ///
+  /// - Parameter others: The keys of the records that it may lead to, beside itself.
   static func record(
-    _ id: Int64, _ record: RecordSchema, _ random: inout SplitMix64
+    _ id: Int64, _ record: RecordSchema, leadingTo others: [Int64] = [],
+    _ random: inout SplitMix64
   ) -> DynamicRecord {
     var fields: [String: FieldValue] = ["id": .integer(id)]
     for field in record.fields where field.composite == nil && field.number != 1 {
-      fields[field.name] = value(field, record, &random)
+      fields[field.name] =
+        field.reference == nil
+        ? value(field, record, &random) : reference(field, others + [id], &random)
     }
     return DynamicRecord(name: record.name, fields: fields)
+  }
+
+  private static func reference(
+    _ field: FieldSchema, _ keys: [Int64], _ random: inout SplitMix64
+  ) -> FieldValue {
+    var chosen: [Int64] = []
+    for _ in 0..<Int.random(in: 0...3, using: &random) {
+      guard let key = keys.randomElement(using: &random), !chosen.contains(key) else { continue }
+      chosen.append(key)
+    }
+    let values = chosen.map { FieldValue.integer($0) }
+    return field.isOptional ? values.first ?? .null : .array(values)
   }
 
   private static func value(

@@ -1,0 +1,79 @@
+/// A kind of a record: those of its rows in which one composite is not null.
+public struct KindSchema: Hashable, Sendable {
+  /// The number of the composite, which has the fields of the kind and its own kinds.
+  package internal(set) var composite: UInt32
+  /// True if each of its records is of one of its own kinds.
+  public internal(set) var isAbstract: Bool
+}
+
+extension RecordSchema {
+  /// True if the record is one of a hierarchy that it begins.
+  public var hasKinds: Bool { isAbstract || !kinds.isEmpty }
+
+  /// The name of a kind: that of its composite.
+  public func name(of kind: KindSchema) -> String { field(kind.composite)?.name ?? "" }
+
+  /// Returns true for the field of a kind that has no others.
+  package func isMarker(_ number: UInt32) -> Bool {
+    guard let field = field(number), let kind = field.composite, self.kind(kind) != nil else {
+      return false
+    }
+    return field.lastName == DescribedRecord.markerName && field.type == .boolean
+  }
+
+  func kind(_ composite: UInt32) -> KindSchema? { kinds.first { $0.composite == composite } }
+
+  /// Returns the kinds whose parent is a kind, or the record itself.
+  package func kinds(of parent: UInt32?) -> [KindSchema] {
+    kinds.filter { field($0.composite)?.composite == parent }
+  }
+
+  /// Returns the composite with the fields of a kind that is called so: by its whole name, or by the last part if no other
+  /// has it.
+  func kind(named name: String) -> FieldSchema? {
+    let composites = kinds.compactMap { field($0.composite) }
+    if let found = composites.first(where: { $0.name == name }) { return found }
+    let found = composites.filter { $0.lastName == name }
+    return found.count == 1 ? found[0] : nil
+  }
+
+  /// Returns the condition that a record is of a kind, and if `isExact`, of none of the kinds of that one. Nil if there is no
+  /// such kind.
+  ///
+  /// - Parameter name: A kind, as for `kind(named:)`, or the record itself.
+  func condition(ofKind name: String, isExact: Bool) -> FieldCondition? {
+    let composite = kind(named: name)
+    guard composite != nil || name == self.name else { return nil }
+    var terms: [FieldCondition] = []
+    if let composite { terms.append(.comparison(field: composite.name, .notEqual, .null)) }
+    if isExact {
+      for kind in kinds(of: composite?.number) {
+        terms.append(.comparison(field: self.name(of: kind), .equal, .null))
+      }
+    }
+    return terms.count == 1 ? terms[0] : .and(terms)
+  }
+
+  /// Throws unless kinds are what they can be (D2).
+  func validateKinds() throws(SchemaFault) {
+    guard zip(kinds, kinds.dropFirst()).allSatisfy({ $0.composite < $1.composite }) else {
+      throw fault("its kinds are out of order")
+    }
+    for kind in kinds {
+      guard let composite = field(kind.composite), composite.type == .composite,
+        composite.isOptional
+      else { throw fault("a kind of it is no optional composite") }
+      guard composite.composite.map({ self.kind($0) != nil }) ?? true else {
+        throw fault("its kind is within what is no kind", field: composite.name)
+      }
+    }
+  }
+
+  /// The kinds as text, for differences.
+  var kindsText: String? {
+    guard hasKinds else { return nil }
+    let names = kinds.map { name(of: $0) + ($0.isAbstract ? " (abstract)" : "") }
+      .sortedRarely { $0.precedes($1) }
+    return ((isAbstract ? ["abstract"] : []) + names).joined(separator: ", ")
+  }
+}

@@ -1,0 +1,128 @@
+// What a step does to relations: which references may lead nowhere after it, and which of them cannot wait.
+
+/// A reference of a version.
+struct ReferencePlace: Hashable, Sendable {
+  /// The numbers of the record and of the field.
+  let record: UInt32
+  let field: UInt32
+}
+
+/// The records that closures of a step make or change, so that references from and to them may lead anywhere afterwards.
+struct UnknownRecords: Hashable, Sendable {
+  /// True if the program changes records of any type.
+  var areAll = false
+  /// The names that they have in the new version.
+  var names: Set<String> = []
+
+  func contains(_ record: RecordSchema) -> Bool { areAll || names.contains(record.name) }
+}
+
+extension SchemaChange {
+  /// Returns the checked references of the new version that may lead nowhere after the step: those that are checked for the
+  /// first time, lead to other records or get other values, and those from or to records whose keys change or that closures
+  /// make. All others lead where they led.
+  func unproved(_ unknown: UnknownRecords) -> Set<ReferencePlace> {
+    var places: Set<ReferencePlace> = []
+    let changes = Dictionary(
+      records.map { ($0.new.number, $0) }, uniquingKeysWith: { one, _ in one })
+    for record in to.records {
+      for field in record.fields {
+        guard let reference = field.reference, reference.isChecked,
+          let destination = to.record(reference.record)
+        else { continue }
+        let isTouched =
+          unknown.contains(record) || unknown.contains(destination)
+          || changes[destination.number]?.changesKeys ?? true
+          || changes[record.number]?.changesReference(field) ?? false
+        if isTouched { places.insert(ReferencePlace(record: record.number, field: field.number)) }
+      }
+    }
+    return places
+  }
+}
+
+extension RecordChange {
+  /// True if records may have other primary keys afterwards.
+  var changesKeys: Bool {
+    if old.primaryKey != new.primaryKey { return true }
+    let numbers = Set(new.primaryKey.map(\.field))
+    return fields.contains { field in
+      numbers.contains(field.new.number)
+        && (field.old?.type != field.new.type || sources[field.new.number] != nil)
+    }
+  }
+
+  /// Returns true if a checked reference may lead where it did not lead before.
+  fileprivate func changesReference(_ field: FieldSchema) -> Bool {
+    guard let change = fields.first(where: { $0.new.number == field.number }) else { return true }
+    if sources[field.number] != nil, !change.keepsElements(sources[field.number]) { return true }
+    if new.composites(around: field).contains(where: { sources[$0.number] != nil }) { return true }
+    return change.isUnproved
+  }
+
+  /// Returns true if a new index has no entry before records are written, and so is whole: if all old records are without
+  /// the values that it has entries of.
+  func leavesEmpty(_ index: IndexSchema) -> Bool {
+    for part in index.parts {
+      guard let change = fields.first(where: { $0.new.number == part.field }), change.old == nil,
+        sources[part.field] == nil
+      else { continue }
+      if part.expansion != .none, change.missing == .null || change.missing == .array([]) {
+        return true
+      }
+      let isOfValues =
+        index.condition == .comparison(field: change.new.name, .notEqual, .null)
+      if isOfValues, change.missing == .null, new.canBeNull(change.new) { return true }
+    }
+    return false
+  }
+
+  /// Why references cannot be left for later: an index by which deletions find the records that lead to one must be whole,
+  /// and what is checked must lead somewhere as soon as the version is published.
+  var relationFaults: [MigrationFault] {
+    var faults: [MigrationFault] = []
+    func add(_ field: String, _ reason: String) {
+      faults.append(MigrationFault(record: new.name, field: field, reason: reason))
+    }
+    let known = Set(old.indexes.map(\.number))
+    for change in fields {
+      let field = change.new
+      guard let reference = field.reference, reference.isChecked else { continue }
+      if change.isUnproved {
+        add(field.name, "it has to be proved that it leads to \(reference.destination)")
+      }
+      guard case .index(let place)? = new.wayBack(of: field) else { continue }
+      let index = new.indexes[place]
+      if !known.contains(index.number), !leavesEmpty(index) {
+        add(field.name, "the index that leads back from \(reference.destination) is new")
+      }
+    }
+    return faults
+  }
+}
+
+extension FieldChange {
+  /// True if a checked reference may lead nowhere by what the two versions say of it.
+  fileprivate var isUnproved: Bool {
+    if missing != .null, missing != .array([]) { return true }
+    guard let old else { return false }
+    guard let before = old.reference, before.isChecked else { return true }
+    return before.record != new.reference?.record
+  }
+
+  /// Returns true if a source leaves the elements of a list as they are.
+  fileprivate func keepsElements(_ source: FieldSource?) -> Bool {
+    if case .onlyElement = source { true } else { false }
+  }
+}
+
+extension RecordSchema {
+  /// Returns true if an index is the way back of a checked reference.
+  func leadsBack(_ index: IndexSchema) -> Bool {
+    fields.contains { field in
+      guard field.reference?.isChecked ?? false, case .index(let place)? = wayBack(of: field)
+      else { return false }
+      return indexes[place].number == index.number
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/// The types and values that the examples of the article on hierarchies use.
+struct Trip: Record, Identifiable {
+  var id = UUID()
+  var name: String
+  var start: Date
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .uuid)
+    Field(name: "name", type: .string, unique: true)
+    Field(name: "start", type: .date, indexed: true)
+    Abstract()
+  }
+}
+
+struct BusinessTrip: Record {
+  var trip: Trip
+  var perDiem: Decimal
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Parent(Trip.self, property: "trip")
+    Field(name: "perDiem", type: .decimal)
+    Index("perDiem")
+  }
+}
+
+struct PersonalTrip: Record {
+  var trip: Trip
+  var mood: String
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Parent(Trip.self, property: "trip")
+    Field(name: "mood", type: .string)
+  }
+}
+
+static let model = StoreModel(records: [Trip.self, BusinessTrip.self, PersonalTrip.self])
+static var store: PersistentStore {
+  get throws { try PersistentStore(at: "trips.cambium", model: model) }
+}
+static let now = Date()
+static let trip = Trip(name: "Ulm", start: now)
