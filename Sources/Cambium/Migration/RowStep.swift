@@ -139,11 +139,100 @@ extension RowUpgrade {
       }
     }
     if steps.isEmpty { return nil }
-    self.init([
-      try Route(
-        below: version, steps, from: try RowLayout(first.change.old, version: first.from),
-        to: try RowLayout(last.change.new, version: last.to), required: required)
-    ])
+    let (old, new) = (
+      try RowLayout(first.change.old, version: first.from),
+      try RowLayout(last.change.new, version: last.to)
+    )
+    let route =
+      if changes.count == 1, first.change.leavesShapes {
+        try Route(below: version, steps[0], givenBy: first.change, from: old, to: new)
+      } else {
+        try Route(below: version, steps, from: old, to: new, required: required)
+      }
+    self.init([route])
+  }
+}
+
+extension RowUpgrade.Route {
+  /// Creates the way of rows by a step that gives fixed columns other values of the same types, and else only changes their
+  /// shape: they are copied, and the values that it gives are stored over the old ones.
+  fileprivate convenience init(
+    below version: UInt32, _ step: RowStep, givenBy change: RecordChange, from old: RowLayout,
+    to new: RowLayout
+  ) throws(StoreError) {
+    let plain = RecordChange(
+      old: change.old, new: change.new, fields: change.fields, sources: [:], kind: change.kind)
+    try self.init(
+      below: version, [step], from: old, to: new,
+      copyingBy: try RowStep(plain, from: old.version, to: new.version),
+      givenValues: GivenValues(change, from: old, to: new))
+  }
+}
+
+extension RecordChange {
+  /// True if all that the step gives are values of fixed columns by closures, of the types that they were, and rows are
+  /// copied otherwise.
+  fileprivate var leavesShapes: Bool {
+    if sources.isEmpty || kind != .rows || narrowsKinds { return false }
+    return fields.allSatisfy { field in
+      if fillsNulls(of: field) || field.becomesList { return false }
+      guard let source = sources[field.new.number] else { return true }
+      guard case .value = source, let before = field.old else { return false }
+      return before.type == field.new.type && before.isOptional == field.new.isOptional
+        && before.composite == nil && field.new.composite == nil
+        && field.new.type.scalar?.fixedWidth != nil
+    }
+  }
+}
+
+/// Values that closures make of old ones, for fixed columns of rows that are copied.
+final class GivenValues: Sendable {
+  private let old: RowLayout
+  private let new: RowLayout
+  private let columns: [Given]
+
+  private struct Given: Sendable {
+    let source: Int
+    let target: Column
+    let width: Int
+    let body: FieldSource
+  }
+
+  fileprivate init(_ change: RecordChange, from old: RowLayout, to new: RowLayout) {
+    self.old = old
+    self.new = new
+    columns = zip(new.columns, change.fields).compactMap { column, field in
+      guard let body = change.sources[field.new.number], let before = field.old,
+        let source = old.index(number: before.number), let width = column.field.type.fixedWidth
+      else { return nil }
+      return Given(source: source, target: column, width: width, body: body)
+    }
+  }
+
+  /// Stores the values that are made of an old row's in the row that was copied from it.
+  ///
+  /// - Parameter writer: Used on the way.
+  /// - Returns: false where a value is null, or becomes it: that is left to the conversion.
+  /// - Throws: what closures throw.
+  func store(
+    in copied: UpgradedRow, key: RawSpan, row: RawSpan, by writer: RowWriter
+  ) throws(StoreError) -> Bool {
+    let (old, new) = (old, new)
+    let reader = try RowReader(key: key, row: row, layout: old)
+    writer.begin(new)
+    for column in columns {
+      let value = try reader.value(column.source)
+      if value == .null { return false }
+      let made = try column.body.made(of: value, nil, nil, for: column.target, in: new)
+      if made == .null { return false }
+      try writer.set(made, of: column.target, in: new)
+    }
+    writer.finish()
+    for column in columns {
+      let place = column.target.place.index
+      copied.store(writer.row.part(place, column.width), at: place)
+    }
+    return true
   }
 }
 

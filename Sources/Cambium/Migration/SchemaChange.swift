@@ -435,6 +435,26 @@ extension SchemaChange {
     }
     return faults
   }
+
+  /// True if it can be deferred, and nothing is gained by not doing so: fields, kinds and records only come, or get other
+  /// names, and no index has to be built.
+  var isAdditive: Bool { isDeferrable && records.allSatisfy(\.isAdditive) }
+}
+
+extension RecordChange {
+  fileprivate var isAdditive: Bool {
+    let known = Set(old.indexes.map(\.number))
+    guard new.indexes.allSatisfy({ known.contains($0.number) || leavesEmpty($0) }) else {
+      return false
+    }
+    if kind == .same { return true }
+    let kept = fields.compactMap(\.old)
+    return kept.count == old.fields.count
+      && fields.allSatisfy { field in
+        guard let old = field.old else { return true }
+        return old.type == field.new.type && old.isOptional == field.new.isOptional
+      }
+  }
 }
 
 extension FieldChange {

@@ -120,20 +120,8 @@ extension StoreOpening {
       from: stored, history: schemas, to: model, steps, options.migration)
     if backend.isReadOnly { return try readThrough(route, backend, schemas) }
     try route.check()
-    let left = mode == .deferred ? route.hops.suffix { $0.isDeferrable } : []
-    let done = route.prefix(route.hops.count - left.count)
-    if !done.hops.isEmpty {
-      let monitor = MigrationMonitor(options.logger)
-      try RouteRun(backend, options.migration, monitor).run(done)
-    }
-    if !left.isEmpty {
-      try DeferredOpening(backend).publish(
-        left.map(\.change), after: schemas + done.hops.map(\.change.to))
-    }
-    let entities = try migrated(backend, route.to)
-    // Records may be changed when what rows refer to is counted.
-    try BlobRecount(backend).runIfDue(entities)
-    return entities
+    try RouteRun(backend, mode, options.migration, MigrationMonitor(options.logger)).run(route)
+    return try migrated(backend, route.to)
   }
 
   private func needsMigration(_ stored: Schema) -> StoreError {
@@ -159,13 +147,6 @@ extension StoreOpening {
     pending.add(steps)
     try deferred.use(pending, schemas + steps.map(\.to), isUnpublished: true)
     return try migrated(backend, route.to)
-  }
-}
-
-extension Array {
-  /// The last elements, as far as all of them meet a condition.
-  fileprivate func suffix(_ holds: (Element) -> Bool) -> [Element] {
-    Array(self[(lastIndex { !holds($0) } ?? -1).advanced(by: 1)...])
   }
 }
 

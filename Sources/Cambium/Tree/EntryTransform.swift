@@ -6,10 +6,17 @@ protocol EntryTransform {
   /// The schema version of what it makes. Subtrees that have nothing older are taken over as they are.
   var schemaVersion: UInt32 { get }
 
-  /// Looks at one entry; `.replace` stands for what it appended to `newValue`, which comes empty.
+  /// The same, to be used by another thread.
+  func copy() -> Self
+
+  /// Looks at one entry; `.replace` stands for what it appended to `newValue`, and nothing else may append to it.
   mutating func transform(
     key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]
   ) throws(StoreError) -> TransformResult
+}
+
+extension EntryTransform {
+  func copy() -> Self { self }
 }
 
 /// Which of the old entries a merge transforms.
@@ -39,18 +46,22 @@ enum TransformResult: Equatable, Sendable {
 /// It is erased, so that merges are compiled once for each input.
 struct TreeTransform {
   let schemaVersion: UInt32
-  private var body: (any EntryTransform)?
+  private(set) var body: (any EntryTransform)?
   let scope: TransformScope
+  /// Does it ahead of the merge; nil if the merging thread does all.
+  let crew: WorkCrew?
 
-  init(_ body: any EntryTransform, _ scope: TransformScope) {
+  init(_ body: any EntryTransform, _ scope: TransformScope, by crew: WorkCrew? = nil) {
     self.body = body
     self.scope = scope
+    self.crew = crew
     schemaVersion = body.schemaVersion
   }
 
   private init() {
     schemaVersion = 0
     scope = .touchedLeaves
+    crew = nil
   }
 
   /// Leaves entries as they are, whatever their version.

@@ -57,8 +57,9 @@ extension TreeMerge where Input: ~Copyable {
     if version >= transform.schemaVersion, !node.hasExternals || adoption == .all {
       return try builder.append(node, slots)
     }
+    var key: [UInt8] = []
     for slot in slots {
-      let key = node.key(slot)
+      node.copyKey(slot, to: &key)
       if node.isExternal(slot) {
         let pages = PageReference(decoding: node.value(slot), at: 0)
         try put(key.rawSpan, externalValue: pages, schemaVersion: version)

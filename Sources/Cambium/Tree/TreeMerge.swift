@@ -12,7 +12,7 @@ struct TreeMerge<Input: SortedInput & ~Copyable>: ~Copyable {
   var inputHasOperation = false
   var transform: TreeTransform
   /// How many entries are still sought out to be transformed.
-  private var soughtCount: Int
+  private(set) var soughtCount: Int
   let adoption: Adoption
   /// Where `adoption` holds; nil for everywhere.
   let range: MergeRange?
@@ -21,6 +21,8 @@ struct TreeMerge<Input: SortedInput & ~Copyable>: ~Copyable {
   var replacements = LeafReplacements()
   /// What the transform makes of the value at hand.
   private var newValue: [UInt8] = []
+  /// The leaves that a crew transforms ahead; nil without one.
+  private let ahead: TasksAhead<TransformedLeaves>?
 
   /// Merges `input` into `root`, a tree that `base` reads, and appends what is new to `appender`.
   ///
@@ -62,6 +64,11 @@ struct TreeMerge<Input: SortedInput & ~Copyable>: ~Copyable {
     self.adoption = adoption
     self.range = range
     self.builder = builder
+    if let crew = transform.crew, let body = transform.body, let base {
+      ahead = TasksAhead(crew) { TransformedLeaves(base, body.copy()) }
+    } else {
+      ahead = nil
+    }
   }
 }
 
@@ -83,7 +90,7 @@ extension TreeMerge where Input: ~Copyable {
     }
   }
 
-  private mutating func adopts(
+  mutating func adopts(
     _ reference: PageReference, level: Int, low: [UInt8], high: [UInt8]?
   ) throws(StoreError) -> Bool {
     if hasOperation(below: high) { return false }
@@ -117,6 +124,9 @@ extension TreeMerge where Input: ~Copyable {
     let page = try base.page(reference, level: UInt8(level), as: BranchPage.self)
     let node = Node(page.bytes)
     try checkBounds(of: node, reference, low: low, high: high)
+    if level == 1, let ahead, soughtCount > 0, !hasOperation(below: high) {
+      return try visitLeaves(of: node, ahead, base, low: low, high: high)
+    }
     var childLow = low
     var childHigh: [UInt8] = []
     for index in 0..<node.childCount {
@@ -189,16 +199,26 @@ extension TreeMerge where Input: ~Copyable {
       try builder.append(key, value, schemaVersion: schemaVersion)
       return
     }
-    soughtCount -= 1
     newValue.removeAll(keepingCapacity: true)
     let result = try transform.transform(
       key: key, value: value, schemaVersion: schemaVersion, to: &newValue)
+    let made = newValue
+    try put(key, value, schemaVersion: schemaVersion, result, made.rawSpan)
+  }
+
+  /// Adds an old entry as its transform has it.
+  ///
+  /// - Parameter made: Its value, where that is replaced.
+  @inline(__always)
+  mutating func put(
+    _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, _ result: TransformResult,
+    _ made: RawSpan
+  ) throws(StoreError) {
+    soughtCount -= 1
     let version = transform.schemaVersion
     switch result {
     case .keep: try builder.append(key, value, schemaVersion: version)
-    case .replace:
-      let made = newValue
-      try builder.append(key, made.rawSpan, schemaVersion: version)
+    case .replace: try builder.append(key, made, schemaVersion: version)
     case .drop: break
     case .leave: try builder.append(key, value, schemaVersion: schemaVersion)
     }

@@ -34,7 +34,7 @@ enum MigrateWorkload: String, CaseIterable, Sendable, ExpressibleByArgument {
   }
 
   /// Whether every row becomes another.
-  var rewritesRows: Bool { self != .rename }
+  var rewritesRows: Bool { ![.add, .rename].contains(self) }
 
   /// The version that it leads to.
   var version: Int { self == .chain ? 6 : 2 }

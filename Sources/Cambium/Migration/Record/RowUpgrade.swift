@@ -25,6 +25,8 @@ final class RowUpgrade: Sendable {
     let below: UInt32
     fileprivate let from: UInt32
     fileprivate let copy: RowCopy?
+    /// What is stored in rows that were copied; nil if nothing is.
+    fileprivate let given: GivenValues?
     private let steps: [any RowConverting]
 
     /// - Parameters:
@@ -39,10 +41,27 @@ final class RowUpgrade: Sendable {
       self.below = below
       from = old.version
       self.steps = steps
+      given = nil
       copy = try required.flatMap { required throws(StoreError) in
         try RowCopy(from: old, to: new, required: required) { key, row, writer throws(StoreError) in
           try Self.convert(key: key, row: row, to: writer, by: steps)
         }
+      }
+    }
+
+    /// - Parameters:
+    ///   - plain: The step without the values that it gives.
+    ///   - given: Those values.
+    init(
+      below: UInt32, _ steps: [any RowConverting], from old: RowLayout, to new: RowLayout,
+      copyingBy plain: any RowConverting, givenValues given: GivenValues
+    ) throws(StoreError) {
+      self.below = below
+      from = old.version
+      self.steps = steps
+      self.given = given
+      copy = try RowCopy(from: old, to: new, required: []) { key, row, writer throws(StoreError) in
+        try plain.convert(key: key, row: row, to: writer)
       }
     }
 
@@ -81,7 +100,10 @@ final class RowUpgrade: Sendable {
     var place = 0
     while place &+ 1 < routes.count, version >= routes[place].below { place &+= 1 }
     let route = routes[place]
-    if let copy = route.copy, copy.run(row: row, to: target) { return }
+    if let copy = route.copy, copy.run(row: row, to: target) {
+      guard let given = route.given else { return }
+      if try given.store(in: target, key: key, row: row, by: target.writerBeside()) { return }
+    }
     try route.convert(key: key, row: row, to: target.beginWriting())
   }
 }
@@ -125,6 +147,8 @@ struct RowTransform: EntryTransform {
     schemaVersion = version
     self.faults = faults
   }
+
+  func copy() -> RowTransform { RowTransform(upgrade, to: schemaVersion, faults: faults) }
 
   func transform(
     key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]
@@ -192,6 +216,11 @@ final class UpgradedRow {
 
   fileprivate func beginWriting() -> RowWriter {
     unsafe count = -1
+    return writerBeside()
+  }
+
+  /// A writer that leaves the row as it is.
+  fileprivate func writerBeside() -> RowWriter {
     if let writer = unsafe writer { return writer }
     let made = RowWriter()
     unsafe writer = made
@@ -204,6 +233,18 @@ final class UpgradedRow {
   func begin(_ count: Int) -> MutableRawSpan {
     unsafe self.count = count
     unsafe memory.reserve(count, keeping: 0)
+    return unsafe copied()
+  }
+
+  /// Replaces bytes of a row that was copied.
+  func store(_ bytes: RawSpan, at offset: Int) {
+    var target = unsafe copied()
+    target.copy(bytes, to: offset)
+  }
+
+  @unsafe @_lifetime(borrow self)
+  @inline(__always)
+  private func copied() -> MutableRawSpan {
     let span = unsafe memory.mutableBytes()
     return unsafe _overrideLifetime(span, borrowing: self)
   }

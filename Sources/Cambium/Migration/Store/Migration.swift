@@ -73,7 +73,8 @@ extension Migration {
           from: stored, history: try StoredSchemas(backend).all(), to: model, steps,
           options.migration)
         try route.check()
-        try RouteRun(backend, options.migration, monitor).run(route, isRehearsal: isRehearsal)
+        try RouteRun(backend, .automatic, options.migration, monitor)
+          .run(route, isRehearsal: isRehearsal)
       }
       report.records = monitor.progress.recordsDone
       report.startedOver = monitor.progress.startedOver
@@ -140,7 +141,8 @@ extension PersistentStore {
 
 /// The treatment of a store that has an older version than the model.
 public enum MigrationMode: Hashable, Sendable {
-  /// Migrates the store before it is opened.
+  /// Migrates the store before it is opened. Where fields and records are only added or renamed, that is one commit,
+  /// whatever the size: old rows are upgraded when they are read, as with `deferred`.
   case automatic
   /// Migrates the store at once by the last steps if those cannot fail: old rows are upgraded when they are read, and
   /// rewritten when they are saved or by `PersistentStore.finishMigration(budget:)`. Steps up to the last one that can fail
@@ -156,7 +158,8 @@ public struct MigrationOptions: Hashable, Sendable {
   public var oldestVersion = 1
   /// Allows stores that are more than one step behind.
   public var allowsSeveralSteps = true
-  /// Runs every step by itself, instead of taking rows through consecutive steps in one pass.
+  /// Rewrites all rows in every step by itself, instead of taking them through consecutive steps in one pass, and instead of
+  /// leaving them as they are where fields are only added or renamed.
   public var stepwise = false
   /// The number of records in a slice, at least one. A crash or a cancellation loses at most one slice of the work.
   public var sliceCount = 200_000

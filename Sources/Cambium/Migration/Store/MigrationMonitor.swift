@@ -113,6 +113,15 @@ extension MigrationMonitor {
       metadata: ["records": "\(progress.recordsDone)", "elapsed": "\(progress.elapsed)"])
   }
 
+  /// Steps were published, and their rows are left to be made new later.
+  func publish(_ steps: [SchemaChange]) {
+    guard let from = steps.first?.from.version, let to = steps.last?.to.version else { return }
+    state.withLock { $0.progress.version = to }
+    tell()
+    logger?.info(
+      "Migrated from version \(from) to \(to) by one commit; rows become new when they are written, or by finishMigration")
+  }
+
   func end(_ error: StoreError) { logger?.error("The migration ended: \(error)") }
 
   /// - Throws: `.migrationCancelled`.

@@ -115,6 +115,13 @@ extension MigrationPlan {
       }
       return
     }
+    if route.countLeft(by: .automatic, options) > 0 {
+      if route.hops.contains(where: { $0.change.records.contains(where: \.rewritesRows) }) {
+        let task = "one commit; rows become new when they are read"
+        work = [Work(kind: .publish, task: task, records: nil)]
+      }
+      return
+    }
     let tasks = try MigrationTasks(route, stepwise: options.stepwise)
     let measure = try WorkMeasure(tasks, in: backend)
     work = measure.work
@@ -191,6 +198,8 @@ extension MigrationPlan {
       case check
       /// It is proved that a reference leads somewhere, by one pass over its index and the records that it leads to.
       case prove
+      /// One commit states the new version; rows become new when they are read, as those of a deferred migration.
+      case publish
     }
   }
 }

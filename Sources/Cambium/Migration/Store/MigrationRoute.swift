@@ -18,10 +18,22 @@ struct MigrationRoute: Sendable {
     let step: MigrationStep?
 
     /// True if the store may have the new version before its rows do.
-    var isDeferrable: Bool {
+    var isDeferrable: Bool { isInferredUp && change.isDeferrable }
+
+    fileprivate var isAdditive: Bool { isInferredUp && change.isAdditive }
+
+    private var isInferredUp: Bool {
       (step?.parts.isEmpty ?? true) && change.to.version > change.from.version
-        && change.isDeferrable
     }
+  }
+
+  /// The number of hops at the end that the store may have behind it before its rows do, and that are published so.
+  ///
+  /// Rows that are read through steps that only add cost next to nothing, so that is not worth waiting for. Where any other
+  /// step rewrites rows, one pass takes them through all.
+  func countLeft(by mode: MigrationMode, _ options: MigrationOptions) -> Int {
+    if mode == .deferred { return hops.reversed().prefix(while: \.isDeferrable).count }
+    return !options.stepwise && hops.allSatisfy(\.isAdditive) ? hops.count : 0
   }
 
   /// The first hops of it.

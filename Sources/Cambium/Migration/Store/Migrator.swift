@@ -12,6 +12,10 @@ struct Migrator {
   let monitor: MigrationMonitor
   /// The number of records in a slice.
   let sliceCount: Int
+  /// Reads and converts ahead of the thread that writes.
+  let crew = WorkCrew(name: "cambium-migrate", size: WorkCrew.processorCount - 1)
+  /// The number of records from which on that is worth it.
+  static var crewCountMin: Int { 10_000 }
 
   init(
     _ backend: any StoreBackend, _ tasks: MigrationTasks,
@@ -164,11 +168,13 @@ extension Migrator {
   private func convert(_ conversion: MigrationTask.Conversion) throws(StoreError) {
     let tree = try slot(conversion.tree)
     // Rows that were put together a moment ago are in no page before the first slice.
-    var isOn = try backend.trees().count(in: tree) > 0
+    let count = try backend.trees().count(in: tree)
+    let crew = count < Self.crewCountMin ? nil : crew
+    var isOn = count > 0
     while isOn {
       try backend.commit { trees throws(StoreError) in
         trees.addWork {
-          $0.transforms[tree] = TreeTransform(conversion.transform, .first(sliceCount))
+          $0.transforms[tree] = TreeTransform(conversion.transform, .first(sliceCount), by: crew)
         }
       }
       try monitor.advance(by: sliceCount)
@@ -232,30 +238,48 @@ extension StoreError {
   }
 }
 
-/// Goes a route to its end: what was deferred before is done first.
+/// Goes a route to its end: the last steps by publishing them, where their rows can be made later, and those before by
+/// rewriting rows.
 struct RouteRun {
   private let backend: any StoreBackend
+  private let mode: MigrationMode
   private let options: MigrationOptions
   private let monitor: MigrationMonitor
 
-  init(_ backend: any StoreBackend, _ options: MigrationOptions, _ monitor: MigrationMonitor) {
+  init(
+    _ backend: any StoreBackend, _ mode: MigrationMode, _ options: MigrationOptions,
+    _ monitor: MigrationMonitor
+  ) {
     self.backend = backend
+    self.mode = mode
     self.options = options
     self.monitor = monitor
   }
 
   /// - Parameter isRehearsal: True if the store stays of the version that it has.
-  /// - Throws: as `Migrator.run`.
+  /// - Throws: as `Migrator.run`; what a commit throws.
   func run(_ route: MigrationRoute, isRehearsal: Bool = false) throws(StoreError) {
     // Also for what only a version on the way has outside of its rows.
     for hop in route.hops { try BlobOpening(backend).open(for: hop.change.to) }
+    let left = route.hops.suffix(route.countLeft(by: mode, options)).map(\.change)
+    let done = route.prefix(route.hops.count - left.count)
+    if !done.hops.isEmpty { try rewrite(done, isRehearsal: isRehearsal) }
+    if !left.isEmpty, !isRehearsal {
+      try DeferredOpening(backend).publish(left, after: try StoredSchemas(backend).all())
+      monitor.publish(left)
+    }
+    let present = isRehearsal ? route.from : route.to
+    // Records may be changed when what rows refer to is counted.
+    try BlobRecount(backend).runIfDue(
+      try Entities(present, model: nil, names: backend.names))
+  }
+
+  /// What was deferred before is done first.
+  private func rewrite(_ route: MigrationRoute, isRehearsal: Bool) throws(StoreError) {
     try finishPending()
     let tasks = try MigrationTasks(route, stepwise: options.stepwise)
     try Migrator(backend, tasks, monitor: monitor, sliceCount: options.sliceCount)
       .run(isRehearsal: isRehearsal)
-    let present = isRehearsal ? route.from : route.to
-    try BlobRecount(backend).runIfDue(
-      try Entities(present, model: nil, names: backend.names))
   }
 
   private func finishPending() throws(StoreError) {
@@ -330,14 +354,14 @@ extension Migrator {
 
 extension SchemaChange {
   /// True if rows of the new version may refer to other blobs than those of the old one, or to the same a different number
-  /// of times.
-  var changesReferences: Bool { from.externalFields != to.externalFields }
+  /// of times, though they are converted as they are: a field that is new has none.
+  var changesReferences: Bool { !from.externalFields.isSubset(of: to.externalFields) }
 }
 
 extension MigrationTasks {
   /// True if any of the work may change references to blobs.
   var changesReferences: Bool {
-    route.from.externalFields != route.to.externalFields
+    !route.from.externalFields.isSubset(of: route.to.externalFields)
       || tasks.contains { task in
         switch task {
         case .arrange, .convert, .build, .check, .prove: false

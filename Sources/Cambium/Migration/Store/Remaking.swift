@@ -39,6 +39,23 @@ final class Remaking {
     }
   }
 
+  private init(copying other: Remaking) {
+    task = other.task
+    old = other.old
+    new = other.new
+    aside = other.aside
+    version = other.version
+    source = other.source
+    blobs = other.blobs
+    targets = other.targets
+  }
+
+  /// The same, to be used by another thread.
+  func copy() -> Remaking { Remaking(copying: self) }
+
+  /// True if records can be made ahead of the commit that takes them: blobs are made in it.
+  var isAhead: Bool { source.blobs == nil && targets.allSatisfy { $0.blobs == nil } }
+
   var newVersion: UInt32 { new.schema.storedVersion }
 
   func target(_ number: UInt32) -> Entity? {
@@ -97,6 +114,9 @@ extension Migrator {
       to: try entities(of: task.to, task.newTypes), aside: try slot(task.to.places.aside),
       in: try backend.snapshot())
     if mark.cursor.isEmpty { mark.counts = try counts(of: remaking) }
+    let ahead = TasksAhead(crew) { RemadeRecords(remaking.copy()) }
+    let count = try backend.trees().count(in: remaking.source.rows)
+    var isAhead = remaking.isAhead && count >= Self.crewCountMin
     var done = 0
     var isDone = false
     while !isDone {
@@ -111,13 +131,36 @@ extension Migrator {
       try backend.commit { trees throws(StoreError) in
         let sink = AddingSink(trees, remaking.new)
         let emit = remaking.emitter(to: sink)
+        defer { ahead.withdraw() }
         var count = 0
-        while isOn, count < slice {
-          count += 1
-          if count == slice { next.cursor = cursor.key.array() }
-          try remaking.remake(cursor.key, try cursor.value(), emit)
-          try monitor.step()
-          isOn = try cursor.next()
+        func read() throws(StoreError) -> RemadeRecords? {
+          guard isOn, count < slice else { return nil }
+          let records = ahead.spare()
+          records.removeAll()
+          while isOn, count < slice, records.count < RemadeRecords.recordsPerTask {
+            count += 1
+            if count == slice { next.cursor = cursor.key.array() }
+            records.append(cursor.key, try cursor.value())
+            isOn = try cursor.next()
+          }
+          return records
+        }
+        while true {
+          while isAhead, ahead.hasRoom, let records = try read() { ahead.submit(records) }
+          var first = ahead.takeFirst()
+          if first == nil { first = try read() }
+          guard let records = first else { break }
+          if records.isWhole {
+            try records.add(to: sink)
+          } else {
+            isAhead = isAhead && !records.wasAsked
+            let old = records.old
+            for index in 0..<old.count {
+              try remaking.remake(old.key(index), old.row(index), emit)
+            }
+          }
+          for _ in 0..<records.count { try monitor.step() }
+          ahead.recycle(records)
         }
         done += count
         for (number, added) in sink.added { next.counts[number, default: 0] += UInt64(added) }
@@ -247,7 +290,7 @@ private final class SearchingSink: EmitterSink {
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError) {}
 
-  func setAside(_ entry: SetAsideEntry, in tree: TreeSlot) {}
+  func setAside(_ key: RawSpan, _ value: RawSpan, in tree: TreeSlot) {}
 
   func blobFinder(of target: Entity) -> BlobFinder? { nil }
 
@@ -306,7 +349,7 @@ final class AddingSink: EmitterSink {
     try trees.copyValue(of: key, in: target.rows, to: &row)
   }
 
-  func setAside(_ entry: SetAsideEntry, in tree: TreeSlot) throws(StoreError) {
-    try trees.put(entry.key.rawSpan, entry.value.rawSpan, in: tree)
+  func setAside(_ key: RawSpan, _ value: RawSpan, in tree: TreeSlot) throws(StoreError) {
+    try trees.put(key, value, in: tree)
   }
 }

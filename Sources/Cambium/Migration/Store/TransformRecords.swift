@@ -300,7 +300,7 @@ public final class RecordEmitter {
 
   /// Keeps a value that the new record has not.
   func setAside(_ entry: SetAsideEntry, in tree: TreeSlot) throws(StoreError) {
-    try sink.setAside(entry, in: tree)
+    try sink.setAside(entry.key.rawSpan, entry.value.rawSpan, in: tree)
   }
 
   private func completed(_ record: DynamicRecord) -> DynamicRecord {
@@ -345,7 +345,7 @@ protocol EmitterSink: AnyObject {
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError)
   /// Keeps a value that new records have not.
-  func setAside(_ entry: SetAsideEntry, in tree: TreeSlot) throws(StoreError)
+  func setAside(_ key: RawSpan, _ value: RawSpan, in tree: TreeSlot) throws(StoreError)
   /// Returns a finder of the blobs of records that were made before.
   func blobFinder(of target: Entity) -> BlobFinder?
   /// Replaces `row` by the one with a key; false if there is none.

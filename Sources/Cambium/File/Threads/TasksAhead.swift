@@ -1,0 +1,45 @@
+/// Tasks of a crew whose results are wanted in order, a few of them ahead.
+final class TasksAhead<Task: CrewTask> {
+  private let crew: WorkCrew
+  private let make: () -> Task
+  /// Those under way, in order.
+  private var tasks: [Task] = []
+  private var spares: [Task] = []
+
+  /// - Parameter make: Makes a task, to be used again and again.
+  init(_ crew: WorkCrew, making make: @escaping () -> Task) {
+    self.crew = crew
+    self.make = make
+  }
+
+  deinit { withdraw() }
+
+  /// Whether another task may be submitted before the first is taken.
+  var hasRoom: Bool { tasks.count < crew.window }
+
+  /// Returns a task that is not under way.
+  func spare() -> Task { spares.popLast() ?? make() }
+
+  func submit(_ task: Task) {
+    tasks.append(task)
+    crew.submit(task)
+  }
+
+  /// Returns the first task of those under way, when it is done; nil if none is. Does others meanwhile.
+  func takeFirst() -> Task? {
+    guard let task = tasks.first else { return nil }
+    crew.finish(task, doingMeanwhile: tasks.dropFirst())
+    tasks.removeFirst()
+    return task
+  }
+
+  /// Takes back a task whose result is no longer wanted.
+  func recycle(_ task: Task) { spares.append(task) }
+
+  /// Has none of those done that nobody has begun. The results of others are not wanted.
+  func withdraw() {
+    for task in tasks { crew.withdraw(task) }
+    spares += tasks
+    tasks = []
+  }
+}
