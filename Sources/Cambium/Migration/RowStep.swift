@@ -186,7 +186,8 @@ extension RecordChange {
 }
 
 /// Values that closures make of old ones, for fixed columns of rows that are copied.
-final class GivenValues: Sendable {
+final class GivenValues: RowAmending {
+  private let change: RecordChange
   private let old: RowLayout
   private let new: RowLayout
   private let columns: [Given]
@@ -199,6 +200,7 @@ final class GivenValues: Sendable {
   }
 
   fileprivate init(_ change: RecordChange, from old: RowLayout, to new: RowLayout) {
+    self.change = change
     self.old = old
     self.new = new
     columns = zip(new.columns, change.fields).compactMap { column, field in
@@ -209,13 +211,16 @@ final class GivenValues: Sendable {
     }
   }
 
-  /// Stores the values that are made of an old row's in the row that was copied from it.
-  ///
-  /// - Parameter writer: Used on the way.
-  /// - Returns: false where a value is null, or becomes it: that is left to the conversion.
-  /// - Throws: what closures throw.
-  func store(
-    in copied: UpgradedRow, key: RawSpan, row: RawSpan, by writer: RowWriter
+  func copy() -> any RowAmending {
+    guard let old = try? RowLayout(old.record, version: old.version),
+      let new = try? RowLayout(new.record, version: new.version)
+    else { return self }
+    return GivenValues(change, from: old, to: new)
+  }
+
+  /// A value that is null, or becomes it, is left to the conversion.
+  func amend(
+    _ copied: UpgradedRow, key: RawSpan, row: RawSpan, by writer: RowWriter
   ) throws(StoreError) -> Bool {
     let (old, new) = (old, new)
     let reader = try RowReader(key: key, row: row, layout: old)

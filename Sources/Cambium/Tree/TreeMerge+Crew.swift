@@ -14,7 +14,7 @@ extension TreeMerge where Input: ~Copyable {
       while ahead.hasRoom, submitted < node.childCount, soughtCount > 0 {
         let end = min(submitted + TransformedLeaves.leavesPerTask, node.childCount)
         base.willNeed(submitted..<end, of: node)
-        let task = ahead.spare()
+        let task = try ahead.spare()
         task.begin(submitted..<end, of: node)
         ahead.submit(task)
         submitted = end

@@ -1,13 +1,13 @@
 /// Tasks of a crew whose results are wanted in order, a few of them ahead.
 final class TasksAhead<Task: CrewTask> {
   private let crew: WorkCrew
-  private let make: () -> Task
+  private let make: () throws(StoreError) -> Task
   /// Those under way, in order.
   private var tasks: [Task] = []
   private var spares: [Task] = []
 
   /// - Parameter make: Makes a task, to be used again and again.
-  init(_ crew: WorkCrew, making make: @escaping () -> Task) {
+  init(_ crew: WorkCrew, making make: @escaping () throws(StoreError) -> Task) {
     self.crew = crew
     self.make = make
   }
@@ -18,7 +18,12 @@ final class TasksAhead<Task: CrewTask> {
   var hasRoom: Bool { tasks.count < crew.window }
 
   /// Returns a task that is not under way.
-  func spare() -> Task { spares.popLast() ?? make() }
+  ///
+  /// - Throws: what making one does.
+  func spare() throws(StoreError) -> Task {
+    if let spare = spares.popLast() { return spare }
+    return try make()
+  }
 
   func submit(_ task: Task) {
     tasks.append(task)

@@ -8,6 +8,21 @@ protocol RowConverting: Sendable {
   func convert(key: RawSpan, row: RawSpan, to writer: RowWriter) throws(StoreError)
 }
 
+/// Other values for rows that were copied as they are.
+protocol RowAmending: Sendable {
+  /// Stores its values in the row that was copied from an old one.
+  ///
+  /// - Parameter writer: Used on the way.
+  /// - Returns: false if the row is left to the conversion.
+  /// - Throws: what the making of values does.
+  func amend(
+    _ copied: UpgradedRow, key: RawSpan, row: RawSpan, by writer: RowWriter
+  ) throws(StoreError) -> Bool
+
+  /// The same with layouts of its own: threads that count references to the same ones wait for each other.
+  func copy() -> any RowAmending
+}
+
 /// Makes rows of older versions rows of the present one, where the store has published a version before all of
 /// its rows were made anew.
 ///
@@ -26,7 +41,7 @@ final class RowUpgrade: Sendable {
     fileprivate let from: UInt32
     fileprivate let copy: RowCopy?
     /// What is stored in rows that were copied; nil if nothing is.
-    fileprivate let given: GivenValues?
+    fileprivate let given: (any RowAmending)?
     private let steps: [any RowConverting]
 
     /// - Parameters:
@@ -54,7 +69,7 @@ final class RowUpgrade: Sendable {
     ///   - given: Those values.
     init(
       below: UInt32, _ steps: [any RowConverting], from old: RowLayout, to new: RowLayout,
-      copyingBy plain: any RowConverting, givenValues given: GivenValues
+      copyingBy plain: any RowConverting, givenValues given: any RowAmending
     ) throws(StoreError) {
       self.below = below
       from = old.version
@@ -63,6 +78,19 @@ final class RowUpgrade: Sendable {
       copy = try RowCopy(from: old, to: new, required: []) { key, row, writer throws(StoreError) in
         try plain.convert(key: key, row: row, to: writer)
       }
+    }
+
+    private init(_ other: Route, amendedBy given: any RowAmending) {
+      below = other.below
+      from = other.from
+      copy = other.copy
+      self.given = given
+      steps = other.steps
+    }
+
+    fileprivate func forAnotherThread() -> Route {
+      guard let given else { return self }
+      return Route(self, amendedBy: given.copy())
     }
 
     fileprivate func convert(
@@ -90,6 +118,9 @@ final class RowUpgrade: Sendable {
     from = routes.first?.from ?? 0
   }
 
+  /// The same, to be used by another thread.
+  fileprivate func copy() -> RowUpgrade { RowUpgrade(routes.map { $0.forAnotherThread() }) }
+
   /// Makes a row of an older version one of the present.
   ///
   /// - Throws: `.corrupt` where the row is damaged; `.limitExceeded` where it gets too long.
@@ -102,7 +133,7 @@ final class RowUpgrade: Sendable {
     let route = routes[place]
     if let copy = route.copy, copy.run(row: row, to: target) {
       guard let given = route.given else { return }
-      if try given.store(in: target, key: key, row: row, by: target.writerBeside()) { return }
+      if try given.amend(target, key: key, row: row, by: target.writerBeside()) { return }
     }
     try route.convert(key: key, row: row, to: target.beginWriting())
   }
@@ -148,7 +179,7 @@ struct RowTransform: EntryTransform {
     self.faults = faults
   }
 
-  func copy() -> RowTransform { RowTransform(upgrade, to: schemaVersion, faults: faults) }
+  func copy() -> RowTransform { RowTransform(upgrade.copy(), to: schemaVersion, faults: faults) }
 
   func transform(
     key: RawSpan, value: RawSpan, schemaVersion: UInt32, to newValue: inout [UInt8]

@@ -119,7 +119,8 @@ extension MigrationMonitor {
     state.withLock { $0.progress.version = to }
     tell()
     logger?.info(
-      "Migrated from version \(from) to \(to) by one commit; rows become new when they are written, or by finishMigration")
+      "Migrated from version \(from) to \(to) by one commit; rows become new when they are written, or by finishMigration"
+    )
   }
 
   func end(_ error: StoreError) { logger?.error("The migration ended: \(error)") }

@@ -43,8 +43,10 @@ final class RemadeRecords: CrewTask, @unchecked Sendable {
     isWhole = true
   }
 
-  /// Adds what was made.
-  func add(to sink: any EmitterSink) throws(StoreError) { try self.sink.add(to: sink) }
+  /// Adds what was made to the trees that another has.
+  func add(to sink: any EmitterSink, of remaking: Remaking) throws(StoreError) {
+    try self.sink.add(to: sink, of: remaking)
+  }
 }
 
 /// Keys and rows, one behind the other.
@@ -88,7 +90,8 @@ private final class CollectingSink: EmitterSink {
   private(set) var wasAsked = false
 
   private enum Place {
-    case rows(Entity)
+    /// Of the record with this number.
+    case rows(UInt32)
     case aside(TreeSlot)
   }
 
@@ -102,7 +105,7 @@ private final class CollectingSink: EmitterSink {
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError) {
     emitted.append(key, row)
-    places.append(.rows(target))
+    places.append(.rows(target.record.number))
   }
 
   func put(
@@ -125,11 +128,13 @@ private final class CollectingSink: EmitterSink {
     return false
   }
 
-  func add(to sink: any EmitterSink) throws(StoreError) {
+  func add(to sink: any EmitterSink, of remaking: Remaking) throws(StoreError) {
     let emitted = emitted
     for (index, place) in places.enumerated() {
       switch place {
-      case .rows(let target): try sink.add(emitted.key(index), emitted.row(index), [], to: target)
+      case .rows(let number):
+        guard let target = remaking.target(number) else { continue }
+        try sink.add(emitted.key(index), emitted.row(index), [], to: target)
       case .aside(let tree):
         try sink.setAside(emitted.key(index), emitted.row(index), in: tree)
       }

@@ -39,20 +39,6 @@ final class Remaking {
     }
   }
 
-  private init(copying other: Remaking) {
-    task = other.task
-    old = other.old
-    new = other.new
-    aside = other.aside
-    version = other.version
-    source = other.source
-    blobs = other.blobs
-    targets = other.targets
-  }
-
-  /// The same, to be used by another thread.
-  func copy() -> Remaking { Remaking(copying: self) }
-
   /// True if records can be made ahead of the commit that takes them: blobs are made in it.
   var isAhead: Bool { source.blobs == nil && targets.allSatisfy { $0.blobs == nil } }
 
@@ -65,7 +51,7 @@ final class Remaking {
   func emitter(to sink: any EmitterSink) -> RecordEmitter {
     var rules: [String: EmissionRules] = [:]
     if case .closure(_, let given) = task.kind { rules = given }
-    return RecordEmitter(new, targets: targets.map(\.record.name), rules: rules, to: sink)
+    return RecordEmitter(new, targets: targets, rules: rules, to: sink)
   }
 
   /// Makes new records of one.
@@ -109,12 +95,17 @@ extension Migrator {
   func remake(
     _ task: MigrationTask.Remake, _ mark: inout MigrationMark
   ) throws(StoreError) {
-    let remaking = try Remaking(
-      task, from: try entities(of: task.from, task.oldTypes),
-      to: try entities(of: task.to, task.newTypes), aside: try slot(task.to.places.aside),
-      in: try backend.snapshot())
+    let snapshot = try backend.snapshot()
+    // Each has layouts of its own: threads that count references to the same ones wait for each other.
+    func makeRemaking() throws(StoreError) -> Remaking {
+      try Remaking(
+        task, from: try entities(of: task.from, task.oldTypes),
+        to: try entities(of: task.to, task.newTypes), aside: try slot(task.to.places.aside),
+        in: snapshot)
+    }
+    let remaking = try makeRemaking()
     if mark.cursor.isEmpty { mark.counts = try counts(of: remaking) }
-    let ahead = TasksAhead(crew) { RemadeRecords(remaking.copy()) }
+    let ahead = TasksAhead(crew) { () throws(StoreError) in RemadeRecords(try makeRemaking()) }
     let count = try backend.trees().count(in: remaking.source.rows)
     var isAhead = remaking.isAhead && count >= Self.crewCountMin
     var done = 0
@@ -135,7 +126,7 @@ extension Migrator {
         var count = 0
         func read() throws(StoreError) -> RemadeRecords? {
           guard isOn, count < slice else { return nil }
-          let records = ahead.spare()
+          let records = try ahead.spare()
           records.removeAll()
           while isOn, count < slice, records.count < RemadeRecords.recordsPerTask {
             count += 1
@@ -151,7 +142,7 @@ extension Migrator {
           if first == nil { first = try read() }
           guard let records = first else { break }
           if records.isWhole {
-            try records.add(to: sink)
+            try records.add(to: sink, of: remaking)
           } else {
             isAhead = isAhead && !records.wasAsked
             let old = records.old

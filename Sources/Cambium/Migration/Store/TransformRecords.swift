@@ -189,28 +189,37 @@ private struct TypedTransform<Old: Record>: RecordTransform {
 public final class RecordEmitter {
   /// The types of the new version, in the trees that are being made.
   let entities: Entities
-  private let targets: Set<String>
-  private let rules: [String: EmissionRules]
+  private let targets: [Target]
   private let sink: any EmitterSink
   private let row = RowWriter()
   private let key = KeyEncoder()
   private var old: [UInt8] = []
-  /// The lists of checked references of the records that it takes, by the records' numbers.
-  private let lists: [UInt32: [Link]]
   private let element = KeyEncoder()
 
-  /// - Parameter targets: The names of records that may be emitted.
+  /// A record that may be emitted.
+  fileprivate struct Target {
+    let entity: Entity
+    /// Nil for records that are only put together from others.
+    let rules: EmissionRules?
+    /// The lists of checked references.
+    let lists: [Link]
+  }
+
+  /// - Parameters:
+  ///   - targets: The records that may be emitted.
+  ///   - rules: By the records' names.
   init(
-    _ entities: Entities, targets: [String], rules: [String: EmissionRules],
+    _ entities: Entities, targets: [Entity], rules: [String: EmissionRules],
     to sink: any EmitterSink
   ) {
     self.entities = entities
-    self.targets = Set(targets)
-    self.rules = rules
     self.sink = sink
-    lists = Dictionary(
-      grouping: (entities.relations?.links ?? []).filter(\.isList),
-      by: \.source.record.number)
+    let lists = (entities.relations?.links ?? []).filter(\.isList)
+    self.targets = targets.map { entity in
+      Target(
+        entity: entity, rules: rules[entity.record.name],
+        lists: lists.filter { $0.source.record.number == entity.record.number })
+    }
   }
 
   /// Adds a record. Two records with the same key, of whichever old records, fail the migration. Its fields have the names
@@ -220,12 +229,10 @@ public final class RecordEmitter {
   ///   `.limitExceeded`; `.full`, `.io`.
   public func callAsFunction(_ record: DynamicRecord) throws(StoreError) {
     let target = try target(record.name)
-    let (row, key) = (row, key)
-    try completed(record).encode(to: row, key: key, layout: target.layout)
-    try rules[record.name]?.check(row, key, target.layout)
-    try checkLists(of: target)
-    try target.checkKinds(of: row.row, key: key.key)
-    try sink.add(key.key, row.row, row.waiting, to: target)
+    let (row, key, entity) = (row, key, target.entity)
+    try target.completed(record).encode(to: row, key: key, layout: entity.layout)
+    try check(row, key, target)
+    try sink.add(key.key, row.row, row.waiting, to: entity)
   }
 
   /// Adds a record with the fields of an old one.
@@ -234,12 +241,12 @@ public final class RecordEmitter {
   /// Adds a record of a Swift type that is kept for the new version.
   public func callAsFunction<Subject: Record>(_ record: Subject) throws(StoreError) {
     let type = try type(Subject.self)
-    let trees = try target(type.record.name)
+    let target = try target(type.record.name)
     let (row, key) = (row, key)
     try type.encode(record, to: row, key: key)
-    try checkLists(of: trees)
-    try trees.checkKinds(of: row.row, key: key.key)
-    try sink.add(key.key, row.row, row.waiting, to: trees)
+    try checkLists(of: target)
+    try target.entity.checkKinds(of: row.row, key: key.key)
+    try sink.add(key.key, row.row, row.waiting, to: target.entity)
   }
 
   /// Adds a record, or merges it into the one with its key that was emitted before or existed already.
@@ -253,41 +260,48 @@ public final class RecordEmitter {
     }
   ) throws {
     let target = try target(record.name)
-    let layout = target.layout
+    let (entity, layout) = (target.entity, target.entity.layout)
     let (row, key) = (row, key)
-    let record = completed(record)
+    let record = target.completed(record)
     try record.encode(to: row, key: key, layout: layout)
-    if try sink.copy(key.key, of: target, to: &old) {
+    if try sink.copy(key.key, of: entity, to: &old) {
       let old = old
       let existing = try DynamicRecord(
-        try target.row(key: key.key, row: old.rawSpan, blobs: sink.blobFinder(of: target)))
+        try entity.row(key: key.key, row: old.rawSpan, blobs: sink.blobFinder(of: entity)))
       let place = key.key.array()
       let merged = try merge(existing, record)
-      try completed(merged).encode(to: row, key: key, layout: layout)
+      try target.completed(merged).encode(to: row, key: key, layout: layout)
       guard key.key.compare(place.rawSpan) == 0 else {
         throw StoreError.invalidValue(
           record: record.name, field: nil, reason: "merged, it has another key than before")
       }
     }
-    try rules[record.name]?.check(row, key, layout)
+    try check(row, key, target)
+    try sink.put(key.key, row.row, row.waiting, to: entity)
+  }
+
+  /// Refuses what the new version's description does.
+  private func check(
+    _ row: RowWriter, _ key: KeyEncoder, _ target: Target
+  ) throws(StoreError) {
+    try target.rules?.check(row, key, target.entity.layout)
     try checkLists(of: target)
-    try target.checkKinds(of: row.row, key: key.key)
-    try sink.put(key.key, row.row, row.waiting, to: target)
+    try target.entity.checkKinds(of: row.row, key: key.key)
   }
 
   /// Refuses lists of references that have a record twice. That they lead somewhere is proved in the end.
   ///
   /// - Throws: `.invalidValue`.
-  private func checkLists(of target: Entity) throws(StoreError) {
-    guard let lists = lists[target.record.number] else { return }
+  private func checkLists(of target: Target) throws(StoreError) {
+    if target.lists.isEmpty { return }
     let (row, key, element) = (row, key, element)
-    let reader = try target.row(key: key.key, row: row.row)
-    for link in lists {
+    let reader = try target.entity.row(key: key.key, row: row.row)
+    for link in target.lists {
       var known: Set<[UInt8]> = []
       try link.forEachKey(of: reader, in: element) { key throws(StoreError) in
         if known.insert(key.array()).inserted { return }
         throw .invalidValue(
-          record: target.record.name, field: link.field.name,
+          record: target.entity.record.name, field: link.field.name,
           reason: "it leads to \(try link.value(ofKey: key)) twice")
       }
     }
@@ -303,13 +317,9 @@ public final class RecordEmitter {
     try sink.setAside(entry.key.rawSpan, entry.value.rawSpan, in: tree)
   }
 
-  private func completed(_ record: DynamicRecord) -> DynamicRecord {
-    rules[record.name]?.completing(record) ?? record
-  }
-
-  private func target(_ name: String) throws(StoreError) -> Entity {
-    guard targets.contains(name) else { throw undeclared(name) }
-    return try entities.entity(named: name)
+  private func target(_ name: String) throws(StoreError) -> Target {
+    for target in targets where target.entity.record.name == name { return target }
+    throw undeclared(name)
   }
 
   /// Only the types that the step says it makes are known.
@@ -329,6 +339,10 @@ public final class RecordEmitter {
       version: entities.schema.version, source: "emitting \(name)",
       reason: "the step does not say that it makes \(name); add it to `into:`")
   }
+}
+
+extension RecordEmitter.Target {
+  func completed(_ record: DynamicRecord) -> DynamicRecord { rules?.completing(record) ?? record }
 }
 
 @available(*, unavailable)

@@ -114,7 +114,9 @@ struct ColumnPlace: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// A field as rows have it.
-struct Column: Hashable, Sendable {
+///
+/// An object, since one is looked at for each value of each row, and copies of what is in it would be counted.
+final class Column: Sendable {
   let field: FieldSchema
   /// The type of its values, if each is one scalar.
   let scalar: ScalarType?
@@ -123,6 +125,28 @@ struct Column: Hashable, Sendable {
   let nullBits: [Int]
   /// The parts of a composite, by their place in the layout's columns.
   let parts: [Int]
+
+  init(
+    field: FieldSchema, scalar: ScalarType?, place: ColumnPlace, nullBits: [Int], parts: [Int]
+  ) {
+    self.field = field
+    self.scalar = scalar
+    self.place = place
+    self.nullBits = nullBits
+    self.parts = parts
+  }
+}
+
+extension Column: Hashable {
+  static func == (one: Column, other: Column) -> Bool {
+    one.field == other.field && one.scalar == other.scalar && one.place == other.place
+      && one.nullBits == other.nullBits && one.parts == other.parts
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(field)
+    hasher.combine(place)
+  }
 }
 
 /// Places the fields of a record, by number.

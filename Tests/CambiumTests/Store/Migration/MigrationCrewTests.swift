@@ -58,7 +58,8 @@ import Testing
   }
 
   @discardableResult
-  private func migrate(_ steps: [MigrationStep], sliceCount: Int = 5_000) throws -> MigrationReport {
+  private func migrate(_ steps: [MigrationStep], sliceCount: Int = 5_000) throws -> MigrationReport
+  {
     var options = StoreOptions()
     options.migration.sliceCount = sliceCount
     return try PersistentStore.migration(at: path, to: model(2), steps: steps, options: options)
