@@ -64,6 +64,8 @@ public struct SchemaDifference: Hashable, Codable, Sendable {
     case inverse
     /// The kinds of a record, and whether it is abstract.
     case kinds
+    /// The annotations of a record or a field.
+    case userInfo = "user info"
     case label
     case fingerprint
   }

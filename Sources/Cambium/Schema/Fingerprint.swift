@@ -2,8 +2,8 @@
 ///
 /// It includes stored names, types, optionality, keys, indexes with their conditions, where references lead and whether
 /// they are checked, kinds, codecs and modifiers. It does not include versions, numbers, the order of declaration, names of
-/// indexes, inverses, delete rules and bounds, defaults, validation, the options of external values, and information for
-/// migrations.
+/// indexes, inverses, delete rules and bounds, defaults, validation, annotations, the options of external values, and
+/// information for migrations.
 public struct Fingerprint: Hashable, Sendable {
   let hash: SipHash128
 }

@@ -68,6 +68,7 @@ struct SchemaDecoder {
     var indexes: [IndexSchema] = []
     var inverses: [InverseSchema] = []
     var kinds: (isAbstract: Bool, kinds: [KindSchema])?
+    var userInfo: [String: String]?
     while let kind = try element(from: &reader) {
       var payload = self.reader(try payload(of: &reader))
       switch kind {
@@ -77,6 +78,7 @@ struct SchemaDecoder {
       case .index: indexes.append(try index(from: &payload, of: fields))
       case .inverse: inverses.append(try inverse(from: &payload))
       case .kinds: try payload.setOnce(&kinds, try self.kinds(from: &payload))
+      case .userInfo: try payload.setOnce(&userInfo, try self.userInfo(from: &payload))
       default: throw payload.misplaced(kind)
       }
       try payload.end()
@@ -85,8 +87,23 @@ struct SchemaDecoder {
       number: number, name: name, fields: fields, primaryKey: primaryKey ?? [], indexes: indexes,
       modifier: modifier, nextField: nextField)
     record.inverses = inverses
+    record.userInfo = userInfo ?? [:]
     if let kinds { (record.isAbstract, record.kinds) = kinds }
     return record
+  }
+
+  private func userInfo(
+    from reader: inout ByteReader
+  ) throws(StoreError) -> [String: String] {
+    var userInfo: [String: String] = [:]
+    var last: String?
+    for _ in 0..<(try reader.integer(UInt32.self)) {
+      let name = try reader.text()
+      if let last, !last.precedes(name) { throw reader.fault("its annotations are out of order") }
+      userInfo[name] = try reader.text()
+      last = name
+    }
+    return userInfo
   }
 
   private func kinds(
@@ -148,18 +165,21 @@ struct SchemaDecoder {
     let name = try reader.text()
     var modifier: String?
     var reference: ReferenceSchema?
+    var userInfo: [String: String]?
     while let kind = try element(from: &reader) {
       var payload = self.reader(try payload(of: &reader))
       switch kind {
       case .modifier: try payload.setOnce(&modifier, try payload.rest())
       case .reference: try payload.setOnce(&reference, try self.reference(from: &payload))
+      case .userInfo: try payload.setOnce(&userInfo, try self.userInfo(from: &payload))
       default: throw payload.misplaced(kind)
       }
       try payload.end()
     }
     return FieldSchema(
       number: number, name: name, type: type, isOptional: flags & 1 != 0,
-      composite: composite == 0 ? nil : composite, modifier: modifier, reference: reference)
+      composite: composite == 0 ? nil : composite, modifier: modifier, reference: reference,
+      userInfo: userInfo ?? [:])
   }
 
   private func index(

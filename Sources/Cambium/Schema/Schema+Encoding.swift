@@ -21,9 +21,13 @@ enum SchemaElement: UInt16, CaseIterable {
   case reference = 9
   case inverse = 10
   case kinds = 11
+  case userInfo = 12
 
   /// The flag of an element without which the rest must not be used.
   static let mustUnderstand: UInt16 = 1
+
+  /// The flags that it is written with: annotations change nothing for those that do not know them.
+  var flags: UInt16 { self == .userInfo ? 0 : Self.mustUnderstand }
 }
 
 extension Schema {
@@ -67,6 +71,7 @@ extension RecordSchema {
       bytes.appendElement(.inverse) { inverse.encode(to: &$0) }
     }
     if hasKinds { bytes.appendElement(.kinds) { encodeKinds(to: &$0) } }
+    bytes.appendUserInfo(userInfo)
   }
 
   private func encodeKinds(to bytes: inout [UInt8]) {
@@ -100,13 +105,17 @@ extension FieldSchema {
     bytes.append(type: type)
     bytes.append(text: name)
     bytes.appendModifier(modifier)
-    guard let reference else { return }
-    bytes.appendElement(.reference) { bytes in
-      bytes.append(integer: reference.record)
-      bytes.append(reference.isChecked ? 1 : 0)
-      bytes.append(reference.deleteRule.code)
-      bytes.append(bounds: reference.bounds)
-    }
+    if let reference { bytes.appendElement(.reference) { reference.encode(to: &$0) } }
+    bytes.appendUserInfo(userInfo)
+  }
+}
+
+extension ReferenceSchema {
+  fileprivate func encode(to bytes: inout [UInt8]) {
+    bytes.append(integer: record)
+    bytes.append(isChecked ? 1 : 0)
+    bytes.append(deleteRule.code)
+    bytes.append(bounds: bounds)
   }
 }
 
@@ -118,6 +127,13 @@ extension InverseSchema {
     bytes.append(deleteRule.code)
     bytes.append(bounds: bounds)
     bytes.append(text: name)
+  }
+}
+
+extension [String: String] {
+  /// Annotations in the order of the bytes of their names.
+  package var inOrder: [(key: String, value: String)] {
+    sortedRarely { $0.key.precedes($1.key) }.map { (key: $0.key, value: $0.value) }
   }
 }
 
@@ -136,7 +152,7 @@ extension [UInt8] {
     var payload: [UInt8] = []
     encode(&payload)
     append(integer: kind.rawValue)
-    append(integer: SchemaElement.mustUnderstand)
+    append(integer: kind.flags)
     append(integer: UInt32(payload.count))
     append(contentsOf: payload)
   }
@@ -145,6 +161,17 @@ extension [UInt8] {
   fileprivate mutating func append(bounds: RelationBounds?) {
     append(integer: UInt32(clamping: bounds?.least ?? 0))
     append(integer: UInt32(clamping: bounds?.most ?? 0))
+  }
+
+  fileprivate mutating func appendUserInfo(_ userInfo: [String: String]) {
+    if userInfo.isEmpty { return }
+    appendElement(.userInfo) { bytes in
+      bytes.append(integer: UInt32(userInfo.count))
+      for (name, value) in userInfo.inOrder {
+        bytes.append(text: name)
+        bytes.append(text: value)
+      }
+    }
   }
 
   fileprivate mutating func appendModifier(_ modifier: String?) {

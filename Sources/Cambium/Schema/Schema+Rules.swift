@@ -39,6 +39,7 @@ extension RecordSchema {
 
   fileprivate func validate() throws(SchemaFault) {
     if let reason = name.faultAsName { throw fault("its name \(reason)") }
+    if let reason = userInfo.faultAsUserInfo { throw fault(reason) }
     guard zip(fields, fields.dropFirst()).allSatisfy({ $0.number < $1.number }),
       fields.first.map({ $0.number > 0 }) ?? true,
       fields.last.map({ $0.number < nextField }) ?? true,
@@ -80,6 +81,7 @@ extension RecordSchema {
   private func validate(_ field: FieldSchema) throws(SchemaFault) {
     let own = try ownName(of: field)
     if let reason = own.faultAsName { throw fault("its name \(reason)", field: field.name) }
+    if let reason = field.userInfo.faultAsUserInfo { throw fault(reason, field: field.name) }
     guard field.name.utf8.count <= StoreError.Limit.nameLength.bound else {
       throw fault("its name with those of its composites is too long", field: field.name)
     }
@@ -228,6 +230,15 @@ extension FieldValue {
       converted(to: type) != nil
     default: false
     }
+  }
+}
+
+extension [String: String] {
+  /// Why they cannot be annotations; nil if they can.
+  fileprivate var faultAsUserInfo: String? {
+    let bound = StoreError.Limit.nameLength.bound
+    return keys.allSatisfy { (1...bound).contains($0.utf8.count) }
+      ? nil : "the name of an annotation is empty or over \(bound) bytes long"
   }
 }
 

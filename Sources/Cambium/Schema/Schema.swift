@@ -36,6 +36,8 @@ public struct RecordSchema: Hashable, Sendable {
   public internal(set) var indexes: [IndexSchema]
   /// A text of the user's that is part of the fingerprint.
   public internal(set) var modifier: String?
+  /// The annotations of the record, by their names: see `RecordDescription.UserInfo`. Those of a kind are with its composite.
+  public internal(set) var userInfo: [String: String] = [:]
   /// The kinds of the record, by the numbers of their composites: at most one of those with one parent is there.
   public internal(set) var kinds: [KindSchema] = []
   /// True if each record is of a kind.
@@ -73,6 +75,8 @@ public struct FieldSchema: Hashable, Sendable {
   public internal(set) var modifier: String?
   /// The reference; `nil` if the field is none.
   public internal(set) var reference: ReferenceSchema? = nil
+  /// The annotations of the field, by their names: see `Field`.
+  public internal(set) var userInfo: [String: String] = [:]
 }
 
 extension FieldSchema {
@@ -221,6 +225,19 @@ extension Schema {
           continue
         }
         schema.records[place].fields[column].type = now.type
+      }
+    }
+    return schema
+  }
+
+  /// Returns the schema with the annotations that another one has, which describes the same.
+  func annotated(as other: Schema) -> Schema {
+    var schema = self
+    for (place, record) in records.enumerated() {
+      guard let new = other.record(record.number) else { continue }
+      schema.records[place].userInfo = new.userInfo
+      for (column, field) in record.fields.enumerated() {
+        schema.records[place].fields[column].userInfo = new.field(field.number)?.userInfo ?? [:]
       }
     }
     return schema

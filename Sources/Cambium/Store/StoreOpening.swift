@@ -77,11 +77,11 @@ struct StoreOpening {
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
     try DeferredOpening(backend).usePending()
     try BlobOpening(backend).open(for: stored)
-    let related = stored.relating(as: checked.schema)
-    let schema = related.writing(as: checked.schema)
+    let told = stored.relating(as: checked.schema).annotated(as: checked.schema)
+    let schema = told.writing(as: checked.schema)
     let entities = try Entities(schema, model: checked, names: backend.names)
-    // Those that open it without a model obey the same rules.
-    if related != stored, !backend.isReadOnly { try write(related, to: backend) }
+    // Those that open it without a model obey the same rules, and see the same annotations.
+    if told != stored, !backend.isReadOnly { try write(told, to: backend) }
     try BlobRecount(backend).runIfDue(entities)
     return entities
   }

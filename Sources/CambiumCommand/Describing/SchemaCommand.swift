@@ -129,6 +129,7 @@ extension RecordSchema {
             "name": .string(field.name), "type": .string("\(field.type)"),
             "optional": .boolean(field.isOptional),
             "reference": field.reference?.json ?? .null,
+            "userInfo": JSONValue(userInfo: field.userInfo),
           ]
         }),
       "key": .array(primaryKey.map { part in json(of: part) }),
@@ -141,6 +142,7 @@ extension RecordSchema {
           ]
         }),
       "inverses": .array(inverses.map(\.json)),
+      "userInfo": JSONValue(userInfo: userInfo),
       "abstract": .boolean(isAbstract),
       "kinds": .array(
         kinds.map { ["name": .string(name(of: $0)), "abstract": .boolean($0.isAbstract)] }),
@@ -153,6 +155,12 @@ extension RecordSchema {
       "caseInsensitive": .boolean(part.isCaseInsensitive),
       "expansion": JSONValue(part.expansion == .none ? nil : "\(part.expansion)"),
     ]
+  }
+}
+
+extension JSONValue {
+  fileprivate init(userInfo: [String: String]) {
+    self = .object(userInfo.inOrder.map { Member(name: $0.key, value: .string($0.value)) })
   }
 }
 

@@ -24,12 +24,13 @@ extension ExtremeCalls {
   }
 
   static let declarations: [String: @Sendable (Extremes) throws -> Void] = [
-    "Field.init(primaryKey:name:type:storage:optional:property:unique:indexed:default:validation:modifier:migrationInfo:)":
+    "Field.init(primaryKey:name:type:storage:optional:property:unique:indexed:default:validation:modifier:migrationInfo:userInfo:)":
       { _ in
         for text in Extremes.strings {
           fields { Field(name: text, type: .string) }
           fields { Field(name: "name", type: .string, property: text) }
           fields { Field(name: "name", type: .string, modifier: text) }
+          fields { Field(name: "name", type: .string, userInfo: [text: text]) }
         }
         for value in Extremes.values {
           fields { Field(name: "name", type: .string, default: value) }
@@ -147,6 +148,14 @@ extension ExtremeCalls {
       for text in Extremes.strings {
         Extremes.describe { _ in
           RecordName(text, renamingID: text)
+          Field(primaryKey: true, name: "id", type: .integer)
+        }
+      }
+    },
+    "UserInfo.init(_:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          RecordDescription.UserInfo([text: text])
           Field(primaryKey: true, name: "id", type: .integer)
         }
       }

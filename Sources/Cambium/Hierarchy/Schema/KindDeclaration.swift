@@ -291,7 +291,7 @@ extension RecordDescription.Element {
   fileprivate var isCopied: Bool {
     switch kind {
     case .field, .primaryKey, .index, .transient: true
-    case .name, .validation, .modifier, .inverse, .parent, .abstract, .kind: false
+    case .name, .validation, .modifier, .userInfo, .inverse, .parent, .abstract, .kind: false
     }
   }
 }

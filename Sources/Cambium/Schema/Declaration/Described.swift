@@ -41,6 +41,7 @@ struct DescribedField: Sendable {
   /// The number of ancestors of the type that declares it.
   var generation = 0
   var role = Role.field
+  var userInfo: [String: String] = [:]
 
   /// The Swift counterpart of a field.
   enum Role: Sendable {
@@ -66,6 +67,7 @@ struct DescribedRecord: Sendable {
   /// Nil for a record that was removed.
   let type: (any Record.Type)?
   private(set) var modifier: String?
+  private(set) var userInfo: [String: String] = [:]
   /// Composites before their parts.
   private(set) var fields: [DescribedField] = []
   private(set) var primaryKey: [KeyField] = []
@@ -155,6 +157,7 @@ extension DescribedRecord {
     self.generation = generation
     let indexStart = indexes.count
     var (modifier, renamingID): (String?, String?) = (nil, nil)
+    var userInfo: [String: String] = [:]
     var kinds: [KindDeclaration] = []
     for element in kind.description.elements {
       switch element.kind {
@@ -173,6 +176,7 @@ extension DescribedRecord {
       case .abstract: described.isAbstract = true
       case .kind(let inner): kinds.append(inner)
       case .modifier(let text): modifier = text.text
+      case .userInfo(let stated): userInfo.merge(stated.values) { $1 }
       case .name(let stated): renamingID = stated.renamingID
       case .primaryKey: throw Self.keyOfKind(name)
       case .index(let index):
@@ -189,7 +193,7 @@ extension DescribedRecord {
     fields[place] = DescribedField(
       name: name, composite: parent, property: "", type: .composite, isOptional: true,
       modifier: modifier, codec: nil, rules: [], defaultValue: nil, migrationDefault: nil,
-      renamingID: renamingID, generation: generation, role: .kind)
+      renamingID: renamingID, generation: generation, role: .kind, userInfo: userInfo)
     self.kinds.append(described)
     for inner in kinds {
       try add(inner, to: name, described.levels, generation + 1, destinations)
@@ -318,6 +322,7 @@ extension DescribedRecord {
     case .modifier(let text):
       guard modifier == nil else { throw DescriptionFault("it has two modifiers") }
       modifier = text.text
+    case .userInfo(let stated): userInfo.merge(stated.values) { $1 }
     case .abstract: isAbstract = true
     case .field, .transient, .inverse, .kind, .parent: break
     }
@@ -341,7 +346,8 @@ extension DescribedRecord {
         defaultValue: value ?? nil, migrationDefault: migration ?? nil,
         renamingID: field.migrationInfo?.renamingID,
         reference: field.reference(among: destinations),
-        elsewhere: field.elsewhere(destinations), generation: generation))
+        elsewhere: field.elsewhere(destinations), generation: generation,
+        userInfo: field.userInfo))
     if field.isUnique || field.isIndexed {
       // Of an array, its elements are.
       let isArray = if case .array = type { true } else { false }

@@ -14,6 +14,7 @@ public struct Field: Sendable {
   let rules: [FieldRule]
   let modifier: String?
   let migrationInfo: MigrationInfo?
+  let userInfo: [String: String]
 
   /// - Parameters:
   ///   - primaryKey: True for the primary key, or for each part of it in the order of declaration.
@@ -28,11 +29,13 @@ public struct Field: Sendable {
   ///   - validation: The rules that a value must meet to be stored; nil always does.
   ///   - modifier: Any text; if it changes, so does the fingerprint.
   ///   - migrationInfo: The name or the default of the field when a store is migrated from the version before.
+  ///   - userInfo: Annotations of the program's own, such as `["unit": "kg"]`. They are kept in the schema, where `store.schema`
+  ///     and `cambium schema` show them, are in no fingerprint, and may change without a new version of the model.
   public init(
     primaryKey: Bool = false, name: String, type: FieldType, storage: FieldStorage = .inline,
     optional: Bool = false, property: String? = nil, unique: Bool = false, indexed: Bool = false,
     default: FieldValue? = nil, validation: [FieldRule] = [], modifier: String? = nil,
-    migrationInfo: MigrationInfo? = nil
+    migrationInfo: MigrationInfo? = nil, userInfo: [String: String] = [:]
   ) {
     self.name = name
     self.type = type
@@ -46,6 +49,7 @@ public struct Field: Sendable {
     rules = validation
     self.modifier = modifier
     self.migrationInfo = migrationInfo
+    self.userInfo = userInfo
   }
 
   /// Creates a field with a default that is a Swift value: of an enum, or of a type that a codec encodes.
@@ -53,12 +57,12 @@ public struct Field: Sendable {
     primaryKey: Bool = false, name: String, type: FieldType, storage: FieldStorage = .inline,
     optional: Bool = false, property: String? = nil, unique: Bool = false, indexed: Bool = false,
     default: some Encodable & Sendable, validation: [FieldRule] = [], modifier: String? = nil,
-    migrationInfo: MigrationInfo? = nil
+    migrationInfo: MigrationInfo? = nil, userInfo: [String: String] = [:]
   ) {
     self.init(
       primaryKey: primaryKey, name: name, type: type, storage: storage, optional: optional,
       property: property, unique: unique, indexed: indexed, validation: validation,
-      modifier: modifier, migrationInfo: migrationInfo)
+      modifier: modifier, migrationInfo: migrationInfo, userInfo: userInfo)
     defaultValue = FieldDefault(encodable: `default`)
   }
 }

@@ -93,12 +93,13 @@ extension Numbering {
             record: 0, destination: reference.destination, isChecked: reference.isChecked,
             deleteRule: reference.deleteRule == .noAction ? .nullify : reference.deleteRule,
             bounds: reference.bounds)
-        })
+        }, userInfo: field.userInfo)
     }
     var schema = RecordSchema(
       number: number, name: record.name, fields: fields.sortedRarely { $0.number < $1.number },
       primaryKey: try record.primaryKey.parts(numbers, "the primary key"), indexes: [],
       modifier: record.modifier, nextField: nextField)
+    schema.userInfo = record.userInfo
     schema.isAbstract = record.isAbstract
     schema.kinds = record.kinds
       .map { KindSchema(composite: numbers[$0.name] ?? 0, isAbstract: $0.isAbstract) }

@@ -27,6 +27,7 @@ public struct RecordDescription: Sendable {
       case transient(Transient)
       case validation(Validation)
       case modifier(RecordModifier)
+      case userInfo(UserInfo)
       case inverse(InverseDeclaration)
       case parent(Parent)
       case abstract
@@ -52,6 +53,9 @@ extension RecordDescription {
     }
     public static func buildExpression(_ modifier: RecordModifier) -> [Element] {
       one(.modifier(modifier))
+    }
+    public static func buildExpression(_ userInfo: UserInfo) -> [Element] {
+      one(.userInfo(userInfo))
     }
     public static func buildExpression(_ parent: Parent) -> [Element] { one(.parent(parent)) }
     public static func buildExpression(_ abstract: Abstract) -> [Element] { one(.abstract) }
@@ -197,6 +201,24 @@ extension RecordDescription {
     }
   }
 
+  /// Annotations of a record: strings of the program's own by their names, with which the store does nothing.
+  ///
+  /// ```swift
+  /// UserInfo(["owner": "billing"])
+  /// ```
+  ///
+  /// They are kept in the schema, where `store.schema` and `cambium schema` show them. They are in no fingerprint, and may
+  /// change without a new version of the model: a program that opens a store to write to it replaces them by its own. Of
+  /// two statements with the same name in one description, the later one counts.
+  public struct UserInfo: Sendable {
+    let values: [String: String]
+
+    /// - Parameter values: The annotations by their names, which are 1 to 255 bytes long.
+    public init(_ values: [String: String]) {
+      self.values = values
+    }
+  }
+
   /// A rule that whole records must meet to be stored.
   public struct Validation: Sendable {
     let text: String
@@ -292,6 +314,8 @@ extension Record {
   public typealias Unique = RecordDescription.Unique
   /// A property that is not stored.
   public typealias Transient = RecordDescription.Transient
+  /// Annotations of the record.
+  public typealias UserInfo = RecordDescription.UserInfo
   /// A rule that whole records must meet to be stored.
   public typealias Validation = RecordDescription.Validation
 }

@@ -151,6 +151,13 @@ extension LockedRecord {
       let bounds = (old.bounds.map { "\($0)" }, new.bounds.map { "\($0)" })
       changes.append((.changed(.bounds, bounds.0, bounds.1), field.name))
     }
+    changes.append(
+      (.changed(.userInfo, schema.userInfo.lockText, other.schema.userInfo.lockText), nil))
+    for field in schema.fields {
+      guard let new = other.schema.field(named: field.name) else { continue }
+      changes.append(
+        (.changed(.userInfo, field.userInfo.lockText, new.userInfo.lockText), field.name))
+    }
     let inverses = Set((schema.inverses + other.schema.inverses).map(\.name))
     for name in inverses.sortedRarely(by: { $0.precedes($1) }) {
       let (old, new) = (schema.inverse(named: name), other.schema.inverse(named: name))

@@ -113,6 +113,8 @@ extension LockParser {
       record.schema.modifier = try line.text("a modifier")
     } else if line.take("abstract") {
       record.schema.isAbstract = true
+    } else if line.take("info") {
+      try takeAnnotation(&line, &record.schema.userInfo)
     } else if line.take("field") {
       try takeField(&line, &record)
     } else if line.take("key") {
@@ -128,7 +130,7 @@ extension LockParser {
       record.validations.append(try line.text("a sentence"))
     } else {
       throw line.fault(
-        "fingerprint, renamed, modifier, abstract, field, key, index, unique, inverse, validation, record or version"
+        "fingerprint, renamed, modifier, abstract, info, field, key, index, unique, inverse, validation, record or version"
           + " was expected")
     }
   }
@@ -159,6 +161,7 @@ extension LockParser {
       isOptional: isKind || line.take("optional"), composite: composite?.number, modifier: nil,
       reference: reference)
     if line.take("modifier") { field.modifier = try line.text("a modifier") }
+    while line.take("info") { try takeAnnotation(&line, &field.userInfo) }
     record.schema.fields.append(field)
     record.schema.nextField += 1
     var locked = LockedField()
@@ -166,6 +169,14 @@ extension LockParser {
     if line.take("migrated") { locked.migrationDefault = try line.text("a value") }
     if line.take("renamed") { locked.renamingID = try line.text("a name") }
     if locked != LockedField() { record.fields[name] = locked }
+  }
+
+  private static func takeAnnotation(
+    _ line: inout LockLine, _ userInfo: inout [String: String]
+  ) throws(SchemaLockError) {
+    let name = try line.text("the name of an annotation")
+    guard userInfo[name] == nil else { throw line.fault("it has this annotation already") }
+    userInfo[name] = try line.text("an annotation")
   }
 
   private static func reference(

@@ -31,6 +31,7 @@ extension LockedRecord {
     if let renamingID { lines.append("renamed \(renamingID.lockName)") }
     if let modifier = schema.modifier { lines.append("modifier \(modifier.quoted)") }
     if schema.isAbstract { lines.append("abstract") }
+    lines += schema.userInfo.lockTexts
     lines += schema.fields.map { line(of: $0) }
     lines.append("key " + schema.lockText(of: schema.primaryKey))
     lines += schema.indexes.map { schema.line(of: $0) }
@@ -48,6 +49,7 @@ extension LockedRecord {
       line += " optional"
     }
     if let modifier = field.modifier { line += " modifier " + modifier.quoted }
+    for text in field.userInfo.lockTexts { line += " " + text }
     guard let locked = fields[field.name] else { return line }
     if let value = locked.defaultValue { line += " default " + value.quoted }
     if let value = locked.migrationDefault { line += " migrated " + value.quoted }
@@ -61,6 +63,16 @@ extension LockedRecord {
     "inverse \(inverse.name.lockName) of \(inverse.lockText)"
       + (fields[inverse.name]?.renamingID.map { " renamed " + $0.lockName } ?? "")
   }
+}
+
+extension [String: String] {
+  /// Annotations, each as a line of a record or a part of a field's.
+  fileprivate var lockTexts: [String] {
+    inOrder.map { "info \($0.key.lockName) \($0.value.quoted)" }
+  }
+
+  /// All annotations as a text; nil if there are none.
+  var lockText: String? { isEmpty ? nil : lockTexts.joined(separator: ", ") }
 }
 
 extension ReferenceSchema {

@@ -145,6 +145,7 @@ extension RecordSchema {
       record.fields[index].composite = record.fields[index].composite.flatMap { numbers[$0] }
       record.fields[index].reference?.record = 0
     }
+    record.userInfo = userInfo
     record.isAbstract = isAbstract
     record.kinds =
       kinds
@@ -184,8 +185,8 @@ extension RecordSchema {
   case notLocked(versions: [Int], path: String)
   /// The lock has a version that the model does not have.
   case newer(version: Int, model: Int)
-  /// The lock differs in a part on which no store depends: a label, a validation, or a rule or the other end of a
-  /// reference.
+  /// The lock differs in a part on which no store depends: a label, an annotation, a validation, or a rule or the
+  /// other end of a reference.
   case outdated(version: Int, differences: [SchemaDifference], path: String)
   /// The file cannot be read or written.
   case io(path: String, reason: String)

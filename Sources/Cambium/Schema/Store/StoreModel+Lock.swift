@@ -86,6 +86,7 @@ extension LockedRecord {
       elements.append(.init(kind: .modifier(RecordModifier(modifier))))
     }
     if schema.isAbstract { elements.append(.init(kind: .abstract)) }
+    elements.append(.init(kind: .userInfo(.init(schema.userInfo))))
     elements += try self.fields(of: nil, in: version, kept)
     elements.append(
       .init(kind: .primaryKey(.init(fields: schema.keyFields(schema.primaryKey)))))
@@ -147,6 +148,7 @@ extension RecordDescription {
     description.elements.append(
       .init(kind: .name(RecordName(composite.lastName, renamingID: renamingID))))
     if kind.isAbstract { description.elements.append(.init(kind: .abstract)) }
+    description.elements.append(.init(kind: .userInfo(.init(composite.userInfo))))
     if let modifier = composite.modifier {
       description.elements.append(.init(kind: .modifier(RecordModifier(modifier))))
     }
@@ -166,7 +168,7 @@ extension FieldSchema {
     let (type, options) = declared(parts)
     var field = Field(
       name: lastName, type: type, storage: FieldStorage(options: options), optional: isOptional,
-      modifier: modifier, migrationInfo: migration)
+      modifier: modifier, migrationInfo: migration, userInfo: userInfo)
     field.defaultValue = try value(stated.defaultValue)
     return field
   }

@@ -67,6 +67,7 @@ private struct SwiftDescription {
     var lines = [name].compactMap(\.self)
     if let modifier = record.modifier { lines.append("RecordModifier(\(modifier.quoted))") }
     if record.isAbstract { lines.append("Abstract()") }
+    if let userInfo = record.userInfo.swift { lines.append("UserInfo(\(userInfo))") }
     lines += fields(of: nil, key)
     if key == nil { lines.append("PrimaryKey(\(swift(record.primaryKey)))") }
     return lines + indexes(of: nil)
@@ -80,6 +81,7 @@ private struct SwiftDescription {
     if let modifier = composite.modifier { lines.append("RecordModifier(\(modifier.quoted))") }
     lines.append("Parent(\(parent.type).self, property: \(parent.property.quoted))")
     if record.kind(composite.number)?.isAbstract ?? false { lines.append("Abstract()") }
+    if let userInfo = composite.userInfo.swift { lines.append("UserInfo(\(userInfo))") }
     return lines + fields(of: composite.number, nil) + indexes(of: composite)
   }
 
@@ -122,6 +124,7 @@ private struct SwiftDescription {
     return argument("storage", storage) + (field.isOptional ? ", optional: true" : "")
       + argument("default", stated?.defaultValue) + argument("modifier", field.modifier?.quoted)
       + argument("migrationInfo", stated?.migrationInfo)
+      + argument("userInfo", field.userInfo.swift)
   }
 
   private func statement(_ index: IndexSchema, in kind: FieldSchema?) -> String {
@@ -212,6 +215,15 @@ extension ReferenceSchema {
     ".reference\(type.scalar == nil ? "s" : "")(to: \(destination.swiftName).self"
       + argument("deleteRule", deleteRule.swift) + argument("count", bounds?.swift)
       + (isChecked ? "" : ", checked: false") + ")"
+  }
+}
+
+extension [String: String] {
+  /// Nil if there is nothing in it.
+  fileprivate var swift: String? {
+    if isEmpty { return nil }
+    let members = inOrder.map { "\($0.key.quoted): \($0.value.quoted)" }
+    return "[" + members.joined(separator: ", ") + "]"
   }
 }
 
