@@ -436,8 +436,8 @@ extension SchemaChange {
     return faults
   }
 
-  /// True if it can be deferred, and nothing is gained by not doing so: fields, kinds and records only come, or get other
-  /// names, and no index has to be built.
+  /// True if it can be deferred and is so by default: fields and kinds are only added or renamed, records also removed, and
+  /// no index has to be built.
   var isAdditive: Bool { isDeferrable && records.allSatisfy(\.isAdditive) }
 }
 

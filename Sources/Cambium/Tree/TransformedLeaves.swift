@@ -38,13 +38,13 @@ final class TransformedLeaves: CrewTask, @unchecked Sendable {
   }
 }
 
-/// What a transform made of the entries of some leaves, one behind the other.
+/// The results of a transform for the entries of some leaves, in order.
 struct TransformedEntries {
   /// The values that replace others.
   private var bytes: [UInt8] = []
   private var entries: [Entry] = []
-  /// The places of the entries of each leaf, as far as it came; nil for leaves that are left to the merge. What cannot be
-  /// transformed fails there too, at its place.
+  /// For each leaf the range of its entries, or nil if the merge has to transform it. Leaves behind one that failed are
+  /// missing: the merge transforms it again, and throws the error in order.
   private var leaves: [Range<Int>?] = []
 
   private struct Entry {

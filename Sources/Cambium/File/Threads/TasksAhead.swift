@@ -30,7 +30,7 @@ final class TasksAhead<Task: CrewTask> {
     crew.submit(task)
   }
 
-  /// Returns the first task of those under way, when it is done; nil if none is. Does others meanwhile.
+  /// Returns the first task of those under way when it is done, and does others of them meanwhile; nil if there are none.
   func takeFirst() -> Task? {
     guard let task = tasks.first else { return nil }
     crew.finish(task, doingMeanwhile: tasks.dropFirst())
@@ -41,7 +41,7 @@ final class TasksAhead<Task: CrewTask> {
   /// Takes back a task whose result is no longer wanted.
   func recycle(_ task: Task) { spares.append(task) }
 
-  /// Has none of those done that nobody has begun. The results of others are not wanted.
+  /// Drops all tasks under way: those that are not begun are never done, and results of the others are not used.
   func withdraw() {
     for task in tasks { crew.withdraw(task) }
     spares += tasks

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A piece of work that a crew does, or whoever waits for it.
+/// A piece of work that is done by a crew, or by the thread that waits for it.
 class CrewTask: @unchecked Sendable {
   fileprivate enum State {
     case posted, running, done
@@ -17,8 +17,8 @@ class CrewTask: @unchecked Sendable {
 
 /// Threads that work beside those who need the results.
 ///
-/// They only help: what none of them has begun when its result is wanted, the one who wants it does. So nothing
-/// depends on there being any, and none is started before there is work for several.
+/// They only help: a task that no thread has begun is done by the thread that asks for its result. So nothing depends on
+/// there being any threads, and none is started before there is work for several.
 class WorkCrew: @unchecked Sendable {
   /// How many threads there are at most.
   let size: Int
@@ -56,7 +56,7 @@ class WorkCrew: @unchecked Sendable {
 
   /// Returns when a submitted task is done; does it where nobody has begun it.
   ///
-  /// - Parameter others: What the caller does while another thread is at the task, as long as nobody has begun them.
+  /// - Parameter others: Tasks that the caller does while another thread does this one, unless they are begun already.
   func finish<Others: Sequence>(_ task: CrewTask, doingMeanwhile others: Others)
   where Others.Element: CrewTask {
     if board.claim(task) { return task.perform() }
@@ -141,7 +141,7 @@ private final class TaskBoard: @unchecked Sendable {
     posted.broadcast()
   }
 
-  /// What a thread does with its life.
+  /// Performs tasks until the board is closed; each thread of the crew runs it.
   func work() {
     while let task = next() {
       task.perform()

@@ -14,12 +14,12 @@ protocol RowAmending: Sendable {
   ///
   /// - Parameter writer: Used on the way.
   /// - Returns: false if the row is left to the conversion.
-  /// - Throws: what the making of values does.
+  /// - Throws: what a closure throws that makes a value.
   func amend(
     _ copied: UpgradedRow, key: RawSpan, row: RawSpan, by writer: RowWriter
   ) throws(StoreError) -> Bool
 
-  /// The same with layouts of its own: threads that count references to the same ones wait for each other.
+  /// A copy with layouts of its own. Threads that count references to the same layouts slow each other down.
   func copy() -> any RowAmending
 }
 
@@ -40,7 +40,7 @@ final class RowUpgrade: Sendable {
     let below: UInt32
     fileprivate let from: UInt32
     fileprivate let copy: RowCopy?
-    /// What is stored in rows that were copied; nil if nothing is.
+    /// The values that replace copied ones; nil if the copy is the new row.
     fileprivate let given: (any RowAmending)?
     private let steps: [any RowConverting]
 

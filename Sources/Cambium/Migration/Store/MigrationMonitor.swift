@@ -113,7 +113,7 @@ extension MigrationMonitor {
       metadata: ["records": "\(progress.recordsDone)", "elapsed": "\(progress.elapsed)"])
   }
 
-  /// Steps were published, and their rows are left to be made new later.
+  /// Reports that steps were published without rewriting rows.
   func publish(_ steps: [SchemaChange]) {
     guard let from = steps.first?.from.version, let to = steps.last?.to.version else { return }
     state.withLock { $0.progress.version = to }

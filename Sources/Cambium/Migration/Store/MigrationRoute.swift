@@ -27,10 +27,9 @@ struct MigrationRoute: Sendable {
     }
   }
 
-  /// The number of hops at the end that the store may have behind it before its rows do, and that are published so.
+  /// The number of hops at the end that are published without rewriting rows.
   ///
-  /// Rows that are read through steps that only add cost next to nothing, so that is not worth waiting for. Where any other
-  /// step rewrites rows, one pass takes them through all.
+  /// By default these are all or none: if one step has to rewrite rows, one pass takes them through all steps.
   func countLeft(by mode: MigrationMode, _ options: MigrationOptions) -> Int {
     if mode == .deferred { return hops.reversed().prefix(while: \.isDeferrable).count }
     return !options.stepwise && hops.allSatisfy(\.isAdditive) ? hops.count : 0

@@ -274,7 +274,7 @@ struct RouteRun {
       try Entities(present, model: nil, names: backend.names))
   }
 
-  /// What was deferred before is done first.
+  /// Rewrites rows. Finishes an earlier deferred migration first.
   private func rewrite(_ route: MigrationRoute, isRehearsal: Bool) throws(StoreError) {
     try finishPending()
     let tasks = try MigrationTasks(route, stepwise: options.stepwise)

@@ -96,7 +96,7 @@ extension Migrator {
     _ task: MigrationTask.Remake, _ mark: inout MigrationMark
   ) throws(StoreError) {
     let snapshot = try backend.snapshot()
-    // Each has layouts of its own: threads that count references to the same ones wait for each other.
+    // Each has layouts of its own. Threads that count references to the same layouts slow each other down.
     func makeRemaking() throws(StoreError) -> Remaking {
       try Remaking(
         task, from: try entities(of: task.from, task.oldTypes),
