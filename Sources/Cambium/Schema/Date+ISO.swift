@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 
 // Dates as text, by the Gregorian calendar and in UTC, without a formatter: some cannot take every date.
 
@@ -6,7 +6,7 @@ extension Date {
   /// `2026-01-02`, `2026-01-02T03:04`, with seconds and their fraction too, and with `Z` or an offset such
   /// as `+02:00` behind a time; without, it is UTC. Also `@` and the seconds since 2001-01-01. Nil for any
   /// other text.
-  init?(iso text: String) {
+  package init?(iso text: String) {
     var rest = Array(text.utf8)[...]
     if rest.first == UInt8(ascii: "@") {
       guard let seconds = Double(String(text.dropFirst())) else { return nil }

@@ -78,6 +78,35 @@ extension ExtremeCalls {
         }
       }
     },
+    "PrimaryKey.init(fields:)": { _ in
+      for text in Extremes.strings {
+        for count in 0...2 {
+          Extremes.describe { _ in
+            Field(name: "id", type: .integer)
+            RecordDescription.PrimaryKey(
+              fields: Array(repeating: KeyField(stringLiteral: text), count: count))
+          }
+        }
+      }
+    },
+    "Index.init(fields:named:where:)": { _ in
+      for text in Extremes.strings {
+        for count in 0...2 {
+          indexes {
+            Index(
+              fields: Array(repeating: KeyField(stringLiteral: text), count: count), named: text)
+          }
+        }
+      }
+    },
+    "Unique.init(fields:named:where:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          RecordDescription.Unique(fields: [], named: text)
+        }
+      }
+    },
     "KeyField.init(stringLiteral:)": { _ in
       for text in Extremes.strings { indexes { Index(KeyField(stringLiteral: text)) } }
     },
@@ -131,6 +160,20 @@ extension ExtremeCalls {
         Extremes.describe { _ in
           Field(primaryKey: true, name: "id", type: .integer)
           Inverse<Linked, Linked>("last", of: text)
+        }
+      }
+    },
+    "UntypedInverse.init(_:of:in:deleteRule:count:renamingID:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          UntypedInverse(text, of: text, in: text, renamingID: text)
+        }
+      }
+      for number in Extremes.integers {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          UntypedInverse("last", of: "next", in: "Linked", count: number...)
         }
       }
     },

@@ -84,10 +84,44 @@ where Owner.ID: RecordKey {
   }
 }
 
+/// The other end of a reference, in the description of a record that no Swift type stands for.
+///
+/// ```swift
+/// ModelVersion(1, describing: ["Author": author(), "Book": book()])
+///
+/// @RecordDescription.ResultBuilder func author() -> RecordDescription {
+///   Field(primaryKey: true, name: "id", type: .integer)
+///   UntypedInverse("books", of: "author", in: "Book", deleteRule: .cascade)
+/// }
+/// ```
+public struct UntypedInverse: Sendable {
+  fileprivate let declaration: InverseDeclaration
+
+  /// - Parameters:
+  ///   - name: The name, without a dot; no field of the record has it.
+  ///   - reference: The stored name of the reference.
+  ///   - related: The stored name of the record that has the reference.
+  ///   - deleteRule: What happens to the related records when the one that they lead to is deleted.
+  ///   - count: How many records lead to one, `0...12` or `1...`.
+  ///   - renamingID: The name that the version before has for it.
+  public init(
+    _ name: String, of reference: String, in related: String, deleteRule: DeleteRule = .nullify,
+    count: some RangeExpression<Int> = 0..., renamingID: String? = nil
+  ) {
+    declaration = InverseDeclaration(
+      name: name, related: .name(related), reference: .field(reference), deleteRule: deleteRule,
+      bounds: RelationBounds(count), renamingID: renamingID)
+  }
+}
+
 extension RecordDescription.ResultBuilder {
   public static func buildExpression<Owner, Related>(
     _ inverse: Inverse<Owner, Related>
   ) -> [RecordDescription.Element] {
+    one(.inverse(inverse.declaration))
+  }
+
+  public static func buildExpression(_ inverse: UntypedInverse) -> [RecordDescription.Element] {
     one(.inverse(inverse.declaration))
   }
 }

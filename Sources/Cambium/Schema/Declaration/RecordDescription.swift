@@ -248,7 +248,8 @@ extension RecordDescription {
       self.init(fields: fields)
     }
 
-    init(fields: [KeyField]) {
+    /// Creates a primary key of fields that are known only when the program runs.
+    public init(fields: [KeyField]) {
       self.fields = fields
     }
   }
@@ -274,6 +275,13 @@ extension RecordDescription {
       self.init(fields: fields, name: name, isUnique: false, condition: condition)
     }
 
+    /// Creates an index of fields that are known only when the program runs.
+    public init(
+      fields: [KeyField], named name: String? = nil, where condition: FieldCondition? = nil
+    ) {
+      self.init(fields: fields, name: name, isUnique: false, condition: condition)
+    }
+
     /// The name, or one that is made of the fields' names.
     var storedName: String { name ?? fields.text }
 
@@ -295,6 +303,13 @@ extension RecordDescription {
     ///   - condition: Only records that meet it are compared.
     public init(
       _ fields: KeyField..., named name: String? = nil, where condition: FieldCondition? = nil
+    ) {
+      index = Index(fields: fields, name: name, isUnique: true, condition: condition)
+    }
+
+    /// Creates a constraint of fields that are known only when the program runs.
+    public init(
+      fields: [KeyField], named name: String? = nil, where condition: FieldCondition? = nil
     ) {
       index = Index(fields: fields, name: name, isUnique: true, condition: condition)
     }
