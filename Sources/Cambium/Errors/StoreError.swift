@@ -88,6 +88,8 @@
   case readOnly(path: String)
   /// A query would need more memory to sort its records than it may use.
   case sortTooLarge(record: String, size: Int)
+  /// An index or an order of a record needs a collation that the program has not given. Nothing was changed.
+  case missingCollation(record: String, name: String, version: String)
   /// The earlier values of records were requested, but not kept: of a transaction, or by the history.
   case changesNotKept(record: String)
 }
@@ -268,6 +270,9 @@ extension StoreError: CustomStringConvertible {
     case .changesNotKept(let record):
       "What \(record) was before it changed was not kept. Call `keepChanges()` before the first change of a transaction; to"
         + " undo commits, keep a history with old values."
+    case .missingCollation(let record, let name, let version):
+      "\(record) is sorted by the collation \(name), version \(version), which this program has not given. Put"
+        + " `Collation(\"\(name)\", version: \"\(version)\") { … }` into the options of the store; nothing was changed."
     case .sortTooLarge(let record, let size):
       "To sort what it finds of \(record), a query needs \(size) bytes and more in memory. Give it a limit,"
         + " or the record an index in that order."

@@ -137,12 +137,23 @@ extension Query {
     let isDescending: Bool
     /// True if strings are sorted by Unicode's simple lowercase mapping of them.
     let isCaseInsensitive: Bool
+    /// The collation by which strings are sorted.
+    let collation: Collation?
 
     @usableFromInline
     init(_ property: PropertyReference, isDescending: Bool, isCaseInsensitive: Bool) {
+      self.init(
+        property, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive, collation: nil)
+    }
+
+    init(
+      _ property: PropertyReference, isDescending: Bool, isCaseInsensitive: Bool,
+      collation: Collation?
+    ) {
       self.property = property
       self.isDescending = isDescending
       self.isCaseInsensitive = isCaseInsensitive
+      self.collation = collation
     }
 
     /// Sorts from the lowest value to the highest.
@@ -160,6 +171,27 @@ extension Query {
       _ field: KeyPath<Subject, Value>, caseInsensitive: Bool = false
     ) -> Order {
       Order(PropertyReference(field), isDescending: true, isCaseInsensitive: caseInsensitive)
+    }
+
+    /// Sorts strings by a collation, from the first to the last: `.ascending(\.name, collation: .german)`.
+    ///
+    /// - Complexity: Records come from an index that is `.collated` by it, if there is one; else all records of the query
+    ///   are found, and a sort key is computed for each.
+    public static func ascending<Value>(
+      _ field: KeyPath<Subject, Value>, collation: Collation
+    ) -> Order {
+      Order(
+        PropertyReference(field), isDescending: false, isCaseInsensitive: false,
+        collation: collation)
+    }
+
+    /// Sorts strings by a collation, from the last to the first.
+    public static func descending<Value>(
+      _ field: KeyPath<Subject, Value>, collation: Collation
+    ) -> Order {
+      Order(
+        PropertyReference(field), isDescending: true, isCaseInsensitive: false,
+        collation: collation)
     }
 
     /// Sorts by a property of the records that a reference leads to: `.ascending(\.author, \.name)`. Records without one
@@ -198,7 +230,7 @@ extension Query.Order {
   ) throws(StoreError) -> FieldOrder {
     FieldOrder(
       field: try StoredNames(type, entities).name(of: property), isDescending: isDescending,
-      isCaseInsensitive: isCaseInsensitive)
+      isCaseInsensitive: isCaseInsensitive, collation: collation)
   }
 }
 
@@ -269,12 +301,13 @@ extension Query.Order: CustomStringConvertible {
   public var description: String {
     let path = PropertyPaths.of(Subject.self).path(of: property) ?? "offset \(property.offset)"
     return path + (isDescending ? " descending" : "") + (isCaseInsensitive ? " [c]" : "")
+      + (collation.map { " by \($0)" } ?? "")
   }
 }
 
 extension Query.Order: Codable {
   private enum CodingKeys: String, CodingKey {
-    case property, isDescending, isCaseInsensitive
+    case property, isDescending, isCaseInsensitive, collation
   }
 
   public init(from decoder: any Decoder) throws {
@@ -285,7 +318,8 @@ extension Query.Order: Codable {
       PropertyPaths.of(Subject.self).reference(to: path) ?? PropertyReference(path: path),
       isDescending: try container.decodeIfPresent(Bool.self, forKey: .isDescending) ?? false,
       isCaseInsensitive:
-        try container.decodeIfPresent(Bool.self, forKey: .isCaseInsensitive) ?? false)
+        try container.decodeIfPresent(Bool.self, forKey: .isCaseInsensitive) ?? false,
+      collation: try container.decodeIfPresent(CodedCollation.self, forKey: .collation)?.collation)
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -297,7 +331,18 @@ extension Query.Order: Codable {
     try container.encode(path, forKey: .property)
     if isDescending { try container.encode(true, forKey: .isDescending) }
     if isCaseInsensitive { try container.encode(true, forKey: .isCaseInsensitive) }
+    try container.encodeIfPresent(collation.map { CodedCollation($0) }, forKey: .collation)
   }
+}
+
+/// A collation as it is encoded, without its function.
+struct CodedCollation: Codable {
+  let name: String
+  let version: String
+
+  init(_ collation: Collation) { (name, version) = (collation.name, collation.version) }
+
+  var collation: Collation { Collation(named: name, version: version) }
 }
 
 /// A value as conditions are written with it.
@@ -383,10 +428,16 @@ public struct FieldOrder: Hashable, Sendable {
   let isDescending: Bool
   /// True if strings are sorted by Unicode's simple lowercase mapping of them.
   let isCaseInsensitive: Bool
+  /// The collation by which strings are sorted.
+  let collation: Collation?
 
-  public init(field: String, isDescending: Bool = false, isCaseInsensitive: Bool = false) {
+  public init(
+    field: String, isDescending: Bool = false, isCaseInsensitive: Bool = false,
+    collation: Collation? = nil
+  ) {
     self.field = field
     self.isDescending = isDescending
     self.isCaseInsensitive = isCaseInsensitive
+    self.collation = collation
   }
 }

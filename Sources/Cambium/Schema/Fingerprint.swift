@@ -101,6 +101,9 @@ extension [UInt8] {
     for part in parts {
       append(contentsOf: field(part.field))
       append(part.flags)
+      guard let collation = part.collation else { continue }
+      append(text: collation.name)
+      append(text: collation.version)
     }
   }
 
@@ -111,7 +114,7 @@ extension [UInt8] {
 }
 
 extension KeyPart {
-  /// The bits that the format has for all but the field.
+  /// The bits that the format has for all but the field and the collation itself.
   var flags: UInt8 {
     let expansion: UInt8 =
       switch expansion {
@@ -120,6 +123,7 @@ extension KeyPart {
       case .words: 8
       }
     return (isDescending ? 1 : 0) | (isCaseInsensitive ? 2 : 0) | expansion
+      | (collation == nil ? 0 : 16)
   }
 }
 

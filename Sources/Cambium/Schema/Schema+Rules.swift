@@ -122,6 +122,9 @@ extension RecordSchema {
     guard !primaryKey.contains(where: \.isCaseInsensitive) else {
       throw fault("a primary key regards case")
     }
+    guard primaryKey.allSatisfy({ $0.collation == nil }) else {
+      throw fault("a primary key has no collation")
+    }
     guard primaryKey.allSatisfy({ $0.expansion == .none }) else {
       throw fault("a primary key has no elements or words")
     }
@@ -179,6 +182,7 @@ extension RecordSchema {
         throw fault(
           "elements and words in an index are ascending, and regard case", field: field.name)
       }
+      if let reason = part.faultOfCollation(of: field) { throw fault(reason, field: field.name) }
       found.append(field)
     }
     return found
@@ -211,6 +215,20 @@ extension RecordSchema {
       return "compares \(name), \(field.type), with a value of another type"
     }
     return nil
+  }
+}
+
+extension KeyPart {
+  /// Why it cannot have its collation; nil if it can, or has none.
+  fileprivate func faultOfCollation(of field: FieldSchema) -> String? {
+    guard let collation else { return nil }
+    let bound = StoreError.Limit.nameLength.bound
+    guard (1...bound).contains(collation.name.utf8.count), collation.version.utf8.count <= bound
+    else { return "its collation's name is empty or too long, or its version is" }
+    guard field.type == .string, expansion == .none else {
+      return "only whole strings are sorted by a collation"
+    }
+    return isCaseInsensitive ? "its collation says what case means" : nil
   }
 }
 

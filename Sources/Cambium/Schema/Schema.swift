@@ -96,6 +96,8 @@ public struct KeyPart: Hashable, Sendable {
   public internal(set) var isCaseInsensitive: Bool
   /// Whether a record has one entry, one for each element, or one for each word. `.none` in a primary key.
   public internal(set) var expansion: Expansion = .none
+  /// The collation by which strings are sorted; `nil` for the order of their bytes. Never in a primary key.
+  public internal(set) var collation: Collation? = nil
 
   /// The values that a part of an index makes of a field's value: a record has an entry for each.
   public enum Expansion: Hashable, Sendable {
@@ -167,7 +169,8 @@ extension RecordSchema {
     parts.map { part in
       KeyField(
         name: name(of: part), isDescending: part.isDescending,
-        isCaseInsensitive: part.isCaseInsensitive, expansion: part.expansion)
+        isCaseInsensitive: part.isCaseInsensitive, expansion: part.expansion,
+        collation: part.collation)
     }
   }
 

@@ -5,6 +5,7 @@ final class EngineBackend: StoreBackend {
   let engine: Engine
   let upgrades = OpenedUpgrades()
   let blobs = OpenedBlobs()
+  let collations = OpenedCollations()
   /// Nil in tests that want everything in the same order each time: then who commits does what is due.
   private let threads: EngineThreads?
   private let numbers: @Sendable () -> UInt64

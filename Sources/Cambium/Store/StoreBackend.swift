@@ -10,6 +10,9 @@ protocol StoreBackend: AnyObject, Sendable {
   /// The access to the store's blobs.
   var blobs: OpenedBlobs { get }
 
+  /// The collations that the program has given.
+  var collations: OpenedCollations { get }
+
   /// Returns a keeper of files of blobs on the backend's file system.
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> BlobKeeper
 
@@ -144,6 +147,7 @@ final class ReadingBackend: StoreBackend {
   private let follower: Follower
   let upgrades = OpenedUpgrades()
   let blobs = OpenedBlobs()
+  let collations = OpenedCollations()
   private let medium: PosixFileSystem
   let path: String
   private let closing = ThreadLock()

@@ -6,6 +6,8 @@ struct StoreOpening {
   private let steps: [MigrationStep]
   private let mode: MigrationMode
   private let options: StoreOptions
+  /// Of the options, and of the model.
+  private let collations: [Collation]
 
   /// An open store.
   struct Opened {
@@ -24,6 +26,7 @@ struct StoreOpening {
     self.mode = mode
     self.options = options
     fresh = try model.checked()
+    collations = options.collations + fresh.schema.collations
   }
 
   /// Opens the store in a directory; puts it aside where the options say so, and makes another.
@@ -63,6 +66,7 @@ struct StoreOpening {
   /// - Throws: `.missing` where there is no schema and none can be written; `.schemaMismatch`, `.needsMigration`,
   ///   `.newerSchema`, `.invalidDescription`, `.corrupt`, and what a commit throws.
   func entities(of backend: any StoreBackend) throws(StoreError) -> Entities {
+    backend.collations.set(collations)
     guard let stored = try StoredSchemas(backend).newest() else {
       // Its making was begun, and not ended.
       if backend.isReadOnly { throw .missing(path: backend.path) }
@@ -93,7 +97,7 @@ struct StoreOpening {
     // A reader beside a writer sees the commits that the log records as flushed.
     try BlobOpening(backend).open(for: schema)
     try backend.seal()
-    return try Entities(schema, model: fresh, names: backend.names)
+    return try Entities(schema.providing(collations), model: fresh, names: backend.names)
   }
 
   private func write(_ schema: Schema, to backend: any StoreBackend) throws(StoreError) {
@@ -131,7 +135,8 @@ extension StoreOpening {
   private func migrated(
     _ backend: any StoreBackend, _ schema: Schema
   ) throws(StoreError) -> Entities {
-    try Entities(schema, model: try model.checked(after: schema), names: backend.names)
+    try Entities(
+      schema.providing(collations), model: try model.checked(after: schema), names: backend.names)
   }
 
   /// A store that is only read is of the model's version in memory, where no step can fail.
@@ -212,16 +217,20 @@ struct StoredSchemas {
   private let trees: TreeAccess
   private let slot: TreeSlot
   private let path: String
+  /// Those that indexes of the schemas are given.
+  private let collations: [Collation]
 
   init(_ backend: any StoreBackend) throws(StoreError) {
     let slot = try backend.names.slot(of: Schema.treeName)
-    self.init(try backend.trees(), slot, path: backend.path)
+    self.init(
+      try backend.trees(), slot, path: backend.path, collations: backend.collations.all)
   }
 
-  init(_ trees: TreeAccess, _ slot: TreeSlot, path: String) {
+  init(_ trees: TreeAccess, _ slot: TreeSlot, path: String, collations: [Collation] = []) {
     self.trees = trees
     self.slot = slot
     self.path = path
+    self.collations = collations
   }
 
   /// The schema of the highest version; nil if there is none.
@@ -254,6 +263,7 @@ struct StoredSchemas {
     }
     let version = key.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return try Schema(decoding: try cursor.value(), version: version, path: path)
+      .providing(collations)
   }
 }
 
@@ -281,7 +291,7 @@ extension StoreOpening {
   ) throws(StoreError) -> Opened {
     if options.access == .reading {
       let backend = try ReadingBackend(at: path, options)
-      let opened = try open(untyped: backend)
+      let opened = try open(untyped: backend, options)
       let schema = opened.entities.schema
       backend.refuseOtherVersions(than: schema.storedVersion, supporting: schema.version)
       return opened
@@ -289,13 +299,16 @@ extension StoreOpening {
     var options = options
     options.access = .writingExisting
     let backend = try EngineBackend(at: path, options)
-    do throws(StoreError) { return try open(untyped: backend) } catch {
+    do throws(StoreError) { return try open(untyped: backend, options) } catch {
       try? backend.close()
       throw error
     }
   }
 
-  private static func open(untyped backend: any StoreBackend) throws(StoreError) -> Opened {
+  private static func open(
+    untyped backend: any StoreBackend, _ options: StoreOptions
+  ) throws(StoreError) -> Opened {
+    backend.collations.set(options.collations)
     // A program of a newer version has begun to migrate it; what is written here it would miss.
     if !backend.isReadOnly { try MigrationMark.discard(in: backend) }
     guard let entities = try backend.describedEntities() else {

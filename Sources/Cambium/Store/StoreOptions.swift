@@ -19,6 +19,10 @@ public struct StoreOptions: Sendable {
   public var history: HistoryOptions?
   /// The conditions of compaction in the background; nil to compact only on request.
   public var automaticCompaction: AutomaticCompaction? = AutomaticCompaction()
+  /// Collations that the store's indexes may be sorted by, besides those that the model's indexes name: for a store that is
+  /// opened without Swift types, or with a model from a lock. Without its collation, records with an index that has one
+  /// can be read and not written.
+  public var collations: [Collation] = []
   /// The options of migrations.
   public var migration = MigrationOptions()
   /// A logger for migrations: it logs each part at the levels `info` and `debug`, and failures at `error`.

@@ -153,6 +153,9 @@ extension RecordSchema {
     [
       "field": .string(name(of: part)), "descending": .boolean(part.isDescending),
       "caseInsensitive": .boolean(part.isCaseInsensitive),
+      "collation": part.collation.map {
+        ["name": .string($0.name), "version": .string($0.version)]
+      } ?? .null,
       "expansion": JSONValue(part.expansion == .none ? nil : "\(part.expansion)"),
     ]
   }

@@ -119,6 +119,23 @@ extension ExtremeCalls {
     "KeyField.caseInsensitive(_:descending:)": { _ in
       for text in Extremes.strings { indexes { Index(.caseInsensitive(text)) } }
     },
+    "KeyField.collated(_:by:descending:)": { _ in
+      for text in Extremes.strings {
+        indexes { Index(.collated(text, by: Collation("c") { _ in [] })) }
+      }
+    },
+    "Collation.init(_:version:sortKey:)": { _ in
+      for text in Extremes.strings {
+        for key: [UInt8] in [[], [0], [UInt8](repeating: 255, count: 5_000)] {
+          let collation = Collation(text, version: text) { _ in key }
+          Extremes.describe { _ in
+            Field(primaryKey: true, name: "id", type: .integer)
+            Field(name: "text", type: .string)
+            Unique(.collated("text", by: collation))
+          }
+        }
+      }
+    },
     "KeyField.elements(_:)": { _ in
       for text in Extremes.strings { indexes { Index(.elements(text)) } }
     },

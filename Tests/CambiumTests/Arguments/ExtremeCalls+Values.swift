@@ -66,12 +66,16 @@ extension ExtremeCalls {
         Extremes.attempt { _ = try FieldCondition(parsing: "name == \(text)") }
       }
     },
-    "FieldOrder.init(field:isDescending:isCaseInsensitive:)": { extremes in
+    "FieldOrder.init(field:isDescending:isCaseInsensitive:collation:)": { extremes in
       for text in Extremes.strings {
         Extremes.attempt {
           _ = try extremes.store.fetch(
             record: "Photo", where: nil,
             sortedBy: [FieldOrder(field: text, isDescending: true, isCaseInsensitive: true)])
+        }
+        Extremes.attempt {
+          _ = try extremes.store.fetch(
+            record: "Photo", sortedBy: [FieldOrder(field: text, collation: .german)])
         }
       }
     },

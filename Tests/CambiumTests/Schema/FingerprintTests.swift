@@ -63,6 +63,8 @@ import Testing
     ("an index", with { Index("a") }, false),
     ("a unique one", with { Unique("a") }, false),
     ("one without case", with { Index(.caseInsensitive("a")) }, false),
+    ("one by a collation", with { Index(.collated("a", by: .german)) }, false),
+    ("one by another version of it", with { Index(.collated("a", by: .germanNames)) }, false),
     ("a descending one", with { Index(.descending("a")) }, false),
     ("a compound one", with { Index("a", "n") }, false),
     ("a partial one", with { Index("a", where: condition) }, false),

@@ -36,7 +36,8 @@ enum RandomDescription {
       let parts: [KeyField] =
         switch type {
         case .array: [.elements(field.name), .descending(names[0])]
-        case .scalar(.string): [.words(field.name)]
+        case .scalar(.string):
+          [Bool.random(using: &random) ? .words(field.name) : .collated(field.name, by: .german)]
         default: []
         }
       guard !parts.isEmpty, Bool.random(using: &random) else { continue }

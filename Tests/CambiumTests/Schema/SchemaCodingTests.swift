@@ -101,7 +101,9 @@ import Testing
     var damaged = bytes
     damaged[flags] = 12
     #expect(error(damaged)?.breaks(.schemaLayout) == true)
-    for bit in 4..<8 {
+    damaged[flags] = 4 | 16
+    #expect(error(damaged)?.breaks(.schemaLayout) == true)
+    for bit in 5..<8 {
       damaged[flags] = 4 | 1 << UInt8(bit)
       guard case .newerFormat = error(damaged) else {
         Issue.record("bit \(bit): \(String(describing: error(damaged)))")

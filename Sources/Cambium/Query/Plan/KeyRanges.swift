@@ -101,7 +101,9 @@ struct KeyRangeBuilder: ~Copyable {
     if case .isNotNull = term.demand { return true }
     // Whether there is a value, a key without case says too.
     if case .isAny(let values) = term.demand, values.allSatisfy({ $0 == .null }) { return true }
-    return column.form.contains(.isCaseInsensitive) == term.isCaseInsensitive
+    // Of a sort key nothing follows for the string itself.
+    return column.collation == nil
+      && column.form.contains(.isCaseInsensitive) == term.isCaseInsensitive
   }
 
   /// Terms of values say all of their conjuncts.

@@ -12,6 +12,8 @@ struct BoundOrder {
   /// Columns that have one value in all records of the query. They are left out, unless records are to come
   /// after one that may have another.
   private(set) var fixed: [(column: KeyColumn, value: FieldValue)] = []
+  /// The collations of the query, which columns refer to.
+  private var collations: [Collation] = []
 
   static var byPrimaryKey: BoundOrder { BoundOrder() }
 
@@ -27,7 +29,8 @@ struct BoundOrder {
     let layout = record.layout
     let key = layout.key.columns
     for field in order {
-      var field = field
+      var field = field.providingCollation(of: layout)
+      if let collation = field.collation { collations.append(collation) }
       if reader.entities.hasReferences {
         field = try field.resolved(from: record, in: reader.entities)
         if let column = try RelatedColumn(field, of: record, in: reader) {
@@ -43,7 +46,7 @@ struct BoundOrder {
         if !isAfter { continue }
         fixed.append((column, values[0]))
       }
-      if !column.form.contains(.isCaseInsensitive) { exact.insert(index) }
+      if column.isExact { exact.insert(index) }
       columns.append(column)
       hasWholeKey = key.allSatisfy { exact.contains(Int($0.column)) }
       if hasWholeKey { break }
@@ -74,17 +77,42 @@ struct BoundOrder {
     guard !field.isCaseInsensitive || type == .string else {
       throw layout.queryRefusal(column, "values of \(column.field.type) have no case")
     }
+    if let collation = field.collation {
+      guard type == .string, !field.isCaseInsensitive else {
+        throw layout.queryRefusal(
+          column,
+          type == .string ? "a collation says what case means" : "only strings have a collation")
+      }
+      guard collation.isProvided else {
+        throw CollationReference(collation).missing(in: layout.record.name)
+      }
+    }
     var form: KeyForm = []
     if column.place.nullBit != nil { form.insert(.isOptional) }
     if field.isDescending { form.insert(.isDescending) }
     if field.isCaseInsensitive { form.insert(.isCaseInsensitive) }
-    return KeyColumn(column: UInt32(index), place: column.place, type: type, form: form)
+    return KeyColumn(
+      column: UInt32(index), place: column.place,
+      type: field.collation == nil ? type : .binaryData, form: form,
+      collation: field.collation.map { CollationReference($0) })
+  }
+}
+
+extension FieldOrder {
+  /// Returns the order with the function of its collation, if an index of the record has it.
+  func providingCollation(of layout: RowLayout) -> FieldOrder {
+    guard let collation, !collation.isProvided else { return self }
+    return FieldOrder(
+      field: field, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive,
+      collation: layout.record.collations.providing(collation))
   }
 }
 
 extension KeyColumn {
   var isDescending: Bool { form.contains(.isDescending) }
   var isCaseInsensitive: Bool { form.contains(.isCaseInsensitive) }
+  /// True if different values are in different places.
+  var isExact: Bool { !isCaseInsensitive && collation == nil }
 }
 
 // MARK: What a tree gives
@@ -189,6 +217,7 @@ extension Sequence<KeyColumn> {
 extension KeyColumn {
   fileprivate func isSameValue(as other: KeyColumn) -> Bool {
     column == other.column && isCaseInsensitive == other.isCaseInsensitive
+      && collation == other.collation
   }
 }
 

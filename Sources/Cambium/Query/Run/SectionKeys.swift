@@ -11,7 +11,9 @@ struct SectionKeys: Sendable {
   /// - Parameter field: Sections are sorted by it, ascending unless the query's order begins with it.
   /// - Throws: `.invalidQuery` if there is no such field, or its values have no order.
   init(_ query: FieldQuery, by field: String, of record: Entity) throws(StoreError) {
-    let order = Self.order(by: field, query.order.first)
+    let order = Self.order(by: field, query.order.first).map {
+      $0.providingCollation(of: record.layout)
+    }
     var columns: [KeyColumn] = []
     for order in order { columns.append(try BoundOrder.column(of: order, in: record.layout)) }
     var query = query
@@ -21,11 +23,12 @@ struct SectionKeys: Sendable {
     self.record = record
   }
 
-  /// Returns the order of sections. If it ignores case, sections whose keys differ only in case are neighbours, but not one.
+  /// Returns the order of sections. If it ignores case, or is a collation's, sections whose keys differ only in what it
+  /// ignores are neighbours, but not one.
   private static func order(by field: String, _ first: FieldOrder?) -> [FieldOrder] {
     guard let first, first.field == field else { return [FieldOrder(field: field)] }
     let exact = FieldOrder(field: field, isDescending: first.isDescending)
-    return first.isCaseInsensitive ? [first, exact] : [exact]
+    return first.isCaseInsensitive || first.collation != nil ? [first, exact] : [exact]
   }
 
   /// Returns the key of a record's section.

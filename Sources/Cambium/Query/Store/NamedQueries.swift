@@ -93,6 +93,7 @@ struct KeptOrder: Codable {
   let field: String
   let isDescending: Bool?
   let isCaseInsensitive: Bool?
+  let collation: CodedCollation?
 }
 
 extension KeptFieldQuery {
@@ -104,7 +105,8 @@ extension KeptFieldQuery {
     let order = resolved.order.map { order in
       KeptOrder(
         field: order.field, isDescending: order.isDescending ? true : nil,
-        isCaseInsensitive: order.isCaseInsensitive ? true : nil)
+        isCaseInsensitive: order.isCaseInsensitive ? true : nil,
+        collation: order.collation.map { CodedCollation($0) })
     }
     self.init(
       condition: KeptCondition(fields: resolved.condition?.description), order: order,
@@ -124,7 +126,8 @@ extension KeptFieldQuery {
     query.order = try (order ?? []).map { order in
       Query<Subject>.Order(
         try names.name(of: order.field), isDescending: order.isDescending ?? false,
-        isCaseInsensitive: order.isCaseInsensitive ?? false)
+        isCaseInsensitive: order.isCaseInsensitive ?? false,
+        collation: order.collation?.collation)
     }
     return query
   }
@@ -141,7 +144,7 @@ extension KeptFieldQuery {
     renamed.order = order?.map { order in
       KeptOrder(
         field: names.name(of: order.field), isDescending: order.isDescending,
-        isCaseInsensitive: order.isCaseInsensitive)
+        isCaseInsensitive: order.isCaseInsensitive, collation: order.collation)
     }
     return renamed
   }

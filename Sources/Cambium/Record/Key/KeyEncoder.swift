@@ -229,6 +229,9 @@ extension KeyEncoder {
   func append(_ column: KeyColumn, from record: RowReader) throws(StoreError) {
     if record.isNull(column.place) { return appendNull(column.form) }
     let index = column.place.index
+    if let collation = column.collation, column.place.kind == .variable {
+      return try append(record.bytes(index), by: collation, column.form, of: record.layout)
+    }
     switch column.place.kind {
     case .fixed: try appendFixed(column, from: record)
     case .variable where column.type == .decimal:
@@ -252,6 +255,18 @@ extension KeyEncoder {
         try column.type.swiftType.append(rowBytes: bytes, to: self, as: column, of: record.layout)
       else { throw record.fault(.rowValues, "what is there is no \(column.type)") }
     }
+  }
+
+  /// Appends the sort key of a string.
+  ///
+  /// - Throws: `.missingCollation`.
+  private func append(
+    _ string: RawSpan, by collation: CollationReference, _ form: KeyForm, of layout: RowLayout
+  ) throws(StoreError) {
+    guard let sortKey = collation.sortKey(of: string) else {
+      throw collation.missing(in: layout.record.name)
+    }
+    appendExactly(sortKey.rawSpan, form)
   }
 
   private func appendFixed(
@@ -290,6 +305,10 @@ extension KeyEncoder {
     _ value: FieldValue, _ column: KeyColumn, of layout: RowLayout
   ) throws(StoreError) {
     if case .null = value, column.form.contains(.isOptional) { return appendNull(column.form) }
+    if let collation = column.collation, case .string(var text) = value {
+      let bytes = text.withUTF8 { unsafe Array($0) }
+      return try append(bytes.rawSpan, by: collation, column.form, of: layout)
+    }
     guard try column.type.swiftType.append(value, to: self, as: column, of: layout) else {
       throw layout.refusal(layout.columns[Int(column.column)], value)
     }

@@ -20,8 +20,38 @@ struct KeyColumn: Hashable, Sendable, BitwiseCopyable {
   /// The place in the layout's columns.
   let column: UInt32
   let place: ColumnPlace
+  /// The type of what is in the key: of a collated string that is binary data, its sort key.
   let type: ScalarType
   let form: KeyForm
+  /// Nil if values are in the order of their own bytes.
+  var collation: CollationReference?
+}
+
+/// A collation of a part of a key. It is not counted, since parts are copied for each value of each key: the schema or the
+/// order that the part is made of has the collation, and outlives the part.
+@safe struct CollationReference: Hashable, Sendable, BitwiseCopyable {
+  private unowned(unsafe) let content: CollationContent
+
+  init(_ collation: Collation) {
+    unsafe content = collation.content
+  }
+
+  /// Returns the bytes that a string is sorted by; nil if the program has not given the collation.
+  func sortKey(of bytes: RawSpan) -> [UInt8]? {
+    guard let sortKey = unsafe content.sortKey else { return nil }
+    return sortKey(String(decoding: bytes.array(), as: UTF8.self))
+  }
+
+  func missing(in record: String) -> StoreError {
+    let content = unsafe content
+    return .missingCollation(record: record, name: content.name, version: content.version)
+  }
+
+  static func == (one: CollationReference, other: CollationReference) -> Bool {
+    unsafe one.content == other.content
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(unsafe content) }
 }
 
 /// The parts of a key, one behind the other.
@@ -36,7 +66,7 @@ struct KeyLayout: Hashable, Sendable {
       let isLast = endsKey && index == columns.count - 1
       return KeyColumn(
         column: column.column, place: column.place, type: column.type,
-        form: isLast ? column.form.union(.isLast) : column.form)
+        form: isLast ? column.form.union(.isLast) : column.form, collation: column.collation)
     }
     let widths = columns.map { $0.form.contains(.isOptional) ? nil : $0.type.fixedWidth }
     fixedLength = widths.reduce(0) { sum, width in sum.flatMap { sum in width.map { sum + $0 } } }
@@ -54,7 +84,9 @@ struct KeyLayout: Hashable, Sendable {
       if part.isDescending { form.insert(.isDescending) }
       if part.isCaseInsensitive, type == .string { form.insert(.isCaseInsensitive) }
       return KeyColumn(
-        column: UInt32(index), place: columns[index].place, type: type, form: form)
+        column: UInt32(index), place: columns[index].place,
+        type: part.collation == nil ? type : .binaryData, form: form,
+        collation: part.collation.map { CollationReference($0) })
     }
     self.init(made, endsKey: endsKey)
   }
@@ -75,6 +107,8 @@ final class IndexLayout: Sendable {
   let keyLength: Int
   /// The expanded part: a record has an entry for each of its values. Nil if a record has one entry at most.
   let expanded: ExpandedPart?
+  /// True if the program has given the collations of all parts.
+  let isProvided: Bool
   /// True if a record may be refused for its entries: since another has the same, or since a value is not a number.
   let canRefuse: Bool
 
@@ -90,6 +124,7 @@ final class IndexLayout: Sendable {
     keyLength = index.isUnique ? 0 : layout.key.fixedLength ?? 0
     let place = index.parts.firstIndex { $0.expansion != .none }
     expanded = place.map { ExpandedPart(place: $0, expansion: index.parts[$0].expansion) }
+    isProvided = index.parts.allSatisfy { $0.collation?.isProvided ?? true }
     canRefuse =
       index.isUnique || condition != nil
       || parts.columns.contains { [.float, .double, .date, .decimal].contains($0.type) }

@@ -43,6 +43,8 @@ class Entity: @unchecked Sendable {
   private(set) final var hasDeletionHook = false
   /// In step with the schema's indexes.
   final let indexes: [IndexTree]
+  /// A collation of an index that the program has not given, so that no record can be written; nil if there is none.
+  private final let missingCollation: Collation?
   /// The trees of blobs; nil if no field is external.
   final let blobs: BlobTrees?
   /// True if references to blobs are counted as rows change: not in trees that are no part of the state yet.
@@ -89,6 +91,18 @@ class Entity: @unchecked Sendable {
       indexes.append(IndexTree(layout: index, slot: slot))
     }
     self.indexes = indexes
+    missingCollation = indexes.lazy.flatMap(\.layout.schema.parts).compactMap(\.collation)
+      .first { !$0.isProvided }
+  }
+
+  /// Refuses a write to records whose index entries cannot be made.
+  ///
+  /// - Throws: `.missingCollation`.
+  @inline(__always)
+  final func checkCollations() throws(StoreError) {
+    if let missingCollation {
+      throw CollationReference(missingCollation).missing(in: record.name)
+    }
   }
 
   /// True if its Swift type itself has a hook before deletion.

@@ -81,6 +81,7 @@ extension RecordWriter {
     over known: [UInt8]? = nil, presence: Presence, onConflict policy: ConflictPolicy
   ) throws(StoreError) {
     try checkUsable()
+    try record.checkCollations()
     // Refused here, it leaves the transaction as it was; in the middle of the changes it could not.
     guard row.byteCount <= StoreError.Limit.valueLength.bound else {
       throw record.layout.rowTooLong(row, key: key)
@@ -149,6 +150,7 @@ extension RecordWriter {
   /// - Throws: `.corrupt`, `.full`, `.io`.
   func deleteRow(_ key: RawSpan, of record: Entity) throws(StoreError) -> Bool {
     try checkUsable()
+    try record.checkCollations()
     notes?.note(key, in: record.rows)
     if record.indexes.isEmpty, record.blobs == nil, !keepsOld, entities.relations == nil {
       return try change { writer throws(StoreError) in try writer.remove(key, in: record.rows) }

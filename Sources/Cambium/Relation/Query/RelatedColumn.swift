@@ -6,6 +6,8 @@ final class RelatedColumn {
   /// The layout of the records that have the field, if they are not led to by another reference.
   private let inner: RelatedColumn?
   private let column: KeyColumn
+  /// The columns refer to it.
+  private let collation: Collation?
 
   /// - Returns: nil for a field of the record's own.
   /// - Throws: `.invalidQuery` for a name that leads to several records, or whose values have no order.
@@ -21,8 +23,10 @@ final class RelatedColumn {
     }
     rows = try RelatedRows(relation, of: record, where: .and([]), in: reader)
     let innerOrder = try FieldOrder(
-      field: rest, isDescending: order.isDescending, isCaseInsensitive: order.isCaseInsensitive
-    ).resolved(from: side.other, in: reader.entities)
+      field: rest, isDescending: order.isDescending, isCaseInsensitive: order.isCaseInsensitive,
+      collation: order.collation
+    ).resolved(from: side.other, in: reader.entities).providingCollation(of: side.other.layout)
+    collation = innerOrder.collation
     inner = try RelatedColumn(innerOrder, of: side.other, in: reader)
     let found =
       if let inner { inner.column } else {
@@ -30,9 +34,10 @@ final class RelatedColumn {
       }
     column = KeyColumn(
       column: found.column, place: found.place, type: found.type,
-      form: found.form.union(.isOptional))
+      form: found.form.union(.isOptional), collation: found.collation)
     form = KeyColumn(
-      column: KeyColumn.related, place: column.place, type: column.type, form: column.form)
+      column: KeyColumn.related, place: column.place, type: column.type, form: column.form,
+      collation: column.collation)
   }
 
   /// Appends the value of the record that one leads to.

@@ -78,7 +78,8 @@ extension FieldOrder {
         .reference(withKey: field)
     else { return self }
     return FieldOrder(
-      field: reference, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive)
+      field: reference, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive,
+      collation: collation)
   }
 }
 

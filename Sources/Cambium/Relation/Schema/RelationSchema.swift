@@ -150,6 +150,7 @@ extension RecordSchema {
     if primaryKey.first?.field == field.number { return .rows }
     return indexes.firstIndex { index in
       guard let part = index.parts.first, part.field == field.number, !part.isCaseInsensitive,
+        part.collation == nil,
         (part.expansion == .elements) == (field.type.scalar == nil),
         // A record without values of another expanded part has no entry.
         index.parts.dropFirst().allSatisfy({ $0.expansion == .none })

@@ -281,7 +281,8 @@ extension RecordDescription.Index {
       fields: fields.map { field in
         KeyField(
           name: names.name(of: field.name), isDescending: field.isDescending,
-          isCaseInsensitive: field.isCaseInsensitive, expansion: field.expansion)
+          isCaseInsensitive: field.isCaseInsensitive, expansion: field.expansion,
+          collation: field.collation)
       }, name: name, isUnique: isUnique, condition: condition.map { $0.named(by: names) })
   }
 

@@ -269,7 +269,8 @@ extension [KeyField] {
       parts.append(
         KeyPart(
           field: number, isDescending: field.isDescending,
-          isCaseInsensitive: field.isCaseInsensitive, expansion: field.expansion))
+          isCaseInsensitive: field.isCaseInsensitive, expansion: field.expansion,
+          collation: field.collation))
     }
     return parts
   }

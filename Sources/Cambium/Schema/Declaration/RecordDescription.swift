@@ -119,6 +119,7 @@ public struct KeyField: Hashable, Sendable, ExpressibleByStringLiteral {
   let isDescending: Bool
   let isCaseInsensitive: Bool
   let expansion: KeyPart.Expansion
+  let collation: Collation?
 
   public init(stringLiteral name: String) {
     self.init(name: name, isDescending: false, isCaseInsensitive: false)
@@ -126,12 +127,13 @@ public struct KeyField: Hashable, Sendable, ExpressibleByStringLiteral {
 
   init(
     name: String, isDescending: Bool, isCaseInsensitive: Bool,
-    expansion: KeyPart.Expansion = .none
+    expansion: KeyPart.Expansion = .none, collation: Collation? = nil
   ) {
     self.name = name
     self.isDescending = isDescending
     self.isCaseInsensitive = isCaseInsensitive
     self.expansion = expansion
+    self.collation = collation
   }
 
   /// Sorts from the lowest value to the highest, as a name alone does.
@@ -147,6 +149,21 @@ public struct KeyField: Hashable, Sendable, ExpressibleByStringLiteral {
   /// Compares strings without regard to case, by Unicode's simple lowercase mapping of each scalar.
   public static func caseInsensitive(_ name: String, descending: Bool = false) -> KeyField {
     KeyField(name: name, isDescending: descending, isCaseInsensitive: true)
+  }
+
+  /// Sorts strings by a collation that the program gives: the order of a language. No part of a primary key has one.
+  ///
+  /// The index serves queries that are sorted by the same collation; conditions compare strings themselves. In a
+  /// `Unique`, no two records may have strings with the same sort key.
+  ///
+  /// ```swift
+  /// Index(.collated("name", by: .german))
+  /// ```
+  public static func collated(
+    _ name: String, by collation: Collation, descending: Bool = false
+  ) -> KeyField {
+    KeyField(
+      name: name, isDescending: descending, isCaseInsensitive: false, collation: collation)
   }
 
   /// Indexes each different element of an array, to find records whose array contains a value. At most one part of an
@@ -178,6 +195,7 @@ extension [KeyField] {
       switch field.expansion {
       case .none:
         field.name + (field.isCaseInsensitive ? " without case" : "")
+          + (field.collation.map { " by \($0)" } ?? "")
           + (field.isDescending ? " descending" : "")
       case .elements, .words: "\(field.expansion)(\(field.name))"
       }

@@ -278,11 +278,15 @@ extension LockParser {
       let expansion: KeyPart.Expansion =
         line.take("elements") ? .elements : line.take("words") ? .words : .none
       let isCaseInsensitive = line.take("caseless")
+      let collation =
+        line.take("by")
+        ? Collation(
+          named: try line.text("a collation's name"), version: try line.text("its version")) : nil
       let isDescending = line.take("descending")
       parts.append(
         KeyPart(
           field: 0, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive,
-          expansion: expansion))
+          expansion: expansion, collation: collation))
     } while line.take(",")
     for (index, name) in names.enumerated() {
       guard let field = record.field(named: name) else {

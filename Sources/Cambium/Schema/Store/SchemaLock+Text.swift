@@ -115,6 +115,7 @@ extension RecordSchema {
     keyFields(parts).map { part in
       part.name.lockName + (part.expansion == .none ? "" : " \(part.expansion)")
         + (part.isCaseInsensitive ? " caseless" : "")
+        + (part.collation.map { " by \($0.name.lockName) \($0.version.lockName)" } ?? "")
         + (part.isDescending ? " descending" : "")
     }.joined(separator: ", ")
   }

@@ -142,6 +142,10 @@ private struct SwiftDescription {
       if part.isCaseInsensitive {
         return ".caseInsensitive(\(name)\(part.isDescending ? ", descending: true" : ""))"
       }
+      if let collation = part.collation {
+        return ".collated(\(name), by: /* the collation \("\(collation)".quoted) */"
+          + (part.isDescending ? ", descending: true)" : ")")
+      }
       return part.isDescending ? ".descending(\(name))" : name
     }.joined(separator: ", ")
   }

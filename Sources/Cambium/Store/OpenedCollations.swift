@@ -1,0 +1,9 @@
+/// The collations that the program has given for an open store.
+final class OpenedCollations: Sendable {
+  // Set by opening alone, before anybody else has the backend.
+  private nonisolated(unsafe) var provided: [Collation] = []
+
+  var all: [Collation] { unsafe provided }
+
+  func set(_ collations: [Collation]) { unsafe provided = collations }
+}
