@@ -12,7 +12,7 @@ struct SwiftText {
     let label = schema.label.map { ", label: \($0.quoted)" } ?? ""
     let types = schema.records.flatMap { record in
       [record.name] + record.kinds.compactMap { record.field($0.composite)?.lastName }
-    }.map { "\($0.swiftName).self" }.joined(separator: ", ")
+    }.map { "\($0.swiftTypeName).self" }.joined(separator: ", ")
     let model = "let model = StoreModel(version: \(schema.version)\(label), records: [\(types)])\n"
     return
       (["import Cambium\nimport FoundationEssentials\n"]
@@ -26,15 +26,15 @@ struct SwiftText {
   private func kinds(of parent: FieldSchema?, in record: RecordSchema) -> [String] {
     record.kinds(of: parent?.number).compactMap { record.field($0.composite) }
       .sorted { $0.name < $1.name }.flatMap { kind in
-        let name = kind.lastName.swiftName
+        let name = kind.lastName.swiftTypeName
         let parentName = parent?.lastName ?? record.name
         let statements = record.swiftStatements(
           ofKind: kind, isNamed: name != kind.lastName,
-          parent: (parentName.swiftName, parentName.asProperty))
+          parent: (parentName.swiftTypeName, parentName.asProperty))
         let lines =
           [
             "struct \(name): Record {",
-            "  var \(parentName.asProperty.swiftName): \(parentName.swiftName)",
+            "  var \(parentName.asProperty.swiftName): \(parentName.swiftTypeName)",
           ] + Self.properties(of: RecordShape.fields(ofKind: kind, in: record)) + [
             "", "  static func recordDescription(for version: Int) -> RecordDescription {",
           ] + statements.map { "    " + $0 } + ["  }", "}", ""]
@@ -44,7 +44,7 @@ struct SwiftText {
 
   private func type(_ record: RecordSchema) -> String {
     let shape = RecordShape(record)
-    let name = record.name.swiftName
+    let name = record.name.swiftTypeName
     let identifier = identifier(of: record, shape)
     var lines = ["struct \(name): Record\(identifier == nil ? "" : ", Identifiable") {"]
     let kinds = record.kinds(of: nil).map(\.composite)
@@ -88,9 +88,9 @@ struct SwiftText {
   }
 
   private static func swiftType(of field: FieldShape) -> String {
-    if field.type == .composite { return field.name.swiftName.capitalized }
+    if field.type == .composite { return field.name.swiftTypeName }
     if let destination = field.destination {
-      let reference = "Reference<\(destination.swiftName)>"
+      let reference = "Reference<\(destination.swiftTypeName)>"
       return field.type.isList ? "[\(reference)]" : reference
     }
     return swiftType(field.type)
@@ -108,7 +108,7 @@ struct SwiftText {
     case .scalar(.url): "URL"
     case .scalar(.binaryData): "Data"
     // `Int8`, `Float`, `Date` and the like are named as the type is.
-    case .scalar(let type): "\(type)".capitalized
+    case .scalar(let type): "\(type)".swiftTypeName
     case .transformable: "JSONDocument"
     case .array(let element): "[\(swiftType(.scalar(element)))]"
     case .composite: "Never"
@@ -122,9 +122,4 @@ struct SwiftText {
 
 extension ColumnType {
   fileprivate var isList: Bool { if case .array = self { true } else { false } }
-}
-
-extension String {
-  /// The text with a capital first letter, and the others as they are.
-  fileprivate var capitalized: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -3,20 +3,34 @@ import Cambium
 
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Makes a store of an export, or adds it to one.",
+    commandName: "import",
+    abstract: "Makes a store of an export or a SQLite database, or adds to one.",
     discussion: """
       The new store gets its name when all of it is there: an import that fails or is interrupted leaves none. \
       With --into, records are added to a store with the same schema, in one commit, and take the place of those with \
       their keys. References may lead to records that come later, or are in the store already; one that leads nowhere in \
       the end is refused.
 
+      With --sqlite, a database becomes a new store: tables become records, foreign keys references, and tables that \
+      hold nothing but pairs of keys lists of references; indexes and unique constraints are kept. What differs is said \
+      line by line, and the Swift that describes the store is the answer. Columns get the type that holds all of their \
+      values.
+
       Example: cambium import orders.cambium orders.jsonl
+      Example: cambium import notes.cambium --sqlite notes.db > Notes.swift
       """)
 
   @OptionGroup var arguments: StoreArguments
 
   @Argument(help: "The export to read; - for standard input.", completion: .file())
   var input: String = "-"
+
+  @Option(help: "The SQLite database to read instead of an export.", completion: .file())
+  var sqlite: String?
+
+  @Option(
+    name: .customLong("table"), help: "A table of the database to take along; all without it.")
+  var tables: [String] = []
 
   @Flag(help: "Add to the store, which is there already.")
   var into = false
@@ -26,9 +40,14 @@ struct ImportCommand: ParsableCommand {
 
   func validate() throws {
     if into && force { throw ValidationError("Only one of --into and --force can be meant.") }
+    if into && sqlite != nil {
+      throw ValidationError("A database becomes a new store: omit --into.")
+    }
+    if sqlite == nil && !tables.isEmpty { throw ValidationError("--table is for --sqlite.") }
   }
 
   func run() throws {
+    if let sqlite { return try importDatabase(at: sqlite) }
     let lines = try LineInput(input)
     let header = try ImportHeader(lines)
     Interruption.begin()

@@ -38,7 +38,7 @@ extension LockedRecord {
         return ["// in the description of its kind \(kind.name)"]
           + description.statements(
             ofKind: kind, name: "RecordName(\(kind.lastName.quoted))",
-            (parent.swiftName, parent.asProperty))
+            (parent.swiftTypeName, parent.asProperty))
       }).map { indentation + $0 + "\n" }.joined()
   }
 }
@@ -95,7 +95,7 @@ private struct SwiftDescription {
   }
 
   private func statement(_ inverse: InverseSchema) -> String {
-    "Inverse<\(record.name.swiftName), \(inverse.related.swiftName)>(\(inverse.name.quoted), of: \(inverse.reference.quoted)"
+    "Inverse<\(record.name.swiftTypeName), \(inverse.related.swiftTypeName)>(\(inverse.name.quoted), of: \(inverse.reference.quoted)"
       + (lists.contains(inverse.name) ? ", isList: true" : "")
       + argument("deleteRule", inverse.deleteRule.swift) + argument("count", inverse.bounds?.swift)
       + argument("renamingID", stated[inverse.name]?.renamingID?.quoted) + ")"
@@ -216,7 +216,7 @@ extension ColumnType {
 
 extension ReferenceSchema {
   fileprivate func swift(_ type: ColumnType) -> String {
-    ".reference\(type.scalar == nil ? "s" : "")(to: \(destination.swiftName).self"
+    ".reference\(type.scalar == nil ? "s" : "")(to: \(destination.swiftTypeName).self"
       + argument("deleteRule", deleteRule.swift) + argument("count", bounds?.swift)
       + (isChecked ? "" : ", checked: false") + ")"
   }
@@ -241,13 +241,25 @@ extension RelationBounds {
 }
 
 extension String {
-  /// The name of a type or property that is called so in Swift.
+  /// The name of a property that is called so in Swift.
   package var swiftName: String {
     let isPlain =
       !isEmpty && first?.isNumber == false
       && allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
-    return isPlain ? self : "`\(filter { $0 != "`" })`"
+    return isPlain && !Self.swiftKeywords.contains(self) ? self : "`\(filter { $0 != "`" })`"
   }
+
+  /// The name of the type of a record that is stored under this name: with a capital, so that no property is called so.
+  package var swiftTypeName: String { (prefix(1).uppercased() + dropFirst()).swiftName }
+
+  /// Words of Swift that are likely to be names of fields.
+  private static let swiftKeywords: Set<String> = [
+    "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "do",
+    "else", "enum", "extension", "false", "for", "func", "guard", "if", "import", "in", "init",
+    "internal", "is", "let", "nil", "operator", "private", "protocol", "public", "repeat", "return",
+    "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
+    "typealias", "var", "where", "while",
+  ]
 }
 
 extension BlobOptions {

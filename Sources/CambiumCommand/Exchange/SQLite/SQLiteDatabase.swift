@@ -1,0 +1,133 @@
+import FoundationEssentials
+import Glibc
+
+/// A SQLite database that is read in one transaction, so that all of it is of one state.
+@safe final class SQLiteDatabase {
+  fileprivate let library: SQLiteLibrary
+  fileprivate var handle: OpaquePointer?
+  private let path: String
+
+  /// - Throws: `CommandFailure` if there is no database at the path, or another process keeps it locked.
+  init(_ path: String) throws {
+    library = try SQLiteLibrary()
+    self.path = path
+    guard unsafe access(path, F_OK) == 0 else {
+      throw CommandFailure(.noStore, "There is no file \(path).")
+    }
+    let readOnly: Int32 = 1
+    let code = unsafe library.open(path, &handle, readOnly, nil)
+    guard code == SQLiteCode.ok else { throw failure() }
+    try execute("PRAGMA busy_timeout = 5000")
+    try execute("BEGIN")
+    // A file that is no database is found out by the first read.
+    try execute("SELECT count(*) FROM sqlite_master")
+  }
+
+  deinit { _ = unsafe library.close(handle) }
+
+  func failure() -> CommandFailure {
+    let text = unsafe library.message(handle).map { unsafe String(cString: $0) } ?? "unknown error"
+    return CommandFailure(.invalid, "\(path): SQLite says “\(text)”.")
+  }
+
+  /// Runs a statement to its end.
+  func execute(_ text: String) throws {
+    let query = try query(text)
+    while try query.next() {}
+  }
+
+  func query(_ text: String) throws -> SQLiteQuery { try SQLiteQuery(text, of: self) }
+
+  /// Calls `body` with each row of a query.
+  func forEach(_ text: String, _ body: (SQLiteQuery) throws -> Void) throws {
+    let query = try query(text)
+    while try query.next() { try body(query) }
+  }
+
+  /// Returns the first number of the first row; 0 if there is no row.
+  func number(_ text: String) throws -> Int {
+    let query = try query(text)
+    return try query.next() ? Int(query.integer(0)) : 0
+  }
+}
+
+/// Numbers that SQLite's functions return.
+enum SQLiteCode {
+  static let ok: Int32 = 0
+  fileprivate static let row: Int32 = 100
+  fileprivate static let done: Int32 = 101
+}
+
+/// The type of one value: in SQLite, values have types and columns have preferences.
+enum SQLiteValueType: Int32 {
+  case integer = 1
+  case real, text, blob, null
+}
+
+/// A query of a database, and the row that it has reached. What a row holds is valid until the next call of `next()`.
+@safe final class SQLiteQuery {
+  private let database: SQLiteDatabase
+  private var library: SQLiteLibrary { database.library }
+  private let handle: OpaquePointer
+
+  fileprivate init(_ text: String, of database: SQLiteDatabase) throws {
+    self.database = database
+    var query: OpaquePointer?
+    guard let connection = unsafe database.handle,
+      unsafe database.library.prepare(connection, text, -1, &query, nil) == SQLiteCode.ok,
+      let query = unsafe query
+    else { throw database.failure() }
+    unsafe handle = query
+  }
+
+  deinit { _ = unsafe library.finalize(handle) }
+
+  /// Goes to the next row. Returns false behind the last one.
+  func next() throws -> Bool {
+    switch unsafe library.step(handle) {
+    case SQLiteCode.row: return true
+    case SQLiteCode.done: return false
+    default: throw database.failure()
+    }
+  }
+
+  /// Starts again, with the value that another query has in a column as the first parameter.
+  func restart(with column: Int, of other: SQLiteQuery) throws {
+    _ = unsafe library.reset(handle)
+    let value = unsafe library.value(other.handle, Int32(column))
+    guard unsafe library.bind(handle, 1, value) == SQLiteCode.ok else { throw database.failure() }
+  }
+
+  func type(_ column: Int) -> SQLiteValueType {
+    SQLiteValueType(rawValue: unsafe library.type(handle, Int32(column))) ?? .null
+  }
+
+  func integer(_ column: Int) -> Int64 { unsafe library.integer(handle, Int32(column)) }
+
+  func double(_ column: Int) -> Double { unsafe library.double(handle, Int32(column)) }
+
+  /// The number of bytes of a string or blob.
+  func length(_ column: Int) -> Int { Int(unsafe library.length(handle, Int32(column))) }
+
+  /// A string, or a number as one.
+  func string(_ column: Int) -> String {
+    guard let bytes = unsafe library.text(handle, Int32(column)) else { return "" }
+    // The length is that of the text only after the text was asked for.
+    let buffer = unsafe UnsafeBufferPointer(start: bytes, count: length(column))
+    return unsafe String(decoding: buffer, as: UTF8.self)
+  }
+
+  /// Returns true if the bytes of a string are UTF-8.
+  func isUTF8(_ column: Int) -> Bool {
+    guard let bytes = unsafe library.text(handle, Int32(column)) else { return true }
+    let buffer = unsafe UnsafeBufferPointer(start: bytes, count: length(column))
+    if unsafe buffer.allSatisfy({ $0 < 0x80 }) { return true }
+    return unsafe String(validating: buffer, as: UTF8.self) != nil
+  }
+
+  /// The bytes of a blob or string.
+  func data(_ column: Int) -> Data {
+    let bytes = unsafe library.blob(handle, Int32(column))
+    return unsafe Data(UnsafeRawBufferPointer(start: bytes, count: length(column)))
+  }
+}

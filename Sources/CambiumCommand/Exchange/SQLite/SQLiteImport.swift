@@ -1,0 +1,113 @@
+import Cambium
+import FoundationEssentials
+
+/// Writes the rows of a database as the records that a mapping makes of them.
+struct SQLiteImport {
+  private let database: SQLiteDatabase
+  private let mapping: SQLiteMapping
+  private let bar: ProgressBar
+  private let total: Int
+
+  init(_ database: SQLiteDatabase, _ mapping: SQLiteMapping, _ bar: ProgressBar) {
+    self.database = database
+    self.mapping = mapping
+    self.bar = bar
+    total = mapping.records.reduce(0) { $0 + $1.profile.count }
+  }
+
+  /// Fills a new store, in one commit.
+  ///
+  /// - Returns: The number of records.
+  func run(into store: PersistentStore) throws -> Int {
+    try store.write { transaction in
+      var count = 0
+      for record in mapping.records {
+        try write(record, &transaction, &count)
+        let written = try transaction.count(record: record.name)
+        guard written == record.profile.count else {
+          throw CommandFailure(
+            .invalid,
+            "\(record.table.name) has \(record.profile.count) rows, of which \(written) have different keys."
+          )
+        }
+      }
+      return count
+    }
+  }
+
+  private func write(
+    _ record: SQLiteMapping.Record, _ transaction: inout WriteTransaction, _ count: inout Int
+  ) throws {
+    let key = record.fields.firstIndex { $0.name == record.key[0] } ?? 0
+    let rows = try database.query(
+      "SELECT \(record.fields.map(\.column.sqlName).joined(separator: ", "))"
+        + " FROM \(record.table.name.sqlName)")
+    let lists = try record.lists.map { try database.query($0.query) }
+    while try rows.next() {
+      var values: [String: FieldValue] = [:]
+      values.reserveCapacity(record.fields.count + lists.count)
+      for (column, field) in record.fields.enumerated() {
+        values[field.name] = rows.value(column, field.type)
+      }
+      for (list, query) in zip(record.lists, lists) {
+        try query.restart(with: key, of: rows)
+        values[list.name] = .array(try query.values(of: type(ofKeyOf: list.destination)))
+      }
+      do throws(StoreError) {
+        try transaction.save(DynamicRecord(name: record.name, fields: values))
+      } catch {
+        guard ExitStatus(of: error) == .invalid else { throw error }
+        throw CommandFailure(.invalid, "table \(record.table.name): \(error)")
+      }
+      count += 1
+      if count & 0xfff == 0 {
+        try Interruption.check("The import was interrupted; there is no store.")
+        bar.show(Double(count) / Double(max(1, total)), "\(Figures.count(count)) records")
+      }
+    }
+  }
+
+  private func type(ofKeyOf name: String) -> ScalarType {
+    guard let record = mapping.records.first(where: { $0.name == name }) else { return .int64 }
+    return record.fields.first { $0.name == record.key[0] }?.type ?? .int64
+  }
+}
+
+extension SQLiteMapping.List {
+  /// The keys that a record leads to, whose key is the parameter.
+  fileprivate var query: String {
+    "SELECT \(target.sqlName) FROM \(table.sqlName) WHERE \(source.sqlName) = ?"
+  }
+}
+
+extension SQLiteQuery {
+  /// The first columns of the remaining rows.
+  fileprivate func values(of type: ScalarType) throws -> [FieldValue] {
+    var values: [FieldValue] = []
+    while try next() { values.append(value(0, type)) }
+    return values
+  }
+
+  /// A value as one of a type that was found to hold all values of the column.
+  fileprivate func value(_ column: Int, _ type: ScalarType) -> FieldValue {
+    switch (self.type(column), type) {
+    case (.null, _): .null
+    case (.integer, .boolean): .boolean(integer(column) != 0)
+    case (_, .int64): .integer(integer(column))
+    case (_, .double): .double(double(column))
+    case (.text, .date): Date(iso: string(column)).map { .date($0) } ?? .null
+    case (_, .date): .date(Date(timeIntervalSinceReferenceDate: double(column)))
+    case (.text, .uuid): UUID(uuidString: string(column)).map { .uuid($0) } ?? .null
+    case (.blob, .uuid): .uuid(uuid(column))
+    case (_, .binaryData): .data(data(column))
+    default: .string(string(column))
+    }
+  }
+
+  private func uuid(_ column: Int) -> UUID {
+    // The profile has found that each has 16 bytes.
+    var bytes = Array(data(column).prefix(16))
+    while bytes.count < 16 { bytes.append(0) }
+    return unsafe bytes.withUnsafeBytes { unsafe UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+  }
+}

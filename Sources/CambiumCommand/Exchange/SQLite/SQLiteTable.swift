@@ -1,0 +1,155 @@
+/// A table as the database declares it.
+struct SQLiteTable {
+  let name: String
+  var columns: [Column] = []
+  /// The places of the columns of the declared primary key, in its order; empty if there is none.
+  var primaryKey: [Int] = []
+  var foreignKeys: [ForeignKey] = []
+  var indexes: [Index] = []
+
+  struct Column {
+    let name: String
+    /// As it was written, in capitals; empty for none.
+    let declaredType: String
+    let isRequired: Bool
+  }
+
+  struct ForeignKey {
+    let columns: [String]
+    let table: String
+    /// Empty for the primary key of the other table.
+    let destinations: [String]
+    /// What happens to the rows when the one that they lead to is deleted: `CASCADE` and so on.
+    let deletion: String
+  }
+
+  struct Index {
+    let name: String
+    let isUnique: Bool
+    /// True if it has only rows that meet a condition.
+    let isPartial: Bool
+    /// Nil if an expression is indexed.
+    let parts: [Part]?
+
+    struct Part {
+      let column: String
+      let isDescending: Bool
+      let isCaseInsensitive: Bool
+    }
+  }
+
+  func column(named name: String) -> Int? {
+    columns.firstIndex { $0.name.lowercased() == name.lowercased() }
+  }
+}
+
+extension SQLiteTable {
+  /// Reads how a database declares a table.
+  init(_ name: String, of database: SQLiteDatabase) throws {
+    self.name = name
+    var key: [(place: Int64, column: Int)] = []
+    // Type, NOT NULL, default, place in the key, and 1 for a hidden column of a virtual table.
+    try database.forEach("PRAGMA table_xinfo(\(name.sqlName))") { row in
+      guard row.integer(6) != 1 else { return }
+      if row.integer(5) > 0 { key.append((row.integer(5), columns.count)) }
+      columns.append(
+        Column(
+          name: row.string(1), declaredType: row.string(2).uppercased(),
+          isRequired: row.integer(3) != 0))
+    }
+    primaryKey = key.sorted { $0.place < $1.place }.map(\.column)
+    try readForeignKeys(of: database)
+    try readIndexes(of: database)
+  }
+
+  private mutating func readForeignKeys(of database: SQLiteDatabase) throws {
+    var keys: [(number: Int64, key: ForeignKey)] = []
+    // A row for each column: number, place, table, from, to, on update, on delete.
+    try database.forEach("PRAGMA foreign_key_list(\(name.sqlName))") { row in
+      let destination = row.type(4) == .null ? [] : [row.string(4)]
+      if let last = keys.last, last.number == row.integer(0) {
+        keys[keys.count - 1].key = ForeignKey(
+          columns: last.key.columns + [row.string(3)], table: last.key.table,
+          destinations: last.key.destinations + destination, deletion: last.key.deletion)
+      } else {
+        keys.append(
+          (
+            row.integer(0),
+            ForeignKey(
+              columns: [row.string(3)], table: row.string(2), destinations: destination,
+              deletion: row.string(6))
+          ))
+      }
+    }
+    // The last one declared comes first.
+    foreignKeys = keys.reversed().map(\.key)
+  }
+
+  private mutating func readIndexes(of database: SQLiteDatabase) throws {
+    var found: [(name: String, isUnique: Bool, isPartial: Bool)] = []
+    try database.forEach("PRAGMA index_list(\(name.sqlName))") { row in
+      // The index of the primary key is the key.
+      if row.string(3) != "pk" {
+        found.append((row.string(1), row.integer(2) != 0, row.integer(4) != 0))
+      }
+    }
+    for index in found.reversed() {
+      var parts: [Index.Part]? = []
+      // Column's number, which is negative for an expression, name, descending, collation, and 0 for the row's key.
+      try database.forEach("PRAGMA index_xinfo(\(index.name.sqlName))") { row in
+        guard row.integer(5) != 0 else { return }
+        guard row.integer(1) >= 0, row.string(4) != "RTRIM" else {
+          parts = nil
+          return
+        }
+        parts?.append(
+          Index.Part(
+            column: row.string(2), isDescending: row.integer(3) != 0,
+            isCaseInsensitive: row.string(4) == "NOCASE"))
+      }
+      indexes.append(
+        Index(
+          name: index.name, isUnique: index.isUnique, isPartial: index.isPartial, parts: parts))
+    }
+  }
+}
+
+extension SQLiteDatabase {
+  /// Returns the names of the tables that hold the user's rows, and what is not taken along, in words.
+  func tableNames() throws -> (tables: [String], left: [String]) {
+    var (tables, virtual, left): ([String], [String], [String]) = ([], [], [])
+    try forEach("SELECT type, name, sql FROM sqlite_master ORDER BY rowid") { row in
+      let (type, name) = (row.string(0), row.string(1))
+      switch type {
+      case "table" where name.hasPrefix("sqlite_"): break
+      case "table" where Self.bookkeeping.contains(name):
+        left.append("table \(name), which describes the file")
+      case "table" where row.string(2).uppercased().hasPrefix("CREATE VIRTUAL"):
+        virtual.append(name)
+        left.append("virtual table \(name)")
+      case "table": tables.append(name)
+      case "view", "trigger": left.append("\(type) \(name)")
+      default: break
+      }
+    }
+    // The tables in which a virtual one keeps its data are called after it.
+    tables.removeAll { table in virtual.contains { table.hasPrefix($0 + "_") } }
+    return (tables, left)
+  }
+
+  /// True for a file that Core Data made: its dates are seconds since 2001.
+  func isOfCoreData() throws -> Bool {
+    try number("SELECT count(*) FROM sqlite_master WHERE name = 'Z_METADATA'") > 0
+  }
+
+  /// Tables in which libraries keep what they know of the file.
+  private static let bookkeeping: Set<String> = [
+    "grdb_migrations", "Z_METADATA", "Z_MODELCACHE", "Z_PRIMARYKEY", "android_metadata",
+    "room_master_table", "_prisma_migrations", "_fluent_migrations",
+  ]
+}
+
+extension String {
+  /// The name as SQLite's statements quote it.
+  var sqlName: String { "\"" + replacing("\"", with: "\"\"") + "\"" }
+}

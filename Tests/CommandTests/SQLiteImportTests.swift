@@ -1,0 +1,271 @@
+import Cambium
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// Databases of SQLite that become stores.
+@Suite struct SQLiteImportTests {
+  private let stage: Stage
+  private var database: String { stage.path("file.db") }
+  private var store: String { stage.path("copy.cambium") }
+
+  init() throws { stage = try Stage() }
+
+  /// Runs statements by SQLite's own program.
+  private func execute(_ statements: String) throws {
+    let script = stage.path("script.sql")
+    try write(statements, to: script)
+    #expect(unsafe system("sqlite3 -bail '\(database)' < '\(script)'") == 0)
+  }
+
+  private func make(_ name: String) throws {
+    let directory = #filePath.split(separator: "/").dropLast().joined(separator: "/")
+    try execute(try contents(of: "/\(directory)/Fixtures/\(name)"))
+  }
+
+  private func imported(_ arguments: String...) throws -> Command {
+    try Command.run(["import", store, "--sqlite", database] + arguments)
+  }
+
+  /// All records by their fields as text, and the store checked.
+  private func records(_ name: String) throws -> [DynamicRecord] {
+    #expect(try PersistentStore.check(at: store, .deep).isWhole)
+    let opened = try PersistentStore(untypedAt: store)
+    defer { try? opened.close() }
+    return try opened.fetch(record: name)
+  }
+
+  @Test func `a database's description in Swift is recorded, with everything that differs`() throws
+  {
+    try make("library.sql")
+    let command = try imported()
+    #expect(command.status == 0, "\(command.error)")
+    try Recorded.check(
+      command.output + Recorded.masked(command.error, path: store), "import-sqlite.txt")
+    let shown = try Command.run("schema", store, "--form", "swift")
+    #expect(shown.output == command.output)
+  }
+
+  @Test func `rows are records, with the values that the columns' types promise`() throws {
+    try make("library.sql")
+    #expect(try imported().status == 0)
+    let books = try records("book")
+    #expect(books.count == 3)
+    #expect(books[0]["title"] == .string("The Dispossessed"))
+    #expect(books[0]["added"] == .date(Date(timeIntervalSinceReferenceDate: 789_015_845.678)))
+    #expect(books[1]["added"] == .date(Date(timeIntervalSinceReferenceDate: 789_015_845)))
+    #expect(
+      try books[0]["token", as: UUID.self].uuidString == "00010203-0405-0607-0809-0A0B0C0D0E0F")
+    #expect(
+      try books[1]["token", as: UUID.self].uuidString == "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")
+    #expect(books.map { $0["cover"] } == [.data(Data([1, 2])), .null, .data(Data())])
+    #expect(
+      books.map { $0["odd"] } == ["1", "x"].map { .data(Data($0.utf8)) } + [.data(Data([255]))])
+    #expect(books.map { $0["author_id"] } == [.integer(1), .integer(2), .integer(2)])
+    #expect(books[0]["tag"] == .array([.string("sf")]))
+    #expect(books[1]["tag"] == .array([.string("sea"), .string("sf")]))
+    #expect(try records("author").map { $0["alive"] } == [false, false, true].map { .boolean($0) })
+    #expect(try records("lost").map { $0["book"] } == [.integer(1), .integer(99)])
+    #expect(try records("log").map { $0["a_b"] } == [.integer(1), .null])
+  }
+
+  @Test func `delete rules and constraints are those of the database`() throws {
+    try make("library.sql")
+    #expect(try imported().status == 0)
+    let opened = try PersistentStore(untypedAt: store)
+    func delete(_ name: String, _ key: some FieldValueConvertible) throws {
+      try opened.write { transaction in _ = try transaction.delete(record: name, key: key) }
+    }
+    #expect(throws: StoreError.self) { try delete("book", 1) }  // two loans lead to it
+    try delete("tag", "sf")
+    #expect(try opened.fetch(record: "book", key: 2)?["tag"] == .array([.string("sea")]))
+    try delete("country", "us")
+    #expect(try opened.fetch(record: "author", key: 1)?["country"] == .null)
+    #expect(throws: StoreError.self) { try delete("author", 1) }  // its book is lent
+    try delete("author", 2)
+    #expect(try opened.count(record: "book") == 1)
+    #expect(throws: StoreError.self) {
+      try opened.write { transaction in
+        var author = try #require(try transaction.fetch(record: "author", key: 1))
+        author["id"] = .integer(9)
+        author["name"] = .string("LE GUIN")
+        try transaction.save(author)
+      }
+    }
+    try opened.close()
+  }
+
+  /// Every mixture of types of values under every kind of declared type.
+  @Test func `a column gets the type that holds all of its values`() throws {
+    let samples = ["7", "2.5", "'word'", "x'00ff'", "NULL"]
+    let declared = ["", "INTEGER", "REAL", "TEXT", "BLOB", "NUMERIC", "DATE", "BOOLEAN", "UUID"]
+    var (columns, rows) = ([String](), [[String]](repeating: [], count: samples.count))
+    for (kind, type) in declared.enumerated() {
+      for set in 0..<32 {
+        columns.append("c\(kind)_\(set) \(type)")
+        for place in samples.indices {
+          rows[place].append(set >> place & 1 == 1 ? samples[place] : "NULL")
+        }
+      }
+    }
+    try execute(
+      "CREATE TABLE t (\(columns.joined(separator: ", ")));\n"
+        + rows.map { "INSERT INTO t VALUES (\($0.joined(separator: ", ")));" }.joined(
+          separator: "\n"))
+    #expect(try imported().status == 0)
+    let schema = try #require(
+      try PersistentStore.inspect(at: store).schemas.last?.record(named: "t"))
+    let found = try records("t")
+    for (kind, type) in declared.enumerated() {
+      for set in 0..<32 {
+        let name = "c\(kind)_\(set)"
+        let field = try #require(schema.field(named: name))
+        #expect(field.isOptional)
+        // What SQLite itself makes of a number in a column of the type.
+        let integers = set & 1 != 0 && !["REAL", "TEXT"].contains(type)
+        let reals = set & 2 != 0 && type != "TEXT" || set & 1 != 0 && type == "REAL"
+        let strings = set & 4 != 0 || set & 3 != 0 && type == "TEXT"
+        let blobs = set & 8 != 0
+        let expected: ScalarType? =
+          switch (integers || reals, strings, blobs) {
+          case (true, false, false): reals ? .double : .int64
+          case (_, true, false): .string
+          case (_, _, true): .binaryData
+          case (false, false, false): nil
+          }
+        guard let expected else { continue }
+        #expect(field.type == .scalar(expected), "\(type) \(set)")
+        for (place, record) in found.enumerated() {
+          let isThere = set >> place & 1 == 1 && place < 4
+          #expect((record[name] != .null) == isThere, "\(type) \(set) \(place)")
+        }
+      }
+    }
+  }
+
+  private static let oddities: [(name: String, statements: String, note: String)] = [
+    (
+      "a key that is null",
+      "CREATE TABLE t (k TEXT PRIMARY KEY); INSERT INTO t VALUES (NULL), ('a');", "rowid"
+    ),
+    (
+      "keys that are equal as strings",
+      "CREATE TABLE t (k PRIMARY KEY); INSERT INTO t VALUES (1), ('1');", "rowid"
+    ),
+    (
+      "a key of 2,000 bytes",
+      "CREATE TABLE t (k TEXT PRIMARY KEY); INSERT INTO t VALUES (hex(zeroblob(1000)));",
+      "rowid"
+    ),
+    (
+      "a string that is not UTF-8",
+      "CREATE TABLE t (s TEXT); INSERT INTO t VALUES (CAST(x'61ff' AS TEXT));",
+      "not UTF-8"
+    ),
+    (
+      "a link table with a column of its own",
+      """
+      CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1);
+      CREATE TABLE t (x INTEGER REFERENCES a, y INTEGER REFERENCES a, n INTEGER, PRIMARY KEY (x, y));
+      INSERT INTO t VALUES (1, 1, 5);
+      """, ""
+    ),
+    (
+      "a link table with more than a thousand rows of one record",
+      """
+      CREATE TABLE a (id INTEGER PRIMARY KEY);
+      WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1001) INSERT INTO a SELECT n FROM c;
+      CREATE TABLE t (x INTEGER REFERENCES a, y INTEGER REFERENCES a, PRIMARY KEY (x, y));
+      INSERT INTO t SELECT 1, id FROM a;
+      """, ""
+    ),
+    (
+      "a foreign key to a table that is not there",
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, x REFERENCES absent (id)); INSERT INTO t VALUES (1, 2);",
+      "leads to absent"
+    ),
+    (
+      "a foreign key of another type",
+      """
+      CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1);
+      CREATE TABLE t (id INTEGER PRIMARY KEY, x TEXT REFERENCES a (id)); INSERT INTO t VALUES (1, '1');
+      """, "plain field"
+    ),
+    (
+      "references in a circle",
+      """
+      CREATE TABLE a (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t (id)); INSERT INTO a VALUES (1, 1);
+      CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER REFERENCES a (id)); INSERT INTO t VALUES (1, 1);
+      """, ""
+    ),
+    (
+      "names with quotes, spaces and letters of any script",
+      #"CREATE TABLE t ("a ""b'" TEXT, "größe" INTEGER, "" TEXT); INSERT INTO t VALUES ('x', 1, 'y');"#,
+      "unnamed"
+    ),
+    (
+      "a blob of a million bytes",
+      "CREATE TABLE t (b BLOB); INSERT INTO t VALUES (zeroblob(1000000));",
+      "rowid"
+    ),
+  ]
+
+  @Test(arguments: oddities.indices)
+  func `odd tables are imported, and what differs is said`(number: Int) throws {
+    let (name, statements, note) = Self.oddities[number]
+    try execute(statements)
+    let command = try imported()
+    #expect(command.status == 0, "\(name): \(command.error)")
+    #expect(note.isEmpty || command.error.contains(note), "\(name): \(command.error)")
+    let rows = try execute("SELECT count(*) FROM t", into: "count")
+    #expect(try records("t").count == Int(rows), "\(name)")
+  }
+
+  private func execute(_ query: String, into name: String) throws -> String {
+    #expect(unsafe system("sqlite3 '\(database)' '\(query)' > '\(stage.path(name))'") == 0)
+    return String(try contents(of: stage.path(name)).dropLast())
+  }
+
+  @Test func `dates of Core Data are seconds since 2001`() throws {
+    try execute(
+      """
+      CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY);
+      CREATE TABLE ZTRIP (Z_PK INTEGER PRIMARY KEY, ZSTART TIMESTAMP);
+      INSERT INTO ZTRIP VALUES (1, 0.5), (2, 86400);
+      """)
+    #expect(try imported().status == 0)
+    let starts = try records("ZTRIP").map { $0["ZSTART"] }
+    #expect(starts == [0.5, 86_400].map { .date(Date(timeIntervalSinceReferenceDate: $0)) })
+  }
+
+  @Test func `nothing is left of an import that cannot be`() throws {
+    try write("This is no database, but a text of some length.", to: database)
+    let text = try imported()
+    #expect(text.status == 9 && text.error.contains("not a database"), "\(text.error)")
+    #expect(!exists(store))
+    _ = unsafe unlink(database)
+    #expect(try imported().status == 5)
+    try execute("CREATE TABLE t (a)")
+    let missing = try imported("--table", "x")
+    #expect(missing.status == 8 && missing.error.contains("but t"), "\(missing.error)")
+    try execute("DROP TABLE t")
+    #expect(try imported().status == 9)
+    #expect(!exists(store))
+    #expect(try Command.run("import", store, "--table", "x").status == 2)
+    #expect(try imported("--into").status == 2)
+  }
+
+  @Test func `some tables are taken along, and a store that is there is replaced only if told to`()
+    throws
+  {
+    try make("library.sql")
+    #expect(try imported("--table", "book", "--table", "author").status == 0)
+    let names = try PersistentStore.inspect(at: store).schemas.last?.records.map(\.name)
+    #expect(names == ["author", "book"])
+    #expect(try imported().status == 7)
+    let command = try imported("--force", "--json")
+    #expect(command.status == 0)
+    #expect(command.output.contains(#""records":17,"#), "\(command.output)")
+  }
+}
