@@ -78,6 +78,8 @@
   case indexEntries = "K3"
   /// Every checked reference leads to a record.
   case references = "K4"
+  /// Every derived field has the value that is computed of what there is.
+  case derivations = "K5"
 
   /// A row begins with known flags, and its parts lie within it and fill it.
   case rowLayout = "R1"

@@ -131,7 +131,7 @@ extension RecordChange {
         if case .related = source { nil } else if case .field(let name) = source {
           old.field(named: name)
         } else {
-          old.field(field.number)
+          old.field(field.number).flatMap { field.isComputedAgain(since: $0) ? nil : $0 }
         }
       // A default acts where the field is new, becomes required, or is given.
       let isWanted =
@@ -140,6 +140,7 @@ extension RecordChange {
       var missing =
         isWanted ? declared?.migrationDefault ?? declared?.defaultValue ?? .null : .null
       if missing == .null, new.isEmptyList(field, since: before) { missing = .array([]) }
+      if isWanted, missing == .null, let underived = field.underived { missing = underived }
       if source == nil, !between.isEmpty { missing = try between.missing(of: field) }
       let change = FieldChange(new: field, old: before, missing: missing)
       let whole = new.composites(around: field).first { given[$0.name]?.isClosure ?? false }
@@ -149,7 +150,7 @@ extension RecordChange {
           source.map { change.fault(of: $0, in: old) } ?? change.fault(in: new, old)
             ?? change.fault(in: new, filled, given)
         }
-      if let reason {
+      if let reason = field.faultAsDerived(given[field.name]) ?? reason {
         faults.append(MigrationFault(record: new.name, field: field.name, reason: reason))
       }
       if let source {
@@ -324,6 +325,15 @@ extension [RecordChange] {
   }
 }
 
+extension FieldSchema {
+  /// Why a step cannot give it values; nil if it does not, or can.
+  fileprivate func faultAsDerived(_ source: FieldSource?) -> String? {
+    guard let derivation, source != nil, derivation.kind != .modificationDate else { return nil }
+    return
+      "the step gives it values, but the store computes it, as the \(derivation); leave it out of the step"
+  }
+}
+
 extension FieldChange {
   /// True if each value becomes the one element of a list.
   var becomesList: Bool { old?.type.isElement(of: new.type) ?? false }
@@ -402,7 +412,7 @@ extension SchemaChange {
 
   /// Why not, by record and field; none where it may.
   var deferralFaults: [MigrationFault] {
-    var faults = self.faults
+    var faults = self.faults + derivationFaults
     for record in transformed {
       faults.append(
         MigrationFault(record: record.name, field: nil, reason: "a closure transforms it"))

@@ -1,7 +1,7 @@
 /// A hash of a description: equal exactly if two descriptions store the same, as far as 128 bits can tell.
 ///
 /// It includes stored names, types, optionality, keys, indexes with their conditions, where references lead and whether
-/// they are checked, kinds, codecs and modifiers. It does not include versions, numbers, the order of declaration, names of
+/// they are checked, what is derived and how, kinds, codecs and modifiers. It does not include versions, numbers, the order of declaration, names of
 /// indexes, inverses, delete rules and bounds, defaults, validation, annotations, the options of external values, and
 /// information for migrations.
 public struct Fingerprint: Hashable, Sendable {
@@ -50,6 +50,13 @@ extension RecordSchema {
         bytes.append(22)
         bytes.append(reference.isChecked ? 1 : 0)
         bytes.append(text: reference.destination)
+      }
+      if let derivation = field.derivation {
+        bytes.append(24)
+        bytes.append(derivation.kind.rawValue)
+        bytes.append(optionalText: derivation.related)
+        bytes.append(optionalText: derivation.reference)
+        bytes.append(optionalText: derivation.source)
       }
       bytes.append(storedType: field.type)
       bytes.append(field.isOptional ? 1 : 0)

@@ -166,12 +166,14 @@ struct SchemaDecoder {
     var modifier: String?
     var reference: ReferenceSchema?
     var userInfo: [String: String]?
+    var derivation: DerivationSchema?
     while let kind = try element(from: &reader) {
       var payload = self.reader(try payload(of: &reader))
       switch kind {
       case .modifier: try payload.setOnce(&modifier, try payload.rest())
       case .reference: try payload.setOnce(&reference, try self.reference(from: &payload))
       case .userInfo: try payload.setOnce(&userInfo, try self.userInfo(from: &payload))
+      case .derivation: try payload.setOnce(&derivation, try self.derivation(from: &payload))
       default: throw payload.misplaced(kind)
       }
       try payload.end()
@@ -179,7 +181,19 @@ struct SchemaDecoder {
     return FieldSchema(
       number: number, name: name, type: type, isOptional: flags & 1 != 0,
       composite: composite == 0 ? nil : composite, modifier: modifier, reference: reference,
-      userInfo: userInfo ?? [:])
+      derivation: derivation, userInfo: userInfo ?? [:])
+  }
+
+  private func derivation(from reader: inout ByteReader) throws(StoreError) -> DerivationSchema {
+    let code = try reader.integer(UInt8.self)
+    guard let kind = DerivationSchema.Kind(rawValue: code) else {
+      throw newer("a derivation of kind \(code)")
+    }
+    var derivation = DerivationSchema(kind)
+    derivation.relatedNumber = try reader.integer(UInt32.self)
+    derivation.referenceNumber = try reader.integer(UInt32.self)
+    derivation.sourceNumber = try reader.integer(UInt32.self)
+    return derivation
   }
 
   private func index(

@@ -124,6 +124,10 @@ extension FieldSchema {
           .checking, old.isChecked ? "checked" : "unchecked",
           new.isChecked ? "checked" : "unchecked"))
     }
+    if identity == .name || !hasDerivation(of: newer) {
+      changes.append(
+        .changed(.derivation, derivation?.description, newer.derivation?.description))
+    }
     changes.append(.changed(.modifier, modifier, newer.modifier))
     return changes.compactMap(\.self)
   }

@@ -22,6 +22,7 @@ enum SchemaElement: UInt16, CaseIterable {
   case inverse = 10
   case kinds = 11
   case userInfo = 12
+  case derivation = 13
 
   /// The flag of an element without which the rest must not be used.
   static let mustUnderstand: UInt16 = 1
@@ -107,6 +108,16 @@ extension FieldSchema {
     bytes.appendModifier(modifier)
     if let reference { bytes.appendElement(.reference) { reference.encode(to: &$0) } }
     bytes.appendUserInfo(userInfo)
+    if let derivation { bytes.appendElement(.derivation) { derivation.encode(to: &$0) } }
+  }
+}
+
+extension DerivationSchema {
+  fileprivate func encode(to bytes: inout [UInt8]) {
+    bytes.append(kind.rawValue)
+    bytes.append(integer: relatedNumber)
+    bytes.append(integer: referenceNumber)
+    bytes.append(integer: sourceNumber)
   }
 }
 

@@ -29,6 +29,7 @@ extension Schema {
       throw SchemaFault(record: records[0].name, reason: "the records are out of order")
     }
     try validateRelations()
+    try validateDerivations()
   }
 }
 

@@ -75,6 +75,8 @@ public struct FieldSchema: Hashable, Sendable {
   public internal(set) var modifier: String?
   /// The reference; `nil` if the field is none.
   public internal(set) var reference: ReferenceSchema? = nil
+  /// How the store computes its values; `nil` if programs give them.
+  public internal(set) var derivation: DerivationSchema? = nil
   /// The annotations of the field, by their names: see `Field`.
   public internal(set) var userInfo: [String: String] = [:]
 }
@@ -149,13 +151,15 @@ extension RecordSchema {
     return record
   }
 
-  /// Adds the references of a description of the record alone, to compare them with those that a store has. The
-  /// description does not say that the other end leaves a reference unchecked.
-  mutating func addReferences(of described: DescribedRecord, as stored: RecordSchema) {
+  /// Adds the references and derivations of a description of the record alone, to compare them with those that a store
+  /// has. The description does not say that the other end leaves a reference unchecked.
+  mutating func addRelations(of described: DescribedRecord, as stored: RecordSchema) {
     for index in fields.indices {
-      guard
-        let reference = described.fields.first(where: { $0.name == fields[index].name })?.reference
-      else { continue }
+      guard let field = described.fields.first(where: { $0.name == fields[index].name }) else {
+        continue
+      }
+      fields[index].derivation = try? field.derivation?.schema(in: stored)
+      guard let reference = field.reference else { continue }
       let known = stored.field(named: fields[index].name)?.reference
       fields[index].reference = ReferenceSchema(
         record: known?.record ?? 0, destination: reference.destination,

@@ -130,6 +130,7 @@ extension RecordSchema {
             "optional": .boolean(field.isOptional),
             "reference": field.reference?.json ?? .null,
             "userInfo": JSONValue(userInfo: field.userInfo),
+            "derivation": field.derivation.map { .string("\($0)") } ?? .null,
           ]
         }),
       "key": .array(primaryKey.map { part in json(of: part) }),

@@ -24,7 +24,7 @@ extension ExtremeCalls {
   }
 
   static let declarations: [String: @Sendable (Extremes) throws -> Void] = [
-    "Field.init(primaryKey:name:type:storage:optional:property:unique:indexed:default:validation:modifier:migrationInfo:userInfo:)":
+    "Field.init(primaryKey:name:type:storage:optional:property:unique:indexed:default:validation:modifier:migrationInfo:userInfo:derived:)":
       { _ in
         for text in Extremes.strings {
           fields { Field(name: text, type: .string) }
@@ -37,6 +37,55 @@ extension ExtremeCalls {
           fields { Field(name: "name", type: .date, default: value) }
         }
       },
+    "Field.init(primaryKey:name:type:storage:optional:property:unique:indexed:default:validation:modifier:migrationInfo:userInfo:)":
+      { _ in
+        for text in Extremes.strings {
+          fields { Field(name: text, type: .url, default: URL(string: "a:b")) }
+        }
+      },
+    "Derivation.count(of:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "name", type: .integer, derived: .count(of: text)) }
+      }
+    },
+    "Derivation.sum(of:_:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "name", type: .integer, derived: .sum(of: text, text)) }
+      }
+    },
+    "Derivation.minimum(of:_:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "name", type: .date, derived: .minimum(of: text, text)) }
+      }
+    },
+    "Derivation.maximum(of:_:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "name", type: .date, derived: .maximum(of: text, text)) }
+      }
+    },
+    "Derivation.lowercased(_:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "name", type: .string, derived: .lowercased(text)) }
+      }
+    },
+    "Derivation.uppercased(_:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "name", type: .string, derived: .uppercased(text)) }
+      }
+    },
+    "Derivation.folded(_:)": { _ in
+      for text in Extremes.strings {
+        fields { Field(name: "name", type: .string, derived: .folded(text)) }
+      }
+    },
+    "Computed.init(_:dependsOn:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          RecordDescription.Computed(text, dependsOn: text, "id")
+        }
+      }
+    },
     "Fingerprint.init(_:)": { _ in
       for text in Extremes.strings { _ = Fingerprint(text) }
     },

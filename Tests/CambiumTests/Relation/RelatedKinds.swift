@@ -11,6 +11,8 @@ struct RelatedKinds {
   var kinds: [Kind]
   /// The references of each kind, by its place.
   var links: [[Link]]
+  /// True if each kind has fields that are derived of the records at the other end of its inverses.
+  var isDerived = false
 
   /// A record type.
   struct Kind {
@@ -195,6 +197,24 @@ extension RelatedKinds {
     return DynamicRecord(name: kinds[kind].name, fields: fields)
   }
 
+  /// The record as the store has it, with what is derived of others.
+  func record(
+    _ key: Int, _ row: RelationOracle.Row, of kind: Int, among oracle: RelationOracle
+  ) -> DynamicRecord {
+    var record = record(key, row, of: kind)
+    for link in derived(of: kind) {
+      let name = link.inverse?.name ?? ""
+      let notes = oracle.sources(of: link, leadingTo: key).compactMap {
+        oracle.rows[link.owner][$0]?.note
+      }
+      record["count of \(name)"] = .integer(Int64(notes.count))
+      record["sum of \(name)"] = .integer(Int64(notes.reduce(0, +)))
+      record["least of \(name)"] = notes.min().map { .integer(Int64($0)) } ?? .null
+      record["most of \(name)"] = notes.max().map { .integer(Int64($0)) } ?? .null
+    }
+    return record
+  }
+
   private func value(of targets: [Int]?, _ link: Link) -> FieldValue {
     guard let targets else { return .null }
     let values = targets.map { value($0, of: keyType(of: link.destination)) }
@@ -240,7 +260,29 @@ extension RelatedKinds {
     for link in links.joined() where link.destination == kind {
       if let inverse = link.inverse { elements.append(element(inverse, of: link)) }
     }
+    elements += derived(of: kind).flatMap(fields).map { Element(kind: .field($0)) }
     return RecordDescription(elements)
+  }
+
+  /// The checked references of whose other end a kind has derived fields.
+  func derived(of kind: Int) -> [Link] {
+    links.joined().filter {
+      isDerived && $0.destination == kind && $0.inverse != nil && $0.isChecked
+    }
+  }
+
+  private func fields(derivedOf link: Link) -> [Field] {
+    let name = link.inverse?.name ?? ""
+    return [
+      Field(name: "count of \(name)", type: .integer, indexed: true, derived: .count(of: name)),
+      Field(name: "sum of \(name)", type: .integer, derived: .sum(of: name, "note")),
+      Field(
+        name: "least of \(name)", type: .int8, optional: true,
+        derived: .minimum(of: name, "note")),
+      Field(
+        name: "most of \(name)", type: .int8, optional: true, indexed: true,
+        derived: .maximum(of: name, "note")),
+    ]
   }
 
   private typealias Element = RecordDescription.Element

@@ -33,7 +33,9 @@ final class RelationHistory {
 
   init(seed: UInt64) throws {
     random = SplitMix64(seed: seed)
-    kinds = RelatedKinds.random(&random)
+    var kinds = RelatedKinds.random(&random)
+    kinds.isDerived = seed % 4 < 2
+    self.kinds = kinds
     oracle = RelationOracle(kinds)
     highest = Int.random(in: 2...7, using: &random)
     if seed % 8 == 0 {
@@ -129,7 +131,8 @@ final class RelationHistory {
       if presence == .any { return try transaction.save(record, onConflict: policy) }
       let entity = try transaction.entities.entity(named: record.name)
       try record.encode(
-        to: transaction.buffers.row, key: transaction.buffers.key, layout: entity.layout)
+        to: transaction.buffers.row, key: transaction.buffers.key, layout: entity.layout,
+        defaults: entity.defaults)
       try transaction.writeRow(of: entity, presence, policy)
     case .delete(let kind, let keys):
       let name = kinds.kinds[kind].name
@@ -295,7 +298,7 @@ extension RelationHistory {
     for (kind, rows) in oracle.rows.enumerated() {
       let expected = rows.sorted { $0.key < $1.key }
       let found = try reader.fetch(record: kinds.kinds[kind].name)
-      let records = expected.map { kinds.record($0.key, $0.value, of: kind) }
+      let records = expected.map { kinds.record($0.key, $0.value, of: kind, among: oracle) }
       try agree(found == records, "there is \(found) instead of \(records)")
     }
     // One way back of one record, another each time.
@@ -304,7 +307,9 @@ extension RelationHistory {
     let found = try reader.fetch(
       record: kinds.kinds[link.owner].name, where: kinds.condition(link, leadsTo: key))
     let expected = oracle.sources(of: link, leadingTo: key).compactMap { source in
-      oracle.rows[link.owner][source].map { kinds.record(source, $0, of: link.owner) }
+      oracle.rows[link.owner][source].map {
+        kinds.record(source, $0, of: link.owner, among: oracle)
+      }
     }
     try agree(
       Set(found) == Set(expected) && found.count == expected.count,

@@ -11,11 +11,19 @@ import Testing
   private static let authorCount: Int64 = 20
   private static let bookCount: Int64 = 60
 
-  /// Version 2: a list of one, an added list, a plain field that is a checked reference, and a reference that a closure makes.
+  /// Version 2: a list of one, an added list, a plain field that is a checked reference, a reference that a closure makes,
+  /// and fields that are derived of them.
   private static let model = StoreModel(
     version: 2,
     untyped: [
-      RemovedRecord("Author") { _ in Field(primaryKey: true, name: "id", type: .integer) },
+      RemovedRecord("Author") { version in
+        Field(primaryKey: true, name: "id", type: .integer)
+        if version == 2 {
+          Field(name: "count", type: .integer, indexed: true, derived: .count(of: "books"))
+          Field(name: "sum", type: .integer, derived: .sum(of: "books", "id"))
+          inverse("books", of: "author", in: "Book")
+        }
+      },
       RemovedRecord("Book") { version in
         Field(primaryKey: true, name: "id", type: .integer)
         if version == 1 {
@@ -43,6 +51,13 @@ import Testing
   }
 
   private static let authors: [DynamicRecord] = (1...authorCount).map { .of("Author", $0) }
+
+  private static let newAuthors: [DynamicRecord] = (1...authorCount).map { id in
+    let books = (0..<bookCount).filter { author(of: $0) == .integer(id) }
+    return .of(
+      "Author", id,
+      ["count": .integer(Int64(books.count)), "sum": .integer(books.reduce(0, +))])
+  }
 
   private static let old: [DynamicRecord] = (0..<bookCount).map { id in
     .of("Book", id, ["author": author(of: id), "editor": .integer(id % 5 + 1)])
@@ -90,7 +105,9 @@ import Testing
 
   /// Why an image is neither of the two versions, for programs of both; nil if it is.
   private static func violation(in medium: SimulatedFileSystem, _ policy: CrashPolicy) -> String? {
-    func compare(_ opened: Opened, _ books: [DynamicRecord], _ version: String) throws {
+    func compare(
+      _ opened: Opened, _ books: [DynamicRecord], _ authors: [DynamicRecord], _ version: String
+    ) throws {
       let found = StoreSnapshot(opened.types, try opened.backend.snapshot())
       let faults = try found.check()
       try agree(faults.isEmpty, "\(version): \(faults)")
@@ -101,10 +118,11 @@ import Testing
     }
     do {
       do {
-        try compare(try open(medium.crashed(policy), 1, .refuse, seed: 5), old, "version 1")
+        try compare(
+          try open(medium.crashed(policy), 1, .refuse, seed: 5), old, authors, "version 1")
       } catch StoreError.newerSchema(found: 2, supported: 1) {}
       let opened = try open(medium.crashed(policy), 2, seed: 6)
-      try compare(opened, new, "version 2")
+      try compare(opened, new, newAuthors, "version 2")
       let names = opened.backend.engine.working.base.file.footer.trees.map(\.name)
       try agree(
         !names.contains { $0.hasPrefix("m.") || $0 == MigrationMark.treeName }, "\(names)")

@@ -290,7 +290,7 @@ extension RecordDescription.Element {
   /// True if a copy of its record has it as well.
   fileprivate var isCopied: Bool {
     switch kind {
-    case .field, .primaryKey, .index, .transient: true
+    case .field, .primaryKey, .index, .transient, .computed: true
     case .name, .validation, .modifier, .userInfo, .inverse, .parent, .abstract, .kind: false
     }
   }

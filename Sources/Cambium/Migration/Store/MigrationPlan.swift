@@ -193,6 +193,8 @@ extension MigrationPlan {
       /// A closure of the program transforms records.
       case transform
       case buildIndex
+      /// The derived fields of records are computed, from records that lead to them or their own values.
+      case derive
       /// The program changes records before or after a step.
       case program
       case check

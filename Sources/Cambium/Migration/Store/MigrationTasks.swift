@@ -31,7 +31,10 @@ struct MigrationTasks: Sendable {
   ) -> [[MigrationRoute.Hop]] {
     var stages: [[MigrationRoute.Hop]] = []
     for hop in hops {
-      if !stepwise, hop.isOfRows, stages.last?.last?.isOfRows ?? false {
+      let reads = hop.change.records.contains { !$0.sources.isEmpty || $0.endsDerivations }
+      // What closures are given is computed before, and what is not derived any more.
+      let isUnderived = reads && stages.last?.contains { !$0.change.underived().isEmpty } ?? false
+      if !stepwise, !isUnderived, hop.isOfRows, stages.last?.last?.isOfRows ?? false {
         stages[stages.count - 1].append(hop)
       } else {
         stages.append([hop])
@@ -104,6 +107,7 @@ extension MigrationTasks {
           MigrationTask.Remake(source: record, from: old, to: world, kind: .values(conversion))))
     }
     for transform in transforms { try addTransform(transform, old, last) }
+    addDerivations(hops)
     for hook in last.step?.after ?? [] {
       addHook(
         "running what comes after version \(schema.version)", schema.storedVersion, hook.types,
@@ -257,6 +261,13 @@ extension MigrationTasks {
   }
 }
 
+extension RecordSchema {
+  /// Returns true if entries of an index depend on derived fields. Conditions name fields, so they are not examined.
+  fileprivate func hasDerived(_ index: IndexSchema) -> Bool {
+    index.condition != nil || index.parts.contains { field($0.field)?.derivation != nil }
+  }
+}
+
 extension IndexSchema {
   /// Returns true if its entries depend on a field whose values change. Conditions name fields, so they are not examined.
   fileprivate func isTouched(by fields: Set<UInt32>) -> Bool {
@@ -293,9 +304,41 @@ extension MigrationTasks {
           name: name, version: Int(version), types: types, world: world, body: body)))
   }
 
-  private mutating func buildMissingIndexes() {
+  /// Computes the derived fields that the rows of a version do not have yet, by indexes of the references that they are
+  /// computed of.
+  private mutating func addDerivations(_ hops: [MigrationRoute.Hop]) {
+    var numbers: Set<UInt32> = []
+    for hop in hops {
+      numbers.formUnion(hop.change.underived(UnknownRecords(names: hop.emittedNames)))
+    }
+    let records = schema.records.filter { numbers.contains($0.number) }
+    if records.isEmpty { return }
+    var changes = Changes(places: places, keepsOld: false)
+    for record in records {
+      guard let tree = places.rows[record.number] else { continue }
+      if isLive(tree) {
+        let copy = fresh(Entity.name(ofRows: record.number))
+        changes.arrangement.copies.append((tree, copy))
+        changes.places.rows[record.number] = copy
+      }
+      for index in record.indexes where record.hasDerived(index) { forget(index, &changes) }
+    }
+    places = changes.places
+    if !changes.arrangement.isEmpty { tasks.append(.arrange(changes.arrangement)) }
+    buildMissingIndexes { record, index in
+      !(numbers.contains(record.number) && record.hasDerived(index))
+    }
+    for record in records {
+      tasks.append(.derive(MigrationTask.Deriving(record: record, world: world)))
+    }
+  }
+
+  private mutating func buildMissingIndexes(
+    where isBuilt: (RecordSchema, IndexSchema) -> Bool = { _, _ in true }
+  ) {
     for record in schema.records {
-      for index in record.indexes where places.indexes[index.number] == nil {
+      for index in record.indexes
+      where places.indexes[index.number] == nil && isBuilt(record, index) {
         let tree = fresh(Entity.name(ofIndex: index.number))
         places.indexes[index.number] = tree
         tasks.append(
@@ -333,6 +376,7 @@ enum MigrationTask: Sendable {
   case convert(Conversion)
   case remake(Remake)
   case build(IndexBuild)
+  case derive(Deriving)
   case run(HookRun)
   case check(StepCheck)
   case prove(ReferenceProof)
@@ -414,6 +458,7 @@ extension MigrationTask {
       }
     case .build(let task):
       "building the index \(task.indexName)"
+    case .derive(let task): "computing derived fields of \(task.record.name)"
     case .run(let task): task.name
     case .check(let task): "checking that \(task.check.text)"
     case .prove(let task): "proving that \(task.text)"
@@ -426,6 +471,7 @@ extension MigrationTask {
     case .convert: .convert
     case .remake(let task): if case .closure = task.kind { .transform } else { .rebuild }
     case .build: .buildIndex
+    case .derive: .derive
     case .run: .program
     case .check: .check
     case .prove: .prove
@@ -439,6 +485,7 @@ extension MigrationTask {
     case .convert(let task): task.version
     case .remake(let task): task.to.schema.storedVersion
     case .build(let task): task.world.schema.storedVersion
+    case .derive(let task): task.world.schema.storedVersion
     case .run(let task): task.world.schema.storedVersion
     case .check(let task): task.world.schema.storedVersion
     case .prove(let task): task.world.schema.storedVersion
@@ -451,6 +498,7 @@ extension MigrationTask {
     case .convert(let task): task.tree
     case .remake(let task): task.from.places.rows[task.source.number]
     case .build(let task): task.world.places.rows[task.record]
+    case .derive(let task): task.world.places.rows[task.record.number]
     case .prove(let task): task.world.places.rows[task.place.record]
     case .arrange, .run, .check: nil
     }

@@ -76,6 +76,7 @@ struct Migrator {
     case .convert(let conversion): try convert(conversion)
     case .remake(let remake): try self.remake(remake, &mark)
     case .build(let build): try self.build(build)
+    case .derive(let task): try derive(task)
     case .run(let hook): try run(hook, &mark)
     case .check(let check): try self.check(check)
     case .prove(let proof): try prove(proof)
@@ -364,7 +365,7 @@ extension MigrationTasks {
     !route.from.externalFields.isSubset(of: route.to.externalFields)
       || tasks.contains { task in
         switch task {
-        case .arrange, .convert, .build, .check, .prove: false
+        case .arrange, .convert, .build, .derive, .check, .prove: false
         case .remake, .run: true
         }
       }

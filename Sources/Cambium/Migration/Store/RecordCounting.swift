@@ -119,7 +119,9 @@ struct RecordCounting {
     for layout in new.indexes.map(\.layout)
     where layout.schema.isUnique && !known.contains(layout.schema.number)
       && (computed.isEmpty || layout.schema.condition == nil)
-      && layout.schema.parts.allSatisfy({ !computed.contains($0.field) })
+      && layout.schema.parts.allSatisfy({
+        !computed.contains($0.field) && new.record.field($0.field)?.derivation == nil
+      })
     {
       constraints.append((layout.schema.name, layout))
     }

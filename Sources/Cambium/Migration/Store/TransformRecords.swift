@@ -386,7 +386,8 @@ struct EmissionRules: Sendable {
 
   init(_ described: DescribedRecord, _ layout: RowLayout) {
     defaults = described.fields.compactMap { field in
-      guard field.composite == nil, let value = field.migrationDefault ?? field.defaultValue
+      guard field.composite == nil,
+        let value = field.migrationDefault ?? field.defaultValue ?? field.underived
       else { return nil }
       return Default(field: field.name, value: value, isOptional: field.isOptional)
     }

@@ -17,7 +17,8 @@ public struct ChangeSet<Subject: Record>: Sendable {
     public let old: Subject
     public let new: Subject
     /// The stored names of the fields whose values differ: of a composite the parts that differ, such as “address.street”,
-    /// and its own name if it was or is null.
+    /// and its own name if it was or is null. Also the names of computed properties that depend on them: see
+    /// `RecordDescription.Computed`.
     public let changedFields: Set<String>
   }
 
@@ -120,7 +121,7 @@ extension RecordType {
       .updated(
         ChangeSet.Update(
           old: try load(change.key, old, blobs.old), new: try load(change.key, new, blobs.new),
-          changedFields: try layout.changedFields(
+          changedFields: try changedFields(
             key: change.key.rawSpan, from: old.rawSpan, to: new.rawSpan)))
     case (nil, nil): nil
     }

@@ -9,6 +9,8 @@ final class Entities: Sendable {
   let all: [Entity]
   /// The checked references; nil if there are none.
   let relations: RelationMap?
+  /// The derived fields; nil if there are none.
+  let derivations: DerivationMap?
   /// True if a record leads to another, checked or not.
   let hasReferences: Bool
   private let byType: [ObjectIdentifier: Entity]
@@ -88,6 +90,7 @@ final class Entities: Sendable {
     self.all = all
     self.byKind = byKind
     relations = RelationMap(schema, all)
+    derivations = DerivationMap(all, relations)
     hasReferences = schema.records.contains { $0.fields.contains { $0.reference != nil } }
     self.byType = byType
     self.byName = byName

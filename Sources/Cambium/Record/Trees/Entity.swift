@@ -49,8 +49,8 @@ class Entity: @unchecked Sendable {
   final let blobs: BlobTrees?
   /// True if references to blobs are counted as rows change: not in trees that are no part of the state yet.
   final let countsBlobs: Bool
-  /// What is in fields that a record without a type does not name, by their places among the columns. Empty where the
-  /// store was opened without a model, since only that has them.
+  /// What is in fields that a record without a type does not name, by their places among the columns. Only of derived ones
+  /// where the store was opened without a model, since only that has others.
   final let defaults: [Int: FieldValue]
 
   struct IndexTree: Sendable {
@@ -82,7 +82,7 @@ class Entity: @unchecked Sendable {
     rows = try names.slot(of: tree)
     countsBlobs = tree == name
     blobs = layout.external.isEmpty ? nil : try BlobTrees(names)
-    defaults = checked?.defaults(in: layout) ?? [:]
+    defaults = layout.underived.merging(checked?.defaults(in: layout) ?? [:]) { one, _ in one }
     var indexes: [IndexTree] = []
     for index in try layout.indexLayouts() {
       let number = index.schema.number
@@ -191,6 +191,17 @@ extension Entity {
     guard case .invalidValue(let record, let field, let reason) = error else { return error }
     return .unreadableRecord(
       record: record, key: text(ofKey: key), field: field, reason: reason)
+  }
+}
+
+extension RowLayout {
+  /// The values of derived fields before they are computed, by their places among the columns.
+  fileprivate var underived: [Int: FieldValue] {
+    var values: [Int: FieldValue] = [:]
+    for (place, column) in columns.enumerated() where column.field.derivation != nil {
+      if !column.field.isOptional { values[place] = column.field.type.underived }
+    }
+    return values
   }
 }
 

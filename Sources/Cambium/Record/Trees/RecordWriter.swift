@@ -1,8 +1,11 @@
+internal import FoundationEssentials
+
 /// Changes the records of one transaction, and keeps their indexes in step.
 ///
 /// Every record that is written or deleted passes through it: here, others that depend on the record are found.
 ///
-///     all that can refuse: unique indexes ─▶ references ─▶ index entries ─▶ row
+///     derived fields ─▶ all that can refuse: unique indexes ─▶ references ─▶ index entries ─▶ row ─▶ fields of others
+///                                                                                                  that are derived of it
 ///
 /// What reads comes before what writes. If a write fails in the middle nevertheless, for want of room or
 /// because of damage, the transaction can only be rolled back: committing throws the same error again.
@@ -28,6 +31,8 @@ final class RecordWriter {
   private(set) var history: ChangedRecords?
   /// Takes down which records are changed, if somebody observes them.
   private let notes: KeyNotes?
+  /// The time of its writes.
+  private(set) lazy var time = Date()
   /// Checks references when the transaction commits; `nil` if the schema has no checked reference.
   private(set) lazy var keeper = entities.relations.map { RelationKeeper($0, .transaction(trees)) }
 
@@ -67,7 +72,8 @@ final class RecordWriter {
 // MARK: Writing
 
 extension RecordWriter {
-  /// Writes a record's row and its index entries.
+  /// Writes a record's row and its index entries, with the values that its derived fields have, and changes those that are
+  /// derived of it.
   ///
   /// - Parameters:
   ///   - waiting: Values of external fields that the row only numbers.
@@ -80,6 +86,25 @@ extension RecordWriter {
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob] = [], of record: Entity,
     over known: [UInt8]? = nil, presence: Presence, onConflict policy: ConflictPolicy
   ) throws(StoreError) {
+    guard let derivations = entities.derivations, derivations.derives(record) else {
+      return try writeRow(
+        key, row, waiting, of: record, over: known, presence: presence, onConflict: policy)
+    }
+    try checkUsable()
+    var old = known ?? []
+    var isThere = known != nil
+    if !isThere { isThere = try trees.copyValue(of: key, in: record.rows, to: &old) }
+    let derived = try derived(key, row, of: record, over: isThere ? old : nil, derivations)
+    try writeRow(
+      key, derived.rawSpan, waiting, of: record, over: isThere ? old : nil, presence: presence,
+      onConflict: policy)
+  }
+
+  /// The same of a row whose derived fields are computed.
+  private func writeRow(
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], of record: Entity, over known: [UInt8]?,
+    presence: Presence, onConflict policy: ConflictPolicy
+  ) throws(StoreError) {
     try checkUsable()
     try record.checkCollations()
     // Refused here, it leaves the transaction as it was; in the middle of the changes it could not.
@@ -89,6 +114,7 @@ extension RecordWriter {
     try record.checkKinds(of: row, key: key)
     notes?.note(key, in: record.rows)
     let isChecked = entities.relations?.isChecked(record) ?? false
+    // What others are derived of has a checked reference to them.
     if record.indexes.isEmpty, record.blobs == nil, presence == .any, !keepsOld, !isChecked {
       return try change { writer throws(StoreError) in try writer.put(key, row, of: record) }
     }
@@ -122,8 +148,8 @@ extension RecordWriter {
       try keeper?.check(key, from: old.rawSpan, to: row, of: record)
     }
     let settled = try settled(key, row, waiting, over: isThere ? oldRow : [], of: record)
-    try change { writer throws(StoreError) in
-      let old = isThere ? writer.oldRow : []
+    let old = isThere ? oldRow : []
+    try changeFeeding(key, from: old, to: row, of: record) { writer throws(StoreError) in
       writer.note(key, isThere ? old : nil, of: record)
       try writer.updateIndexes(of: record, key, from: old, to: row)
       guard record.blobs != nil else { return try writer.put(key, row, of: record) }
@@ -159,7 +185,7 @@ extension RecordWriter {
     note(key, oldRow, of: record)
     let old = oldRow
     try keeper?.noteDeletion(key, old.rawSpan, of: record)
-    try change { writer throws(StoreError) in
+    try changeFeeding(key, from: old, to: nil, of: record) { writer throws(StoreError) in
       try writer.updateIndexes(of: record, key, from: old, to: nil)
       _ = try writer.remove(key, in: record.rows)
       if record.blobs != nil { try writer.count(key, from: old, to: nil, of: record) }
@@ -183,6 +209,34 @@ extension RecordWriter {
     }
     try trees.removeAll(in: record.rows)
     for index in record.indexes { try trees.removeAll(in: index.slot) }
+    try emptyAggregates(fedBy: record)
+  }
+
+  /// Replaces a row by one that only differs in derived fields.
+  func replace(
+    _ key: RawSpan, _ old: [UInt8], by row: [UInt8], of record: Entity
+  ) throws(StoreError) {
+    notes?.note(key, in: record.rows)
+    try change { writer throws(StoreError) in
+      writer.note(key, old, of: record)
+      try writer.updateIndexes(of: record, key, from: old, to: row.rawSpan)
+      try writer.put(key, row.rawSpan, of: record)
+    }
+  }
+
+  /// Runs what writes or deletes a record, and then changes the fields of others that are derived of it. If one of those cannot
+  /// be, nothing has changed.
+  private func changeFeeding(
+    _ key: RawSpan, from old: [UInt8], to new: RawSpan?, of record: Entity,
+    _ body: (RecordWriter) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    guard let feeds = entities.derivations?.feeds(of: record), !feeds.isEmpty else {
+      return try change(body)
+    }
+    try atomically { writer throws(StoreError) in
+      try writer.change(body)
+      try writer.feed(feeds, key, from: old, to: new, of: record)
+    }
   }
 
   private func put(
@@ -233,6 +287,16 @@ extension RecordWriter {
 
   /// Finds other records that have the same values as this one where they have to be unique; nil if there are none.
   func conflicts(
+    of key: RawSpan, _ row: RawSpan, of record: Entity
+  ) throws(StoreError) -> Conflicts? {
+    guard let derived = try derivedStrings(key, row, of: record) else {
+      return try computedConflicts(of: key, row, of: record)
+    }
+    return try computedConflicts(of: key, derived.rawSpan, of: record)
+  }
+
+  /// The same of a row whose derived strings are computed.
+  private func computedConflicts(
     of key: RawSpan, _ row: RawSpan, of record: Entity
   ) throws(StoreError) -> Conflicts? {
     var conflicts: Conflicts?
@@ -584,6 +648,8 @@ final class WriteBuffers: @unchecked Sendable {
   var old: [UInt8] = []
   /// A record without references that are cut, while another is written.
   let cutRow = RowWriter()
+  /// A record with other derived fields.
+  let derivedRow = RowWriter()
   fileprivate let newEntry = KeyEncoder()
   fileprivate let oldEntry = KeyEncoder()
 
@@ -591,6 +657,7 @@ final class WriteBuffers: @unchecked Sendable {
   func trim() {
     row.trim()
     cutRow.trim()
+    derivedRow.trim()
     if old.capacity > 1 << 16 { old = [] }
   }
 }

@@ -116,11 +116,12 @@ extension Schema {
     }
   }
 
-  /// Gives references and inverses the names that their numbers stand for.
+  /// Gives references, inverses and derivations the names that their numbers stand for.
   mutating func nameRelations() {
     let known = self
     for record in records.indices {
       for field in records[record].fields.indices {
+        records[record].fields[field].derivation?.name(in: known, of: known.records[record])
         guard let number = records[record].fields[field].reference?.record else { continue }
         records[record].fields[field].reference?.destination = known.record(number)?.name ?? ""
       }

@@ -45,7 +45,7 @@ extension MigrationRoute {
 
 extension MigrationRoute.Hop {
   /// The names of the records that closures of the step make.
-  fileprivate var emittedNames: Set<String> {
+  var emittedNames: Set<String> {
     let targets = (step?.transforms ?? []).flatMap(\.targets)
     return Set(targets.map { $0.name(in: change.to.version) })
   }

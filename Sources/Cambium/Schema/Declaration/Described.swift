@@ -41,6 +41,7 @@ struct DescribedField: Sendable {
   /// The number of ancestors of the type that declares it.
   var generation = 0
   var role = Role.field
+  var derivation: Derivation?
   var userInfo: [String: String] = [:]
 
   /// The Swift counterpart of a field.
@@ -60,6 +61,14 @@ struct DescribedTransient: Sendable {
   var generation = 0
 }
 
+/// A computed property, and the kind whose struct has it.
+struct DescribedComputed: Sendable {
+  let kind: String?
+  let property: String
+  /// The stored names of the fields that it depends on, with those of their composites.
+  let fields: Set<String>
+}
+
 /// A description taken apart and checked by itself: one version of one record.
 struct DescribedRecord: Sendable {
   private(set) var name: String
@@ -74,6 +83,7 @@ struct DescribedRecord: Sendable {
   /// The indexes, including those of unique and indexed fields.
   private(set) var indexes: [RecordDescription.Index] = []
   private(set) var transients: [DescribedTransient] = []
+  private(set) var computed: [DescribedComputed] = []
   private(set) var validations: [RecordDescription.Validation] = []
   private(set) var declaredInverses: [InverseDeclaration] = []
   /// The inverses whose references were found.
@@ -117,6 +127,7 @@ struct DescribedRecord: Sendable {
     guard flagged.isEmpty || statements.keys.isEmpty else {
       throw DescriptionFault("its primary key is both a PrimaryKey and a field's; keep one of them")
     }
+    for computed in description.computed { try add(computed, of: nil) { $0 } }
     primaryKey = statements.keys.first?.fields ?? flagged
     indexes += statements.indexes
     for kind in kinds {
@@ -185,8 +196,12 @@ extension DescribedRecord {
         throw DescriptionFault(
           "references lead to the record, so the kind cannot declare the inverse \(inverse.name); declare it in the"
             + " record of which it is a kind", field: name)
-      case .parent: break
+      case .parent, .computed: break
       }
+    }
+    let names = KindFieldNames(of: name, fields.map(\.name))
+    for computed in kind.description.computed {
+      try add(computed, of: name) { names.name(of: $0) }
     }
     if !fields[place...].contains(where: { $0.composite == name }) { addMarker(to: name) }
     for index in indexStart..<indexes.count { indexes[index] = indexes[index].ofKind(name) }
@@ -325,7 +340,7 @@ extension DescribedRecord {
       modifier = text.text
     case .userInfo(let stated): userInfo.merge(stated.values) { $1 }
     case .abstract: isAbstract = true
-    case .field, .transient, .inverse, .kind, .parent: break
+    case .field, .transient, .computed, .inverse, .kind, .parent: break
     }
   }
 
@@ -335,6 +350,7 @@ extension DescribedRecord {
     if let reason = field.name.faultAsName { throw DescriptionFault("its name \(reason)") }
     let name = (composite.map { $0 + "." } ?? "") + field.name
     try claim(field.property, in: composite, name)
+    try field.refuseWhatIsDerived()
     let (type, codec) = try field.column(among: destinations)
     var rules: [CheckedRule] = []
     for rule in field.rules { rules.append(try CheckedRule(rule, for: type)) }
@@ -348,7 +364,7 @@ extension DescribedRecord {
         renamingID: field.migrationInfo?.renamingID,
         reference: field.reference(among: destinations),
         elsewhere: field.elsewhere(destinations), generation: generation,
-        userInfo: field.userInfo))
+        derivation: field.derivation, userInfo: field.userInfo))
     if field.isUnique || field.isIndexed {
       // Of an array, its elements are.
       let isArray = if case .array = type { true } else { false }
@@ -387,6 +403,29 @@ extension DescribedRecord {
       DescribedTransient(composite: composite, transient: transient, generation: generation))
   }
 
+  /// - Parameter stored: Returns the stored name of a field that the property depends on.
+  private mutating func add(
+    _ stated: RecordDescription.Computed, of kind: String?, _ stored: (String) -> String
+  ) throws(DescriptionFault) {
+    let name = stated.property
+    guard !name.isEmpty, !fields.contains(where: { $0.name == name }),
+      !computed.contains(where: { $0.property == name && $0.kind == kind })
+    else {
+      throw DescriptionFault("it is computed, so it is no field, and stated once", field: name)
+    }
+    var found: Set<String> = []
+    for field in stated.fields {
+      if let other = computed.last(where: { $0.property == field }) {
+        found.formUnion(other.fields)
+      } else if fields.contains(where: { $0.name == stored(field) }) {
+        found.insert(stored(field))
+      } else {
+        throw DescriptionFault("it depends on \(field), which is not there before it", field: name)
+      }
+    }
+    computed.append(DescribedComputed(kind: kind, property: name, fields: found))
+  }
+
   /// Refuses a property that is described already.
   private func claim(
     _ property: String, in composite: String?, _ field: String
@@ -417,7 +456,25 @@ extension DescribedRecord {
   }
 }
 
+extension RecordDescription {
+  fileprivate var computed: [Computed] {
+    elements.compactMap { if case .computed(let computed) = $0.kind { computed } else { nil } }
+  }
+}
+
 extension Field {
+  /// Refuses what only a field has that programs give values.
+  fileprivate func refuseWhatIsDerived() throws(DescriptionFault) {
+    guard let derivation else { return }
+    let isTime = derivation.kind == .modificationDate
+    guard defaultValue == nil, isTime || migrationInfo?.defaultValue == nil else {
+      throw DescriptionFault("the store computes it, so it has no default")
+    }
+    guard rules.isEmpty else {
+      throw DescriptionFault("the store computes it, so there is nothing to validate")
+    }
+  }
+
   fileprivate func elsewhere(_ destinations: Destinations) -> String? {
     guard case .reference(let reference) = type.kind, destinations.leadsElsewhere(reference)
     else { return nil }
@@ -443,6 +500,7 @@ extension DescribedRecord {
     for index in fields.indices {
       copy.fields[index].renamingID = nil
       copy.fields[index].reference = nil
+      copy.fields[index].derivation = nil
     }
     return copy
   }

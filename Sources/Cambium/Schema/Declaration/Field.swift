@@ -15,6 +15,7 @@ public struct Field: Sendable {
   let modifier: String?
   let migrationInfo: MigrationInfo?
   let userInfo: [String: String]
+  let derivation: Derivation?
 
   /// - Parameters:
   ///   - primaryKey: True for the primary key, or for each part of it in the order of declaration.
@@ -31,11 +32,13 @@ public struct Field: Sendable {
   ///   - migrationInfo: The name or the default of the field when a store is migrated from the version before.
   ///   - userInfo: Annotations of the program's own, such as `["unit": "kg"]`. They are kept in the schema, where `store.schema`
   ///     and `cambium schema` show them, are in no fingerprint, and may change without a new version of the model.
+  ///   - derived: How the store computes the values; nil if the program gives them.
   public init(
     primaryKey: Bool = false, name: String, type: FieldType, storage: FieldStorage = .inline,
     optional: Bool = false, property: String? = nil, unique: Bool = false, indexed: Bool = false,
     default: FieldValue? = nil, validation: [FieldRule] = [], modifier: String? = nil,
-    migrationInfo: MigrationInfo? = nil, userInfo: [String: String] = [:]
+    migrationInfo: MigrationInfo? = nil, userInfo: [String: String] = [:],
+    derived derivation: Derivation? = nil
   ) {
     self.name = name
     self.type = type
@@ -50,6 +53,7 @@ public struct Field: Sendable {
     self.modifier = modifier
     self.migrationInfo = migrationInfo
     self.userInfo = userInfo
+    self.derivation = derivation
   }
 
   /// Creates a field with a default that is a Swift value: of an enum, or of a type that a codec encodes.

@@ -107,7 +107,23 @@ extension Numbering {
     schema.indexes = try indexes(of: record, schema, numbers, old)
     addMadeIndexes(to: &schema, old)
     addInverses(of: record, to: &schema, old)
+    try addDerivations(of: record, to: &schema)
     return schema
+  }
+
+  /// Adds the derivations of fields, which have the numbers of other records later.
+  private func addDerivations(
+    of record: DescribedRecord, to schema: inout RecordSchema
+  ) throws(DescriptionFault) {
+    let named = schema
+    for field in record.fields {
+      guard let derivation = field.derivation,
+        let place = named.fields.firstIndex(where: { $0.name == field.name })
+      else { continue }
+      do throws(DescriptionFault) {
+        schema.fields[place].derivation = try derivation.schema(in: named)
+      } catch { throw error.of(field.name) }
+    }
   }
 
   /// Adds the way back of each checked reference that has none.
@@ -141,7 +157,7 @@ extension Numbering {
     schema.inverses = schema.inverses.sortedRarely { $0.number < $1.number }
   }
 
-  /// Gives references and inverses the numbers of the records and fields that they name.
+  /// Gives references, inverses and derivations the numbers of the records and fields that they name.
   private func numberRelations(in schema: inout Schema) {
     let named = schema
     for record in schema.records.indices {
@@ -149,6 +165,8 @@ extension Numbering {
         let name = schema.records[record].fields[field].reference?.destination
         schema.records[record].fields[field].reference?.record =
           name.flatMap { named.record(named: $0)?.number } ?? 0
+        schema.records[record].fields[field].derivation?.number(
+          in: named, of: named.records[record])
       }
       for index in schema.records[record].inverses.indices {
         let inverse = schema.records[record].inverses[index]

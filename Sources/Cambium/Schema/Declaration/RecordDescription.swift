@@ -25,6 +25,7 @@ public struct RecordDescription: Sendable {
       case index(Index)
       case name(RecordName)
       case transient(Transient)
+      case computed(Computed)
       case validation(Validation)
       case modifier(RecordModifier)
       case userInfo(UserInfo)
@@ -47,6 +48,9 @@ extension RecordDescription {
     public static func buildExpression(_ name: RecordName) -> [Element] { one(.name(name)) }
     public static func buildExpression(_ transient: Transient) -> [Element] {
       one(.transient(transient))
+    }
+    public static func buildExpression(_ computed: Computed) -> [Element] {
+      one(.computed(computed))
     }
     public static func buildExpression(_ validation: Validation) -> [Element] {
       one(.validation(validation))
@@ -219,6 +223,34 @@ extension RecordDescription {
     }
   }
 
+  /// A computed property that change sets name among the changed fields if one that it depends on has changed.
+  ///
+  /// ```swift
+  /// var fullName: String { "\(first) \(last)" }
+  ///
+  /// static func recordDescription(for version: Int) -> RecordDescription {
+  ///   Field(primaryKey: true, name: "id", type: .integer)
+  ///   Field(name: "first", type: .string)
+  ///   Field(name: "last", type: .string)
+  ///   Computed("fullName", dependsOn: "first", "last")
+  /// }
+  /// ```
+  ///
+  /// It is no part of the schema. Idea: `keyPathsForValuesAffectingValue(forKey:)` of Objective-C.
+  public struct Computed: Sendable {
+    let property: String
+    let fields: [String]
+
+    /// - Parameters:
+    ///   - property: The name of the property, which is that of no field.
+    ///   - fields: The stored names of fields, of composites for all of their parts, and of computed properties that are
+    ///     stated before.
+    public init(_ property: String, dependsOn fields: String...) {
+      self.property = property
+      self.fields = fields
+    }
+  }
+
   /// Annotations of a record: strings of the program's own by their names, with which the store does nothing.
   ///
   /// ```swift
@@ -347,6 +379,8 @@ extension Record {
   public typealias Unique = RecordDescription.Unique
   /// A property that is not stored.
   public typealias Transient = RecordDescription.Transient
+  /// A computed property of the record.
+  public typealias Computed = RecordDescription.Computed
   /// Annotations of the record.
   public typealias UserInfo = RecordDescription.UserInfo
   /// A rule that whole records must meet to be stored.

@@ -158,6 +158,8 @@ struct CheckedRecord: Sendable {
   let levels: [TypeLevel]
   /// The fields of other kinds.
   var others: [DescribedField] = []
+  /// The computed properties of its own struct, and those of its ancestors.
+  var computed: [DescribedComputed] = []
 }
 
 extension StoreModel {
@@ -335,7 +337,12 @@ extension DescribedRecord {
           "\(type.type) contains its parent, but that has no type in the model; add it to the model's records"
       )
     }
-    return types.map { $0.withoutOtherKinds(kinds.map(\.name)) }
+    return types.map { type in
+      var type = type.withoutOtherKinds(kinds.map(\.name))
+      let own = Set(type.levels.map(\.composite))
+      type.computed = computed.filter { own.contains($0.kind) }
+      return type
+    }
   }
 }
 
@@ -376,7 +383,7 @@ extension Schema {
           record: described.name, field: nil, version: version,
           reason: "the type \(name) stands for it, but the version has no such record")
       }
-      schema.records[0].addReferences(of: described, as: record)
+      schema.records[0].addRelations(of: described, as: record)
       let own = Schema(
         version: storedVersion, label: nil, records: [record.withoutMadeIndexes])
       schema.records[0] = schema.records[0].withoutMadeIndexes

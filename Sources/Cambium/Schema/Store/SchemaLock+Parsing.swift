@@ -160,6 +160,7 @@ extension LockParser {
       number: record.schema.nextField, name: name, type: type,
       isOptional: isKind || line.take("optional"), composite: composite?.number, modifier: nil,
       reference: reference)
+    if line.take("derived") { field.derivation = try derivation(&line) }
     if line.take("modifier") { field.modifier = try line.text("a modifier") }
     while line.take("info") { try takeAnnotation(&line, &field.userInfo) }
     record.schema.fields.append(field)
@@ -190,6 +191,35 @@ extension LockParser {
       bounds: try bounds(&line))
   }
 
+  private static func derivation(
+    _ line: inout LockLine
+  ) throws(SchemaLockError) -> DerivationSchema {
+    let name = try line.word("a derivation")
+    guard let kind = DerivationSchema.Kind.allCases.first(where: { "\($0)" == name }) else {
+      throw line.fault("there is no such derivation")
+    }
+    var derivation = DerivationSchema(kind)
+    if line.take("over") {
+      (derivation.related, derivation.reference) = try path(&line)
+    }
+    guard line.take("of") else { return derivation }
+    let field = try line.text("a field's name")
+    if kind == .count { derivation.reference = field } else { derivation.source = field }
+    return derivation
+  }
+
+  /// Reads a record and a field of it.
+  private static func path(
+    _ line: inout LockLine
+  ) throws(SchemaLockError) -> (record: String, field: String) {
+    let path = try line.text("a reference")
+    // No record has a dot in its name.
+    guard let dot = path.utf8.firstIndex(of: UInt8(ascii: ".")) else {
+      throw line.fault("a reference is a record and a field, with a dot between them")
+    }
+    return (String(path[..<dot]), String(path[path.utf8.index(after: dot)...]))
+  }
+
   private static func takeInverse(
     _ line: inout LockLine, _ record: inout LockedRecord
   ) throws(SchemaLockError) {
@@ -198,19 +228,14 @@ extension LockParser {
       throw line.fault("inverses are there once, in the order of their names")
     }
     guard line.take("of") else { throw line.fault("an inverse is of a reference") }
-    let path = try line.text("a reference")
-    // No record has a dot in its name.
-    guard let dot = path.utf8.firstIndex(of: UInt8(ascii: ".")) else {
-      throw line.fault("a reference is a record and a field, with a dot between them")
-    }
+    let (related, reference) = try path(&line)
     let rule: DeleteRule =
       line.take("cascade")
       ? .cascade : line.take("deny") ? .deny : line.take("unchecked") ? .noAction : .nullify
     record.schema.add(
       InverseSchema(
-        number: 0, name: name, record: 0, field: 0, related: String(path[..<dot]),
-        reference: String(path[path.utf8.index(after: dot)...]), deleteRule: rule,
-        bounds: try bounds(&line)))
+        number: 0, name: name, record: 0, field: 0, related: related, reference: reference,
+        deleteRule: rule, bounds: try bounds(&line)))
     if line.take("renamed") {
       record.fields[name] = LockedField(renamingID: try line.text("a name"))
     }

@@ -48,6 +48,7 @@ extension LockedRecord {
     } else if field.isOptional {
       line += " optional"
     }
+    if let derivation = field.derivation { line += " derived " + derivation.lockText }
     if let modifier = field.modifier { line += " modifier " + modifier.quoted }
     for text in field.userInfo.lockTexts { line += " " + text }
     guard let locked = fields[field.name] else { return line }
@@ -79,6 +80,14 @@ extension ReferenceSchema {
   fileprivate var lockText: String {
     destination.lockName + deleteRule.lockText + (isChecked ? "" : " unchecked")
       + (bounds.map { " count \($0)" } ?? "")
+  }
+}
+
+extension DerivationSchema {
+  fileprivate var lockText: String {
+    let over = related.map { " over " + "\($0).\(reference ?? "")".lockName }
+    let of = over == nil ? source ?? reference : source
+    return "\(kind)" + (over ?? "") + (of.map { " of " + $0.lockName } ?? "")
   }
 }
 

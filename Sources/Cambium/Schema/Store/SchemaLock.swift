@@ -144,6 +144,7 @@ extension RecordSchema {
       record.fields[index].number = UInt32(index) + 1
       record.fields[index].composite = record.fields[index].composite.flatMap { numbers[$0] }
       record.fields[index].reference?.record = 0
+      record.fields[index].derivation?.forgetNumbers()
     }
     record.userInfo = userInfo
     record.isAbstract = isAbstract

@@ -129,7 +129,8 @@ extension LockedRecord {
       }
       let stated = fields[field.name] ?? LockedField()
       do throws(ConditionSyntaxError) {
-        elements.append(.init(kind: .field(try field.described(parts, stated, renamingID: old))))
+        let described = try field.described(parts, stated, schema, renamingID: old)
+        elements.append(.init(kind: .field(described)))
       } catch {
         throw .invalidDescription(
           record: name, field: field.name, version: version, reason: "its default, \(error)")
@@ -158,7 +159,8 @@ extension RecordDescription {
 
 extension FieldSchema {
   fileprivate func described(
-    _ parts: RecordDescription?, _ stated: LockedField, renamingID: String?
+    _ parts: RecordDescription?, _ stated: LockedField, _ record: RecordSchema,
+    renamingID: String?
   ) throws(ConditionSyntaxError) -> Field {
     let migrated = try value(stated.migrationDefault)
     var migration: MigrationInfo?
@@ -168,7 +170,8 @@ extension FieldSchema {
     let (type, options) = declared(parts)
     var field = Field(
       name: lastName, type: type, storage: FieldStorage(options: options), optional: isOptional,
-      modifier: modifier, migrationInfo: migration, userInfo: userInfo)
+      modifier: modifier, migrationInfo: migration, userInfo: userInfo,
+      derived: derivation?.declared(in: record))
     field.defaultValue = try value(stated.defaultValue)
     return field
   }

@@ -125,6 +125,7 @@ private struct SwiftDescription {
       + argument("default", stated?.defaultValue) + argument("modifier", field.modifier?.quoted)
       + argument("migrationInfo", stated?.migrationInfo)
       + argument("userInfo", field.userInfo.swift)
+      + argument("derived", field.derivation?.declared(in: record)?.swift)
   }
 
   private func statement(_ index: IndexSchema, in kind: FieldSchema?) -> String {
@@ -228,6 +229,13 @@ extension [String: String] {
     if isEmpty { return nil }
     let members = inOrder.map { "\($0.key.quoted): \($0.value.quoted)" }
     return "[" + members.joined(separator: ", ") + "]"
+  }
+}
+
+extension Derivation {
+  fileprivate var swift: String {
+    let arguments = [relation.map { "of: \($0.quoted)" }, field?.quoted].compactMap(\.self)
+    return ".\(kind)" + (arguments.isEmpty ? "" : "(\(arguments.joined(separator: ", ")))")
   }
 }
 

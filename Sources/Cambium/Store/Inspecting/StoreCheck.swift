@@ -66,7 +66,7 @@ extension PersistentStore {
 
 extension StoreSnapshot {
   /// Checks every record and every index entry, and returns the faults: records that cannot be read or lack index entries,
-  /// entries without a record, checked references that lead nowhere, blobs about which map, rows and files disagree, metadata that is not JSON, and the first
+  /// entries without a record, checked references that lead nowhere, derived fields with other values, blobs about which map, rows and files disagree, metadata that is not JSON, and the first
   /// fault of the history.
   ///
   /// - Parameters:
@@ -88,6 +88,12 @@ extension StoreSnapshot {
       note(
         try RelationCheck.faults(
           of: map, in: trees, atMost: Swift.max(0, RecordCheck.faultsMax - faults.count)))
+    }
+    if let map = entities.derivations {
+      note(
+        try DerivationCheck.faults(
+          of: map, entities.all, in: trees,
+          atMost: Swift.max(0, RecordCheck.faultsMax - faults.count)))
     }
     do throws(StoreError) {
       let schemas = try StoredSchemas(trees, entities.schemas, path: "").all()

@@ -1,0 +1,183 @@
+internal import FoundationEssentials
+
+/// A derived field that is computed from the records that lead to its own.
+struct Aggregate: Sendable {
+  /// The place among the owner's columns.
+  let column: Int
+  let field: FieldSchema
+  let kind: DerivationSchema.Kind
+  /// The reference by which the others lead to the owner.
+  let link: Link
+  /// The place of the others' column whose values are used; nil for counts.
+  let source: Int?
+
+  init?(_ column: Int, of owner: Entity, _ relations: RelationMap?) {
+    let field = owner.layout.columns[column].field
+    guard let derivation = field.derivation, derivation.isAggregate,
+      let link = relations?.links(to: owner).first(where: {
+        $0.source.record.number == derivation.relatedNumber
+          && $0.field.number == derivation.referenceNumber
+      })
+    else { return nil }
+    self.column = column
+    self.field = field
+    self.link = link
+    kind = derivation.kind
+    source = link.source.layout.index(number: derivation.sourceNumber)
+  }
+
+  /// The value of an owner that no record leads to.
+  var empty: FieldValue { field.isOptional ? .null : field.type.underived }
+
+  /// The contribution of a record that leads to owners.
+  func contribution(of row: RowReader) throws(StoreError) -> FieldValue {
+    if let source { try row.value(source) } else { .null }
+  }
+}
+
+// MARK: - From all records
+
+extension Aggregate {
+  /// Computes the value of an owner from all records that lead to it.
+  ///
+  /// - Complexity: Of counts, two ranks; of others, reads all those records.
+  /// - Throws: `.invalidValue` for a sum that the field cannot hold, `.corrupt`, `.io`.
+  func value(of key: RawSpan, in trees: TreeAccess) throws(StoreError) -> FieldValue {
+    let encoder = KeyEncoder()
+    if source == nil { return .integer(Int64(try link.count(to: key, in: trees, encoder))) }
+    let related = link.source
+    var total = Total()
+    var row: [UInt8] = []
+    try link.forEachSource(to: key, in: trees, encoder) { source throws(StoreError) in
+      guard try trees.copyValue(of: source, in: related.rows, to: &row) else {
+        throw related.missingRow(source)
+      }
+      try add(
+        try contribution(of: try related.row(key: source, row: row.rawSpan)), to: &total, key)
+      return true
+    }
+    return try result(of: total, key)
+  }
+
+  /// What is known of the values that were added.
+  private struct Total {
+    /// A sum of integers or decimals, or an extreme; nil before the first value.
+    var value: FieldValue?
+    /// The values of a sum of doubles.
+    var doubles: [Double] = []
+  }
+
+  private func add(
+    _ value: FieldValue, to total: inout Total, _ key: RawSpan
+  ) throws(StoreError) {
+    if value == .null { return }
+    guard kind == .sum else {
+      total.value = isBeyond(value, total.value) ? value : total.value
+      return
+    }
+    if let value = value.asDouble {
+      total.doubles.append(value)
+    } else {
+      total.value = try sum(total.value ?? field.type.underived, adding: value, key)
+    }
+  }
+
+  private func result(of total: Total, _ key: RawSpan) throws(StoreError) -> FieldValue {
+    guard kind == .sum, field.type == .scalar(.double) else { return total.value ?? empty }
+    // In an order of their own, so that the sum does not depend on the index by which they were found.
+    return .double(total.doubles.sorted { $0 < $1 || $1.isNaN && !$0.isNaN }.reduce(0, +))
+  }
+
+  /// True if a value takes the place of the extreme.
+  private func isBeyond(_ value: FieldValue, _ extreme: FieldValue?) -> Bool {
+    if value.isNaN { return false }
+    guard let extreme, extreme != .null else { return true }
+    let order = value.compare(to: extreme) ?? 0
+    return kind == .minimum ? order < 0 : order > 0
+  }
+}
+
+// MARK: - From one change
+
+extension Aggregate {
+  /// The value of an owner after one record has changed, from the value before.
+  ///
+  /// - Parameters:
+  ///   - had: The contribution of the record before, if it led to the owner.
+  ///   - has: Its contribution now, if it leads to the owner.
+  /// - Returns: nil if it has to be computed from all records.
+  /// - Throws: `.invalidValue` for a sum that the field cannot hold.
+  func value(
+    after old: FieldValue, _ had: FieldValue?, _ has: FieldValue?, of key: RawSpan
+  ) throws(StoreError) -> FieldValue? {
+    if had == nil, has == nil { return old }
+    switch kind {
+    case .count:
+      guard case .integer(let count) = old else { return nil }
+      return .integer(count &- (had == nil ? 0 : 1) &+ (has == nil ? 0 : 1))
+    case .sum:
+      if (had ?? .null).isSame(as: has ?? .null) { return old }
+      let isExact = field.type != .scalar(.double)
+      guard isExact, ![old, had ?? .null, has ?? .null].contains(where: \.isNaN) else { return nil }
+      return try sum(old, adding: has ?? .null, removing: had ?? .null, key)
+    default:
+      if let had, had != .null, !had.isNaN, had.compare(to: old) == 0 {
+        guard let has, has != .null, !isBeyond(old, has), !has.isNaN else { return nil }
+      }
+      guard let has, has != .null else { return old }
+      return isBeyond(has, old) ? has : old
+    }
+  }
+
+  /// Adds and subtracts integers or decimals exactly; null is nothing.
+  private func sum(
+    _ sum: FieldValue, adding new: FieldValue, removing old: FieldValue = .null, _ key: RawSpan
+  ) throws(StoreError) -> FieldValue {
+    if case .decimal(let value) = sum {
+      var parts = DecimalParts(value)
+      if case .decimal(let old) = old { parts = try add(DecimalParts(old).negated, to: parts, key) }
+      if case .decimal(let new) = new { parts = try add(DecimalParts(new), to: parts, key) }
+      return .decimal(parts.decimal)
+    }
+    let total = (sum.asInteger ?? 0) + (new.asInteger ?? 0) - (old.asInteger ?? 0)
+    guard let value = Int64(exactly: total) else { throw refusal(key, "is beyond 64 bits") }
+    return .integer(value)
+  }
+
+  private func add(
+    _ value: DecimalParts, to sum: DecimalParts, _ key: RawSpan
+  ) throws(StoreError) -> DecimalParts {
+    if sum.isNaN || value.isNaN { return .nan }
+    // What was rounded does not lead back to both.
+    guard let total = DecimalParts.sum(sum, value),
+      DecimalParts.sum(total, value.negated) == sum, DecimalParts.sum(total, sum.negated) == value
+    else { throw refusal(key, "has more digits than a decimal holds") }
+    return total
+  }
+
+  private func refusal(_ key: RawSpan, _ reason: String) -> StoreError {
+    let owner = link.destination
+    return .invalidValue(
+      record: owner.record.name, field: field.name,
+      reason: "the \(field.derivation?.description ?? "") of \(owner.text(ofKey: key)) \(reason)")
+  }
+}
+
+extension FieldValue {
+  /// The value of a float or double.
+  fileprivate var asDouble: Double? {
+    switch self {
+    case .double(let value): value
+    case .float(let value): Double(value)
+    default: nil
+    }
+  }
+
+  fileprivate var asInteger: Int128? {
+    switch self {
+    case .integer(let value): Int128(value)
+    case .unsigned(let value): Int128(value)
+    default: nil
+    }
+  }
+}

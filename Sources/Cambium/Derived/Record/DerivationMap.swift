@@ -1,0 +1,91 @@
+/// The derived fields of an open state, by the records that have them and by those that they are computed from.
+final class DerivationMap: Sendable {
+  /// By the place of a record: the fields that are computed from its own values, or from the time.
+  private let own: [[OwnDerivation]]
+  /// By the place of a record: the fields that are computed from others that lead to it.
+  private let aggregates: [[Aggregate]]
+  /// By the place of a record: the fields of those that it leads to.
+  private let feeds: [[Feed]]
+  /// By the place of a record: true if no two records may have the same derived string.
+  private let hasUnique: [Bool]
+
+  /// The fields that change with the records of one relation.
+  struct Feed: Sendable {
+    let link: Link
+    let aggregates: [Aggregate]
+  }
+
+  /// - Parameter entities: In the order of the schema's records.
+  /// - Returns: nil if no field is derived.
+  init?(_ entities: [Entity], _ relations: RelationMap?) {
+    var own: [[OwnDerivation]] = []
+    var aggregates: [[Aggregate]] = []
+    for entity in entities {
+      let columns = entity.layout.columns.indices
+      own.append(columns.compactMap { OwnDerivation($0, of: entity.layout) })
+      aggregates.append(columns.compactMap { Aggregate($0, of: entity, relations) })
+    }
+    if own.allSatisfy(\.isEmpty), aggregates.allSatisfy(\.isEmpty) { return nil }
+    self.own = own
+    self.aggregates = aggregates
+    let all = aggregates.joined()
+    feeds = entities.map { source in
+      (relations?.links(from: source) ?? []).compactMap { link in
+        let fed = all.filter { $0.link === link }
+        return fed.isEmpty ? nil : Feed(link: link, aggregates: fed)
+      }
+    }
+    hasUnique = entities.map { entity in
+      entity.record.indexes.contains { index in
+        index.isUnique && index.parts.contains { entity.record.field($0.field)?.derivation != nil }
+      }
+    }
+  }
+
+  /// The fields of a record that are computed from its own values, or from the time.
+  func own(_ entity: Entity) -> [OwnDerivation] { own[entity.place] }
+
+  /// The fields of a record that are computed from others that lead to it.
+  func aggregates(_ entity: Entity) -> [Aggregate] { aggregates[entity.place] }
+
+  /// The fields of others that change with such a record.
+  func feeds(of entity: Entity) -> [Feed] { feeds[entity.place] }
+
+  /// True if such a record has derived fields.
+  func derives(_ entity: Entity) -> Bool {
+    !own[entity.place].isEmpty || !aggregates[entity.place].isEmpty
+  }
+
+  /// True if no two such records may have the same derived string.
+  func hasUnique(_ entity: Entity) -> Bool { hasUnique[entity.place] }
+}
+
+/// A derived field that is computed from its own record, or from the time.
+struct OwnDerivation: Sendable {
+  /// The place among the columns.
+  let column: Int
+  let kind: DerivationSchema.Kind
+  /// The place of the column whose value is used; nil for none.
+  let source: Int?
+
+  fileprivate init?(_ column: Int, of layout: RowLayout) {
+    guard let derivation = layout.columns[column].field.derivation, !derivation.isAggregate else {
+      return nil
+    }
+    self.column = column
+    kind = derivation.kind
+    source =
+      layout.index(number: derivation.sourceNumber)
+      ?? layout.index(number: derivation.referenceNumber)
+  }
+
+  /// The value for a row; nil if that does not follow from it.
+  func value(of row: RowReader) throws(StoreError) -> FieldValue? {
+    guard let source else { return nil }
+    switch try row.value(source) {
+    case .string(let text): return .string(kind.text(of: text))
+    case .array(let elements): return .integer(Int64(elements.count))
+    default: return kind == .count ? .integer(0) : .null
+    }
+  }
+}

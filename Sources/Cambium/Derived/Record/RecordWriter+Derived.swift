@@ -1,0 +1,144 @@
+// Keeps derived fields as records are written and deleted.
+
+extension RecordWriter {
+  /// Returns a row with the values that its derived fields have.
+  ///
+  /// - Parameter old: The stored row; nil if there is none.
+  func derived(
+    _ key: RawSpan, _ row: RawSpan, of record: Entity, over old: [UInt8]?,
+    _ derivations: DerivationMap
+  ) throws(StoreError) -> [UInt8] {
+    let reader = try record.row(key: key, row: row)
+    var values: [Int: FieldValue] = [:]
+    for field in derivations.own(record) {
+      values[field.column] =
+        field.kind == .modificationDate ? .date(time) : try field.value(of: reader)
+    }
+    let aggregates = derivations.aggregates(record)
+    if let old, !aggregates.isEmpty {
+      let stored = try record.row(key: key, row: old.rawSpan)
+      for field in aggregates { values[field.column] = try stored.value(field.column) }
+    } else {
+      // Others may lead to it already.
+      for field in aggregates {
+        values[field.column] = try field.value(of: key, in: .transaction(trees))
+      }
+    }
+    return try changed(reader, values)
+  }
+
+  /// Returns a row with its derived strings, if some are unique; nil if none is.
+  func derivedStrings(
+    _ key: RawSpan, _ row: RawSpan, of record: Entity
+  ) throws(StoreError) -> [UInt8]? {
+    guard let derivations = entities.derivations, derivations.hasUnique(record) else { return nil }
+    let reader = try record.row(key: key, row: row)
+    var values: [Int: FieldValue] = [:]
+    for field in derivations.own(record) where field.kind.isOfText {
+      values[field.column] = try field.value(of: reader)
+    }
+    return try changed(reader, values)
+  }
+
+  private func changed(
+    _ row: borrowing RowReader, _ values: [Int: FieldValue]
+  ) throws(StoreError) -> [UInt8] {
+    let changed = buffers.derivedRow
+    try row.copy(to: changed, replacing: values)
+    return changed.row.array()
+  }
+}
+
+// MARK: - Of others
+
+extension RecordWriter {
+  /// Changes the derived fields of those that a record leads or led to.
+  ///
+  /// - Parameters:
+  ///   - old: The row before; empty if there was none.
+  ///   - new: The row now; nil if there is none.
+  /// - Throws: `.invalidValue` for a sum that its field cannot hold; `.corrupt`, `.full`, `.io`.
+  func feed(
+    _ feeds: [DerivationMap.Feed], _ key: RawSpan, from old: [UInt8], to new: RawSpan?,
+    of record: Entity
+  ) throws(StoreError) {
+    for feed in feeds {
+      let before =
+        old.isEmpty ? Fed() : try Fed(by: try record.row(key: key, row: old.rawSpan), feed)
+      let after =
+        if let new { try Fed(by: try record.row(key: key, row: new), feed) } else { Fed() }
+      let places = feed.aggregates.indices.filter { place in
+        !before.values.isEmpty && !after.values.isEmpty
+          && before.values[place].isSame(as: after.values[place])
+      }
+      let areSame = places.count == feed.aggregates.count
+      for owner in before.owners.union(after.owners).sorted(by: { $0.precedes($1) }) {
+        let (had, has) = (before.owners.contains(owner), after.owners.contains(owner))
+        if had, has, areSame { continue }
+        try update(owner, feed, had ? before.values : nil, has ? after.values : nil)
+      }
+    }
+  }
+
+  /// The owners to which a record leads by one relation, and its contributions.
+  private struct Fed {
+    var owners: Set<[UInt8]> = []
+    /// In step with the fields of the relation.
+    var values: [FieldValue] = []
+
+    init() {}
+
+    init(by row: RowReader, _ feed: DerivationMap.Feed) throws(StoreError) {
+      var owners: Set<[UInt8]> = []
+      try feed.link.forEachKey(of: row, in: KeyEncoder()) { key in owners.insert(key.array()) }
+      self.owners = owners
+      for field in feed.aggregates { values.append(try field.contribution(of: row)) }
+    }
+  }
+
+  private func update(
+    _ key: [UInt8], _ feed: DerivationMap.Feed, _ had: [FieldValue]?, _ has: [FieldValue]?
+  ) throws(StoreError) {
+    let owner = feed.link.destination
+    var row: [UInt8] = []
+    // One that is added later is computed from all.
+    guard try trees.copyValue(of: key.rawSpan, in: owner.rows, to: &row) else { return }
+    let reader = try owner.row(key: key.rawSpan, row: row.rawSpan)
+    var values: [Int: FieldValue] = [:]
+    for (place, field) in feed.aggregates.enumerated() {
+      let old = try reader.value(field.column)
+      let new =
+        if let new = try field.value(after: old, had?[place], has?[place], of: key.rawSpan) {
+          new
+        } else {
+          try field.value(of: key.rawSpan, in: .transaction(trees))
+        }
+      if !new.isSame(as: old) { values[field.column] = new }
+    }
+    if values.isEmpty { return }
+    try replace(key.rawSpan, row, by: try changed(reader, values), of: owner)
+  }
+
+  /// Gives the fields that are derived of a record type, of which none is left, the values that they have without any.
+  func emptyAggregates(fedBy record: Entity) throws(StoreError) {
+    for feed in entities.derivations?.feeds(of: record) ?? [] {
+      let owner = feed.link.destination
+      if owner.place == record.place { continue }
+      let cursor = try TreeAccess.transaction(trees).cursor(in: owner.rows)
+      while try cursor.advance() {
+        let (key, row) = (cursor.key.array(), try cursor.value().array())
+        let reader = try owner.row(key: key.rawSpan, row: row.rawSpan)
+        var values: [Int: FieldValue] = [:]
+        for field in feed.aggregates where try !reader.value(field.column).isSame(as: field.empty) {
+          values[field.column] = field.empty
+        }
+        if values.isEmpty { continue }
+        try replace(key.rawSpan, row, by: try changed(reader, values), of: owner)
+      }
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate func precedes(_ other: [UInt8]) -> Bool { rawSpan.compare(other.rawSpan) < 0 }
+}

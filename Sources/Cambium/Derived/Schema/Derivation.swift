@@ -1,0 +1,249 @@
+internal import FoundationEssentials
+
+/// How the store computes the values of a field: from related records, from another field, or from the time.
+///
+/// ```swift
+/// static func recordDescription(for version: Int) -> RecordDescription {
+///   Field(primaryKey: true, name: "id", type: .uuid)
+///   Field(name: "name", type: .string)
+///   Field(name: "sortName", type: .string, indexed: true, derived: .folded("name"))
+///   Field(name: "bookCount", type: .integer, indexed: true, derived: .count(of: "books"))
+///   Field(name: "earnings", type: .decimal, derived: .sum(of: "books", "price"))
+///   books  // static let books = Inverse("books", of: \Book.author)
+/// }
+/// ```
+///
+/// A derived field is stored as any other, so it can be indexed, queried, sorted by and observed. Whatever a program saves in
+/// it, the store replaces by the computed value; the struct that was saved keeps its own until it is fetched again.
+///
+/// Counts, sums and extremes change in the transaction that changes the related records, whatever changes them: a save, a
+/// delete rule, an import. The owner's hooks and validations do not run then. Idea: `NSDerivedAttributeDescription`.
+public struct Derivation: Hashable, Sendable {
+  let kind: DerivationSchema.Kind
+  /// The name of an inverse, or of a list of the record's own.
+  let relation: String?
+  /// The stored name of the field whose values are used: of the related record, or of the record itself.
+  let field: String?
+
+  fileprivate init(
+    _ kind: DerivationSchema.Kind, of relation: String? = nil, _ field: String? = nil
+  ) {
+    self.kind = kind
+    self.relation = relation
+    self.field = field
+  }
+
+  /// Counts the records that lead to this one, or the elements of a list. The field's type is `.integer`.
+  ///
+  /// - Parameter relation: The name of an inverse of the record; or the stored name of a field of the record that is a list,
+  ///   of references or of other values.
+  /// - Complexity: A lookup and a change of the owner's row for each record that begins or ceases to lead to it.
+  public static func count(of relation: String) -> Derivation { Derivation(.count, of: relation) }
+
+  /// Sums a field of the records that lead to this one; those without a value do not count. Of integers the field's type
+  /// is `.integer`, of floats and doubles `.double`, of decimals `.decimal`.
+  ///
+  /// A write is refused with `StoreError.invalidValue` if the sum of integers leaves 64 bits, or that of decimals has more
+  /// digits than a decimal holds.
+  ///
+  /// - Parameters:
+  ///   - relation: The name of an inverse of the record.
+  ///   - field: The stored name of a field of the related record.
+  /// - Complexity: As `count(of:)`; of doubles and floats, which cannot be added exactly, each change reads all records
+  ///   that lead to the owner.
+  public static func sum(of relation: String, _ field: String) -> Derivation {
+    Derivation(.sum, of: relation, field)
+  }
+
+  /// The lowest value of a field of the records that lead to this one: of numbers or dates. The field has the same type, and is
+  /// optional: without such a value it is nil.
+  ///
+  /// - Complexity: As `count(of:)`; if the lowest value goes, all records that lead to the owner are read.
+  public static func minimum(of relation: String, _ field: String) -> Derivation {
+    Derivation(.minimum, of: relation, field)
+  }
+
+  /// The highest value of a field of the records that lead to this one, as `minimum(of:_:)`.
+  public static func maximum(of relation: String, _ field: String) -> Derivation {
+    Derivation(.maximum, of: relation, field)
+  }
+
+  /// A string field of the record in lowercase, by Unicode's simple mapping of each scalar.
+  ///
+  /// - Parameter field: The stored name. If it is optional, so is the derived field.
+  public static func lowercased(_ field: String) -> Derivation {
+    Derivation(.lowercased, of: nil, field)
+  }
+
+  /// A string field of the record in uppercase, by Unicode's simple mapping of each scalar.
+  public static func uppercased(_ field: String) -> Derivation {
+    Derivation(.uppercased, of: nil, field)
+  }
+
+  /// A string field of the record in lowercase and without diacritics: “Émile Zola” is “emile zola”.
+  public static func folded(_ field: String) -> Derivation { Derivation(.folded, of: nil, field) }
+
+  /// The time of the last write of the record. The field's type is `.date`. That a count or sum of the record changes is no
+  /// write of the record. Of records that are there before the field is, a migration does not know the time: it gives
+  /// them nil, or the default of the field's `MigrationInfo`.
+  public static let modificationDate = Derivation(.modificationDate)
+}
+
+/// The part of a field's schema that says how the store computes it.
+public struct DerivationSchema: Hashable, Sendable {
+  public let kind: Kind
+  /// The stored name of the related record; nil if the values are the record's own.
+  public internal(set) var related: String?
+  /// The stored name of the reference in the related record, or of the record's own list; nil if there is none.
+  public internal(set) var reference: String?
+  /// The stored name of the field whose values are used, of the related record or of its own; nil for counts and times.
+  public internal(set) var source: String?
+  /// Their numbers; 0 for none, and where they are not known, as in a lock.
+  var relatedNumber: UInt32 = 0
+  var referenceNumber: UInt32 = 0
+  var sourceNumber: UInt32 = 0
+
+  /// What is computed. The raw value is its number in the format.
+  @nonexhaustive public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+    case count = 1
+    case sum
+    case minimum
+    case maximum
+    case lowercased
+    case uppercased
+    case folded
+    case modificationDate
+  }
+
+  init(
+    _ kind: Kind, related: String? = nil, reference: String? = nil, source: String? = nil
+  ) {
+    self.kind = kind
+    self.related = related
+    self.reference = reference
+    self.source = source
+  }
+
+  /// True if it is computed from other records.
+  var isAggregate: Bool { related != nil }
+
+  /// Returns true if the same is computed, whatever the names.
+  func isSame(as other: DerivationSchema?) -> Bool {
+    kind == other?.kind && relatedNumber == other?.relatedNumber
+      && referenceNumber == other?.referenceNumber && sourceNumber == other?.sourceNumber
+  }
+}
+
+extension DerivationSchema.Kind {
+  /// True of those whose values are a string of the record's own.
+  var isOfText: Bool {
+    switch self {
+    case .lowercased, .uppercased, .folded: true
+    default: false
+    }
+  }
+}
+
+extension DerivationSchema: CustomStringConvertible {
+  /// The derivation in words, as “sum over Book.author of price”.
+  public var description: String {
+    let over = related.map { " over \($0).\(reference ?? "")" }
+    let of = over == nil ? source ?? reference : source
+    return "\(kind)" + (over ?? "") + (of.map { " of \($0)" } ?? "")
+  }
+}
+
+// MARK: - From a declaration
+
+extension Derivation {
+  /// Finds what a declaration names, in a record with its inverses. The numbers of other records are not known yet.
+  func schema(in record: RecordSchema) throws(DescriptionFault) -> DerivationSchema {
+    guard let relation else {
+      guard let field else { return DerivationSchema(kind) }
+      guard let source = record.field(named: field) else {
+        throw DescriptionFault("it is derived of \(field), which is not there")
+      }
+      var schema = DerivationSchema(kind, source: field)
+      schema.sourceNumber = source.number
+      return schema
+    }
+    if let inverse = record.inverse(named: relation) {
+      return DerivationSchema(
+        kind, related: inverse.related, reference: inverse.reference, source: field)
+    }
+    guard let list = record.field(named: relation), case .array = list.type, kind == .count else {
+      throw DescriptionFault(
+        "it is derived of \(relation), which is no inverse of the record"
+          + (kind == .count ? " and no list" : "")
+          + "; declare one, as Inverse(\(relation.quoted), of: \\Other.reference)")
+    }
+    var schema = DerivationSchema(kind, reference: relation)
+    schema.referenceNumber = list.number
+    return schema
+  }
+}
+
+extension DerivationSchema {
+  /// Gives it the numbers of the records and fields that it names.
+  mutating func number(in schema: Schema, of record: RecordSchema) {
+    let owner = related.map { schema.record(named: $0) } ?? record
+    relatedNumber = related == nil ? 0 : owner?.number ?? 0
+    referenceNumber = reference.flatMap { owner?.field(named: $0)?.number } ?? 0
+    sourceNumber = source.flatMap { owner?.field(named: $0)?.number } ?? 0
+  }
+
+  /// Gives it the names that its numbers stand for.
+  mutating func name(in schema: Schema, of record: RecordSchema) {
+    let owner = relatedNumber == 0 ? record : schema.record(relatedNumber)
+    related = relatedNumber == 0 ? nil : owner?.name ?? ""
+    reference = referenceNumber == 0 ? nil : owner?.field(referenceNumber)?.name ?? ""
+    source = sourceNumber == 0 ? nil : owner?.field(sourceNumber)?.name ?? ""
+  }
+}
+
+extension DerivationSchema {
+  /// Makes it one of a lock, which has names alone.
+  mutating func forgetNumbers() { (relatedNumber, referenceNumber, sourceNumber) = (0, 0, 0) }
+
+  /// The declaration, by the names of the record's inverses; nil if it has no such inverse.
+  func declared(in record: RecordSchema) -> Derivation? {
+    let inverse = record.inverses.first { $0.related == related && $0.reference == reference }
+    if related != nil, inverse == nil { return nil }
+    return Derivation(kind, of: inverse?.name ?? reference, source)
+  }
+}
+
+extension FieldSchema {
+  /// Returns true if the same is computed for both, whatever the names.
+  func hasDerivation(of other: FieldSchema) -> Bool {
+    derivation?.isSame(as: other.derivation) ?? (other.derivation == nil)
+  }
+
+  /// The value of a derived field before it is computed, which is never seen; nil of a field that is not derived.
+  var underived: FieldValue? {
+    guard let derivation else { return nil }
+    return isOptional ? .null : derivation.kind == .modificationDate ? nil : type.underived
+  }
+}
+
+extension DescribedField {
+  /// The same of a described field; nil also of an optional one.
+  var underived: FieldValue? {
+    guard let derivation, derivation.kind != .modificationDate, !isOptional else { return nil }
+    return type.underived
+  }
+}
+
+extension ColumnType {
+  /// The value of a derived column that is not computed yet, or is computed of nothing.
+  var underived: FieldValue {
+    switch scalar {
+    case .string: .string("")
+    case .int64: .integer(0)
+    case .double: .double(0)
+    case .decimal: .decimal(0)
+    case .date: .date(.init(timeIntervalSinceReferenceDate: 0))
+    default: .null
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import TestSupport
+import Testing
+
+@testable import Cambium
+@testable import InternalTestSupport
+
+/// The power goes before every call, or a call fails, while writes change the derived fields of others: a store is as one of
+/// the commits left it, so no count is wrong.
+@Suite struct DerivedCrashTests {
+  private struct Box: Record, Identifiable, Equatable {
+    var id: Int
+    var count = 0
+    var weight = 0
+    var heaviest: Int?
+    var label: String
+    var folded = ""
+
+    static let things = Inverse("things", of: \Thing.box)
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "count", type: .integer, indexed: true, derived: .count(of: "things"))
+      Field(name: "weight", type: .integer, derived: .sum(of: "things", "weight"))
+      Field(
+        name: "heaviest", type: .integer, optional: true, derived: .maximum(of: "things", "weight"))
+      Field(name: "label", type: .string)
+      Field(name: "folded", type: .string, derived: .folded("label"))
+      things
+    }
+  }
+
+  private struct Thing: Record, Identifiable, Equatable {
+    var id: Int
+    var box: Reference<Box>?
+    var weight: Int
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "box", type: .reference(to: Box.self), optional: true)
+      Field(name: "weight", type: .integer)
+    }
+  }
+
+  private struct World: Equatable {
+    var boxes: [Box]
+    var things: [Thing]
+
+    init(_ reader: borrowing some RecordReading & ~Copyable) throws {
+      boxes = try reader.fetch(Box.self)
+      things = try reader.fetch(Thing.self)
+    }
+  }
+
+  private static func commit(_ number: Int, _ transaction: inout WriteTransaction) throws {
+    switch number {
+    case 0:
+      for id in 0..<40 {
+        try transaction.insert(Thing(id: id, box: Reference(id % 3), weight: id))
+      }
+      for id in 0..<3 { try transaction.insert(Box(id: id, label: "Kiste \(id)")) }
+    case 1:
+      try transaction.update(Thing.self, where: \.id < 10) { $0.box = Reference(2) }
+    case 2: try transaction.delete(Thing.self, where: \.weight > 30)
+    case 3: try transaction.delete(Box.self, key: 2)
+    default: try transaction.deleteAll(Thing.self)
+    }
+  }
+
+  private static func sweep(spilling: Bool) -> CommitSweep<World> {
+    CommitSweep(
+      name: "derived fields", model: StoreModel(records: [Box.self, Thing.self]), commitCount: 5,
+      transactionBudget: spilling ? 3 << 10 : nil, commit: commit, world: World.init)
+  }
+
+  @Test func `each commit leaves the counts that there are`() throws {
+    let worlds = try Self.sweep(spilling: false).worlds()
+    #expect(
+      worlds.map { $0.boxes.map(\.count) } == [
+        [], [14, 13, 13], [10, 10, 20], [7, 7, 17], [7, 7], [0, 0],
+      ])
+    for world in worlds {
+      for box in world.boxes {
+        let own = world.things.filter { $0.box == Reference(box.id) }
+        #expect(box.weight == own.map(\.weight).reduce(0, +))
+        #expect(box.heaviest == own.map(\.weight).max())
+      }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `crashes before any call leave derived fields as a commit left them, X1, X2`(
+    spilling: Bool
+  ) throws {
+    let findings = try Self.sweep(spilling: spilling).crash(stride: scaled(1, debug: 7))
+    #expect(findings.violations == [])
+    #expect(findings.count > scaled(300, debug: 30))
+  }
+
+  @Test(arguments: [false, true])
+  func `a call that fails leaves derived fields as a commit left them, X4`(spilling: Bool) throws {
+    let findings = try Self.sweep(spilling: spilling).fail(stride: scaled(1, debug: 17))
+    #expect(findings.violations == [])
+    #expect(findings.count > scaled(50, debug: 4))
+  }
+}
