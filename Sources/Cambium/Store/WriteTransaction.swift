@@ -7,6 +7,10 @@ public struct WriteTransaction: ~Copyable, RecordReading {
   /// The author given to `write`, which observers and the history see.
   public var author: String? { writer.author }
 
+  /// The description of the store's records, in the version that the transaction has: in a migration's hook, the one before or
+  /// after the step.
+  public var schema: Schema { entities.schema }
+
   @inlinable
   var entities: Entities { writer.entities }
   @inlinable

@@ -86,6 +86,9 @@ extension ExtremeCalls {
         }
       }
     },
+    "Record.recordName(in:)": { _ in
+      for version in Extremes.integers { _ = Photo.recordName(in: version) }
+    },
     "Fingerprint.init(_:)": { _ in
       for text in Extremes.strings { _ = Fingerprint(text) }
     },
@@ -377,6 +380,8 @@ extension ExtremeCalls {
         Extremes.migrate(MigrationStep(to: 2) { TransformRecords(name) { _, _ in } })
         Extremes.migrate(
           MigrationStep(to: 2) { TransformRecords("Extreme", into: name) { _, _ in } })
+        Extremes.migrate(
+          MigrationStep(to: 2) { TransformRecords(name, into: [name]) { _, _ in } })
         Extremes.migrate(
           MigrationStep(to: 2) { TransformRecords("Extreme", into: name) { _, _, _ in } })
       }

@@ -223,6 +223,13 @@ public struct RunBefore: Sendable {
   public init(
     _ types: any Record.Type..., body: @escaping @Sendable (inout WriteTransaction) throws -> Void
   ) {
+    self.init(types: types, body: body)
+  }
+
+  /// Creates the hook with the Swift types of an array.
+  public init(
+    types: [any Record.Type], body: @escaping @Sendable (inout WriteTransaction) throws -> Void
+  ) {
     hook = StepHook(types: types, body: body)
   }
 }
@@ -234,6 +241,13 @@ public struct RunAfter: Sendable {
   /// - Parameter types: Swift types for records of the new version.
   public init(
     _ types: any Record.Type..., body: @escaping @Sendable (inout WriteTransaction) throws -> Void
+  ) {
+    self.init(types: types, body: body)
+  }
+
+  /// Creates the hook with the Swift types of an array.
+  public init(
+    types: [any Record.Type], body: @escaping @Sendable (inout WriteTransaction) throws -> Void
   ) {
     hook = StepHook(types: types, body: body)
   }

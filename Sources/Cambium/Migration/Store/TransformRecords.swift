@@ -33,8 +33,16 @@ public struct TransformRecords: Sendable {
     _ name: String, into targets: String...,
     by body: @escaping @Sendable (_ old: OldRecord, _ emit: RecordEmitter) throws -> Void
   ) {
+    self.init(name, into: targets.isEmpty ? [name] : targets, by: body)
+  }
+
+  /// Creates a transform whose targets are in an array.
+  public init(
+    _ name: String, into targets: [String],
+    by body: @escaping @Sendable (_ old: OldRecord, _ emit: RecordEmitter) throws -> Void
+  ) {
     source = .name(name)
-    self.targets = targets.isEmpty ? [.name(name)] : targets.map { .name($0) }
+    self.targets = targets.map { .name($0) }
     self.body = DynamicTransform(name: name, readsVersion: false) { old, _, emit in
       try body(old, emit)
     }

@@ -30,6 +30,12 @@ public protocol Record: Codable, Sendable {
 extension Record {
   public static var coding: RecordCoding { .plan }
   public static var hooks: RecordHooks<Self> { RecordHooks(afterLoad: nil, writing: nil) }
+
+  /// Returns the name under which the type's records are stored in a version: that of the description's `RecordName`, or else
+  /// the type's.
+  public static func recordName(in version: Int) -> String {
+    RecordDescription.name(of: Self.self, in: version)
+  }
 }
 
 /// The way in which values of a record type become rows and are read back.
