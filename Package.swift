@@ -17,6 +17,9 @@ let package = Package(
     .library(name: "Cambium", targets: ["Cambium"]),
     // For the tests of programs: stores of older versions, every path between versions, power cuts.
     .library(name: "CambiumTesting", targets: ["CambiumTesting"]),
+    // For code that comes from SwiftData or CoreStore: their names, over the public API of the library.
+    .library(name: "CambiumSwiftData", targets: ["CambiumSwiftData"]),
+    .library(name: "CambiumCoreStore", targets: ["CambiumCoreStore"]),
     // What operators run: explains, checks, copies and migrates any store.
     .executable(name: "cambium", targets: ["CambiumCommand"]),
   ],
@@ -33,6 +36,8 @@ let package = Package(
       name: "Cambium",
       dependencies: ["CCambium", "CZstd", .product(name: "Logging", package: "swift-log")]),
     .target(name: "TestSupport", dependencies: ["Cambium"], path: "Tests/TestSupport"),
+    .target(name: "CambiumSwiftData", dependencies: ["Cambium"]),
+    .target(name: "CambiumCoreStore", dependencies: ["Cambium"]),
     .target(name: "CambiumTesting", dependencies: ["Cambium", "TestSupport"]),
     // Sees what is internal, as the tests that use it do; so it is a target for tests, without any of its own.
     .testTarget(name: "InternalTestSupport", dependencies: ["Cambium", "TestSupport"]),
@@ -53,8 +58,13 @@ let package = Package(
     // Runs the command as it was built beside the tests.
     .testTarget(
       name: "CommandTests", dependencies: ["Cambium", "TestSupport"], exclude: ["Fixtures"]),
+    // The code of documents about other libraries, in the dialects.
     .testTarget(
-      name: "DocumentationTests", dependencies: ["Cambium", "CambiumTesting"],
+      name: "DialectTests",
+      dependencies: ["Cambium", "CambiumSwiftData", "CambiumCoreStore", "TestSupport"]),
+    .testTarget(
+      name: "DocumentationTests",
+      dependencies: ["Cambium", "CambiumTesting", "CambiumSwiftData", "CambiumCoreStore"],
       exclude: ["Preludes"]),
   ],
   swiftLanguageModes: [.v6]

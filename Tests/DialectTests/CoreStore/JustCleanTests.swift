@@ -1,0 +1,179 @@
+import Cambium
+import CambiumCoreStore
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// Every example of “JustClean Demo”: its data at its version and at the one after.
+@Suite struct JustCleanTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path + "/Modern.justclean.sqlite" }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  /// Waits for what the demo does with a completion.
+  private func finish(
+    _ body: (@escaping @Sendable (Result<Void, any Error>) -> Void) -> Void
+  ) async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      body { result in
+        // switch result { case .success: print("success!") case let .failure(error): print(error) }
+        continuation.resume(with: result)
+      }
+    }
+  }
+
+  private func writeFirstData() async throws {
+    let stack = try JustClean.firstStack(at: path)
+    try await finish { JustClean.addFirstData(to: stack, completion: $0) }
+    try stack.unsafeRemoveAllPersistentStoresAndWait()
+  }
+
+  /// The demo's laundries, as both versions have them.
+  private static let names = (0...9).map { "dubai mall \($0 * 7)" }
+  private static let items = (0...5).map { "laundryItem\($0) \(Double($0) * 2)" }
+
+  private func checkFirst(_ stack: DataStack) throws {
+    let store = try stack.store()
+    let data = try #require(try stack.fetchOne(From<V1.LaundryData>()))
+    #expect(data.code == 200 && data.status == "suc")
+    let laundries = try store.fetch(data.data)
+    #expect(laundries.map(\.name) == Self.names)
+    for (index, laundry) in laundries.enumerated() {
+      #expect(laundry.number == 3456 && laundry.photo == "laundry\(index % 2 + 1)")
+      let items = try store.fetch(laundry.items)
+      #expect(items.map { "\($0.name ?? "") \($0.price ?? -1)" } == Self.items)
+      #expect(try store.fetch(V1.LaundryItem.master(of: items[0])).map(\.id) == [laundry.id])
+    }
+    #expect(try stack.fetchCount(From<V1.LaundryItem>()) == 60)
+  }
+
+  private func checkSecond(_ stack: DataStack) throws {
+    let store = try stack.store()
+    let data = try #require(try stack.fetchOne(From<V2.LaundryData>()))
+    #expect(data.code == 200)
+    let detail = try #require(try store.fetch(data.data))
+    let laundries = try store.fetch(detail.success)
+    #expect(laundries.map(\.name) == Self.names)
+    for laundry in laundries {
+      #expect(laundry.number == 3456)
+      let items = try store.fetch(laundry.items)
+      #expect(items.map { "\($0.name ?? "") \($0.price ?? -1)" } == Self.items)
+      #expect(try store.fetch(V2.Laundry.master(of: laundry)).map(\.id) == [detail.id])
+    }
+    #expect(try stack.fetchCount(From<V2.LaundryItem>()) == 60)
+    #expect(try stack.fetchCount(From<V2.LaundryDetail>()) == 1)
+  }
+
+  @Test func `the demo's data is whole at its version`() async throws {
+    try await writeFirstData()
+    let stack = try JustClean.firstStack(at: path)
+    #expect(try stack.modelVersion == "V1")
+    try checkFirst(stack)
+    try stack.unsafeRemoveAllPersistentStoresAndWait()
+  }
+
+  @Test func `as the demo does it, the next version begins a new store, and the old one is whole`()
+    async throws
+  {
+    try await writeFirstData()
+    let stack = try JustClean.dataStack(at: path)
+    #expect(try stack.modelVersion == "V2")
+    #expect(try stack.fetchCount(From<V2.Laundry>()) == 0)
+    try await finish { JustClean.addSecondData(to: stack, completion: $0) }
+    try checkSecond(stack)
+    try stack.unsafeRemoveAllPersistentStoresAndWait()
+
+    let old = DataStack(JustClean.first)
+    try old.addStorageAndWait(SQLiteStore(fileName: path + ".aside-1"))
+    try checkFirst(old)
+    try old.unsafeRemoveAllPersistentStoresAndWait()
+    // It has its version now, and is opened as it is.
+    let again = try JustClean.dataStack(at: path)
+    try checkSecond(again)
+    try again.unsafeRemoveAllPersistentStoresAndWait()
+  }
+
+  /// The step that the demo could not take: a list becomes a record of its own, with the list in it.
+  private static let step = MigrationStep(to: 2) {
+    TransformRecords(V1.LaundryData.self, into: V2.LaundryData.self, V2.LaundryDetail.self) {
+      old, emit in
+      let success = old.data.map { Reference<V2.Laundry>($0.id) }
+      let detail = V2.LaundryDetail(
+        id: UUID(of: .uuid(old.id), in: "LaundryDetail"), success: success)
+      try emit(detail)
+      try emit(V2.LaundryData(id: old.id, code: old.code, data: detail.reference))
+    }
+  }
+
+  /// The same in mappings: one source, two destinations of its identity.
+  private static let mapping = CustomSchemaMappingProvider(
+    from: "V1", to: "V2",
+    entityMappings: [
+      .transformEntity(sourceEntity: "LaundryData", destinationEntity: "LaundryDetail") {
+        source, create in
+        create()["success"] = try source["data"]
+      },
+      .transformEntity(sourceEntity: "LaundryData", destinationEntity: "LaundryData") {
+        source, create in
+        let data = create()
+        data.enumerateAttributes { attribute, old in
+          if attribute != "data", let old { data[attribute] = source.record[old] }
+        }
+        data["data"] = try source["id"]
+      },
+      .insertEntity(destinationEntity: "LaundryFailure"),
+      .copyEntity(sourceEntity: "LaundryItem", destinationEntity: "LaundryItem"),
+      .transformEntity(sourceEntity: "Laundry", destinationEntity: "Laundry"),
+    ])
+
+  @Test(arguments: ["step", "mapping"])
+  func `the demo's data is migrated whole by the step that it could not take`(_ kind: String)
+    async throws
+  {
+    try await writeFirstData()
+    let stack = DataStack(JustClean.first, JustClean.second, migrationChain: ["V1", "V2"])
+    let storage = SQLiteStore(
+      fileName: path,
+      migrationMappingProviders: [kind == "step" ? Self.step : Self.mapping],
+      // With a step that can be taken, it recreates nothing.
+      localStorageOptions: .recreateStoreOnModelMismatch)
+    #expect(
+      try stack.requiredMigrationsForStorage(storage) == [
+        .heavyweight(sourceVersion: "V1", destinationVersion: "V2")
+      ])
+    var fraction = 0.0
+    var isFinished = false
+    for try await progress in stack.async.addStorage(storage) {
+      switch progress {
+      case .migrating(_, let progress): fraction = progress.fraction
+      case .finished(_, let migrationRequired):
+        #expect(migrationRequired)
+        isFinished = true
+      }
+    }
+    #expect(isFinished && fraction == 1)
+    try checkSecond(stack)
+    try stack.unsafeRemoveAllPersistentStoresAndWait()
+    #expect(!FileManager.default.fileExists(atPath: path + ".aside-1"))
+    let report = try PersistentStore.check(at: path, .deep)
+    #expect(report.faults.isEmpty)
+  }
+
+  @Test func `without a step the change is refused, with the reason`() async throws {
+    try await writeFirstData()
+    let stack = DataStack(JustClean.first, JustClean.second, migrationChain: ["V1", "V2"])
+    let error = #expect(throws: CoreStoreError.self) {
+      try stack.requiredMigrationsForStorage(SQLiteStore(fileName: path))
+    }
+    guard case .mappingModelNotFound(path, "V1", "V2", let reasons)? = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
+    #expect(reasons.contains { $0.contains("LaundryData.data") })
+    let again = try JustClean.firstStack(at: path)
+    try checkFirst(again)
+    try again.unsafeRemoveAllPersistentStoresAndWait()
+  }
+}
