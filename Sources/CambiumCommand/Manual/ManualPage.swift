@@ -1,4 +1,5 @@
 import ArgumentParser
+import Cambium
 
 /// The manual page, in the language of man, of what the parser says of itself.
 struct ManualPage {

@@ -138,6 +138,11 @@ struct PropertyFields: Sendable {
     self.pathsByField = pathsByField
   }
 
+  /// The name of the property that a field is stored of, without those that it is in.
+  func propertyName(ofField name: String) -> String? {
+    pathsByField[name]?.split(separator: ".").last.map { String($0) }
+  }
+
   /// The stored name; nil for a property that no field is stored of.
   func field(of property: PropertyReference) -> String? {
     if let path = property.path {

@@ -1,7 +1,7 @@
-import FoundationEssentials
+internal import FoundationEssentials
 
 /// A value of JSON. Numbers are kept as they are written, so that none loses a digit.
-enum JSONValue: Hashable {
+package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)
   case number(String)
@@ -9,9 +9,14 @@ enum JSONValue: Hashable {
   case array([JSONValue])
   case object([Member])
 
-  struct Member: Hashable {
-    let name: String
-    let value: JSONValue
+  package struct Member: Hashable, Sendable {
+    package let name: String
+    package let value: JSONValue
+
+    package init(name: String, value: JSONValue) {
+      self.name = name
+      self.value = value
+    }
   }
 }
 
@@ -19,40 +24,40 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
   ExpressibleByStringLiteral, ExpressibleByBooleanLiteral
 {
   /// The members stay in their order.
-  init(dictionaryLiteral elements: (String, JSONValue)...) {
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(elements.map { Member(name: $0.0, value: $0.1) })
   }
 
-  init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  init(stringLiteral value: String) { self = .string(value) }
-  init(booleanLiteral value: Bool) { self = .boolean(value) }
+  package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  package init(stringLiteral value: String) { self = .string(value) }
+  package init(booleanLiteral value: Bool) { self = .boolean(value) }
 
-  init(_ value: Int) { self = .number("\(value)") }
-  init(_ value: UInt64) { self = .number("\(value)") }
-  init(_ value: String?) { self = value.map { .string($0) } ?? .null }
+  package init(_ value: Int) { self = .number("\(value)") }
+  package init(_ value: UInt64) { self = .number("\(value)") }
+  package init(_ value: String?) { self = value.map { .string($0) } ?? .null }
   /// Null where it is no number.
-  init(_ value: Double) { self = value.isFinite ? .number("\(value)") : .null }
+  package init(_ value: Double) { self = value.isFinite ? .number("\(value)") : .null }
 
-  subscript(name: String) -> JSONValue? {
+  package subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value
   }
 
-  var text: String? { if case .string(let text) = self { text } else { nil } }
-  var integer: Int? { if case .number(let digits) = self { Int(digits) } else { nil } }
+  package var text: String? { if case .string(let text) = self { text } else { nil } }
+  package var integer: Int? { if case .number(let digits) = self { Int(digits) } else { nil } }
 }
 
 // MARK: - Writing
 
 extension JSONValue: CustomStringConvertible {
   /// In one line.
-  var description: String {
+  package var description: String {
     var text = ""
     write(to: &text)
     return text
   }
 
-  func write(to text: inout String) {
+  package func write(to text: inout String) {
     switch self {
     case .null: text += "null"
     case .boolean(let value): text += value ? "true" : "false"
@@ -84,7 +89,7 @@ extension JSONValue: CustomStringConvertible {
   }
 
   /// What stands between the quotes of a string, or of a part of one.
-  static func escaped(_ value: String) -> String {
+  package static func escaped(_ value: String) -> String {
     // Most have nothing to be escaped.
     if value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) {
       return value
@@ -109,7 +114,7 @@ extension JSONValue: CustomStringConvertible {
 
 extension JSONValue {
   /// Creates an object of a value's members, and with its text as the member `text`.
-  init(describing value: some Encodable & CustomStringConvertible) throws {
+  package init(describing value: some Encodable & CustomStringConvertible) throws {
     let encoded = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value))
     let text = Member(name: "text", value: .string("\(value)"))
     guard case .object(let members) = encoded else {
@@ -123,7 +128,7 @@ extension JSONValue {
 // For values that programs have put into a store under names, whatever their types are.
 
 extension JSONValue: Codable {
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     if let members = try? decoder.container(keyedBy: Name.self) {
       self = .object(
         try members.allKeys.sorted { $0.stringValue < $1.stringValue }.map {
@@ -153,7 +158,7 @@ extension JSONValue: Codable {
     }
   }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     switch self {
     case .object(let members):
       var container = encoder.container(keyedBy: Name.self)

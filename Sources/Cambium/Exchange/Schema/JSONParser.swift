@@ -1,20 +1,25 @@
 /// Why a text is no JSON, or not what it should be.
-struct JSONFault: Error, CustomStringConvertible {
+package struct JSONFault: Error, CustomStringConvertible {
   /// From 1; nil where it is the text as a whole.
-  var line: Int?
-  let reason: String
+  package var line: Int?
+  package let reason: String
 
-  var description: String { (line.map { "line \($0): " } ?? "") + reason }
+  package init(line: Int? = nil, reason: String) {
+    self.line = line
+    self.reason = reason
+  }
+
+  package var description: String { (line.map { "line \($0): " } ?? "") + reason }
 }
 
 /// Reads one value of JSON.
-struct JSONParser {
+package struct JSONParser {
   private let bytes: [UInt8]
   private var index = 0
   /// How deep arrays and objects may be in each other.
   private static let depthMax = 200
 
-  static func parse(_ text: [UInt8]) throws(JSONFault) -> JSONValue {
+  package static func parse(_ text: [UInt8]) throws(JSONFault) -> JSONValue {
     var parser = JSONParser(bytes: text)
     let value = try parser.value(depth: depthMax)
     parser.skipSpace()
