@@ -49,6 +49,42 @@ extension ExtremeCalls {
         extremes.write { _ = try $0.delete(record: "Photo", key: value) }
       }
     },
+    "WriteTransaction.importRecords(_:decoding:using:merging:)": { extremes in
+      for isMerging in [false, true] {
+        for text in jsonTexts {
+          extremes.write { transaction in
+            try transaction.importRecords(Photo.self, decoding: Data(text.utf8), merging: isMerging)
+            try transaction.delete(Photo.self, where: \.id != 1 && \.id != 2)
+          }
+        }
+      }
+      for property in [nil, \Photo.id, \Photo.name] as [PartialKeyPath<Photo>?] {
+        extremes.write { transaction in
+          try transaction.importRecords(
+            Photo.self, from: Extremes.values, id: { $0 }, uniqueID: property
+          ) { $1 }
+        }
+        for value in Extremes.values {
+          extremes.write { transaction in
+            try transaction.importRecords(
+              Photo.self, from: [value], id: { $0 }, uniqueID: property
+            ) { $1 }
+          }
+        }
+      }
+    },
+    "PersistentStore.importRecords(_:decoding:using:merging:durability:)": { extremes in
+      for text in jsonTexts {
+        Extremes.attempt {
+          try extremes.store.importRecords(
+            Photo.self, decoding: Data(text.utf8), merging: true,
+            durability: .relaxed(flushWithin: .seconds(Int64.max)))
+        }
+      }
+      for bytes in [Data([0xff]), Data("{\"id\":\"".utf8) + Data([0xff, 0x22, 0x7d])] {
+        Extremes.attempt { try extremes.store.importRecords(Photo.self, decoding: bytes) }
+      }
+    },
     "WriteTransaction.undo(since:by:)": { extremes in
       let place = try extremes.store.snapshot().historyCursor
       try extremes.store.write(author: "\0") { try $0.save(Photo(4, image: 0)) }
@@ -121,6 +157,15 @@ extension ExtremeCalls {
       for duration in Extremes.durations { finish(extremes, .time(duration)) }
     },
   ]
+
+  /// JSON of photos, or of nothing.
+  private static let jsonTexts: [String] =
+    Extremes.strings + [
+      String(repeating: "[", count: 100_000), String(repeating: "{\"a\":", count: 100_000),
+      "[{\"id\":1e400}]", "{\"id\":99999999999999999999}", "{\"id\":-0}", "{}", "[null]",
+      "{\"id\":9,\"id\":9,\"name\":\"\\ud800\",\"image\":\"\",\"notes\":\"\"}",
+      "{\"id\":9,\"name\":\"x\",\"image\":\"AA==\",\"notes\":\"\"}",
+    ]
 
   private static func finish(_ extremes: Extremes, _ budget: WorkBudget) {
     Extremes.attempt { _ = try extremes.store.finishMigration(budget: budget) }

@@ -28,6 +28,9 @@ struct TransactionTree {
 
   /// Whether nothing lies over `below`.
   private var isPlain: Bool { runs.isEmpty && changes?.isEmpty ?? true }
+
+  /// All of the tree; nil where the transaction has spilled changes of it.
+  var whole: LayeredTree? { isPlain ? below : nil }
 }
 
 // MARK: Looking up

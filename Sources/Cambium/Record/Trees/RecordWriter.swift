@@ -77,7 +77,7 @@ extension RecordWriter {
   ///
   /// - Parameters:
   ///   - waiting: Values of external fields that the row only numbers.
-  ///   - known: The stored row, if the caller has read it.
+  ///   - known: The stored row, if the caller has looked it up: empty if there is none.
   /// - Complexity: a change in memory; with indexes, or a presence other than `.any`, a lookup, and for each
   ///   index that the record changes a lookup and two changes.
   /// - Throws: `.duplicateKey`, `.noSuchRecord`, `.uniqueConflict`, `.invalidValue`: then
@@ -92,11 +92,11 @@ extension RecordWriter {
     }
     try checkUsable()
     var old = known ?? []
-    var isThere = known != nil
-    if !isThere { isThere = try trees.copyValue(of: key, in: record.rows, to: &old) }
+    var isThere = !old.isEmpty
+    if known == nil { isThere = try trees.copyValue(of: key, in: record.rows, to: &old) }
     let derived = try derived(key, row, of: record, over: isThere ? old : nil, derivations)
     try writeRow(
-      key, derived.rawSpan, waiting, of: record, over: isThere ? old : nil, presence: presence,
+      key, derived.rawSpan, waiting, of: record, over: isThere ? old : [], presence: presence,
       onConflict: policy)
   }
 
@@ -120,7 +120,7 @@ extension RecordWriter {
     }
     let isThere: Bool
     if let known {
-      (oldRow, isThere) = (known, true)
+      (oldRow, isThere) = (known, !known.isEmpty)
     } else {
       isThere = try trees.copyValue(of: key, in: record.rows, to: &oldRow)
     }

@@ -7,7 +7,7 @@ final class TransactionTrees {
   @exclusivity(unchecked) private var unmadeCount = 0
   /// How often anything changed: cursors from before have to seek their places anew.
   // One owner on one thread uses it, so accesses cannot overlap.
-  @exclusivity(unchecked) fileprivate private(set) var changeCount = 0
+  @exclusivity(unchecked) private(set) var changeCount = 0
   /// Why nothing can be read any more, when the transaction is over.
   fileprivate private(set) var ending: StoreError?
 
@@ -42,6 +42,12 @@ extension TransactionTrees {
 
   func contains(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
     try transaction.tree(tree).contains(key)
+  }
+
+  /// A tree in which several keys can be looked up together, until the next change; nil where rows are upgraded as they are
+  /// read, or where the transaction has spilled changes of it.
+  func layered(_ tree: TreeSlot) throws(StoreError) -> LayeredTree? {
+    upgrades?[tree] == nil ? try transaction.tree(tree).whole : nil
   }
 
   func count(in tree: TreeSlot) throws(StoreError) -> Int { try transaction.tree(tree).count() }
