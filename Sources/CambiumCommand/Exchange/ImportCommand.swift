@@ -4,7 +4,7 @@ import Cambium
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Makes a store of an export or a SQLite database, or adds to one.",
+    abstract: "Makes a store of an export or a SQLite database, or adds records to one.",
     discussion: """
       The new store gets its name when all of it is there: an import that fails or is interrupted leaves none. \
       With --into, records are added to a store with the same schema, in one commit, and take the place of those with \
@@ -16,14 +16,23 @@ struct ImportCommand: ParsableCommand {
       line by line, and the Swift that describes the store is the answer. Columns get the type that holds all of their \
       values.
 
+      With the name of a type before the file, records of this type are read from comma-separated values (with a header), \
+      a JSON array or lines of JSON, and found by their keys, or by the unique field that --id names: those that are \
+      there are updated, others added. Fields that the file does not have stay as they are. A record that cannot be \
+      imported is named with its line, and nothing is imported; with --rejects it is set aside.
+
       Example: cambium import orders.cambium orders.jsonl
       Example: cambium import notes.cambium --sqlite notes.db > Notes.swift
+      Example: cambium import shop.cambium Item items.csv --map "Item number=sku" --id sku
       """)
 
   @OptionGroup var arguments: StoreArguments
 
-  @Argument(help: "The export to read; - for standard input.", completion: .file())
-  var input: String = "-"
+  @Argument(
+    help:
+      "The export to read; or the name of a type, and a file of its records. - for standard input.",
+    completion: .file())
+  var inputs: [String] = []
 
   @Option(help: "The SQLite database to read instead of an export.", completion: .file())
   var sqlite: String?
@@ -38,7 +47,37 @@ struct ImportCommand: ParsableCommand {
   @Flag(help: "Replace the store if it is there.")
   var force = false
 
+  @Option(
+    help: "csv, json (an array) or jsonl (lines); by the file's name or beginning without it.")
+  var format: SourceFormat?
+
+  @Option(help: "A column and its field, column=field; column= leaves it out. By name without it.")
+  var map: [String] = []
+
+  @Option(help: "The unique field to find records by; the primary key without it.")
+  var id: String?
+
+  @Option(help: "The character between cells; a comma, or in .tsv files a tab, without it.")
+  var separator: String?
+
+  @Option(help: "Commit after so many records; all in one transaction without it.")
+  var batch: Int?
+
+  @Option(help: "A new file for records that cannot be imported.", completion: .file())
+  var rejects: String?
+
   func validate() throws {
+    if inputs.count > 2 { throw ValidationError("There is more than a type and a file.") }
+    let isOfType = inputs.count == 2
+    if isOfType, sqlite != nil { throw ValidationError("--sqlite takes no file of records.") }
+    if isOfType, into || force {
+      throw ValidationError("--into and --force are for exports; records are always added.")
+    }
+    let isSaid =
+      format != nil || !map.isEmpty || id != nil || separator != nil || batch != nil
+      || rejects != nil
+    if !isOfType, isSaid { throw ValidationError("Name the type before the file.") }
+    if let batch, batch < 1 { throw ValidationError("A batch has one record at least.") }
     if into && force { throw ValidationError("Only one of --into and --force can be meant.") }
     if into && sqlite != nil {
       throw ValidationError("A database becomes a new store: omit --into.")
@@ -48,7 +87,8 @@ struct ImportCommand: ParsableCommand {
 
   func run() throws {
     if let sqlite { return try importDatabase(at: sqlite) }
-    let lines = try LineInput(input)
+    if inputs.count == 2 { return try importRecords(of: inputs[0], from: inputs[1]) }
+    let lines = try LineInput(inputs.first ?? "-")
     let header = try ImportHeader(lines)
     Interruption.begin()
     let bar = ProgressBar()

@@ -8,6 +8,9 @@ final class LineInput {
   private var buffer: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
+  /// The bytes that were read, and those that there are; nil of what has no size.
+  private var readCount = 0
+  private var size: Int?
   /// Of the line that was read last, from 1.
   private(set) var number = 0
 
@@ -20,6 +23,31 @@ final class LineInput {
     name = path == "-" ? "standard input" : path
     descriptor = path == "-" ? 0 : unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw failure }
+    if status.st_mode & S_IFMT == S_IFREG { size = Int(status.st_size) }
+  }
+
+  /// How much of the file was read, from 0 to 1; nil where nobody knows.
+  var fraction: Double? {
+    size.map { Double(readCount - buffer.count + start) / Double(max(1, $0)) }
+  }
+
+  /// The first byte that is no space, before anything is read.
+  func firstByte() throws -> UInt8? {
+    while buffer.isEmpty, !isAtEnd { try fill() }
+    let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+    return buffer.dropFirst(buffer.starts(with: mark) ? 3 : 0).first {
+      $0 != 0x20 && !(0x09...0x0d).contains($0)
+    }
+  }
+
+  /// The next bytes, wherever lines end; nil after the last.
+  func nextChunk() throws -> [UInt8]? {
+    while start == buffer.count, !isAtEnd { try fill() }
+    guard start < buffer.count else { return nil }
+    defer { start = buffer.count }
+    return Array(buffer[start...])
   }
 
   deinit { if descriptor > 2 { close(descriptor) } }
@@ -68,5 +96,6 @@ final class LineInput {
     if count < 0 { throw failure }
     buffer.removeLast(Self.chunk - max(0, count))
     isAtEnd = count == 0
+    readCount += count
   }
 }

@@ -49,6 +49,11 @@ final class FileOutput {
     if buffer.count >= Self.bufferSize { try flush() }
   }
 
+  func write(_ bytes: [UInt8]) throws {
+    buffer += bytes
+    if buffer.count >= Self.bufferSize { try flush() }
+  }
+
   func flush() throws {
     var start = 0
     defer { buffer.removeAll(keepingCapacity: true) }

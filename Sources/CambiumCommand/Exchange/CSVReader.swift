@@ -1,0 +1,126 @@
+import Cambium
+
+/// A record of comma-separated values, as RFC 4180 has them.
+struct CSVRecord: Equatable {
+  struct Cell: Equatable {
+    let text: String
+    /// Whether it stands between quotes, where nothing is a string without characters.
+    let isQuoted: Bool
+  }
+
+  let cells: [Cell]
+}
+
+/// Reads comma-separated values, record by record: quotes, line ends within them, a byte order mark, lines that end
+/// with or without a carriage return.
+struct CSVReader {
+  private let lines: LineInput
+  private let separator: UInt8
+  private var isAtStart = true
+
+  init(_ lines: LineInput, separator: UInt8 = UInt8(ascii: ",")) {
+    self.lines = lines
+    self.separator = separator
+  }
+
+  /// What was read as one record: its bytes as they stand in the file, and what they are, or why they are none.
+  struct Entry {
+    /// The line in which it begins, from 1.
+    let line: Int
+    let bytes: [UInt8]
+    let record: Result<CSVRecord, JSONFault>
+  }
+
+  /// The next record; nil after the last. Lines without anything are passed over.
+  ///
+  /// - Throws: where the file cannot be read.
+  mutating func next() throws -> Entry? {
+    while var bytes = try lines.next() {
+      if isAtStart, bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes.removeFirst(3) }
+      isAtStart = false
+      if bytes.isEmpty || bytes == [0x0d] { continue }
+      let line = lines.number
+      var parser = CSVParser(separator)
+      while true {
+        if let record = parser.take(bytes[parser.count...]) {
+          return Entry(line: line, bytes: bytes, record: record)
+        }
+        // Within quotes, a line goes on.
+        guard let more = try lines.next() else {
+          let fault = JSONFault(reason: "a quote is never closed")
+          return Entry(line: line, bytes: bytes, record: .failure(fault))
+        }
+        bytes.append(0x0a)
+        bytes += more
+      }
+    }
+    return nil
+  }
+}
+
+/// Takes a record apart, line by line.
+private struct CSVParser {
+  private enum Place {
+    case start, plain, quoted, afterQuote
+  }
+
+  private let separator: UInt8
+  private var place = Place.start
+  private var cells: [CSVRecord.Cell] = []
+  private var cell: [UInt8] = []
+  private var isQuoted = false
+  private var fault: JSONFault?
+  /// The bytes that it has taken.
+  private(set) var count = 0
+
+  init(_ separator: UInt8) {
+    self.separator = separator
+  }
+
+  /// Takes bytes up to the end of a line.
+  ///
+  /// - Returns: the record; nil where the line ends within quotes.
+  mutating func take(_ bytes: ArraySlice<UInt8>) -> Result<CSVRecord, JSONFault>? {
+    count += bytes.count
+    for byte in bytes { take(byte) }
+    if place == .quoted { return nil }
+    if place == .plain, cell.last == 0x0d { cell.removeLast() }
+    endCell()
+    if let fault { return .failure(fault) }
+    return .success(CSVRecord(cells: cells))
+  }
+
+  private mutating func take(_ byte: UInt8) {
+    let quote = UInt8(ascii: "\"")
+    switch place {
+    case .quoted:
+      if byte == quote { place = .afterQuote } else { cell.append(byte) }
+    case .afterQuote where byte == quote:
+      cell.append(byte)
+      place = .quoted
+    case .afterQuote where byte == 0x0d: break
+    case _ where byte == separator: endCell()
+    case .start where byte == quote: (place, isQuoted) = (.quoted, true)
+    case .afterQuote: note("something follows a closing quote")
+    case .plain where byte == quote: note("a quote within a cell that does not begin with one")
+    case .start, .plain:
+      place = .plain
+      cell.append(byte)
+    }
+  }
+
+  private mutating func note(_ reason: String) {
+    if fault == nil { fault = JSONFault(reason: "cell \(cells.count + 1): \(reason)") }
+  }
+
+  private mutating func endCell() {
+    if let text = String(validating: cell, as: UTF8.self) {
+      cells.append(.init(text: text, isQuoted: isQuoted))
+    } else {
+      note("it is not UTF-8")
+      cells.append(.init(text: "", isQuoted: isQuoted))
+    }
+    cell.removeAll(keepingCapacity: true)
+    (place, isQuoted) = (.start, false)
+  }
+}
