@@ -36,8 +36,8 @@ let package = Package(
       name: "Cambium",
       dependencies: ["CCambium", "CZstd", .product(name: "Logging", package: "swift-log")]),
     .target(name: "TestSupport", dependencies: ["Cambium"], path: "Tests/TestSupport"),
-    .target(name: "CambiumSwiftData", dependencies: ["Cambium"]),
-    .target(name: "CambiumCoreStore", dependencies: ["Cambium"]),
+    .target(name: "CambiumSwiftData", dependencies: ["Cambium"], packageAccess: false),
+    .target(name: "CambiumCoreStore", dependencies: ["Cambium"], packageAccess: false),
     .target(name: "CambiumTesting", dependencies: ["Cambium", "TestSupport"]),
     // Sees what is internal, as the tests that use it do; so it is a target for tests, without any of its own.
     .testTarget(name: "InternalTestSupport", dependencies: ["Cambium", "TestSupport"]),
