@@ -34,6 +34,9 @@ public struct SchemaDifference: Hashable, Codable, Sendable {
     case indexAdded(String)
     /// Only the older description has an index with this shape.
     case indexRemoved(String)
+    /// The records of a record or kind of the older description are of this record, or of this kind of it, in the newer one:
+    /// they enter a hierarchy, leave it, or go from one kind to another. With its whole name, as “Vehicle.Car”.
+    case moved(from: String)
     /// Only the newer description has this rule or validation.
     case ruleAdded(String)
     /// Only the older description has this rule or validation.
@@ -102,6 +105,7 @@ extension SchemaDifference: CustomStringConvertible {
     case .becameRequired: return "\(subject) is no longer optional"
     case .indexAdded(let index): return "\(subject): the \(index) is new"
     case .indexRemoved(let index): return "\(subject): the \(index) is removed"
+    case .moved(let from): return "\(subject) has the records of \(from)"
     case .ruleAdded(let text): return "\(subject) must meet: \(text)"
     case .ruleRemoved(let text): return "\(subject) no longer has to meet: \(text)"
     }

@@ -18,6 +18,8 @@ struct RowStep: Sendable {
   let readsVersion: Bool
   /// The kinds of new rows, if old ones may be of none that they can be of.
   private let checkedKinds: RowKinds?
+  /// The rows that it is of; nil for all of them.
+  private let share: RowShare?
 
   /// - Parameters:
   ///   - from: The version that the change leads from.
@@ -37,13 +39,28 @@ struct RowStep: Sendable {
       ColumnMove(column, field, change, from: old, to: new)
     }
     rowMoves = moves.filter { !$0.isInKey }
-    checkedKinds = checksKinds && change.narrowsKinds ? new.kinds : nil
+    checkedKinds = checksKinds && (change.narrowsKinds || change.move != nil) ? new.kinds : nil
+    share = change.share.map { RowShare($0, in: old) }
     needsRecord = change.sources.values.contains(where: \.readsRecord)
     readsVersion = change.sources.values.contains(where: \.readsVersion)
   }
 }
 
 // MARK: Rows
+
+extension RowStep {
+  /// True if it is of some of the rows only.
+  var isOfShare: Bool { share != nil }
+
+  /// Returns true if it is of a row: if that is not of a kind that goes elsewhere.
+  ///
+  /// - Throws: `.corrupt` for a damaged row.
+  func takes(key: RawSpan, row: RawSpan) throws(StoreError) -> Bool {
+    guard let share else { return true }
+    let layout = old
+    return share.contains(try RowReader(key: key, row: row, layout: layout).row)
+  }
+}
 
 extension RowStep: RowConverting {
   /// Puts the new row together; the key stays as it is.
@@ -76,7 +93,7 @@ extension RowStep {
   ///
   /// - Parameters:
   ///   - version: The version that the record is of; nil if no source reads it.
-  ///   - setAside: Called with the new number of each field whose old value has no counterpart and is to be kept aside.
+  ///   - setAside: Called with the old number of each field whose old value has no counterpart and is to be kept aside.
   /// - Throws: as `convert(key:row:to:)`.
   func convert(
     key oldKey: RawSpan, row oldRow: RawSpan, _ blobs: BlobFinder?, _ version: OldVersion?,
@@ -205,6 +222,8 @@ private final class ColumnMove: Sendable {
   private let source: ColumnPlace?
   /// The place in the old layout's columns.
   private let sourceIndex: Int
+  /// The number of the old field; that of the new one if the column is new.
+  private let sourceNumber: UInt32
   private let missing: FieldValue
   /// The source that the step names; nil if it names none.
   let given: FieldSource?
@@ -247,6 +266,7 @@ private final class ColumnMove: Sendable {
     isMoved = change.old.map { $0.composite != target.field.composite } ?? false
     sourceIndex = change.old.flatMap { old.index(number: $0.number) } ?? 0
     source = change.old == nil ? nil : old.columns[sourceIndex].place
+    sourceNumber = change.old?.number ?? target.field.number
     switch (target.place.kind, given) {
     case (_, .value?), (_, .record?), (_, .version?), (_, .related?), (_, .conversion?),
       (_, .onlyElement?), (_, .distinctElements?):
@@ -357,7 +377,7 @@ private final class ColumnMove: Sendable {
       if case .composite = value { value = .composite([:]) }
       return type == .composite ? value : try value.widened(to: type)
     }
-    if try given.setsAside(value, type) { setAside(target.field.number) }
+    if try given.setsAside(value, type) { setAside(sourceNumber) }
     return try given.made(of: value, record, version, for: target, in: layout)
   }
 

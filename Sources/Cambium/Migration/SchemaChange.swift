@@ -13,6 +13,8 @@ struct SchemaChange: Sendable {
   let transformed: [RecordSchema]
   /// The changes that can be neither inferred nor made as stated.
   let faults: [MigrationFault]
+  /// The changes of records that are kept among those of another record or kind from now on.
+  var moves: [RecordChange] = []
 }
 
 /// The change of one record type by a step.
@@ -24,6 +26,10 @@ struct RecordChange: Sendable {
   /// The sources of values that the step states, by the new fields' numbers.
   let sources: [UInt32: FieldSource]
   let kind: Kind
+  /// The old records that it is of, by their kinds; nil for all of them.
+  var share: KindShare? = nil
+  /// Where the records go, if they are not kept where they were.
+  var move: KindMove? = nil
 
   enum Kind: Hashable, Sendable {
     /// Keys and rows are the same bytes in both versions.
@@ -70,20 +76,29 @@ extension SchemaChange {
   ) throws(StoreError) {
     var faults: [MigrationFault] = []
     var records: [RecordChange] = []
+    let placing = KindPlacing(from: from, to: to, described, between, except: given.transformed)
     for new in to.records {
       guard let old = from.record(number: new.number), !given.transformed.contains(old.name)
       else { continue }
-      let layouts = (
-        try RowLayout(old, version: from.storedVersion),
-        try RowLayout(new, version: to.storedVersion)
-      )
       records.append(
         try RecordChange(
           old: old, new: new, in: from, described.record(named: new.name),
-          hasSameRows: layouts.1.hasRows(of: layouts.0), given.fields[new.name] ?? [:],
-          between.compactMap { $0.records.first { $0.new.number == new.number } }, &faults))
+          hasSameRows: try RowLayout(new, version: to.storedVersion)
+            .hasRows(of: try RowLayout(old, version: from.storedVersion)),
+          given.fields[new.name] ?? [:],
+          between.compactMap { $0.records.first { $0.new.number == new.number } },
+          share: placing.shares[new.number], move: nil, &faults))
     }
-    let changed = Set(records.map(\.new.name))
+    var moves: [RecordChange] = []
+    for move in placing.moves {
+      guard let old = from.record(number: move.source), let new = to.record(number: move.target)
+      else { continue }
+      moves.append(
+        try RecordChange(
+          old: old, new: new, in: from, described.record(named: new.name), hasSameRows: false,
+          given.fields[new.name] ?? [:], move.chain, share: move.share, move: move, &faults))
+    }
+    let changed = Set((records + moves).map(\.new.name))
     for name in given.fields.keys.sortedRarely() where !changed.contains(name) {
       faults.append(
         MigrationFault(
@@ -101,6 +116,7 @@ extension SchemaChange {
     self.to = to
     self.faults = faults
     self.records = records
+    self.moves = moves
     added = to.records.filter { from.record(number: $0.number) == nil }
     transformed = from.records.filter { given.transformed.contains($0.name) }
     removed = from.records.filter {
@@ -112,13 +128,13 @@ extension SchemaChange {
 extension RecordChange {
   fileprivate init(
     old: RecordSchema, new: RecordSchema, in schema: Schema, _ described: DescribedRecord?,
-    hasSameRows: Bool,
-    _ given: [String: FieldSource], _ between: [RecordChange], _ faults: inout [MigrationFault]
+    hasSameRows: Bool, _ given: [String: FieldSource], _ between: [RecordChange],
+    share: KindShare?, move: KindMove?, _ faults: inout [MigrationFault]
   ) throws(StoreError) {
     var fields: [FieldChange] = []
     var sources: [UInt32: FieldSource] = [:]
     var canMissValue = false
-    var isPutTogether = !new.hasKeys(of: old)
+    var isPutTogether = move != nil || !new.hasKeys(of: old)
     let isKey = Set(new.primaryKey.map(\.field))
     let filled = Set(new.fields.filter { given[$0.name] != nil }.flatMap { new.composites($0) })
     for field in new.fields {
@@ -130,28 +146,35 @@ extension RecordChange {
       let before: FieldSchema? =
         if case .related = source { nil } else if case .field(let name) = source {
           old.field(named: name)
+        } else if let move {
+          move.fields[field.number].flatMap { old.field($0) }
         } else {
           old.field(field.number).flatMap { field.isComputedAgain(since: $0) ? nil : $0 }
         }
+      let canBeNull = new.canBeNull(field, within: move?.present ?? [])
       // A default acts where the field is new, becomes required, or is given.
       let isWanted =
         source != nil
-        || before.map { old.canLack($0, as: field.type) && !new.canBeNull(field) } ?? true
+        || before.map { old.canLack($0, as: field.type) && !canBeNull } ?? true
       var missing =
         isWanted ? declared?.migrationDefault ?? declared?.defaultValue ?? .null : .null
       if missing == .null, new.isEmptyList(field, since: before) { missing = .array([]) }
       if isWanted, missing == .null, let underived = field.underived { missing = underived }
       if source == nil, !between.isEmpty { missing = try between.missing(of: field) }
+      if before == nil, move?.present.contains(field.number) ?? false { missing = .composite([:]) }
       let change = FieldChange(new: field, old: before, missing: missing)
       let whole = new.composites(around: field).first { given[$0.name]?.isClosure ?? false }
       if source == nil, whole == nil { source = change.inferredSource }
       let reason =
         if let whole { change.fault(withinGiven: whole.name, source) } else {
-          source.map { change.fault(of: $0, in: old) } ?? change.fault(in: new, old)
+          source.map { change.fault(of: $0, in: old) } ?? change.fault(old, canBeNull: canBeNull)
             ?? change.fault(in: new, filled, given)
         }
-      if let reason = field.faultAsDerived(given[field.name]) ?? reason {
-        faults.append(MigrationFault(record: new.name, field: field.name, reason: reason))
+      if let reason = field.faultAsDerived(given[field.name]) ?? reason,
+        move == nil || source != nil || !isKey.contains(field.number)
+      {
+        let place = move == nil ? "" : "for the records of \(old.name), "
+        faults.append(MigrationFault(record: new.name, field: field.name, reason: place + reason))
       }
       if let source {
         sources[field.number] = source
@@ -168,15 +191,20 @@ extension RecordChange {
     if !given.isEmpty, (old.fields + new.fields).contains(where: \.type.isExternal) {
       isPutTogether = true
     }
+    if let move, let reason = new.keyFault(of: move, from: old, given) {
+      faults.append(MigrationFault(record: old.name, field: nil, reason: reason))
+    }
     for name in given.keys.sortedRarely() where new.field(named: name) == nil {
-      faults.append(
-        MigrationFault(
-          record: new.name, field: name, reason: "the step gives it, but there is no such field"))
+      let fault = MigrationFault(
+        record: new.name, field: name, reason: "the step gives it, but there is no such field")
+      if !faults.contains(fault) { faults.append(fault) }
     }
     self.old = old
     self.new = new
     self.fields = fields
     self.sources = sources
+    self.share = share
+    self.move = move
     kind =
       isPutTogether
       ? .records
@@ -219,10 +247,10 @@ extension FieldChange {
   }
 
   /// Why it cannot be inferred; nil if it can.
-  fileprivate func fault(in record: RecordSchema, _ oldRecord: RecordSchema) -> String? {
+  fileprivate func fault(_ oldRecord: RecordSchema, canBeNull: Bool) -> String? {
     guard let old else {
       let isWithinNew = new.composite.map { oldRecord.field($0) == nil } ?? false
-      if record.canBeNull(new) || missing != .null || new.type == .composite { return nil }
+      if canBeNull || missing != .null || new.type == .composite { return nil }
       return isWithinNew
         ? "it is a part of what is new, is not optional and has no default; give it one"
         : "it is new, not optional, and has no default; give it one by MigrationInfo(default:), or say"
@@ -313,11 +341,15 @@ extension [RecordChange] {
   ///
   /// - Throws: never for defaults, which are in no blobs.
   fileprivate func missing(of field: FieldSchema) throws(StoreError) -> FieldValue {
+    var steps: [FieldChange] = []
+    var number: UInt32? = field.number
+    for change in reversed() {
+      guard let step = change.fields.first(where: { $0.new.number == number }) else { break }
+      steps.append(step)
+      number = step.old?.number
+    }
     var value = FieldValue.null
-    for change in self {
-      guard let step = change.fields.first(where: { $0.new.number == field.number }) else {
-        continue
-      }
+    for step in steps.reversed() {
       value = try value.carried(to: step.new.type)
       if value == .null { value = step.missing }
     }
@@ -417,11 +449,20 @@ extension SchemaChange {
       faults.append(
         MigrationFault(record: record.name, field: nil, reason: "a closure transforms it"))
     }
+    for move in moves {
+      faults.append(
+        MigrationFault(record: move.old.name, field: nil, reason: "its records go elsewhere"))
+    }
     for change in records {
       if change.kind == .records || !change.sources.isEmpty {
         faults.append(
           MigrationFault(
             record: change.new.name, field: nil, reason: "its records are put together anew"))
+      }
+      if change.share != nil {
+        faults.append(
+          MigrationFault(
+            record: change.new.name, field: nil, reason: "some of its records go elsewhere"))
       }
       faults += change.relationFaults
       if change.narrowsKinds {

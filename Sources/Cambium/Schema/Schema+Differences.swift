@@ -25,21 +25,6 @@ extension Schema {
   }
 }
 
-extension StoreModel {
-  /// Returns the differences between two versions of the model. Renamings are recognized.
-  ///
-  /// - Throws: `StoreError.invalidDescription`, also if the model does not have one of the versions.
-  public func changes(from older: Int, to newer: Int) throws(StoreError) -> [SchemaDifference] {
-    let schemas = try schemas()
-    for wanted in [older, newer] where wanted < 1 || wanted > schemas.count {
-      throw .invalidDescription(
-        record: "StoreModel", field: nil, version: wanted,
-        reason: "the model has the versions 1 to \(version)")
-    }
-    return schemas[older - 1].differences(to: schemas[newer - 1], by: .number)
-  }
-}
-
 extension Schema.Identity {
   /// Returns the indexes of those that only the older list has, and for each of the newer list that of its older self.
   fileprivate func match(

@@ -12,12 +12,15 @@ extension SchemaChange {
   private func underivedFields(
     of record: RecordSchema, _ unknown: UnknownRecords = UnknownRecords()
   ) -> [FieldSchema] {
+    // Rows that come from elsewhere have none of the values, and of those that go, others may be derived.
+    let moved = Set(moves.flatMap { [$0.old.number, $0.new.number] })
     let change = records.first { $0.new.number == record.number }
     return record.fields.filter { field in
       guard let derivation = field.derivation, derivation.kind != .modificationDate else {
         return false
       }
       guard let change, !unknown.contains(record), !change.changesKeys,
+        !moved.contains(record.number), !moved.contains(derivation.relatedNumber),
         change.old.field(field.number)?.hasDerivation(of: field) ?? false,
         derivation.isAggregate || !change.changesValues(of: derivation)
       else { return true }

@@ -4,10 +4,44 @@ struct FieldRenames {
   private let old: Schema
   /// The new names by the old ones, by the numbers of records. A field keeps its number, and so does an inverse.
   private let names: [UInt32: [String: String]]
+  /// The numbers of the records among which the records of others are from now on.
+  private var targets: [UInt32: UInt32] = [:]
+  /// The kinds whose records are elsewhere from now on.
+  private var leaving: [LeavingKind] = []
 
-  init(from old: Schema, to new: Schema) {
+  /// A kind of a record that is among others, or a record, from now on.
+  private struct LeavingKind {
+    let record: UInt32
+    /// What the names of its fields begin with.
+    let prefix: String
+    let target: UInt32
+    let names: [String: String]
+  }
+
+  /// - Parameter moves: The records that are kept elsewhere in the new version.
+  init(from old: Schema, to new: Schema, _ moves: [KindMove] = []) {
     self.old = old
     var names: [UInt32: [String: String]] = [:]
+    for move in moves {
+      guard let before = old.record(number: move.source),
+        let after = new.record(number: move.target)
+      else { continue }
+      var changed: [String: String] = [:]
+      for (field, source) in move.fields {
+        guard let name = after.field(field)?.name, let known = before.field(source)?.name,
+          name != known
+        else { continue }
+        changed[known] = name
+      }
+      if let kind = move.kind.flatMap({ before.field($0)?.name }) {
+        leaving.append(
+          LeavingKind(
+            record: move.source, prefix: kind + ".", target: move.target, names: changed))
+      } else {
+        names[move.source] = changed
+        targets[move.source] = move.target
+      }
+    }
     for record in old.records {
       guard let newRecord = new.record(number: record.number) else { continue }
       let newNames = Dictionary(
@@ -27,24 +61,28 @@ struct FieldRenames {
   struct Names: FieldNaming {
     fileprivate let renames: FieldRenames
     fileprivate let record: RecordSchema
+    /// The names of fields of a kind that is elsewhere.
+    fileprivate var moved: [String: String]? = nil
+
+    private var names: [String: String] { moved ?? renames.names[record.number] ?? [:] }
 
     func name(of field: String) -> String {
       if record.field(named: field) == nil, let (name, rest) = record.divided(field) {
         let relation = relation(name)
         return "\(relation.name).\(relation.fields.name(of: rest))"
       }
-      return renames.names[record.number]?[field] ?? field
+      return names[field] ?? field
     }
 
     func kind(_ name: String) -> String {
       guard let composite = record.kind(named: name)?.name else { return name }
-      return renames.names[record.number]?[composite] ?? name
+      return names[composite] ?? name
     }
 
     func relation(_ name: String) -> (name: String, fields: Names) {
       if let related = record.related(by: name), let other = renames.old.record(named: related) {
         return (
-          renames.names[record.number]?[name] ?? name, Names(renames: renames, record: other)
+          names[name] ?? name, Names(renames: renames, record: other)
         )
       }
       guard let (first, rest) = record.divided(name) else { return (name, self) }
@@ -64,16 +102,28 @@ struct FieldRenames {
   func apply(
     to trees: TransactionTrees, in metadata: TreeSlot, since old: TreeSlot
   ) throws(StoreError) {
-    if names.isEmpty { return }
+    if names.isEmpty, targets.isEmpty, leaving.isEmpty { return }
     var before: [UInt8] = []
     for (key, bytes) in try queries(in: trees, metadata) {
       guard let record = self.old.record(number: key.record),
         try trees.copyValue(of: key.bytes.rawSpan, in: old, to: &before), before == bytes,
-        let query = try? JSONCodec().decode(KeptFieldQuery.self, from: bytes),
-        let renamed = try? JSONCodec().encode(
-          query.renamed(by: Names(renames: self, record: record))), renamed != bytes
+        let query = try? JSONCodec().decode(KeptFieldQuery.self, from: bytes)
       else { continue }
-      try trees.put(key.bytes.rawSpan, renamed.rawSpan, in: metadata)
+      let mentioned = query.mentionedFields
+      let kind = leaving.first { kind in
+        kind.record == key.record && mentioned.contains { $0.utf8.starts(with: kind.prefix.utf8) }
+      }
+      let names = Names(renames: self, record: record, moved: kind?.names)
+      guard let renamed = try? JSONCodec().encode(query.renamed(by: names)) else { continue }
+      let place = (kind?.target ?? targets[key.record]).map { key.bytes(for: $0) } ?? key.bytes
+      if place != key.bytes {
+        // The kinds of a record share their names; one that is taken stays.
+        if try trees.copyValue(of: place.rawSpan, in: metadata, to: &before) { continue }
+        _ = try trees.remove(key.bytes.rawSpan, in: metadata)
+      } else if renamed == bytes {
+        continue
+      }
+      try trees.put(place.rawSpan, renamed.rawSpan, in: metadata)
     }
   }
 
@@ -95,6 +145,7 @@ private struct QueryKey {
   let bytes: [UInt8]
   /// The number of the query's record.
   let record: UInt32
+  private let name: [UInt8]
 
   /// Fails if it is the name of something else.
   init?(_ bytes: [UInt8]) {
@@ -104,5 +155,44 @@ private struct QueryKey {
     guard let record = UInt32(String(decoding: number, as: UTF8.self)) else { return nil }
     self.bytes = bytes
     self.record = record
+    name = Array(bytes.dropFirst(prefix.count + number.count))
+  }
+
+  /// The name of the same query of another record.
+  func bytes(for record: UInt32) -> [UInt8] {
+    Array(Entities.queryPrefix.utf8) + Array("\(record)".utf8) + name
+  }
+}
+
+extension KeptFieldQuery {
+  /// The names of the record's own fields that it is of.
+  fileprivate var mentionedFields: Set<String> {
+    let mentions = Mentions()
+    _ = try? renamed(by: mentions)
+    return mentions.found.names
+  }
+}
+
+/// Takes down the names that something is of.
+private struct Mentions: FieldNaming {
+  final class Found {
+    var names: Set<String> = []
+  }
+
+  let found = Found()
+
+  func name(of field: String) -> String {
+    found.names.insert(field)
+    return field
+  }
+
+  func kind(_ name: String) -> String {
+    found.names.insert(name + ".")
+    return name
+  }
+
+  func relation(_ name: String) -> (name: String, fields: Mentions) {
+    found.names.insert(name)
+    return (name, Mentions())
   }
 }

@@ -117,7 +117,7 @@ extension MigrationTasks {
       bytes.append(hop.change.to.fingerprint.hash)
       bytes.append(text: hop.step?.text ?? "")
       bytes.append(integer: Int64(hop.step?.revision ?? 0))
-      for record in hop.change.records { bytes.append(record) }
+      for record in hop.change.records + hop.change.moves { bytes.append(record) }
       for line in hop.emitted { bytes.append(text: line) }
     }
     for task in tasks { bytes.append(text: task.text) }
@@ -130,6 +130,11 @@ extension [UInt8] {
   /// Appends where each field's values come from, and what it has without one.
   fileprivate mutating func append(_ change: RecordChange) {
     append(integer: change.new.number)
+    if let share = change.share {
+      append(integer: change.old.number)
+      for kind in share.kinds.sortedRarely() { append(integer: kind) }
+      append(share.hasPlain ? 1 : 0)
+    }
     for field in change.fields {
       append(integer: field.new.number)
       append(integer: field.old?.number ?? 0)

@@ -210,7 +210,7 @@ extension MigrationPlan.PlannedStep {
   /// A change that a step makes.
   @nonexhaustive public enum Change: Hashable, Codable, Sendable {
     /// A difference between the two versions. For a field that is new or no longer optional, `value` is that of records
-    /// without one, if they get any.
+    /// without one, if they get any; for a record that is removed, it says which of its records are, if not all.
     case difference(SchemaDifference, value: String?)
     /// A step states how the values of a field are made; `text` is the second half of a sentence.
     case values(record: String, field: String, text: String)
@@ -267,7 +267,8 @@ extension MigrationPlan.PlannedStep.Change: CustomStringConvertible {
       switch difference.change {
       case .added where value != nil: "\(difference), \(value ?? "") in all records"
       case .becameRequired where value != nil: "\(difference), \(value ?? "") where it was null"
-      case .removed where difference.field == nil: "\(difference), and all of its records"
+      case .removed where difference.field == nil:
+        "\(difference), and \(value ?? "all of its records")"
       default: "\(difference)"
       }
     case .values(let record, let field, let text): "\(record).\(field) \(text)"
@@ -303,11 +304,21 @@ extension MigrationPlan.PlannedStep {
     var changes: [Change] = change.added.map {
       .difference(SchemaDifference(.added(as: nil), of: $0.name), value: nil)
     }
-    changes += change.removed.map {
-      .difference(SchemaDifference(.removed, of: $0.name), value: nil)
+    changes += change.moveDifferences.map { .difference($0, value: nil) }
+    for record in change.removed {
+      let moves = change.moves.filter { $0.old.number == record.number }
+      if moves.contains(where: { $0.move?.kind == nil }) { continue }
+      changes.append(
+        .difference(
+          SchemaDifference(.removed, of: record.name),
+          value: moves.isEmpty ? nil : "its other records"))
     }
     changes += change.transformed.map { .transformed(record: $0.name) }
     for record in change.records { changes += record.planned }
+    let known = Set(change.records.map(\.new.number))
+    for move in change.moves where !known.contains(move.new.number) {
+      changes += move.plannedValues.filter { !changes.contains($0) }
+    }
     for part in hop.step?.parts ?? [] {
       switch part.kind {
       case .before: changes.append(.before)
@@ -332,14 +343,19 @@ extension RecordChange {
       let missing = field?.missing ?? .null
       planned.append(.difference(difference, value: missing == .null ? nil : "\(missing)"))
     }
-    for field in fields {
-      guard let source = sources[field.new.number] else { continue }
-      planned.append(
-        .values(record: new.name, field: field.new.name, text: source.text(of: field)))
-    }
-    if kind == .records { planned.append(.rebuilt(record: new.name)) }
+    planned += plannedValues
+    if kind == .records || share != nil { planned.append(.rebuilt(record: new.name)) }
     if changesKeys { planned.append(.keys(record: new.name)) }
     return planned
+  }
+
+  /// How the values of fields are made that do not follow.
+  fileprivate var plannedValues: [MigrationPlan.PlannedStep.Change] {
+    fields.compactMap { field in
+      sources[field.new.number].map {
+        .values(record: new.name, field: field.new.name, text: $0.text(of: field))
+      }
+    }
   }
 }
 

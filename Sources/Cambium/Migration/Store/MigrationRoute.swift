@@ -35,6 +35,11 @@ struct MigrationRoute: Sendable {
     return !options.stepwise && hops.allSatisfy(\.isAdditive) ? hops.count : 0
   }
 
+  /// The records that are kept elsewhere in the end.
+  var moves: [KindMove] {
+    KindPlacing(from: from, to: to, through: hops.map(\.change)).moves
+  }
+
   /// The first hops of it.
   func prefix(_ count: Int) -> MigrationRoute {
     let hops = Array(hops.prefix(count))

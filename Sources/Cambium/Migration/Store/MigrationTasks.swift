@@ -56,7 +56,8 @@ struct MigrationTasks: Sendable {
 
 extension MigrationRoute.Hop {
   fileprivate var isOfRows: Bool {
-    (step?.isOfRows ?? true) && !isBack && change.records.allSatisfy { $0.kind != .records }
+    (step?.isOfRows ?? true) && !isBack && change.moves.isEmpty
+      && change.records.allSatisfy { $0.kind != .records && $0.share == nil }
   }
 
   fileprivate var isBack: Bool { change.to.version < change.from.version }
@@ -64,7 +65,9 @@ extension MigrationRoute.Hop {
   /// True if closures or paths read the version before as a whole.
   fileprivate var readsVersion: Bool {
     (step?.transforms ?? []).contains(where: \.body.readsVersion)
-      || change.records.contains { $0.sources.values.contains(where: \.readsVersion) }
+      || (change.records + change.moves).contains {
+        $0.sources.values.contains(where: \.readsVersion)
+      }
   }
 
   fileprivate func record(_ number: UInt32) -> RecordChange? {
@@ -89,7 +92,14 @@ extension MigrationTasks {
     for record in last.change.to.records { try place(record, hops, &changes) }
     let transforms = last.step?.transforms ?? []
     for transform in transforms {
-      for target in transform.targets { own(target, of: last.change.to, &changes) }
+      for target in transform.targets {
+        let name = target.name(in: last.change.to.version)
+        if let record = last.change.to.record(named: name) { own(record, &changes) }
+      }
+    }
+    for move in last.change.moves {
+      own(move.new, &changes)
+      changes.setsAside = changes.setsAside || move.sources.values.contains(where: \.setsAside)
     }
     drop(old, last.change.to, &changes)
     places = changes.places
@@ -104,7 +114,18 @@ extension MigrationTasks {
     for (record, conversion) in changes.remade {
       tasks.append(
         .remake(
-          MigrationTask.Remake(source: record, from: old, to: world, kind: .values(conversion))))
+          MigrationTask.Remake(
+            source: record, target: record.number, from: old, to: world, kind: .values(conversion)))
+      )
+    }
+    for move in last.change.moves {
+      let step = try RowStep(
+        move, from: last.change.from.storedVersion, to: last.change.to.storedVersion)
+      tasks.append(
+        .remake(
+          MigrationTask.Remake(
+            source: move.old, target: move.new.number, from: old, to: world, kind: .values(step),
+            move: move.places)))
     }
     for transform in transforms { try addTransform(transform, old, last) }
     addDerivations(hops)
@@ -150,7 +171,9 @@ extension MigrationTasks {
     for change in chain { touched.formUnion(change.sources.keys) }
     // Rows of a version are replaced by those of a higher one; on the way back, records are put together.
     let isBack = hops.contains { $0.isBack }
-    if let change = chain.first(where: { isBack || $0.kind == .records }), let hop = hops.first {
+    if let change = chain.first(where: {
+      isBack || $0.kind == .records || $0.share != nil
+    }), let hop = hops.first {
       changes.places.rows[new.number] = fresh(Entity.name(ofRows: new.number))
       let (from, to) = (hop.change.from.storedVersion, hop.change.to.storedVersion)
       changes.remade.append((old, try RowStep(change, from: from, to: to)))
@@ -194,12 +217,8 @@ extension MigrationTasks {
   }
 
   /// Sees to it that records can be added to a tree.
-  private mutating func own(
-    _ target: TransformRecords.Subject, of schema: Schema, _ changes: inout Changes
-  ) {
-    guard let record = schema.record(named: target.name(in: schema.version)),
-      let tree = changes.places.rows[record.number]
-    else { return }
+  private mutating func own(_ record: RecordSchema, _ changes: inout Changes) {
+    guard let tree = changes.places.rows[record.number] else { return }
     let isOld = changes.keepsOld && places.rows.values.contains(tree)
     if isOld || isLive(tree) {
       let copy = fresh(Entity.name(ofRows: record.number))
@@ -257,7 +276,8 @@ extension MigrationTasks {
     tasks.append(
       .remake(
         MigrationTask.Remake(
-          source: source, from: old, to: world, kind: .closure(transform, rules: rules))))
+          source: source, target: source.number, from: old, to: world,
+          kind: .closure(transform, rules: rules))))
   }
 }
 
@@ -404,9 +424,13 @@ enum MigrationTask: Sendable {
   /// Rebuilds the records of one tree in others.
   struct Remake: Sendable {
     let source: RecordSchema
+    /// The number of the record that is made of values.
+    let target: UInt32
     let from: World
     let to: World
     let kind: Kind
+    /// The names of what the records were and are, if they are kept elsewhere from now on.
+    var move: (source: TypePlace, target: TypePlace)? = nil
 
     enum Kind: Sendable {
       case values(RowStep)
@@ -453,7 +477,9 @@ extension MigrationTask {
     case .convert(let task): "converting \(task.record.name)"
     case .remake(let task):
       switch task.kind {
-      case .values: "putting \(task.source.name) together"
+      case .values:
+        task.move.map { "making \($0.target.name) of \($0.source.name)" }
+          ?? "putting \(task.source.name) together"
       case .closure: "transforming \(task.source.name)"
       }
     case .build(let task):

@@ -7,22 +7,22 @@ internal import FoundationEssentials
 /// is never refused, and is in no constraint that is counted. What closures make is known to a rehearsal only. Where
 /// the program changes records before or after a step, what comes behind that is counted for the records as they are.
 struct RecordCounting {
-  /// The steps that change the record, and false behind where the program changes records.
-  private let steps: [(step: RowStep, isCertain: Bool)]
-  private let old: Entity
+  /// The old records that become the new ones, each with its steps: several if records of a kind come from elsewhere.
+  private let streams: [RecordStream]
   private let new: Entity
   private let trees: TreeAccess
-  /// A finder of the records' blobs; nil if none has any.
-  private let blobs: BlobFinder?
   /// The new unique constraints: the name, and the entry's layout; a nil layout for the primary key.
   private let constraints: [(name: String, layout: IndexLayout?)]
-  /// The references that are to be looked up: those that may lead nowhere, to records whose keys are known.
-  private let links: [Link]
+  /// The references that are to be looked up: those that may lead nowhere, to records whose keys are known. With the old
+  /// records that they may lead to.
+  private let links: [(link: Link, destinations: [RecordStream])]
   /// Where the program first changes records, if what comes behind that can be refused: “before the step to version 2”.
   private let change: String?
   /// The hashes of keys of the part that is counted, for each constraint.
   private var hashes: [[KeyHash]] = []
-  private var refused: [Refusal: (count: Int, first: String)] = [:]
+  private var refused: [[Refusal: (count: Int, first: String)]] = []
+  /// The number of records of each stream.
+  private var counts: [Int] = []
   /// The number of references that lead nowhere, by their places among the links.
   private var dangling: [Int: (count: Int, first: String)] = [:]
 
@@ -68,10 +68,11 @@ struct RecordCounting {
     of route: MigrationRoute, from old: Entities, to new: Entities, in trees: TreeAccess
   ) throws(StoreError) -> Findings {
     var findings = Findings()
-    for entity in old.all {
-      guard let made = new.entity(number: entity.record.number),
-        var counting = try RecordCounting(
-          entity, made, route, new.relations?.links(from: made) ?? [], in: trees)
+    let streams = try RecordStream.all(of: route, from: old, in: trees)
+    for made in new.all {
+      guard
+        var counting = RecordCounting(
+          made, route, new.relations?.links(from: made) ?? [], streams, in: trees)
       else { continue }
       try counting.count(in: &findings)
     }
@@ -80,41 +81,16 @@ struct RecordCounting {
 
   /// - Returns: nil if nothing can be refused, or if only a closure would tell.
   private init?(
-    _ old: Entity, _ new: Entity, _ route: MigrationRoute, _ links: [Link], in trees: TreeAccess
-  ) throws(StoreError) {
-    var steps: [(step: RowStep, isCertain: Bool)] = []
-    var hook: String?
-    var isUncertain = false
-    var isRisky = false
-    var hasNewKeys = false
+    _ new: Entity, _ route: MigrationRoute, _ links: [Link], _ all: [UInt32: [RecordStream]],
+    in trees: TreeAccess
+  ) {
+    guard let streams = all[new.record.number] else { return nil }
     var computed: Set<UInt32> = []
-    for hop in route.hops {
-      let version = hop.change.to.version
-      if hook == nil, let step = hop.step, !step.before.isEmpty {
-        hook = "before the step to version \(version)"
-      }
-      guard let given = hop.change.records.first(where: { $0.old.number == old.record.number })
-      else { return nil }
-      computed = given.computed(after: computed)
-      let change = given.standingIn(for: computed)
-      if change.rewritesRows {
-        let (from, to) = (hop.change.from.storedVersion, hop.change.to.storedVersion)
-        // A closure may say which kind a record is of.
-        let step = try RowStep(change, from: from, to: to, checksKinds: computed.isEmpty)
-        steps.append((step, hook == nil))
-      }
-      if change.kind == .records {
-        hasNewKeys = hasNewKeys || change.old.primaryKey != change.new.primaryKey
-      }
-      if change.kind == .records || change.canRefuse(except: computed) {
-        isRisky = true
-        isUncertain = isUncertain || hook != nil
-      }
-      if hook == nil, let step = hop.step, !step.after.isEmpty {
-        hook = "after the step to version \(version)"
-      }
-    }
-    let known = Set(old.record.indexes.map(\.number))
+    for stream in streams { computed.formUnion(stream.computed) }
+    let isMoved = streams.contains(where: \.isMoved)
+    let known =
+      isMoved
+      ? [] : Set(streams.flatMap { $0.source.record.indexes.map(\.number) })
     var constraints: [(name: String, layout: IndexLayout?)] = []
     for layout in new.indexes.map(\.layout)
     where layout.schema.isUnique && !known.contains(layout.schema.number)
@@ -125,7 +101,9 @@ struct RecordCounting {
     {
       constraints.append((layout.schema.name, layout))
     }
-    if hasNewKeys, new.record.primaryKey.allSatisfy({ !computed.contains($0.field) }) {
+    if streams.count > 1 || streams.contains(where: \.hasNewKeys),
+      new.record.primaryKey.allSatisfy({ !computed.contains($0.field) })
+    {
       constraints.append(("primary key", nil))
     }
     let unproved = Set(route.unproved)
@@ -133,21 +111,23 @@ struct RecordCounting {
       unproved.contains(link.place) && !computed.contains(link.field.number)
         && route.knowsKeys(of: link.destination.record)
     }
-    guard isRisky || !constraints.isEmpty || !counted.isEmpty else { return nil }
-    self.steps = steps
+    guard streams.contains(where: \.isRisky) || !constraints.isEmpty || !counted.isEmpty else {
+      return nil
+    }
+    self.streams = streams
     self.constraints = constraints
-    self.links = counted
-    change = isUncertain || !constraints.isEmpty || !counted.isEmpty ? hook : nil
-    self.old = old
+    self.links = counted.map { ($0, all[$0.destination.record.number] ?? []) }
+    let isUncertain = streams.contains(where: \.isUncertain)
+    change =
+      isUncertain || !constraints.isEmpty || !counted.isEmpty ? route.firstHook : nil
     self.new = new
     self.trees = trees
-    blobs = trees.blobFinder(of: old)
   }
 }
 
 extension RecordChange {
   /// Returns true if a record may be refused for a field that no closure makes, or for its kind.
-  fileprivate func canRefuse(except computed: Set<UInt32>) -> Bool {
+  func canRefuse(except computed: Set<UInt32>) -> Bool {
     if narrowsKinds, computed.isEmpty { return true }
     return fields.contains { field in
       if computed.contains(field.new.number) { return false }
@@ -163,15 +143,17 @@ extension RecordChange {
 
 extension RecordCounting {
   private mutating func count(in findings: inout Findings) throws(StoreError) {
-    let name = old.record.name
-    let count = try trees.count(in: old.rows)
-    let parts = UInt64(max(1, count / Self.hashesMax + 1))
+    var total = 0
+    for stream in streams { total += try trees.count(in: stream.source.rows) }
+    let parts = UInt64(max(1, total / Self.hashesMax + 1))
     // A record may have several keys that others have, too.
     var doubles = [Set<Int>](repeating: [], count: constraints.count)
     for part in 0..<(constraints.isEmpty ? 1 : parts) {
       hashes = [[KeyHash]](repeating: [], count: constraints.count)
-      refused = [:]
-      try collect(part, of: parts)
+      refused = []
+      counts = []
+      var number = 0
+      for stream in streams { try collect(stream, &number, part, of: parts) }
       for index in constraints.indices {
         hashes[index].sort()
         for (one, other) in zip(hashes[index], hashes[index].dropFirst())
@@ -182,60 +164,67 @@ extension RecordCounting {
     }
     hashes = []
     var uncertain: [MigrationPlan.Fault] = []
-    for (refusal, found) in refused.sorted(by: { $0.key.field < $1.key.field }) {
-      let fault = MigrationPlan.Fault.refusedValues(
-        record: name, field: refusal.field, count: found.count, of: count, first: found.first)
-      if refusal.isCertain { findings.faults.append(fault) } else { uncertain.append(fault) }
+    for (place, stream) in streams.enumerated() {
+      for (refusal, found) in refused[place].sorted(by: { $0.key.field < $1.key.field }) {
+        let fault = MigrationPlan.Fault.refusedValues(
+          record: stream.source.record.name, field: refusal.field, count: found.count,
+          of: counts[place], first: found.first)
+        if refusal.isCertain { findings.faults.append(fault) } else { uncertain.append(fault) }
+      }
     }
     for (constraint, doubles) in zip(constraints, doubles) where !doubles.isEmpty {
       let fault = MigrationPlan.Fault.duplicates(
         record: name, constraint: constraint.name, count: doubles.count)
       if change == nil { findings.faults.append(fault) } else { uncertain.append(fault) }
     }
-    for (link, found) in dangling.sorted(by: { $0.key < $1.key }) {
+    for (place, found) in dangling.sorted(by: { $0.key < $1.key }) {
+      let link = links[place].link
       let fault = MigrationPlan.Fault.danglingReferences(
-        record: new.record.name, field: links[link].field.name,
-        destination: links[link].destination.record.name, count: found.count, first: found.first)
+        record: new.record.name, field: link.field.name,
+        destination: link.destination.record.name, count: found.count, first: found.first)
       if change == nil { findings.faults.append(fault) } else { uncertain.append(fault) }
     }
     guard let change else { return }
     let faults = uncertain.isEmpty ? [nil] : uncertain.map { Optional($0) }
     findings.uncertainties += faults.map {
-      MigrationPlan.Uncertainty(record: name, recordCount: count, fault: $0, change: change)
+      MigrationPlan.Uncertainty(
+        record: name, recordCount: counts.reduce(0, +), fault: $0, change: change)
     }
   }
 
+  /// The name that the records had, unless they had several.
+  private var name: String {
+    streams.count == 1 ? streams[0].source.record.name : new.record.name
+  }
+
   /// Takes every record through all steps.
-  private mutating func collect(_ part: UInt64, of parts: UInt64) throws(StoreError) {
-    let (row, key, entry) = (RowWriter(), KeyEncoder(), KeyEncoder())
-    var number = 0
-    let cursor = try trees.cursor(in: old.rows)
+  private mutating func collect(
+    _ stream: RecordStream, _ number: inout Int, _ part: UInt64, of parts: UInt64
+  ) throws(StoreError) {
+    let entry = KeyEncoder()
+    let maker = RecordStream.Maker(stream)
+    var refused: [Refusal: (count: Int, first: String)] = [:]
+    var count = 0
+    let cursor = try trees.cursor(in: stream.source.rows)
     while try cursor.advance() {
       number += 1
-      var isCertain = true
+      count += 1
       do throws(StoreError) {
-        var bytes = try cursor.value().array()
-        var place = cursor.key.array()
-        var waiting: [Blob] = []
-        for (step, isCertainStep) in steps {
-          isCertain = isCertainStep
-          try step.convert(
-            key: place.rawSpan, row: bytes.rawSpan, blobs?.with(waiting) ?? BlobFinder(waiting),
-            nil, to: row, key
-          ) { _ in }
-          bytes = row.row.array()
-          place = key.key.array()
-          if !step.keepsKey { waiting = row.waiting }
+        guard try maker.make(cursor.key, try cursor.value()) else {
+          count -= 1
+          continue
         }
-        try note(number, place, bytes, entry, part, of: parts)
-        if part == 0 { try follow(place, bytes, entry) }
+        try note(number, maker.key, maker.row, entry, part, of: parts)
+        if part == 0 { try follow(maker.key, maker.row, entry) }
       } catch {
         guard case .invalidValue(_, let field, let reason) = error else { throw error }
-        let name = old.text(ofKey: cursor.key)
-        let refusal = Refusal(field: field ?? "", isCertain: isCertain)
+        let name = stream.source.text(ofKey: cursor.key)
+        let refusal = Refusal(field: field ?? "", isCertain: maker.isCertain)
         refused[refusal, default: (0, "of the record \(name): \(reason)")].count += 1
       }
     }
+    self.refused.append(refused)
+    counts.append(count)
   }
 
   /// Looks up where the references of one record lead.
@@ -245,10 +234,11 @@ extension RecordCounting {
     if links.isEmpty { return }
     let (new, trees) = (new, trees)
     let reader = try new.row(key: key.rawSpan, row: row.rawSpan)
-    for (place, link) in links.enumerated() {
+    for (place, (link, destinations)) in links.enumerated() {
       var missing: [[UInt8]] = []
       try link.forEachKey(of: reader, in: encoder) { key throws(StoreError) in
-        if try !trees.contains(key, in: link.destination.rows) { missing.append(key.array()) }
+        for stream in destinations where try stream.holds(key, in: trees) { return }
+        missing.append(key.array())
       }
       for target in missing {
         let first =
@@ -313,7 +303,8 @@ extension RecordChange {
         sources[field.number] = .value { _ in value }
       }
     }
-    return RecordChange(old: old, new: new, fields: fields, sources: sources, kind: kind)
+    return RecordChange(
+      old: old, new: new, fields: fields, sources: sources, kind: kind, share: share, move: move)
   }
 }
 

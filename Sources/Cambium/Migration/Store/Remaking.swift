@@ -29,7 +29,7 @@ final class Remaking {
     blobs = trees.blobFinder(of: source)
     switch task.kind {
     case .values:
-      targets = [new.entity(number: task.source.number)].compactMap { $0 }
+      targets = [new.entity(number: task.target)].compactMap { $0 }
     case .closure(let transform, _):
       var targets: [Entity] = []
       for target in transform.targets {
@@ -62,6 +62,7 @@ final class Remaking {
     do {
       switch task.kind {
       case .values(let conversion):
+        guard try conversion.takes(key: oldKey, row: oldRow) else { return }
         var setAside: [UInt32] = []
         try conversion.convert(key: oldKey, row: oldRow, blobs, version, to: row, key) {
           setAside.append($0)

@@ -136,14 +136,16 @@ extension KeptFieldQuery {
   ///
   /// - Parameter names: All change at once, so two fields can exchange theirs.
   /// - Throws: What parsing the condition throws.
-  func renamed(by names: FieldRenames.Names) throws -> KeptFieldQuery {
+  func renamed<Naming: FieldNaming>(
+    by names: Naming
+  ) throws -> KeptFieldQuery where Naming.Field == String, Naming.Name == String {
     var renamed = self
     renamed.condition?.fields = try condition?.fields.map { text in
       try FieldCondition(parsing: text).named(by: names).description
     }
-    renamed.order = order?.map { order in
+    renamed.order = try order?.map { order in
       KeptOrder(
-        field: names.name(of: order.field), isDescending: order.isDescending,
+        field: try names.name(of: order.field), isDescending: order.isDescending,
         isCaseInsensitive: order.isCaseInsensitive, collation: order.collation)
     }
     return renamed

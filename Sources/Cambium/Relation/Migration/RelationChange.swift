@@ -25,6 +25,7 @@ extension SchemaChange {
     var places: Set<ReferencePlace> = []
     let changes = Dictionary(
       records.map { ($0.new.number, $0) }, uniquingKeysWith: { one, _ in one })
+    let moved = Set(moves.map(\.new.number))
     for record in to.records {
       for field in record.fields {
         guard let reference = field.reference, reference.isChecked,
@@ -32,8 +33,9 @@ extension SchemaChange {
         else { continue }
         let isTouched =
           unknown.contains(record) || unknown.contains(destination)
-          || changes[destination.number]?.changesKeys ?? true
+          || changes[destination.number].map { $0.changesKeys || $0.share != nil } ?? true
           || changes[record.number]?.changesReference(field) ?? false
+          || moved.contains(record.number)
         if isTouched { places.insert(ReferencePlace(record: record.number, field: field.number)) }
       }
     }
@@ -44,6 +46,7 @@ extension SchemaChange {
 extension RecordChange {
   /// True if records may have other primary keys afterwards.
   var changesKeys: Bool {
+    if move != nil { return new.primaryKey.contains { sources[$0.field] != nil } }
     if old.primaryKey != new.primaryKey { return true }
     let numbers = Set(new.primaryKey.map(\.field))
     return fields.contains { field in

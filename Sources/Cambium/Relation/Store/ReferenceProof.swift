@@ -37,8 +37,9 @@ extension MigrationRoute {
       guard let present = hop.change.to.record(record.number) else { return true }
       if hop.emittedNames.contains(present.name) { return false }
       if hop.change.transformed.contains(where: { $0.number == record.number }) { return false }
-      let change = hop.change.records.first { $0.new.number == record.number }
-      return change.map { !$0.changesKeys } ?? true
+      return (hop.change.records + hop.change.moves).allSatisfy { change in
+        change.new.number != record.number || !change.changesKeys
+      }
     }
   }
 }

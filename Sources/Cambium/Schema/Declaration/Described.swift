@@ -515,6 +515,10 @@ struct DescribedVersion: Sendable {
   var records: [DescribedRecord]
   /// By the records' names.
   private(set) var lineages: [String: Lineage] = [:]
+  /// The records that are kept elsewhere than in the version before, by kinds.
+  private(set) var moves: [NamedMove] = []
+  /// What names a record or a field that was none of its own before.
+  private var open: [(record: String, field: String?, name: String)] = []
 
   /// The names of a record and its fields in the version before.
   struct Lineage: Sendable {
@@ -538,6 +542,24 @@ struct DescribedVersion: Sendable {
     for record in records {
       lineages[record.name] = try lineage(of: record, ancestors[record.name], in: previous)
     }
+    if let previous { try findMoves(after: previous, ancestors) }
+    if let statement = open.first {
+      throw fault(
+        statement.record, statement.field,
+        "its renamingID names \(statement.name), which was not there before")
+    }
+  }
+
+  /// Finds out which kinds and records were others elsewhere.
+  private mutating func findMoves(
+    after previous: DescribedVersion, _ ancestors: [String: String]
+  ) throws(StoreError) {
+    let origins = KindOrigins(
+      VersionOutline(previous), VersionOutline(self), ancestors: ancestors,
+      lineages: lineages.mapValues(\.fields))
+    if let (place, reason) = origins.ambiguity { throw fault(place.record, place.kind, reason) }
+    moves = origins.moves
+    open.removeAll { origins.explains($0.record, $0.field) }
   }
 
   func record(named name: String) -> DescribedRecord? {
@@ -562,14 +584,16 @@ extension DescribedVersion {
         previous?.record(named: record.name)?.renamingID != old
       else { continue }
       guard previous?.record(named: old) != nil else {
-        throw fault(record.name, nil, "its renamingID names \(old), which was not there before")
+        open.append((record.name, nil, old))
+        continue
       }
       guard taken.insert(old).inserted else {
         throw fault(record.name, nil, "two records were \(old) before")
       }
       ancestors[record.name] = old
     }
-    for record in records where ancestors[record.name] == nil {
+    let kinds = Set(open.map(\.record))
+    for record in records where ancestors[record.name] == nil && !kinds.contains(record.name) {
       if previous?.record(named: record.name) != nil, taken.insert(record.name).inserted {
         ancestors[record.name] = record.name
       }
@@ -577,7 +601,7 @@ extension DescribedVersion {
     return ancestors
   }
 
-  private func lineage(
+  private mutating func lineage(
     of record: DescribedRecord, _ ancestor: String?, in previous: DescribedVersion?
   ) throws(StoreError) -> Lineage {
     let old = ancestor.flatMap { previous?.record(named: $0) }
@@ -594,7 +618,7 @@ extension DescribedVersion {
 
   /// Finds the names that the fields of one level had: a `renamingID` if the version before does not state the
   /// same one for a field of that name, else their own.
-  private func trace(
+  private mutating func trace(
     _ record: DescribedRecord, partsOf composite: String?,
     among oldFields: [String: DescribedField], into lineage: inout Lineage
   ) throws(StoreError) {
@@ -609,9 +633,10 @@ extension DescribedVersion {
     }
     let place = composite.flatMap { name in record.fields.first { $0.name == name } }
     // A field that moves between kinds, or between a kind and the record, is named as a whole.
-    func statedName(_ name: String) -> String? {
+    func statedName(_ name: String, _ role: DescribedField.Role) -> String? {
       if let name = oldName(name) { return name }
-      guard let field = oldFields[name] else { return nil }
+      // A kind with another parent takes its records along.
+      guard role == .field, let field = oldFields[name] else { return nil }
       let oldPlace = field.composite.flatMap { oldFields[$0] }
       return [place, oldPlace].allSatisfy { $0 == nil || $0?.role == .kind } ? name : nil
     }
@@ -620,9 +645,9 @@ extension DescribedVersion {
       guard let last = field.renamingID,
         oldFields[field.name]?.renamingID != last
       else { continue }
-      guard let name = statedName(last) else {
-        throw fault(
-          record.name, field.name, "its renamingID names \(last), which was not there before")
+      guard let name = statedName(last, field.role) else {
+        open.append((record.name, field.name, last))
+        continue
       }
       guard taken.insert(name).inserted else {
         throw fault(record.name, field.name, "two fields were \(name) before")

@@ -26,6 +26,8 @@ struct RandomChain {
     var isSound = false
     /// True of a list that has one element at most in every record.
     var isShort = false
+    /// In this version only: the field that it was in records of its kind, which have left a hierarchy.
+    var origin: Int?
 
     var isList: Bool { type.scalar == nil }
   }
@@ -34,7 +36,10 @@ struct RandomChain {
     let identity: Int
     var name: String
     var renamingID: String?
+    /// The first is the key, if it is no kind.
     var fields: [FieldState]
+    /// The record, or the kind, of which it is a kind.
+    var parent: Int?
     var hasPair = false
     /// Names that fields had, which may come again.
     var formerNames: [String] = []
@@ -44,14 +49,14 @@ struct RandomChain {
     var formerName: String?
     var statedRenaming: [String] = []
     /// The fields that the step leading here has added, and those that it has given another type or rule.
-    fileprivate var added: Set<Int> = []
-    fileprivate var widened: Set<Int> = []
-    fileprivate var reshaped: Set<Int> = []
+    var added: Set<Int> = []
+    var widened: Set<Int> = []
+    var reshaped: Set<Int> = []
   }
 
   /// By version, the first at 0.
   private(set) var versions: [[RecordState]] = []
-  private var random: SplitMix64
+  var random: SplitMix64
   private var nextIdentity = 0
 
   init(seed: UInt64, versions count: Int) {
@@ -63,6 +68,16 @@ struct RandomChain {
         record.fields.append(newReference(of: record, among: records, holdsRecords: true))
       }
       records.append(record)
+    }
+    for root in records where random.next() % 3 == 0 {
+      for _ in 0..<Int.random(in: 1...2, using: &random) {
+        var kind = newKind(of: root)
+        if random.next() % 3 == 0 {
+          kind.fields.append(newReference(of: root, among: [], holdsRecords: true))
+        }
+        records.append(kind)
+        if random.next() % 4 == 0 { records.append(newKind(of: kind)) }
+      }
     }
     versions.append(records)
     for _ in 1..<count { versions.append(step(from: versions[versions.count - 1])) }
@@ -77,30 +92,52 @@ struct RandomChain {
         RemovedRecord("record \(identity)") { version in
           let records = versions[version - 1]
           let record = records.first { $0.identity == identity }
-          let names = Dictionary(uniqueKeysWithValues: records.map { ($0.identity, $0.name) })
-          return record?.description(names) ?? RecordDescription()
+          let names = Dictionary(
+            uniqueKeysWithValues: records.map { ($0.identity, records.root(of: $0).name) })
+          let parent = record?.parent.flatMap { records.state($0)?.name }
+          return record?.description(names, parent) ?? RecordDescription()
         }
       })
+  }
+}
+
+extension RandomChain {
+  /// Keys for the first version that no two of its records have: they may be of one record later.
+  var keys: [String: (inout SeededGenerator) -> FieldValue] {
+    var keys: [String: (inout SeededGenerator) -> FieldValue] = [:]
+    for (place, record) in versions[0].enumerated() where record.parent == nil {
+      keys["\(record.name).\(record.fields[0].name)"] = { random in
+        .integer(Int64(bitPattern: random.next() << 4 | UInt64(place)))
+      }
+    }
+    return keys
   }
 }
 
 // MARK: - Making versions
 
 extension RandomChain {
-  private mutating func identity() -> Int {
+  mutating func identity() -> Int {
     nextIdentity += 1
     return nextIdentity
   }
 
-  private mutating func newRecord() -> RecordState {
+  mutating func newRecord() -> RecordState {
     let number = identity()
     var fields = [
-      FieldState(identity: identity(), name: "id", type: .int64, isOptional: false)
+      FieldState(identity: identity(), name: "id\(number)", type: .int64, isOptional: false)
     ]
     for _ in 0..<Int.random(in: 1...4, using: &random) {
       fields.append(newField())
     }
     return RecordState(identity: number, name: "R\(number)", fields: fields)
+  }
+
+  mutating func newKind(of parent: RecordState) -> RecordState {
+    let number = identity()
+    let fields = (0..<Int.random(in: 0...2, using: &random)).map { _ in newField() }
+    return RecordState(
+      identity: number, name: "R\(number)", fields: fields, parent: parent.identity)
   }
 
   private static let types: [ColumnType] = [
@@ -143,16 +180,25 @@ extension RandomChain {
       for place in records[index].fields.indices {
         records[index].fields[place].renamingID = nil
         records[index].fields[place].migrationDefault = nil
+        records[index].fields[place].origin = nil
       }
       for _ in 0..<Int.random(in: 0...4, using: &random) { change(&records[index], among: old) }
       if random.next() % 8 == 0 { rename(&records[index]) }
     }
-    if records.count > 1, random.next() % 8 == 0 {
-      let gone = records.remove(at: Int.random(in: 0..<records.count, using: &random))
-      for index in records.indices { records[index].lose(gone.identity) }
+    let roots = records.filter { $0.parent == nil }
+    if roots.count > 1, random.next() % 8 == 0, let gone = roots.randomElement(using: &random) {
+      remove(gone, from: &records)
     }
     if random.next() % 6 == 0 { records.append(newRecord()) }
+    if random.next() % 2 == 0 { changeHierarchy(of: &records, since: old) }
     return records.shuffled(using: &random)
+  }
+
+  func remove(_ gone: RecordState, from records: inout [RecordState]) {
+    for identity in records.line(below: gone) {
+      records.removeAll { $0.identity == identity }
+      for index in records.indices { records[index].lose(identity) }
+    }
   }
 
   private mutating func rename(_ record: inout RecordState) {
@@ -166,8 +212,10 @@ extension RandomChain {
 
   /// One change, unless the field was changed in this step in a way that does not go with it.
   private mutating func change(_ record: inout RecordState, among records: [RecordState]) {
+    guard !record.fields.isEmpty else { return addField(to: &record) }
     let place = Int.random(in: 0..<record.fields.count, using: &random)
-    let isKey = place == 0
+    let isKind = record.parent != nil
+    let isKey = place == 0 && !isKind
     let number = record.fields[place].identity
     let isReshaped = record.reshaped.contains(number)
     switch random.next() % 13 {
@@ -178,16 +226,19 @@ extension RandomChain {
     case 5, 6:
       if isKey || isReshaped || record.isNew(place) { return }
       record.widened.insert(number)
-      if random.next() % 2 == 0 {
+      // What all records of a kind must have has a default for others only if it is one of all kinds.
+      if isKind || random.next() % 2 == 0 {
         widen(&record.fields[place])
       } else {
         toggleOptional(&record.fields[place])
       }
     case 7: if !isKey { record.fields[place].isIndexed.toggle() }
-    case 8: record.hasPair.toggle()
+    case 8: if !isKind { record.hasPair.toggle() }
     case 9:
       let others = records.filter { $0.identity != record.identity }
       let field = newReference(of: record, among: others, holdsRecords: false)
+      // Nothing is an empty list in a composite that can be null.
+      if isKind, field.isList { return }
       record.fields.append(field)
       record.added.insert(field.identity)
     default:
@@ -282,7 +333,7 @@ extension RandomChain {
     field.migrationDefault = field.isOptional ? nil : value(of: field.type)
   }
 
-  private mutating func value(of type: ColumnType) -> FieldValue {
+  mutating func value(of type: ColumnType) -> FieldValue {
     var records = RandomRecords(seed: random.next())
     let field = FieldSchema(
       number: 1, name: "v", type: type, isOptional: false, composite: nil, modifier: nil)
@@ -296,20 +347,26 @@ extension RandomChain.RecordState {
   fileprivate func isNew(_ place: Int) -> Bool { added.contains(fields[place].identity) }
 
   /// Takes out what leads to a record that is gone.
-  fileprivate mutating func lose(_ destination: Int) {
+  mutating func lose(_ destination: Int) {
     fields.removeAll { $0.destination == destination && $0.isReference }
     for place in fields.indices where fields[place].destination == destination {
       fields[place].destination = nil
     }
   }
 
-  /// - Parameter records: The names of the version's records, by identity.
-  fileprivate func description(_ records: [Int: String]) -> RecordDescription {
+  /// - Parameters:
+  ///   - records: The names of the version's records, by identity; of a kind, that of its record.
+  ///   - parent: The name of the parent.
+  fileprivate func description(_ records: [Int: String], _ parent: String?) -> RecordDescription {
     var elements: [RecordDescription.Element] = []
     typealias Builder = RecordDescription.ResultBuilder
     elements += Builder.buildExpression(RecordName(name, renamingID: renamingID))
+    if let parent {
+      elements.append(.init(kind: .parent(RecordDescription.Parent(parent))))
+    }
     for (place, field) in fields.enumerated() {
-      elements += Builder.buildExpression(field.field(isKey: place == 0, records))
+      elements += Builder.buildExpression(
+        field.field(isKey: place == 0 && parent == nil, records))
     }
     let names = fields.filter { $0.type.canBeKey }.map(\.name).sorted()
     if hasPair, names.count > 1 {
@@ -360,25 +417,85 @@ extension RandomChain {
     guard var state = versions[0].first(where: { $0.name == record.name }) else { return nil }
     var values: [Int: FieldValue] = [:]
     for field in state.fields { values[field.identity] = record[field.name] }
-    for version in versions.dropFirst() {
-      guard let next = version.first(where: { $0.identity == state.identity }) else { return nil }
-      var changed: [Int: FieldValue] = [:]
-      for field in next.fields {
-        let value = (values[field.identity] ?? .null).taken(to: field.type)
-        changed[field.identity] = value == .null ? field.migratedNull(since: state) : value
+    var fields = record.fields
+    while let (kind, parts) = versions[0].kind(of: state, in: fields) {
+      for field in kind.fields { values[field.identity] = parts[field.name] }
+      (state, fields) = (kind, parts)
+    }
+    for (before, version) in zip(versions, versions.dropFirst()) {
+      let line = before.line(from: state)
+      guard let next = line.lazy.compactMap({ version.state($0.identity) }).first else {
+        return nil
       }
+      let known = line.flatMap(\.fields)
+      let key = line.last?.fields.first.flatMap { values[$0.identity] }
+      var changed: [Int: FieldValue] = [:]
+      for field in version.line(from: next).flatMap(\.fields) {
+        let origin = known.first { $0.identity == field.identity || $0.identity == field.origin }
+        let value = (origin.flatMap { values[$0.identity] } ?? .null).taken(to: field.type)
+        changed[field.identity] = value == .null ? field.migratedNull(since: origin) : value
+      }
+      if let root = version.root(of: next).fields.first { changed[root.identity] = key }
       (state, values) = (next, changed)
     }
+    guard let last = versions.last else { return nil }
+    let root = last.root(of: state)
+    let kinds = Set(last.line(from: state).map(\.identity))
+    return DynamicRecord(
+      name: root.name, fields: last.fields(of: root, among: kinds, values))
+  }
+}
+
+extension [RandomChain.RecordState] {
+  func state(_ identity: Int) -> RandomChain.RecordState? { first { $0.identity == identity } }
+
+  /// A kind, and its parents to the record.
+  func line(from kind: RandomChain.RecordState) -> [RandomChain.RecordState] {
+    [kind] + (kind.parent.flatMap { state($0) }.map { line(from: $0) } ?? [])
+  }
+
+  func root(of kind: RandomChain.RecordState) -> RandomChain.RecordState {
+    line(from: kind).last ?? kind
+  }
+
+  /// The identities of a record and of all of its kinds.
+  func line(below record: RandomChain.RecordState) -> [Int] {
+    [record.identity]
+      + filter { $0.parent == record.identity }.flatMap { line(below: $0) }
+  }
+
+  /// The kind of a record, with its own fields.
+  fileprivate func kind(
+    of parent: RandomChain.RecordState, in fields: [String: FieldValue]
+  ) -> (RandomChain.RecordState, [String: FieldValue])? {
+    for kind in self where kind.parent == parent.identity {
+      if case .composite(let parts)? = fields[kind.name] { return (kind, parts) }
+    }
+    return nil
+  }
+
+  /// What a record has, or a kind of it, and what the kinds below have.
+  fileprivate func fields(
+    of record: RandomChain.RecordState, among kinds: Set<Int>, _ values: [Int: FieldValue]
+  ) -> [String: FieldValue] {
     var fields: [String: FieldValue] = [:]
-    for field in state.fields { fields[field.name] = values[field.identity] ?? .null }
-    return DynamicRecord(name: state.name, fields: fields)
+    for field in record.fields { fields[field.name] = values[field.identity] ?? .null }
+    if record.parent != nil, record.fields.isEmpty { fields["is"] = .boolean(true) }
+    for kind in self where kind.parent == record.identity {
+      fields[kind.name] =
+        kinds.contains(kind.identity)
+        ? .composite(self.fields(of: kind, among: kinds, values)) : .null
+    }
+    return fields
   }
 }
 
 extension RandomChain.FieldState {
   /// What a record has that has no value: a default acts where the field is new, or becomes required.
-  fileprivate func migratedNull(since old: RandomChain.RecordState) -> FieldValue {
-    guard let before = old.fields.first(where: { $0.identity == identity }) else {
+  ///
+  /// - Parameter before: The field that it was; nil if the record had none.
+  fileprivate func migratedNull(since before: RandomChain.FieldState?) -> FieldValue {
+    guard let before else {
       return migrationDefault ?? (isReference && isList ? .array([]) : .null)
     }
     if isList, !before.isList, !isOptional { return .array([]) }

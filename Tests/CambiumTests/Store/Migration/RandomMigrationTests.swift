@@ -20,6 +20,7 @@ import Testing
         let chain = RandomChain(seed: seed, versions: 5)
         var check = MigrationCheck(chain.model, seed: seed)
         check.count = 30
+        check.records.values = chain.keys
         let image = try check.filled(1)
         let expected = try Self.expected(chain, image)
         try check.everyPath(of: image)
@@ -107,6 +108,7 @@ import Testing
       let chain = RandomChain(seed: seed, versions: 2)
       var check = MigrationCheck(chain.model, seed: seed)
       check.count = 12
+      check.records.values = chain.keys
       let cut = try check.everyPowerCut(from: 1, stride: scaled(1, debug: 9))
       let failed = try check.everyFailure(from: 1, stride: scaled(3, debug: 23))
       for violation in (cut.violations + failed.violations).prefix(3) {

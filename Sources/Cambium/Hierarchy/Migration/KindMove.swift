@@ -1,0 +1,287 @@
+// What a step does to hierarchies: which records are kept among those of another record or kind from then on.
+
+/// Those records of a type that are of some of its kinds.
+struct KindShare: Hashable, Sendable {
+  /// The composites of the innermost kinds that they are of.
+  var kinds: Set<UInt32> = []
+  /// True if those of no kind are among them.
+  var hasPlain = false
+
+  func contains(_ kind: UInt32?) -> Bool { kind.map { kinds.contains($0) } ?? hasPlain }
+
+  fileprivate mutating func insert(_ kind: UInt32?) {
+    if let kind { kinds.insert(kind) } else { hasPlain = true }
+  }
+}
+
+/// Records that are kept elsewhere from one version on.
+struct KindMove: Sendable {
+  /// The number of the record among whose records they were, and of the composite of the outermost kind that they were of.
+  let source: UInt32
+  let kind: UInt32?
+  /// The same of the record that they go to.
+  let target: UInt32
+  let targetKind: UInt32?
+  /// By the numbers of new fields, those of the fields that they were.
+  let fields: [UInt32: UInt32]
+  /// The composites that all of them have, since they are of these kinds.
+  let present: Set<UInt32>
+  var share = KindShare()
+  /// The changes of the versions between that they go through.
+  var chain: [RecordChange] = []
+}
+
+/// Where a step leaves the records of each kind.
+struct KindPlacing {
+  private(set) var moves: [KindMove] = []
+  /// The records that stay, of types of which others do not; by number.
+  private(set) var shares: [UInt32: KindShare] = [:]
+  private let from: Schema
+  private let to: Schema
+
+  /// - Parameters:
+  ///   - described: The version that `to` is the schema of.
+  ///   - between: The steps from version to version that the step takes the place of.
+  ///   - transformed: The names of records whose new records a closure makes.
+  init(
+    from: Schema, to: Schema, _ described: DescribedVersion, _ between: [SchemaChange],
+    except transformed: Set<String>
+  ) {
+    (self.from, self.to) = (from, to)
+    guard (from.records + to.records + between.flatMap(\.to.records)).contains(where: \.hasKinds)
+    else { return }
+    if !between.isEmpty {
+      for record in from.records where !transformed.contains(record.name) {
+        follow(record, through: between)
+      }
+    } else {
+      let named =
+        to.version < from.version ? KindOrigins(back: to, since: from).moves : described.moves
+      for move in named where !transformed.contains(move.source.record) { add(move) }
+      share()
+    }
+  }
+
+  /// - Parameter steps: One behind the other.
+  init(from: Schema, to: Schema, through steps: [SchemaChange]) {
+    (self.from, self.to) = (from, to)
+    if steps.allSatisfy(\.moves.isEmpty) { return }
+    for record in from.records { follow(record, through: steps) }
+  }
+
+  private mutating func add(_ named: NamedMove) {
+    guard let old = from.record(named: named.source.record),
+      let new = to.record(named: named.target.record)
+    else { return }
+    var fields: [UInt32: UInt32] = [:]
+    for (name, before) in named.fields {
+      guard let field = new.field(named: name) else { continue }
+      fields[field.number] = old.field(named: before)?.number
+    }
+    moves.append(
+      KindMove(
+        source: old.number, kind: named.source.kind.flatMap { old.field(named: $0)?.number },
+        target: new.number, targetKind: named.target.kind.flatMap { new.field(named: $0)?.number },
+        fields: fields, present: Set(named.present.compactMap { new.field(named: $0)?.number })))
+  }
+
+  /// Divides the records whose kinds go different ways: each goes with the innermost of its kinds that goes anywhere.
+  private mutating func share() {
+    for number in Set(moves.map(\.source)) {
+      guard let old = from.record(number: number) else { continue }
+      let new = to.record(number: number)
+      for kind in old.innermostKinds {
+        var next: UInt32? = kind
+        while true {
+          if let place = moves.firstIndex(where: { $0.source == number && $0.kind == next }) {
+            moves[place].share.insert(kind)
+            break
+          }
+          guard let around = next else {
+            if new != nil { shares[number, default: KindShare()].insert(kind) }
+            break
+          }
+          if new?.field(around) != nil {
+            shares[number, default: KindShare()].insert(kind)
+            break
+          }
+          next = old.field(around)?.composite
+        }
+      }
+      if new != nil, shares[number] == nil { shares[number] = KindShare() }
+    }
+  }
+}
+
+// MARK: Over several versions
+
+extension KindPlacing {
+  /// A path through the versions between, and the kinds whose records take it.
+  private struct Path {
+    let chain: [RecordChange]
+    var share = KindShare()
+    let kind: UInt32?
+    let targetKind: UInt32?
+  }
+
+  private mutating func follow(_ record: RecordSchema, through between: [SchemaChange]) {
+    var paths: [[Int]: Path] = [:]
+    var order: [[Int]] = []
+    var isWhole = true
+    for kind in record.innermostKinds {
+      guard let (turns, chain, last) = path(of: record.number, kind, through: between) else {
+        isWhole = false
+        continue
+      }
+      if paths[turns] == nil {
+        order.append(turns)
+        paths[turns] = Path(chain: chain, kind: kind, targetKind: last)
+      }
+      paths[turns]?.share.insert(kind)
+    }
+    let staying = [Int](repeating: 0, count: between.count)
+    for turns in order {
+      guard let path = paths[turns] else { continue }
+      if turns == staying {
+        if !isWhole || order.count > 1 { shares[record.number] = path.share }
+      } else if let move = move(by: path) {
+        moves.append(move)
+      }
+    }
+    if paths[staying] == nil, to.record(number: record.number) != nil {
+      shares[record.number] = KindShare()
+    }
+  }
+
+  /// Returns which changes records of a kind go through: 0 for those of records that stay, else the place of a move plus 1.
+  /// Nil if they are gone on the way.
+  private func path(
+    of record: UInt32, _ kind: UInt32?, through between: [SchemaChange]
+  ) -> (turns: [Int], chain: [RecordChange], kind: UInt32?)? {
+    var (record, kind) = (record, kind)
+    var turns: [Int] = []
+    var chain: [RecordChange] = []
+    for step in between {
+      func takes(_ change: RecordChange) -> Bool {
+        change.old.number == record && change.share?.contains(kind) ?? true
+      }
+      let place = step.moves.firstIndex(where: takes)
+      guard let change = place.map({ step.moves[$0] }) ?? step.records.first(where: takes) else {
+        return nil
+      }
+      turns.append(place.map { $0 + 1 } ?? 0)
+      chain.append(change)
+      (record, kind) = (change.new.number, change.kind(after: kind))
+    }
+    return (turns, chain, kind)
+  }
+
+  private func move(by path: Path) -> KindMove? {
+    guard let first = path.chain.first, let last = path.chain.last else { return nil }
+    var fields: [UInt32: UInt32] = [:]
+    var present: Set<UInt32> = []
+    for field in last.new.fields {
+      var number: UInt32? = field.number
+      for change in path.chain.reversed() {
+        guard let next = number else { break }
+        if change.move?.present.contains(next) ?? false { present.insert(field.number) }
+        number = change.fields.first { $0.new.number == next }?.old?.number
+      }
+      fields[field.number] = number
+    }
+    return KindMove(
+      source: first.old.number, kind: path.kind, target: last.new.number,
+      targetKind: path.targetKind, fields: fields, present: present, share: path.share,
+      chain: path.chain)
+  }
+}
+
+extension RecordChange {
+  /// Returns the innermost kind of a record afterwards.
+  fileprivate func kind(after kind: UInt32?) -> UInt32? {
+    var next = kind
+    while let number = next {
+      if let field = fields.first(where: { $0.old?.number == number })?.new,
+        new.kind(field.number) != nil
+      {
+        return field.number
+      }
+      next = old.field(number)?.composite
+    }
+    return move?.targetKind
+  }
+}
+
+extension RecordSchema {
+  /// The kinds that a record may be of, or none, each as the innermost: the outer ones first.
+  fileprivate var innermostKinds: [UInt32?] {
+    [nil]
+      + kinds.sortedRarely { name(of: $0).utf8.count < name(of: $1).utf8.count }
+      .map { .some($0.composite) }
+  }
+
+  /// Returns true if a record that is of some kinds may have no value for a field.
+  func canBeNull(_ field: FieldSchema, within present: Set<UInt32>) -> Bool {
+    if present.isEmpty { return canBeNull(field) }
+    if field.isOptional && !present.contains(field.number) { return true }
+    return composites(around: field).contains { $0.isOptional && !present.contains($0.number) }
+  }
+
+  /// Why records cannot have the keys that they had elsewhere; nil if they can.
+  func keyFault(
+    of move: KindMove, from old: RecordSchema, _ given: [String: FieldSource]
+  ) -> String? {
+    if primaryKey.contains(where: { given[name(of: $0)] != nil }) { return nil }
+    let isSame =
+      primaryKey.count == old.primaryKey.count
+      && zip(primaryKey, old.primaryKey).allSatisfy { part, before in
+        move.fields[part.field] == before.field && part.isDescending == before.isDescending
+          && field(part.field)?.type == old.field(before.field)?.type
+      }
+    if isSame { return nil }
+    func text(_ record: RecordSchema) -> String {
+      record.primaryKey.map { part in
+        let type = record.field(part.field).map { " \($0.type)" } ?? ""
+        return record.name(of: part) + type + (part.isDescending ? " descending" : "")
+      }.joined(separator: ", ")
+    }
+    return
+      "its records go to \(name), whose primary key is \(text(self)) and theirs \(text(old)); keys must be of one"
+      + " type, so let a step make them with TransformRecords"
+  }
+}
+
+extension RecordChange {
+  /// The names of what the records were and are, if they are kept elsewhere from now on.
+  var places: (source: TypePlace, target: TypePlace)? {
+    guard let move else { return nil }
+    func place(_ record: RecordSchema, _ kind: UInt32?) -> TypePlace {
+      TypePlace(record: record.name, kind: kind.flatMap { record.field($0)?.name })
+    }
+    return (place(old, move.kind), place(new, move.targetKind))
+  }
+}
+
+// MARK: Rows
+
+/// Decides of rows whether they are of some kinds.
+struct RowShare: Sendable {
+  private let kinds: RowKinds?
+  /// In step with all kinds.
+  private let isTaken: [Bool]
+  private let hasPlain: Bool
+
+  init(_ share: KindShare, in layout: RowLayout) {
+    kinds = layout.kinds
+    isTaken = (layout.kinds?.all ?? []).map { kind in
+      share.kinds.contains(layout.columns[kind.column].field.number)
+    }
+    hasPlain = share.hasPlain
+  }
+
+  /// - Parameter row: One whose frame was checked.
+  func contains(_ row: RawSpan) -> Bool {
+    guard let kind = kinds?.kind(of: row) else { return hasPlain }
+    return isTaken[kind]
+  }
+}
