@@ -13,7 +13,7 @@ public struct Field: Sendable {
   var defaultValue: FieldDefault?
   let rules: [FieldRule]
   let modifier: String?
-  let migrationInfo: MigrationInfo?
+  var migrationInfo: MigrationInfo?
   let userInfo: [String: String]
   let derivation: Derivation?
 

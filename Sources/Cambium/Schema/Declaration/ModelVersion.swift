@@ -21,7 +21,7 @@ public struct ModelVersion: Sendable {
   public let records: [any Record.Type]
   /// The types of each configuration, by its name.
   public let configurations: [String: [any Record.Type]]
-  /// The descriptions of records without a type, by their stored names.
+  /// The descriptions of records without a type, by their stored names, and what types do not say of the version before.
   let descriptions: [String: RecordDescription]
 
   /// Creates a version.
@@ -31,7 +31,8 @@ public struct ModelVersion: Sendable {
   ///   - label: A name for the version.
   ///   - records: The types of the version.
   ///   - descriptions: The descriptions of records that no type stands for, by their stored names. They are read and written
-  ///     as `DynamicRecord`s, and are in no configuration.
+  ///     as `DynamicRecord`s, and are in every configuration. The description of a record that a type does stand for gives
+  ///     its `renamingID`s and its defaults for migration where the type states none; the rest of it is not used.
   ///   - configurations: Subsets of the types, each for a store of its own: see ``StoreGroup``.
   public init(
     _ number: Int, label: String? = nil, records: [any Record.Type] = [],
@@ -47,7 +48,66 @@ public struct ModelVersion: Sendable {
 
   /// Returns what the version has in a configuration.
   fileprivate func configuration(_ name: String) -> ModelVersion {
-    ModelVersion(number, label: label, records: configurations[name] ?? [])
+    ModelVersion(
+      number, label: label, records: configurations[name] ?? [], describing: descriptions)
+  }
+}
+
+extension ModelVersion {
+  /// Returns the version under another number.
+  func repeated(as number: Int) -> ModelVersion {
+    ModelVersion(
+      number, label: label, records: records, describing: descriptions,
+      configurations: configurations)
+  }
+}
+
+// MARK: - Origins apart from types
+
+extension ModelVersion {
+  /// The records of the version.
+  var statedRecords: [TypeDescription] {
+    var all: [TypeDescription] = records.map { type in
+      (type.recordDescription(for: number), type, RecordDescription.name(of: type))
+    }
+    for (name, description) in descriptions {
+      let name = description.statedName ?? name
+      if let place = all.firstIndex(where: { ($0.description.statedName ?? $0.name) == name }) {
+        all[place].description.takeOrigins(of: name, from: description)
+      } else {
+        all.append((description, nil, name))
+      }
+    }
+    return all
+  }
+}
+
+extension RecordDescription {
+  /// Takes over what another description says of the version before, where this one says nothing.
+  fileprivate mutating func takeOrigins(of name: String, from other: RecordDescription) {
+    var fields: [String: MigrationInfo] = [:]
+    for element in other.elements {
+      switch element.kind {
+      case .name(let stated) where stated.renamingID != nil: takeOrigin(of: name, from: stated)
+      case .field(let field): fields[field.name] = field.migrationInfo
+      default: break
+      }
+    }
+    for place in elements.indices {
+      guard case .field(var field) = elements[place].kind, field.migrationInfo == nil else {
+        continue
+      }
+      field.migrationInfo = fields[field.name]
+      elements[place].kind = .field(field)
+    }
+  }
+
+  private mutating func takeOrigin(of name: String, from stated: RecordName) {
+    let place = elements.firstIndex { if case .name = $0.kind { true } else { false } }
+    guard let place else { return elements.append(Element(kind: .name(stated))) }
+    if case .name(let own) = elements[place].kind, own.renamingID == nil {
+      elements[place].kind = .name(RecordName(own.name, renamingID: stated.renamingID))
+    }
   }
 }
 

@@ -15,7 +15,7 @@ public struct RecordDescription: Sendable {
 
   /// One statement of a description.
   public struct Element: Sendable {
-    let kind: Kind
+    var kind: Kind
     /// The number of ancestors of the type that states it.
     var generation = 0
 

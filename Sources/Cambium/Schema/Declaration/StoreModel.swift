@@ -95,21 +95,15 @@ extension StoreModel {
   /// Returns the records of a version that are described at all.
   func statedRecords(in version: Int) -> [TypeDescription] {
     var all: [TypeDescription] = []
-    func add(_ types: [any Record.Type]) {
-      for type in types {
+    if versions.isEmpty {
+      for type in records {
         all.append((type.recordDescription(for: version), type, RecordDescription.name(of: type)))
       }
-    }
-    if versions.isEmpty {
-      add(records)
       for record in removed {
         all.append((record.description(version), nil, record.name))
       }
     } else if let stated = versions.first(where: { $0.number == version }) {
-      add(stated.records)
-      for (name, description) in stated.descriptions {
-        all.append((description, nil, name))
-      }
+      all = stated.statedRecords
     }
     all.removeAll { $0.description.elements.isEmpty }
     return all
@@ -203,7 +197,7 @@ extension StoreModel {
   }
 
   /// The descriptions of all versions are asked for at every open.
-  private static let versionMax = 65_535
+  static let versionMax = 65_535
 
   /// Every version, checked by itself and against the one before, with the numbers of the one before.
   ///

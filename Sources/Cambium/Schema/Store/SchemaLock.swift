@@ -88,7 +88,7 @@ struct LockedField: Hashable, Sendable {
 // MARK: - From schemas and descriptions
 
 extension LockedVersion {
-  fileprivate init(_ schema: Schema, _ described: DescribedVersion?) {
+  init(_ schema: Schema, _ described: DescribedVersion?) {
     number = schema.version
     label = schema.label
     fingerprint = "\(schema.fingerprint)"

@@ -51,6 +51,76 @@ extension StoreModel {
   }
 }
 
+// MARK: - From the versions of a store
+
+extension StoreModel {
+  /// Creates a model of the versions that a store has had, as the store itself describes them, and of newer ones: a program
+  /// migrates a store whose versions it does not know.
+  ///
+  /// ```swift
+  /// let schemas = try PersistentStore.inspect(at: path).schemas
+  /// let newer = ModelVersion((schemas.last?.version ?? 0) + 1, records: [Item.self])
+  /// let store = try PersistentStore(at: path, model: StoreModel(continuing: schemas, with: [newer]))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - schemas: The descriptions of the store's versions, in ascending order. A version that is missing between two is
+  ///     described like the one before it; versions before the first, like the first.
+  ///   - newer: The versions after them, in order. If the first has the number of a version of the store, it takes its place.
+  /// - Throws: `StoreError.invalidDescription`.
+  public init(
+    continuing schemas: [Schema], with newer: [ModelVersion]
+  ) throws(StoreError) {
+    var versions: [ModelVersion] = []
+    var locked = LockedVersion(Schema(version: 0, label: nil, records: []), nil)
+    for (place, schema) in schemas.enumerated() {
+      let number = schema.version
+      guard number > versions.count, number <= Self.versionMax else {
+        throw .invalidDescription(
+          record: "StoreModel", field: nil, version: number,
+          reason: "versions of a store ascend, up to \(Self.versionMax)")
+      }
+      locked = LockedVersion(
+        schema, since: place == 0 ? nil : schemas[place - 1], described: locked)
+      var records: [String: RecordDescription] = [:]
+      for record in locked.records {
+        records[record.name] = try record.description(in: number, forgetting: [])
+      }
+      let described = ModelVersion(number, label: schema.label, describing: records)
+      let missing = versions.last ?? described
+      versions += (versions.count + 1..<number).map { missing.repeated(as: $0) }
+      versions.append(described)
+    }
+    let first = newer.first?.number ?? .max
+    self.init(versions.filter { $0.number < first } + newer)
+  }
+}
+
+extension LockedVersion {
+  /// A version of a store, with the renamings since the version before, by numbers. What is stored under its name as before
+  /// states what that stated, so that newer versions may state it, too.
+  fileprivate init(_ schema: Schema, since before: Schema?, described: LockedVersion) {
+    self.init(schema, nil)
+    for place in records.indices {
+      let name = records[place].name
+      guard let record = schema.record(named: name), let old = before?.record(record.number) else {
+        continue
+      }
+      let stated = described[old.name]
+      records[place].renamingID = old.name == name ? stated?.renamingID : old.name
+      for field in record.fields {
+        guard let earlier = old.field(field.number) else { continue }
+        let renamingID =
+          earlier.lastName == field.lastName
+          ? stated?.fields[earlier.name]?.renamingID : earlier.lastName
+        if let renamingID {
+          records[place].fields[field.name, default: LockedField()].renamingID = renamingID
+        }
+      }
+    }
+  }
+}
+
 // MARK: - From locked records to descriptions
 
 /// A `renamingID` that a locked version states.
