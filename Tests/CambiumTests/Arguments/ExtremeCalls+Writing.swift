@@ -106,6 +106,22 @@ extension ExtremeCalls {
         extremes.write { try $0.setQuery(Query<Photo>(limit: .max, offset: .min), named: name) }
       }
     },
+    "WriteTransaction.setQuery(record:where:sortedBy:limit:named:)": { extremes in
+      for name in Extremes.strings {
+        extremes.write { try $0.setQuery(record: name, named: name) }
+        extremes.write { try $0.setQuery(record: "Photo", limit: .min, named: name) }
+        extremes.write { transaction in
+          try transaction.setQuery(
+            record: "Photo", sortedBy: [FieldOrder(field: name)], named: name)
+        }
+      }
+    },
+    "WriteTransaction.removeQuery(record:named:)": { extremes in
+      for name in Extremes.strings {
+        extremes.write { try $0.removeQuery(record: name, named: name) }
+        extremes.write { try $0.removeQuery(record: "Photo", named: name) }
+      }
+    },
     "WriteTransaction.purgeHistory(before:)": { extremes in
       for date in Extremes.dates { extremes.write { try $0.purgeHistory(before: date) } }
     },

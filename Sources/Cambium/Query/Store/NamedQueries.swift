@@ -44,7 +44,52 @@ extension WriteTransaction {
   }
 }
 
+// Without Swift types: in the hooks of a migration, say.
+
+extension WriteTransaction {
+  /// Keeps a query of the type stored as `record` as `name`, in place of an earlier one. A program reads it as the query of
+  /// the Swift type that the record has then.
+  ///
+  /// ```swift
+  /// try transaction.setQuery(record: "Item", where: .comparison(field: "stock", .equal, 0), named: "sold out")
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - condition: On fields by their stored names; nil for all records.
+  ///   - order: The fields by which the records are sorted.
+  ///   - limit: The greatest number of records; nil for all.
+  /// - Throws: `StoreError.unknownRecord`; `.invalidQuery` if the query does not fit the record; as `setMetadata(_:for:)`.
+  public mutating func setQuery(
+    record: String, where condition: FieldCondition? = nil, sortedBy order: [FieldOrder] = [],
+    limit: Int? = nil, named name: String
+  ) throws {
+    _ = try explain(record: record, where: condition, sortedBy: order, limit: limit)
+    let order = order.map { order in
+      KeptOrder(
+        field: order.field, isDescending: order.isDescending ? true : nil,
+        isCaseInsensitive: order.isCaseInsensitive ? true : nil)
+    }
+    let query = KeptFieldQuery(
+      condition: KeptCondition(fields: condition?.description), order: order, limit: limit,
+      offset: 0, after: nil)
+    try setMetadata(query, for: try entities.name(ofQuery: name, record: record))
+  }
+
+  /// Removes the query that is kept as `name` of the type stored as `record`, if there is one.
+  ///
+  /// - Throws: `StoreError.unknownRecord`; as `setMetadata(_:for:)`.
+  public mutating func removeQuery(record: String, named name: String) throws {
+    let none: KeptFieldQuery? = nil
+    try setMetadata(none, for: try entities.name(ofQuery: name, record: record))
+  }
+}
+
 extension Entities {
+  /// Under which name metadata has a query of the type with a stored name.
+  fileprivate func name(ofQuery name: String, record: String) throws(StoreError) -> String {
+    Self.queryPrefix + "\(try entity(named: record).record.number).\(name)"
+  }
+
   /// The prefix of queries among the names of metadata.
   static var queryPrefix: String { "cambium.query." }
 
