@@ -41,8 +41,7 @@ struct StoreOpening {
     do throws(StoreError) {
       return try open(try EngineBackend(at: path, options, check: self))
     } catch {
-      guard case .schemaMismatch(let version, _) = error, options.access == .writing,
-        options.schemaMismatchPolicy.setsAside(version)
+      guard options.access == .writing, options.schemaMismatchPolicy.setsAside(after: error)
       else { throw error }
     }
     let other = try EngineBackend.setAside(path, options)

@@ -34,7 +34,7 @@ public struct StoreOptions: Sendable {
   /// Without it, opening such a store throws `StoreError.rolledBack`.
   public var allowsMigrationAfterRollback = false
 
-  /// The treatment of a store whose records the model describes differently in the same version.
+  /// The treatment of a store that the model does not fit.
   public var schemaMismatchPolicy = SchemaMismatchPolicy.refuse
 
   /// The size in bytes after which a file of blobs takes no further blob.
@@ -63,11 +63,13 @@ public struct StoreOptions: Sendable {
   }
 }
 
-/// The treatment of a store whose records the model describes differently in the same version, because that version is
-/// still being developed.
+/// The treatment of a store that the model does not fit: it describes the records of the same version differently, because
+/// that version is still being developed.
 public struct SchemaMismatchPolicy: Hashable, Sendable {
   /// The versions that a store is never put aside for; nil if none ever is.
   private let kept: Set<Int>?
+  /// True if a store that cannot be migrated is put aside, too.
+  private var isForAll = false
 
   /// Throws `StoreError.schemaMismatch`. For programs in use.
   public static let refuse = SchemaMismatchPolicy(kept: nil)
@@ -84,6 +86,17 @@ public struct SchemaMismatchPolicy: Hashable, Sendable {
     SchemaMismatchPolicy(kept: Set(lock.versions.map(\.number)))
   }
 
-  /// Returns true if a store is renamed whose description of a version differs.
-  func setsAside(_ version: Int) -> Bool { kept.map { !$0.contains(version) } ?? false }
+  /// Renames the store and creates a new one if it is described differently, or cannot be migrated: there is no migration
+  /// path, migration is refused, a step fails, or the store has a newer version or was rolled back. For stores that can be
+  /// made again, such as caches.
+  public static let setAsideUnlessMigrated = SchemaMismatchPolicy(kept: [], isForAll: true)
+
+  /// Returns true if a store is renamed that cannot be opened for a reason.
+  func setsAside(after error: StoreError) -> Bool {
+    switch error {
+    case .schemaMismatch(let version, _): kept.map { !$0.contains(version) } ?? false
+    case .needsMigration, .cannotMigrate, .stepFailed, .newerSchema, .rolledBack: isForAll
+    default: false
+    }
+  }
 }

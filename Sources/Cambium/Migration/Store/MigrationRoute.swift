@@ -229,7 +229,8 @@ private struct RouteFinding {
       let path = stepsBack(steps.filter { known[$0.to] != nil }) ?? stepsBack(steps)
     else { throw .newerSchema(found: stored.number, supported: model.version) }
     for step in path {
-      guard let old = known[step.to] else {
+      let stated = step.to == model.version ? try own(after: schema) : nil
+      guard let old = known[step.to] ?? stated else {
         return refuse("the store has never had version \(step.to), so there is no way back to it")
       }
       // Numbers that were given since stay given.
@@ -258,6 +259,14 @@ private struct RouteFinding {
       version = step.to
     }
     return path
+  }
+
+  /// The model's version for a store that has never had it: what has the same name in a newer version is the same.
+  private func own(after newer: Schema) throws(StoreError) -> Schema {
+    var previous = newer
+    previous.storedVersion = UInt32(model.version)
+    var numbering = Numbering(versions[model.version - 1], after: previous)
+    return try numbering.schema(label: model.label)
   }
 
   /// Returns what the program describes of an older version. It has no descriptions of those above its own.

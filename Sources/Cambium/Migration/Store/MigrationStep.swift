@@ -57,8 +57,9 @@ public struct MigrationStep: Sendable {
   /// between, as it does step by step: renamings and defaults that only those have are followed. Changes that steps between
   /// state are not made.
   ///
-  /// Steps backwards let an older program open the store again. They may follow one another, too, but lead only to versions
-  /// that the store has had.
+  /// Steps backwards let an older program open the store again. They may follow one another, too, over versions that the store
+  /// has had. If it has never had the program's own version, what has the same name there as in the version above is the
+  /// same.
   public init(
     from old: Int, to version: Int, label: String? = nil, revision: Int = 0,
     @ListBuilder<Part> _ parts: () -> [Part] = { [] }

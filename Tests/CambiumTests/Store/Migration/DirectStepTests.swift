@@ -195,6 +195,44 @@ import Testing
     else { return #expect(Bool(false), "it goes back") }
     #expect(reasons.contains { $0.contains("never had version 4") }, "\(reasons)")
   }
+
+  @Test
+  func `a store goes back below the version that made it, by a step of the older program, L6`()
+    throws
+  {
+    let store = try versioned(from: 5)
+    let back = MigrationStep(from: 5, to: 1) {
+      UpdateRecord("R") { UpdateField("v1", path: "v5") }
+    }
+    #expect(try store.records(through: 1, steps: [back]).map(\.values) == ["5"])
+    // What is not stated has its default, and the way up is open again.
+    let bare = MigrationStep(from: 5, to: 1)
+    #expect(try store.records(through: 1, steps: [bare]).map(\.values) == ["new"])
+    #expect(
+      try store.records(through: 1, 3, steps: [back, Self.copy(1, 3)]).map(\.values) == ["5,3"])
+    #expect(
+      storeError { try store.records(through: 1) } == .newerSchema(found: 5, supported: 1))
+  }
+
+  @Test func `what has no value for an older version is counted, and the store is as it was, L6`()
+    throws
+  {
+    let store = try DescribedStore(
+      versions: 2, from: 2, holding: [DynamicRecord(name: "R", fields: ["id": 1])]
+    ) { version in
+      Field(primaryKey: true, name: "id", type: .integer)
+      if version == 1 { Field(name: "name", type: .string) }
+    }
+    guard
+      case .cannotMigrate(2, 1, _) = storeError({
+        try store.records(through: 1, steps: [MigrationStep(from: 2, to: 1)])
+      })
+    else { return #expect(Bool(false), "it goes back") }
+    let step = MigrationStep(from: 2, to: 1) {
+      UpdateRecord("R") { UpdateField("name", from: { "\(try $0["id", as: Int.self])" }) }
+    }
+    #expect(try store.records(through: 1, steps: [step]).map(\.values) == ["1"])
+  }
 }
 
 extension DynamicRecord {

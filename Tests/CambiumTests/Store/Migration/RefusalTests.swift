@@ -193,4 +193,30 @@ import Testing
     try open(2, Changed.self, options).close()
     #expect(try asides.count == 1)
   }
+
+  @Test func `a store that cannot be migrated is put aside if that is allowed, M3`() throws {
+    var options = StoreOptions()
+    options.schemaMismatchPolicy = .setAsideUnlessMigrated
+    // One that can be migrated is.
+    try make(1)
+    var store = try open(2, Thing.self, options)
+    #expect(try store.count(Thing.self) == 40)
+    try store.close()
+    #expect(try asides.isEmpty)
+    // One that is newer is not.
+    store = try open(1, Thing.self, options)
+    #expect(try store.count(Thing.self) == 0)
+    let aside = try #require(store.report.setAside)
+    #expect(try PersistentStore.snapshot(at: aside).count(record: "Thing") == 40)
+    try store.close()
+    // Nor is one whose step fails.
+    try make(1)
+    let failing = MigrationStep(to: 2) { RunBefore { _ in throw StoreError.closed(path: "x") } }
+    let model = StoreModel(version: 2, records: [Thing.self])
+    #expect(storeError { try PersistentStore(at: path, model: model, steps: [failing]) } != nil)
+    store = try PersistentStore(at: path, model: model, steps: [failing], options: options)
+    #expect(try store.count(Thing.self) == 0)
+    try store.close()
+    #expect(try asides.count == 2)
+  }
 }
