@@ -20,6 +20,8 @@ let package = Package(
     // For code that comes from SwiftData or CoreStore: their names, over the public API of the library.
     .library(name: "CambiumSwiftData", targets: ["CambiumSwiftData"]),
     .library(name: "CambiumCoreStore", targets: ["CambiumCoreStore"]),
+    // Models by changes and migration policies, for programs that come from Crush.
+    .library(name: "CambiumCrush", targets: ["CambiumCrush"]),
     // What operators run: explains, checks, copies and migrates any store.
     .executable(name: "cambium", targets: ["CambiumCommand"]),
   ],
@@ -39,6 +41,7 @@ let package = Package(
     .target(name: "CambiumSwiftData", dependencies: ["Cambium"], packageAccess: false),
     .target(name: "CambiumCoreStore", dependencies: ["Cambium"], packageAccess: false),
     .target(name: "CambiumTesting", dependencies: ["Cambium", "TestSupport"]),
+    .target(name: "CambiumCrush", dependencies: ["Cambium"], packageAccess: false),
     // Sees what is internal, as the tests that use it do; so it is a target for tests, without any of its own.
     .testTarget(name: "InternalTestSupport", dependencies: ["Cambium", "TestSupport"]),
     // Two modules, for two cores: a module is compiled by one.
@@ -61,10 +64,15 @@ let package = Package(
     // The code of documents about other libraries, in the dialects.
     .testTarget(
       name: "DialectTests",
-      dependencies: ["Cambium", "CambiumSwiftData", "CambiumCoreStore", "TestSupport"]),
+      dependencies: [
+        "Cambium", "CambiumSwiftData", "CambiumCoreStore", "CambiumCrush", "CambiumTesting",
+        "TestSupport",
+      ]),
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["Cambium", "CambiumTesting", "CambiumSwiftData", "CambiumCoreStore"],
+      dependencies: [
+        "Cambium", "CambiumTesting", "CambiumSwiftData", "CambiumCoreStore", "CambiumCrush",
+      ],
       exclude: ["Preludes"]),
   ],
   swiftLanguageModes: [.v6]

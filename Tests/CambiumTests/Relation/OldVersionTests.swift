@@ -326,57 +326,6 @@ import Testing
     "797671BF-2788-8953-BF24-73FB6FCBEAD7", "CAFCA3B4-5BCD-8EB2-9C1D-2C66449E8B54",
     "B1916440-5424-81D4-9103-18358DF4E17D", "83C4478E-F068-8AC0-86C4-4BBC09F196C8",
   ]
-
-  /// Core Data's example: a part of a record becomes a record of its own, in three versions as there, and in one step.
-  @Test func `three stages and one step make the same of Aircraft and FlightData`() throws {
-    func model(_ count: Int) -> StoreModel {
-      StoreModel(
-        version: count,
-        untyped: [
-          RemovedRecord("Aircraft") { version in
-            Field(primaryKey: true, name: "id", type: .integer)
-            if version < count { Field(name: "flightData", type: .binaryData, optional: true) }
-            if version > 1 {
-              Field(name: "flightParameters", type: .reference(to: "FlightData"), optional: true)
-            }
-          },
-          RemovedRecord("FlightData") { version in
-            if version > 1 {
-              Field(primaryKey: true, name: "id", type: .uuid)
-              Field(name: "data", type: .binaryData, optional: true)
-            }
-          },
-        ])
-    }
-    let inThree = MigrationStep(to: 3) {
-      RunAfter { transaction in
-        for var aircraft in try transaction.fetch(record: "Aircraft", where: nil) {
-          let id = UUID(of: aircraft["id"], in: "FlightData")
-          try transaction.save(
-            DynamicRecord(
-              name: "FlightData", fields: ["id": .uuid(id), "data": aircraft["flightData"]]))
-          aircraft["flightParameters"] = .uuid(id)
-          try transaction.save(aircraft)
-        }
-      }
-    }
-    let inOne = MigrationStep(to: 2) {
-      TransformRecords("Aircraft", into: "Aircraft", "FlightData") { old, emit in
-        let id = UUID(of: try old["id"], in: "FlightData")
-        try emit(
-          DynamicRecord(
-            name: "FlightData", fields: ["id": .uuid(id), "data": try old["flightData"]]))
-        var aircraft = old.record
-        aircraft.fields["flightData"] = nil
-        aircraft["flightParameters"] = .uuid(id)
-        try emit(aircraft)
-      }
-    }
-    var stages = MigrationCheck(model(4), steps: [inThree], seed: 3)
-    var whole = MigrationCheck(model(2), steps: [inOne], seed: 3)
-    (stages.count, whole.count) = (50, 50)
-    #expect(try stages.everyPath(from: 1) == whole.everyPath(from: 1))
-  }
 }
 
 private enum V1 {

@@ -221,6 +221,60 @@ import Testing
   }
 
   // MARK: Hierarchies
+
+  private static func kind(_ fields: [String: FieldValue]) -> FieldValue { .composite(fields) }
+
+  @Test func `Create parent/child entity`() throws {
+    try Self.migrate(
+      [.of("Car", 1)], to: [.of("Car", 1, ["Taxi": nil])], Self.type("Car") { _ in },
+      RemovedRecord("Taxi") { version in
+        if version > 1 {
+          RecordDescription.Parent("Car")
+          Field(name: "fare", type: .integer)
+        }
+      })
+  }
+
+  @Test func `Move attributes down the hierarchy`() throws {
+    try Self.migrate(
+      [
+        .of("Car", 1, ["fare": 3]),
+        .of("Car", 2, ["fare": 5, "Taxi": Self.kind(["sign": "x"])]),
+      ],
+      to: [
+        .of("Car", 1, ["Taxi": nil]), .of("Car", 2, ["Taxi": Self.kind(["fare": 5, "sign": "x"])]),
+      ],
+      Self.type("Car") { version in if version == 1 { Field(name: "fare", type: .integer) } },
+      RemovedRecord("Taxi") { version in
+        RecordDescription.Parent("Car")
+        Field(name: "sign", type: .string)
+        if version > 1 {
+          Field(name: "fare", type: .integer, migrationInfo: .init(renamingID: "fare"))
+        }
+      })
+  }
+
+  /// It differs where an attribute is required: records of other kinds have a default.
+  @Test func `Move attributes up the hierarchy`() throws {
+    try Self.migrate(
+      [.of("Car", 1), .of("Car", 2, ["Taxi": Self.kind(["fare": 5, "sign": "x"])])],
+      to: [
+        .of("Car", 1, ["Taxi": nil, "fare": 0]),
+        .of("Car", 2, ["fare": 5, "Taxi": Self.kind(["sign": "x"])]),
+      ],
+      Self.type("Car") { version in
+        if version > 1 {
+          Field(
+            name: "fare", type: .integer,
+            migrationInfo: .init(default: 0, renamingID: "Taxi.fare"))
+        }
+      },
+      RemovedRecord("Taxi") { version in
+        RecordDescription.Parent("Car")
+        Field(name: "sign", type: .string)
+        if version == 1 { Field(name: "fare", type: .integer) }
+      })
+  }
 }
 
 private struct OrderedCar: Record, Identifiable, Equatable {

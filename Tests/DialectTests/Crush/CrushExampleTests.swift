@@ -1,0 +1,492 @@
+import Cambium
+import CambiumCrush
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// The examples of Crush's article on versioning and migration, in its order, each on data of its version and of the one
+/// after. Theirs is above each line that differs.
+@Suite struct CrushExampleTests {
+  private let directory: TemporaryDirectory
+  private var file: Storage { .file(directory.path + "/store") }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  // MARK: Model Declaration
+
+  // class CurrentEntityMap: EntityMap {
+  //   @Abstract(inheritance: .singleTable) var abstractEntity = AbstractEntity()
+  private struct AbstractEntity: Record, Identifiable, Equatable {
+    var id: Int
+    var name: String
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "name", type: .string)
+      Abstract()
+    }
+  }
+
+  /// An abstract entity here has a kind in the model, or there would be no use in it.
+  private struct Kind: Record, Equatable {
+    var base: AbstractEntity
+    var size: Int
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Parent(AbstractEntity.self, property: "base")
+      Field(name: "size", type: .integer)
+    }
+  }
+
+  //   @Configuration("CONF") @Configuration("ANOTHER CONF")
+  //   @Abstract(inheritance: .singleTable) @Abstract(inheritance: .multiTable) var embeddedEntity = EmbeddedEntity()
+  // `.multiTable` is `storage: .copied` of the kind's `Parent`. Here nothing is a kind of it, so it is not abstract.
+  private struct EmbeddedEntity: Record, Identifiable, Equatable {
+    var id: Int
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+    }
+  }
+
+  //   @Concrete @Configuration("CONF") var concreteEntity = ConcreteEntity()
+  private struct ConcreteEntity: Record, Identifiable, Equatable {
+    var id: Int
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+    }
+  }
+  // }
+
+  private static let currentEntityMap = DataModel(
+    "V1", [AbstractEntity.self, Kind.self, EmbeddedEntity.self, ConcreteEntity.self],
+    configurations: [
+      "CONF": [EmbeddedEntity.self, ConcreteEntity.self], "ANOTHER CONF": [EmbeddedEntity.self],
+    ])
+
+  @Test func `Crush, Model Declaration: entities are abstract or concrete, and in configurations`()
+    throws
+  {
+    let container = try DataContainer.load(
+      file, .file(directory.path + "/conf", configuration: "CONF"),
+      .inMemory(configuration: "ANOTHER CONF"), dataModel: Self.currentEntityMap)
+    let kind = Kind(base: AbstractEntity(id: 1, name: "one"), size: 2)
+    try container.store.save(kind)
+    #expect(try container.store.fetch(AbstractEntity.self) == [kind.base])
+    #expect(storeError { try container.store.save(AbstractEntity(id: 2, name: "two")) } != nil)
+    let conf = container.stores[1]
+    #expect(conf.schema.records.map(\.name) == ["ConcreteEntity", "EmbeddedEntity"])
+    try conf.save(ConcreteEntity(id: 3))
+    #expect(container.stores[2].schema.records.map(\.name) == ["EmbeddedEntity"])
+    try container.close()
+    // At the next version each has what it had.
+    let next = DataModel(
+      "V2", Self.currentEntityMap.entities, configurations: Self.currentEntityMap.configurations)
+    let again = try DataContainer.load(
+      file, .file(directory.path + "/conf", configuration: "CONF"), dataModel: next)
+    #expect(again.reports.map(\.isMigrated) == [true, true])
+    #expect(try again.store.fetch(Kind.self) == [kind])
+    #expect(try again.stores[1].fetch(ConcreteEntity.self) == [ConcreteEntity(id: 3)])
+    try again.close()
+  }
+
+  // MARK: Lightweight Migration
+
+  private enum V1 {
+    struct NewEntity: Record, Identifiable, Equatable {
+      var objectID = UUID()
+      var newProperty: String
+      var anotherProperty: String
+      var id: UUID { objectID }
+
+      static func recordDescription(for version: Int) -> RecordDescription {
+        Field(primaryKey: true, name: "objectID", type: .uuid)
+        Field(name: "newProperty", type: .string)
+        Field(name: "anotherProperty", type: .string)
+      }
+    }
+  }
+
+  private enum V2 {
+    struct NewEntity: Record, Identifiable, Equatable {
+      var objectID = UUID()
+      var newProperty: String
+      var id: UUID { objectID }
+
+      static func recordDescription(for version: Int) -> RecordDescription {
+        Field(primaryKey: true, name: "objectID", type: .uuid)
+        Field(name: "newProperty", type: .string)
+      }
+    }
+  }
+
+  private static let v1 = DataModel("V1", [V1.NewEntity.self])
+  private static let v2 = DataModel("V2", [V2.NewEntity.self])
+  private let old = V1.NewEntity(newProperty: "new", anotherProperty: "another")
+  private var new: V2.NewEntity { V2.NewEntity(objectID: old.objectID, newProperty: "new") }
+
+  /// Makes a store of the first version, or of another with the same entities.
+  private func makeStore(named name: String = "V1") throws {
+    let container = try DataContainer.load(file, dataModel: DataModel(name, Self.v1.entities))
+    try container.store.save(old)
+    try container.close()
+  }
+
+  /// Expects that a container has the one record of the second version, and closes it.
+  private func expectNew(
+    _ container: DataContainer, version: Int? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let found = try container.store.fetch(V2.NewEntity.self)
+    #expect(found == [new], sourceLocation: sourceLocation)
+    #expect(container.store.schema.label == "V2", sourceLocation: sourceLocation)
+    if let version {
+      #expect(container.store.schema.version == version, sourceLocation: sourceLocation)
+    }
+    try container.close()
+    let faults = try PersistentStore.check(at: container.store.path, .deep).faults
+    #expect(faults == [], sourceLocation: sourceLocation)
+  }
+
+  @Test func `Crush, Lightweight Migration: the changes are inferred`() throws {
+    try makeStore()
+    // try DataContainer.load(..., migrationPolicy: .lightweight)
+    try expectNew(
+      try DataContainer.load(file, dataModel: Self.v2, migrationPolicy: .lightweight))
+    let again = try DataContainer.load(file, dataModel: Self.v2, migrationPolicy: .lightweight)
+    #expect(!again.reports[0].isMigrated && again.store.schema.version == 2)
+    try expectNew(again)
+  }
+
+  @Test func `Crush, the policy error migrates nothing`() throws {
+    try makeStore()
+    #expect(throws: MigrationError.incompatible(stored: "V1", model: "V2")) {
+      try DataContainer.load(file, dataModel: Self.v2, migrationPolicy: .error)
+    }
+    let same = try DataContainer.load(file, dataModel: Self.v1, migrationPolicy: .error)
+    #expect(try same.store.fetch(V1.NewEntity.self) == [old])
+    try same.close()
+  }
+
+  // MARK: Ad-Hoc
+
+  private struct Other: Record, Identifiable, Equatable {
+    var id: Int
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+    }
+  }
+
+  private static let adHoc = [
+    AdHocMigration("OLD_SCHEMA") {
+      AddEntity("NewEntity") {
+        // AddAttribute("newProperty", attributeType: .stringAttributeType)
+        AddAttribute("newProperty", type: .string)
+      }
+    }
+  ]
+
+  @Test func `Crush, Ad-Hoc: a migration leads from a version by its name`() throws {
+    let oldSchema = try DataContainer.load(file, dataModel: DataModel("OLD_SCHEMA", [Other.self]))
+    try oldSchema.store.save(Other(id: 7))
+    try oldSchema.close()
+    let dataModel = DataModel("V2", [Other.self, V2.NewEntity.self])
+    let container = try DataContainer.load(
+      file, dataModel: dataModel, migrationPolicy: .adHoc(migrations: Self.adHoc))
+    #expect(container.reports[0].from == "OLD_SCHEMA")
+    #expect(try container.store.fetch(Other.self) == [Other(id: 7)])
+    try container.store.save(new)
+    #expect(try container.store.fetch(V2.NewEntity.self) == [new])
+    try container.close()
+  }
+
+  /// Theirs goes on without the transforms, which then are never made.
+  @Test func `Crush, Ad-Hoc: a version without a migration is refused`() throws {
+    try makeStore(named: "UNKNOWN")
+    #expect(throws: MigrationError.incompatible(stored: "UNKNOWN", model: "V2")) {
+      try DataContainer.load(
+        file, dataModel: Self.v2, migrationPolicy: .adHoc(migrations: Self.adHoc))
+    }
+    let container = try DataContainer.load(
+      file, dataModel: Self.v2,
+      migrationPolicy: .adHoc(migrations: Self.adHoc, lightWeightBackup: true))
+    try expectNew(container)
+  }
+
+  @Test func `Crush, Ad-Hoc: a migration that does not fit the store or the model is refused`()
+    throws
+  {
+    try makeStore()
+    func refusal(
+      @ListBuilder<any EntityMigration> _ changes: () -> [any EntityMigration]
+    ) -> String {
+      let migration = AdHocMigration("V1", changes)
+      do {
+        try DataContainer.load(
+          file, dataModel: Self.v2, migrationPolicy: .adHoc(migrations: [migration])
+        ).close()
+        return "none"
+      } catch { return "\(error)" }
+    }
+    let absent = refusal { UpdateEntity("Gone") {} }
+    #expect(absent.contains("there is no entity Gone; there are: NewEntity"), "\(absent)")
+    let unknown = refusal { UpdateEntity("NewEntity") { RemoveAttribute("nothing") } }
+    #expect(unknown.contains("NewEntity has no property nothing"), "\(unknown)")
+    let double = refusal {
+      UpdateEntity("NewEntity") { AddAttribute("newProperty", type: .string) }
+    }
+    #expect(double.contains("has a property newProperty already"), "\(double)")
+    let more = refusal { UpdateEntity("NewEntity") { AddAttribute("more", type: .string) } }
+    #expect(more.contains("the data model has no property NewEntity.more"), "\(more)")
+    let added = refusal { AddEntity("Added") }
+    #expect(added.contains("the data model has no entity Added"), "\(added)")
+    let removed = refusal { RemoveEntity("NewEntity") }
+    #expect(removed.contains("the data model has NewEntity"), "\(removed)")
+  }
+
+  // MARK: Incremental
+
+  private static let chain = MigrationChain {
+    ModelMigration("V1") {
+      AddEntity("NewEntity") {
+        // AddAttribute("newProperty", attributeType: .stringAttributeType)
+        AddAttribute("newProperty", type: .string)
+        // AddAttribute("anotherProperty", attributeType: .stringAttributeType)
+        AddAttribute("anotherProperty", type: .string)
+      }
+    }
+    ModelMigration("V2") {
+      UpdateEntity("NewEntity") {
+        RemoveAttribute("anotherProperty")
+      }
+    }
+  }
+
+  @Test func `Crush, Incremental: a chain leads from version to version`() throws {
+    try makeStore()
+    try expectNew(
+      // migrationPilocy: .incremental(
+      try DataContainer.load(
+        file, dataModel: Self.v2, migrationPolicy: .incremental(Self.chain)), version: 2)
+    let again = try DataContainer.load(
+      file, dataModel: Self.v2, migrationPolicy: .incremental(Self.chain))
+    #expect(!again.reports[0].isMigrated)
+    try expectNew(again, version: 2)
+  }
+
+  @Test func `Crush, Incremental: a new store has the last version, under its place in the chain`()
+    throws
+  {
+    let container = try DataContainer.load(
+      file, dataModel: Self.v2, migrationPolicy: .incremental(Self.chain))
+    try container.store.save(new)
+    try expectNew(container, version: 2)
+  }
+
+  @Test func `Crush, Incremental: a version that is not in the chain is refused`() throws {
+    try makeStore(named: "UNKNOWN")
+    #expect(throws: MigrationError.incompatible(stored: "UNKNOWN", model: "V2")) {
+      try DataContainer.load(
+        file, dataModel: Self.v2, migrationPolicy: .incremental(Self.chain))
+    }
+  }
+
+  @Test func `Crush, Incremental: a store that is not what the chain says is refused`() throws {
+    let container = try DataContainer.load(file, dataModel: DataModel("V1", Self.v2.entities))
+    try container.close()
+    let error = storeError {
+      try DataContainer.load(
+        file, dataModel: Self.v2, migrationPolicy: .incremental(Self.chain))
+    }
+    guard case .schemaMismatch(1, let differences) = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
+    #expect(differences.map(\.description).joined().contains("anotherProperty"))
+  }
+
+  /// The names of versions tell which they are: the numbers are the store's.
+  @Test func `Crush, Incremental: a chain goes on with a store that has other numbers`() throws {
+    let path = directory.path + "/store"
+    let gone = RecordDescription.one(Field(primaryKey: true, name: "id", type: .integer))
+    let counted = StoreModel([
+      ModelVersion(1, label: "ALPHA", describing: ["Gone": gone]),
+      ModelVersion(2, label: "BETA", describing: ["Gone": gone]),
+      ModelVersion(3, label: "V1", records: Self.v1.entities),
+    ])
+    let store = try PersistentStore(at: path, model: counted)
+    try store.save(old)
+    try store.close()
+    let run = Flag()
+    try expectNew(
+      try DataContainer.load(
+        file, dataModel: Self.v2, migrationPolicy: Self.composite(from: "V1", run)), version: 4)
+    #expect(run.isSet)
+  }
+
+  @Test func `Crush, a chain that does not lead to the data model prints the difference`() throws {
+    let error = #expect(throws: ChainMigratorIncompatibleModelError.self) {
+      try DataContainer.load(
+        file, dataModel: DataModel("V2", Self.v1.entities),
+        migrationPolicy: .incremental(Self.chain))
+    }
+    #expect(error?.differences.map(\.field) == ["anotherProperty"])
+    #expect(error.map { "\($0)" }?.contains("NewEntity.anotherProperty") ?? false)
+    let unnamed = #expect(throws: ChainMigratorIncompatibleModelError.self) {
+      try DataContainer.load(
+        file, dataModel: DataModel("V3", Self.v2.entities),
+        migrationPolicy: .incremental(Self.chain))
+    }
+    #expect(unnamed.map { "\($0)" }?.contains("ends with V2") ?? false)
+  }
+
+  // MARK: Composite
+
+  private static func composite(from name: String, _ run: Flag = Flag()) -> ChainMigrationPolicy {
+    // migrationPilocy: .composite(
+    .composite(
+      adHoc: [
+        // AdHocMigration("V1ToV2"): the name is that of the version it leads from.
+        AdHocMigration(name) {
+          UpdateEntity("NewEntity") {
+            RemoveAttribute("anotherProperty")
+            UpdateAttribute("newProperty", transform: { run.set(of: $0) })
+          }
+        }
+      ], chain: chain)
+  }
+
+  @Test func `Crush, Composite: the ad hoc migration is taken from its version`() throws {
+    try makeStore()
+    let run = Flag()
+    try expectNew(
+      try DataContainer.load(
+        file, dataModel: Self.v2, migrationPolicy: Self.composite(from: "V1", run)), version: 2)
+    #expect(run.isSet)
+  }
+
+  /// Theirs stops there, and skips the chain.
+  @Test func `Crush, Composite: the chain is taken where no ad hoc migration fits`() throws {
+    try makeStore()
+    let run = Flag()
+    try expectNew(
+      try DataContainer.load(
+        file, dataModel: Self.v2, migrationPolicy: Self.composite(from: "V1ToV2", run)), version: 2)
+    #expect(!run.isSet)
+  }
+
+  @Test func `Crush, Composite: an ad hoc migration leads from a version beside the chain`() throws
+  {
+    try makeStore(named: "BETA")
+    let run = Flag()
+    try expectNew(
+      try DataContainer.load(
+        file, dataModel: Self.v2, migrationPolicy: Self.composite(from: "BETA", run)), version: 2)
+    #expect(run.isSet)
+    #expect(throws: MigrationError.self) {
+      let beside = Storage.file(directory.path + "/other")
+      try DataContainer.load(beside, dataModel: DataModel("GAMMA", Self.v1.entities)).close()
+      try DataContainer.load(
+        beside, dataModel: Self.v2, migrationPolicy: Self.composite(from: "BETA"))
+    }
+  }
+
+  // MARK: lightWeightBackup
+
+  private struct Fault: Error {}
+
+  private static func failing(lightWeightBackup: Bool) -> AdHocMigrationPolicy {
+    .adHoc(
+      migrations: [
+        AdHocMigration("V1") {
+          UpdateEntity("NewEntity") {
+            RemoveAttribute("anotherProperty")
+            UpdateAttribute(
+              "newProperty",
+              transform: { (_: FieldValue) throws -> FieldValue in throw Fault() })
+          }
+        }
+      ], lightWeightBackup: lightWeightBackup)
+  }
+
+  @Test func `M2: where a step fails, the migration is inferred if that is allowed, and reported`()
+    throws
+  {
+    try makeStore()
+    let error = storeError {
+      try DataContainer.load(
+        file, dataModel: Self.v2, migrationPolicy: Self.failing(lightWeightBackup: false))
+    }
+    guard case .stepFailed = error else {
+      return #expect(Bool(false), "\(String(describing: error))")
+    }
+    let same = try DataContainer.load(file, dataModel: Self.v1, migrationPolicy: .error)
+    #expect(try same.store.fetch(V1.NewEntity.self) == [old])
+    try same.close()
+    let container = try DataContainer.load(
+      file, dataModel: Self.v2, migrationPolicy: Self.failing(lightWeightBackup: true))
+    #expect(container.reports[0].lightWeightBackup == error)
+    try expectNew(container)
+  }
+
+  // MARK: Custom migration
+
+  /// Subclassing is a conformance here.
+  private struct CustomPolicy: MigrationPolicy {
+    let calls: Calls
+
+    func validateModel(_ dataModel: DataModel, in store: StoredModel) throws {
+      calls.add("validateModel \(dataModel.name) in \(store.name ?? "nothing")")
+    }
+
+    func configureStoreDescription(_ description: inout StoreDescription) {
+      calls.add("configureStoreDescription")
+      description.migration = .deferred
+    }
+
+    func resolveIncompatible(
+      dataModel: DataModel, in store: StoredModel
+    ) throws -> StoreMigration? {
+      calls.add("resolveIncompatible \(store.schemas.count)")
+      return StoreMigration(to: dataModel, from: store) {
+        UpdateRecord("NewEntity") {
+          UpdateField("newProperty", by: { old in try old.as(String.self)?.uppercased() })
+        }
+      }
+    }
+  }
+
+  @Test func `K18: a policy of the program's own decides what happens to a store`() throws {
+    let calls = Calls()
+    try makeStore()
+    let container = try DataContainer.load(
+      file, dataModel: Self.v2, migrationPolicy: CustomPolicy(calls: calls))
+    #expect(try container.store.fetch(V2.NewEntity.self).map(\.newProperty) == ["NEW"])
+    try container.close()
+    #expect(
+      calls.all == [
+        "validateModel V2 in V1", "configureStoreDescription", "resolveIncompatible 1",
+      ])
+    try DataContainer.load(file, dataModel: Self.v2, migrationPolicy: CustomPolicy(calls: calls))
+      .close()
+    #expect(calls.all.count == 5)
+  }
+}
+
+extension RecordDescription {
+  @ResultBuilder static func one(_ field: Field) -> RecordDescription { field }
+}
+
+/// Whether a closure ran.
+private final class Flag: Sendable {
+  private let calls = Calls()
+  var isSet: Bool { !calls.all.isEmpty }
+
+  func set(of value: FieldValue) -> FieldValue {
+    calls.add("\(value)")
+    return value
+  }
+}

@@ -1,0 +1,315 @@
+import Cambium
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// The examples of SwiftyCoreData's article on migration, in its order, each on data of its version and of the one after.
+@Suite struct SwiftyCoreDataExampleTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path + "/store" }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private struct Tag: Codable, Equatable {
+    var name: String
+  }
+
+  /// The record as version 1 of a program has it.
+  private struct FirstItem: Record, Identifiable, Equatable {
+    var id = UUID()
+    var creationDate = Date(timeIntervalSinceReferenceDate: 0)
+    var title: String
+    var contents: String
+    var tag: Tag?
+    var isCompleted = false
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      RecordName("TodoItem")
+      Field(primaryKey: true, name: "id", type: .uuid)
+      // Field(name: "creationDate", type: .uuid): a date is a .date.
+      Field(name: "creationDate", type: .date)
+      Field(name: "title", type: .string)
+      Field(name: "contents", type: .string)
+      Field(name: "tag", type: .transformable, optional: true)
+      Field(name: "isCompleted", type: .boolean)
+    }
+  }
+
+  private struct Indicator: Record, Identifiable, Equatable {
+    var id: Int
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      if version > 1 { Field(primaryKey: true, name: "id", type: .integer) }
+    }
+  }
+
+  private let first = FirstItem(title: "title", contents: "contents", tag: Tag(name: "tag"))
+
+  private func makeStore() throws {
+    let store = try PersistentStore(at: path, model: StoreModel(records: [FirstItem.self]))
+    try store.save(first)
+    try store.close()
+  }
+
+  private func open(_ records: any Record.Type...) throws -> PersistentStore {
+    // let store = PersistentStore(version: 2, model: StoreModel(records: [TODOItem.self, Indicator.self]))
+    try PersistentStore(at: path, model: StoreModel(version: 2, records: records))
+  }
+
+  // MARK: Adding properties
+
+  private struct ItemWithURL: Record, Identifiable, Equatable {
+    var id = UUID()
+    var creationDate: Date
+    var title: String
+    var contents: String
+    var tag: Tag?
+    var isCompleted: Bool
+    var newProperty: URL?
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      RecordName("TodoItem")
+      Field(primaryKey: true, name: "id", type: .uuid)
+      Field(name: "creationDate", type: .date)
+      Field(name: "title", type: .string)
+      Field(name: "contents", type: .string)
+      Field(name: "tag", type: .transformable, optional: true)
+      Field(name: "isCompleted", type: .boolean)
+
+      if version > 1 {
+        Field(name: "newProperty", type: .url, optional: true)
+      }
+    }
+  }
+
+  @Test func `SwiftyCoreData: a new optional property is one more field`() throws {
+    try makeStore()
+    // Theirs matches no store if a type is new: Indicator is.
+    let store = try open(ItemWithURL.self, Indicator.self)
+    var item = try #require(try store.fetch(ItemWithURL.self, id: first.id))
+    #expect(item.title == "title" && item.tag == Tag(name: "tag") && item.newProperty == nil)
+    item.newProperty = URL(string: "https://swift.org")
+    try store.save(item)
+    #expect(try store.fetch(ItemWithURL.self) == [item])
+    #expect(try store.count(Indicator.self) == 0)
+    try store.close()
+  }
+
+  private struct ItemWithNumber: Record, Identifiable, Equatable {
+    var id = UUID()
+    var creationDate: Date
+    var title: String
+    var contents: String
+    var tag: Tag?
+    var isCompleted: Bool
+    var newProperty: Double
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      RecordName("TodoItem")
+      Field(primaryKey: true, name: "id", type: .uuid)
+      Field(name: "creationDate", type: .date)
+      Field(name: "title", type: .string)
+      Field(name: "contents", type: .string)
+      Field(name: "tag", type: .transformable, optional: true)
+      Field(name: "isCompleted", type: .boolean)
+
+      if version > 1 {
+        Field(name: "newProperty", type: .double, migrationInfo: .init(default: 10.5))
+      }
+    }
+  }
+
+  @Test func `SwiftyCoreData: a new property that is not optional has a default`() throws {
+    try makeStore()
+    let store = try open(ItemWithNumber.self)
+    #expect(try store.fetch(ItemWithNumber.self).map(\.newProperty) == [10.5])
+    try store.close()
+  }
+
+  // MARK: Renaming
+
+  private struct RenamedItem: Record, Identifiable, Equatable {
+    var id = UUID()
+    var creationDate: Date
+    var name: String
+    var contents: String
+    var tag: Tag?
+    var isCompleted: Bool
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      RecordName("TodoItem")
+      Field(primaryKey: true, name: "id", type: .uuid)
+      Field(name: "creationDate", type: .date)
+      Field(name: "contents", type: .string)
+      Field(name: "tag", type: .transformable, optional: true)
+      Field(name: "isCompleted", type: .boolean)
+
+      if version < 2 {
+        Field(name: "title", type: .string, property: "name")
+      } else if version > 1 {
+        Field(name: "name", type: .string, migrationInfo: .init(renamingID: "title"))
+      }
+    }
+  }
+
+  @Test func `SwiftyCoreData: a renamed property states its name before`() throws {
+    try makeStore()
+    let store = try open(RenamedItem.self)
+    #expect(try store.fetch(RenamedItem.self).map(\.name) == ["title"])
+    try store.close()
+  }
+
+  // MARK: Migration happens in steps
+
+  private struct Counted: Record, Identifiable, Equatable {
+    var id: Int
+    var steps: String
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "steps", type: .string)
+      RecordModifier("\(version)")
+    }
+  }
+
+  @Test func `SwiftyCoreData: from version 2 to 4 data are migrated to 3, and then to 4`() throws {
+    func model(_ version: Int) -> StoreModel {
+      StoreModel(version: version, records: [Counted.self])
+    }
+    let old = try PersistentStore(at: path, model: model(2))
+    try old.save(Counted(id: 1, steps: "2"))
+    try old.close()
+    let steps = [3, 4].map { version in
+      MigrationStep(to: version) {
+        UpdateRecord("Counted") {
+          UpdateField("steps", by: { old in "\(try old.as(String.self) ?? ""), \(version)" })
+        }
+      }
+    }
+    let store = try PersistentStore(at: path, model: model(4), steps: steps)
+    #expect(try store.fetch(Counted.self) == [Counted(id: 1, steps: "2, 3, 4")])
+    try store.close()
+  }
+
+  // MARK: Changing optionality
+
+  private struct ItemOfOptions: Record, Identifiable, Equatable {
+    var id = UUID()
+    var title: String?
+    var tag: Tag
+    var isCompleted: Bool
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      RecordName("TodoItem")
+      Field(primaryKey: true, name: "id", type: .uuid)
+      Field(name: "title", type: .string, optional: version > 1)
+      Field(
+        name: "tag", type: .transformable, optional: version == 1,
+        migrationInfo: .init(default: Tag(name: "none")))
+      Field(name: "isCompleted", type: .boolean)
+      if version == 1 {
+        Field(name: "creationDate", type: .date)
+        Field(name: "contents", type: .string)
+      }
+    }
+  }
+
+  @Test
+  func `SwiftyCoreData: optional becomes required and the other way, and properties are removed`()
+    throws
+  {
+    try makeStore()
+    let old = try PersistentStore(at: path, model: StoreModel(records: [FirstItem.self]))
+    try old.save(FirstItem(title: "untagged", contents: ""))
+    try old.close()
+    let store = try open(ItemOfOptions.self)
+    let items = try store.fetch(ItemOfOptions.sorted(by: .ascending(\.title)))
+    #expect(items.map(\.title) == ["title", "untagged"])
+    #expect(items.map(\.tag.name) == ["tag", "none"])
+    try store.close()
+  }
+
+  // MARK: What they do not support
+
+  private struct Task: Record, Identifiable, Equatable {
+    var id = UUID()
+    var title: String
+    var isCompleted: Int
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      if version > 1 { RecordName("Task", renamingID: "TodoItem") } else { RecordName("TodoItem") }
+      Field(primaryKey: true, name: "id", type: .uuid)
+      Field(name: "title", type: .string)
+      Field(name: "isCompleted", type: version > 1 ? .integer : .boolean)
+      if version == 1 {
+        Field(name: "creationDate", type: .date)
+        Field(name: "contents", type: .string)
+        Field(name: "tag", type: .transformable, optional: true)
+      }
+    }
+  }
+
+  @Test
+  func `SwiftyCoreData: a type is changed and a record renamed, which theirs does not support`()
+    throws
+  {
+    try makeStore()
+    let step = MigrationStep(to: 2) {
+      UpdateRecord("Task") {
+        UpdateField("isCompleted", by: { old in try old.as(Bool.self) == true ? 1 : 0 })
+      }
+    }
+    let store = try PersistentStore(
+      at: path, model: StoreModel(version: 2, records: [Task.self]), steps: [step])
+    #expect(try store.fetch(Task.self) == [Task(id: first.id, title: "title", isCompleted: 0)])
+    try store.close()
+  }
+
+  // MARK: Transformables
+
+  /// The tag has another shape, which is read by hand, as theirs is.
+  private struct ColoredTag: Codable, Equatable {
+    var name: String
+    var color: String
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      name = try container.decode(String.self, forKey: .name)
+      color = try container.decodeIfPresent(String.self, forKey: .color) ?? "red"
+    }
+  }
+
+  private struct ItemWithColor: Record, Identifiable, Equatable {
+    var id = UUID()
+    var creationDate: Date
+    var title: String
+    var contents: String
+    var tag: ColoredTag?
+    var isCompleted: Bool
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      RecordName("TodoItem")
+      Field(primaryKey: true, name: "id", type: .uuid)
+      Field(name: "creationDate", type: .date)
+      Field(name: "title", type: .string)
+      Field(name: "contents", type: .string)
+      // The meaning of stored values has changed: the modifier makes it a difference.
+      Field(
+        name: "tag", type: .transformable, optional: true, modifier: version > 1 ? "colored" : nil)
+      Field(name: "isCompleted", type: .boolean)
+    }
+  }
+
+  @Test func `SwiftyCoreData: transformable structs are migrated by decoding by hand`() throws {
+    try makeStore()
+    let store = try open(ItemWithColor.self)
+    var item = try #require(try store.fetch(ItemWithColor.self, id: first.id))
+    #expect(item.tag?.color == "red")
+    item.tag?.color = "blue"
+    try store.save(item)
+    #expect(try store.fetch(ItemWithColor.self, id: first.id) == item)
+    try store.close()
+  }
+}
