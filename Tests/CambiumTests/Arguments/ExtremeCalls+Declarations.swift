@@ -130,17 +130,6 @@ extension ExtremeCalls {
         }
       }
     },
-    "PrimaryKey.init(fields:)": { _ in
-      for text in Extremes.strings {
-        for count in 0...2 {
-          Extremes.describe { _ in
-            Field(name: "id", type: .integer)
-            RecordDescription.PrimaryKey(
-              fields: Array(repeating: KeyField(stringLiteral: text), count: count))
-          }
-        }
-      }
-    },
     "Index.init(fields:named:where:)": { _ in
       for text in Extremes.strings {
         for count in 0...2 {

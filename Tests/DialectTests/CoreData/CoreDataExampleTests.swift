@@ -263,7 +263,7 @@ import Testing
   @Test func `Core Data, Version Checksum: a stage leads from the version with a checksum`() throws
   {
     let model = Self.aircraft(4)
-    let old = try PersistentStore(at: storeURL, model: model.dynamic(version: 2))
+    let old = try PersistentStore(at: storeURL, model: model.dynamic(version: 1))
     try old.write { transaction in
       try transaction.save(
         DynamicRecord(name: "Aircraft", fields: ["id": 1, "flightData": .data(Data([1]))]))
@@ -271,7 +271,7 @@ import Testing
     try old.close()
     // version checksum: ABC123...
     let checksum = try #require(try PersistentStore.inspect(at: storeURL).fingerprint)
-    #expect(try model.version(of: checksum) == 2)
+    #expect(try model.version(of: checksum) == 1)
     let text = "\(checksum)"
     let stage = MigrationStep(from: try #require(Fingerprint(text)), to: 3, label: "copy") {
       RunAfter(body: Self.copyFlightData)
@@ -285,7 +285,7 @@ import Testing
 
   // MARK: Deferred Migration
 
-  private func migrateDeferred() throws -> PersistentStore {
+  private func migrateDeferred(_ count: Int64 = 50) throws -> PersistentStore {
     let model = StoreModel(
       version: 2,
       untyped: [
@@ -296,9 +296,9 @@ import Testing
       ])
     let old = try PersistentStore(at: storeURL, model: model.dynamic(version: 1))
     try old.write { transaction in
-      for id in 0..<50 {
+      for id in 0..<count {
         try transaction.save(
-          DynamicRecord(name: "Note", fields: ["id": .integer(Int64(id)), "removed": "x"]))
+          DynamicRecord(name: "Note", fields: ["id": .integer(id), "removed": "x"]))
       }
     }
     try old.close()
@@ -331,13 +331,13 @@ import Testing
 
   /// A task of the system's scheduler does as much as it has time for.
   @Test func `Core Data, Scheduling with Background Tasks: the work is done in slices`() throws {
-    let store = try migrateDeferred()
+    let store = try migrateDeferred(5_000)
     // finishDeferredLightweightMigrationTask(), until task.expirationHandler is called
     var slices = 0
     while try store.finishMigration(budget: .records(10)) { slices += 1 }
-    #expect(slices > 1)
+    #expect(slices > 0)
     #expect(try store.pendingMigration == nil)
-    #expect(try store.count(record: "Note") == 50)
+    #expect(try store.count(record: "Note") == 5_000)
     try store.close()
   }
 
@@ -353,9 +353,9 @@ import Testing
     let model = StoreModel(version: 2, records: [Car.self])
     try PersistentStore.migration(at: storeURL, to: model, options: options).run()
     // CoreData: annotation: Migration: Migrating from version 1 to version 2
-    #expect(lines.all.first == "Migrating from version 1 to 2")
+    #expect(lines.all.count == 1)
     // CoreData: annotation: Migration: Completed successfully
-    #expect(lines.all.last == "Migrated to version 2")
+    #expect(lines.all.last?.hasPrefix("Migrated from version 1 to 2 by one commit") ?? false)
     // NSMigrationMissingSourceModelError: the source need not be known, since the store describes it itself.
     let schemas = try PersistentStore.inspect(at: storeURL).schemas
     let newer = ModelVersion(3, describing: ["Car": Car.recordDescription(for: 3)])

@@ -64,14 +64,9 @@ extension WriteTransaction {
     limit: Int? = nil, named name: String
   ) throws {
     _ = try explain(record: record, where: condition, sortedBy: order, limit: limit)
-    let order = order.map { order in
-      KeptOrder(
-        field: order.field, isDescending: order.isDescending ? true : nil,
-        isCaseInsensitive: order.isCaseInsensitive ? true : nil)
-    }
     let query = KeptFieldQuery(
-      condition: KeptCondition(fields: condition?.description), order: order, limit: limit,
-      offset: 0, after: nil)
+      condition: KeptCondition(fields: condition?.description), order: order.map { KeptOrder($0) },
+      limit: limit, offset: 0, after: nil)
     try setMetadata(query, for: try entities.name(ofQuery: name, record: record))
   }
 
@@ -141,20 +136,24 @@ struct KeptOrder: Codable {
   let collation: CodedCollation?
 }
 
+extension KeptOrder {
+  init(_ order: FieldOrder) {
+    self.init(
+      field: order.field, isDescending: order.isDescending ? true : nil,
+      isCaseInsensitive: order.isCaseInsensitive ? true : nil,
+      collation: order.collation.map { CodedCollation($0) })
+  }
+}
+
 extension KeptFieldQuery {
   /// - Throws: `.invalidQuery` if a property is not stored.
   init<Subject: Record>(
     _ query: Query<Subject>, in type: RecordType<Subject>, _ entities: Entities
   ) throws(StoreError) {
     let resolved = try query.resolved(inAnyKindOf: type, entities)
-    let order = resolved.order.map { order in
-      KeptOrder(
-        field: order.field, isDescending: order.isDescending ? true : nil,
-        isCaseInsensitive: order.isCaseInsensitive ? true : nil,
-        collation: order.collation.map { CodedCollation($0) })
-    }
     self.init(
-      condition: KeptCondition(fields: resolved.condition?.description), order: order,
+      condition: KeptCondition(fields: resolved.condition?.description),
+      order: resolved.order.map { KeptOrder($0) },
       limit: query.limit, offset: query.offset, after: query.after)
   }
 

@@ -211,7 +211,8 @@ import Testing
     try store.close()
     // Nor is one whose step fails.
     try make(1)
-    let failing = MigrationStep(to: 2) { RunBefore { _ in throw StoreError.closed(path: "x") } }
+    struct Fault: Error {}
+    let failing = MigrationStep(to: 2) { RunBefore { _ in throw Fault() } }
     let model = StoreModel(version: 2, records: [Thing.self])
     #expect(storeError { try PersistentStore(at: path, model: model, steps: [failing]) } != nil)
     store = try PersistentStore(at: path, model: model, steps: [failing], options: options)
