@@ -20,6 +20,16 @@ final class EngineBackend: StoreBackend {
     try self.init(medium, options.engine, creating: creates, check)
   }
 
+  /// Opens the store in a storage of the program's; makes it, unless it is only to be written.
+  convenience init(
+    on storage: any StorageBackend, _ options: StoreOptions, check: (any StateCheck)?
+  ) throws(StoreError) {
+    var engine = options.engine
+    if engine.readMode == .mapped { engine.readMode = .buffered(cacheSize: 64 << 20) }
+    try self.init(
+      BackedFileSystem(storage), engine, creating: options.access == .writing, check)
+  }
+
   /// A store in memory, gone with its last user.
   convenience init(inMemory options: StoreOptions) throws(StoreError) {
     try self.init(InMemoryFileSystem(), options.engine, creating: true)

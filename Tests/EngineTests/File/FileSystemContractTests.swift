@@ -16,6 +16,14 @@ struct FileSystemContractTests {
     }
   }
 
+  @Test func `a storage of the program's keeps the contract, but for maps and locks of files`()
+    throws
+  {
+    for (name, clause) in FileSystemContract.storageClauses() {
+      try holding(name) { try clause(BackedFileSystem(MemoryStorage())) }
+    }
+  }
+
   @Test func `the simulated file system keeps the contract`() throws {
     for (name, clause) in FileSystemContract.clauses() {
       try holding(name) { try clause(SimulatedFileSystem()) }
