@@ -9,7 +9,7 @@ private struct Place: Codable, Equatable, Sendable {
   var y: Double?
 }
 
-private enum Level: String, RecordStringEnum, Codable {
+private enum Grade: String, RecordStringEnum, Codable {
   case low, high
 }
 
@@ -22,7 +22,7 @@ private struct Shelf: Record, Identifiable, Equatable {
 }
 
 /// A field of each kind that JSON writes in its own way; one is stored under another name.
-private struct Item: Record, Identifiable, Equatable {
+private struct Ware: Record, Identifiable, Equatable {
   var id: Int
   var title = ""
   var price = Decimal(0)
@@ -32,7 +32,7 @@ private struct Item: Record, Identifiable, Equatable {
   var place: Place?
   var picture = Data()
   var large = Data()
-  var level = Level.low
+  var level = Grade.low
   var shelf: Reference<Shelf>?
   var extra: [String: Int] = [:]
   var ratio: Float = 0.5
@@ -59,7 +59,7 @@ private struct Item: Record, Identifiable, Equatable {
   }
 }
 
-private struct Seat: Record, Equatable {
+private struct Chair: Record, Equatable {
   var row: Int
   var number: Int
   var guest: String?
@@ -78,11 +78,11 @@ private struct Seat: Record, Equatable {
 
   init() throws {
     store = try PersistentStore(
-      inMemory: StoreModel(records: [Item.self, Shelf.self, Seat.self]))
+      inMemory: StoreModel(records: [Ware.self, Shelf.self, Chair.self]))
   }
 
-  private func item(_ id: Int) -> Item {
-    Item(
+  private func item(_ id: Int) -> Ware {
+    Ware(
       id: id, title: "é \(id)", price: Decimal(id) / 4,
       added: Date(timeIntervalSinceReferenceDate: Double(id) + 0.25), tags: ["a", "\"\\\n"],
       place: Place(x: 1.5), picture: Data([0, 255]), large: Data(repeating: 3, count: 50),
@@ -94,12 +94,12 @@ private struct Seat: Record, Equatable {
     let items = (0..<5).map(item)
     try store.save(Shelf(id: "s"))
     let array = try JSONEncoder().encode(items)
-    let report = try store.importRecords(Item.self, decoding: array, merging: merging)
+    let report = try store.importRecords(Ware.self, decoding: array, merging: merging)
     #expect(report.inserted == 5)
-    #expect(try store.fetch(Item.self) == items)
+    #expect(try store.fetch(Ware.self) == items)
     var lines = Data()
     for item in items { lines += try JSONEncoder().encode(item) + Data("\r\n".utf8) }
-    let again = try store.importRecords(Item.self, decoding: lines, merging: merging)
+    let again = try store.importRecords(Ware.self, decoding: lines, merging: merging)
     #expect(again.unchanged == 5)
     #expect(try store.snapshot().check().isEmpty)
   }
@@ -116,17 +116,17 @@ private struct Seat: Record, Equatable {
        "key": "01020304-0506-0708-090A-0B0C0D0E0F10", "tags": [], "picture": "", "large": "",
        "level": "low", "extra": {}, "ratio": 1, "place": null}
       """
-    let report = try store.importRecords(Item.self, decoding: Data(text.utf8), merging: true)
+    let report = try store.importRecords(Ware.self, decoding: Data(text.utf8), merging: true)
     #expect(report.updated == 1 && report.inserted == 1)
     old.title = "new"
     old.place = Place(x: 9, y: 2)
-    #expect(try store.fetch(Item.self, key: 2) == old)
-    let new = try #require(try store.fetch(Item.self, key: 3))
+    #expect(try store.fetch(Ware.self, key: 2) == old)
+    let new = try #require(try store.fetch(Ware.self, key: 3))
     #expect(new.title == "stored name")
     #expect(new.price == 7, "the default of the description")
     #expect(new.added.timeIntervalSinceReferenceDate == 789_015_845)
     let same = try store.importRecords(
-      Item.self, decoding: Data(#"[{"id":2},{"id":3,"ratio":1.0}]"#.utf8), merging: true)
+      Ware.self, decoding: Data(#"[{"id":2},{"id":3,"ratio":1.0}]"#.utf8), merging: true)
     #expect(same.unchanged == 2)
     #expect(try store.snapshot().check().isEmpty)
   }
@@ -135,22 +135,22 @@ private struct Seat: Record, Equatable {
   func `records with keys of several parts are imported by them, and the last duplicate counts`()
     throws
   {
-    try store.save(Seat(row: 1, number: 2, guest: "old"))
+    try store.save(Chair(row: 1, number: 2, guest: "old"))
     let text = """
       [{"row":1,"number":2,"guest":"first"}, {"row":1,"number":3}, {"number":2,"row":1,"guest":null}]
       """
     for merging in [false, true] {
-      let report = try store.importRecords(Seat.self, decoding: Data(text.utf8), merging: merging)
+      let report = try store.importRecords(Chair.self, decoding: Data(text.utf8), merging: merging)
       #expect(report.duplicates == 1)
       #expect(
-        try store.fetch(Seat.self) == [Seat(row: 1, number: 2), Seat(row: 1, number: 3)])
+        try store.fetch(Chair.self) == [Chair(row: 1, number: 2), Chair(row: 1, number: 3)])
     }
   }
 
   @Test func `references may come before their destinations in one transaction`() throws {
     try store.write { transaction in
       try transaction.importRecords(
-        Item.self, decoding: try JSONEncoder().encode([item(2)]), merging: false)
+        Ware.self, decoding: try JSONEncoder().encode([item(2)]), merging: false)
       try transaction.importRecords(Shelf.self, decoding: Data(#"{"id":"s"}"#.utf8))
     }
     #expect(try store.snapshot().check().isEmpty)
@@ -158,18 +158,18 @@ private struct Seat: Record, Equatable {
 
   /// Text, whether it is merged, and what the error says.
   private static let faults: [(text: String, merging: Bool, message: String)] = [
-    ("[{\"row\":1,\"number\":1},\n{\"row\":1}]", false, "Seat.number is not valid: line 2"),
+    ("[{\"row\":1,\"number\":1},\n{\"row\":1}]", false, "Chair.number is not valid: line 2"),
     (
       "{\"row\":1,\"number\":1}\n\n{\"row\":\"x\",\"number\":1}", false,
-      "Seat.row is not valid: line 3"
+      "Chair.row is not valid: line 3"
     ),
-    ("[{\"row\":1,\"number\":1},\n{\"row\":1}]", true, "Seat.number is not valid: line 2"),
+    ("[{\"row\":1,\"number\":1},\n{\"row\":1}]", true, "Chair.number is not valid: line 2"),
     ("{\"row\":1,\"number\":1}\n{\"row\":\"x\",\"number\":1}", true, "line 2: row: \"x\" is not"),
     ("{\"row\":1,\"number\":1", false, "line 1: the text is cut off"),
     ("[{\"row\":1,\"number\":1}", true, "line 1: the text is cut off"),
     ("[{\"row\":1,\"number\":1}\n{}]", true, "line 2: a comma or the end of the array"),
     ("[{\"row\":1,\"number\":1}] []", false, "line 1: something follows the array"),
-    ("[1,\n2]", true, "line 1: Seat is no object"),
+    ("[1,\n2]", true, "line 1: Chair is no object"),
     ("{\"row\":1,\"number\":1}\n{\"row\":1 \"number\":1}", true, "line 2: no JSON at byte"),
     ("\"text", false, "line 1: the text is cut off"),
   ]
@@ -179,26 +179,26 @@ private struct Seat: Record, Equatable {
     let fault = Self.faults[place]
     do {
       try store.importRecords(
-        Seat.self, decoding: Data(fault.text.utf8), merging: fault.merging)
+        Chair.self, decoding: Data(fault.text.utf8), merging: fault.merging)
       Issue.record("it was imported")
     } catch let error as StoreError {
       #expect("\(error)".contains(fault.message), "\(error)")
     }
-    #expect(try store.count(Seat.self) == 0)
+    #expect(try store.count(Chair.self) == 0)
   }
 
   @Test func `a value that is not valid is refused when merged, too`() throws {
     try store.save(item(1))
     let text = #"{"id":1,"title":"\#(String(repeating: "x", count: 30))"}"#
     #expect(throws: StoreError.self) {
-      try store.importRecords(Item.self, decoding: Data(text.utf8), merging: true)
+      try store.importRecords(Ware.self, decoding: Data(text.utf8), merging: true)
     }
-    #expect(try store.fetch(Item.self) == [item(1)])
+    #expect(try store.fetch(Ware.self) == [item(1)])
   }
 
   @Test(arguments: ["", " \n ", "[]", "\u{feff}[ ]\n"])
   func `text without values imports nothing`(text: String) throws {
-    let report = try store.importRecords(Seat.self, decoding: Data(text.utf8))
+    let report = try store.importRecords(Chair.self, decoding: Data(text.utf8))
     #expect(report == ImportReport())
   }
 }

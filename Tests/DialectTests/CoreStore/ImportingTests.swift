@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func `sources are chosen before the first object is made`() throws {
-    try stack.perform(synchronous: { transaction in
+    _ = try stack.perform(synchronous: { transaction in
       try transaction.importUniqueObjects(
         Into<Person>(), sourceArray: [Person.Source(1, "Al"), Person.Source(2, "Bo")]
       ) { sources in
