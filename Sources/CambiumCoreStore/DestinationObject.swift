@@ -6,7 +6,7 @@ public final class DestinationObject {
   private let fields: [MappedField]
 
   init(_ name: String, _ fields: [MappedField], of old: OldRecord) {
-    var values: [String: FieldValue] = [:]
+    var values = RecordFields()
     for field in fields where field.isTakenOver {
       if let source = field.source { values[field.name] = old.record[source] }
     }

@@ -238,7 +238,8 @@ import Testing
   private static func literals(of name: String, _ path: String) throws -> [String] {
     var records: [String] = []
     try PersistentStore.snapshot(at: path).forEach(record: name) { record in
-      records.append(FieldValue.composite(record.fields).literal)
+      let fields = record.fields.sorted { $0.key < $1.key }
+      records.append(fields.map { "\($0.key): \($0.value.literal)" }.joined(separator: ", "))
     }
     return records
   }

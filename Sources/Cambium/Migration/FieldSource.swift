@@ -346,6 +346,7 @@ public struct OldRecord: Sendable {
   /// - Throws: `FieldMismatch` if the old version has no such field.
   public subscript(field: String) -> FieldValue {
     get throws(FieldMismatch) {
+      if let value = record.fields[field] { return value }
       guard layout.column(named: field) != nil else {
         throw .noField(field, of: name, but: layout.columns.map(\.field.name))
       }

@@ -3,9 +3,10 @@ public struct DynamicRecord: Hashable, Sendable {
   /// The stored name of its type.
   public let name: String
   /// The values by field name. Parts of a composite are within the composite's value, by their own names.
-  public var fields: [String: FieldValue]
+  public var fields: RecordFields
 
-  public init(name: String, fields: [String: FieldValue]) {
+  /// Creates a record of a literal, `["id": 1, "name": "Lamp"]`, of the fields of another, or of those of a dictionary.
+  public init(name: String, fields: RecordFields) {
     self.name = name
     self.fields = fields
   }
@@ -33,16 +34,19 @@ public struct DynamicRecord: Hashable, Sendable {
 
 extension DynamicRecord {
   /// The value of a field or of a part of a composite; nil if the record has none.
-  func value(at path: String) -> FieldValue? { Self.value(at: path[...], in: fields) }
+  func value(at path: String) -> FieldValue? {
+    fields[path] ?? Self.value(at: path) { fields[$0] }
+  }
 
+  /// The value of a part, whose composite is among the fields.
   private static func value(
-    at path: Substring, in fields: [String: FieldValue]
+    at path: String, in fields: (String) -> FieldValue?
   ) -> FieldValue? {
-    if let value = fields[String(path)] { return value }
     for dot in path.indices where path[dot] == "." {
-      switch fields[String(path[..<dot])] {
+      switch fields(String(path[..<dot])) {
       case .composite(let parts)?:
-        if let value = value(at: path[path.index(after: dot)...], in: parts) { return value }
+        let inner = String(path[path.index(after: dot)...])
+        if let value = parts[inner] ?? value(at: inner, in: { parts[$0] }) { return value }
       case .null?: return .null
       default: continue
       }
@@ -52,7 +56,7 @@ extension DynamicRecord {
 
   private func present(_ field: String) throws(FieldMismatch) -> FieldValue {
     guard let value = value(at: field) else {
-      throw .noField(field, of: name, but: Array(fields.keys))
+      throw .noField(field, of: name, but: fields.map(\.key))
     }
     return value
   }
@@ -89,13 +93,12 @@ extension DynamicRecord {
   /// - Throws: `.corrupt` where it breaks a rule of keys or rows.
   init(_ record: RowReader, stringsAsBlobs: Bool = false) throws(StoreError) {
     let layout = record.layout
-    fields = [:]
-    fields.reserveCapacity(layout.outermost.count)
-    name = layout.record.name
-    for index in layout.outermost {
-      fields[layout.columns[index].field.name] = try record.value(
-        index, stringsAsBlobs: stringsAsBlobs)
+    var values: [FieldValue?] = []
+    values.reserveCapacity(layout.outermostColumns.count)
+    for column in layout.outermostColumns {
+      values.append(try record.value(of: column, stringsAsBlobs: stringsAsBlobs))
     }
+    self.init(name: layout.name, fields: RecordFields(layout.outermostNames, values))
   }
 
   /// Puts key and row together. A field that the record does not name has its default.
@@ -106,11 +109,18 @@ extension DynamicRecord {
   func encode(
     to row: RowWriter, key: KeyEncoder, layout: RowLayout, defaults: [Int: FieldValue] = [:]
   ) throws(StoreError) {
-    guard name == layout.record.name else { throw .unknownRecord(name: name) }
-    var values = [FieldValue](repeating: .null, count: layout.columns.count)
-    try layout.spread(
-      fields, over: layout.outermost, within: nil, defaults: defaults, into: &values)
-    try layout.encode(values, to: row, key: key)
+    let values = ColumnValues(layout)
+    try encode(to: row, key: key, values, defaults: defaults)
+  }
+
+  /// The same, with values that are used again for the next record.
+  func encode(
+    to row: RowWriter, key: KeyEncoder, _ values: ColumnValues, defaults: [Int: FieldValue] = [:]
+  ) throws(StoreError) {
+    let layout = values.layout
+    guard name == layout.name else { throw .unknownRecord(name: name) }
+    try values.take(fields, defaults: defaults)
+    try layout.encode(values.all, to: row, key: key)
   }
 }
 
@@ -130,57 +140,101 @@ extension RowLayout {
     try key.finishPrimaryKey(of: layout)
     row.begin(layout)
     do throws(StoreError) {
-      for (index, column) in layout.columns.enumerated()
-      where !layout.isWithinNull(column, values) {
-        try row.set(values[index], of: column, in: layout)
+      let columns = layout.columns
+      for index in 0..<columns.count
+      where !layout.hasComposites || !layout.isWithinNull(columns[index], values) {
+        try row.set(values[index], of: columns[index], in: layout)
       }
     } catch {
       throw row.naming(error, key.key, layout)
     }
     row.finish()
   }
+}
 
-  /// Gives the parts of a composite their values.
-  ///
-  /// - Throws: `.invalidValue` for a part that there is not.
-  func spread(
-    _ parts: [String: FieldValue], over composite: Column, into values: inout [FieldValue]
-  ) throws(StoreError) {
-    try spread(
-      parts, over: composite.parts, within: composite, defaults: [:], into: &values)
+/// One value for each column of a layout, used again for one record after the other.
+final class ColumnValues {
+  let layout: RowLayout
+  // One owner uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var values: [FieldValue]
+  /// The names of the last record's fields.
+  @exclusivity(unchecked) private var names: FieldNameList?
+  /// The places among those of the fields that are in no composite; nil for those that it does not have.
+  @exclusivity(unchecked) private var places: [Int?] = []
+
+  init(_ layout: RowLayout) {
+    self.layout = layout
+    unsafe values = [FieldValue](repeating: .null, count: layout.columns.count)
+  }
+
+  /// The values of the last record.
+  var all: [FieldValue] { unsafe values }
+
+  /// - Parameter defaults: By the places of their columns.
+  /// - Throws: `.invalidValue` for a field that does not exist.
+  func take(_ fields: RecordFields, defaults: [Int: FieldValue]) throws(StoreError) {
+    find(fields.names)
+    var knownCount = 0
+    for index in 0..<layout.outermost.count {
+      let column = layout.outermost[index]
+      guard let place = unsafe places[index], let value = fields[place] else {
+        unsafe values[column] = defaults[column] ?? .null
+        continue
+      }
+      knownCount += 1
+      unsafe values[column] = value
+      guard case .composite(let parts) = value else { continue }
+      try unsafe layout.spread(
+        parts, over: layout.columns[column], defaults: defaults, into: &values)
+    }
+    if knownCount < fields.count {
+      throw layout.unknownField(
+        among: fields.map(\.key), but: layout.outermostNames.all, within: nil)
+    }
+  }
+
+  /// Finds the fields of the layout among names, unless the last record had the same.
+  private func find(_ names: FieldNameList) {
+    if unsafe names === self.names { return }
+    unsafe self.names = names
+    unsafe places.removeAll(keepingCapacity: true)
+    for name in layout.outermostNames.all { unsafe places.append(names.place(of: name)) }
   }
 }
 
 extension RowLayout {
-  /// Gives the fields at `places` their values of `fields`, and the parts of composites theirs.
-  fileprivate func spread(
-    _ fields: [String: FieldValue], over places: [Int], within composite: Column?,
-    defaults: [Int: FieldValue], into values: inout [FieldValue]
+  /// Gives the parts of a composite their values, and theirs.
+  ///
+  /// - Throws: `.invalidValue` for a part that there is not.
+  func spread(
+    _ parts: [String: FieldValue], over composite: Column, defaults: [Int: FieldValue] = [:],
+    into values: inout [FieldValue]
   ) throws(StoreError) {
+    guard composite.field.type == .composite else { return }
     var knownCount = 0
-    for place in places {
+    for place in composite.parts {
       let column = columns[place]
-      let name = composite.map { column.shortName(in: $0) } ?? column.field.name
-      guard let value = fields[name] else {
+      guard let value = parts[column.shortName(in: composite)] else {
         values[place] = defaults[place] ?? .null
         continue
       }
       knownCount += 1
       values[place] = value
-      if case .composite(let parts) = value, column.field.type == .composite {
-        try spread(
-          parts, over: column.parts, within: column, defaults: defaults, into: &values)
-      }
+      guard case .composite(let inner) = value else { continue }
+      try spread(inner, over: column, defaults: defaults, into: &values)
     }
-    if knownCount == fields.count { return }
-    let known = Set(
-      places.map { place in
-        composite.map { columns[place].shortName(in: $0) } ?? columns[place].field.name
-      })
-    guard let unknown = fields.keys.sortedRarely().first(where: { !known.contains($0) }) else {
-      return
+    if knownCount < parts.count {
+      throw unknownField(
+        among: Array(parts.keys),
+        but: composite.parts.map { columns[$0].shortName(in: composite) }, within: composite)
     }
-    throw .invalidValue(
+  }
+
+  fileprivate func unknownField(
+    among names: [String], but known: [String], within composite: Column?
+  ) -> StoreError {
+    let unknown = names.sortedRarely().first { !known.contains($0) } ?? ""
+    return .invalidValue(
       record: record.name, field: composite.map { "\($0.field.name).\(unknown)" } ?? unknown,
       reason: "there is no such field, but \(known.sortedRarely().joined(separator: ", "))")
   }

@@ -99,7 +99,7 @@ enum ExtremeCalls {
       let store = try Part.store()
       let extremes = Extremes.values.map { ["id": $0, "whole": $0] }
       for fields in extremes + Extremes.strings.map({ [$0: 1] }) + [[:]] {
-        let record = DynamicRecord(name: "Part", fields: fields)
+        let record = DynamicRecord(name: "Part", fields: RecordFields(fields))
         for relation in Extremes.strings + ["whole", "parts", "id"] {
           Extremes.attempt { _ = try store.related(to: record, relation) }
         }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Testing
 
 @testable import Cambium
 
@@ -118,6 +119,29 @@ extension ExtremeCalls {
     "DynamicRecord.init(name:fields:)": { extremes in
       for text in Extremes.strings {
         extremes.write { try $0.save(DynamicRecord(name: text, fields: [text: .string(text)])) }
+      }
+    },
+    "RecordFields.init(_:)": { extremes in
+      for text in Extremes.strings {
+        let fields = RecordFields([text: .string(text)])
+        extremes.write { try $0.save(DynamicRecord(name: "Photo", fields: fields)) }
+      }
+    },
+    "RecordFields.init(dictionaryLiteral:)": { _ in
+      for text in Extremes.strings {
+        for value in Extremes.values {
+          let fields: RecordFields = [text: 1, text: value, "other": value]
+          #expect(fields.count == (text == "other" ? 1 : 2))
+          #expect(fields.description.isEmpty == false)
+        }
+      }
+    },
+    "RecordFields.subscript(name:)": { _ in
+      var fields = RecordFields()
+      for text in Extremes.strings {
+        for value in Extremes.values { fields[text] = value }
+        fields[text] = nil
+        #expect(fields[text] == nil && fields.count == 0)
       }
     },
     "DynamicRecord.subscript(field:)": { _ in

@@ -24,7 +24,7 @@ extension ExtremeCalls {
               "id": 9, "name": "x", "image": .data(Data()), "notes": "",
             ]
             fields[field] = value
-            try transaction.save(DynamicRecord(name: "Photo", fields: fields))
+            try transaction.save(DynamicRecord(name: "Photo", fields: RecordFields(fields)))
             // Only that it was accepted or refused counts.
             try transaction.delete(Photo.self, where: \.id != 1 && \.id != 2)
           }

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Kinds that come, go and change, and fields that move between them and their parents.
 @Suite struct KindMigrationTests {
@@ -44,7 +45,9 @@ import Testing
   private func fill(_ model: StoreModel, _ records: [[String: FieldValue]]) throws {
     let store = try PersistentStore(at: path, model: model)
     try store.write { transaction in
-      for record in records { try transaction.save(DynamicRecord(name: "Trip", fields: record)) }
+      for record in records {
+        try transaction.save(DynamicRecord(name: "Trip", fields: RecordFields(record)))
+      }
     }
     try store.close()
   }
@@ -52,7 +55,7 @@ import Testing
   private func rows(_ store: PersistentStore) throws -> [[String: FieldValue]] {
     #expect(try store.snapshot().check(readingBlobs: false) == [])
     return try store.fetch(record: "Trip").map { record in
-      record.fields.filter { $0.value != .null }
+      record.fields.dictionary.filter { $0.value != .null }
     }
   }
 
@@ -74,7 +77,7 @@ import Testing
     let store = try PersistentStore(at: path, model: model(2), migration: mode)
     #expect(try rows(store) == Array(Self.trips.prefix(2)))
     try store.write { transaction in
-      try transaction.save(DynamicRecord(name: "Trip", fields: Self.trips[2]))
+      try transaction.save(DynamicRecord(name: "Trip", fields: RecordFields(Self.trips[2])))
     }
     #expect(try rows(store) == Self.trips)
     #expect(throws: StoreError.self) {

@@ -49,12 +49,12 @@ import Testing
   }
 
   private static func vehicle(_ record: DynamicRecord) -> DynamicRecord {
-    var fields = record.fields
+    var fields = record.fields.dictionary
     let shared = ["id", "name"]
     let own = fields.filter { !shared.contains($0.key) }
     fields = fields.filter { shared.contains($0.key) }
     if record.name != "Vehicle" { fields[record.name] = .composite(own) }
-    return DynamicRecord(name: "Vehicle", fields: fields)
+    return DynamicRecord(name: "Vehicle", fields: RecordFields(fields))
   }
 
   private static func plain(_ id: Int64) -> DynamicRecord {

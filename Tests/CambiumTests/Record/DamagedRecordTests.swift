@@ -77,7 +77,7 @@ import Testing
     guard let read = try read(stored) else { return }
     let again = try sample.encode(read)
     // What is not a number differs from itself.
-    let differing = try sample.decode(again).fields.filter { name, value in
+    let differing = try sample.decode(again).fields.dictionary.filter { name, value in
       read[name] != value && "\(read[name])" != "\(value)"
     }
     try agree(

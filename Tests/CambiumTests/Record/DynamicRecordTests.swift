@@ -72,7 +72,7 @@ import Testing
     var fields = fields
     if field != "id" { fields["id"] = .unsigned(1) }
     let error = #expect(throws: StoreError.self) {
-      try DynamicRecord(name: "Item", fields: fields).encode(
+      try DynamicRecord(name: "Item", fields: RecordFields(fields)).encode(
         to: RowWriter(), key: KeyEncoder(), layout: layout)
     }
     guard case .invalidValue("Item", field, _) = error else {

@@ -59,7 +59,7 @@ import Testing
         try transaction.save(
           DynamicRecord(
             name: "Book",
-            fields: ["id": 1, "editors": .array([])].merging(fields) { $1 }))
+            fields: RecordFields(["id": 1, "editors": .array([])].merging(fields) { $1 })))
       }
     }
     let dangling = UUID()

@@ -194,7 +194,7 @@ extension RelatedKinds {
       case .required, .optional: fields["box of \(link.name)"] = .composite([link.name: value])
       }
     }
-    return DynamicRecord(name: kinds[kind].name, fields: fields)
+    return DynamicRecord(name: kinds[kind].name, fields: RecordFields(fields))
   }
 
   /// The record as the store has it, with what is derived of others.

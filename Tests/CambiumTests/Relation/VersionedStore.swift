@@ -91,7 +91,8 @@ extension DynamicRecord {
   static func of(
     _ name: String, _ id: Int64, _ fields: [String: FieldValue] = [:]
   ) -> DynamicRecord {
-    DynamicRecord(name: name, fields: fields.merging(["id": .integer(id)]) { one, _ in one })
+    DynamicRecord(
+      name: name, fields: RecordFields(fields.merging(["id": .integer(id)]) { one, _ in one }))
   }
 }
 

@@ -75,7 +75,7 @@ enum StoreUse: String, CaseIterable, Sendable {
         }
       default:
         try snapshot.forEach(record: record.name) { found in
-          for case .blob(let blob) in found.fields.values {
+          for case (_, .blob(let blob)) in found.fields {
             let reader = try blob.reader()
             while try reader.read(upTo: 1 << 20) != nil {}
           }

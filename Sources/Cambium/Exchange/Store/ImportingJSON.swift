@@ -90,11 +90,13 @@ extension ImportRun {
   func merge(
     _ fields: [String: FieldValue], over entity: Entity, to row: RowWriter, key: KeyEncoder
   ) throws(StoreError) {
-    var record = DynamicRecord(name: entity.record.name, fields: fields)
+    var record = DynamicRecord(name: entity.record.name, fields: RecordFields(fields))
     if unsafe isFound {
       record = try DynamicRecord(
         try entity.row(key: self.key, row: self.row, blobs: blobs(of: entity)))
-      record.fields.merge(fields) { old, new in new.merged(into: old) }
+      for (name, value) in fields {
+        record[name] = record.fields[name].map { value.merged(into: $0) } ?? value
+      }
     }
     try record.encode(to: row, key: key, layout: entity.layout, defaults: entity.defaults)
   }

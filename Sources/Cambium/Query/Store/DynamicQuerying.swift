@@ -70,8 +70,8 @@ extension RecordReading where Self: ~Copyable {
 private struct FoundDynamicRecords {
   private let found: FoundRecords
   private let layout: RowLayout
-  /// The columns of the fields to return; nil for all.
-  private let columns: [Int]?
+  /// The columns of the fields to return, and their names; nil for all.
+  private let columns: (places: [Int], names: FieldNameList)?
 
   init(
     _ query: FieldQuery, of name: String, _ fields: [String]?, in reader: RecordReader
@@ -81,8 +81,11 @@ private struct FoundDynamicRecords {
     self.layout = layout
     columns = try fields.map { fields throws(StoreError) in
       var columns: [Int] = []
-      for field in fields { columns.append(try layout.place(ofQueried: field)) }
-      return columns
+      for field in fields {
+        let column = try layout.place(ofQueried: field)
+        if !columns.contains(column) { columns.append(column) }
+      }
+      return (columns, FieldNameList(columns.map { layout.columns[$0].field.name }))
     }
     found = try runner.find(query)
   }
@@ -92,21 +95,10 @@ private struct FoundDynamicRecords {
     let row = try RowReader(
       key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
     guard let columns else { return try DynamicRecord(row, stringsAsBlobs: stringsAsBlobs) }
-    return try DynamicRecord(row, only: columns, stringsAsBlobs)
-  }
-}
-
-extension DynamicRecord {
-  /// Some fields of a stored record; parts of composites by their whole names.
-  fileprivate init(
-    _ record: RowReader, only columns: [Int], _ stringsAsBlobs: Bool
-  ) throws(StoreError) {
-    let layout = record.layout
-    var fields: [String: FieldValue] = [:]
-    for column in columns {
-      fields[layout.columns[column].field.name] = try record.value(
-        column, stringsAsBlobs: stringsAsBlobs)
+    var values: [FieldValue?] = []
+    for column in columns.places {
+      values.append(try row.value(column, stringsAsBlobs: stringsAsBlobs))
     }
-    self.init(name: layout.record.name, fields: fields)
+    return DynamicRecord(name: layout.record.name, fields: RecordFields(columns.names, values))
   }
 }

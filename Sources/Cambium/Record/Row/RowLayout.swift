@@ -15,6 +15,11 @@ final class RowLayout: Sendable {
   let columns: [Column]
   /// The places in `columns` of fields that are in no composite.
   let outermost: [Int]
+  let outermostColumns: [Column]
+  /// The names of those fields.
+  let outermostNames: FieldNameList
+  /// The record's name.
+  let name: String
   let key: KeyLayout
   /// The places in `columns` of fields that are stored externally.
   let external: [Int]
@@ -42,6 +47,9 @@ final class RowLayout: Sendable {
     columns = making.columns
     external = making.columns.indices.filter { making.columns[$0].field.type.isExternal }
     outermost = making.columns.indices.filter { making.columns[$0].field.composite == nil }
+    outermostColumns = outermost.map { making.columns[$0] }
+    outermostNames = FieldNameList(outermostColumns.map(\.field.name))
+    name = record.name
     fixedEnd = making.fixedEnd
     variableCount = making.variableCount
     unusedNulls = making.unusedNulls
@@ -67,6 +75,9 @@ extension RowLayout {
   }
 
   func column(named name: String) -> Column? { index(named: name).map { columns[$0] } }
+
+  /// True if fields are parts of others.
+  var hasComposites: Bool { outermost.count < columns.count }
 
   /// The offset of the null bits, after the flags.
   static var nullsOffset: Int { 1 }

@@ -218,7 +218,11 @@ extension RowReader {
   /// - Parameter stringsAsBlobs: Whether strings that lie outside the row are not read but for whether they are UTF-8.
   /// - Throws: `.corrupt` where it is none of the type's (R4, K1).
   func value(_ index: Int, stringsAsBlobs: Bool = false) throws(StoreError) -> FieldValue {
-    let column = layout.columns[index]
+    try value(of: layout.columns[index], stringsAsBlobs: stringsAsBlobs)
+  }
+
+  /// The same, of a column of the layout, which is not counted again.
+  func value(of column: Column, stringsAsBlobs: Bool) throws(StoreError) -> FieldValue {
     if isNull(column.place) { return .null }
     switch column.place.kind {
     case .key: return try keyValue(column.place.index)

@@ -44,8 +44,7 @@ struct SQLiteImport {
         + " FROM \(record.table.name.sqlName)")
     let lists = try record.lists.map { try database.query($0.query) }
     while try rows.next() {
-      var values: [String: FieldValue] = [:]
-      values.reserveCapacity(record.fields.count + lists.count)
+      var values = RecordFields()
       for (column, field) in record.fields.enumerated() {
         values[field.name] = rows.value(column, field.type)
       }

@@ -11,7 +11,8 @@ import Testing
   private static func records(_ rows: Rows) -> [DynamicRecord] {
     rows.enumerated().map { index, fields in
       DynamicRecord(
-        name: "R", fields: fields.merging(["id": .integer(Int64(index))]) { one, _ in one })
+        name: "R",
+        fields: RecordFields(fields.merging(["id": .integer(Int64(index))]) { one, _ in one }))
     }
   }
 
@@ -20,8 +21,10 @@ import Testing
     _ store: DescribedStore, _ fields: UpdateField..., migration: MigrationMode = .automatic
   ) throws -> Rows {
     let step = MigrationStep(to: 2) { UpdateRecord("R") { for field in fields { field } } }
-    return try store.records(through: 2, steps: [step], migration: migration).map {
-      $0.fields.filter { $0.key != "id" }
+    return try store.records(through: 2, steps: [step], migration: migration).map { record in
+      var fields = record.fields
+      fields["id"] = nil
+      return fields.dictionary
     }
   }
 

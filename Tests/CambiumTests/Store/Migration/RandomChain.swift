@@ -3,6 +3,7 @@ import FoundationEssentials
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A random model of several versions in which every step can be inferred, and what a migration makes of each
 /// record, worked out without the library.
@@ -417,7 +418,7 @@ extension RandomChain {
     guard var state = versions[0].first(where: { $0.name == record.name }) else { return nil }
     var values: [Int: FieldValue] = [:]
     for field in state.fields { values[field.identity] = record[field.name] }
-    var fields = record.fields
+    var fields = record.fields.dictionary
     while let (kind, parts) = versions[0].kind(of: state, in: fields) {
       for field in kind.fields { values[field.identity] = parts[field.name] }
       (state, fields) = (kind, parts)
@@ -442,7 +443,7 @@ extension RandomChain {
     let root = last.root(of: state)
     let kinds = Set(last.line(from: state).map(\.identity))
     return DynamicRecord(
-      name: root.name, fields: last.fields(of: root, among: kinds, values))
+      name: root.name, fields: RecordFields(last.fields(of: root, among: kinds, values)))
   }
 }
 

@@ -244,7 +244,7 @@ enum RandomValue {
         field.reference == nil
         ? value(field, record, &random) : reference(field, others + [id], &random)
     }
-    return DynamicRecord(name: record.name, fields: fields)
+    return DynamicRecord(name: record.name, fields: RecordFields(fields))
   }
 
   private static func reference(

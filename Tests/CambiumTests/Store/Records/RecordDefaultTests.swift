@@ -58,7 +58,7 @@ private struct Player: Record, Equatable {
         ["id": 1, "score": .composite([:])], ["level": 3, "score": .composite(["rounds": 2])],
       ]
       for fields in refused {
-        let record = DynamicRecord(name: "Player", fields: fields)
+        let record = DynamicRecord(name: "Player", fields: RecordFields(fields))
         guard case .invalidValue = storeError({ try store.write { try $0.save(record) } }) else {
           Issue.record("\(fields) is saved")
           continue

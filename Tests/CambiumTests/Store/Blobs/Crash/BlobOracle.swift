@@ -122,7 +122,7 @@ extension PersistentStore {
     var counts = BlobCounts()
     var seen: Set<BlobIdentity> = []
     try forEach(record: Doc.name) { record in
-      for value in record.fields.values {
+      for (_, value) in record.fields {
         guard case .blob(let blob) = value, let source = blob.source else { continue }
         if seen.insert(source.identity).inserted {
           counts.count += 1
