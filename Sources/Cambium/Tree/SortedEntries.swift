@@ -43,6 +43,7 @@ struct SortedEntries: SortedInput, ~Copyable {
 extension UnsortedEntries {
   /// The entries, sorted by key.
   consuming func sorted() -> SortedEntries {
+    if isAscending { return SortedEntries(self) }
     reorder { entries, places in
       var sorter = KeySorter(prefixLength: entries.prefixLength)
       sorter.sort(&places, of: entries)

@@ -17,6 +17,8 @@
   private(set) var places: [Place] = []
   /// The length of what all keys begin with.
   private(set) var prefixLength = Int.max
+  /// True if each key is above the one that came before it.
+  private(set) var isAscending = true
 
   /// - Parameter pool: Where chunks are from, and go in the end.
   init(in pool: ChunkPool = ChunkPool(keepingUpTo: 0)) {
@@ -54,6 +56,7 @@
     bytes.copy(value, to: Self.headerSize + key.byteCount + start.byteCount)
     used += (size + Self.unit - 1) / Self.unit * Self.unit
     shortenPrefix(to: key)
+    if isAscending, let last = places.last { isAscending = self.key(last).compare(key) < 0 }
     places.append(place)
   }
 

@@ -41,6 +41,26 @@ import Testing
     #expect(same == (0..<count).filter { ![100, 200, 300, 400].contains($0) })
   }
 
+  @Test(arguments: [[], [1], [1, 2, 9], [1, 2, 2, 9], [2, 1], [1, 9, 2]] as [[UInt8]])
+  func `entries come in the order of their keys, also if they came in it`(
+    numbers: [UInt8]
+  ) throws {
+    var entries = UnsortedEntries()
+    for (index, number) in numbers.enumerated() {
+      entries.append([number].rawSpan, [UInt8(index)].rawSpan)
+    }
+    #expect(entries.isAscending == zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
+    var sorted = entries.sorted()
+    var found: [(key: UInt8, value: UInt8)] = []
+    while try sorted.advance() {
+      found.append((sorted.key.load(0, as: UInt8.self), sorted.value.load(0, as: UInt8.self)))
+    }
+    #expect(found.map(\.key) == Set(numbers).sorted())
+    for entry in found {
+      #expect(numbers.lastIndex(of: entry.key) == Int(entry.value), "the last of a key counts")
+    }
+  }
+
   @Test func `keys with long beginnings in common are sorted`() {
     var random = SplitMix64(seed: 5)
     let keys = (0..<(1 << 17 + 1000)).map { _ in

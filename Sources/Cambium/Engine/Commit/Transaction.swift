@@ -65,6 +65,12 @@ final class Transaction {
 // MARK: - Spilling
 
 extension Transaction {
+  /// Has all further changes sorted as a large transaction's are, and committed by a footer: for many that are known to
+  /// come, this takes less than to look each of them up first.
+  func expectMany() {
+    if spill == nil { beginSpilling() }
+  }
+
   /// Has further changes spilled, if there are too many.
   @inline(__always)
   private func spillIfTooLarge() {

@@ -39,7 +39,7 @@ struct FoldLayers {
     // What is below a layer that hides its base does not count.
     if !hidesBase {
       let changes = overlay[slot]
-      inputs.append(.overlay(OverlayRunInput(changes)))
+      if inputs.isEmpty || !changes.isEmpty { inputs.append(.overlay(OverlayRunInput(changes))) }
       hidesBase = changes.hidesBase
     }
     if inputs.isEmpty { return nil }

@@ -1,21 +1,31 @@
 /// Tasks of a crew whose results are wanted in order, a few of them ahead.
 final class TasksAhead<Task: CrewTask> {
   private let crew: WorkCrew
+  /// The number of tasks that may be under way at once.
+  private let window: Int
   private let make: () throws(StoreError) -> Task
   /// Those under way, in order.
   private var tasks: [Task] = []
   private var spares: [Task] = []
 
-  /// - Parameter make: Makes a task, to be used again and again.
-  init(_ crew: WorkCrew, making make: @escaping () throws(StoreError) -> Task) {
+  /// - Parameters:
+  ///   - window: The number of tasks that may be under way at once; by default as many as keep the crew at work.
+  ///   - make: Makes a task, to be used again and again.
+  init(
+    _ crew: WorkCrew, window: Int? = nil, making make: @escaping () throws(StoreError) -> Task
+  ) {
     self.crew = crew
+    self.window = window ?? crew.window
     self.make = make
   }
 
   deinit { withdraw() }
 
+  /// Whether none is under way.
+  var isEmpty: Bool { tasks.isEmpty }
+
   /// Whether another task may be submitted before the first is taken.
-  var hasRoom: Bool { tasks.count < crew.window }
+  var hasRoom: Bool { tasks.count < window }
 
   /// Returns a task that is not under way.
   ///

@@ -302,8 +302,10 @@ extension Migrator {
     var count = 0
     try backend.commit { trees throws(StoreError) in
       try trees.removeAll(in: index.slot)
+      let rows = try backend.trees()
+      if try rows.count(in: record.rows) >= Self.crewCountMin { trees.expectMany() }
       let key = KeyEncoder()
-      let cursor = try backend.trees().cursor(in: record.rows)
+      let cursor = try rows.cursor(in: record.rows)
       while try cursor.advance() {
         let row = try record.row(key: cursor.key, row: try cursor.value())
         try index.layout.forEachEntry(of: row, in: key) { key, value, _ throws(StoreError) in

@@ -3,22 +3,21 @@
 ///     migration   read old records ─▶                         ─▶ add new ones to their trees
 ///     crew                             make new records of them
 final class RemadeRecords: CrewTask, @unchecked Sendable {
-  private let remaking: Remaking
+  private let remakings: RemakingPool
   private let sink = CollectingSink()
-  private let emit: RecordEmitter
   /// The old records.
   private(set) var old = RecordBytes()
   /// False if a record could not be made, or depends on what is made of others: then all of them are made where they are
   /// wanted, one after the other, and what fails fails there.
   private(set) var isWhole = false
 
-  init(_ remaking: Remaking) {
-    self.remaking = remaking
-    emit = remaking.emitter(to: sink)
-  }
+  init(_ remakings: RemakingPool) { self.remakings = remakings }
 
-  /// How many records are one task: so many that handing it over takes no time beside it.
-  static var recordsPerTask: Int { 256 }
+  /// True if it has as many records as one task is to have: so many that handing it over takes no time beside it.
+  var isFull: Bool { old.count >= 256 || old.byteCount >= 1 << 16 }
+
+  /// The number of tasks that may be under way at once: some tens of megabytes at most.
+  static var window: Int { 128 }
 
   /// The number of old records.
   var count: Int { old.count }
@@ -35,6 +34,9 @@ final class RemadeRecords: CrewTask, @unchecked Sendable {
   func append(_ key: RawSpan, _ row: RawSpan) { old.append(key, row) }
 
   override func perform() {
+    guard let remaking = remakings.take() else { return }
+    defer { remakings.give(remaking) }
+    let emit = remaking.emitter(to: sink)
     let old = old
     for index in 0..<old.count {
       guard (try? remaking.remake(old.key(index), old.row(index), emit)) != nil, !sink.wasAsked
@@ -49,12 +51,36 @@ final class RemadeRecords: CrewTask, @unchecked Sendable {
   }
 }
 
+/// One for each thread that makes records at the same time. Each has layouts of its own: threads that count references to the
+/// same layouts slow each other down.
+final class RemakingPool: @unchecked Sendable {
+  private let lock = ThreadLock()
+  // Under `lock`.
+  private var spares: [Remaking]
+
+  init(_ remakings: [Remaking]) { spares = remakings }
+
+  /// - Returns: nil if all are in use.
+  func take() -> Remaking? {
+    lock.lock()
+    defer { lock.unlock() }
+    return spares.popLast()
+  }
+
+  func give(_ remaking: Remaking) {
+    lock.lock()
+    defer { lock.unlock() }
+    spares.append(remaking)
+  }
+}
+
 /// Keys and rows, one behind the other.
 struct RecordBytes {
   private var bytes: [UInt8] = []
   private var ends: [(key: Int, row: Int)] = []
 
   var count: Int { ends.count }
+  var byteCount: Int { bytes.count }
 
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
@@ -81,31 +107,40 @@ struct RecordBytes {
   }
 }
 
-/// Keeps what is emitted, in its order.
+/// Keeps what is emitted, tree by tree.
 private final class CollectingSink: EmitterSink {
-  /// Keys and rows, or what is set aside.
-  private var emitted = RecordBytes()
-  private var places: [Place] = []
+  private var groups: [Group] = []
   /// True if a closure asked for a record that was made before, which only the migration knows.
   private(set) var wasAsked = false
 
-  private enum Place {
+  /// What goes to one tree, in its order.
+  private struct Group {
+    let place: Place
+    /// Keys and rows, or what is set aside.
+    var emitted = RecordBytes()
+  }
+
+  private enum Place: Equatable {
     /// Of the record with this number.
     case rows(UInt32)
     case aside(TreeSlot)
   }
 
   func removeAll() {
-    emitted.removeAll()
-    places.removeAll(keepingCapacity: true)
+    for index in groups.indices { groups[index].emitted.removeAll() }
     wasAsked = false
   }
 
   func add(
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError) {
-    emitted.append(key, row)
-    places.append(.rows(target.record.number))
+    append(key, row, to: .rows(target.record.number))
+  }
+
+  private func append(_ key: RawSpan, _ value: RawSpan, to place: Place) {
+    let index = groups.firstIndex { $0.place == place } ?? groups.count
+    if index == groups.count { groups.append(Group(place: place)) }
+    groups[index].emitted.append(key, value)
   }
 
   func put(
@@ -115,8 +150,7 @@ private final class CollectingSink: EmitterSink {
   }
 
   func setAside(_ key: RawSpan, _ value: RawSpan, in tree: TreeSlot) {
-    emitted.append(key, value)
-    places.append(.aside(tree))
+    append(key, value, to: .aside(tree))
   }
 
   func blobFinder(of target: Entity) -> BlobFinder? { nil }
@@ -129,14 +163,18 @@ private final class CollectingSink: EmitterSink {
   }
 
   func add(to sink: any EmitterSink, of remaking: Remaking) throws(StoreError) {
-    let emitted = emitted
-    for (index, place) in places.enumerated() {
-      switch place {
+    for group in groups {
+      let emitted = group.emitted
+      switch group.place {
       case .rows(let number):
         guard let target = remaking.target(number) else { continue }
-        try sink.add(emitted.key(index), emitted.row(index), [], to: target)
+        for index in 0..<emitted.count {
+          try sink.add(emitted.key(index), emitted.row(index), [], to: target)
+        }
       case .aside(let tree):
-        try sink.setAside(emitted.key(index), emitted.row(index), in: tree)
+        for index in 0..<emitted.count {
+          try sink.setAside(emitted.key(index), emitted.row(index), in: tree)
+        }
       }
     }
   }

@@ -3,7 +3,8 @@ final class Remaking {
   let source: Entity
   /// The records that it makes.
   let targets: [Entity]
-  private let task: MigrationTask.Remake
+  private let work: Work
+  private let rules: [String: EmissionRules]
   private let old: Entities
   let new: Entities
   let aside: TreeSlot
@@ -20,7 +21,6 @@ final class Remaking {
   ) throws(StoreError) {
     let trees = TreeAccess.state(snapshot)
     version = task.readsVersion ? OldVersion(entities: old, trees: snapshot) : nil
-    self.task = task
     self.old = old
     self.new = new
     self.aside = aside
@@ -28,15 +28,25 @@ final class Remaking {
     self.source = source
     blobs = trees.blobFinder(of: source)
     switch task.kind {
-    case .values:
+    case .values(let conversion):
+      work = .values(conversion)
+      rules = [:]
       targets = [new.entity(number: task.target)].compactMap { $0 }
-    case .closure(let transform, _):
+    case .closure(let transform, let rules):
+      work = .closure(transform.body.copy())
+      self.rules = rules
       var targets: [Entity] = []
       for target in transform.targets {
         targets.append(try new.entity(named: target.name(in: new.schema.version)))
       }
       self.targets = targets
     }
+  }
+
+  /// Its own, so that nothing of it is shared with other threads.
+  private enum Work {
+    case values(RowStep)
+    case closure(any RecordTransform)
   }
 
   /// True if records can be made ahead of the commit that takes them: blobs are made in it.
@@ -49,9 +59,7 @@ final class Remaking {
   }
 
   func emitter(to sink: any EmitterSink) -> RecordEmitter {
-    var rules: [String: EmissionRules] = [:]
-    if case .closure(_, let given) = task.kind { rules = given }
-    return RecordEmitter(new, targets: targets, rules: rules, to: sink)
+    RecordEmitter(new, targets: targets, rules: rules, to: sink)
   }
 
   /// Makes new records of one.
@@ -60,7 +68,7 @@ final class Remaking {
   ) throws(StoreError) {
     let (row, key) = (row, key)
     do {
-      switch task.kind {
+      switch work {
       case .values(let conversion):
         guard try conversion.takes(key: oldKey, row: oldRow) else { return }
         var setAside: [UInt32] = []
@@ -74,8 +82,8 @@ final class Remaking {
               version: old.schema.storedVersion, record: source.record.number, field: field,
               key: oldKey, row: oldRow), in: aside)
         }
-      case .closure(let transform, _):
-        try transform.body.run(key: oldKey, row: oldRow, blobs, old, version, emit)
+      case .closure(let transform):
+        try transform.run(key: oldKey, row: oldRow, of: source, blobs, old, version, emit)
       }
     } catch let error as StoreError {
       throw error.naming(
@@ -97,7 +105,6 @@ extension Migrator {
     _ task: MigrationTask.Remake, _ mark: inout MigrationMark
   ) throws(StoreError) {
     let snapshot = try backend.snapshot()
-    // Each has layouts of its own. Threads that count references to the same layouts slow each other down.
     func makeRemaking() throws(StoreError) -> Remaking {
       try Remaking(
         task, from: try entities(of: task.from, task.oldTypes),
@@ -106,63 +113,58 @@ extension Migrator {
     }
     let remaking = try makeRemaking()
     if mark.cursor.isEmpty { mark.counts = try counts(of: remaking) }
-    let ahead = TasksAhead(crew) { () throws(StoreError) in RemadeRecords(try makeRemaking()) }
-    let count = try backend.trees().count(in: remaking.source.rows)
-    var isAhead = remaking.isAhead && count >= Self.crewCountMin
-    var done = 0
+    let source = TreeAccess.state(snapshot)
+    let isLarge = try source.count(in: remaking.source.rows) >= Self.crewCountMin
+    var isAhead = isLarge && remaking.isAhead
+    var others: [Remaking] = []
+    if isAhead { for _ in 0...crew.size { others.append(try makeRemaking()) } }
+    let pool = RemakingPool(others)
+    // While one slice is committed, the crew is at the next.
+    let ahead = TasksAhead(crew, window: RemadeRecords.window) { RemadeRecords(pool) }
+    defer { ahead.withdraw() }
+    let slices = try RecordSlices(
+      source.cursor(in: remaking.source.rows), behind: mark.cursor, count: sliceCount)
     var isDone = false
     while !isDone {
       try monitor.look()
       let before = try backend.trees()
       let start = mark.cursor
-      // Each slice goes over all that was made before, so slices grow with it.
-      let slice = max(sliceCount, done / 4)
-      let cursor = try before.cursor(in: remaking.source.rows)
-      var isOn = try cursor.seek(behind: start)
-      var next = mark
+      var (next, left) = (mark, slices.nextCount)
       try backend.commit { trees throws(StoreError) in
+        if isLarge { trees.expectMany() }
         let sink = AddingSink(trees, remaking.new)
         let emit = remaking.emitter(to: sink)
-        defer { ahead.withdraw() }
-        var count = 0
-        func read() throws(StoreError) -> RemadeRecords? {
-          guard isOn, count < slice else { return nil }
-          let records = try ahead.spare()
-          records.removeAll()
-          while isOn, count < slice, records.count < RemadeRecords.recordsPerTask {
-            count += 1
-            if count == slice { next.cursor = cursor.key.array() }
-            records.append(cursor.key, try cursor.value())
-            isOn = try cursor.next()
+        while left > 0 {
+          while isAhead, ahead.hasRoom, !slices.isAtEnd {
+            ahead.submit(try slices.read(into: ahead.spare()))
           }
-          return records
-        }
-        while true {
-          while isAhead, ahead.hasRoom, let records = try read() { ahead.submit(records) }
           var first = ahead.takeFirst()
-          if first == nil { first = try read() }
+          if first == nil, !slices.isAtEnd { first = try slices.read(into: ahead.spare()) }
           guard let records = first else { break }
+          let old = records.old
           if records.isWhole {
             try records.add(to: sink, of: remaking)
           } else {
             isAhead = isAhead && !records.wasAsked
-            let old = records.old
             for index in 0..<old.count {
               try remaking.remake(old.key(index), old.row(index), emit)
             }
           }
+          left -= records.count
+          next.cursor = old.key(old.count - 1).array()
           for _ in 0..<records.count { try monitor.step() }
           ahead.recycle(records)
         }
-        done += count
         for (number, added) in sink.added { next.counts[number, default: 0] += UInt64(added) }
-        isDone = !isOn
+        isDone = slices.isAtEnd && ahead.isEmpty
         try (isDone ? self.done(next) : next).put(into: trees, backend.names)
       }
-      for (number, count) in next.counts {
+      let count = slices.nextCount - left
+      slices.advance()
+      for (number, expected) in next.counts {
         guard let trees = remaking.target(number) else { continue }
-        if try backend.trees().count(in: trees.rows) == Int(count) { continue }
-        throw try duplicate(remaking, behind: start, count: slice, before)
+        if try backend.trees().count(in: trees.rows) == Int(expected) { continue }
+        throw try duplicate(remaking, behind: start, count: count, before)
       }
       mark = next
     }
@@ -254,6 +256,57 @@ extension MigrationTask.Remake {
   }
 }
 
+/// The records of a tree, in one pass, and how many of them are one slice after the other.
+private final class RecordSlices {
+  private let cursor: CursorAccess
+  private let countMin: Int
+  private(set) var isAtEnd: Bool
+  /// The number of records before the slice to come.
+  private var doneCount = 0
+  /// The number of records that are still to be read in the slice that is being read.
+  private var unreadCount: Int
+  /// The number of records up to the end of that slice.
+  private var readEnd: Int
+
+  /// - Parameters:
+  ///   - key: That of the last record before; empty to begin with the first.
+  ///   - count: The number of records in a slice, at least.
+  init(_ cursor: CursorAccess, behind key: [UInt8], count: Int) throws(StoreError) {
+    self.cursor = cursor
+    countMin = count
+    isAtEnd = try !cursor.seek(behind: key)
+    unreadCount = count
+    readEnd = count
+  }
+
+  /// Each slice goes over all that was made before, so slices grow with it.
+  private func size(behind count: Int) -> Int { max(countMin, count / 4) }
+
+  /// The number of records in the slice to come, unless fewer are left.
+  var nextCount: Int { size(behind: doneCount) }
+
+  /// Goes on to the slice after the one to come.
+  func advance() { doneCount += nextCount }
+
+  /// Reads records, all of one slice.
+  ///
+  /// - Precondition: `isAtEnd` is false.
+  func read(into records: RemadeRecords) throws(StoreError) -> RemadeRecords {
+    let cursor = cursor
+    records.removeAll()
+    if unreadCount == 0 {
+      unreadCount = size(behind: readEnd)
+      readEnd += unreadCount
+    }
+    while !isAtEnd, unreadCount > 0, !records.isFull {
+      records.append(cursor.key, try cursor.value())
+      unreadCount -= 1
+      isAtEnd = try !cursor.next()
+    }
+    return records
+  }
+}
+
 // MARK: - Looking
 
 /// A key of a new record.
@@ -295,8 +348,8 @@ private final class SearchingSink: EmitterSink {
 final class AddingSink: EmitterSink {
   private let trees: TransactionTrees
   private let writer: RecordWriter
-  /// The number of records that are added, by record.
-  private(set) var added: [UInt32: Int] = [:]
+  /// The number of records that are added, by the number of the record.
+  private(set) var added: [(record: UInt32, count: Int)] = []
 
   init(_ trees: TransactionTrees, _ entities: Entities) {
     self.trees = trees
@@ -306,8 +359,15 @@ final class AddingSink: EmitterSink {
   func add(
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError) {
-    added[target.record.number, default: 0] += 1
+    note(target.record.number)
     try put(key, row, waiting, in: target)
+  }
+
+  private func note(_ record: UInt32) {
+    guard let place = added.firstIndex(where: { $0.record == record }) else {
+      return added.append((record, 1))
+    }
+    added[place].count += 1
   }
 
   /// Puts a row into its tree, and what belongs outside of it there.
@@ -328,7 +388,7 @@ final class AddingSink: EmitterSink {
   ) throws(StoreError) {
     var old: [UInt8] = []
     if try !trees.copyValue(of: key, in: target.rows, to: &old) {
-      added[target.record.number, default: 0] += 1
+      note(target.record.number)
     }
     try put(key, row, waiting, in: target)
   }

@@ -43,7 +43,7 @@ public struct TransformRecords: Sendable {
   ) {
     source = .name(name)
     self.targets = targets.map { .name($0) }
-    self.body = DynamicTransform(name: name, readsVersion: false) { old, _, emit in
+    self.body = DynamicTransform(readsVersion: false) { old, _, emit in
       try body(old, emit)
     }
   }
@@ -73,7 +73,7 @@ public struct TransformRecords: Sendable {
   ) {
     source = .name(name)
     self.targets = targets.isEmpty ? [.name(name)] : targets.map { .name($0) }
-    self.body = DynamicTransform(name: name, readsVersion: true) { old, before, emit in
+    self.body = DynamicTransform(readsVersion: true) { old, before, emit in
       if let before { try body(old, before, emit) }
     }
   }
@@ -149,12 +149,16 @@ protocol RecordTransform: Sendable {
   var readsVersion: Bool { get }
 
   /// - Parameters:
+  ///   - source: The record's, in the old version.
   ///   - entities: Those of the old version.
   ///   - version: The old version, if the transform reads it.
   func run(
-    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ version: OldVersion?,
-    _ emit: RecordEmitter
+    key: RawSpan, row: RawSpan, of source: Entity, _ blobs: BlobFinder?, _ entities: Entities,
+    _ version: OldVersion?, _ emit: RecordEmitter
   ) throws
+
+  /// A transform in memory of its own. Threads that count references to the same one slow each other down.
+  func copy() -> any RecordTransform
 }
 
 extension OldVersion {
@@ -162,17 +166,19 @@ extension OldVersion {
 }
 
 private struct DynamicTransform: RecordTransform {
-  let name: String
   let readsVersion: Bool
   let body: @Sendable (OldRecord, StoreSnapshot?, RecordEmitter) throws -> Void
 
   func run(
-    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ version: OldVersion?,
-    _ emit: RecordEmitter
+    key: RawSpan, row: RawSpan, of source: Entity, _ blobs: BlobFinder?, _ entities: Entities,
+    _ version: OldVersion?, _ emit: RecordEmitter
   ) throws {
-    let entity = try entities.entity(named: name)
     try body(
-      try OldRecord(try entity.row(key: key, row: row, blobs: blobs)), version?.snapshot, emit)
+      try OldRecord(try source.row(key: key, row: row, blobs: blobs)), version?.snapshot, emit)
+  }
+
+  func copy() -> any RecordTransform {
+    DynamicTransform(readsVersion: readsVersion, body: body)
   }
 }
 
@@ -181,12 +187,14 @@ private struct TypedTransform<Old: Record>: RecordTransform {
   let body: @Sendable (Old, StoreSnapshot?, RecordEmitter) throws -> Void
 
   func run(
-    key: RawSpan, row: RawSpan, _ blobs: BlobFinder?, _ entities: Entities, _ version: OldVersion?,
-    _ emit: RecordEmitter
+    key: RawSpan, row: RawSpan, of source: Entity, _ blobs: BlobFinder?, _ entities: Entities,
+    _ version: OldVersion?, _ emit: RecordEmitter
   ) throws {
     try body(
       try entities.type(Old.self).load(key: key, row: row, blobs: blobs), version?.snapshot, emit)
   }
+
+  func copy() -> any RecordTransform { TypedTransform(readsVersion: readsVersion, body: body) }
 }
 
 // MARK: - Emitting
@@ -205,12 +213,25 @@ public final class RecordEmitter {
   private let element = KeyEncoder()
 
   /// A record that may be emitted.
-  fileprivate struct Target {
+  ///
+  /// An object, since one is used for every record, and copies of its values would be counted.
+  fileprivate final class Target {
+    let name: String
     let entity: Entity
     /// Nil for records that are only put together from others.
     let rules: EmissionRules?
     /// The lists of checked references.
     let lists: [Link]
+    /// Those of a record without a Swift type.
+    let values: ColumnValues
+
+    init(_ entity: Entity, _ rules: EmissionRules?, lists: [Link]) {
+      name = entity.record.name
+      self.entity = entity
+      self.rules = rules
+      self.lists = lists
+      values = ColumnValues(entity.layout)
+    }
   }
 
   /// - Parameters:
@@ -225,7 +246,7 @@ public final class RecordEmitter {
     let lists = (entities.relations?.links ?? []).filter(\.isList)
     self.targets = targets.map { entity in
       Target(
-        entity: entity, rules: rules[entity.record.name],
+        entity, rules[entity.record.name],
         lists: lists.filter { $0.source.record.number == entity.record.number })
     }
   }
@@ -237,10 +258,10 @@ public final class RecordEmitter {
   ///   `.limitExceeded`; `.full`, `.io`.
   public func callAsFunction(_ record: DynamicRecord) throws(StoreError) {
     let target = try target(record.name)
-    let (row, key, entity) = (row, key, target.entity)
-    try target.completed(record).encode(to: row, key: key, layout: entity.layout)
+    let (row, key) = (row, key)
+    try target.completed(record).encode(to: row, key: key, target.values)
     try check(row, key, target)
-    try sink.add(key.key, row.row, row.waiting, to: entity)
+    try sink.add(key.key, row.row, row.waiting, to: target.entity)
   }
 
   /// Adds a record with the fields of an old one.
@@ -268,17 +289,17 @@ public final class RecordEmitter {
     }
   ) throws {
     let target = try target(record.name)
-    let (entity, layout) = (target.entity, target.entity.layout)
+    let entity = target.entity
     let (row, key) = (row, key)
     let record = target.completed(record)
-    try record.encode(to: row, key: key, layout: layout)
+    try record.encode(to: row, key: key, target.values)
     if try sink.copy(key.key, of: entity, to: &old) {
       let old = old
       let existing = try DynamicRecord(
         try entity.row(key: key.key, row: old.rawSpan, blobs: sink.blobFinder(of: entity)))
       let place = key.key.array()
       let merged = try merge(existing, record)
-      try target.completed(merged).encode(to: row, key: key, layout: layout)
+      try target.completed(merged).encode(to: row, key: key, target.values)
       guard key.key.compare(place.rawSpan) == 0 else {
         throw StoreError.invalidValue(
           record: record.name, field: nil, reason: "merged, it has another key than before")
@@ -302,14 +323,14 @@ public final class RecordEmitter {
   /// - Throws: `.invalidValue`.
   private func checkLists(of target: Target) throws(StoreError) {
     if target.lists.isEmpty { return }
-    let (row, key, element) = (row, key, element)
-    let reader = try target.entity.row(key: key.key, row: row.row)
+    let (row, key, element, entity) = (row, key, element, target.entity)
+    let reader = try entity.row(key: key.key, row: row.row)
     for link in target.lists {
       var known: Set<[UInt8]> = []
       try link.forEachKey(of: reader, in: element) { key throws(StoreError) in
         if known.insert(key.array()).inserted { return }
         throw .invalidValue(
-          record: target.entity.record.name, field: link.field.name,
+          record: target.name, field: link.field.name,
           reason: "it leads to \(try link.value(ofKey: key)) twice")
       }
     }
@@ -326,7 +347,7 @@ public final class RecordEmitter {
   }
 
   private func target(_ name: String) throws(StoreError) -> Target {
-    for target in targets where target.entity.record.name == name { return target }
+    for target in targets where target.name == name { return target }
     throw undeclared(name)
   }
 
@@ -404,6 +425,7 @@ struct EmissionRules: Sendable {
 
   /// The record with its defaults, where it does not say what a field is.
   func completing(_ record: DynamicRecord) -> DynamicRecord {
+    if defaults.isEmpty { return record }
     var record = record
     for given in defaults where given.stands(for: record.fields[given.field]) {
       record[given.field] = given.value

@@ -130,6 +130,9 @@ extension TransactionTrees {
     transaction.removeAll(in: tree)
   }
 
+  /// Says that many entries are put from now on.
+  func expectMany() { transaction.expectMany() }
+
   /// Has the commit do something with whole trees.
   func addWork(_ change: (inout TreeWork) -> Void) { change(&transaction.treeWork) }
 
