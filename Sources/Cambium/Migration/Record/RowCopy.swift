@@ -5,9 +5,9 @@
 ///                       └─┬─┘     │        ┌────┴───┘
 ///     new   flags nulls │ a │ b │ n │ c │  ends │ d │ e │ m │        n, m: the same in every row
 ///
-/// What is the same in every row, it takes from a row that the conversion made of one without any values. What it
-/// cannot do it leaves to the conversion: of a row with a composite that is null and has parts now which it had
-/// not, and of long rows.
+/// What is the same in every row, it takes from a row that the conversion made of one without any values, and what fixed
+/// columns get in place of null from rows in which they are. What it cannot do it leaves to the conversion: of a row with a
+/// composite that is null and has parts now which it had not, and of long rows.
 ///
 /// It is made for what is read row by row: nothing in it is counted or allocated on the way of a row.
 final class RowCopy: Sendable {
@@ -33,6 +33,15 @@ final class RowCopy: Sendable {
     let target: Int
   }
 
+  /// A fixed column that has a value where it was null.
+  fileprivate struct Fill: Sendable, BitwiseCopyable {
+    let bit: Int
+    let target: Int
+    /// Where the value is among what is the same in every row.
+    let constant: Int
+    let count: Int
+  }
+
   private let nullByteCount: Int
   private let unusedNulls: UInt8
   /// The offset of the old row's ends.
@@ -41,12 +50,13 @@ final class RowCopy: Sendable {
   /// The offset of the new row's ends.
   private let endsStart: Int
   private let variableCount: Int
-  /// Flags, nulls and fixed columns of a row without values, then what is the same in every row.
+  /// Flags, nulls and fixed columns of a row without values, then values of variable columns and those of nulls.
   private let constants: [UInt8]
   private let blocks: [Block]
   private let widenings: [Widening]
   private let runs: [Run]
   private let nullMoves: [NullMove]
+  private let fills: [Fill]
   /// True if bits of the old row depend on one another: then a row with nulls is left to the conversion.
   private let hasImpliedNulls: Bool
   /// Bits of the old row with which it is left to the conversion.
@@ -55,8 +65,8 @@ final class RowCopy: Sendable {
   /// Fails if there is too much that is not copied.
   ///
   /// - Parameters:
-  ///   - required: The numbers of fields that had to have a value in between, or have to now: where they are null, a
-  ///     row is left to the conversion.
+  ///   - required: The numbers of fields that had to have a value in between, or have to now: where they are null, they
+  ///     are filled, or a row is left to the conversion.
   ///   - convert: Puts a new row together from an old one, by its key.
   init?(
     from old: RowLayout, to new: RowLayout, required: Set<UInt32>,
@@ -74,7 +84,13 @@ final class RowCopy: Sendable {
       guard making.add(column, constants) else { return nil }
     }
     for column in old.columns where required.contains(column.field.number) {
-      making.leave(rowsWithNull: column)
+      let isFilled = try making.fill(column) { writer throws(StoreError) in
+        empty.begin(old)
+        empty.setNull(column)
+        empty.finish()
+        try convert(key.rawSpan, empty.row, writer)
+      }
+      if !isFilled { making.leave(rowsWithNull: column) }
     }
     nullByteCount = old.nullByteCount
     unusedNulls = old.unusedNulls
@@ -88,6 +104,7 @@ final class RowCopy: Sendable {
     widenings = making.widenings
     runs = making.runs
     nullMoves = making.nullMoves
+    fills = making.fills
     leftBits = making.leftBits
   }
 }
@@ -102,6 +119,7 @@ private struct RowCopyBuilder {
   private(set) var widenings: [Widening] = []
   private(set) var runs: [RowCopy.Run] = []
   private(set) var nullMoves: [RowCopy.NullMove] = []
+  private(set) var fills: [RowCopy.Fill] = []
   private(set) var leftBits: [Int] = []
 
   init(old: RowLayout, new: RowLayout, constants: [UInt8]) {
@@ -155,6 +173,34 @@ private struct RowCopyBuilder {
     return true
   }
 
+  /// Finds the value that a fixed column in no composite gets where it is null.
+  ///
+  /// - Parameter convert: Puts the new row together of an old one in which the column is null.
+  /// - Returns: False if that is left to the conversion, which may refuse it.
+  mutating func fill(
+    _ column: Column, _ convert: (RowWriter) throws(StoreError) -> Void
+  ) throws(StoreError) -> Bool {
+    guard let bit = column.place.nullBit, column.field.composite == nil,
+      let index = new.index(number: column.field.number)
+    else { return false }
+    let target = new.columns[index]
+    guard target.place.kind == .fixed, let width = target.field.type.fixedWidth else {
+      return false
+    }
+    let made = RowWriter()
+    // What the conversion refuses, it refuses again by the name of the record.
+    guard (try? convert(made)) != nil else { return false }
+    if let newBit = target.place.nullBit {
+      if made.row.isNull(bit: newBit) { return false }
+      nullMoves.removeAll { $0.target == newBit }
+    }
+    fills.append(
+      RowCopy.Fill(
+        bit: bit, target: target.place.index, constant: constants.count, count: width))
+    constants.append(made.row.part(target.place.index, width))
+    return true
+  }
+
   mutating func leave(rowsWithNull column: Column) {
     if let bit = column.place.nullBit { leftBits.append(bit) }
   }
@@ -204,7 +250,10 @@ extension RowCopy {
       bytes.copy(row.part(block.source, block.count), to: block.target)
     }
     for index in 0..<widenings.count { widenings[index].run(row, &bytes) }
-    if hasNulls { moveNulls(row, &bytes) }
+    if hasNulls {
+      moveNulls(row, &bytes)
+      fillNulls(row, &bytes)
+    }
     copyRuns(row, ends, widthCode, variableStart, &bytes)
     return true
   }
@@ -248,6 +297,12 @@ extension RowCopy {
       let offset = RowLayout.nullsOffset &+ move.target &>> 3
       let bits = bytes.bytes.load(offset, as: UInt8.self)
       bytes.store(bits | 1 &<< UInt8(truncatingIfNeeded: move.target & 7), at: offset)
+    }
+  }
+
+  private func fillNulls(_ row: RawSpan, _ bytes: inout MutableRawSpan) {
+    for index in 0..<fills.count where isNull(fills[index].bit, row) {
+      constants.copy(fills[index].constant, fills[index].count, to: &bytes, at: fills[index].target)
     }
   }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -86,7 +87,8 @@ import Testing
       versions: 4,
       holding: rows.enumerated().map { index, fields in
         DynamicRecord(
-          name: "R", fields: fields.merging(["id": .integer(Int64(index))]) { one, _ in one })
+          name: "R",
+          fields: RecordFields(fields.merging(["id": .integer(Int64(index))]) { one, _ in one }))
       }
     ) { version in
       Field(primaryKey: true, name: "id", type: .integer)
@@ -112,6 +114,52 @@ import Testing
     ] {
       #expect(try store.records(through: 4, steps: steps) == expected, "\(steps)")
       #expect(try store.records(through: 4, steps: steps, migration: .deferred) == expected)
+    }
+  }
+
+  @Test func `defaults in place of null are the same at once and one by one, whatever their type`()
+    throws
+  {
+    let types: [(type: FieldType, value: FieldValue, given: FieldValue)] = [
+      (.boolean, false, true), (.int8, 1, -7), (.uint16, .unsigned(1), .unsigned(60_000)),
+      (.int64, 1, .integer(1 << 40)), (.float, .float(1), .float(0.5)), (.double, 1.0, -2.5),
+      (.uuid, .uuid(UUID()), .uuid(UUID())), (.string, "s", "none"),
+    ]
+    var records: [DynamicRecord] = []
+    for id in 0..<64 {
+      var record = DynamicRecord(name: "R", fields: ["id": .integer(Int64(id))])
+      // Each is null in every other record, or in fewer.
+      for (place, type) in types.enumerated() where id % (place + 2) != 0 {
+        record["f\(place)"] = type.value
+      }
+      records.append(record)
+    }
+    let store = try DescribedStore(versions: 4, holding: records) { version in
+      Field(primaryKey: true, name: "id", type: .integer)
+      if version > 1 { Field(name: "more", type: .int64, optional: true) }
+      for (place, type) in types.enumerated() {
+        Field(
+          name: "f\(place)", type: type.type,
+          optional: version < 3 || version == 4 && place % 2 == 0,
+          migrationInfo: version > 2 ? .init(default: type.given) : nil)
+      }
+    }
+    let expected = records.map { record in
+      var record = record
+      for (place, type) in types.enumerated() where record["f\(place)"] == .null {
+        record["f\(place)"] = type.given
+      }
+      record["more"] = .null
+      return record
+    }
+    for versions in [[4], [2, 4], [3, 4], [2, 3, 4]] {
+      var found: [DynamicRecord] = []
+      switch versions.count {
+      case 1: found = try store.records(through: 4)
+      case 2: found = try store.records(through: versions[0], 4)
+      default: found = try store.records(through: 2, 3, 4)
+      }
+      #expect(found == expected, "\(versions)")
     }
   }
 
