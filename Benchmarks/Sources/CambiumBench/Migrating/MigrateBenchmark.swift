@@ -51,6 +51,14 @@ struct MigrateBenchmark {
     return measurement
   }
 
+  func measureScan() throws -> PendingScan {
+    progress.show("typed scans of \(records)")
+    let directory = try scratch.makeDirectory("scan")
+    let scan = try PendingScan(of: records, rounds: options.rounds, from: base, in: directory)
+    try scratch.removeDirectory(directory)
+    return scan
+  }
+
   /// What the disk takes for so many bytes.
   private func writeSequentially(_ byteCount: Int, _ path: String) throws -> Double {
     let noise = BlobContents.noise(16 << 20, seed: options.seed)

@@ -40,12 +40,15 @@ struct MigrateCommand: ParsableCommand {
         table.append(measurement)
         try options.write(measurement.lines)
       }
+      let scan = workloads.elements.contains(.add) ? try benchmark.measureScan() : nil
+      if let scan { try options.write([scan.line]) }
       try benchmark.finish()
       progress.clear()
       print(
         "\(Figures.grouped(count)) records of 8 fields, medians of \(options.rounds) rounds, seed"
           + " \(options.seed)")
       for line in table.lines { print(line) }
+      if let scan { print(scan.text) }
     }
   }
 }
