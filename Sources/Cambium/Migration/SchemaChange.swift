@@ -9,8 +9,8 @@ struct SchemaChange: Sendable {
   let removed: [RecordSchema]
   /// The changes of the records that both versions have.
   let records: [RecordChange]
-  /// Records of the old version that closures make others of.
-  let transformed: [RecordSchema]
+  /// Records and kinds of the old version that closures make others of.
+  let transformed: [RecordPlace]
   /// The changes that can be neither inferred nor made as stated.
   let faults: [MigrationFault]
   /// The changes of records that are kept among those of another record or kind from now on.
@@ -76,10 +76,11 @@ extension SchemaChange {
   ) throws(StoreError) {
     var faults: [MigrationFault] = []
     var records: [RecordChange] = []
-    let placing = KindPlacing(from: from, to: to, described, between, except: given.transformed)
+    let transformed = given.transformed.sortedRarely().compactMap { from.place(named: $0) }
+    let whole = Set(transformed.filter { $0.kind == nil }.map(\.record.number))
+    let placing = KindPlacing(from: from, to: to, described, between, except: transformed)
     for new in to.records {
-      guard let old = from.record(number: new.number), !given.transformed.contains(old.name)
-      else { continue }
+      guard let old = from.record(number: new.number), !whole.contains(old.number) else { continue }
       records.append(
         try RecordChange(
           old: old, new: new, in: from, described.record(named: new.name),
@@ -106,11 +107,21 @@ extension SchemaChange {
           reason: "the step updates it, but not both versions have it; name it as it is afterwards")
       )
     }
-    for name in given.transformed.sortedRarely() where from.record(named: name) == nil {
+    for name in given.transformed.sortedRarely() where from.place(named: name) == nil {
       faults.append(
         MigrationFault(
           record: name, field: nil,
-          reason: "the step transforms it, but the version before has no such record"))
+          reason:
+            "the step transforms it, but the version before has no such record, nor one kind of that name"
+        ))
+    }
+    for (place, other) in transformed.pairs where other.contains(place) {
+      faults.append(
+        MigrationFault(
+          record: place.name, field: nil,
+          reason:
+            "the step transforms it, and \(other.name), whose records these are, too; leave one of them out"
+        ))
     }
     self.from = from
     self.to = to
@@ -118,10 +129,17 @@ extension SchemaChange {
     self.records = records
     self.moves = moves
     added = to.records.filter { from.record(number: $0.number) == nil }
-    transformed = from.records.filter { given.transformed.contains($0.name) }
+    self.transformed = transformed
     removed = from.records.filter {
-      to.record(number: $0.number) == nil && !given.transformed.contains($0.name)
+      to.record(number: $0.number) == nil && !whole.contains($0.number)
     }
+  }
+}
+
+extension [RecordPlace] {
+  /// Each with each other, in both orders.
+  fileprivate var pairs: [(RecordPlace, RecordPlace)] {
+    flatMap { one in filter { $0 != one }.map { (one, $0) } }
   }
 }
 
@@ -165,8 +183,11 @@ extension RecordChange {
       let change = FieldChange(new: field, old: before, missing: missing)
       let whole = new.composites(around: field).first { given[$0.name]?.isClosure ?? false }
       if source == nil, whole == nil { source = change.inferredSource }
-      let reason =
-        if let whole { change.fault(withinGiven: whole.name, source) } else {
+      let isLeftOut = move == nil && share?.leavesOut(field, of: old, in: new) ?? false
+      let reason: String? =
+        if isLeftOut { nil } else if let whole {
+          change.fault(withinGiven: whole.name, source)
+        } else {
           source.map { change.fault(of: $0, in: old) } ?? change.fault(old, canBeNull: canBeNull)
             ?? change.fault(in: new, filled, given)
         }
@@ -447,7 +468,8 @@ extension SchemaChange {
     var faults = self.faults + derivationFaults
     for record in transformed {
       faults.append(
-        MigrationFault(record: record.name, field: nil, reason: "a closure transforms it"))
+        MigrationFault(
+          record: record.record.name, field: nil, reason: "a closure transforms \(record.name)"))
     }
     for move in moves {
       faults.append(

@@ -9,6 +9,14 @@ struct KindShare: Hashable, Sendable {
 
   func contains(_ kind: UInt32?) -> Bool { kind.map { kinds.contains($0) } ?? hasPlain }
 
+  /// Returns true if a field is only of records that are left out: of a kind of which none is there.
+  func leavesOut(_ field: FieldSchema, of old: RecordSchema, in new: RecordSchema) -> Bool {
+    new.composites(field).contains { number in
+      guard old.kind(number) != nil, let composite = old.field(number) else { return false }
+      return RecordPlace(record: old, kind: composite).kinds.isDisjoint(with: kinds)
+    }
+  }
+
   fileprivate mutating func insert(_ kind: UInt32?) {
     if let kind { kinds.insert(kind) } else { hasPlain = true }
   }
@@ -42,24 +50,39 @@ struct KindPlacing {
   /// - Parameters:
   ///   - described: The version that `to` is the schema of.
   ///   - between: The steps from version to version that the step takes the place of.
-  ///   - transformed: The names of records whose new records a closure makes.
+  ///   - transformed: The records and kinds whose new records a closure makes.
   init(
     from: Schema, to: Schema, _ described: DescribedVersion, _ between: [SchemaChange],
-    except transformed: Set<String>
+    except transformed: [RecordPlace]
   ) {
     (self.from, self.to) = (from, to)
+    let whole = Set(transformed.filter { $0.kind == nil }.map(\.record.name))
     guard (from.records + to.records + between.flatMap(\.to.records)).contains(where: \.hasKinds)
     else { return }
     if !between.isEmpty {
-      for record in from.records where !transformed.contains(record.name) {
+      for record in from.records where !whole.contains(record.name) {
         follow(record, through: between)
       }
     } else {
       let named =
         to.version < from.version ? KindOrigins(back: to, since: from).moves : described.moves
-      for move in named where !transformed.contains(move.source.record) { add(move) }
+      for move in named where !whole.contains(move.source.record) { add(move) }
       share()
     }
+    for place in transformed where place.kind != nil { leaveOut(place) }
+  }
+
+  /// Takes out the records of a kind: a closure makes others of them.
+  private mutating func leaveOut(_ place: RecordPlace) {
+    let (record, kinds) = (place.record, place.kinds)
+    if shares[record.number] == nil, to.record(number: record.number) != nil {
+      shares[record.number] = KindShare(kinds: Set(record.kinds.map(\.composite)), hasPlain: true)
+    }
+    shares[record.number]?.kinds.subtract(kinds)
+    for index in moves.indices where moves[index].source == record.number {
+      moves[index].share.kinds.subtract(kinds)
+    }
+    moves.removeAll { $0.share == KindShare() }
   }
 
   /// - Parameter steps: One behind the other.

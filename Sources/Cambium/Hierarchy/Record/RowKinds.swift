@@ -72,6 +72,11 @@ final class RowKinds: Sendable {
     return kind
   }
 
+  /// Returns true if a row is of a kind, or of one of its kinds. A row without its frame is left to its reader.
+  func has(_ row: RawSpan, kind: Int, in layout: RowLayout) -> Bool {
+    row.byteCount < layout.fixedEnd || !row.isNull(bit: all[kind].nullBit)
+  }
+
   /// Returns the kinds that a row is of, the innermost first.
   func kinds(of row: RawSpan) -> [Int] {
     var kinds: [Int] = []

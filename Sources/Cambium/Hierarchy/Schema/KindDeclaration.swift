@@ -129,19 +129,38 @@ struct KindJoining {
   private var parents: [Int?] = []
   private var declarations: [RecordDescription.Parent?] = []
 
+  /// - Parameter areAll: False if there may be other kinds in the version.
   /// - Returns: A description for each stored record.
   /// - Throws: `.invalidDescription` for a parent that is not there, and for rings.
   static func joined(
-    _ all: [TypeDescription], version: Int
+    _ all: [TypeDescription], version: Int, areAll: Bool = true
   ) throws(StoreError) -> [TypeDescription] {
     guard all.contains(where: { $0.description.isOfHierarchy }) else { return all }
     var joining = KindJoining(all, version: version)
-    try joining.findParents()
+    try joining.findParents(areAll)
     var records: [TypeDescription] = []
     for place in all.indices where !joining.isShared(place) {
       records.append((try joining.record(at: place), all[place].type, all[place].name))
     }
     return records
+  }
+
+  /// Returns types, and after them those of their ancestors that are not among them.
+  static func withAncestors(
+    _ types: [any Record.Type], version: Int
+  ) -> [any Record.Type] {
+    var all = types
+    var next = 0
+    while next < all.count {
+      for parent in all[next].recordDescription(for: version).parents {
+        guard case .type(let type) = parent.parent, !all.contains(where: { $0 == type }) else {
+          continue
+        }
+        all.append(type)
+      }
+      next += 1
+    }
+    return all
   }
 
   private init(_ all: [TypeDescription], version: Int) {
@@ -157,7 +176,7 @@ struct KindJoining {
 }
 
 extension KindJoining {
-  private mutating func findParents() throws(StoreError) {
+  private mutating func findParents(_ areAll: Bool) throws(StoreError) {
     for place in all.indices {
       let stated = all[place].description.parents
       guard stated.count < 2 else { throw fault(place, "it has two parents; keep one of them") }
@@ -176,6 +195,7 @@ extension KindJoining {
         throw fault(place, "its parents lead back to itself; one of them has no parent")
       }
     }
+    if !areAll { return }
     // A lock says nothing of kinds that are copied.
     for place in all.indices
     where all[place].description.isAbstract && all[place].type != nil && !parents.contains(place) {

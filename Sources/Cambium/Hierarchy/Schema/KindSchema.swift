@@ -6,6 +6,58 @@ public struct KindSchema: Hashable, Sendable {
   public internal(set) var isAbstract: Bool
 }
 
+/// A record of a schema, or a kind of one.
+struct RecordPlace: Hashable, Sendable {
+  let record: RecordSchema
+  /// The composite of the kind; nil for the record itself.
+  let kind: FieldSchema?
+
+  /// The name in plans and errors: `Trip.BusinessTrip` of a kind.
+  var name: String { record.name + (kind.map { ".\($0.name)" } ?? "") }
+
+  /// The numbers of the composites of the kind, and of its own kinds.
+  var kinds: Set<UInt32> {
+    guard let kind else { return Set(record.kinds.map(\.composite)) }
+    return Set(
+      record.kinds.map(\.composite).filter { number in
+        number == kind.number
+          || record.field(number).map { record.composites($0).contains(kind.number) } ?? false
+      })
+  }
+
+  /// Returns true if each record of the other is one of this.
+  func contains(_ other: RecordPlace) -> Bool {
+    guard record.number == other.record.number else { return false }
+    guard let kind else { return true }
+    return other.kind.map {
+      $0.number == kind.number || record.composites($0).contains(kind.number)
+    }
+      ?? false
+  }
+}
+
+extension Schema {
+  /// Returns the record with a name, or the kind that is called so; nil if there is none, or several kinds are.
+  func place(named name: String) -> RecordPlace? {
+    if let record = record(named: name) { return RecordPlace(record: record, kind: nil) }
+    let found = records.compactMap { record in
+      record.kind(named: name).map { RecordPlace(record: record, kind: $0) }
+    }
+    return found.count == 1 ? found[0] : nil
+  }
+}
+
+extension FieldCondition {
+  /// Returns true if it holds only for records that have a composite.
+  fileprivate func requires(_ composite: String) -> Bool {
+    switch self {
+    case .comparison(composite, .notEqual, .null): true
+    case .and(let terms): terms.contains { $0.requires(composite) }
+    default: false
+    }
+  }
+}
+
 extension RecordSchema {
   /// True if the record is one of a hierarchy that it begins.
   public var hasKinds: Bool { isAbstract || !kinds.isEmpty }
@@ -52,6 +104,22 @@ extension RecordSchema {
       }
     }
     return terms.count == 1 ? terms[0] : .and(terms)
+  }
+
+  /// Returns the record with some of its kinds, by the names of their composites, and without all that only records of the
+  /// others have.
+  func withKinds(_ names: Set<String>) -> RecordSchema {
+    let others = kinds.filter { !names.contains(name(of: $0)) }
+    if others.isEmpty { return self }
+    let composites = Set(others.map(\.composite))
+    let left = others.map { name(of: $0) }
+    var record = self
+    record.kinds.removeAll { composites.contains($0.composite) }
+    record.fields.removeAll { field in
+      composites.contains(field.number) || !composites.isDisjoint(with: self.composites(field))
+    }
+    record.indexes.removeAll { index in left.contains { index.condition?.requires($0) ?? false } }
+    return record
   }
 
   /// Throws unless kinds are what they can be (D2).

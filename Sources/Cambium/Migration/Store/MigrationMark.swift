@@ -168,7 +168,8 @@ extension MigrationRoute.Hop {
     for target in (step?.transforms ?? []).flatMap(\.targets) {
       let name = target.name(in: change.to.version)
       lines.append(name)
-      for field in described.record(named: name)?.fields ?? [] {
+      let record = change.to.place(named: name)?.record.name
+      for field in record.flatMap({ described.record(named: $0) })?.fields ?? [] {
         let value = field.migrationDefault ?? field.defaultValue
         lines.append("\(field.name) \(value?.literal ?? "")")
         lines += field.rules.map(\.text)

@@ -291,7 +291,7 @@ private struct RouteFinding {
           "\(step.text) makes nothing of \(transform.source.name(in: old.number)); name what it makes"
         )
       }
-      for target in transform.targets where new.record(named: target.name(in: new.number)) == nil {
+      for target in transform.targets where target.place(in: new) == nil {
         refuse(
           "\(step.text) makes \(target.name(in: new.number)), which version \(new.number) does not have"
         )

@@ -93,8 +93,7 @@ extension MigrationTasks {
     let transforms = last.step?.transforms ?? []
     for transform in transforms {
       for target in transform.targets {
-        let name = target.name(in: last.change.to.version)
-        if let record = last.change.to.record(named: name) { own(record, &changes) }
+        if let record = target.place(in: last.change.to)?.record { own(record, &changes) }
       }
     }
     for move in last.change.moves {
@@ -263,15 +262,14 @@ extension MigrationTasks {
   private mutating func addTransform(
     _ transform: TransformRecords, _ old: MigrationTask.World, _ hop: MigrationRoute.Hop
   ) throws(StoreError) {
-    guard let source = old.schema.record(named: transform.source.name(in: old.schema.version))
-    else { return }
+    guard let source = transform.source.place(in: old.schema)?.record else { return }
     var rules: [String: EmissionRules] = [:]
     for target in transform.targets {
-      let name = target.name(in: schema.version)
-      guard let record = schema.record(named: name),
-        let described = hop.described.record(named: name)
+      guard let record = target.place(in: schema)?.record,
+        let described = hop.described.record(named: record.name)
       else { continue }
-      rules[name] = EmissionRules(described, try RowLayout(record, version: schema.storedVersion))
+      rules[record.name] = EmissionRules(
+        described, try RowLayout(record, version: schema.storedVersion))
     }
     tasks.append(
       .remake(

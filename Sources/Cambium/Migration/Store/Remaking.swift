@@ -1,8 +1,10 @@
 /// Makes new records of the old ones of one type.
 final class Remaking {
   let source: Entity
-  /// The records that it makes.
-  let targets: [Entity]
+  /// The records that it makes, and the kinds of them.
+  let targets: [EmissionTarget]
+  /// The kind whose records it takes, by its place; nil for all.
+  private let kind: Int?
   private let work: Work
   private let rules: [String: EmissionRules]
   private let old: Entities
@@ -31,15 +33,18 @@ final class Remaking {
     case .values(let conversion):
       work = .values(conversion)
       rules = [:]
-      targets = [new.entity(number: task.target)].compactMap { $0 }
+      targets = [new.entity(number: task.target)].compactMap { $0 }.map {
+        EmissionTarget(entity: $0)
+      }
+      kind = nil
     case .closure(let transform, let rules):
       work = .closure(transform.body.copy())
       self.rules = rules
-      var targets: [Entity] = []
-      for target in transform.targets {
-        targets.append(try new.entity(named: target.name(in: new.schema.version)))
+      targets = EmissionTarget.all(
+        transform.targets.compactMap { $0.place(in: new.schema) }, in: new)
+      kind = transform.source.place(in: old.schema)?.kind.flatMap {
+        source.layout.kinds?.place(named: $0.name)
       }
-      self.targets = targets
     }
   }
 
@@ -50,12 +55,12 @@ final class Remaking {
   }
 
   /// True if records can be made ahead of the commit that takes them: blobs are made in it.
-  var isAhead: Bool { source.blobs == nil && targets.allSatisfy { $0.blobs == nil } }
+  var isAhead: Bool { source.blobs == nil && targets.allSatisfy { $0.entity.blobs == nil } }
 
   var newVersion: UInt32 { new.schema.storedVersion }
 
   func target(_ number: UInt32) -> Entity? {
-    targets.first { $0.record.number == number }
+    targets.first { $0.entity.record.number == number }?.entity
   }
 
   func emitter(to sink: any EmitterSink) -> RecordEmitter {
@@ -75,7 +80,7 @@ final class Remaking {
         try conversion.convert(key: oldKey, row: oldRow, blobs, version, to: row, key) {
           setAside.append($0)
         }
-        try emit.add(key.key, row, to: targets[0])
+        try emit.add(key.key, row, to: targets[0].entity)
         for field in setAside {
           try emit.setAside(
             SetAsideEntry(
@@ -83,6 +88,11 @@ final class Remaking {
               key: oldKey, row: oldRow), in: aside)
         }
       case .closure(let transform):
+        if let kind, let kinds = source.layout.kinds,
+          !kinds.has(oldRow, kind: kind, in: source.layout)
+        {
+          return
+        }
         try transform.run(key: oldKey, row: oldRow, of: source, blobs, old, version, emit)
       }
     } catch let error as StoreError {
@@ -173,7 +183,7 @@ extension Migrator {
   private func counts(of remaking: Remaking) throws(StoreError) -> [UInt32: UInt64] {
     var counts: [UInt32: UInt64] = [:]
     let trees = try backend.trees()
-    for target in remaking.targets {
+    for target in remaking.targets.map(\.entity) {
       counts[target.record.number] = UInt64(try trees.count(in: target.rows))
     }
     return counts

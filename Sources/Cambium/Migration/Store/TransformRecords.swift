@@ -7,6 +7,10 @@
 /// }
 /// ```
 ///
+/// A kind of a hierarchy can be both: of one, only its records and those of its kinds are transformed, and the others of the
+/// parent are as they would be without the step. Without a type, a record of a kind is read and emitted as a `DynamicRecord`
+/// of the root, in which the kind is a composite.
+///
 /// An old record for which nothing is emitted is gone. Emitted records have the names of the new version's fields, and are
 /// validated by their rules; a field that is not named has its default. The closure may be called for a record more than
 /// once, on any thread, and must emit the same each time: keys that it makes are functions of the old record, such as
@@ -27,8 +31,8 @@ public struct TransformRecords: Sendable {
   }
 
   /// - Parameters:
-  ///   - name: The name of the records in the old version.
-  ///   - targets: The names of all records that it makes, in the new version; without any, `name`.
+  ///   - name: The name of the records, or of a kind, in the old version.
+  ///   - targets: The names of all records and kinds that it makes, in the new version; without any, `name`.
   public init(
     _ name: String, into targets: String...,
     by body: @escaping @Sendable (_ old: OldRecord, _ emit: RecordEmitter) throws -> Void
@@ -62,8 +66,8 @@ public struct TransformRecords: Sendable {
   /// nor after an interruption.
   ///
   /// - Parameters:
-  ///   - name: The name of the records in the old version.
-  ///   - targets: The names of all records that it makes, in the new version; without any, `name`.
+  ///   - name: The name of the records, or of a kind, in the old version.
+  ///   - targets: The names of all records and kinds that it makes, in the new version; without any, `name`.
   public init(
     _ name: String, into targets: String...,
     by body:
@@ -140,6 +144,9 @@ extension TransformRecords.Subject {
     }
   }
 
+  /// Returns the record, or the kind of one, that it stands for in a version; nil if there is none.
+  func place(in schema: Schema) -> RecordPlace? { schema.place(named: name(in: schema.version)) }
+
   var type: (any Record.Type)? { if case .type(let type) = self { type } else { nil } }
 }
 
@@ -199,6 +206,34 @@ private struct TypedTransform<Old: Record>: RecordTransform {
 
 // MARK: - Emitting
 
+/// A record that a step makes, and the kinds of it that the step says it makes.
+struct EmissionTarget {
+  let entity: Entity
+  /// The places of kinds; nil for records of any.
+  private(set) var kinds: [Int]?
+
+  /// Returns each record once, with the kinds of it.
+  static func all(_ places: [RecordPlace], in entities: Entities) -> [EmissionTarget] {
+    var targets: [EmissionTarget] = []
+    for place in places {
+      guard let entity = entities.entity(number: place.record.number) else { continue }
+      let kind = place.kind.flatMap { entity.layout.kinds?.place(named: $0.name) }
+      if let known = targets.firstIndex(where: { $0.entity === entity }) {
+        targets[known].kinds = kind.flatMap { kind in targets[known].kinds.map { $0 + [kind] } }
+      } else {
+        targets.append(EmissionTarget(entity: entity, kinds: kind.map { [$0] }))
+      }
+    }
+    return targets
+  }
+
+  /// Returns true if a row is of a kind that the step makes.
+  func takes(_ row: RawSpan) -> Bool {
+    guard let kinds, let all = entity.layout.kinds else { return true }
+    return kinds.contains { all.has(row, kind: $0, in: entity.layout) }
+  }
+}
+
 /// Takes the new records that a closure makes of old ones.
 ///
 /// It is valid within one call of the closure.
@@ -217,6 +252,7 @@ public final class RecordEmitter {
   /// An object, since one is used for every record, and copies of its values would be counted.
   fileprivate final class Target {
     let name: String
+    let stated: EmissionTarget
     let entity: Entity
     /// Nil for records that are only put together from others.
     let rules: EmissionRules?
@@ -225,9 +261,10 @@ public final class RecordEmitter {
     /// Those of a record without a Swift type.
     let values: ColumnValues
 
-    init(_ entity: Entity, _ rules: EmissionRules?, lists: [Link]) {
+    init(_ stated: EmissionTarget, _ rules: EmissionRules?, lists: [Link]) {
+      self.stated = stated
+      entity = stated.entity
       name = entity.record.name
-      self.entity = entity
       self.rules = rules
       self.lists = lists
       values = ColumnValues(entity.layout)
@@ -238,16 +275,17 @@ public final class RecordEmitter {
   ///   - targets: The records that may be emitted.
   ///   - rules: By the records' names.
   init(
-    _ entities: Entities, targets: [Entity], rules: [String: EmissionRules],
+    _ entities: Entities, targets: [EmissionTarget], rules: [String: EmissionRules],
     to sink: any EmitterSink
   ) {
     self.entities = entities
     self.sink = sink
     let lists = (entities.relations?.links ?? []).filter(\.isList)
-    self.targets = targets.map { entity in
-      Target(
-        entity, rules[entity.record.name],
-        lists: lists.filter { $0.source.record.number == entity.record.number })
+    self.targets = targets.map { stated in
+      let record = stated.entity.record
+      return Target(
+        stated, rules[record.name],
+        lists: lists.filter { $0.source.record.number == record.number })
     }
   }
 
@@ -273,6 +311,7 @@ public final class RecordEmitter {
     let target = try target(type.record.name)
     let (row, key) = (row, key)
     try type.encode(record, to: row, key: key)
+    if !target.stated.takes(row.row) { throw undeclared("\(Subject.self)") }
     try checkLists(of: target)
     try target.entity.checkKinds(of: row.row, key: key.key)
     try sink.add(key.key, row.row, row.waiting, to: target.entity)
@@ -314,6 +353,7 @@ public final class RecordEmitter {
     _ row: RowWriter, _ key: KeyEncoder, _ target: Target
   ) throws(StoreError) {
     try target.rules?.check(row, key, target.entity.layout)
+    if !target.stated.takes(row.row) { throw undeclared(target.kindName(of: row.row)) }
     try checkLists(of: target)
     try target.entity.checkKinds(of: row.row, key: key.key)
   }
@@ -372,6 +412,14 @@ public final class RecordEmitter {
 
 extension RecordEmitter.Target {
   func completed(_ record: DynamicRecord) -> DynamicRecord { rules?.completing(record) ?? record }
+
+  /// The name of the innermost kind that a row is of, as `into:` takes it.
+  func kindName(of row: RawSpan) -> String {
+    guard let kinds = entity.layout.kinds, let kind = kinds.kind(of: row) else {
+      return entity.record.name
+    }
+    return kinds.all[kind].name
+  }
 }
 
 @available(*, unavailable)

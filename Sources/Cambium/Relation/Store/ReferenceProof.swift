@@ -36,7 +36,9 @@ extension MigrationRoute {
     hops.allSatisfy { hop in
       guard let present = hop.change.to.record(record.number) else { return true }
       if hop.emittedNames.contains(present.name) { return false }
-      if hop.change.transformed.contains(where: { $0.number == record.number }) { return false }
+      if hop.change.transformed.contains(where: { $0.record.number == record.number }) {
+        return false
+      }
       return (hop.change.records + hop.change.moves).allSatisfy { change in
         change.new.number != record.number || !change.changesKeys
       }
@@ -48,7 +50,7 @@ extension MigrationRoute.Hop {
   /// The names of the records that closures of the step make.
   var emittedNames: Set<String> {
     let targets = (step?.transforms ?? []).flatMap(\.targets)
-    return Set(targets.map { $0.name(in: change.to.version) })
+    return Set(targets.compactMap { $0.place(in: change.to)?.record.name })
   }
 
   fileprivate var unknown: UnknownRecords {

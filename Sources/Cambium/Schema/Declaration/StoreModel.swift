@@ -363,9 +363,10 @@ extension Schema {
   /// - Throws: `.invalidDescription`, with the differences.
   func checked(types: [any Record.Type]) throws(StoreError) -> CheckedModel {
     var records: [CheckedRecord] = []
+    let types = KindJoining.withAncestors(types, version: version)
     let descriptions = try KindJoining.joined(
       types.map { ($0.recordDescription(for: version), $0, RecordDescription.name(of: $0)) },
-      version: version)
+      version: version, areAll: false)
     for (description, type, name) in descriptions {
       let described = try StoreModel.describe(
         description, type, name, among: Destinations(self))
@@ -379,7 +380,8 @@ extension Schema {
       }
       schema.records[0].addRelations(of: described, as: record)
       let own = Schema(
-        version: storedVersion, label: nil, records: [record.withoutMadeIndexes])
+        version: storedVersion, label: nil,
+        records: [record.withKinds(Set(described.kinds.map(\.name))).withoutMadeIndexes])
       schema.records[0] = schema.records[0].withoutMadeIndexes
       let differences = own.differences(to: schema)
       guard differences.isEmpty else {
