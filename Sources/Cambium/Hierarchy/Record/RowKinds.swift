@@ -143,11 +143,11 @@ extension RowReader {
   ) throws(StoreError) {
     let layout = layout
     writer.begin(layout)
-    for index in layout.columns.indices {
+    for (index, column) in layout.columns.enumerated() {
       if kind.columns.contains(index) {
-        try other.copyColumn(index, to: writer)
+        try other.copyColumn(column, to: writer)
       } else {
-        try copyColumn(index, to: writer)
+        try copyColumn(column, to: writer)
       }
     }
     writer.finish()

@@ -11,7 +11,7 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
   /// What is called before its records are written and deleted.
   let hooks: WriteHooks<Subject>
   /// True if something is called before one of its records is written.
-  @usableFromInline private(set) var hasWriteHook: Bool
+  @usableFromInline let hasWriteHook: Bool
   /// The computed properties that change with fields.
   private let computed: [DescribedComputed]
   /// The properties by which conditions find fields.

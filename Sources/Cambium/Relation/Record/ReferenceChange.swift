@@ -112,7 +112,7 @@ extension RowReader {
         try writer.set(value, of: column, in: layout)
         continue
       }
-      try copyColumn(index, to: writer)
+      try copyColumn(column, to: writer)
     }
     writer.finish()
   }
@@ -120,8 +120,8 @@ extension RowReader {
   /// Copies one column; variable ones in their order.
   ///
   /// - Throws: `.limitExceeded`.
-  borrowing func copyColumn(_ index: Int, to writer: RowWriter) throws(StoreError) {
-    let column = layout.columns[index]
+  @inline(__always)
+  borrowing func copyColumn(_ column: Column, to writer: RowWriter) throws(StoreError) {
     let (source, offset) = (column.place, column.place.index)
     if isNull(source) { return writer.setNull(at: source) }
     switch source.kind {
