@@ -69,7 +69,7 @@ public struct RandomRecords {
     }
     do throws(StoreError) {
       try transaction.save(record)
-      if let ownKey { written?.add(ownKey.value, of: schema) }
+      if let ownKey { written?.add(ownKey.value, of: record, schema) }
     } catch .uniqueConflict {
       // It is left out.
     }
@@ -89,14 +89,22 @@ private struct WrittenRecords {
 
   init(_ schema: Schema) { self.schema = schema }
 
-  mutating func add(_ key: FieldValue, of record: RecordSchema) {
-    guard known[record.name, default: []].insert(key).inserted else { return }
-    keys[record.name, default: []].append(key)
+  mutating func add(_ key: FieldValue, of record: DynamicRecord, _ schema: RecordSchema) {
+    guard known[schema.name, default: []].insert(key).inserted else { return }
+    keys[schema.name, default: []].append(key)
+    for kind in schema.kinds.map(schema.name(of:)) where record.isOfKind(kind) {
+      keys["\(schema.name).\(kind)", default: []].append(key)
+    }
   }
 
   mutating func finish(_ record: RecordSchema) { finished.insert(record.name) }
 
-  func isFinished(_ name: String) -> Bool { finished.contains(name) }
+  /// - Parameter name: Of a record, or of a kind after that of its record and a dot.
+  func isFinished(_ name: String) -> Bool { finished.contains(Self.record(name)) }
+
+  private static func record(_ name: String) -> String {
+    String(name.prefix { $0 != "." })
+  }
 
   /// The keys that a reference may lead to.
   func keys(for field: FieldSchema, of record: RecordSchema, _ name: String) -> [FieldValue] {
@@ -112,8 +120,24 @@ private struct WrittenRecords {
   }
 
   private func most(_ field: FieldSchema, of record: RecordSchema, _ name: String) -> Int? {
-    schema.record(named: name)?.inverses
+    schema.record(named: Self.record(name))?.inverses
       .first { $0.related == record.name && $0.reference == field.name }?.bounds?.most
+  }
+}
+
+extension DynamicRecord {
+  /// Returns true if the composite with a name is not null.
+  fileprivate func isOfKind(_ name: String) -> Bool {
+    var value = FieldValue.null
+    for (depth, part) in name.split(separator: ".").enumerated() {
+      if depth == 0 {
+        value = self[String(part)]
+      } else if case .composite(let parts) = value {
+        value = parts[String(part)] ?? .null
+      }
+      guard case .composite = value else { return false }
+    }
+    return true
   }
 }
 
@@ -199,7 +223,7 @@ extension RandomRecords {
     if field.isOptional, random.next() % 5 == 0 { return .null }
     if field.type == .composite { return .composite(fields(of: schema, in: field)) }
     if let reference = field.reference, reference.isChecked, let written {
-      return self.reference(field, to: reference.destination, of: schema, written)
+      return self.reference(field, to: reference.destinationText, of: schema, written)
     }
     return value(of: field.type)
   }

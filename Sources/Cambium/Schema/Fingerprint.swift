@@ -49,7 +49,7 @@ extension RecordSchema {
       if let reference = field.reference {
         bytes.append(22)
         bytes.append(reference.isChecked ? 1 : 0)
-        bytes.append(text: reference.destination)
+        bytes.append(text: reference.destinationText)
       }
       if let derivation = field.derivation {
         bytes.append(24)

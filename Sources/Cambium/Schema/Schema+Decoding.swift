@@ -165,6 +165,7 @@ struct SchemaDecoder {
     let name = try reader.text()
     var modifier: String?
     var reference: ReferenceSchema?
+    var referenceKind: UInt32?
     var userInfo: [String: String]?
     var derivation: DerivationSchema?
     while let kind = try element(from: &reader) {
@@ -172,12 +173,16 @@ struct SchemaDecoder {
       switch kind {
       case .modifier: try payload.setOnce(&modifier, try payload.rest())
       case .reference: try payload.setOnce(&reference, try self.reference(from: &payload))
+      case .referenceKind:
+        try payload.setOnce(&referenceKind, try payload.integer(UInt32.self))
       case .userInfo: try payload.setOnce(&userInfo, try self.userInfo(from: &payload))
       case .derivation: try payload.setOnce(&derivation, try self.derivation(from: &payload))
       default: throw payload.misplaced(kind)
       }
       try payload.end()
     }
+    if referenceKind != nil, reference == nil { throw reader.misplaced(.referenceKind) }
+    reference?.composite = referenceKind
     return FieldSchema(
       number: number, name: name, type: type, isOptional: flags & 1 != 0,
       composite: composite == 0 ? nil : composite, modifier: modifier, reference: reference,

@@ -100,8 +100,9 @@ extension FieldSchema {
       changes.append(newer.isOptional ? .becameOptional : .becameRequired)
     }
     let (old, new) = (reference, newer.reference)
-    if identity == .name || old?.record != new?.record || (old == nil) != (new == nil) {
-      changes.append(.changed(.destination, old?.destination, new?.destination))
+    let isSame = old.map { $0.leads(as: new) } ?? (new == nil)
+    if identity == .name || !isSame {
+      changes.append(.changed(.destination, old?.destinationText, new?.destinationText))
     }
     if let old, let new, old.isChecked != new.isChecked {
       changes.append(

@@ -23,6 +23,7 @@ enum SchemaElement: UInt16, CaseIterable {
   case kinds = 11
   case userInfo = 12
   case derivation = 13
+  case referenceKind = 15
 
   /// The flag of an element without which the rest must not be used.
   static let mustUnderstand: UInt16 = 1
@@ -107,6 +108,9 @@ extension FieldSchema {
     bytes.append(text: name)
     bytes.appendModifier(modifier)
     if let reference { bytes.appendElement(.reference) { reference.encode(to: &$0) } }
+    if let kind = reference?.composite {
+      bytes.appendElement(.referenceKind) { $0.append(integer: kind) }
+    }
     bytes.appendUserInfo(userInfo)
     if let derivation { bytes.appendElement(.derivation) { derivation.encode(to: &$0) } }
   }

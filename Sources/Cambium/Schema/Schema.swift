@@ -163,6 +163,7 @@ extension RecordSchema {
       let known = stored.field(named: fields[index].name)?.reference
       fields[index].reference = ReferenceSchema(
         record: known?.record ?? 0, destination: reference.destination,
+        composite: known?.composite, kind: reference.kind,
         isChecked: reference.isChecked && known?.isChecked ?? true,
         deleteRule: .nullify, bounds: nil)
     }
@@ -260,7 +261,7 @@ extension Schema {
       schema.records[place].nextField = max(record.nextField, new.nextField)
       for (column, field) in record.fields.enumerated() {
         guard let reference = new.field(field.number)?.reference,
-          reference.record == field.reference?.record
+          reference.leads(as: field.reference)
         else { continue }
         schema.records[place].fields[column].reference?.deleteRule = reference.deleteRule
         schema.records[place].fields[column].reference?.bounds = reference.bounds

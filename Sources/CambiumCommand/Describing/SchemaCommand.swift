@@ -171,7 +171,7 @@ extension JSONValue {
 extension ReferenceSchema {
   fileprivate var json: JSONValue {
     [
-      "to": .string(destination), "checked": .boolean(isChecked),
+      "to": .string(destination), "kind": JSONValue(kind), "checked": .boolean(isChecked),
       "deleteRule": .string("\(deleteRule)"), "count": JSONValue(bounds.map { "\($0)" }),
     ]
   }

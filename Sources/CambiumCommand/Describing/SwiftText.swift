@@ -30,12 +30,13 @@ struct SwiftText {
         let parentName = parent?.lastName ?? record.name
         let statements = record.swiftStatements(
           ofKind: kind, isNamed: name != kind.lastName,
-          parent: (parentName.swiftTypeName, parentName.asProperty))
+          parent: (parentName.swiftTypeName, parentName.asProperty), in: schema)
         let lines =
           [
-            "struct \(name): Record {",
+            "struct \(name): Record\(isDestination(kind, of: record) ? ", Identifiable" : "") {",
             "  var \(parentName.asProperty.swiftName): \(parentName.swiftTypeName)",
-          ] + Self.properties(of: RecordShape.fields(ofKind: kind, in: record)) + [
+          ] + Self.properties(of: RecordShape.fields(ofKind: kind, in: record))
+          + identifier(ofKind: kind, of: record) + [
             "", "  static func recordDescription(for version: Int) -> RecordDescription {",
           ] + statements.map { "    " + $0 } + ["  }", "}", ""]
         return [lines.joined(separator: "\n")] + kinds(of: kind, in: record)
@@ -67,6 +68,29 @@ struct SwiftText {
     else { return nil }
     if key.name == "id" { return [] }
     return ["  var id: \(Self.swiftType(of: key)) { \(key.name.swiftName) }"]
+  }
+
+  private func isDestination(_ kind: FieldSchema, of record: RecordSchema) -> Bool {
+    schema.records.contains { other in
+      other.fields.contains {
+        $0.reference?.destination == record.name && $0.reference?.kind == kind.name
+      }
+    }
+  }
+
+  /// Returns the code that makes a kind that references lead to `Identifiable`: its key is that of the struct in it.
+  private func identifier(ofKind kind: FieldSchema, of record: RecordSchema) -> [String] {
+    guard isDestination(kind, of: record), let part = record.primaryKey.first,
+      let key = RecordShape(record).fields.first(where: { $0.name == record.name(of: part) })
+    else { return [] }
+    var path: [String] = []
+    var composite: FieldSchema? = kind
+    while let inner = composite {
+      composite = inner.composite.flatMap { record.field($0) }
+      path.append((composite?.lastName ?? record.name).asProperty.swiftName)
+    }
+    let value = (path + [key.name.swiftName]).joined(separator: ".")
+    return ["  var id: \(Self.swiftType(of: key)) { \(value) }"]
   }
 
   // MARK: Properties

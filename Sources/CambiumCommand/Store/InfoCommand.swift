@@ -113,7 +113,7 @@ private struct InfoText {
     for record in found.statistics.records {
       let schema = found.schemas.last?.record(named: record.name)
       for (name, count) in record.references.sorted(by: { $0.key < $1.key }) {
-        let destination = schema?.field(named: name)?.reference?.destination ?? ""
+        let destination = schema?.field(named: name)?.reference?.destinationText ?? ""
         table.add(["\(record.name).\(name)", destination, Figures.count(count)])
         isEmpty = false
       }

@@ -154,17 +154,19 @@ import Testing
       ])
     let business = try #require(trip.field(named: "BusinessTrip"))
     #expect(
-      trip.swiftStatements(ofKind: business, isNamed: false, parent: ("Trip", "trip")) == [
-        #"Parent(Trip.self, property: "trip")"#,
-        #"Field(name: "customer", type: .string, optional: true)"#,
-        #"Field(name: "perDiem", type: .integer)"#,
-        #"Index("perDiem", "start", named: "by per diem")"#,
-      ])
+      trip.swiftStatements(
+        ofKind: business, isNamed: false, parent: ("Trip", "trip"), in: schema) == [
+          #"Parent(Trip.self, property: "trip")"#,
+          #"Field(name: "customer", type: .string, optional: true)"#,
+          #"Field(name: "perDiem", type: .integer)"#,
+          #"Index("perDiem", "start", named: "by per diem")"#,
+        ])
     let day = try #require(trip.field(named: "DayTrip"))
     #expect(
-      trip.swiftStatements(ofKind: day, isNamed: false, parent: ("Trip", "trip")) == [
-        #"Parent(Trip.self, property: "trip")"#
-      ])
+      trip.swiftStatements(
+        ofKind: day, isNamed: false, parent: ("Trip", "trip"), in: schema) == [
+          #"Parent(Trip.self, property: "trip")"#
+        ])
   }
 
   @Test func `kinds are a difference, and in the fingerprint`() throws {

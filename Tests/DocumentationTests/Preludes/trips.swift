@@ -33,6 +33,37 @@ struct PersonalTrip: Record {
   }
 }
 
+/// Types that are kept for the second version.
+enum V2 {
+  struct Trip: Record, Identifiable {
+    var id = UUID()
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .uuid)
+    }
+  }
+
+  struct BusinessTrip: Record {
+    var trip: Trip
+    var perDiem: Decimal
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Parent(Trip.self, property: "trip")
+      Field(name: "perDiem", type: .decimal)
+    }
+  }
+
+  struct Invoice: Record {
+    var trip: UUID
+    var sum: Decimal
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "trip", type: .uuid)
+      Field(name: "sum", type: .decimal)
+    }
+  }
+}
+
 static let model = StoreModel(records: [Trip.self, BusinessTrip.self, PersonalTrip.self])
 static var store: PersistentStore {
   get throws { try PersistentStore(at: "trips.cambium", model: model) }

@@ -59,7 +59,7 @@ package struct FieldShape {
         number: field.number, name: field.lastName, property: property(field.name),
         type: field.type,
         isOptional: field.isOptional,
-        destination: field.reference?.destination,
+        destination: field.reference?.typeName,
         parts: field.type == .composite ? fields(of: field.number, in: record, property) : [])
     }
   }

@@ -37,11 +37,16 @@ struct RecordPlace: Hashable, Sendable {
 }
 
 extension Schema {
-  /// Returns the record with a name, or the kind that is called so; nil if there is none, or several kinds are.
+  /// Returns the record with a name, or the kind that is called so, also after its record's name and a dot; nil if there is
+  /// none, or several kinds are.
   func place(named name: String) -> RecordPlace? {
     if let record = record(named: name) { return RecordPlace(record: record, kind: nil) }
     let found = records.compactMap { record in
-      record.kind(named: name).map { RecordPlace(record: record, kind: $0) }
+      let own =
+        name.hasPrefix(record.name + ".") ? String(name.dropFirst(record.name.count + 1)) : name
+      return (record.kind(named: name) ?? record.kind(named: own)).map {
+        RecordPlace(record: record, kind: $0)
+      }
     }
     return found.count == 1 ? found[0] : nil
   }
@@ -49,7 +54,7 @@ extension Schema {
 
 extension FieldCondition {
   /// Returns true if it holds only for records that have a composite.
-  fileprivate func requires(_ composite: String) -> Bool {
+  func requires(_ composite: String) -> Bool {
     switch self {
     case .comparison(composite, .notEqual, .null): true
     case .and(let terms): terms.contains { $0.requires(composite) }

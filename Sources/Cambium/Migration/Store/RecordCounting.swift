@@ -181,7 +181,7 @@ extension RecordCounting {
       let link = links[place].link
       let fault = MigrationPlan.Fault.danglingReferences(
         record: new.record.name, field: link.field.name,
-        destination: link.destination.record.name, count: found.count, first: found.first)
+        destination: link.destinationName, count: found.count, first: found.first)
       if change == nil { findings.faults.append(fault) } else { uncertain.append(fault) }
     }
     guard let change else { return }
@@ -237,7 +237,7 @@ extension RecordCounting {
     for (place, (link, destinations)) in links.enumerated() {
       var missing: [[UInt8]] = []
       try link.forEachKey(of: reader, in: encoder) { key throws(StoreError) in
-        for stream in destinations where try stream.holds(key, in: trees) { return }
+        for stream in destinations where try stream.holds(key, for: link, in: trees) { return }
         missing.append(key.array())
       }
       for target in missing {

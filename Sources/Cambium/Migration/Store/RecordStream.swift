@@ -71,17 +71,23 @@ struct RecordStream {
     }
   }
 
-  /// Returns true if there is a record with a key, which no step changes, and which is of the stream.
+  /// Returns true if there is a record with a key, which no step changes, which is of the stream, and of the kind that a
+  /// reference of the last version leads to.
   ///
   /// - Throws: `.corrupt`, `.io`.
-  func holds(_ key: RawSpan, in trees: TreeAccess) throws(StoreError) -> Bool {
-    guard steps.contains(where: \.step.isOfShare) else {
+  func holds(
+    _ key: RawSpan, for link: Link, in trees: TreeAccess
+  ) throws(StoreError) -> Bool {
+    guard link.kind != nil || steps.contains(where: \.step.isOfShare) else {
       return try trees.contains(key, in: source.rows)
     }
     var row: [UInt8] = []
     guard try trees.copyValue(of: key, in: source.rows, to: &row) else { return false }
     do throws(StoreError) {
-      return try Maker(self).make(key, row.rawSpan)
+      let maker = Maker(self)
+      guard try maker.make(key, row.rawSpan) else { return false }
+      let made = maker.row
+      return link.mayLead(to: made.rawSpan)
     } catch {
       if case .invalidValue = error { return true }
       throw error

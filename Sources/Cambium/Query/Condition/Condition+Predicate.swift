@@ -251,7 +251,8 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
         throw context.refusal("a property of what is computed")
       }
       return .expression(
-        .property(property.part(PropertyReference(keyPath), of: context.root)))
+        .property(property.part(PropertyReference(keyPath), of: context.root, in: Root.Output.self))
+      )
     default: throw context.refusal("a property of a condition or list")
     }
   }

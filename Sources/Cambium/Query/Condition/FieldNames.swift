@@ -46,9 +46,7 @@ struct StoredNames: FieldNaming {
   private func ownRelation(_ property: PropertyReference) -> (name: String, fields: Self)? {
     let names = [entity.field(ofProperty: property), property.path].compactMap { $0 }
     for name in names {
-      guard let related = entity.record.related(by: name),
-        let other = try? entities.entity(named: related)
-      else { continue }
+      guard let other = entities.related(by: name, from: entity) else { continue }
       return (name, StoredNames(other, entities))
     }
     return nil
@@ -134,8 +132,7 @@ struct StoredProperties: FieldNaming {
   func relation(
     _ name: String
   ) throws(StoreError) -> (name: PropertyReference, fields: StoredProperties) {
-    if let related = entity.record.related(by: name) {
-      let other = try entities.entity(named: related)
+    if let other = entities.related(by: name, from: entity) {
       return (
         PropertyReference(field: name), StoredProperties(entity: other, entities: entities)
       )

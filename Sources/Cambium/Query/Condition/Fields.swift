@@ -30,7 +30,8 @@ public struct FieldReference<Subject: Record, Value>: FieldOperand {
   public subscript<Part>(
     dynamicMember path: KeyPath<Value, Part>
   ) -> FieldReference<Subject, Part> {
-    FieldReference<Subject, Part>(property.part(PropertyReference(path), of: Subject.self))
+    FieldReference<Subject, Part>(
+      property.part(PropertyReference(path), of: Subject.self, in: Value.self))
   }
 
   /// A part of an optional composite, null if the composite is.
@@ -38,7 +39,8 @@ public struct FieldReference<Subject: Record, Value>: FieldOperand {
   public subscript<Composite, Part>(
     dynamicMember path: KeyPath<Composite, Part>
   ) -> FieldReference<Subject, Part?> where Value == Composite? {
-    FieldReference<Subject, Part?>(property.part(PropertyReference(path), of: Subject.self))
+    FieldReference<Subject, Part?>(
+      property.part(PropertyReference(path), of: Subject.self, in: Composite.self))
   }
 
   /// An optional part of an optional composite.
@@ -46,7 +48,8 @@ public struct FieldReference<Subject: Record, Value>: FieldOperand {
   public subscript<Composite, Part>(
     dynamicMember path: KeyPath<Composite, Part?>
   ) -> FieldReference<Subject, Part?> where Value == Composite? {
-    FieldReference<Subject, Part?>(property.part(PropertyReference(path), of: Subject.self))
+    FieldReference<Subject, Part?>(
+      property.part(PropertyReference(path), of: Subject.self, in: Composite.self))
   }
 }
 
@@ -54,16 +57,23 @@ extension PropertyReference {
   /// A property of the struct that this one is, or is an optional of: what is wrapped is where the
   /// optional is.
   @inlinable @inline(__always)
-  func part(_ part: PropertyReference, of root: any Any.Type) -> PropertyReference {
+  func part(
+    _ part: PropertyReference, of root: any Any.Type, in composite: any Any.Type
+  ) -> PropertyReference {
     if offset >= 0, part.offset >= 0 {
       return PropertyReference(offset: offset + part.offset, type: part.type)
     }
-    return unplacedPart(part, of: root)
+    return unplacedPart(part, of: root, in: composite)
   }
 
+  /// The part of a property that has only a path, as one of a related record, or a part that has.
   @usableFromInline
-  func unplacedPart(_ part: PropertyReference, of root: any Any.Type) -> PropertyReference {
-    let path = (PropertyPaths.of(root).path(of: self) ?? "") + "." + (part.path ?? "")
+  func unplacedPart(
+    _ part: PropertyReference, of root: any Any.Type, in composite: any Any.Type
+  ) -> PropertyReference {
+    let path =
+      (PropertyPaths.of(root).path(of: self) ?? "") + "."
+      + (PropertyPaths.of(composite).path(of: part) ?? "")
     return PropertyPaths.of(root).reference(to: path) ?? PropertyReference(path: path)
   }
 }

@@ -155,14 +155,15 @@ extension PropertyMatcher {
   ) throws(StoreError) {
     guard let target = References.target(of: type) else { return }
     let name = RecordDescription.name(of: target, in: Int(layout.version))
-    guard let destination = field.reference?.destination ?? field.elsewhere else {
+    let destination = field.reference.map { $0.kind ?? $0.destination } ?? field.elsewhere
+    guard let destination else {
       throw refusal(
         field.name,
         "the property is \(aOrAn(type)), but the field is \(field.type). Let its type be"
           + " `.reference(to: \(target).self)`, or `.references`; with `checked: false` if it may lead nowhere"
       )
     }
-    guard destination == name else {
+    guard destination == name || destination.hasSuffix("." + name) else {
       throw refusal(
         field.name,
         "the property is \(aOrAn(type)), but the field leads to \(destination)")

@@ -34,6 +34,7 @@ extension SchemaChange {
         let isTouched =
           unknown.contains(record) || unknown.contains(destination)
           || changes[destination.number].map { $0.changesKeys || $0.share != nil } ?? true
+          || reference.composite != nil && changes[destination.number]?.mayChangeKinds ?? true
           || changes[record.number]?.changesReference(field) ?? false
           || moved.contains(record.number)
         if isTouched { places.insert(ReferencePlace(record: record.number, field: field.number)) }
@@ -54,6 +55,9 @@ extension RecordChange {
         && (field.old?.type != field.new.type || sources[field.new.number] != nil)
     }
   }
+
+  /// True if records may be of other kinds afterwards.
+  fileprivate var mayChangeKinds: Bool { old.kinds != new.kinds || !sources.isEmpty }
 
   /// Returns true if a checked reference may lead where it did not lead before.
   fileprivate func changesReference(_ field: FieldSchema) -> Bool {
@@ -92,7 +96,7 @@ extension RecordChange {
       let field = change.new
       guard let reference = field.reference, reference.isChecked else { continue }
       if change.isUnproved {
-        add(field.name, "it has to be proved that it leads to \(reference.destination)")
+        add(field.name, "it has to be proved that it leads to \(reference.destinationText)")
       }
       guard case .index(let place)? = new.wayBack(of: field) else { continue }
       let index = new.indexes[place]
@@ -110,7 +114,9 @@ extension FieldChange {
     if missing != .null, missing != .array([]) { return true }
     guard let old else { return false }
     guard let before = old.reference, before.isChecked else { return true }
-    return before.record != new.reference?.record
+    guard let now = new.reference, before.record == now.record else { return true }
+    // What leads to a kind leads to the record.
+    return now.composite != nil && now.composite != before.composite
   }
 
   /// Returns true if a source leaves the elements of a list as they are.

@@ -34,7 +34,8 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
     self.wanted = wanted
     name = "\(record.record.name).\(relation)"
     side = try reader.entities.relation(relation, of: record)
-    query = FieldQuery(condition: condition == .and([]) ? nil : condition)
+    query = FieldQuery(
+      condition: side.restricted(condition, isChanging: reader.trees.isChanging))
     plan = try QueryPlanner(side.other, in: reader).plan(
       query, for: side.isInverse ? .recordsInAnyOrder : .keysInAnyOrder)
     let found = Double(plan.estimate) * (plan.isExact ? 1 : QueryCost.keptShare)

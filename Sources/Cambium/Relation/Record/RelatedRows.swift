@@ -103,6 +103,10 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
     if !isLast(key) || trees.isChanging {
       unsafe lastKey.assign(key)
       unsafe isThere = try trees.copyValue(of: key, in: other.rows, to: &row)
+      if !isInverse, link.kind != nil, unsafe isThere == true {
+        let bytes = unsafe row
+        unsafe isThere = link.mayLead(to: bytes.rawSpan)
+      }
     }
     guard unsafe isThere == true else { return true }
     let other = other
@@ -211,16 +215,42 @@ struct RelationSide {
   let isInverse: Bool
   /// The record at the other end.
   let other: Entity
+
+  /// Returns a condition on related records with the one that they are of the kind that the reference leads to, where that is
+  /// not sure: in a transaction, and of a reference that is not checked. Nil for all.
+  func restricted(_ condition: FieldCondition, isChanging: Bool) -> FieldCondition? {
+    guard !isInverse, let kind = link.kind, isChanging || !link.isChecked else {
+      return condition == .and([]) ? nil : condition
+    }
+    return .and([.comparison(field: kind.name, .notEqual, .null), condition])
+  }
 }
 
 extension Entities {
+  /// Returns the entity of the records that a reference leads to: that of the type of the kind, if there is one.
+  func destination(of reference: ReferenceSchema) throws(StoreError) -> Entity {
+    let root = try entity(named: reference.destination)
+    guard let kind = reference.kind.flatMap({ root.layout.kinds?.place(named: $0) }) else {
+      return root
+    }
+    return type(ofKind: kind, of: root) ?? root
+  }
+
+  /// Returns the entity at the other end of a relation with a name; nil if the record has none.
+  func related(by name: String, from record: Entity) -> Entity? {
+    if let reference = record.record.field(named: name)?.reference {
+      return try? destination(of: reference)
+    }
+    return record.record.related(by: name).flatMap { try? entity(named: $0) }
+  }
+
   /// Returns the relation of a record with a name: a reference, or an inverse.
   ///
   /// - Throws: `.invalidQuery` if there is none.
   func relation(_ name: String, of record: Entity) throws(StoreError) -> RelationSide {
     let schema = record.record
     if let reference = schema.field(named: name)?.reference {
-      let other = try entity(named: reference.destination)
+      let other = try destination(of: reference)
       return RelationSide(
         link: try link(of: record, name, to: other), isInverse: false, other: other)
     }

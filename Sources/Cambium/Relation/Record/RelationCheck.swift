@@ -72,7 +72,7 @@ struct RelationCheck {
 
 extension RelationCheck {
   private mutating func check(_ link: Link) throws(StoreError) {
-    var records = try ComparedRecords(of: link.destination, in: trees)
+    var records = try ComparedRecords(of: link, in: trees)
     let source = link.source
     switch source.record.wayBack(of: link.field) {
     case .rows:
@@ -164,34 +164,38 @@ extension RelationCheck {
   private func fault(_ link: Link, _ key: [UInt8], _ target: FieldValue) -> StoreError {
     link.source.layout.fault(
       key: key.rawSpan, .references,
-      "\(link.field.name) leads to \(link.destination.record.name) \(target), which does not exist")
+      "\(link.field.name) leads to \(link.destinationName) \(target), which does not exist")
   }
 }
 
 /// The records of a type, beside which references are read in their order.
 private struct ComparedRecords {
   private let trees: TreeAccess
-  private let rows: TreeSlot
+  private let link: Link
   private let cursor: CursorAccess
   private var isOn: Bool
   /// The key that was looked for last; nil before the first, since a key may be empty.
   private var last: [UInt8]?
   private var lastIsThere = false
 
-  init(of entity: Entity, in trees: TreeAccess) throws(StoreError) {
+  init(of link: Link, in trees: TreeAccess) throws(StoreError) {
     self.trees = trees
-    rows = entity.rows
-    cursor = try trees.cursor(in: rows)
+    self.link = link
+    cursor = try trees.cursor(in: link.destination.rows)
     isOn = try cursor.first()
   }
 
-  /// Returns true if a record with a primary key exists. Cheap for ascending keys.
+  /// Returns true if a record with a primary key exists, of the kind that the reference leads to. Cheap for ascending keys.
   mutating func contains(_ key: RawSpan) throws(StoreError) -> Bool {
     if let last, last.rawSpan.equals(key) { return lastIsThere }
     if isOn, cursor.key.compare(key) < 0 { isOn = try cursor.next() }
     if isOn, cursor.key.compare(key) < 0 { isOn = try cursor.seek(to: key) }
     // Keys of a descending index do not ascend.
-    lastIsThere = isOn && cursor.key.equals(key) ? true : try trees.contains(key, in: rows)
+    if isOn, cursor.key.equals(key) {
+      lastIsThere = if link.kind == nil { true } else { link.mayLead(to: try cursor.value()) }
+    } else {
+      lastIsThere = try link.leads(to: key, in: trees)
+    }
     last = key.array()
     return lastIsThere
   }

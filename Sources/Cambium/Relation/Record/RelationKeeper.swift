@@ -72,7 +72,29 @@ extension RelationKeeper {
       for link in map.links(to: entity) where link.inverse?.bounds?.least ?? 0 > 0 {
         touched.append(Entry(link: link.number, key: key.array()))
       }
+    } else if entity.isOfHierarchy {
+      checkKinds(key, from: old, to: new, of: entity)
     }
+  }
+
+  /// Looks at a record that comes to be of a kind, or is no longer of one.
+  private func checkKinds(
+    _ key: RawSpan, from old: RawSpan, to new: RawSpan, of entity: Entity
+  ) {
+    for link in map.links(to: entity) where link.kind != nil {
+      switch (link.mayLead(to: old), link.mayLead(to: new)) {
+      case (true, false): leaveOpen(link, key.array())
+      case (false, true) where link.inverse?.bounds?.least ?? 0 > 0:
+        touched.append(Entry(link: link.number, key: key.array()))
+      default: break
+      }
+    }
+  }
+
+  /// Leaves it open until the commit whether a reference leads to a record that is no longer one that it may lead to.
+  private func leaveOpen(_ link: Link, _ key: [UInt8]) {
+    known[link.number] = nil
+    open.append(Entry(link: link.number, key: key))
   }
 
   /// True if the records that such a record leads to have a lowest number of others.
@@ -110,7 +132,7 @@ extension RelationKeeper {
   private func follow(_ link: Link, _ key: RawSpan) throws(StoreError) {
     touch(link, key)
     if let last = known[link.number], last.rawSpan.equals(key) { return }
-    if try trees.contains(key, in: link.destination.rows) {
+    if try link.leads(to: key, in: trees) {
       known[link.number] = key.array()
     } else {
       open.append(Entry(link: link.number, key: key.array()))
@@ -195,7 +217,7 @@ extension RelationKeeper {
   }
 
   private func checkOpen(_ key: RawSpan, _ link: Link) throws(StoreError) {
-    if try trees.contains(key, in: link.destination.rows) { return }
+    if try link.leads(to: key, in: trees) { return }
     var source: String?
     try link.forEachSource(to: key, in: trees, newKey) { key in
       source = link.source.text(ofKey: key)
@@ -204,12 +226,12 @@ extension RelationKeeper {
     guard let source else { return }
     throw .danglingReference(
       record: link.source.record.name, key: source, field: link.field.name,
-      destination: "\(link.destination.record.name) \(link.destination.text(ofKey: key))")
+      destination: "\(link.destinationName) \(link.destination.text(ofKey: key))")
   }
 
   private func checkBounds(_ key: RawSpan, _ link: Link) throws(StoreError) {
     guard let inverse = link.inverse, let bounds = inverse.bounds,
-      try trees.contains(key, in: link.destination.rows)
+      try link.leads(to: key, in: trees)
     else { return }
     let count = try link.count(to: key, in: trees, newKey)
     guard bounds.contains(count) else {

@@ -78,7 +78,7 @@ final class RelationMap: Sendable {
   /// True if something is checked when such a record is written.
   func isChecked(_ entity: Entity) -> Bool {
     !outgoing[entity.place].isEmpty
-      || incoming[entity.place].contains { $0.inverse?.bounds?.least ?? 0 > 0 }
+      || incoming[entity.place].contains { $0.inverse?.bounds?.least ?? 0 > 0 || $0.kind != nil }
   }
 
   /// True if the deletion of such a record may be denied, or that of one that is deleted with it.
@@ -102,6 +102,8 @@ final class Link: Sendable {
   let source: Entity
   /// The record that it leads to.
   let destination: Entity
+  /// The kind of that record; nil for any.
+  let kind: RowKinds.Kind?
   /// The rule for the record with the reference when its destination is deleted.
   let rule: DeleteRule
   /// The rule for the destination when the record with the reference is deleted.
@@ -137,6 +139,11 @@ final class Link: Sendable {
     self.field = field
     self.source = source
     self.destination = destination
+    kind = reference.composite.flatMap { composite in
+      let kinds = destination.layout.kinds
+      return destination.record.field(composite).flatMap { kinds?.place(named: $0.name) }
+        .flatMap { kinds?.all[$0] }
+    }
     self.inverse = inverse
     self.column = column
     ownRule = reference.deleteRule
@@ -172,6 +179,33 @@ final class Link: Sendable {
   /// The reference as people name it: `Book.author`.
   var name: String { "\(source.record.name).\(field.name)" }
   var isList: Bool { field.type.scalar == nil }
+  /// The record that it leads to, or the kind of it: `Trip.BusinessTrip`.
+  var destinationName: String { destination.record.name + (kind.map { ".\($0.name)" } ?? "") }
+
+  /// Returns true if it may lead to a record with a row: of the kind that it leads to.
+  ///
+  /// - Parameter row: A row of the destination, whose frame was checked or is checked later.
+  @inline(__always)
+  func mayLead(to row: RawSpan) -> Bool {
+    guard let kind else { return true }
+    return row.byteCount < destination.layout.fixedEnd || !row.isNull(bit: kind.nullBit)
+  }
+
+  /// Returns true if a record with a key exists that it may lead to.
+  ///
+  /// - Complexity: A lookup.
+  @inline(__always)
+  func leads(to key: RawSpan, in trees: TreeAccess) throws(StoreError) -> Bool {
+    if kind == nil { return try trees.contains(key, in: destination.rows) }
+    return try leadsToKind(key, in: trees)
+  }
+
+  @inline(never)
+  private func leadsToKind(_ key: RawSpan, in trees: TreeAccess) throws(StoreError) -> Bool {
+    var row: [UInt8] = []
+    guard try trees.copyValue(of: key, in: destination.rows, to: &row) else { return false }
+    return mayLead(to: row.rawSpan)
+  }
 }
 
 // MARK: - From a record to those that it leads to

@@ -41,8 +41,26 @@ struct Destinations {
   func leadsElsewhere(_ reference: ReferenceDeclaration) -> Bool {
     let name = reference.destination.name(in: version)
     // A schema does not tell what is in other stores.
-    if let schema { return !reference.isChecked && schema.record(named: name) == nil }
+    if let schema { return !reference.isChecked && schema.place(named: name) == nil }
     return descriptions[name] == nil && elsewhere[name] != nil
+  }
+
+  /// Returns the stored names of the record that a name stands for, and of the composite of the kind if it is one; a record
+  /// that is not there has its name.
+  func place(of name: String) -> (record: String, kind: String?) {
+    if let schema {
+      guard let place = schema.place(named: name) else { return (name, nil) }
+      return (place.record.name, place.kind?.name)
+    }
+    if descriptions[name] != nil { return (name, nil) }
+    var found: [(record: String, kind: String?)] = []
+    for (record, description) in descriptions {
+      for kind in description.kinds
+      where kind == name || kind.hasSuffix(".\(name)") || "\(record).\(kind)" == name {
+        found.append((record, kind))
+      }
+    }
+    return found.count == 1 ? found[0] : (name, nil)
   }
 
   /// - Parameter stated: The description of a record that neither the schema nor the model has.
@@ -55,11 +73,8 @@ struct Destinations {
       else { throw Self.manyFields(name) }
       return type
     }
-    if let record = record(withKind: name) {
-      throw DescriptionFault(
-        "it leads to \(name), a kind of \(record). Let it lead to \(record);"
-          + " fetch(\(name).self, key:) then gives the record if it is of that kind")
-    }
+    let place = place(of: name)
+    if place.kind != nil { return try keyType(of: place.record, depth: depth) }
     guard let description = descriptions[name] ?? elsewhere[name] ?? stated else {
       throw DescriptionFault("it leads to \(name), which is not in this version of the model")
     }
@@ -77,12 +92,6 @@ struct Destinations {
     }
   }
 
-  /// Returns the record that has a kind of this name.
-  private func record(withKind name: String) -> String? {
-    schema?.records.first { $0.kind(named: name) != nil }?.name
-      ?? descriptions.first { $0.value.hasKind(named: name) }?.key
-  }
-
   private static func manyFields(_ name: String) -> DescriptionFault {
     DescriptionFault(
       "it leads to \(name), whose primary key is not one field; keep the parts as fields of their own,"
@@ -91,11 +100,12 @@ struct Destinations {
 }
 
 extension RecordDescription {
-  fileprivate func hasKind(named name: String) -> Bool {
-    elements.contains { element in
-      guard case .kind(let kind) = element.kind else { return false }
-      return kind.description.statedName ?? kind.name == name
-        || kind.description.hasKind(named: name)
+  /// The names of the composites of all kinds.
+  fileprivate var kinds: [String] {
+    elements.flatMap { element -> [String] in
+      guard case .kind(let kind) = element.kind else { return [] }
+      let name = kind.description.statedName ?? kind.name
+      return [name] + kind.description.kinds.map { "\(name).\($0)" }
     }
   }
 

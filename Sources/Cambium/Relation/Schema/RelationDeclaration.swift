@@ -87,6 +87,8 @@ struct InverseDeclaration: Sendable {
   let deleteRule: DeleteRule
   let bounds: RelationBounds?
   let renamingID: String?
+  /// The composite of the kind that declares it; nil for the record.
+  var kind: String? = nil
 
   /// The reference, by the path of its property, or by its stored name.
   enum Place: Sendable {
@@ -101,6 +103,8 @@ struct InverseDeclaration: Sendable {
 struct DescribedReference: Sendable {
   /// The stored name of the record that it leads to.
   let destination: String
+  /// The composite of the kind of it; nil for any.
+  let kind: String?
   let deleteRule: DeleteRule
   let bounds: RelationBounds?
   /// False too if the other end's rule is to do nothing.
@@ -144,10 +148,13 @@ extension DescribedVersion {
               : "\(related) has no reference \(declared.reference)")
         }
         let name = records[found].fields[field].name
-        guard reference.destination == record.name else {
+        guard reference.destination == record.name,
+          declared.kind == nil || declared.kind == reference.kind
+        else {
+          let there = reference.kind ?? reference.destination
           throw fault(
             record.name, declared.name,
-            "\(related).\(name) leads to \(reference.destination), not to \(record.name)")
+            "\(related).\(name) leads to \(there), not to \(declared.kind ?? record.name)")
         }
         guard taken.insert([related, name]).inserted else {
           throw fault(record.name, declared.name, "\(related).\(name) has another inverse already")

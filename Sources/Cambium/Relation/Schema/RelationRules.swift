@@ -26,6 +26,9 @@ extension Schema {
     guard let destination = self.record(reference.record) else {
       throw fault("it leads to a record that is not there")
     }
+    if let kind = reference.composite, destination.kind(kind) == nil {
+      throw fault("it leads to a kind of \(destination.name) that is not there")
+    }
     guard destination.primaryKey.count == 1,
       let key = destination.field(destination.primaryKey[0].field)?.type.scalar
     else {

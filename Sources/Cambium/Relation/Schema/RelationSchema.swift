@@ -24,6 +24,10 @@ public struct ReferenceSchema: Hashable, Sendable {
   var record: UInt32
   /// The stored name of the record that it leads to.
   public internal(set) var destination: String
+  /// The number of the kind's composite; nil for records of any kind, and where it is not known, as in a lock.
+  var composite: UInt32? = nil
+  /// The stored name of the kind that it leads to, which is that of its composite; nil for records of any kind.
+  public internal(set) var kind: String? = nil
   /// True if it leads somewhere in every committed state.
   public internal(set) var isChecked: Bool
   /// The rule for the destination when the record with the reference is deleted.
@@ -48,6 +52,21 @@ public struct InverseSchema: Hashable, Sendable {
   public internal(set) var deleteRule: DeleteRule
   /// The allowed numbers of records that lead to one. `nil` for any number.
   public internal(set) var bounds: RelationBounds?
+}
+
+extension ReferenceSchema {
+  /// The record that it leads to, and the kind after a dot: no record has a dot in its name.
+  package var destinationText: String { destination + (kind.map { ".\($0)" } ?? "") }
+
+  /// The name that the type which it leads to has by default.
+  package var typeName: String {
+    kind?.split(separator: ".").last.map(String.init) ?? destination
+  }
+
+  /// True if it leads to the same records as another, by their numbers.
+  func leads(as other: ReferenceSchema?) -> Bool {
+    record == other?.record && composite == other?.composite
+  }
 }
 
 extension DeleteRule {
@@ -122,8 +141,12 @@ extension Schema {
     for record in records.indices {
       for field in records[record].fields.indices {
         records[record].fields[field].derivation?.name(in: known, of: known.records[record])
-        guard let number = records[record].fields[field].reference?.record else { continue }
-        records[record].fields[field].reference?.destination = known.record(number)?.name ?? ""
+        guard let reference = records[record].fields[field].reference else { continue }
+        let destination = known.record(reference.record)
+        records[record].fields[field].reference?.destination = destination?.name ?? ""
+        records[record].fields[field].reference?.kind = reference.composite.flatMap {
+          destination?.field($0)?.name
+        }
       }
       for index in records[record].inverses.indices {
         let inverse = records[record].inverses[index]

@@ -61,7 +61,7 @@ extension RecordReader {
   fileprivate func targets(
     of values: [FieldValue], _ reference: ReferenceSchema, _ stringsAsBlobs: Bool
   ) throws(StoreError) -> [[DynamicRecord]] {
-    let shared = SharedRows(of: try entities.entity(named: reference.destination), in: self)
+    let shared = SharedRows(of: try entities.destination(of: reference), in: self)
     var (ends, count): ([Int], Int) = ([], 0)
     for value in values {
       for key in value.elements ?? [value] where key != .null {

@@ -11,7 +11,7 @@ extension MigrationTask {
     var text: String {
       guard let record = world.schema.record(place.record), let field = record.field(place.field)
       else { return "" }
-      return "\(record.name).\(field.name) leads to \(field.reference?.destination ?? "")"
+      return "\(record.name).\(field.name) leads to \(field.reference?.destinationText ?? "")"
     }
   }
 }
@@ -76,7 +76,7 @@ extension Migrator {
       try monitor.step()
     }
     guard let first = found.first else { return }
-    let name = link.destination.record.name
+    let name = link.destinationName
     throw .stepFailed(
       version: proof.world.schema.version, source: link.name,
       reason:

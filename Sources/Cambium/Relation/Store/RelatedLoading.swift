@@ -58,7 +58,7 @@ final class WantedRows {
   /// Moves on. False after the last.
   @usableFromInline
   func next() throws(StoreError) -> Bool {
-    guard try source.next() else { return false }
+    guard try nextOfKind() else { return false }
     unsafe places[source.place] = count
     unsafe count += 1
     if !order.columns.isEmpty {
@@ -67,6 +67,16 @@ final class WantedRows {
       try unsafe sortKeys.add(encoder.key, keyLength: 0)
     }
     return true
+  }
+
+  /// Moves on to the next row of the kind that is wanted.
+  private func nextOfKind() throws(StoreError) -> Bool {
+    let (record, source) = (record, source)
+    while try source.next() {
+      let row = try source.row()
+      if record.has(row) { return true }
+    }
+    return false
   }
 
   /// Returns the records that are left.

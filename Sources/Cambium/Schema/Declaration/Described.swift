@@ -192,10 +192,9 @@ extension DescribedRecord {
       case .primaryKey: throw Self.keyOfKind(name)
       case .index(let index):
         indexes.append(index.named(by: KindFieldNames(of: name, fields.map(\.name))))
-      case .inverse(let inverse):
-        throw DescriptionFault(
-          "references lead to the record, so the kind cannot declare the inverse \(inverse.name); declare it in the"
-            + " record of which it is a kind", field: name)
+      case .inverse(var inverse):
+        inverse.kind = name
+        declaredInverses.append(inverse)
       case .parent, .computed: break
       }
     }
@@ -484,9 +483,9 @@ extension Field {
   fileprivate func reference(among destinations: Destinations) -> DescribedReference? {
     guard case .reference(let reference) = type.kind, !destinations.leadsElsewhere(reference)
     else { return nil }
+    let place = destinations.place(of: reference.destination.name(in: destinations.version))
     return DescribedReference(
-      destination: reference.destination.name(in: destinations.version),
-      deleteRule: reference.deleteRule,
+      destination: place.record, kind: place.kind, deleteRule: reference.deleteRule,
       bounds: reference.bounds, isChecked: reference.isChecked)
   }
 }

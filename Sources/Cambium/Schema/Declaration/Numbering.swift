@@ -90,7 +90,8 @@ extension Numbering {
         modifier: field.modifier,
         reference: field.reference.map { reference in
           ReferenceSchema(
-            record: 0, destination: reference.destination, isChecked: reference.isChecked,
+            record: 0, destination: reference.destination, kind: reference.kind,
+            isChecked: reference.isChecked,
             deleteRule: reference.deleteRule == .noAction ? .nullify : reference.deleteRule,
             bounds: reference.bounds)
         }, userInfo: field.userInfo)
@@ -162,11 +163,14 @@ extension Numbering {
     let named = schema
     for record in schema.records.indices {
       for field in schema.records[record].fields.indices {
-        let name = schema.records[record].fields[field].reference?.destination
-        schema.records[record].fields[field].reference?.record =
-          name.flatMap { named.record(named: $0)?.number } ?? 0
         schema.records[record].fields[field].derivation?.number(
           in: named, of: named.records[record])
+        guard let reference = schema.records[record].fields[field].reference else { continue }
+        let destination = named.record(named: reference.destination)
+        schema.records[record].fields[field].reference?.record = destination?.number ?? 0
+        schema.records[record].fields[field].reference?.composite = reference.kind.flatMap {
+          destination?.field(named: $0)?.number
+        }
       }
       for index in schema.records[record].inverses.indices {
         let inverse = schema.records[record].inverses[index]

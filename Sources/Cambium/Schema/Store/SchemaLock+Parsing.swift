@@ -183,11 +183,15 @@ extension LockParser {
   private static func reference(
     _ line: inout LockLine, _ type: ColumnType
   ) throws(SchemaLockError) -> ReferenceSchema {
-    let destination = try line.text("a record's name")
+    let path = try line.text("a record's name")
+    // No record has a dot in its name.
+    let dot = path.utf8.firstIndex(of: UInt8(ascii: "."))
     let rule: DeleteRule =
       line.take("cascade") ? .cascade : line.take("deny") ? .deny : .nullify
     return ReferenceSchema(
-      record: 0, destination: destination, isChecked: !line.take("unchecked"), deleteRule: rule,
+      record: 0, destination: String(path[..<(dot ?? path.endIndex)]),
+      kind: dot.map { String(path[path.utf8.index(after: $0)...]) },
+      isChecked: !line.take("unchecked"), deleteRule: rule,
       bounds: try bounds(&line))
   }
 

@@ -78,7 +78,7 @@ extension [String: String] {
 
 extension ReferenceSchema {
   fileprivate var lockText: String {
-    destination.lockName + deleteRule.lockText + (isChecked ? "" : " unchecked")
+    destinationText.lockName + deleteRule.lockText + (isChecked ? "" : " unchecked")
       + (bounds.map { " count \($0)" } ?? "")
   }
 }

@@ -145,6 +145,7 @@ extension RecordSchema {
       record.fields[index].composite = record.fields[index].composite.flatMap { numbers[$0] }
       record.fields[index].reference?.record = 0
       record.fields[index].derivation?.forgetNumbers()
+      record.fields[index].reference?.composite = nil
     }
     record.userInfo = userInfo
     record.isAbstract = isAbstract

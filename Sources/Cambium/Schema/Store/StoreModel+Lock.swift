@@ -249,7 +249,7 @@ extension FieldSchema {
   private func declared(_ parts: RecordDescription?) -> (FieldType, BlobOptions?) {
     if let reference {
       let declaration = ReferenceDeclaration(
-        destination: .name(reference.destination), isList: type.scalar == nil,
+        destination: .name(reference.destinationText), isList: type.scalar == nil,
         deleteRule: reference.deleteRule, bounds: reference.bounds,
         isChecked: reference.isChecked)
       return (FieldType(kind: .reference(declaration)), nil)

@@ -5,7 +5,7 @@ extension RecordSchema {
   ///   - isNamed: True to state the record's name; without it, the type has that name.
   ///   - schema: The version that it is a record of.
   package func swiftStatements(isNamed: Bool, in schema: Schema) -> [String] {
-    SwiftDescription(record: self, stated: [:], lists: schema.lists(atOtherEndOf: self))
+    SwiftDescription(record: self, stated: [:], version: schema)
       .statements(name: isNamed ? "RecordName(\(name.quoted))" : nil)
   }
 
@@ -15,10 +15,12 @@ extension RecordSchema {
   ///   - composite: The kind's composite.
   ///   - isNamed: True to state the kind's name; without it, the type has that name.
   ///   - parent: The type of its parent, and the property that contains it.
+  ///   - schema: The version that it is a record of.
   package func swiftStatements(
-    ofKind composite: FieldSchema, isNamed: Bool, parent: (type: String, property: String)
+    ofKind composite: FieldSchema, isNamed: Bool, parent: (type: String, property: String),
+    in schema: Schema
   ) -> [String] {
-    SwiftDescription(record: self, stated: [:], lists: []).statements(
+    SwiftDescription(record: self, stated: [:], version: schema).statements(
       ofKind: composite, name: isNamed ? "RecordName(\(composite.lastName.quoted))" : nil, parent)
   }
 }
@@ -26,8 +28,7 @@ extension RecordSchema {
 extension LockedRecord {
   /// The record's description in Swift, without its rules.
   func swiftStatements(by indentation: String, in version: Schema) -> String {
-    let description = SwiftDescription(
-      record: schema, stated: fields, lists: version.lists(atOtherEndOf: schema))
+    let description = SwiftDescription(record: schema, stated: fields, version: version)
     let name = "RecordName(\(name.quoted)\(argument("renamingID", renamingID?.quoted)))"
     let kinds = schema.kinds.compactMap { schema.field($0.composite) }
       .sortedRarely { $0.name.precedes($1.name) }
@@ -43,23 +44,13 @@ extension LockedRecord {
   }
 }
 
-extension Schema {
-  /// Returns the names of a record's inverses whose references are lists.
-  fileprivate func lists(atOtherEndOf record: RecordSchema) -> Set<String> {
-    Set(
-      record.inverses.filter { inverse in
-        self.record(named: inverse.related)?.field(named: inverse.reference)?.type.scalar == nil
-      }.map(\.name))
-  }
-}
-
 /// Writes the description of a record as a program would.
 private struct SwiftDescription {
   let record: RecordSchema
   /// The parts of fields that are in no schema.
   let stated: [String: LockedField]
-  /// The names of inverses whose references are lists.
-  let lists: Set<String>
+  /// The version that it is a record of.
+  let version: Schema
 
   func statements(name: String?) -> [String] {
     let part = record.primaryKey.first
@@ -70,8 +61,7 @@ private struct SwiftDescription {
     if let userInfo = record.userInfo.swift { lines.append("UserInfo(\(userInfo))") }
     lines += fields(of: nil, key)
     if key == nil { lines.append("PrimaryKey(\(swift(record.primaryKey)))") }
-    return lines + indexes(of: nil)
-      + record.inverses.sortedRarely { $0.name.precedes($1.name) }.map(statement)
+    return lines + indexes(of: nil) + inverses(of: nil)
   }
 
   func statements(
@@ -83,6 +73,17 @@ private struct SwiftDescription {
     if record.kind(composite.number)?.isAbstract ?? false { lines.append("Abstract()") }
     if let userInfo = composite.userInfo.swift { lines.append("UserInfo(\(userInfo))") }
     return lines + fields(of: composite.number, nil) + indexes(of: composite)
+      + inverses(of: composite.name)
+  }
+
+  /// The inverses of references that lead to a kind, or to records of any.
+  private func inverses(of kind: String?) -> [String] {
+    record.inverses.filter { reference(of: $0)?.reference?.kind == kind }
+      .sortedRarely { $0.name.precedes($1.name) }.map(statement)
+  }
+
+  private func reference(of inverse: InverseSchema) -> FieldSchema? {
+    version.record(named: inverse.related)?.field(named: inverse.reference)
   }
 
   /// The indexes of a kind, or of the record itself.
@@ -95,8 +96,11 @@ private struct SwiftDescription {
   }
 
   private func statement(_ inverse: InverseSchema) -> String {
-    "Inverse<\(record.name.swiftTypeName), \(inverse.related.swiftTypeName)>(\(inverse.name.quoted), of: \(inverse.reference.quoted)"
-      + (lists.contains(inverse.name) ? ", isList: true" : "")
+    let field = reference(of: inverse)
+    let owner = field?.reference?.typeName ?? record.name
+    return
+      "Inverse<\(owner.swiftTypeName), \(inverse.related.swiftTypeName)>(\(inverse.name.quoted), of: \(inverse.reference.quoted)"
+      + (field?.type.scalar == nil ? ", isList: true" : "")
       + argument("deleteRule", inverse.deleteRule.swift) + argument("count", inverse.bounds?.swift)
       + argument("renamingID", stated[inverse.name]?.renamingID?.quoted) + ")"
   }
@@ -155,20 +159,12 @@ private struct SwiftDescription {
 extension RecordSchema {
   /// Returns the innermost kind that an index is only of; nil of one for all records.
   fileprivate func kind(of index: IndexSchema) -> UInt32? {
-    kinds.filter { index.condition?.isOnly(ofKind: name(of: $0)) ?? false }
+    kinds.filter { index.condition?.requires(name(of: $0)) ?? false }
       .max { name(of: $0).utf8.count < name(of: $1).utf8.count }?.composite
   }
 }
 
 extension FieldCondition {
-  fileprivate func isOnly(ofKind name: String) -> Bool {
-    switch self {
-    case .comparison(name, .notEqual, .null): true
-    case .and(let operands): operands.contains { $0.isOnly(ofKind: name) }
-    default: false
-    }
-  }
-
   /// Returns the condition that is left of one of a kind.
   fileprivate func without(kind name: String) -> FieldCondition? {
     switch self {
@@ -217,7 +213,7 @@ extension ColumnType {
 
 extension ReferenceSchema {
   fileprivate func swift(_ type: ColumnType) -> String {
-    ".reference\(type.scalar == nil ? "s" : "")(to: \(destination.swiftTypeName).self"
+    ".reference\(type.scalar == nil ? "s" : "")(to: \(typeName.swiftTypeName).self"
       + argument("deleteRule", deleteRule.swift) + argument("count", bounds?.swift)
       + (isChecked ? "" : ", checked: false") + ")"
   }
