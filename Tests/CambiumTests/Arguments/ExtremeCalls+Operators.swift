@@ -303,6 +303,13 @@ extension ExtremeCalls {
       "Blob.==(one:other:)": { _ in
         _ = Blob(Data()) == Blob(Data(count: 1)) && Blob(Data()) == Blob(Data())
       },
+      "RecordFields.==(one:other:)": { _ in
+        for one in Extremes.values {
+          for other in Extremes.values {
+            _ = RecordFields(["a": one]) == RecordFields(["a": other, "b": one])
+          }
+        }
+      },
       "HistoryCursor.<(one:other:)": { extremes in
         let cursor = try extremes.store.snapshot().historyCursor
         _ = cursor < cursor
