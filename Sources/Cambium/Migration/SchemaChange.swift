@@ -474,10 +474,6 @@ extension RowLayout {
   }
 }
 
-extension Schema {
-  func record(number: UInt32) -> RecordSchema? { records.first { $0.number == number } }
-}
-
 // What a step may leave to be done later: what cannot fail, and changes no key.
 
 extension SchemaChange {

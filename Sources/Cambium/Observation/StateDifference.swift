@@ -120,6 +120,24 @@ extension RowLayout {
   }
 }
 
+extension RecordType {
+  /// Returns the stored names of the fields that differ between two rows, and of the computed properties that depend on them.
+  ///
+  /// - Throws: as `RowLayout.changedFields`.
+  func changedFields(
+    key: RawSpan, from old: RawSpan, to new: RawSpan
+  ) throws(StoreError) -> Set<String> {
+    let fields = try layout.changedFields(key: key, from: old, to: new)
+    if computed.isEmpty { return fields }
+    let changed = computed.filter { computed in
+      computed.fields.contains { name in
+        fields.contains { $0 == name || $0.hasPrefix(name + ".") }
+      }
+    }
+    return fields.union(changed.map(\.property))
+  }
+}
+
 /// The changes of records that meet a condition: one that begins to meet it comes, one that ceases to goes.
 struct RowFilter: Sendable {
   let layout: RowLayout

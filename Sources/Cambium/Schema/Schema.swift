@@ -128,6 +128,8 @@ extension Schema {
   public func record(named name: String) -> RecordSchema? {
     records.first { $0.name == name }
   }
+
+  func record(number: UInt32) -> RecordSchema? { records.first { $0.number == number } }
 }
 
 extension RecordSchema {

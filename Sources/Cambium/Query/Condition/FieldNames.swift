@@ -149,13 +149,6 @@ struct StoredProperties: FieldNaming {
 }
 
 extension RecordSchema {
-  /// Returns the stored name of the record at the other end of a relation: a reference, or an inverse. Nil if there is no
-  /// such relation.
-  func related(by name: String) -> String? {
-    field(named: name)?.reference?.destination
-      ?? inverses.first { $0.name == name }?.related
-  }
-
   /// Divides a name that leads over a relation after the first one: `author.country.name`. Nil if it leads over none.
   func divided(_ name: String) -> (relation: String, rest: String)? {
     for dot in name.indices where name[dot] == "." {

@@ -13,7 +13,7 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
   /// True if something is called before one of its records is written.
   @usableFromInline let hasWriteHook: Bool
   /// The computed properties that change with fields.
-  private let computed: [DescribedComputed]
+  let computed: [DescribedComputed]
   /// The properties by which conditions find fields.
   private let propertyFields: PropertyFields
   /// True if there is something that a record has to meet.
@@ -139,24 +139,6 @@ struct WriteHooks<Subject>: Sendable {
     } else {
       try beforeInsert?(&record, writer)
     }
-  }
-}
-
-extension RecordType {
-  /// Returns the stored names of the fields that differ between two rows, and of the computed properties that depend on them.
-  ///
-  /// - Throws: as `RowLayout.changedFields`.
-  func changedFields(
-    key: RawSpan, from old: RawSpan, to new: RawSpan
-  ) throws(StoreError) -> Set<String> {
-    let fields = try layout.changedFields(key: key, from: old, to: new)
-    if computed.isEmpty { return fields }
-    let changed = computed.filter { computed in
-      computed.fields.contains { name in
-        fields.contains { $0 == name || $0.hasPrefix(name + ".") }
-      }
-    }
-    return fields.union(changed.map(\.property))
   }
 }
 

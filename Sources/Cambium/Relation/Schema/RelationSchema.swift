@@ -210,3 +210,12 @@ extension RecordSchema {
         ? .comparison(field: field.name, .notEqual, .null) : nil)
   }
 }
+
+extension RecordSchema {
+  /// Returns the stored name of the record at the other end of a relation: a reference, or an inverse. Nil if there is no
+  /// such relation.
+  func related(by name: String) -> String? {
+    field(named: name)?.reference?.destination
+      ?? inverses.first { $0.name == name }?.related
+  }
+}
