@@ -90,7 +90,7 @@ public struct StoreDescription: Sendable {
 public final class DataContainer: Sendable {
   /// In the order of the storages.
   public let stores: [PersistentStore]
-  /// What was done to open each.
+  /// A report for each store that was opened.
   public let reports: [LoadReport]
   public let store: PersistentStore
 
@@ -136,7 +136,7 @@ public final class DataContainer: Sendable {
   }
 }
 
-/// What was done to open a store.
+/// A report of how a store was opened.
 public struct LoadReport: Hashable, Sendable {
   /// The version that the store had; nil if it was created, or had no name.
   public let from: String?

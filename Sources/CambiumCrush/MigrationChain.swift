@@ -68,7 +68,7 @@ public struct ChainMigratorIncompatibleModelError: Error, Hashable, Sendable {
   /// The name of the data model, and that of the chain's last version.
   public let model: String
   public let chain: String?
-  /// What leads from the chain's last version to the data model.
+  /// The differences from the chain's last version to the data model.
   public let differences: [SchemaDifference]
 }
 

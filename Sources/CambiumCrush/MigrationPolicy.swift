@@ -42,7 +42,7 @@ extension MigrationError: CustomStringConvertible {
   }
 }
 
-/// What a store says of itself, before it is opened.
+/// The description that a store has of itself, read before it is opened.
 public struct StoredModel: Sendable {
   /// The path of the store; empty in memory.
   public let path: String

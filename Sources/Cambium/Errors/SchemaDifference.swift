@@ -67,7 +67,7 @@ public struct SchemaDifference: Hashable, Codable, Sendable {
     case inverse
     /// The kinds of a record, and whether it is abstract.
     case kinds
-    /// What the store computes the values of a field from.
+    /// The source from which the store computes the values of a field.
     case derivation
     /// The annotations of a record or a field.
     case userInfo = "user info"

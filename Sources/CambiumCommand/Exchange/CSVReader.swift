@@ -4,7 +4,7 @@ import Cambium
 struct CSVRecord: Equatable {
   struct Cell: Equatable {
     let text: String
-    /// Whether it stands between quotes, where nothing is a string without characters.
+    /// True if it stands between quotes, where nothing is a string without characters.
     let isQuoted: Bool
   }
 
@@ -23,7 +23,7 @@ struct CSVReader {
     self.separator = separator
   }
 
-  /// What was read as one record: its bytes as they stand in the file, and what they are, or why they are none.
+  /// The part of a file that was read as one record: its bytes, and the record, or why they are none.
   struct Entry {
     /// The line in which it begins, from 1.
     let line: Int

@@ -20,7 +20,7 @@ extension ImportCommand {
     }
   }
 
-  /// What stands between cells.
+  /// The character between cells.
   func separatorByte(_ path: String) throws -> UInt8 {
     guard let separator else { return UInt8(ascii: path.hasSuffix(".tsv") ? "\t" : ",") }
     let bytes = Array((separator == "\\t" ? "\t" : separator).utf8)
@@ -191,7 +191,7 @@ final class SourceImport {
     }
   }
 
-  /// What there is of an import that failed.
+  /// The message about what is left of an import that failed.
   private var outcome: String {
     committedCount == 0
       ? "Nothing was imported." : "The batches before it were imported."

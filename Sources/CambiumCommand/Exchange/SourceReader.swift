@@ -1,6 +1,6 @@
 import Cambium
 
-/// What a file of records is written in.
+/// The format of a file of records.
 enum SourceFormat: String, CaseIterable, Sendable {
   case csv, json, jsonl
 

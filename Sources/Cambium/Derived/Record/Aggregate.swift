@@ -59,7 +59,7 @@ extension Aggregate {
     return try result(of: total, key)
   }
 
-  /// What is known of the values that were added.
+  /// The facts about the values that were added.
   private struct Total {
     /// A sum of integers or decimals, or an extreme; nil before the first value.
     var value: FieldValue?

@@ -103,7 +103,7 @@ public struct DerivationSchema: Hashable, Sendable {
   var referenceNumber: UInt32 = 0
   var sourceNumber: UInt32 = 0
 
-  /// What is computed. The raw value is its number in the format.
+  /// The function that is computed. The raw value is its number in the format.
   @nonexhaustive public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
     case count = 1
     case sum

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// Who has written JSON that values are read from, where not all write the same.
+/// The writer of JSON that values are read from: not all write the same.
 package enum JSONForm: Sendable {
   /// `cambium export`: values of types with a codec are their bytes in base64. All names are known.
   case export

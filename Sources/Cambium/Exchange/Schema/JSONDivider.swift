@@ -2,7 +2,7 @@
 ///
 /// Only brackets and quotes are looked at: whether a value is JSON, the parser says.
 package struct JSONDivider {
-  /// What comes next.
+  /// The element that comes next.
   private enum Expected {
     /// The first value, or the bracket of the array.
     case beginning

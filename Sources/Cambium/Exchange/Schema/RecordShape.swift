@@ -43,7 +43,7 @@ package struct FieldShape {
   package let destination: String?
   package let parts: [FieldShape]
 
-  /// Whether its values are strings, in the row or outside of it.
+  /// True if its values are strings, in the row or outside of it.
   package var isString: Bool {
     if case .external(.string, _) = type { true } else { type == .string }
   }

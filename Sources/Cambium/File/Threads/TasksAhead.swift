@@ -21,7 +21,7 @@ final class TasksAhead<Task: CrewTask> {
 
   deinit { withdraw() }
 
-  /// Whether none is under way.
+  /// True if none is under way.
   var isEmpty: Bool { tasks.isEmpty }
 
   /// Whether another task may be submitted before the first is taken.

@@ -12,7 +12,7 @@ struct FieldRenames {
   /// A kind of a record that is among others, or a record, from now on.
   private struct LeavingKind {
     let record: UInt32
-    /// What the names of its fields begin with.
+    /// The text that the names of its fields begin with.
     let prefix: String
     let target: UInt32
     let names: [String: String]

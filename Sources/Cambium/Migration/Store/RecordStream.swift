@@ -144,7 +144,7 @@ extension MigrationRoute {
 }
 
 extension MigrationRoute.Hop {
-  /// Whether the program changes records before or after the step.
+  /// True if the program changes records before or after the step.
   fileprivate var hooks: (before: Bool, after: Bool) {
     (!(step?.before.isEmpty ?? true), !(step?.after.isEmpty ?? true))
   }

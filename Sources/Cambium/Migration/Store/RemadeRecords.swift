@@ -113,7 +113,7 @@ private final class CollectingSink: EmitterSink {
   /// True if a closure asked for a record that was made before, which only the migration knows.
   private(set) var wasAsked = false
 
-  /// What goes to one tree, in its order.
+  /// The entries for one tree, in its order.
   private struct Group {
     let place: Place
     /// Keys and rows, or what is set aside.

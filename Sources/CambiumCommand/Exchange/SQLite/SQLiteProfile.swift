@@ -1,7 +1,7 @@
 import Cambium
 import FoundationEssentials
 
-/// What the values of a table's columns have in common, found by reading all of them.
+/// The types and lengths of the values of a table's columns, found by reading all of them.
 struct SQLiteProfile {
   private(set) var count = 0
   private(set) var columns: [Column]
@@ -22,7 +22,7 @@ struct SQLiteProfile {
     fileprivate let promise: Promise?
   }
 
-  /// What a declared type says of values, which SQLite does not know.
+  /// A type that a declaration promises and SQLite itself does not have.
   enum Promise {
     case boolean, date, uuid
 

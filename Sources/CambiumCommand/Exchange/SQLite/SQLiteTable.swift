@@ -19,7 +19,7 @@ struct SQLiteTable {
     let table: String
     /// Empty for the primary key of the other table.
     let destinations: [String]
-    /// What happens to the rows when the one that they lead to is deleted: `CASCADE` and so on.
+    /// The rule for the rows when the one that they lead to is deleted: `CASCADE` and so on.
     let deletion: String
   }
 
