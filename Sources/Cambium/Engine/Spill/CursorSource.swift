@@ -23,11 +23,15 @@ class CursorSource {
   func appendValue(to value: inout [UInt8]) throws(StoreError) {}
 }
 
-/// The changes in a spill's overlay.
+/// The changes in a spill's overlay, which it keeps: reading another tree may make a run of the overlay, and cursors stay
+/// where they are then.
 final class ChangesSource: CursorSource {
   @exclusivity(unchecked) private var cursor: OverlayCursor
+  private let editor: OverlayEditor
 
-  init(_ tree: OverlayTree) {
+  /// - Parameter editor: The one whose present the tree is of.
+  init(_ tree: OverlayTree, of editor: OverlayEditor) {
+    self.editor = editor
     unsafe cursor = OverlayCursor(tree)
   }
 

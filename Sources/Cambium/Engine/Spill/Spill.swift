@@ -295,11 +295,12 @@ extension Spill {
   ) throws(StoreError) -> TransactionTree {
     try emptyBuffer(of: slot)
     let runs = unsafe self.runs[slot] ?? TreeRuns()
-    let changes = unsafe editor?.present[slot]
+    let editor = unsafe self.editor
+    let changes = editor?.present[slot]
     let hidesRuns = changes?.hidesBase ?? false
     let nothing = LayeredTree(overlays: [], over: Tree(pages: below.base.pages, root: nil))
     return TransactionTree(
-      changes: changes, runs: hidesRuns ? [] : runs.runs.reversed(),
+      changes: changes, of: editor, runs: hidesRuns ? [] : runs.runs.reversed(),
       below: hidesRuns || runs.hidesOlder ? nothing : below,
       largeValues: try wholly { () throws(StoreError) in try unsafe largeValues.pages() })
   }

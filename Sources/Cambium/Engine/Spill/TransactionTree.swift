@@ -5,6 +5,8 @@
 ///     below     everything else; all there is where nothing was spilled
 struct TransactionTree {
   private let changes: OverlayTree?
+  /// Whose present the changes are of.
+  private let editor: OverlayEditor?
   /// Newest first.
   private let runs: [Run]
   private let below: LayeredTree
@@ -12,15 +14,16 @@ struct TransactionTree {
 
   /// A tree of a transaction that spilled nothing.
   init(_ tree: LayeredTree) {
-    self.init(changes: nil, runs: [], below: tree, largeValues: nil)
+    self.init(changes: nil, of: nil, runs: [], below: tree, largeValues: nil)
   }
 
   /// - Parameter below: Without anything where changes or runs hide it.
   init(
-    changes: OverlayTree?, runs: [Run], below: LayeredTree,
+    changes: OverlayTree?, of editor: OverlayEditor?, runs: [Run], below: LayeredTree,
     largeValues: PageReader?
   ) {
     self.changes = changes
+    self.editor = editor
     self.runs = runs
     self.below = below
     self.largeValues = largeValues
@@ -167,7 +170,9 @@ extension TransactionTree {
   /// A cursor that stands nowhere yet.
   func cursor() -> TransactionCursor {
     var sources: [CursorSource] = []
-    if let changes, !changes.isEmpty { sources.append(ChangesSource(changes)) }
+    if let changes, let editor, !changes.isEmpty {
+      sources.append(ChangesSource(changes, of: editor))
+    }
     for run in runs { sources.append(RunSource(run, largeValues: largeValues)) }
     sources.append(BelowSource(below))
     return TransactionCursor(newestFirst: sources)

@@ -43,6 +43,39 @@ struct SpillTests {
     #expect(medium.openFileCount == 0)
   }
 
+  @Test func `cursors stay where they are while another tree is read and all becomes runs`() throws
+  {
+    let medium = SimulatedFileSystem()
+    var options = EngineOptions()
+    options.transactionBudget = 1 << 20
+    let engine = try Engine.open(medium, options: options)
+    let (read, other) = (try engine.names.slot(of: "read"), try engine.names.slot(of: "other"))
+    try engine.write(.durable) { transaction in
+      transaction.expectMany()
+      for key in 0..<200 {
+        try transaction.put(Content.key(key).rawSpan, [1].rawSpan, schemaVersion: 1, in: read)
+      }
+      // Takes them over to the overlay.
+      #expect(try transaction.tree(read).contains(Content.key(0).rawSpan))
+      for key in 0..<400 {
+        let value = Bytes(repeating: 2, count: 1000)
+        try transaction.put(Content.key(key).rawSpan, value.rawSpan, schemaVersion: 1, in: other)
+      }
+      let cursor = try transaction.tree(read).cursor()
+      var isOn = try cursor.first()
+      let before = medium.callCount(at: .runCreate)
+      #expect(try transaction.tree(other).contains(Content.key(0).rawSpan))
+      #expect(medium.callCount(at: .runCreate) > before)
+      var keys: [Bytes] = []
+      while isOn {
+        keys.append(cursor.key.array())
+        isOn = try cursor.next()
+      }
+      #expect(keys == (0..<200).map { Content.key($0) }.sorted { $0.lexicographicallyPrecedes($1) })
+    }
+    try engine.close()
+  }
+
   @Test func `takes values of every size, and gives them back`() throws {
     let medium = InMemoryFileSystem()
     var options = EngineOptions()
