@@ -150,7 +150,7 @@ extension RecordChange {
       guard let old = field.old else {
         let isWithinNew = field.new.composite.map { self.old.field($0) == nil } ?? false
         if field.missing == .null, field.new.type != .composite, !isWithinNew,
-          !new.canBeNull(field.new)
+          !needs.canBeNull(field.new)
         {
           return "\(new.name).\(field.new.name) is new, not optional, and gets no value"
         }
@@ -159,7 +159,7 @@ extension RecordChange {
       if old.type.stored != field.new.type.stored, !old.type.widens(to: field.new.type) {
         return "\(new.name).\(field.new.name) was \(old.type) and is \(field.new.type)"
       }
-      if self.old.canBeNull(old), !new.canBeNull(field.new) {
+      if canLackNeeded(field) {
         return "\(new.name).\(field.new.name) may be missing and must not"
       }
     }

@@ -145,9 +145,10 @@ extension RowUpgrade {
     var required: Set<UInt32>? = []
     for (change, from, to) in changes where change.rewritesRows {
       steps.append(try RowStep(change, from: from, to: to))
-      // A value that becomes a list is read, and a row without values, of which copies are made, has none to be read.
+      // A value that becomes a list is read, and a row without values, of which copies are made, has none to be read. One
+      // that moves into a composite and out again is dropped where the composite is not.
       if !change.sources.isEmpty || change.narrowsKinds
-        || change.fields.contains(where: \.becomesList)
+        || change.fields.contains(where: { $0.becomesList || $0.isMoved })
       {
         required = nil
       }
@@ -199,14 +200,6 @@ extension RecordChange {
         && before.composite == nil && field.new.composite == nil
         && field.new.type.scalar?.fixedWidth != nil
     }
-  }
-}
-
-extension RecordChange {
-  /// Returns true if a field could be null before and cannot be now, or nulls get a value.
-  fileprivate func fillsNulls(of field: FieldChange) -> Bool {
-    guard let before = field.old else { return false }
-    return old.canBeNull(before) && (field.missing != .null || !new.canBeNull(field.new))
   }
 }
 
@@ -263,7 +256,7 @@ private final class ColumnMove: Sendable {
     isWithinGiven = around.contains { record.sources[$0] != nil }
     composites = around.compactMap { new.index(number: $0) }
     missing = change.missing
-    isMoved = change.old.map { $0.composite != target.field.composite } ?? false
+    isMoved = change.isMoved
     sourceIndex = change.old.flatMap { old.index(number: $0.number) } ?? 0
     source = change.old == nil ? nil : old.columns[sourceIndex].place
     sourceNumber = change.old?.number ?? target.field.number

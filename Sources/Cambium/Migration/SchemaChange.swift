@@ -25,7 +25,7 @@ struct RecordChange: Sendable {
   let fields: [FieldChange]
   /// The sources of values that the step states, by the new fields' numbers.
   let sources: [UInt32: FieldSource]
-  let kind: Kind
+  private(set) var kind: Kind
   /// The old records that it is of, by their kinds; nil for all of them.
   var share: KindShare? = nil
   /// Where the records go, if they are not kept where they were.
@@ -78,7 +78,7 @@ extension SchemaChange {
     var records: [RecordChange] = []
     let transformed = given.transformed.sortedRarely().compactMap { from.place(named: $0) }
     let whole = Set(transformed.filter { $0.kind == nil }.map(\.record.number))
-    let placing = KindPlacing(from: from, to: to, described, between, except: transformed)
+    let placing = try KindPlacing(from: from, to: to, described, between, except: transformed)
     for new in to.records {
       guard let old = from.record(number: new.number), !whole.contains(old.number) else { continue }
       records.append(
@@ -87,8 +87,7 @@ extension SchemaChange {
           hasSameRows: try RowLayout(new, version: to.storedVersion)
             .hasRows(of: try RowLayout(old, version: from.storedVersion)),
           given.fields[new.name] ?? [:],
-          between.compactMap { $0.records.first { $0.new.number == new.number } },
-          share: placing.shares[new.number], move: nil, &faults))
+          placing.origins[new.number], share: placing.shares[new.number], move: nil, &faults))
     }
     var moves: [RecordChange] = []
     for move in placing.moves {
@@ -97,7 +96,7 @@ extension SchemaChange {
       moves.append(
         try RecordChange(
           old: old, new: new, in: from, described.record(named: new.name), hasSameRows: false,
-          given.fields[new.name] ?? [:], move.chain, share: move.share, move: move, &faults))
+          given.fields[new.name] ?? [:], move.origins, share: move.share, move: move, &faults))
     }
     let changed = Set((records + moves).map(\.new.name))
     for name in given.fields.keys.sortedRarely() where !changed.contains(name) {
@@ -115,12 +114,12 @@ extension SchemaChange {
             "the step transforms it, but the version before has no such record, nor one kind of that name"
         ))
     }
-    for name in between.recordsMovingFields where between.count > 1 {
+    for (record, field) in placing.unknown {
       faults.append(
         MigrationFault(
-          record: name, field: nil,
+          record: record, field: field,
           reason:
-            "its fields move in a hierarchy on the way, and a step over several versions cannot tell what each record has then; take the versions one by one"
+            "on the way it is a part of an optional composite for a time, and a step over several versions cannot tell whether its value is dropped there; take the versions one by one"
         ))
     }
     for (place, other) in transformed.pairs where other.contains(place) {
@@ -144,19 +143,6 @@ extension SchemaChange {
   }
 }
 
-extension [SchemaChange] {
-  /// The records of which a field comes to belong to another kind.
-  fileprivate var recordsMovingFields: [String] {
-    let names = flatMap(\.records).filter { record in
-      !(record.old.kinds + record.new.kinds).isEmpty
-        && record.fields.contains { field in
-          field.old.map { $0.composite != field.new.composite } ?? false
-        }
-    }.map(\.new.name)
-    return Set(names).sortedRarely()
-  }
-}
-
 extension [RecordPlace] {
   /// Each with each other, in both orders.
   fileprivate var pairs: [(RecordPlace, RecordPlace)] {
@@ -167,12 +153,12 @@ extension [RecordPlace] {
 extension RecordChange {
   fileprivate init(
     old: RecordSchema, new: RecordSchema, in schema: Schema, _ described: DescribedRecord?,
-    hasSameRows: Bool, _ given: [String: FieldSource], _ between: [RecordChange],
+    hasSameRows: Bool, _ given: [String: FieldSource], _ origins: FieldOrigins?,
     share: KindShare?, move: KindMove?, _ faults: inout [MigrationFault]
   ) throws(StoreError) {
     var fields: [FieldChange] = []
     var sources: [UInt32: FieldSource] = [:]
-    var canMissValue = false
+    let needs = NeededValues(from: old, to: new, share, move)
     var isPutTogether = move != nil || !new.hasKeys(of: old)
     let isKey = Set(new.primaryKey.map(\.field))
     let filled = Set(new.fields.filter { given[$0.name] != nil }.flatMap { new.composites($0) })
@@ -190,21 +176,23 @@ extension RecordChange {
         } else {
           old.field(field.number).flatMap { field.isComputedAgain(since: $0) ? nil : $0 }
         }
-      let canBeNull = new.canBeNull(field, within: move?.present ?? [])
+      let canBeNull = needs.canBeNull(field)
       // A default acts where the field is new, becomes required, or is given.
       let isWanted =
         source != nil
-        || before.map { old.canLack($0, as: field.type) && !canBeNull } ?? true
+        || before.map { needs.canLack($0, as: field) && !canBeNull } ?? true
       var missing =
         isWanted ? declared?.migrationDefault ?? declared?.defaultValue ?? .null : .null
-      if missing == .null, new.isEmptyList(field, since: before) { missing = .array([]) }
+      if missing == .null, field.isEmptyList(since: before, canBeNull: canBeNull) {
+        missing = .array([])
+      }
       if isWanted, missing == .null, let underived = field.underived { missing = underived }
-      if source == nil, !between.isEmpty { missing = try between.missing(of: field) }
+      if source == nil, let origins { missing = origins.fields[field.number]?.missing ?? .null }
       if before == nil, move?.present.contains(field.number) ?? false { missing = .composite([:]) }
       let change = FieldChange(new: field, old: before, missing: missing)
       let whole = new.composites(around: field).first { given[$0.name]?.isClosure ?? false }
       if source == nil, whole == nil { source = change.inferredSource }
-      let isLeftOut = move == nil && share?.leavesOut(field, of: old, in: new) ?? false
+      let isLeftOut = needs.leavesOut(field)
       let reason: String? =
         if isLeftOut { nil } else if let whole {
           change.fault(withinGiven: whole.name, source)
@@ -226,7 +214,6 @@ extension RecordChange {
         isPutTogether = isPutTogether || source.setsAside || source.readsVersion
       }
       if change.movesValues { isPutTogether = true }
-      canMissValue = canMissValue || change.canMissValue(in: new, old)
       fields.append(change)
     }
     // What a closure makes of a record, or for it, may lie outside of rows.
@@ -247,11 +234,12 @@ extension RecordChange {
     self.sources = sources
     self.share = share
     self.move = move
-    kind =
-      isPutTogether
-      ? .records
-      : !hasSameRows || canMissValue || !sources.isEmpty || new.narrowsKinds(of: old)
-        ? .rows : .same
+    kind = isPutTogether ? .records : .same
+    if kind == .same,
+      !hasSameRows || !sources.isEmpty || narrowsKinds || fields.contains(where: fillsNulls)
+    {
+      kind = .rows
+    }
   }
 }
 
@@ -370,36 +358,17 @@ extension FieldChange {
       return adviceWithoutConversion(from: old)
     }
   }
-
-  /// Returns true if a record without a value, which there could be, is one that must have one now, or gets one.
-  fileprivate func canMissValue(in record: RecordSchema, _ oldRecord: RecordSchema) -> Bool {
-    guard let old else { return false }
-    return oldRecord.canBeNull(old) && (missing != .null || !record.canBeNull(new))
-  }
-}
-
-extension [RecordChange] {
-  /// Returns what a record without a value for a field has after all of these steps.
-  ///
-  /// - Throws: never for defaults, which are in no blobs.
-  fileprivate func missing(of field: FieldSchema) throws(StoreError) -> FieldValue {
-    var steps: [FieldChange] = []
-    var number: UInt32? = field.number
-    for change in reversed() {
-      guard let step = change.fields.first(where: { $0.new.number == number }) else { break }
-      steps.append(step)
-      number = step.old?.number
-    }
-    var value = FieldValue.null
-    for step in steps.reversed() {
-      value = try value.carried(to: step.new.type)
-      if value == .null { value = step.missing }
-    }
-    return value
-  }
 }
 
 extension FieldSchema {
+  /// Returns true if it is an empty list without a value: if it is a new list of references, or was a single value.
+  fileprivate func isEmptyList(since old: FieldSchema?, canBeNull: Bool) -> Bool {
+    guard case .array = type else { return false }
+    if let old { return !isOptional && old.type.isElement(of: type) }
+    guard let reference, !canBeNull else { return false }
+    return reference.bounds.map { $0.least == 0 } ?? true
+  }
+
   /// Why a step cannot give it values; nil if it does not, or can.
   fileprivate func faultAsDerived(_ source: FieldSource?) -> String? {
     guard let derivation, source != nil, derivation.kind != .modificationDate else { return nil }
@@ -409,6 +378,9 @@ extension FieldSchema {
 }
 
 extension FieldChange {
+  /// True if it was a part of another composite, or of none.
+  var isMoved: Bool { old.map { $0.composite != new.composite } ?? false }
+
   /// True if each value becomes the one element of a list.
   var becomesList: Bool { old?.type.isElement(of: new.type) ?? false }
 
@@ -430,21 +402,6 @@ extension FieldChange {
 }
 
 extension RecordSchema {
-  /// Returns true if a record may have no value for a field of another type: if that is null, or an empty list of which one
-  /// element is left.
-  fileprivate func canLack(_ field: FieldSchema, as type: ColumnType) -> Bool {
-    if case .array = field.type, type.scalar != nil { return true }
-    return canBeNull(field)
-  }
-
-  /// Returns true if a field without a value is an empty list: if it is a new list of references, or was a single value.
-  fileprivate func isEmptyList(_ field: FieldSchema, since old: FieldSchema?) -> Bool {
-    guard case .array = field.type else { return false }
-    if let old { return !field.isOptional && old.type.isElement(of: field.type) }
-    guard let reference = field.reference, !canBeNull(field) else { return false }
-    return reference.bounds.map { $0.least == 0 } ?? true
-  }
-
   /// The composites that a field is a part of, from the innermost.
   func composites(around field: FieldSchema) -> [FieldSchema] {
     var found: [FieldSchema] = []
@@ -554,11 +511,11 @@ extension FieldChange {
       if new.type == .composite, missing != .null { return "it is a composite with a default" }
       return nil
     }
-    if change.old.canBeNull(old), !change.new.canBeNull(new) {
+    if change.canLackNeeded(self) {
       return "it was optional, and records may have no value"
     }
     if missing != .null { return "records without a value get one" }
-    if old.composite != new.composite { return "it was a part of another composite" }
+    if isMoved { return "it was a part of another composite" }
     if old.type.stored == new.type.stored { return nil }
     let isInKey = change.old.primaryKey.contains { $0.field == old.number }
     if isInKey { return "it is in the primary key, and of another type" }

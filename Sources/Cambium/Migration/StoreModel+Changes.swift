@@ -20,7 +20,7 @@ extension StoreModel {
     let change = try SchemaChange(
       from: schemas[older - 1], to: schemas[newer - 1], described: versions[newer - 1],
       between: steps.count > 1 ? steps : [])
-    let kept = Set(change.moves.filter { $0.move?.kind == nil }.map(\.old.name))
+    let kept = Set(change.moves.filter { $0.places != nil && $0.move?.kind == nil }.map(\.old.name))
     return change.moveDifferences
       + schemas[older - 1].differences(to: schemas[newer - 1], by: .number).filter { difference in
         difference.change != .removed || difference.field != nil

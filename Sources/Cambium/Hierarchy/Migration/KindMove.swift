@@ -9,14 +9,6 @@ struct KindShare: Hashable, Sendable {
 
   func contains(_ kind: UInt32?) -> Bool { kind.map { kinds.contains($0) } ?? hasPlain }
 
-  /// Returns true if a field is only of records that are left out: of a kind of which none is there.
-  func leavesOut(_ field: FieldSchema, of old: RecordSchema, in new: RecordSchema) -> Bool {
-    new.composites(field).contains { number in
-      guard old.kind(number) != nil, let composite = old.field(number) else { return false }
-      return RecordPlace(record: old, kind: composite).kinds.isDisjoint(with: kinds)
-    }
-  }
-
   fileprivate mutating func insert(_ kind: UInt32?) {
     if let kind { kinds.insert(kind) } else { hasPlain = true }
   }
@@ -35,8 +27,11 @@ struct KindMove: Sendable {
   /// The composites that all of them have, since they are of these kinds.
   let present: Set<UInt32>
   var share = KindShare()
-  /// The changes of the versions between that they go through.
-  var chain: [RecordChange] = []
+  /// Over several versions: where the values come from.
+  var origins: FieldOrigins? = nil
+
+  /// False if the records stay, and are moved only as values of theirs are not those of the others.
+  var changesPlace: Bool { source != target || kind != targetKind }
 }
 
 /// Where a step leaves the records of each kind.
@@ -44,6 +39,8 @@ struct KindPlacing {
   private(set) var moves: [KindMove] = []
   /// The records that stay, of types of which others do not; by number.
   private(set) var shares: [UInt32: KindShare] = [:]
+  /// Over several versions: where the values of records that stay come from, by the number of the record.
+  private(set) var origins: [UInt32: FieldOrigins] = [:]
   private let from: Schema
   private let to: Schema
 
@@ -51,19 +48,18 @@ struct KindPlacing {
   ///   - described: The version that `to` is the schema of.
   ///   - between: The steps from version to version that the step takes the place of.
   ///   - transformed: The records and kinds whose new records a closure makes.
+  /// - Throws: never for defaults, which are in no blobs.
   init(
     from: Schema, to: Schema, _ described: DescribedVersion, _ between: [SchemaChange],
     except transformed: [RecordPlace]
-  ) {
+  ) throws(StoreError) {
     (self.from, self.to) = (from, to)
     let whole = Set(transformed.filter { $0.kind == nil }.map(\.record.name))
-    guard (from.records + to.records + between.flatMap(\.to.records)).contains(where: \.hasKinds)
-    else { return }
     if !between.isEmpty {
       for record in from.records where !whole.contains(record.name) {
-        follow(record, through: between)
+        try follow(record, through: between)
       }
-    } else {
+    } else if (from.records + to.records).contains(where: \.hasKinds) {
       let named =
         to.version < from.version ? KindOrigins(back: to, since: from).moves : described.moves
       for move in named where !whole.contains(move.source.record) { add(move) }
@@ -86,10 +82,11 @@ struct KindPlacing {
   }
 
   /// - Parameter steps: One behind the other.
-  init(from: Schema, to: Schema, through steps: [SchemaChange]) {
+  /// - Throws: never for defaults, which are in no blobs.
+  init(from: Schema, to: Schema, through steps: [SchemaChange]) throws(StoreError) {
     (self.from, self.to) = (from, to)
     if steps.allSatisfy(\.moves.isEmpty) { return }
-    for record in from.records { follow(record, through: steps) }
+    for record in from.records { try follow(record, through: steps) }
   }
 
   private mutating func add(_ named: NamedMove) {
@@ -139,39 +136,62 @@ struct KindPlacing {
 // MARK: Over several versions
 
 extension KindPlacing {
-  /// A path through the versions between, and the kinds whose records take it.
+  /// A path through the versions between, and the kinds whose records take it, with the same values.
   private struct Path {
+    let turns: [Int]
     let chain: [RecordChange]
-    var share = KindShare()
     let kind: UInt32?
     let targetKind: UInt32?
+    var origins: FieldOrigins
+    var share = KindShare()
+
+    var stays: Bool { turns.allSatisfy { $0 == 0 } }
   }
 
-  private mutating func follow(_ record: RecordSchema, through between: [SchemaChange]) {
-    var paths: [[Int]: Path] = [:]
-    var order: [[Int]] = []
+  /// Fields of which only records themselves say whether they have a value, with their records.
+  var unknown: [(record: String, field: String)] {
+    let staying = origins.sorted { $0.key < $1.key }.flatMap { number, origins in
+      origins.unknown.map { (to.record(number: number)?.name ?? "", $0) }
+    }
+    return staying
+      + moves.flatMap { move in
+        (move.origins?.unknown ?? []).map { (to.record(number: move.target)?.name ?? "", $0) }
+      }
+  }
+
+  private mutating func follow(
+    _ record: RecordSchema, through between: [SchemaChange]
+  ) throws(StoreError) {
+    var paths: [Path] = []
     var isWhole = true
     for kind in record.innermostKinds {
       guard let (turns, chain, last) = path(of: record.number, kind, through: between) else {
         isWhole = false
         continue
       }
-      if paths[turns] == nil {
-        order.append(turns)
-        paths[turns] = Path(chain: chain, kind: kind, targetKind: last)
+      let origins = try FieldOrigins(through: chain, of: kind)
+      let place = paths.indices.first { place in
+        paths[place].turns == turns && paths[place].origins.merge(origins)
       }
-      paths[turns]?.share.insert(kind)
+      if place == nil {
+        paths.append(
+          Path(turns: turns, chain: chain, kind: kind, targetKind: last, origins: origins))
+      }
+      paths[place ?? paths.count - 1].share.insert(kind)
     }
-    let staying = [Int](repeating: 0, count: between.count)
-    for turns in order {
-      guard let path = paths[turns] else { continue }
-      if turns == staying {
-        if !isWhole || order.count > 1 { shares[record.number] = path.share }
+    // Those that have the most in common with the others are rewritten where they are.
+    let staying = paths.indices.first {
+      paths[$0].stays && paths[$0].origins.keepNumbers(of: record)
+    }
+    for (place, path) in paths.enumerated() {
+      if place == staying {
+        origins[record.number] = path.origins
+        if !isWhole || paths.count > 1 { shares[record.number] = path.share }
       } else if let move = move(by: path) {
         moves.append(move)
       }
     }
-    if paths[staying] == nil, to.record(number: record.number) != nil {
+    if staying == nil, to.record(number: record.number) != nil {
       shares[record.number] = KindShare()
     }
   }
@@ -201,7 +221,6 @@ extension KindPlacing {
 
   private func move(by path: Path) -> KindMove? {
     guard let first = path.chain.first, let last = path.chain.last else { return nil }
-    var fields: [UInt32: UInt32] = [:]
     var present: Set<UInt32> = []
     for field in last.new.fields {
       var number: UInt32? = field.number
@@ -210,28 +229,12 @@ extension KindPlacing {
         if change.move?.present.contains(next) ?? false { present.insert(field.number) }
         number = change.fields.first { $0.new.number == next }?.old?.number
       }
-      fields[field.number] = number
     }
     return KindMove(
-      source: first.old.number, kind: path.kind, target: last.new.number,
-      targetKind: path.targetKind, fields: fields, present: present, share: path.share,
-      chain: path.chain)
-  }
-}
-
-extension RecordChange {
-  /// Returns the innermost kind of a record afterwards.
-  fileprivate func kind(after kind: UInt32?) -> UInt32? {
-    var next = kind
-    while let number = next {
-      if let field = fields.first(where: { $0.old?.number == number })?.new,
-        new.kind(field.number) != nil
-      {
-        return field.number
-      }
-      next = old.field(number)?.composite
-    }
-    return move?.targetKind
+      source: first.old.number, kind: path.stays ? nil : path.kind, target: last.new.number,
+      targetKind: path.stays ? nil : path.targetKind,
+      fields: path.origins.fields.compactMapValues(\.field), present: present, share: path.share,
+      origins: path.origins)
   }
 }
 
@@ -241,13 +244,6 @@ extension RecordSchema {
     [nil]
       + kinds.sortedRarely { name(of: $0).utf8.count < name(of: $1).utf8.count }
       .map { .some($0.composite) }
-  }
-
-  /// Returns true if a record that is of some kinds may have no value for a field.
-  func canBeNull(_ field: FieldSchema, within present: Set<UInt32>) -> Bool {
-    if present.isEmpty { return canBeNull(field) }
-    if field.isOptional && !present.contains(field.number) { return true }
-    return composites(around: field).contains { $0.isOptional && !present.contains($0.number) }
   }
 
   /// Why records cannot have the keys that they had elsewhere; nil if they can.
@@ -277,7 +273,7 @@ extension RecordSchema {
 extension RecordChange {
   /// The names of what the records were and are, if they are kept elsewhere from now on.
   var places: (source: TypePlace, target: TypePlace)? {
-    guard let move else { return nil }
+    guard let move, move.changesPlace else { return nil }
     func place(_ record: RecordSchema, _ kind: UInt32?) -> TypePlace {
       TypePlace(record: record.name, kind: kind.flatMap { record.field($0)?.name })
     }

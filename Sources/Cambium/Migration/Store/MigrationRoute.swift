@@ -36,8 +36,10 @@ struct MigrationRoute: Sendable {
   }
 
   /// The records that are kept elsewhere in the end.
-  var moves: [KindMove] {
-    KindPlacing(from: from, to: to, through: hops.map(\.change)).moves
+  ///
+  /// - Throws: never for defaults, which are in no blobs.
+  func moves() throws(StoreError) -> [KindMove] {
+    try KindPlacing(from: from, to: to, through: hops.map(\.change)).moves.filter(\.changesPlace)
   }
 
   /// The first hops of it.

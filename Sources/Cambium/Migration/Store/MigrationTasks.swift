@@ -167,7 +167,11 @@ extension MigrationTasks {
       return
     }
     var touched: Set<UInt32> = []
-    for change in chain { touched.formUnion(change.sources.keys) }
+    for change in chain {
+      touched.formUnion(change.sources.keys)
+      // A part of a composite that may be null gets values, and stays one that records may be without.
+      touched.formUnion(change.fields.filter(change.fillsNulls).map(\.new.number))
+    }
     // Rows of a version are replaced by those of a higher one; on the way back, records are put together.
     let isBack = hops.contains { $0.isBack }
     if let change = chain.first(where: {

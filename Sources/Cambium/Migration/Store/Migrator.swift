@@ -132,7 +132,7 @@ extension Migrator {
     let schemas = try slot(Schema.treeName)
     let (from, to) = (tasks.route.from, tasks.route.to)
     let kept = KeptStateChange.keep(version: from.storedVersion, label: from.label ?? "")
-    let renames = FieldRenames(from: from, to: to, tasks.route.moves)
+    let renames = FieldRenames(from: from, to: to, try tasks.route.moves())
     let oldMetadata = try slot(Entities.metadataName)
     // Hooks change a copy.
     let moved = switching.moves.first { $0.target == Entities.metadataName }

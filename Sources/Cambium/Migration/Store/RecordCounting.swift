@@ -135,8 +135,7 @@ extension RecordChange {
       case .conversion(.refuse)?, .onlyElement?, .distinctElements?: return true
       default: break
       }
-      guard let before = field.old else { return false }
-      return old.canBeNull(before) && !new.canBeNull(field.new) && field.missing == .null
+      return field.missing == .null && canLackNeeded(field)
     }
   }
 }

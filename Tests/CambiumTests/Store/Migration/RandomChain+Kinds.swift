@@ -50,6 +50,7 @@ extension RandomChain {
       return
     }
     field.migrationDefault = value(of: field.type)
+    field.isShort = false
   }
 
   /// A record becomes a kind, or a kind one of another.
@@ -70,7 +71,6 @@ extension RandomChain {
         // Nothing but a key could be the default of what leads to records, and what has the name of another is that.
         (field.isOptional || field.destination == nil || field.isList && field.isReference)
           && !names.contains(field.name) && field.renamingID.map { !names.contains($0) } ?? true
-          && !(records[place].parent != nil && field.isList && !field.isOptional)
       }
       if !canEnter { return }
     }

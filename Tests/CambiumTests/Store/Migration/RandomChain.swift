@@ -227,8 +227,7 @@ extension RandomChain {
     case 5, 6:
       if isKey || isReshaped || record.isNew(place) { return }
       record.widened.insert(number)
-      // What all records of a kind must have has a default for others only if it is one of all kinds.
-      if isKind || random.next() % 2 == 0 {
+      if random.next() % 2 == 0 {
         widen(&record.fields[place])
       } else {
         toggleOptional(&record.fields[place])
@@ -238,8 +237,6 @@ extension RandomChain {
     case 9:
       let others = records.filter { $0.identity != record.identity }
       let field = newReference(of: record, among: others, holdsRecords: false)
-      // Nothing is an empty list in a composite that can be null.
-      if isKind, field.isList { return }
       record.fields.append(field)
       record.added.insert(field.identity)
     default:
@@ -509,6 +506,8 @@ extension FieldValue {
   fileprivate func taken(to type: ColumnType) -> FieldValue {
     switch (self, type) {
     case (.array(let elements), .scalar): elements.first?.taken(to: type) ?? .null
+    case (.array(let elements), .array(let element)):
+      .array(elements.map { $0.taken(to: .scalar(element)) })
     case (.array, _), (.null, _): self
     case (_, .array(let element)): .array([taken(to: .scalar(element))])
     case (.unsigned(let value), .int16), (.unsigned(let value), .int32),
