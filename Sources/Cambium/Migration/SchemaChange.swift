@@ -286,6 +286,10 @@ extension FieldChange {
         : "it is new, not optional, and has no default; give it one by MigrationInfo(default:), or say"
           + " in a step how it is computed"
     }
+    if becomesList, let least = new.reference?.bounds?.least, least > 1 {
+      return
+        "each value becomes a list of one, and at least \(least) have to be in it; say in a step which"
+    }
     if old.type.fits(new.type) { return nil }
     if let advice = adviceWithoutConversion(from: old) { return advice }
     return
@@ -364,9 +368,9 @@ extension FieldSchema {
   /// Returns true if it is an empty list without a value: if it is a new list of references, or was a single value.
   fileprivate func isEmptyList(since old: FieldSchema?, canBeNull: Bool) -> Bool {
     guard case .array = type else { return false }
-    if let old { return !isOptional && old.type.isElement(of: type) }
-    guard let reference, !canBeNull else { return false }
-    return reference.bounds.map { $0.least == 0 } ?? true
+    let mayBeEmpty = reference?.bounds.map { $0.least == 0 } ?? true
+    if let old { return !isOptional && mayBeEmpty && old.type.isElement(of: type) }
+    return reference != nil && !canBeNull && mayBeEmpty
   }
 
   /// Why a step cannot give it values; nil if it does not, or can.

@@ -160,6 +160,34 @@ import Testing
     #expect(faults.count == 1 && faults[0].hasPrefix("Book.readers: it is new"), "\(faults)")
   }
 
+  @Test func `a list made of one value has as many as its bounds say, or is refused`() throws {
+    func store(_ authors: [FieldValue], count: ClosedRange<Int>) throws -> VersionedStore {
+      try Self.store(authors) { version in
+        if version == 1 {
+          Field(name: "author", type: .reference(to: "Author"), optional: true)
+        } else {
+          Field(name: "author", type: .references(to: "Author", count: count))
+        }
+      }
+    }
+    let whole = try store([1, 2, 3], count: 1...5).migrated([])
+    #expect(try Self.values("author", of: whole) == [[1], [2], [3]])
+    try whole.close()
+    let lacking = try store([1, .null, 3], count: 1...5)
+    guard case .stepFailed(2, let place, _) = storeError({ try lacking.migrated([]) }) else {
+      Issue.record("it is migrated")
+      return
+    }
+    #expect(place.contains("Book.author"), "\(place)")
+    let faults = try store([1, 2, 3], count: 2...5).faults()
+    #expect(
+      faults.count == 1 && faults[0].hasPrefix("Book.author: each value becomes a list of one"),
+      "\(faults)")
+    let empty = try store([1, .null, 3], count: 0...1).migrated([])
+    #expect(try Self.values("author", of: empty) == [[1], [], [3]])
+    try empty.close()
+  }
+
   // MARK: Removed, renamed, optional
 
   @Test func `J8: references are removed, and renamed with their way back, also deferred`() throws {
