@@ -12,6 +12,9 @@ internal import Synchronization
 /// the announced keys, misses nothing that is in the state; later changes stay for the next time. Keys that were noted but
 /// did not change in the end do no harm.
 ///
+/// States, and the commits that lead to them, are counted here by `StoreState.publication`: changes of tracked properties
+/// alone lead to states, too, and have no sequence of their own.
+///
 /// On the writer's thread, keys are noted and observers woken; everything else runs on the observers' own.
 final class ObservationHub: @unchecked Sendable {
   /// The one thing that writers look at where there are no observers.
@@ -111,9 +114,9 @@ extension ObservationHub {
     guard add(observer, of: store) else { throw .closed(path: store.path) }
     do throws(StoreError) {
       // In this order: commits that begin after the first are noted, others may not be in the second.
-      let begun = store.begunSequence
+      let begun = store.begunPublication
       let state = try store.newestState()
-      begin(observer, seen: state.sequence, begun: begun)
+      begin(observer, seen: state.publication, begun: begun)
       return ObservedPlace(observer, at: state, hub: self)
     } catch {
       end(observer)

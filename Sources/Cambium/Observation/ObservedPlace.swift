@@ -55,7 +55,7 @@ final class ObservedPlace: @unchecked Sendable {
     defer { turn.unlock() }
     guard let (state, isLast) = try hub.newestState() else { return (nil, true) }
     let before = present
-    let changes = hub.takeChanges(for: observer, through: state.sequence)
+    let changes = hub.takeChanges(for: observer, through: state.publication)
     present = state
     guard let changes else { return (nil, isLast) }
     let step = ObservedStep(tree: observer.tree, before: before, after: state, changes: changes)
@@ -141,8 +141,10 @@ final class Observer: @unchecked Sendable {
 
 /// A committed state of a store, as observers compare it with a later one.
 protocol ObservedState: AnyObject, Sendable {
-  /// The last commit that is in it.
+  /// The sequence of the last commit that is in it.
   var sequence: UInt64 { get }
+  /// The number of the state among all that are published.
+  var publication: UInt64 { get }
   var trees: TreeAccess { get }
 }
 
@@ -153,8 +155,8 @@ protocol ObservedStore: AnyObject, Sendable {
   /// - Throws: `.forked`.
   func newestState() throws(StoreError) -> any ObservedState
 
-  /// The last commit that may have been begun by now.
-  var begunSequence: UInt64 { get }
+  /// The last state that may be published by what has begun by now.
+  var begunPublication: UInt64 { get }
 
   var path: String { get }
 }

@@ -90,7 +90,7 @@ extension EngineBackend {
   var names: TreeNames { engine.names }
   var report: OpenReport { engine.report }
   var progress: CommitProgress { engine.commitProgress }
-  var begunSequence: UInt64 { engine.begunSequence }
+  var begunPublication: UInt64 { engine.begunPublication }
   func random() -> UInt64 { numbers() }
 
   func snapshot() throws(StoreError) -> SnapshotTrees {

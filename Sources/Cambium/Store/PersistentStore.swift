@@ -177,7 +177,7 @@ extension PersistentStore {
     try writer.checkUsable()
     try writer.keeper?.check()
     try history?.write(writer, of: entities, author: author)
-    if !trees.isEmpty { hub.announce(notes, trees.sequence, trees.sequence, by: author) }
+    announce(notes, trees, by: author)
     return result
   }
 
@@ -188,7 +188,13 @@ extension PersistentStore {
       try body(trees)
       let writer = RecordWriter(trees, entities, keepsHistory: history != nil)
       try history?.write(writer, of: entities, author: nil)
-      if !trees.isEmpty { hub.announce(notes, trees.sequence, trees.sequence, by: nil) }
+      announce(notes, trees, by: nil)
+    }
+  }
+
+  private func announce(_ notes: KeyNotes?, _ trees: TransactionTrees, by author: String?) {
+    if !trees.publishesNothing {
+      hub.announce(notes, trees.publication, trees.publication, by: author)
     }
   }
 
@@ -342,6 +348,7 @@ public final class StoreSnapshot: RecordReading, Sendable {
   }
 
   var trees: TreeAccess { .state(state) }
+  var publication: UInt64 { state.publication }
 
   /// Returns a finder of the blobs of old rows, as far as they still exist.
   func oldBlobFinder() throws(StoreError) -> BlobFinder? { trees.oldBlobFinder(entities.blobs) }

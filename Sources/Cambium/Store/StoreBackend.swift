@@ -33,8 +33,8 @@ protocol StoreBackend: AnyObject, Sendable {
 
   var progress: CommitProgress { get }
 
-  /// The last commit that may have been begun by now. Who begins one later sees what was done before.
-  var begunSequence: UInt64 { get }
+  /// The last state that may be published by what has begun by now. Who begins later sees what was done before.
+  var begunPublication: UInt64 { get }
 
   /// Takes in what another process committed, and says so to those who observe. False where nothing is new.
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool
@@ -182,7 +182,7 @@ final class ReadingBackend: StoreBackend {
   }
 
   var progress: CommitProgress { follower.progress }
-  var begunSequence: UInt64 { follower.begunSequence }
+  var begunPublication: UInt64 { follower.begunPublication }
 
   func refresh(_ hub: ObservationHub) throws(StoreError) -> Bool {
     try checkOpen()

@@ -159,7 +159,8 @@ extension StoreState {
     } else if sequence == base.coveredSequence {
       // No commit came since the fold: the state was left on the trees before, with all of it on top of them.
       self = StoreState(
-        sequence: sequence, base: base, frozen: nil, fresh: Overlay(OverlayArena(capacity: 0)))
+        sequence: sequence, base: base, frozen: nil, fresh: Overlay(OverlayArena(capacity: 0)),
+        unstored: unstored)
     }
   }
 }

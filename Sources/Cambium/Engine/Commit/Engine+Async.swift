@@ -27,7 +27,7 @@ extension Engine {
     of transaction: Transaction, _ durability: Durability
   ) async throws(StoreError) {
     if transaction.isEmpty {
-      let read = leave(transaction)
+      let read = leaveUnchanged(transaction)
       if durability.isDurable { try await awaitFlush(through: read) }
       return
     }

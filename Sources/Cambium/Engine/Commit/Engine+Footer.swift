@@ -60,7 +60,7 @@ extension Engine {
     let fold = Fold(
       layers, work, into: base, keeping: present, covering: sequence, names: names,
       sizes: options.nodeSizes, appendingTo: appender)
-    try commit(try run(fold), as: sequence)
+    try commit(try run(fold), as: sequence, transaction.unstored)
     return sequence
   }
 
@@ -86,12 +86,13 @@ extension Engine {
 
   /// Makes a footer true that holds one commit more than the log.
   func commit(
-    _ published: Fold.Published, as sequence: UInt64
+    _ published: Fold.Published, as sequence: UInt64,
+    _ unstored: UnstoredValues
   ) throws(StoreError) {
     let base = try Base(published.file, names: names)
     let state = StoreState(
       sequence: sequence, base: base, frozen: nil,
-      fresh: Overlay(OverlayArena(capacity: options.foldThreshold)))
+      fresh: Overlay(OverlayArena(capacity: options.foldThreshold)), unstored: unstored)
     lock.lock()
     defer { lock.unlock() }
     try takeLogTurn()

@@ -29,7 +29,9 @@ extension Engine {
       let fold = Fold(
         transaction.layers, transaction.treeWork, into: base, covering: sequence, names: names,
         sizes: options.nodeSizes, appendingTo: appender)
-      try commit(try run(fold), as: sequence)
+      var unstored = working.unstored
+      unstored.removeAll()
+      try commit(try run(fold), as: sequence, unstored)
       leaveFoldTurn(nil)
     } catch {
       if let error = error as? StoreError { _ = abandonFold(error) }

@@ -55,6 +55,24 @@ extension Engine {
     return transaction.base.sequence
   }
 
+  /// Ends a transaction without stored changes, and the writer's turn. Its changes of unstored values are published in the
+  /// state of the last commit, when that is.
+  ///
+  /// - Returns: the sequence of that commit.
+  func leaveUnchanged(_ transaction: Transaction) -> UInt64 {
+    transaction.abort()
+    lock.lock()
+    defer { lock.unlock() }
+    if transaction.changesUnstored {
+      working.unstored = transaction.unstored
+      working.unstored.publications += 1
+      commits.amend { $0.unstored = working.unstored }
+      snapshotOfPublished = nil
+    }
+    leaveWriterTurn(transaction)
+    return transaction.base.sequence
+  }
+
   /// Commits a transaction and ends the writer's turn; returns when its class is met.
   ///
   /// - Throws: `.poisoned`, `.full`, `.io`, `.outcomeUnknown`; what `commitByFooter` does.
@@ -62,7 +80,8 @@ extension Engine {
     _ transaction: Transaction, _ durability: Durability
   ) throws(StoreError) {
     if transaction.isEmpty || isTooLarge(transaction) {
-      let sequence = transaction.isEmpty ? leave(transaction) : try commitByFooter(transaction)
+      let sequence =
+        transaction.isEmpty ? leaveUnchanged(transaction) : try commitByFooter(transaction)
       if durability.isDurable { try waitUntilFlushed(through: sequence) }
       return
     }
@@ -91,6 +110,7 @@ extension Engine {
     }
     working.sequence += 1
     working.fresh = transaction.finish()
+    working.unstored = transaction.unstored
     let operations = transaction.operations
     gathered.appendCommit(operations.payload)
     let sequence = commits.enqueue(working, isDurable: durability.isDurable)

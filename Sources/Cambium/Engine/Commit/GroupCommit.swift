@@ -116,6 +116,15 @@ extension GroupCommit {
     sequence > flushedSequence && sequence <= takenSequence
   }
 
+  /// Changes the state of the newest commit, which may be published already.
+  mutating func amend(_ body: (inout State) -> Void) {
+    if firstWaiting < waiting.count {
+      body(&waiting[waiting.count - 1].state)
+    } else {
+      body(&published)
+    }
+  }
+
   /// Changes every state that is not replaced yet, in commit order.
   mutating func update(_ body: (inout State) -> Void) {
     body(&published)

@@ -25,11 +25,17 @@ final class Transaction {
   /// nothing of it is read before.
   var treeWork = TreeWork()
 
+  /// The values of entries that are in no file, with the changes so far.
+  private(set) var unstored: UnstoredValues
+  /// True if one of them may have changed.
+  private(set) var changesUnstored = false
+
   init(
     on base: StoreState, names: TreeNames, operations: FrameBuffer, options: EngineOptions,
     runNumbers: RunNumbers
   ) {
     self.base = base
+    unstored = base.unstored
     self.names = names
     self.options = options
     self.runNumbers = runNumbers
@@ -163,6 +169,20 @@ extension Transaction {
     return try base.base.tree(tree).entry(for: key) != nil
   }
 
+  /// Replaces the unstored values of an entry.
+  func setUnstored(_ entry: UnstoredEntry, for key: RawSpan, in tree: TreeSlot) {
+    unstored.set(entry, for: key, in: tree)
+    changesUnstored = true
+  }
+
+  /// Removes the unstored values of an entry.
+  ///
+  /// - Parameter key: Nil for all entries of the tree.
+  func removeUnstored(_ key: RawSpan?, in tree: TreeSlot) {
+    if unstored.isEmpty { return }
+    if let key { unstored.remove(key, in: tree) } else { unstored.removeAll(in: tree) }
+  }
+
   private static func check(
     _ found: Int, _ limit: StoreError.Limit
   ) throws(StoreError) {
@@ -206,6 +226,7 @@ extension Transaction {
     fileprivate let operations: Int
     /// Nil before anything was spilled.
     fileprivate let spill: Spill.Savepoint?
+    fileprivate let unstored: UnstoredValues
   }
 
   /// The present moment.
@@ -215,11 +236,13 @@ extension Transaction {
     let moment = try spill?.savepoint()
     if moment == nil { unsafe savepointCount += 1 }
     return Savepoint(
-      overlay: editor.savepoint(), operations: operations.payloadCount, spill: moment)
+      overlay: editor.savepoint(), operations: operations.payloadCount, spill: moment,
+      unstored: unstored)
   }
 
   /// Undoes everything since `savepoint`, which may be gone back to again.
   func rollBack(to savepoint: Savepoint) {
+    unstored = savepoint.unstored
     if let moment = savepoint.spill {
       spill?.rollBack(to: moment)
       return

@@ -67,7 +67,7 @@ final class Follower: @unchecked Sendable {
   }
 
   /// The last commit of the state, while no refresh is under way.
-  var begunSequence: UInt64 {
+  var begunPublication: UInt64 {
     turn.lock()
     defer { turn.unlock() }
     return followed.state.sequence

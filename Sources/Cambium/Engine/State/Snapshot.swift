@@ -47,21 +47,21 @@ extension Engine {
     lock.lock()
     defer { lock.unlock() }
     return CommitProgress(
-      published: commits.publishedSequence, folded: commits.published.base.coveredSequence)
+      published: commits.published.publication, folded: commits.published.base.coveredSequence)
   }
 
-  /// The last commit that may have been begun by now. Who begins one later sees what was done before this
+  /// The last state that may be published by what has begun by now. Who begins one later sees what was done before this
   /// was asked for.
-  var begunSequence: UInt64 {
+  var begunPublication: UInt64 {
     lock.lock()
     defer { lock.unlock() }
-    return commits.lastSequence + (writer == nil ? 0 : 1)
+    return working.publication + (writer == nil ? 0 : 1)
   }
 }
 
 /// How far a store has come.
 struct CommitProgress: Sendable {
-  /// The last commit that may be read.
+  /// The number of the last published state.
   let published: UInt64
   /// The last commit that is in the trees.
   let folded: UInt64

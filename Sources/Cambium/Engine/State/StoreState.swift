@@ -13,6 +13,8 @@ struct StoreState: Sendable {
   /// What a fold is writing into new trees.
   var frozen: Frozen?
   var fresh: Overlay
+  /// The values of entries that are in no file.
+  var unstored = UnstoredValues()
 
   /// An overlay that gets no more commits.
   struct Frozen: Sendable {
@@ -20,6 +22,10 @@ struct StoreState: Sendable {
     /// The last commit in it.
     let sequence: UInt64
   }
+
+  /// The number of the state among all published states: one for each commit, and one for each change of unstored values
+  /// alone. Unlike the sequence, it differs between any two of them.
+  var publication: UInt64 { sequence + unstored.publications }
 
   /// What the trees do not hold yet, newest first.
   var overlays: [Overlay] {

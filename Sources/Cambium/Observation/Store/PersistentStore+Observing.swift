@@ -136,7 +136,7 @@ extension PersistentStore: ObservedStore {
     }
   }
 
-  var begunSequence: UInt64 { backend.begunSequence }
+  var begunPublication: UInt64 { backend.begunPublication }
 }
 
 extension StoreSnapshot: ObservedState {}

@@ -19,7 +19,12 @@ final class SnapshotTrees: Sendable {
   /// The last commit that is in it.
   var sequence: UInt64 { snapshot.state.sequence }
 
+  /// The number of the state among all that are published.
+  var publication: UInt64 { snapshot.state.publication }
+
   var identity: StoreIdentity { snapshot.state.base.file.pages.identity }
+
+  var unstored: UnstoredValues { snapshot.state.unstored }
 
   /// The footer of the trees.
   var footer: Footer { snapshot.state.base.file.footer }

@@ -98,9 +98,25 @@ extension TransactionTrees {
 extension TransactionTrees {
   /// The number that the commit will have, if there is one.
   var sequence: UInt64 { transaction.base.sequence + 1 }
+  /// The number of the state that it publishes, if it does.
+  var publication: UInt64 { transaction.base.publication + 1 }
   var identity: StoreIdentity { base.file.pages.identity }
   /// Whether there is nothing to commit.
   var isEmpty: Bool { transaction.isEmpty }
+  /// The unstored values, with the changes so far.
+  var unstored: UnstoredValues { transaction.unstored }
+  /// Whether there is nothing to publish, stored or not.
+  var publishesNothing: Bool { isEmpty && !transaction.changesUnstored }
+
+  /// Replaces the unstored values of an entry.
+  ///
+  /// - Throws: what `Transaction.savepoint` does.
+  func setUnstored(
+    _ entry: UnstoredEntry, for key: RawSpan, in tree: TreeSlot
+  ) throws(StoreError) {
+    if unsafe unmadeCount > 0 { try makeSavepoints() }
+    transaction.setUnstored(entry, for: key, in: tree)
+  }
 
   /// Gives `key` a value, whether or not it has one.
   ///
@@ -116,11 +132,13 @@ extension TransactionTrees {
     try transaction.put(key, value, schemaVersion: schemaVersion, in: tree)
   }
 
-  /// Takes `key` out. False if it is not there.
+  /// Takes `key` out, with its unstored values. False if it is not there.
   func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
     if unsafe unmadeCount > 0 { try makeSavepoints() }
     unsafe changeCount &+= 1
-    return try transaction.remove(key, in: tree)
+    let isGone = try transaction.remove(key, in: tree)
+    if isGone { transaction.removeUnstored(key, in: tree) }
+    return isGone
   }
 
   /// - Throws: what `Transaction.savepoint` does.
@@ -128,6 +146,7 @@ extension TransactionTrees {
     if unsafe unmadeCount > 0 { try makeSavepoints() }
     unsafe changeCount &+= 1
     transaction.removeAll(in: tree)
+    transaction.removeUnstored(nil, in: tree)
   }
 
   /// Says that many entries are put from now on.

@@ -132,6 +132,14 @@ extension TreeAccess {
     }
   }
 
+  /// The unstored values of entries.
+  var unstored: UnstoredValues {
+    switch self {
+    case .state(let trees): trees.unstored
+    case .transaction(let trees): trees.unstored
+    }
+  }
+
   /// What finds the blobs that the state has, where the store was opened for blobs.
   var blobs: LocatedSegments? {
     switch self {

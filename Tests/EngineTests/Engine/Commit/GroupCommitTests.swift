@@ -90,6 +90,21 @@ struct GroupCommitTests {
     #expect(commits.published == "b")
   }
 
+  @Test("what amends the newest commit is published with it")
+  func amends() {
+    var commits = GroupCommit(1, sequence: 0)
+    commits.amend { $0 += 10 }
+    #expect(commits.published == 11)
+    _ = commits.enqueue(2, isDurable: true)
+    _ = commits.enqueue(3, isDurable: true)
+    commits.amend { $0 += 10 }
+    #expect(commits.published == 11)
+    commits.flushed(through: 1)
+    #expect(commits.published == 2)
+    commits.flushed(through: 2)
+    #expect(commits.published == 13)
+  }
+
   @Test("changing all states changes those that wait as well")
   func updates() {
     var commits = GroupCommit(1, sequence: 0)
