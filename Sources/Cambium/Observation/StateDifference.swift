@@ -14,6 +14,20 @@ extension ObservedStep {
   /// - Throws: `.corrupt`, `.io`; what `body` throws, which ends it.
   func forEachChange(_ body: (EntryChange) throws -> Void) throws {
     if let keys = changes.keys { return try compare(Self.sorted(keys), body) }
+    // Of entries that are the same, the unstored values may differ.
+    let unstored = after.trees.unstored.keys(changedFrom: before.trees.unstored, in: tree)
+    if unstored.isEmpty { return try forEachStoredChange(body) }
+    var left = unstored[...]
+    try forEachStoredChange { change in
+      let passed = left.prefix { $0.rawSpan.compare(change.key.rawSpan) <= 0 }
+      left = left.dropFirst(passed.count)
+      try compare(passed.filter { $0 != change.key }, body)
+      try body(change)
+    }
+    try compare(Array(left), body)
+  }
+
+  private func forEachStoredChange(_ body: (EntryChange) throws -> Void) throws {
     var comparison = EntryComparison(self)
     let isDone = try after.trees.forEachKeyChanged(in: tree, since: before.trees) { key in
       if let change = try comparison.change(of: key) { try body(change) }
@@ -74,6 +88,7 @@ private struct EntryComparison {
   private let tree: TreeSlot
   private let before: TreeAccess
   private let after: TreeAccess
+  private let unstored: (old: UnstoredValues, new: UnstoredValues)
   private var old: [UInt8] = []
   private var new: [UInt8] = []
 
@@ -81,13 +96,18 @@ private struct EntryComparison {
     tree = step.tree
     before = step.before.trees
     after = step.after.trees
+    unstored = (before.unstored, after.unstored)
   }
 
   /// Returns nil if the entry is as it was.
   mutating func change(of key: RawSpan) throws(StoreError) -> EntryChange? {
     let wasThere = try before.copyValue(of: key, in: tree, to: &old)
     let isThere = try after.copyValue(of: key, in: tree, to: &new)
-    if wasThere == isThere, !wasThere || old.rawSpan.equals(new.rawSpan) { return nil }
+    if wasThere == isThere, !wasThere || old.rawSpan.equals(new.rawSpan),
+      !unstored.new.differs(from: unstored.old, at: key, in: tree)
+    {
+      return nil
+    }
     return EntryChange(key: key.array(), old: wasThere ? old : nil, new: isThere ? new : nil)
   }
 }

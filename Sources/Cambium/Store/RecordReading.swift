@@ -154,7 +154,7 @@ extension RecordReader {
   /// Returns a finder of the blobs of a record's rows; nil if it has none.
   @usableFromInline
   func blobs(of record: Entity) -> BlobFinder? {
-    record.blobs == nil ? nil : trees.blobFinder(of: record)
+    record.readsOutside ? trees.blobFinder(of: record) : nil
   }
 
   /// Lends `body` the key and the row of the record with a primary key, if there is one.

@@ -136,7 +136,8 @@ extension WriteTransaction {
   ) throws(StoreError) {
     let (key, row) = (buffers.key, buffers.row)
     try writer.write(
-      key.key, row.row, row.waiting, of: entity, presence: presence, onConflict: policy)
+      key.key, row.row, row.waiting, tracked: row.tracked, of: entity, presence: presence,
+      onConflict: policy)
   }
 
   /// Writes a record as its hooks leave it, in the place of others whose hooks have run.
@@ -188,8 +189,10 @@ extension WriteTransaction {
     }
     if policy == .keepOther { return nil }
     let other = try others.sole(isNew: !isThere)
+    let tracked = row.tracked
     let adopted = try type.read(
-      key: other.rawSpan, row: row.row, blobs: BlobFinder(row.waiting))
+      key: other.rawSpan, row: row.row,
+      blobs: BlobFinder(row.waiting) { _ in tracked ?? UnstoredEntry() })
     return (adopted, .isThere)
   }
 

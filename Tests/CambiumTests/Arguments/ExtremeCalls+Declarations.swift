@@ -311,6 +311,16 @@ extension ExtremeCalls {
         }
       }
     },
+    "Transient.init(_:default:tracked:)": { _ in
+      for text in Extremes.strings {
+        for isTracked in [true, false] {
+          Extremes.describe { _ in
+            Field(primaryKey: true, name: "id", type: .integer)
+            Transient(text, default: Double.nan, tracked: isTracked)
+          }
+        }
+      }
+    },
     "Validation.init(_:holds:)": { _ in
       for text in Extremes.strings {
         Extremes.describe { _ in

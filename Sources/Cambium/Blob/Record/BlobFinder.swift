@@ -1,4 +1,5 @@
-/// Finds the blobs that rows of one state refer to.
+/// Finds the parts of records that lie outside their rows, in one state: the blobs that rows refer to, and the values of
+/// tracked properties.
 @usableFromInline
 final class BlobFinder {
   private let trees: TreeAccess?
@@ -10,29 +11,42 @@ final class BlobFinder {
   private let isOfOldRows: Bool
   /// Values that are in no store yet, as a row that is being put together numbers them.
   let waiting: [Blob]
+  /// Returns the values of a record's tracked properties, by its key; nil if it has none.
+  private let unstored: ((RawSpan) -> UnstoredEntry)?
 
   init(
     _ trees: TreeAccess, _ blobs: BlobTrees, _ segments: LocatedSegments,
-    released: [BlobIdentity: BlobPlace] = [:], isOfOldRows: Bool = false
+    released: [BlobIdentity: BlobPlace] = [:], isOfOldRows: Bool = false,
+    unstored: ((RawSpan) -> UnstoredEntry)? = nil
   ) {
     self.trees = trees
     self.blobs = blobs
     self.segments = segments
     self.released = released
     self.isOfOldRows = isOfOldRows
+    self.unstored = unstored
     waiting = []
   }
 
   /// Creates a finder for a row that is being put together, and refers to no stored blobs.
-  init(_ waiting: [Blob]) {
+  init(_ waiting: [Blob], unstored: ((RawSpan) -> UnstoredEntry)? = nil) {
     self.waiting = waiting
+    self.unstored = unstored
     (trees, blobs, segments, released, isOfOldRows) = (nil, nil, nil, [:], false)
   }
 
   /// Returns the finder with values that are in no store yet.
-  func with(_ waiting: [Blob]) -> BlobFinder { BlobFinder(self, waiting) }
+  func with(_ waiting: [Blob]) -> BlobFinder { BlobFinder(self, waiting, unstored) }
 
-  private init(_ other: BlobFinder, _ waiting: [Blob]) {
+  /// Returns the finder with the unstored values of another state.
+  func with(_ values: UnstoredValues, of rows: TreeSlot) -> BlobFinder {
+    BlobFinder(self, waiting) { key in values.entry(of: key, in: rows) }
+  }
+
+  private init(
+    _ other: BlobFinder, _ waiting: [Blob], _ unstored: ((RawSpan) -> UnstoredEntry)?
+  ) {
+    self.unstored = unstored
     (trees, blobs, segments) = (other.trees, other.blobs, other.segments)
     (released, isOfOldRows) = (other.released, other.isOfOldRows)
     self.waiting = waiting
@@ -49,6 +63,9 @@ final class BlobFinder {
     }
     return Blob(try segments.reader(of: identity, at: place))
   }
+
+  /// The values of a record's tracked properties.
+  func unstored(of key: RawSpan) -> UnstoredEntry { unstored?(key) ?? UnstoredEntry() }
 
   private func place(of identity: BlobIdentity) throws(StoreError) -> BlobPlace? {
     if let trees, let place = try blobs?.entry(of: identity, in: trees)?.place { return place }
@@ -78,9 +95,20 @@ extension TreeAccess {
     blobs.map { BlobFinder(self, slots, $0, isOfOldRows: true) }
   }
 
-  /// Returns a finder of the blobs of a record's rows; nil if none of its fields is external.
+  /// Returns a finder of the parts of a record outside its rows; nil if none of its fields is external, and no property
+  /// tracked.
   func blobFinder(of record: Entity) -> BlobFinder? {
-    guard let slots = record.blobs, let segments = blobs else { return nil }
-    return BlobFinder(self, slots, segments)
+    let unstored = unstored(of: record)
+    guard let slots = record.blobs, let segments = blobs else {
+      return unstored.map { BlobFinder([], unstored: $0) }
+    }
+    return BlobFinder(self, slots, segments, unstored: unstored)
+  }
+
+  /// Returns a lookup of a record's tracked values, by key, in the present state; nil if it has no tracked properties.
+  func unstored(of record: Entity) -> ((RawSpan) -> UnstoredEntry)? {
+    guard record.isTracked else { return nil }
+    let rows = record.rows
+    return { key in self.unstored.entry(of: key, in: rows) }
   }
 }

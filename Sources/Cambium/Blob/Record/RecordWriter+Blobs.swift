@@ -15,12 +15,16 @@ extension RecordWriter {
     return BlobAccounts(trees, blobs, session)
   }
 
-  /// Returns a finder of the blobs of a record's rows, also of rows that the transaction has changed or deleted; nil if it
-  /// has none.
+  /// Returns a finder of the parts of a record outside its rows, also of rows that the transaction has changed or
+  /// deleted; nil if there are none.
   func blobFinder(of record: Entity) -> BlobFinder? {
-    guard let blobs = record.blobs, let session = trees.blobSession else { return nil }
+    let access = TreeAccess.transaction(trees)
+    guard let blobs = record.blobs, let session = trees.blobSession else {
+      return access.blobFinder(of: record)
+    }
     return BlobFinder(
-      .transaction(trees), blobs, session.keeper.located(), released: session.released)
+      access, blobs, session.keeper.located(), released: session.released,
+      unstored: access.unstored(of: record))
   }
 
   /// The row as it is to be stored, with every blob written that it refers to.

@@ -20,13 +20,14 @@ extension WriteTransaction {
         let newRow = try entity.row(key: key.key, row: row.row)
         try newRow.copy(to: whole, keeping: kinds.all[kept], of: oldRow)
         return try writer.write(
-          key.key, whole.row, row.waiting, of: entity, over: old, presence: presence,
+          key.key, whole.row, row.waiting, tracked: row.tracked, of: entity, over: old,
+          presence: presence,
           onConflict: policy)
       }
     }
     try writer.write(
-      key.key, row.row, row.waiting, of: entity, over: isThere ? old : nil, presence: presence,
-      onConflict: policy)
+      key.key, row.row, row.waiting, tracked: row.tracked, of: entity,
+      over: isThere ? old : nil, presence: presence, onConflict: policy)
   }
 }
 

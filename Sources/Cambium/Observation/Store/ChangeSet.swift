@@ -17,8 +17,8 @@ public struct ChangeSet<Subject: Record>: Sendable {
     public let old: Subject
     public let new: Subject
     /// The stored names of the fields whose values differ: of a composite the parts that differ, such as “address.street”,
-    /// and its own name if it was or is null. Also the names of computed properties that depend on them: see
-    /// `RecordDescription.Computed`.
+    /// and its own name if it was or is null. Also the names of computed properties that depend on them, and of tracked
+    /// properties whose values differ: see `RecordDescription.Computed` and `RecordDescription.Transient`.
     public let changedFields: Set<String>
   }
 
@@ -99,14 +99,20 @@ struct KeyChangeMaker<Subject: Record>: ElementMaker {
   }
 }
 
-/// Finders of the blobs of old and new records.
+/// Finders of the parts of old and new records outside their rows.
 struct StepBlobs {
   let old: BlobFinder?
   let new: BlobFinder?
+
+  /// The names of the tracked properties whose values differ.
+  func changedTracked(_ key: RawSpan) -> Set<String> {
+    guard let old, let new else { return [] }
+    return new.unstored(of: key).names(changedFrom: old.unstored(of: key))
+  }
 }
 
 extension RecordType {
-  /// Returns finders of the blobs of records on both sides of a step.
+  /// Returns finders of the parts of records outside their rows, on both sides of a step.
   func blobs(_ step: ObservedStep) -> StepBlobs {
     StepBlobs(
       old: step.before.trees.blobFinder(of: self), new: step.after.trees.blobFinder(of: self))
@@ -122,7 +128,8 @@ extension RecordType {
         ChangeSet.Update(
           old: try load(change.key, old, blobs.old), new: try load(change.key, new, blobs.new),
           changedFields: try changedFields(
-            key: change.key.rawSpan, from: old.rawSpan, to: new.rawSpan)))
+            key: change.key.rawSpan, from: old.rawSpan, to: new.rawSpan
+          ).union(blobs.changedTracked(change.key.rawSpan))))
     case (nil, nil): nil
     }
   }
@@ -155,13 +162,19 @@ extension WriteTransaction {
     var row: [UInt8] = []
     let filter = try RowFilter(kindOf: type, in: entities)
     let before = kept.before[type.record.number] ?? [:]
-    let blobs = writer.blobFinder(of: type)
+    let (unstored, present) = (kept.unstored, writer.trees.unstored)
+    let new = writer.blobFinder(of: type)
+    let blobs = StepBlobs(old: new?.with(unstored, of: type.rows), new: new)
     for key in before.keys.sortedRarely(by: { $0.lexicographicallyPrecedes($1) }) {
       let isThere = try writer.trees.copyValue(of: key.rawSpan, in: type.rows, to: &row)
       let change = EntryChange(key: key, old: before[key] ?? nil, new: isThere ? row : nil)
-      if change.old == change.new { continue }
+      if change.old == change.new,
+        !present.differs(from: unstored, at: key.rawSpan, in: type.rows)
+      {
+        continue
+      }
       guard let change = try filter.map({ try $0.filtered(change) }) ?? change else { continue }
-      changes.add(try type.change(change, StepBlobs(old: blobs, new: blobs)))
+      changes.add(try type.change(change, blobs))
     }
     return changes
   }

@@ -106,7 +106,7 @@ final class FoundRecords {
     self.plan = plan
     self.record = record
     self.trees = trees
-    blobs = record.blobs == nil ? nil : trees.blobFinder(of: record)
+    blobs = record.readsOutside ? trees.blobFinder(of: record) : nil
     let order = RecordOrder(plan.order, of: record, encoder)
     if let after = query.after { try order.begin(after: after, in: trees) }
     self.order = order

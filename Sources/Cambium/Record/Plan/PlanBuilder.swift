@@ -4,6 +4,8 @@ struct PlanBuilder {
   private(set) var reads: [PlanStep] = []
   private(set) var accesses: [any PropertyAccess] = []
   private(set) var fillers: [any PropertyFiller] = []
+  private(set) var tracked: [any TrackedProperty] = []
+  private var trackedSteps: [PlanStep] = []
   private(set) var composites: [CompositeSteps] = []
   private var writeByColumn: [Int: PlanStep] = [:]
   private var stepByKeyPart: [Int: KeyStep] = [:]
@@ -12,7 +14,8 @@ struct PlanBuilder {
     self.layout = layout
   }
 
-  var writes: [PlanStep] { layout.columns.indices.compactMap { writeByColumn[$0] } }
+  /// Those of tracked properties come after the composites that they are in.
+  var writes: [PlanStep] { layout.columns.indices.compactMap { writeByColumn[$0] } + trackedSteps }
 
   var keySteps: [KeyStep] { layout.key.columns.indices.compactMap { stepByKeyPart[$0] } }
 
@@ -46,6 +49,11 @@ struct PlanBuilder {
       case .transient(let filler):
         fillers.append(filler)
         reads.append(step(match, .transient, detail: fillers.count - 1, nil, outer))
+      case .tracked(let property):
+        tracked.append(property)
+        let step = step(match, .tracked, detail: tracked.count - 1, nil, outer)
+        reads.append(step)
+        trackedSteps.append(step)
       case .composite(let parts, nil, _):
         try add(parts, in: outer, matcher: matcher)
       case .composite(let parts, let access?, let column):

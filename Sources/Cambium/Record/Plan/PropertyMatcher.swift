@@ -67,7 +67,7 @@ struct PropertyMatcher {
     for described in record.transients
     where described.composite == composite && isOwn(described.generation) {
       let transient = described.transient
-      let name = composite.map { "\($0).\(transient.property)" } ?? transient.property
+      let name = described.name
       let property = try properties.take(transient.property, for: name)
       guard !Reflection.isClosure(property.type) else {
         throw refusal(
@@ -79,9 +79,20 @@ struct PropertyMatcher {
         throw refusal(
           name, "the property is \(aOrAn(property.type)), but is set to \(aOrAn(transient.type))")
       }
+      var use = PropertyMatch.Use.transient(filler)
+      if transient.isTracked {
+        guard
+          let tracked = Accesses.tracked(name, of: property.type, with: transient.value)
+        else {
+          throw refusal(
+            name,
+            "the property is \(aOrAn(property.type)), which is not Equatable, so its changes cannot be tracked"
+          )
+        }
+        use = .tracked(tracked)
+      }
       matches.append(
-        PropertyMatch(
-          offset: offset + property.offset, isOptional: false, use: .transient(filler)))
+        PropertyMatch(offset: offset + property.offset, isOptional: false, use: use))
     }
     try properties.finish()
     return matches
@@ -249,5 +260,7 @@ struct PropertyMatch {
     case composite([PropertyMatch], (any CompositeAccess)?, column: Int)
     /// Not stored.
     case transient(any PropertyFiller)
+    /// Not stored, but its changes are tracked.
+    case tracked(any TrackedProperty)
   }
 }

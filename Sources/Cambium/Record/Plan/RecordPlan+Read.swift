@@ -64,6 +64,9 @@ extension RecordPlan {
         try unsafe accesses[Int(step.detail)].read(property, from: row, at: step.place)
       case .transient:
         unsafe fillers[Int(step.detail)].fill(property)
+      case .tracked:
+        let values = row.blobs?.unstored(of: row.key) ?? UnstoredEntry()
+        unsafe tracked[Int(step.detail)].fill(property, from: values)
       case .composite:
         guard row.isNull(step.place) else { break }
         unsafe composites[Int(step.detail)].access.fillWithNil(property)
@@ -138,7 +141,7 @@ extension RecordPlan {
     case .scalar(.binaryData): try unsafe fill(property, as: Data.self, &key, step)
     case .access:
       try unsafe accesses[Int(step.detail)].read(property, from: &key, as: step.column.form)
-    case .transient, .composite, .compositeEnd: break
+    case .transient, .tracked, .composite, .compositeEnd: break
     }
   }
 
@@ -182,7 +185,7 @@ extension RecordPlan {
     let place = layout.columns[column].place
     let found = reads.firstIndex { step in
       switch step.action {
-      case .transient, .composite, .compositeEnd: false
+      case .transient, .tracked, .composite, .compositeEnd: false
       default: step.place == place
       }
     }
@@ -244,6 +247,7 @@ extension RecordPlan {
     case .scalar(.binaryData): unsafe destroy(property, as: Data.self, isOptional)
     case .access: unsafe accesses[Int(detail)].destroy(property)
     case .transient: unsafe fillers[Int(detail)].destroy(property)
+    case .tracked: unsafe tracked[Int(detail)].destroy(property)
     default: break
     }
   }

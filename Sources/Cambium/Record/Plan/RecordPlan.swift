@@ -26,6 +26,7 @@ final class RecordPlan: Sendable {
 
   let accesses: [any PropertyAccess]
   let fillers: [any PropertyFiller]
+  let tracked: [any TrackedProperty]
   let composites: [CompositeSteps]
   /// True if the type is one of a hierarchy.
   private let isOfHierarchy: Bool
@@ -45,6 +46,13 @@ final class RecordPlan: Sendable {
       let matcher = PropertyMatcher(record: record, layout: layout)
       try builder.add(try matcher.match(), matcher: matcher)
     case .codable:
+      if let tracked = record.transients.first(where: \.transient.isTracked) {
+        throw .invalidDescription(
+          record: layout.record.name, field: tracked.name, version: Int(layout.version),
+          reason:
+            "its changes cannot be tracked, since the record's coding is `.codable`; let it be `.plan`"
+        )
+      }
       coding = try CodingPlan(record, layout: layout)
     }
     self.record = record
@@ -55,6 +63,7 @@ final class RecordPlan: Sendable {
     reads = builder.reads
     accesses = builder.accesses
     fillers = builder.fillers
+    tracked = builder.tracked
     composites = builder.composites
     let presence = KindPresence(of: record, in: layout)
     isOfHierarchy = layout.kinds != nil
@@ -151,6 +160,8 @@ struct PlanStep: BitwiseCopyable {
     case access
     /// Not stored.
     case transient
+    /// Not stored, but its changes are tracked.
+    case tracked
     /// An optional composite: what is in it comes next, where it is not nil.
     case composite
     /// Nothing of that composite follows.
@@ -207,6 +218,7 @@ extension RecordPlan {
 
   private func write(_ record: UnsafeRawPointer, to row: RowWriter) throws(StoreError) {
     if isOfHierarchy { writeKinds(to: row) }
+    if !tracked.isEmpty { row.beginTracking() }
     // The optional composites that are nil, a bit for each.
     var missing: UInt32 = 0
     for index in writes.indices {
@@ -238,6 +250,9 @@ extension RecordPlan {
         try unsafe accesses[Int(step.detail)].write(property, to: row, at: step.place)
       case .composite:
         if unsafe writeNil(property, to: row, step) { missing |= 1 &<< step.detail }
+      case .tracked:
+        let tracked = tracked[Int(step.detail)]
+        if let value = unsafe tracked.value(property) { row.track(value, as: tracked.name) }
       case .transient, .compositeEnd: break
       }
     }
@@ -307,7 +322,7 @@ extension RecordPlan {
     case .scalar(.binaryData): try unsafe append(property, as: Data.self, key, step)
     case .access:
       try unsafe accesses[Int(step.detail)].write(property, to: key, step.column, of: layout)
-    case .transient, .composite, .compositeEnd: break
+    case .transient, .tracked, .composite, .compositeEnd: break
     }
   }
 

@@ -25,6 +25,9 @@ final class RowWriter {
   /// The values of external columns that are still to be stored, which the row only numbers.
   var waiting: [Blob] { unsafe waitingBlobs }
   @exclusivity(unchecked) private var waitingBlobs: [Blob] = []
+  /// The values of the record's tracked properties; nil if it has none.
+  var tracked: UnstoredEntry? { unsafe trackedValues }
+  @exclusivity(unchecked) private var trackedValues: UnstoredEntry?
   /// Of the row that got too long, the longest variable column so far, and its bytes.
   @exclusivity(unchecked) private(set) var longest: (column: Int, count: Int) = (0, 0)
 
@@ -39,6 +42,7 @@ final class RowWriter {
     unsafe next = 0
     unsafe endWidthCode = 0
     if unsafe !waitingBlobs.isEmpty { unsafe waitingBlobs = [] }
+    if unsafe trackedValues != nil { unsafe trackedValues = nil }
     unsafe memory.reserve(variableStart, keeping: 0)
     unsafe memory.zero(variableStart)
   }
@@ -54,6 +58,7 @@ final class RowWriter {
   func trim() {
     unsafe end = 0
     unsafe waitingBlobs = []
+    unsafe trackedValues = nil
     unsafe memory.trim()
   }
 
@@ -65,6 +70,17 @@ final class RowWriter {
       let span = unsafe memory.bytes(end)
       return unsafe _overrideLifetime(span, borrowing: self)
     }
+  }
+}
+
+// MARK: Tracked properties
+
+extension RowWriter {
+  /// Says that the record has tracked properties, whose values are the default unless `track` is called.
+  func beginTracking() { unsafe trackedValues = UnstoredEntry() }
+
+  func track(_ value: any UnstoredValue, as name: String) {
+    unsafe trackedValues?[name] = value
   }
 }
 

@@ -4,6 +4,12 @@ struct ChangedRecords {
   private(set) var before: [UInt32: [[UInt8]: [UInt8]?]] = [:]
   /// The records in the order of their first changes.
   private var order: [(record: UInt32, key: [UInt8])] = []
+  /// The unstored values before the first change.
+  let unstored: UnstoredValues
+
+  init(unstored: UnstoredValues = UnstoredValues()) {
+    self.unstored = unstored
+  }
 
   /// The number of records.
   var count: Int { order.count }

@@ -86,6 +86,9 @@ final class Entities: Sendable {
       if types.contains(where: \.hasOwnDeletionHook) {
         for type in types { type.noteDeletionHook() }
       }
+      if types.contains(where: { !$0.trackedNames.isEmpty }) {
+        for type in types { type.noteTracking() }
+      }
     }
     self.all = all
     self.byKind = byKind

@@ -41,6 +41,10 @@ class Entity: @unchecked Sendable {
   final let parent: ParentPart?
   /// True if something is called before one of its rows is deleted: for itself, or for a kind of it.
   private(set) final var hasDeletionHook = false
+  /// The names of the properties of its Swift type whose changes are tracked.
+  final let trackedNames: [String]
+  /// True if there are such properties: its own, or of a type that stands for the same rows.
+  private(set) final var isTracked = false
   /// In step with the schema's indexes.
   final let indexes: [IndexTree]
   /// A collation of an index that the program has not given, so that no record can be written; nil if there is none.
@@ -91,6 +95,8 @@ class Entity: @unchecked Sendable {
       indexes.append(IndexTree(layout: index, slot: slot))
     }
     self.indexes = indexes
+    // Trees that are being made are not yet read.
+    trackedNames = places == nil ? checked?.trackedNames ?? [] : []
     missingCollation = indexes.lazy.flatMap(\.layout.schema.parts).compactMap(\.collation)
       .first { !$0.isProvided }
   }
@@ -110,6 +116,12 @@ class Entity: @unchecked Sendable {
 
   /// Notes that one of those types that stand for the same rows has a hook before deletion. Only while the registry is made.
   final func noteDeletionHook() { hasDeletionHook = true }
+
+  /// Notes that one of the types that stand for the same rows has tracked properties. Only while the registry is made.
+  final func noteTracking() { isTracked = true }
+
+  /// True if its records have parts outside their rows: blobs, or tracked values.
+  final var readsOutside: Bool { blobs != nil || isTracked }
 
   /// Returns the stored name of a property of its Swift type; nil if there is no such property, or no type.
   func field(ofProperty property: PropertyReference) -> String? { nil }

@@ -77,18 +77,21 @@ extension RecordWriter {
   ///
   /// - Parameters:
   ///   - waiting: Values of external fields that the row only numbers.
+  ///   - tracked: The values of tracked properties; nil if they stay as they are.
   ///   - known: The stored row, if the caller has looked it up: empty if there is none.
   /// - Complexity: a change in memory; with indexes, or a presence other than `.any`, a lookup, and for each
   ///   index that the record changes a lookup and two changes.
   /// - Throws: `.duplicateKey`, `.noSuchRecord`, `.uniqueConflict`, `.invalidValue`: then
   ///   nothing has changed. `.corrupt`, `.full`, `.io`.
   func write(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob] = [], of record: Entity,
-    over known: [UInt8]? = nil, presence: Presence, onConflict policy: ConflictPolicy
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob] = [], tracked: UnstoredEntry? = nil,
+    of record: Entity, over known: [UInt8]? = nil, presence: Presence,
+    onConflict policy: ConflictPolicy
   ) throws(StoreError) {
     guard let derivations = entities.derivations, derivations.derives(record) else {
       return try writeRow(
-        key, row, waiting, of: record, over: known, presence: presence, onConflict: policy)
+        key, row, waiting, tracked, of: record, over: known, presence: presence,
+        onConflict: policy)
     }
     try checkUsable()
     var old = known ?? []
@@ -96,14 +99,15 @@ extension RecordWriter {
     if known == nil { isThere = try trees.copyValue(of: key, in: record.rows, to: &old) }
     let derived = try derived(key, row, of: record, over: isThere ? old : nil, derivations)
     try writeRow(
-      key, derived.rawSpan, waiting, of: record, over: isThere ? old : [], presence: presence,
-      onConflict: policy)
+      key, derived.rawSpan, waiting, tracked, of: record, over: isThere ? old : [],
+      presence: presence, onConflict: policy)
   }
 
   /// The same of a row whose derived fields are computed.
   private func writeRow(
-    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], of record: Entity, over known: [UInt8]?,
-    presence: Presence, onConflict policy: ConflictPolicy
+    _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], _ tracked: UnstoredEntry?,
+    of record: Entity, over known: [UInt8]?, presence: Presence,
+    onConflict policy: ConflictPolicy
   ) throws(StoreError) {
     try checkUsable()
     try record.checkCollations()
@@ -115,7 +119,10 @@ extension RecordWriter {
     notes?.note(key, in: record.rows)
     let isChecked = entities.relations?.isChecked(record) ?? false
     // What others are derived of has a checked reference to them.
-    if record.indexes.isEmpty, record.blobs == nil, presence == .any, !keepsOld, !isChecked {
+    let tracked = record.isTracked ? tracked : nil
+    if record.indexes.isEmpty, record.blobs == nil, presence == .any, !keepsOld, !isChecked,
+      tracked == nil
+    {
       return try change { writer throws(StoreError) in try writer.put(key, row, of: record) }
     }
     let isThere: Bool
@@ -125,6 +132,9 @@ extension RecordWriter {
       isThere = try trees.copyValue(of: key, in: record.rows, to: &oldRow)
     }
     try check(isThere, presence, key, of: record)
+    if let tracked, isThere, waiting.isEmpty, row.equals(oldRow.rawSpan) {
+      return try keep(tracked, of: record, key)
+    }
     if !record.indexes.isEmpty {
       if let others = try conflicts(of: key, row, of: record) {
         switch policy {
@@ -133,12 +143,14 @@ extension RecordWriter {
         case .updateOther:
           let other = try others.sole(isNew: !isThere)
           return try write(
-            other.rawSpan, row, waiting, of: record, presence: .isThere, onConflict: .refuse)
+            other.rawSpan, row, waiting, tracked: tracked, of: record, presence: .isThere,
+            onConflict: .refuse)
         case .replaceOther:
           // This record may be among those that are deleted with them.
           return try atomically { writer throws(StoreError) in
             try writer.clear(others, of: record)
-            try writer.write(key, row, waiting, of: record, presence: .any, onConflict: .refuse)
+            try writer.write(
+              key, row, waiting, tracked: tracked, of: record, presence: .any, onConflict: .refuse)
           }
         }
       }
@@ -151,12 +163,30 @@ extension RecordWriter {
     let old = isThere ? oldRow : []
     try changeFeeding(key, from: old, to: row, of: record) { writer throws(StoreError) in
       writer.note(key, isThere ? old : nil, of: record)
+      if let tracked { try writer.setTracked(tracked, of: record, key) }
       try writer.updateIndexes(of: record, key, from: old, to: row)
       guard record.blobs != nil else { return try writer.put(key, row, of: record) }
       let stored = settled ?? row.array()
       try writer.put(key, stored.rawSpan, of: record)
       try writer.count(key, from: old, to: stored.rawSpan, of: record)
     }
+  }
+
+  /// Replaces the values of tracked properties of a record whose row, in `oldRow`, stays as it is.
+  private func keep(
+    _ tracked: UnstoredEntry, of record: Entity, _ key: RawSpan
+  ) throws(StoreError) {
+    changes?.note(key.array(), of: record.record.number, before: oldRow)
+    try setTracked(tracked, of: record, key)
+  }
+
+  private func setTracked(
+    _ tracked: UnstoredEntry, of record: Entity, _ key: RawSpan
+  ) throws(StoreError) {
+    let old = trees.unstored.entry(of: key, in: record.rows)
+    var new = old
+    for name in record.trackedNames { new[name] = tracked[name] }
+    if new.differs(from: old) { try trees.setUnstored(new, for: key, in: record.rows) }
   }
 
   /// Deletes a record and applies the delete rules, without hooks. Returns false if it does not exist.
@@ -618,7 +648,7 @@ extension RecordWriter {
 extension RecordWriter {
   /// Keeps what records were before they change, from now on.
   func keepChanges() {
-    if changes == nil { changes = ChangedRecords() }
+    if changes == nil { changes = ChangedRecords(unstored: trees.unstored) }
   }
 
   private var keepsOld: Bool { changes != nil || history != nil }

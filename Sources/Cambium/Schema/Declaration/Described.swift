@@ -59,6 +59,9 @@ struct DescribedTransient: Sendable {
   let composite: String?
   let transient: RecordDescription.Transient
   var generation = 0
+
+  /// The property's name, with the composites around it.
+  var name: String { composite.map { "\($0).\(transient.property)" } ?? transient.property }
 }
 
 /// A computed property, and the kind whose struct has it.
@@ -134,6 +137,7 @@ struct DescribedRecord: Sendable {
       try add(kind, to: nil, levels, description.ancestors.count + 1, destinations)
     }
     try refuseConstants()
+    try refuseTrackedNames()
   }
 }
 
@@ -439,6 +443,18 @@ extension DescribedRecord {
       }
     if isClaimed {
       throw DescriptionFault("the property \(property) is described twice", field: field)
+    }
+  }
+
+  /// Refuses tracked properties that could not be told from others among changed fields.
+  private func refuseTrackedNames() throws(DescriptionFault) {
+    var names = Set(fields.map(\.name))
+    for transient in transients where transient.transient.isTracked {
+      guard names.insert(transient.name).inserted else {
+        throw DescriptionFault(
+          "its changes are tracked, so no field and no other tracked property has its name; give one of them another name",
+          field: transient.name)
+      }
     }
   }
 

@@ -214,12 +214,56 @@ extension RecordDescription {
     let type: any Any.Type
     /// The value, of exactly that type.
     let value: any Sendable
+    /// True if its changes are told, and its values kept in memory.
+    let isTracked: Bool
 
     /// - Parameter value: The value of the property in records that are read. Evaluated once, when the description is made.
     public init<Value: Sendable>(_ property: String, default value: Value) {
       self.property = property
       type = Value.self
       self.value = value
+      isTracked = false
+    }
+
+    /// Describes a property that is not stored, but whose changes are told to observers, as those of fields are.
+    ///
+    /// ```swift
+    /// Transient("progress", default: 0.0, tracked: true)
+    /// ```
+    ///
+    /// The open store keeps in memory, for each record, the value that it was saved with last. So:
+    /// - A record that is fetched has the value of the state that it is fetched from: an older snapshot has the older value.
+    ///   The value is the default if the record was not saved since the store was opened, in a store opened for reading, and
+    ///   in the history.
+    /// - A commit makes it visible together with the stored fields; a transaction or savepoint that is rolled back drops it.
+    ///   Deleting the record, and closing the store, forgets it.
+    /// - Its name is among the changed fields, with the names of the composites around it: “trip.progress”.
+    /// - A save of a record that differs only there tells observers in this process, and writes neither a row nor a commit. If
+    ///   the record has a modification date, that changes with each save, so the row is written.
+    /// - It is in no schema, index, condition or order; `StoreError.invalidQuery` and `.invalidDescription` refuse those as
+    ///   they do for every property that is not stored. Records without a type, imports and undoing leave it as it is.
+    ///
+    /// A wrong description is refused with `StoreError.invalidDescription` when the store is opened: if the property is of
+    /// a type that is not `Equatable`, if a field or another tracked property has its name, or if the record's coding is
+    /// `.codable`.
+    ///
+    /// The idea is that of SwiftData's `@Attribute(.ephemeral)`, and of Core Data's transient attributes.
+    ///
+    /// - Parameters:
+    ///   - property: The name of the property.
+    ///   - value: The value of the property in records that were not saved with another. Evaluated once, when the
+    ///     description is made.
+    ///   - tracked: False if the property is one like any other that is not stored.
+    /// - Complexity: A save of such a record looks up the stored row, a fetch looks up each value in a dictionary. Values that
+    ///   differ from the default are in memory; a transaction that changes the value of one record copies the 256th part of
+    ///   those of the type. Records without tracked properties cost nothing more.
+    public init<Value: Sendable & Equatable>(
+      _ property: String, default value: Value, tracked: Bool
+    ) {
+      self.property = property
+      type = Value.self
+      self.value = value
+      isTracked = tracked
     }
   }
 

@@ -154,6 +154,9 @@ struct CheckedRecord: Sendable {
   var others: [DescribedField] = []
   /// The computed properties of its own struct, and those of its ancestors.
   var computed: [DescribedComputed] = []
+
+  /// The names of the properties that are not stored and whose changes are tracked.
+  var trackedNames: [String] { transients.filter(\.transient.isTracked).map(\.name) }
 }
 
 extension StoreModel {
