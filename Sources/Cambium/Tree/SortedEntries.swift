@@ -8,6 +8,9 @@ struct SortedEntries: SortedInput, ~Copyable {
     self.entries = entries
   }
 
+  /// The number of entries, several with the same key included.
+  var countMax: Int { entries.places.count }
+
   mutating func advance() throws(StoreError) -> Bool {
     repeat { index += 1 } while hasSameKeyBehind
     if index + Self.distance < entries.places.count {

@@ -24,6 +24,11 @@ internal import Synchronization
     unsafe words = memory.bindMemory(to: Atomic<UInt64>.self, capacity: wordCount)
   }
 
+  /// Creates a filter with as many words as a number of keys want, but not more than `wordCountMax`.
+  init(keyCount: Int, wordCountMax: Int) {
+    self.init(wordCount: min(keyCount / 4, wordCountMax))
+  }
+
   deinit {
     unsafe words.deallocate()
   }
@@ -48,7 +53,7 @@ internal import Synchronization
   /// The same keys in fewer words, as many as `count` keys want. A word's place is the lower bits of a hash,
   /// so words that fall together are put together.
   func fitted(to count: Int) -> KeyFilter {
-    let fitted = KeyFilter(wordCount: min(count / 4, Int(mask) + 1))
+    let fitted = KeyFilter(keyCount: count, wordCountMax: Int(mask) + 1)
     for index in 0...mask {
       let bits = unsafe words[Int(index)].load(ordering: .relaxed)
       if bits == 0 { continue }

@@ -69,6 +69,9 @@ final class BufferInput {
     self.versions = versions
   }
 
+  /// The number of puts, several of one key included.
+  var countMax: Int { unsafe entries.countMax }
+
   @inline(__always)
   func advance() throws(StoreError) -> Bool { try unsafe entries.advance() }
 

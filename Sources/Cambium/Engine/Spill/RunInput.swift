@@ -30,6 +30,8 @@ final class RunInput {
     tree = run.tree
   }
 
+  var count: Int { tree.count }
+
   /// Moves to the next entry, the first at first. False when there is none.
   @inline(__always)
   func advance() throws(StoreError) -> Bool {

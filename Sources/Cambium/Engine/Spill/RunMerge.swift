@@ -31,6 +31,11 @@ struct RunMerge: SortedInput {
     losers = inputs.map { _ in -1 }
   }
 
+  /// The number of operations at most; nil if it is not known.
+  var countMax: Int? {
+    inputs.reduce(0) { sum, input in sum.flatMap { sum in input.countMax.map { sum + $0 } } }
+  }
+
   /// Moves to the next operation, and leaves large values where they are.
   @inline(__always)
   mutating func advanceStored() throws(StoreError) -> Bool {

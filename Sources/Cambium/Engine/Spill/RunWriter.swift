@@ -19,7 +19,8 @@ struct RunWriter: ~Copyable {
     var input = input
     var builder = TreeBuilder(appendingTo: appender, base: nil, sizes: place.sizes)
     var large: [UInt8] = []
-    let filter = KeyFilter(wordCount: place.filterWords)
+    // No larger than its keys want: one that the processor's caches hold is filled in a third of the time.
+    let filter = KeyFilter(keyCount: input.countMax ?? .max, wordCountMax: place.filterWords)
     while try input.advanceStored() {
       filter.insert(RunFilter.hash(input.key))
       if input.stored.byteCount > RunValue.largeLength, RunValue.kind(input.stored) == .put {

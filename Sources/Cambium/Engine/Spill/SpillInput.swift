@@ -13,6 +13,15 @@ enum SpillInput {
     }
   }
 
+  /// The number of operations at most; nil if it is not known.
+  var countMax: Int? {
+    switch self {
+    case .run(let input): input.count
+    case .buffer(let input): input.countMax
+    case .overlay: nil
+    }
+  }
+
   /// Until the input moves.
   var key: RawSpan {
     @_lifetime(borrow self)
