@@ -32,7 +32,8 @@ final class Spill {
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var runs: Runs = [:]
   @exclusivity(unchecked) private var buffers: [TreeSlot: RunBuffer] = [:]
-  @exclusivity(unchecked) private var lastBuffer: (tree: TreeSlot, buffer: RunBuffer)?
+  /// By the number of a tree: its buffer, if puts go there, as far as it was found since any buffer was taken away.
+  @exclusivity(unchecked) private var foundBuffers: [RunBuffer?] = []
   @exclusivity(unchecked) private var bufferSize = 0
   @exclusivity(unchecked) private var editor: OverlayEditor?
   @exclusivity(unchecked) private var largeValues: LargeValues
@@ -133,7 +134,10 @@ extension Spill {
   /// Nil where the overlay has the tree: then what is newer goes there too.
   @inline(__always)
   private func buffer(of tree: TreeSlot) -> RunBuffer? {
-    if let last = unsafe lastBuffer, last.tree == tree { return last.buffer }
+    let number = Int(tree.number)
+    if unsafe number < foundBuffers.count, let buffer = unsafe foundBuffers[number] {
+      return buffer
+    }
     return findBuffer(of: tree)
   }
 
@@ -142,7 +146,9 @@ extension Spill {
     if let changes = unsafe editor?.present[tree], !changes.isEmpty { return nil }
     let buffer = unsafe buffers[tree] ?? RunBuffer(in: pool)
     unsafe buffers[tree] = buffer
-    unsafe lastBuffer = (tree, buffer)
+    let missing = unsafe Int(tree.number) + 1 - foundBuffers.count
+    if missing > 0 { unsafe foundBuffers += [RunBuffer?](repeating: nil, count: missing) }
+    unsafe foundBuffers[Int(tree.number)] = buffer
     return buffer
   }
 
@@ -158,7 +164,7 @@ extension Spill {
   /// Takes out all entries of a tree, and drops what is known of it.
   func removeAll(in tree: TreeSlot) {
     unsafe bufferSize -= buffers.removeValue(forKey: tree)?.byteCount ?? 0
-    unsafe lastBuffer = nil
+    unsafe foundBuffers.removeAll(keepingCapacity: true)
     unsafe editor?.clear(tree)
     unsafe runs[tree] = TreeRuns(hidesOlder: true)
   }
@@ -222,7 +228,7 @@ extension Spill {
 
   private func dropBuffers() {
     unsafe buffers = [:]
-    unsafe lastBuffer = nil
+    unsafe foundBuffers.removeAll(keepingCapacity: true)
     unsafe bufferSize = 0
   }
 
@@ -311,7 +317,7 @@ extension Spill {
     guard unsafe bufferSize > 0, let buffer = unsafe buffers[tree], !buffer.isEmpty else { return }
     if buffer.hasLargePuts || buffer.byteCount > smallSize { return try spill() }
     unsafe buffers[tree] = nil
-    unsafe lastBuffer = nil
+    unsafe foundBuffers.removeAll(keepingCapacity: true)
     unsafe bufferSize -= buffer.byteCount
     let editor = changing()
     buffer.repeatPuts { key, value, schemaVersion in
@@ -391,7 +397,7 @@ extension Spill {
     if let buffer = unsafe buffers.removeValue(forKey: tree), !buffer.isEmpty {
       inputs.append(.buffer(buffer.takeSorted()))
     }
-    unsafe lastBuffer = nil
+    unsafe foundBuffers.removeAll(keepingCapacity: true)
     if let changes = unsafe editor?.present[tree], !changes.isEmpty {
       inputs.append(.overlay(OverlayRunInput(changes)))
       if changes.hidesBase { return (inputs, true) }
