@@ -32,6 +32,9 @@ struct SortedKeys {
 
   var count: Int { entries.count }
 
+  /// Makes room for a number of keys.
+  mutating func reserve(_ count: Int) { entries.reserveCapacity(count) }
+
   /// True if another is kept only in place of the last of these, which is first as long as keys are added.
   var isFull: Bool { limit.map { entries.count >= $0 } ?? false }
 
@@ -133,9 +136,52 @@ extension SortedKeys {
 
   /// Puts the keys in order, once all were added.
   mutating func sort() {
-    if entries.count < 2 { return }
     let bytes = bytes
-    entries.sort { Self.isBefore($0, $1, bytes) }
+    if entries.count < Self.radixCountMin {
+      return entries.sort { Self.isBefore($0, $1, bytes) }
+    }
+    if isSortedByHead { return sortTies() }
+    sortByHead()
+    sortTies()
+  }
+
+  /// The number of keys from which on a radix sort takes less time than comparisons.
+  private static var radixCountMin: Int { 1 << 10 }
+
+  private var isSortedByHead: Bool {
+    for index in 1..<entries.count where entries[index].head < entries[index - 1].head {
+      return false
+    }
+    return true
+  }
+
+  /// Sorts by one byte of the heads after the other, the lowest first; each pass keeps the order of the last.
+  private mutating func sortByHead() {
+    var spare = entries
+    for shift in stride(from: UInt64(0), to: 64, by: 8) {
+      var next = [Int](repeating: 0, count: 257)
+      for entry in entries { next[Int(entry.head >> shift & 0xff) + 1] += 1 }
+      if next.contains(entries.count) { continue }
+      for digit in 1...256 { next[digit] += next[digit - 1] }
+      for entry in entries {
+        let digit = Int(entry.head >> shift & 0xff)
+        spare[next[digit]] = entry
+        next[digit] += 1
+      }
+      swap(&entries, &spare)
+    }
+  }
+
+  /// Sorts those that agree in their heads.
+  private mutating func sortTies() {
+    let bytes = bytes
+    var start = 0
+    while start < entries.count {
+      var end = start + 1
+      while end < entries.count, entries[end].head == entries[start].head { end += 1 }
+      if end - start > 1 { entries[start..<end].sort { Self.isBefore($0, $1, bytes) } }
+      start = end
+    }
   }
 
   /// Keeps one of those that are the same, once they are sorted.
@@ -224,6 +270,9 @@ extension SortedKeys {
   func whole(_ index: Int) -> RawSpan {
     unsafe _overrideLifetime(part(entries[index]), borrowing: self)
   }
+
+  /// Replaces `bytes` by a primary key behind what it is sorted by.
+  func copy(_ index: Int, to bytes: inout [UInt8]) { bytes.assign(whole(index)) }
 
   @_lifetime(borrow self)
   private func part(_ entry: Entry) -> RawSpan {
