@@ -276,6 +276,40 @@ private struct Refusal: Error {}
     #expect(try store.count(Plain.self) == count)
   }
 
+  @Test func `an import whose writes are sorted is as any other, and is undone as a whole`() throws
+  {
+    let count = 24_000
+    let store = try store((0..<count / 2).map { Plain(id: 2 * $0, code: "\(2 * $0)", name: "old") })
+    var random = SplitMix64(seed: 8)
+    let ids = (0..<count).shuffled(using: &random)
+    func run(
+      _ transaction: inout WriteTransaction, refusing: Bool
+    ) throws -> ImportReport {
+      try transaction.importRecords(Plain.self, from: ids, id: \.self) { id, existing in
+        #expect((existing == nil) == (id % 2 == 1))
+        if let existing, id % 4 == 0 { return existing }
+        let isRefused = refusing && id == ids.last
+        return Plain(id: id, code: isRefused ? "0" : "\(id)", name: "new \(id % 10)")
+      }
+    }
+    try store.write { transaction in
+      if ids.last.map({ $0 % 4 != 0 }) ?? false {
+        #expect(throws: StoreError.self) { try run(&transaction, refusing: true) }
+      } else {
+        Issue.record("the last one stays as it is")
+      }
+      #expect(try transaction.count(Plain.self) == count / 2)
+      let report = try run(&transaction, refusing: false)
+      #expect(report.inserted == count / 2)
+      #expect(report.updated == count / 4 && report.unchanged == count / 4)
+      #expect(try transaction.count(Plain.where(\.name == "new 3")) == count / 10)
+      try transaction.save(Plain(id: count, code: "last", name: "old"))
+    }
+    #expect(try store.count(Plain.self) == count + 1)
+    #expect(try store.count(Plain.where(\.name == "old")) == count / 4 + 1)
+    #expect(try store.snapshot().check().isEmpty)
+  }
+
   @Test
   func
     `an import in a transaction finds what was written in it before, also when that was spilled`()

@@ -51,12 +51,26 @@ final class ImportRun {
   @exclusivity(unchecked) private var isStale = false
   @exclusivity(unchecked) private var storedKey: [UInt8] = []
   @exclusivity(unchecked) private var storedRow: [UInt8] = []
+  /// The number of records that the import has written.
+  @exclusivity(unchecked) private var writtenCount = 0
+  /// True if nothing but the import changes the transaction while it runs.
+  @exclusivity(unchecked) private var isAlone = false
+  /// The rows as they were when the import's writes began to be sorted: those of the sources to come are still in them. Nil
+  /// before, and after a change that is not the import's own.
+  @exclusivity(unchecked) private var rowsBefore: LayeredTree?
   /// True if there is a record with the identifier of the present source.
   @exclusivity(unchecked) private(set) var isFound = false
 
   /// The number of sources whose rows are looked up together: enough that neighbours in a tree come together, and few
   /// enough that their rows are no burden.
   private static var chunkSize: Int { 1 << 14 }
+
+  /// The number of writes after which further ones are sorted, if many may follow.
+  private static var sortedCountMin: Int { 1 << 10 }
+  /// The number of sources to come from which on that takes less time than to look each key up, log it, and fold it later.
+  private static var manyCountMin: Int { 10_000 }
+  /// The number of rows for each of these, up to which it does: all leaves that they fall into are written again.
+  private static var rowsPerSourceMax: Int { 8 }
 
   /// - Parameter fieldName: The stored name of a unique field that the identifiers are of; nil for the primary key.
   /// - Throws: `.invalidQuery` if the field is not unique.
@@ -120,6 +134,13 @@ private struct UniqueField {
 // MARK: Identifiers
 
 extension ImportRun {
+  /// Makes room for the identifiers of a number of sources.
+  @usableFromInline
+  func reserve(_ count: Int) {
+    unsafe keys.reserve(count)
+    if field != nil { unsafe values.reserveCapacity(count) }
+  }
+
   /// Adds the identifier of the next source.
   ///
   /// - Throws: `.invalidQuery` if the primary key has several parts; `.invalidValue` if it is of another type.
@@ -183,6 +204,10 @@ extension ImportRun {
 
   @usableFromInline
   func beginWithLast() -> Int { begin(.last) }
+
+  /// Says that nothing but the import changes the transaction, and that each record is written once.
+  @usableFromInline
+  func expectNoOthers() { unsafe isAlone = true }
 }
 
 // MARK: Finding
@@ -196,6 +221,7 @@ extension ImportRun {
   func next() throws(StoreError) -> Int? {
     unsafe position += 1
     guard unsafe position < order.count else { return nil }
+    if isChanged { unsafe rowsBefore = nil }
     if unsafe position == chunkEnd { try lookAhead() }
     if isChanged {
       unsafe isStale = true
@@ -203,10 +229,10 @@ extension ImportRun {
     }
     let (source, place) = unsafe order[position]
     if unsafe isStale || stored[place].isUnknown { try find(alone: place) }
+    if field == nil { unsafe keys.copy(place, to: &storedKey) }
     switch unsafe stored[place] {
     case .row(let key, let row):
-      let bytes = unsafe bytes
-      unsafe storedKey.assign(bytes.rawSpan.extracting(key))
+      if field != nil { unsafe storedKey.assign(bytes.rawSpan.extracting(key)) }
       unsafe storedRow.assign(bytes.rawSpan.extracting(row))
       unsafe isFound = true
     case .unknown, .missing: unsafe isFound = false
@@ -234,7 +260,8 @@ extension ImportRun {
 
   /// Looks up the rows of primary keys.
   private func find(_ places: [Int]) throws(StoreError) {
-    guard let tree = try trees.layered(entity.rows) else {
+    let before = unsafe rowsBefore
+    guard let tree = if before != nil { before } else { try trees.layered(entity.rows) } else {
       for place in places { try find(alone: place) }
       return
     }
@@ -307,13 +334,7 @@ extension ImportRun {
   @usableFromInline
   var key: RawSpan {
     @_lifetime(borrow self)
-    get {
-      if field == nil, unsafe order.indices.contains(position) {
-        let (keys, place) = unsafe (keys, order[position].place)
-        return unsafe _overrideLifetime(keys.whole(place), borrowing: self)
-      }
-      return unsafe _overrideLifetime(storedKey.rawSpan, borrowing: self)
-    }
+    get { unsafe _overrideLifetime(storedKey.rawSpan, borrowing: self) }
   }
 
   /// The row of the present source's record, if it is found.
@@ -361,6 +382,7 @@ extension ImportRun {
       report.unchanged += 1
       return
     }
+    if unsafe writtenCount == Self.sortedCountMin { try sortWrites() }
     let isFound = unsafe isFound
     // What was looked up need not be looked up again.
     let known: [UInt8]? =
@@ -369,7 +391,19 @@ extension ImportRun {
       key.key, row.row, row.waiting, of: entity, over: known,
       presence: !isFound && field != nil ? .isNew : .any, onConflict: .refuse)
     if !isChanged, writesAlone { unsafe changeCount = trees.changeCount }
+    unsafe writtenCount += 1
     report.count(isNew: !isFound)
+  }
+
+  /// Has further writes sorted, and committed by a footer, if that takes less time.
+  @inline(never)
+  private func sortWrites() throws(StoreError) {
+    let leftCount = unsafe order.count - position
+    guard unsafe isAlone, field == nil, writesAlone, !isChanged, leftCount >= Self.manyCountMin,
+      let tree = try trees.layered(entity.rows), tree.count / Self.rowsPerSourceMax <= leftCount
+    else { return }
+    unsafe rowsBefore = tree
+    trees.expectMany()
   }
 
   /// The values of a row that may only number some of them.

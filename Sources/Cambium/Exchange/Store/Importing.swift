@@ -26,7 +26,9 @@ extension WriteTransaction {
   ///     identifier of the source, or nil to skip the source.
   /// - Returns: The numbers of records that were inserted, updated and left as they are.
   /// - Complexity: The records are looked up in batches, in the order of their keys. A record that stays as it was is not
-  ///   written, and its hooks do not run; any other costs as much as `save(_:onConflict:)` without the lookup.
+  ///   written, and its hooks do not run; any other costs as much as `save(_:onConflict:)` without the lookup. If more than
+  ///   10,000 sources follow the first thousand writes, and the type has at most eight records for each of them, the other
+  ///   writes are sorted and merged into the store when the transaction commits, as those of a large transaction are.
   /// - Throws: `StoreError.invalidQuery` if `uniqueID` is not unique, or if it is nil and the primary key has several parts;
   ///   `.invalidValue` if `make` returns a record with another primary key; as `save(_:onConflict:)`; what `id`, `preProcess`
   ///   and `make` throw: then nothing is imported.
@@ -40,9 +42,9 @@ extension WriteTransaction {
     preProcess: ((inout [ID: Sources.Element]) throws -> Void)? = nil,
     _ make: (Sources.Element, Subject?) throws -> Subject?
   ) throws -> ImportReport {
-    try importRecords(type, from: sources, id: id, uniqueID: uniqueID, preProcess: preProcess) {
-      _, source, existing in try make(source, existing)
-    }
+    try importSources(
+      type, from: sources, id: id, uniqueID: uniqueID, preProcess: preProcess, isAlone: true
+    ) { _, source, existing in try make(source, existing) }
   }
 
   /// Imports sources with the transaction at hand, so that what a source contains can be imported before its own record.
@@ -77,25 +79,36 @@ extension WriteTransaction {
     preProcess: ((inout [ID: Sources.Element]) throws -> Void)? = nil,
     _ make: (inout WriteTransaction, Sources.Element, Subject?) throws -> Subject?
   ) throws -> ImportReport {
+    try importSources(
+      type, from: sources, id: id, uniqueID: uniqueID, preProcess: preProcess, isAlone: false, make)
+  }
+
+  /// Imports sources.
+  ///
+  /// - Parameter isAlone: True if `make` does not change the transaction.
+  @inlinable
+  mutating func importSources<
+    Subject: Record, Sources: Sequence, ID: FieldValueConvertible & Hashable
+  >(
+    _ type: Subject.Type, from sources: Sources, id: (Sources.Element) throws -> ID?,
+    uniqueID: PartialKeyPath<Subject>?,
+    preProcess: ((inout [ID: Sources.Element]) throws -> Void)?, isAlone: Bool,
+    _ make: (inout WriteTransaction, Sources.Element, Subject?) throws -> Subject?
+  ) throws -> ImportReport {
     let type = try entities.type(Subject.self)
     let run = try importRun(of: type, by: uniqueID)
+    if isAlone { run.expectNoOthers() }
     var report = ImportReport()
-    var list: [Sources.Element] = []
-    func add(_ source: Sources.Element, _ id: ID?) throws {
-      guard let id else {
-        report.skipped += 1
-        return
-      }
-      try run.append(id.fieldValue)
-      list.append(source)
-    }
+    let list: [Sources.Element]
     if let preProcess {
       var choice = ImportChoice<ID, Sources.Element>()
       for source in sources { choice.add(source, try id(source)) }
       report = choice.report
-      for (id, source) in try choice.take(preProcess, &report) { try add(source, id) }
+      let chosen = try choice.take(preProcess, &report)
+      for (id, _) in chosen { try run.append(id.fieldValue) }
+      list = chosen.map { $0.1 }
     } else {
-      for source in sources { try add(source, try id(source)) }
+      list = try run.append(sources, &report, id)
     }
     report.duplicates += run.beginWithLast()
     return try importRecords(list, of: type, run, report, make)
@@ -121,6 +134,7 @@ extension WriteTransaction {
     let isPlain = run.isPlain(type)
     return try savepoint { transaction in
       var report = report
+      let sources = sources.span
       while let number = try run.next() {
         let existing = try run.load(type)
         guard let record = try make(&transaction, sources[number], existing) else {
@@ -137,6 +151,30 @@ extension WriteTransaction {
       }
       return report
     }
+  }
+}
+
+extension ImportRun {
+  /// Adds the identifiers of sources, and returns those that have one: an array itself if all have.
+  @inlinable
+  func append<Sources: Sequence, ID: FieldValueConvertible>(
+    _ sources: Sources, _ report: inout ImportReport, _ id: (Sources.Element) throws -> ID?
+  ) throws -> [Sources.Element] {
+    let all = sources as? [Sources.Element] ?? Array(sources)
+    reserve(all.count)
+    // Borrowed from it, sources need not be copied.
+    let elements = all.span
+    var list: [Sources.Element]?
+    for index in elements.indices {
+      if let id = try id(elements[index]) {
+        try append(id.fieldValue)
+        list?.append(elements[index])
+      } else {
+        report.skipped += 1
+        if list == nil { list = Array(all[..<index]) }
+      }
+    }
+    return list ?? all
   }
 }
 

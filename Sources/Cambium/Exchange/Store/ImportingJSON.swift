@@ -46,6 +46,7 @@ extension WriteTransaction {
     }
     var report = ImportReport()
     report.duplicates = run.begin()
+    run.expectNoOthers()
     return try importRecords(records, of: type, run, report) { _, record, _ in record }
   }
 
@@ -74,6 +75,7 @@ extension WriteTransaction {
     }
     var report = ImportReport()
     report.duplicates = run.begin()
+    run.expectNoOthers()
     return try importRecords(objects, of: type, run, report) { transaction, fields, _ in
       let (key, row) = (transaction.buffers.key, transaction.buffers.row)
       try run.merge(fields, over: type, to: row, key: key)
