@@ -30,7 +30,7 @@ final class RecordWriter {
   /// The records before their first changes in the transaction, if a history is kept.
   private(set) var history: ChangedRecords?
   /// Takes down which records are changed, if somebody observes them.
-  private let notes: KeyNotes?
+  let notes: KeyNotes?
   /// The time of its writes.
   private(set) lazy var time = Date()
   /// Checks references when the transaction commits; `nil` if the schema has no checked reference.
@@ -651,7 +651,8 @@ extension RecordWriter {
     if changes == nil { changes = ChangedRecords(unstored: trees.unstored) }
   }
 
-  private var keepsOld: Bool { changes != nil || history != nil }
+  /// True if what records were before they change is kept.
+  var keepsOld: Bool { changes != nil || history != nil }
 
   private func note(_ key: RawSpan, _ old: [UInt8]?, of record: Entity) {
     if !keepsOld { return }

@@ -9,6 +9,8 @@ final class RelationKeeper {
   private var open: [Entry] = []
   /// Keys of records whose number of others may not be within its bounds.
   private var touched: [Entry] = []
+  /// Links of which no reference was looked at.
+  private var unproved: [Link] = []
   /// By link: the key of the last record that was found to exist.
   private var known: [[UInt8]?]
   private let newKey = KeyEncoder()
@@ -19,10 +21,11 @@ final class RelationKeeper {
     let key: [UInt8]
   }
 
-  /// The numbers of open and touched keys when a savepoint began.
+  /// The numbers of open and touched keys, and of unproved links, when a savepoint began.
   struct State {
     fileprivate let openCount: Int
     fileprivate let touchedCount: Int
+    fileprivate let unprovedCount: Int
   }
 
   init(_ map: RelationMap, _ trees: TreeAccess) {
@@ -31,12 +34,16 @@ final class RelationKeeper {
     known = Array(repeating: nil, count: map.links.count)
   }
 
-  var state: State { State(openCount: open.count, touchedCount: touched.count) }
+  var state: State {
+    State(
+      openCount: open.count, touchedCount: touched.count, unprovedCount: unproved.count)
+  }
 
   /// Forgets references and records noted since then.
   func goBack(to state: State) {
     open.removeSubrange(state.openCount...)
     touched.removeSubrange(state.touchedCount...)
+    unproved.removeSubrange(state.unprovedCount...)
     known = Array(repeating: nil, count: known.count)
   }
 }
@@ -111,6 +118,9 @@ extension RelationKeeper {
   func leaveOpen(_ key: [UInt8], of entity: Entity) {
     for link in map.links(to: entity) { open.append(Entry(link: link.number, key: key)) }
   }
+
+  /// Leaves all references of links open until the commit: records with them are added, and nothing is looked up.
+  func leaveUnproved(_ links: [Link]) { unproved += links }
 
   /// Notes that a record with a key is about to be deleted, for the bounds of those that it leads to.
   func noteDeletion(_ key: RawSpan, _ row: RawSpan, of entity: Entity) throws(StoreError) {
@@ -193,13 +203,23 @@ extension RelationKeeper {
   /// Checks the open references and counts.
   ///
   /// - Complexity: A lookup for each reference that came before the record that it leads to, and two ranks for each record
-  ///   with bounds whose number of others has changed.
+  ///   with bounds whose number of others has changed; a pass over all references of an unproved link.
   /// - Throws: `.danglingReference`, `.relationCount`: then the transaction must not be committed. `.corrupt`, `.io`.
   func check() throws(StoreError) {
+    for link in map.links where unproved.contains(where: { $0 === link }) { try prove(link) }
     for entry in Self.inOrder(open) { try checkOpen(entry.key.rawSpan, map.links[entry.link]) }
     for entry in Self.inOrder(touched) { try checkBounds(entry.key.rawSpan, map.links[entry.link]) }
     open = []
     touched = []
+    unproved = []
+  }
+
+  private func prove(_ link: Link) throws(StoreError) {
+    let found = try RelationCheck.dangling(link, in: trees) {}
+    guard let first = found.first else { return }
+    throw .danglingReference(
+      record: link.source.record.name, key: link.source.text(ofKey: first.source.rawSpan),
+      field: link.field.name, destination: "\(link.destinationName) \(first.destination)")
   }
 
   /// The entries without those that are there twice, in an order by which the first error is always the same.

@@ -14,8 +14,9 @@ import Glibc
     guard unsafe access(path, F_OK) == 0 else {
       throw CommandFailure(.noStore, "There is no file \(path).")
     }
-    let readOnly: Int32 = 1
-    let code = unsafe library.open(path, &handle, readOnly, nil)
+    // One thread uses it, so it needs no mutex.
+    let (readOnly, withoutMutex): (Int32, Int32) = (0x1, 0x8000)
+    let code = unsafe library.open(path, &handle, readOnly | withoutMutex, nil)
     guard code == SQLiteCode.ok else { throw failure() }
     try execute("PRAGMA busy_timeout = 5000")
     try execute("BEGIN")

@@ -21,16 +21,7 @@ struct SQLiteImport {
   func run(into store: PersistentStore) throws -> Int {
     try store.write { transaction in
       var count = 0
-      for record in mapping.records {
-        try write(record, &transaction, &count)
-        let written = try transaction.count(record: record.name)
-        guard written == record.profile.count else {
-          throw CommandFailure(
-            .invalid,
-            "\(record.table.name) has \(record.profile.count) rows, of which \(written) have different keys."
-          )
-        }
-      }
+      for record in mapping.records { try write(record, &transaction, &count) }
       return count
     }
   }
@@ -42,28 +33,34 @@ struct SQLiteImport {
     let rows = try database.query(
       "SELECT \(record.fields.map(\.column.sqlName).joined(separator: ", "))"
         + " FROM \(record.table.name.sqlName)")
-    let lists = try record.lists.map { try database.query($0.query) }
-    while try rows.next() {
-      var values = RecordFields()
-      for (column, field) in record.fields.enumerated() {
-        values[field.name] = rows.value(column, field.type)
-      }
-      for (list, query) in zip(record.lists, lists) {
-        try query.restart(with: key, of: rows)
-        values[list.name] = .array(try query.values(of: type(ofKeyOf: list.destination)))
-      }
-      do throws(StoreError) {
-        try transaction.save(DynamicRecord(name: record.name, fields: values))
-      } catch {
-        guard ExitStatus(of: error) == .invalid else { throw error }
-        throw CommandFailure(.invalid, "table \(record.table.name): \(error)")
-      }
-      count += 1
-      if count & 0xfff == 0 {
-        try Interruption.check("The import was interrupted; there is no store.")
-        bar.show(Double(count) / Double(max(1, total)), "\(Figures.count(count)) records")
-      }
+    let lists = try record.lists.map { list in
+      (query: try database.query(list.query), type: type(ofKeyOf: list.destination))
     }
+    let types = record.fields.map(\.type)
+    do {
+      _ = try transaction.load(
+        record: record.name, fields: record.fields.map(\.name) + record.lists.map(\.name),
+        expecting: record.profile.count
+      ) { values in
+        guard try rows.next() else { return false }
+        for column in types.indices { values[column] = rows.value(column, types[column]) }
+        for (place, list) in lists.enumerated() {
+          try list.query.restart(with: key, of: rows)
+          values[types.count + place] = .array(try list.query.values(of: list.type))
+        }
+        count += 1
+        if count & 0xfff == 0 { try show(count) }
+        return true
+      }
+    } catch let error as StoreError {
+      guard ExitStatus(of: error) == .invalid else { throw error }
+      throw CommandFailure(.invalid, "table \(record.table.name): \(error)")
+    }
+  }
+
+  private func show(_ count: Int) throws {
+    try Interruption.check("The import was interrupted; there is no store.")
+    bar.show(Double(count) / Double(max(1, total)), "\(Figures.count(count)) records")
   }
 
   private func type(ofKeyOf name: String) -> ScalarType {
