@@ -239,6 +239,34 @@ import Testing
     #expect(starts == [0.5, 86_400].map { .date(Date(timeIntervalSinceReferenceDate: $0)) })
   }
 
+  @Test func `the rows of a large table are read ahead, until one of them cannot be imported`()
+    throws
+  {
+    try execute(
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT, r REAL);
+      WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 25000)
+      INSERT INTO t SELECT n, CASE WHEN n % 3 THEN 'row ' || n END, n / 4.0 FROM c;
+      CREATE UNIQUE INDEX s ON t (s COLLATE NOCASE);
+      """)
+    #expect(try imported().status == 0)
+    let found = try records("t")
+    #expect(found.count == 25_000)
+    for (record, id) in zip(found, Int64(1)...) {
+      let text = id % 3 == 0 ? FieldValue.null : .string("row \(id)")
+      let values = [.integer(id), text, .double(Double(id) / 4)]
+      guard ["id", "s", "r"].map({ record[$0] }) == values else {
+        Issue.record("\(record)")
+        break
+      }
+    }
+    // SQLite ignores the case of ASCII letters only.
+    try execute("UPDATE t SET s = 'Ä' WHERE id = 1; UPDATE t SET s = 'ä' WHERE id = 20000;")
+    let refused = try imported("--force")
+    #expect(refused.status == 9 && refused.error.contains("table t: "), "\(refused.error)")
+    #expect(try records("t") == found)
+  }
+
   @Test func `nothing is left of an import that cannot be`() throws {
     try write("This is no database, but a text of some length.", to: database)
     let text = try imported()

@@ -37,13 +37,22 @@ struct SQLiteImport {
       (query: try database.query(list.query), type: type(ofKeyOf: list.destination))
     }
     let types = record.fields.map(\.type)
+    // Lists are queried for each row, by the same thread as the rows.
+    let isLarge = record.profile.count >= SQLiteRowsAhead.countMin
+    let ahead = isLarge && lists.isEmpty ? try SQLiteRowsAhead(rows, types) : nil
+    defer { ahead?.end() }
     do {
       _ = try transaction.load(
         record: record.name, fields: record.fields.map(\.name) + record.lists.map(\.name),
         expecting: record.profile.count
       ) { values in
-        guard try rows.next() else { return false }
-        for column in types.indices { values[column] = rows.value(column, types[column]) }
+        if let ahead {
+          guard try ahead.next() else { return false }
+          for column in types.indices { values[column] = ahead.value(column) }
+        } else {
+          guard try rows.next() else { return false }
+          for column in types.indices { values[column] = rows.value(column, types[column]) }
+        }
         for (place, list) in lists.enumerated() {
           try list.query.restart(with: key, of: rows)
           values[types.count + place] = .array(try list.query.values(of: list.type))
@@ -85,7 +94,7 @@ extension SQLiteQuery {
   }
 
   /// A value as one of a type that was found to hold all values of the column.
-  fileprivate func value(_ column: Int, _ type: ScalarType) -> FieldValue {
+  func value(_ column: Int, _ type: ScalarType) -> FieldValue {
     switch (self.type(column), type) {
     case (.null, _): .null
     case (.integer, .boolean): .boolean(integer(column) != 0)
