@@ -4,8 +4,9 @@ enum Headline {
   static let workloads: [(part: String, workload: String)] = [
     ("commit", "commit"), ("load", "load-sorted"), ("load", "load-shuffled"), ("load", "removal"),
     ("tree", "point-read-hits"), ("tree", "scan"), ("records", "insert-batches"),
-    ("records", "fetch"), ("records", "scan"), ("query", "equality"), ("query", "count-range"),
-    ("migrate", "require"), ("compact", "compact"), ("blobs", "text written"),
+    ("records", "fetch"), ("records", "scan"), ("import", "changed"), ("query", "equality"),
+    ("query", "count-range"), ("migrate", "require"), ("compact", "compact"),
+    ("blobs", "text written"),
   ]
 
   static func comparisons(in results: MeasuredResults) -> [Comparison] {

@@ -43,7 +43,7 @@ final class CambiumRecordEngine: RecordEngine {
     try store.close()
   }
 
-  private var store: PersistentStore {
+  var store: PersistentStore {
     get throws {
       guard let opened else {
         throw RecordEngineError(engine: .cambium, message: "nothing is open")
