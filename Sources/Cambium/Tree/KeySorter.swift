@@ -6,7 +6,7 @@
 struct KeySorter {
   typealias Place = UnsortedEntries.Place
 
-  private struct Item {
+  private struct Item: HeadSorted {
     var head: UInt64
     var place: Place
   }
@@ -100,13 +100,12 @@ struct KeySorter {
       if index + 16 < range.upperBound { entries.prefetch(places[index + 16], 64) }
       items.append(Item(head: entries.key(places[index]).head(byte), place: places[index]))
     }
-    sortItemsByHead()
+    items.sortByHead(&spare)
     var start = 0
     while start < items.count {
-      var end = start + 1
-      while end < items.count, items[end].head == items[start].head { end += 1 }
-      if end - start > 1 { sortTies(start..<end, of: entries, byte: byte + 8) }
-      start = end
+      let ties = items.ties(from: start)
+      if ties.count > 1 { sortTies(ties, of: entries, byte: byte + 8) }
+      start = ties.upperBound
     }
     for index in range { places[index] = items[index - range.lowerBound].place }
   }
@@ -122,28 +121,5 @@ struct KeySorter {
       return order == 0 ? one.place < other.place : order < 0
     }
     for (index, item) in zip(range, ties) { items[index] = item }
-  }
-
-  /// Sorts by one byte after the other, the lowest first; each pass keeps the order of the last. Bytes
-  /// that all heads have in common cost no pass.
-  private mutating func sortItemsByHead() {
-    var counts = [Int](repeating: 0, count: 8 * 256)
-    for item in items {
-      for byte in 0..<8 { counts[byte << 8 + Int(item.head >> (8 * UInt64(byte)) & 0xff)] += 1 }
-    }
-    spare = items
-    for byte in 0..<8 {
-      let shift = 8 * UInt64(byte)
-      guard let first = items.first else { return }
-      if counts[byte << 8 + Int(first.head >> shift & 0xff)] == items.count { continue }
-      var next = [Int](repeating: 0, count: 256)
-      for digit in 1..<256 { next[digit] = next[digit - 1] + counts[byte << 8 + digit - 1] }
-      for item in items {
-        let digit = Int(item.head >> shift & 0xff)
-        spare[next[digit]] = item
-        next[digit] += 1
-      }
-      swap(&items, &spare)
-    }
   }
 }

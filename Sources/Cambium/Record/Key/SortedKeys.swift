@@ -2,7 +2,7 @@
 ///
 /// The first eight bytes of each are kept beside it, which tell most apart.
 struct SortedKeys {
-  private struct Entry {
+  private struct Entry: HeadSorted {
     var head: UInt64
     /// Below 4 GiB, as the size of all of them is.
     var start: UInt32
@@ -141,7 +141,8 @@ extension SortedKeys {
       return entries.sort { Self.isBefore($0, $1, bytes) }
     }
     if isSortedByHead { return sortTies() }
-    sortByHead()
+    var spare: [Entry] = []
+    entries.sortByHead(&spare)
     sortTies()
   }
 
@@ -155,32 +156,14 @@ extension SortedKeys {
     return true
   }
 
-  /// Sorts by one byte of the heads after the other, the lowest first; each pass keeps the order of the last.
-  private mutating func sortByHead() {
-    var spare = entries
-    for shift in stride(from: UInt64(0), to: 64, by: 8) {
-      var next = [Int](repeating: 0, count: 257)
-      for entry in entries { next[Int(entry.head >> shift & 0xff) + 1] += 1 }
-      if next.contains(entries.count) { continue }
-      for digit in 1...256 { next[digit] += next[digit - 1] }
-      for entry in entries {
-        let digit = Int(entry.head >> shift & 0xff)
-        spare[next[digit]] = entry
-        next[digit] += 1
-      }
-      swap(&entries, &spare)
-    }
-  }
-
   /// Sorts those that agree in their heads.
   private mutating func sortTies() {
     let bytes = bytes
     var start = 0
     while start < entries.count {
-      var end = start + 1
-      while end < entries.count, entries[end].head == entries[start].head { end += 1 }
-      if end - start > 1 { entries[start..<end].sort { Self.isBefore($0, $1, bytes) } }
-      start = end
+      let ties = entries.ties(from: start)
+      if ties.count > 1 { entries[ties].sort { Self.isBefore($0, $1, bytes) } }
+      start = ties.upperBound
     }
   }
 
