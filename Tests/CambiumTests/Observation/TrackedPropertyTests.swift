@@ -13,8 +13,9 @@ import Testing
 
   // MARK: What is told
 
-  /// What one operation does with one record: `nil` if observers are not told.
+  /// The effects of one operation on one record.
   private struct Outcome: Equatable {
+    /// The changed fields that observers are told of; nil if they are not told.
     var fields: Set<String>?
     var commits: UInt64
     var progress: Double

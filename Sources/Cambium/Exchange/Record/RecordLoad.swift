@@ -31,14 +31,11 @@ final class RecordLoad {
     try writer.checkUsable()
     try entity.checkCollations()
     writer.notes?.noteAll(in: entity.rows)
-    if count >= Self.sortedCountMin { writer.trees.expectMany() }
+    if count >= TransactionTrees.manyMin { writer.trees.expectMany() }
   }
 
   /// The number of records that were added.
   var count: Int { unsafe addedCount }
-
-  /// The number of records from which on a commit by a footer takes less time than one by the log.
-  private static var sortedCountMin: Int { 10_000 }
 
   /// Adds a record.
   ///

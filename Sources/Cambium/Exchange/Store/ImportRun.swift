@@ -67,9 +67,8 @@ final class ImportRun {
 
   /// The number of writes after which further ones are sorted, if many may follow.
   private static var sortedCountMin: Int { 1 << 10 }
-  /// The number of sources to come from which on that takes less time than to look each key up, log it, and fold it later.
-  private static var manyCountMin: Int { 10_000 }
-  /// The number of rows for each of these, up to which it does: all leaves that they fall into are written again.
+  /// The number of rows for each source to come, up to which that takes less time: all leaves that they fall into are written
+  /// again.
   private static var rowsPerSourceMax: Int { 8 }
 
   /// - Parameter fieldName: The stored name of a unique field that the identifiers are of; nil for the primary key.
@@ -399,7 +398,8 @@ extension ImportRun {
   @inline(never)
   private func sortWrites() throws(StoreError) {
     let leftCount = unsafe order.count - position
-    guard unsafe isAlone, field == nil, writesAlone, !isChanged, leftCount >= Self.manyCountMin,
+    guard unsafe isAlone, field == nil, writesAlone, !isChanged,
+      leftCount >= TransactionTrees.manyMin,
       let tree = try trees.layered(entity.rows), tree.count / Self.rowsPerSourceMax <= leftCount
     else { return }
     unsafe rowsBefore = tree

@@ -45,13 +45,15 @@ struct FieldOrigins {
     }
   }
 
-  /// Adds those of records of another kind. False if they differ.
-  mutating func merge(_ other: FieldOrigins) -> Bool {
-    let merged = fields.merging(other.fields) { one, _ in one }
-    guard other.fields.allSatisfy({ merged[$0.key] == $0.value }) else { return false }
-    fields = merged
+  /// Returns true if those of records of another kind differ in no field.
+  func agree(with other: FieldOrigins) -> Bool {
+    other.fields.allSatisfy { fields[$0.key] == nil || fields[$0.key] == $0.value }
+  }
+
+  /// Adds those of records of another kind, with which they agree.
+  mutating func merge(_ other: FieldOrigins) {
+    fields.merge(other.fields) { one, _ in one }
     unknown += other.unknown
-    return true
   }
 
   /// Returns true if each field's values are those of the field that had its number.

@@ -150,7 +150,7 @@ extension KindPlacing {
 
   /// Fields of which only records themselves say whether they have a value, with their records.
   var unknown: [(record: String, field: String)] {
-    let staying = origins.sorted { $0.key < $1.key }.flatMap { number, origins in
+    let staying = origins.sortedRarely { $0.key < $1.key }.flatMap { number, origins in
       origins.unknown.map { (to.record(number: number)?.name ?? "", $0) }
     }
     return staying
@@ -170,19 +170,20 @@ extension KindPlacing {
         continue
       }
       let origins = try FieldOrigins(through: chain, of: kind)
-      let place = paths.indices.first { place in
-        paths[place].turns == turns && paths[place].origins.merge(origins)
-      }
-      if place == nil {
+      var place = paths.count
+      if let known = paths.firstIndex(where: {
+        $0.turns == turns && $0.origins.agree(with: origins)
+      }) {
+        place = known
+        paths[place].origins.merge(origins)
+      } else {
         paths.append(
           Path(turns: turns, chain: chain, kind: kind, targetKind: last, origins: origins))
       }
-      paths[place ?? paths.count - 1].share.insert(kind)
+      paths[place].share.insert(kind)
     }
-    // Those that have the most in common with the others are rewritten where they are.
-    let staying = paths.indices.first {
-      paths[$0].stays && paths[$0].origins.keepNumbers(of: record)
-    }
+    // The first that stay, and whose fields keep their numbers, are rewritten where they are.
+    let staying = paths.firstIndex { $0.stays && $0.origins.keepNumbers(of: record) }
     for (place, path) in paths.enumerated() {
       if place == staying {
         origins[record.number] = path.origins

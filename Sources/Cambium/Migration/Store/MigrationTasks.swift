@@ -169,7 +169,8 @@ extension MigrationTasks {
     var touched: Set<UInt32> = []
     for change in chain {
       touched.formUnion(change.sources.keys)
-      // A part of a composite that may be null gets values, and stays one that records may be without.
+      // A part of an optional composite gets values in place of nulls, but its index stays the same: records may still be
+      // without the composite.
       touched.formUnion(change.fields.filter(change.fillsNulls).map(\.new.number))
     }
     // Rows of a version are replaced by those of a higher one; on the way back, records are put together.

@@ -118,8 +118,8 @@ extension RecordWriter {
     try record.checkKinds(of: row, key: key)
     notes?.note(key, in: record.rows)
     let isChecked = entities.relations?.isChecked(record) ?? false
-    // What others are derived of has a checked reference to them.
     let tracked = record.isTracked ? tracked : nil
+    // What others are derived of has a checked reference to them.
     if record.indexes.isEmpty, record.blobs == nil, presence == .any, !keepsOld, !isChecked,
       tracked == nil
     {
