@@ -597,6 +597,30 @@ import Testing
       "moved kinds: \(cut.count.grouped) crash images, \(failed.count.grouped) failed calls")
   }
 
+  @Test func `Swift types of the newest version say what they were in the one before`() throws {
+    struct OldTruck: Record, Identifiable {
+      var id: Int
+      var name: String
+      var load: Double
+      static func recordDescription(for version: Int) -> RecordDescription {
+        RecordName("Truck")
+        Truck.recordDescription(for: 1)
+      }
+    }
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    let first = try PersistentStore(at: path, model: StoreModel(records: [OldTruck.self]))
+    try first.save(OldTruck(id: 1, name: "Ada", load: 2.5))
+    try first.close()
+    let model = StoreModel(version: 2, records: [Vehicle.self, Truck.self])
+    let second = try PersistentStore(at: path, model: model)
+    #expect(
+      try second.fetch(Truck.self, key: 1)
+        == Truck(vehicle: Vehicle(id: 1, name: "Ada"), load: 2.5))
+    #expect(try second.fetch(Vehicle.self) == [Vehicle(id: 1, name: "Ada")])
+    try second.close()
+  }
+
   // MARK: What names the records
 
   @Test func `queries that are kept of a record are kept of the kind, and of the record again`()
@@ -651,5 +675,32 @@ import Testing
     let again = try #require(try third.query(Press.self, named: "strong"))
     #expect(try third.fetch(again).map(\.id) == [2])
     try third.close()
+  }
+}
+
+private struct Vehicle: Record, Identifiable, Equatable {
+  var id: Int
+  var name: String
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    if version > 1 {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "name", type: .string)
+    }
+  }
+}
+
+private struct Truck: Record, Equatable {
+  var vehicle: Vehicle
+  var load: Double
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    if version < 2 {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "name", type: .string)
+    } else {
+      Parent(Vehicle.self, property: "vehicle")
+    }
+    Field(name: "load", type: .double)
   }
 }

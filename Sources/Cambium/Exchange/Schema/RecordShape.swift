@@ -5,10 +5,9 @@ package struct RecordShape {
   /// In the order of the primary key.
   package let key: [FieldShape]
 
-  /// - Parameter property: Returns the name of the property that has a field; nil if the record has no Swift type.
-  package init(_ record: RecordSchema, property: (String) -> String? = { _ in nil }) {
+  package init(_ record: RecordSchema) {
     name = record.name
-    fields = FieldShape.fields(of: nil, in: record, property)
+    fields = FieldShape.fields(of: nil, in: record)
     let outermost = fields
     key = record.primaryKey.compactMap { part in
       outermost.first { $0.number == part.field }
@@ -51,7 +50,8 @@ package struct FieldShape {
   /// Returns true of the name of its property, and of its stored name.
   func hasName(_ name: String) -> Bool { self.name == name || property == name }
 
-  fileprivate static func fields(
+  /// - Parameter property: Returns the name of the property that has a field; nil if the record has no Swift type.
+  static func fields(
     of composite: UInt32?, in record: RecordSchema, _ property: (String) -> String? = { _ in nil }
   ) -> [FieldShape] {
     record.fields.filter { $0.composite == composite }.map { field in

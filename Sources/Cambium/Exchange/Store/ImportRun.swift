@@ -443,12 +443,14 @@ extension ImportRun {
       report.unchanged += 1
       return
     }
+    let isFound = unsafe isFound
+    let isOfAnotherKind = isFound && existing == nil
     let presence: RecordWriter.Presence =
-      isChanged && field == nil ? .any : existing == nil ? .isNew : .isThere
+      isChanged && field == nil || isOfAnotherKind ? .any : isFound ? .isThere : .isNew
     let isOwn = !isChanged && !type.hasWriteHook && writesAlone
     try transaction.write(record, of: type, presence, .refuse)
     if isOwn { unsafe changeCount = trees.changeCount }
-    report.count(isNew: existing == nil)
+    report.count(isNew: !isFound)
   }
 }
 

@@ -18,12 +18,12 @@ extension WriteTransaction {
   ///   - isMerging: True if fields that an object does not have stay as they are; those of a new record get their defaults.
   ///     Objects are then read by the described fields, which have the names of their properties or their stored names: dates
   ///     are ISO 8601 or numbers of seconds since 2001, data is base64, values of types with a codec are any JSON. Parts of
-  ///     composites are merged as well. Other members are passed over.
+  ///     composites are merged as well. The fields of a kind's parents are in the property that has the parent; a record that
+  ///     is of another kind becomes one of the type's. Other members are passed over.
   /// - Returns: The numbers of records that were inserted, updated and left as they are.
   /// - Complexity: As that of an import of as many sources, and reading the JSON. All records are in memory.
   /// - Throws: `StoreError.invalidValue`, with the number of the line, for text that is not JSON, and for an object of which
-  ///   no record can be made; `.invalidQuery` if types with kinds are to be merged; as `save(_:onConflict:)`: then nothing is
-  ///   imported.
+  ///   no record can be made; as `save(_:onConflict:)`: then nothing is imported.
   @discardableResult
   public mutating func importRecords<Subject: Record>(
     _ type: Subject.Type, decoding data: Data, using decoder: JSONDecoder = JSONDecoder(),
@@ -53,22 +53,15 @@ extension WriteTransaction {
   private mutating func merge<Subject: Record>(
     _ data: Data, of type: RecordType<Subject>, _ run: ImportRun
   ) throws -> ImportReport {
-    guard !type.isOfHierarchy else {
-      throw StoreError.invalidQuery(
-        record: type.record.name, field: nil,
-        reason: "records of kinds are not merged; import whole ones")
-    }
-    let properties = type.properties
-    let shape = RecordShape(type.record) { properties.propertyName(ofField: $0) }
+    let members = RecordMembers(type.record, type.properties)
     let buffers = buffers
     var objects: [[String: FieldValue]] = []
     try data.forEachJSON(of: type) { json throws(StoreError) in
       let fields: [String: FieldValue]
       do throws(JSONFault) {
-        fields = try FieldValue.parts(
-          try JSONParser.parse(json), of: shape.fields, in: shape.name, form: .codable)
+        fields = try members.values(of: try JSONParser.parse(json))
       } catch {
-        throw .invalidValue(record: shape.name, field: nil, reason: error.reason)
+        throw .invalidValue(record: type.record.name, field: nil, reason: error.reason)
       }
       try run.append(keyOf: fields, buffers)
       objects.append(fields)

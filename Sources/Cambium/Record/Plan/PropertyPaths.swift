@@ -112,9 +112,12 @@ struct PropertyFields: Sendable {
   private let fieldsByPath: [String: String]
   private let pathsByField: [String: String]
   private let paths: PropertyPaths
+  /// The record's struct, and those of its parents in it.
+  let levels: [TypeLevel]
 
   init(_ record: CheckedRecord) {
     paths = PropertyPaths.of(record.type)
+    levels = record.levels
     var pathsByField: [String: String] = [:]
     // Composites have shorter names than their parts.
     for field in record.fields.sortedRarely(by: { $0.name.utf8.count < $1.name.utf8.count }) {
@@ -141,6 +144,12 @@ struct PropertyFields: Sendable {
   /// The name of the property that a field is stored of, without those that it is in.
   func propertyName(ofField name: String) -> String? {
     pathsByField[name]?.split(separator: ".").last.map { String($0) }
+  }
+
+  /// Returns true if a field is stored of a property of a struct, given by the path to it, and not of one further in.
+  func isField(_ name: String, of level: String) -> Bool {
+    guard let path = pathsByField[name], path.hasPrefix(level) else { return false }
+    return !path.dropFirst(level.count).contains(".")
   }
 
   /// The stored name; nil for a property that no field is stored of.

@@ -275,6 +275,79 @@ import Testing
         if version == 1 { Field(name: "fare", type: .integer) }
       })
   }
+
+  @Test func `Move entities into the hierarchy`() throws {
+    try Self.migrate(
+      [.of("Car", 1), .of("Taxi", 2, ["sign": "x"])],
+      to: [.of("Car", 1, ["Taxi": nil]), .of("Car", 2, ["Taxi": Self.kind(["sign": "x"])])],
+      Self.type("Car") { _ in }, Self.taxi { $0 > 1 })
+  }
+
+  @Test func `Move entities out of the hierarchy`() throws {
+    try Self.migrate(
+      [.of("Car", 1), .of("Car", 2, ["Taxi": Self.kind(["sign": "x"])])],
+      to: [.of("Car", 1), .of("Taxi", 2, ["sign": "x"])],
+      Self.type("Car") { _ in }, Self.taxi { $0 == 1 })
+  }
+
+  /// Taxis with a sign, which are cars in some versions.
+  private static func taxi(isCar: @escaping @Sendable (Int) -> Bool) -> RemovedRecord {
+    RemovedRecord("Taxi") { version in
+      if isCar(version) {
+        RecordDescription.Parent("Car")
+      } else {
+        Field(primaryKey: true, name: "id", type: .integer)
+      }
+      Field(name: "sign", type: .string)
+    }
+  }
+
+  /// It differs on purpose: Core Data has no way to give two hierarchies one parent.
+  @Test func `Merge entity hierarchies`() throws {
+    func root(_ name: String, _ field: String) -> RemovedRecord {
+      RemovedRecord(name) { version in
+        if version == 1 {
+          Field(primaryKey: true, name: "id", type: .integer)
+          Field(name: "name", type: .string)
+        } else {
+          RecordDescription.Parent("Vehicle")
+        }
+        Field(name: field, type: .integer)
+      }
+    }
+    func child(_ name: String, of parent: String, _ field: String) -> RemovedRecord {
+      RemovedRecord(name) { _ in
+        RecordDescription.Parent(parent)
+        Field(name: field, type: .integer)
+      }
+    }
+    func vehicle(_ id: Int64, _ name: FieldValue, car: FieldValue, boat: FieldValue)
+      -> DynamicRecord
+    {
+      .of("Vehicle", id, ["name": name, "Car": car, "Boat": boat])
+    }
+    try Self.migrate(
+      [
+        .of("Boat", 3, ["name": "c", "sails": 2]),
+        .of("Boat", 4, ["name": "d", "sails": 0, "Ferry": Self.kind(["decks": 6])]),
+        .of("Car", 1, ["name": "a", "doors": 4]),
+        .of("Car", 2, ["name": "b", "doors": 5, "Taxi": Self.kind(["fare": 7])]),
+      ],
+      to: [
+        vehicle(1, "a", car: Self.kind(["doors": 4, "Taxi": nil]), boat: nil),
+        vehicle(2, "b", car: Self.kind(["doors": 5, "Taxi": Self.kind(["fare": 7])]), boat: nil),
+        vehicle(3, "c", car: nil, boat: Self.kind(["sails": 2, "Ferry": nil])),
+        vehicle(4, "d", car: nil, boat: Self.kind(["sails": 0, "Ferry": Self.kind(["decks": 6])])),
+      ],
+      root("Car", "doors"), child("Taxi", of: "Car", "fare"),
+      root("Boat", "sails"), child("Ferry", of: "Boat", "decks"),
+      RemovedRecord("Vehicle") { version in
+        if version > 1 {
+          Field(primaryKey: true, name: "id", type: .integer)
+          Field(name: "name", type: .string)
+        }
+      })
+  }
 }
 
 private struct OrderedCar: Record, Identifiable, Equatable {
