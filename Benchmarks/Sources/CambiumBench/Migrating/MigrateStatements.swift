@@ -27,7 +27,7 @@ extension MigrateWorkload {
           "id, name, joined, weight, note, city, level, score")
       ]
     case .transform: [["UPDATE item SET level = 2 * level + 1"]]
-    case .split:
+    case .split, .splitUntyped:
       [
         [
           "CREATE TABLE place (id INTEGER PRIMARY KEY, city TEXT NOT NULL)",

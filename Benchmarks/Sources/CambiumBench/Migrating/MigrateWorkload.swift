@@ -12,15 +12,17 @@ enum MigrateWorkload: String, CaseIterable, Sendable, ExpressibleByArgument {
   case widen
   /// A value is made of another, by a closure or an expression.
   case transform
-  /// Each record is made two.
+  /// Each record is made two, by a closure with the types of both versions.
   case split
+  /// The same, by a closure without types.
+  case splitUntyped = "split-untyped"
   /// All of add, rename, remove, require and widen, in one version each.
   case chain
 
   /// Times faster than SQLite's copy that it is to be.
   var goal: Double? {
     switch self {
-    case .add, .remove, .require, .widen, .transform, .split: 5
+    case .add, .remove, .require, .widen, .transform, .split, .splitUntyped: 5
     case .rename, .chain: nil
     }
   }
@@ -28,13 +30,15 @@ enum MigrateWorkload: String, CaseIterable, Sendable, ExpressibleByArgument {
   /// Records a second and core that it is to take.
   var rateGoal: Double {
     switch self {
-    case .transform, .split: 500_000
+    case .transform, .split, .splitUntyped: 500_000
     default: 2_000_000
     }
   }
 
   /// Whether every row becomes another.
   var rewritesRows: Bool { ![.add, .rename].contains(self) }
+
+  var isSplit: Bool { self == .split || self == .splitUntyped }
 
   /// The version that it leads to.
   var version: Int { self == .chain ? 6 : 2 }

@@ -65,6 +65,31 @@ private struct Place: Record {
   }
 }
 
+/// What a split leaves of the item.
+private struct ItemWithoutCity: Record {
+  var id: Int
+  var name: String
+  var joined: Double
+  var weight: Double
+  var note: String?
+  var level: Int32
+  var score: Double?
+
+  init(_ item: MigratedItem) {
+    id = item.id
+    name = item.name
+    joined = item.joined
+    weight = item.weight
+    note = item.note
+    level = item.level
+    score = item.score
+  }
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    MigrateWorkload.split.description(of: version)
+  }
+}
+
 extension MigrateWorkload {
   /// The model that the workload leads to.
   var model: StoreModel {
@@ -76,10 +101,10 @@ extension MigrateWorkload {
       case .require: Migrated<Requiring>.self
       case .widen: Migrated<Widening>.self
       case .transform: Migrated<Transforming>.self
-      case .split: Migrated<Splitting>.self
+      case .split, .splitUntyped: Migrated<Splitting>.self
       case .chain: Migrated<Chaining>.self
       }
-    return StoreModel(version: version, records: self == .split ? [type, Place.self] : [type])
+    return StoreModel(version: version, records: isSplit ? [type, Place.self] : [type])
   }
 
   /// What the program says of its steps.
@@ -94,6 +119,15 @@ extension MigrateWorkload {
         }
       ]
     case .split:
+      [
+        MigrationStep(to: 2) {
+          TransformRecords(MigratedItem.self, into: ItemWithoutCity.self, Place.self) { old, emit in
+            try emit(ItemWithoutCity(old))
+            try emit(Place(id: old.id, city: old.city))
+          }
+        }
+      ]
+    case .splitUntyped:
       [
         MigrationStep(to: 2) {
           TransformRecords("item", into: "item", "place") { old, emit in
@@ -129,7 +163,7 @@ extension MigrateWorkload {
     }
     if !has(.remove, in: version) { Field(name: "weight", type: .double) }
     Field(name: "note", type: .string, optional: true)
-    if !has(.split, in: version) { Field(name: "city", type: .string) }
+    if version == 1 || !isSplit { Field(name: "city", type: .string) }
     Field(name: "level", type: has(.widen, in: version) ? .int64 : .int32)
     if has(.require, in: version) {
       Field(name: "score", type: .double, migrationInfo: .init(default: 0))

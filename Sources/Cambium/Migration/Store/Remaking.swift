@@ -51,7 +51,7 @@ final class Remaking {
   /// Its own, so that nothing of it is shared with other threads.
   private enum Work {
     case values(RowStep)
-    case closure(any RecordTransform)
+    case closure(RecordTransform)
   }
 
   /// True if records can be made ahead of the commit that takes them: blobs are made in it.
@@ -93,7 +93,8 @@ final class Remaking {
         {
           return
         }
-        try transform.run(key: oldKey, row: oldRow, of: source, blobs, old, version, emit)
+        try transform.run(
+          OldRow(key: oldKey, row: oldRow, of: source, blobs, old, version), emit)
       }
     } catch let error as StoreError {
       throw error.naming(
