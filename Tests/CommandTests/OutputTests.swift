@@ -81,6 +81,13 @@ import Testing
     #expect(try output("schema", path, "--diff", "2").isEmpty)
     let lock = try Recorded.newerLock(in: stage)
     #expect(try output("schema", path, "--lock", lock).isEmpty)
+    #expect(
+      try output("schema", path, "--version", "1", "--step", "--lock", lock)
+        == (try output("schema", path, "--step")))
+    try Recorded.check(
+      try output("schema", path, "--step", "--lock", lock), "schema-step-lock.txt")
+    #expect(
+      try Command.run("schema", path, "--version", "9", "--step", "--lock", lock).status == 6)
     #expect(try Command.run("schema", path, "--lock", stage.path("none")).status == 6)
   }
 

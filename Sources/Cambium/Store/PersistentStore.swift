@@ -21,6 +21,7 @@ public final class PersistentStore: RecordReading, Sendable {
   private let history: HistoryKeeping?
   /// The path of the earlier store that this one replaced.
   private let setAside: String?
+  let log: StoreLog
   let hub = ObservationHub()
   let watch = StoreWatch()
 
@@ -60,6 +61,8 @@ public final class PersistentStore: RecordReading, Sendable {
     setAside = opened.setAside
     durability = options.durability
     history = options.history.map { HistoryKeeping($0) }
+    log = StoreLog(options.logger)
+    log.opened(path, report, version: schema.version)
   }
 
   deinit { endObserving() }
@@ -107,6 +110,22 @@ extension PersistentStore {
     try body(try snapshot())
   }
 
+  /// Calls `body` with the newest committed state, in a task and not on its actor, which is free meanwhile: for what sorts,
+  /// counts or reads much.
+  ///
+  /// ```swift
+  /// let total = try await store.read { snapshot in try snapshot.sum(Order.self, of: \.total) }
+  /// ```
+  ///
+  /// - Throws: `StoreError.closed`, `.forked`, and what `body` throws; `CancellationError` if the task was cancelled before.
+  @concurrent
+  public func read<Result: Sendable>(
+    _ body: @Sendable (StoreSnapshot) throws -> Result
+  ) async throws -> Result {
+    try Task.checkCancellation()
+    return try body(try snapshot())
+  }
+
   /// Shows the commits that another process has made since, in a store opened for reading. Snapshots do not change.
   ///
   /// - Returns: True if there are new commits.
@@ -137,8 +156,13 @@ extension PersistentStore {
   ) throws -> Result {
     var result: Result?
     defer { publish(durability) }
-    try backend.write(durability ?? self.durability) { trees in
-      result = try lend(trees, author, body)
+    do {
+      try backend.write(durability ?? self.durability) { trees in
+        result = try lend(trees, author, body)
+      }
+    } catch {
+      log.failed(error)
+      throw error
     }
     guard let result else { preconditionFailure("a commit without its body") }
     return result
@@ -154,8 +178,13 @@ extension PersistentStore {
   {
     var result: Result?
     defer { publish(durability) }
-    try await backend.write(durability ?? self.durability) { trees in
-      result = try lend(trees, author, body)
+    do {
+      try await backend.write(durability ?? self.durability) { trees in
+        result = try lend(trees, author, body)
+      }
+    } catch {
+      log.failed(error)
+      throw error
     }
     guard let result else { preconditionFailure("a commit without its body") }
     return result
@@ -280,6 +309,7 @@ extension PersistentStore {
       throw error
     }
     endObserving()
+    log.closed(path)
   }
 }
 

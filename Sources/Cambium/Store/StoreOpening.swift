@@ -31,6 +31,15 @@ struct StoreOpening {
 
   /// Opens the store in a directory; puts it aside where the options say so, and makes another.
   func open(at path: String) throws(StoreError) -> Opened {
+    do throws(StoreError) {
+      return try openOrReplace(path)
+    } catch {
+      StoreLog(options.logger).refused(path, error)
+      throw error
+    }
+  }
+
+  private func openOrReplace(_ path: String) throws(StoreError) -> Opened {
     if options.access == .reading {
       let backend = try ReadingBackend(at: path, options)
       let opened = try open(backend)

@@ -25,7 +25,9 @@ public struct StoreOptions: Sendable {
   public var collations: [Collation] = []
   /// The options of migrations.
   public var migration = MigrationOptions()
-  /// A logger for migrations: it logs each part at the levels `info` and `debug`, and failures at `error`.
+  /// A logger for what happens to the store as a whole: opening and migrating it, compactions and backups at the levels `info`
+  /// and `debug`; what was repaired, left out or put aside at `warning`; failures at `error`, also those of a compaction in the
+  /// background.
   public var logger: Logger?
   /// Accepts a directory on a network file system, where locks and flushes may not hold.
   public var allowsNetworkFileSystems = false
@@ -58,6 +60,7 @@ public struct StoreOptions: Sendable {
     engine.transactionBudget = min(max(transactionBudget, 512), 16 << 30)
     engine.foldThreshold = min(max(foldThreshold, 1), 1 << 30)
     engine.blobSegmentSize = blobSegmentSize
+    engine.listener = StoreLog(logger).listener
     engine.automaticCompaction = automaticCompaction?.bounded
     return engine
   }

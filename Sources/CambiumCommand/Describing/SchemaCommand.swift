@@ -7,9 +7,11 @@ struct SchemaCommand: ParsableCommand {
     discussion: """
       Of the store's own version, or of any that it has had. With --diff it says what differs from another version, \
       or with --lock from the same version in a schema file, and ends with status 10 if anything does. With --step it \
-      writes the skeleton of the step to the version from the one before.
+      writes the skeleton of the step to the version from the one before; with --step and --lock, of the step from the \
+      version to the next one in the file.
 
       Example: cambium schema orders.cambium --version 2 --diff 1
+      Example: cambium schema orders.cambium --step --lock Schema.lock
       """)
 
   @OptionGroup var arguments: StoreArguments
@@ -26,11 +28,11 @@ struct SchemaCommand: ParsableCommand {
   @Option(help: "Say what a schema file describes otherwise instead.", completion: .file())
   var lock: String?
 
-  @Flag(help: "Write the skeleton of the step to the version instead.")
+  @Flag(help: "Write the skeleton of the step to the version, or from it to the schema file's.")
   var step = false
 
   func validate() throws {
-    if [diff != nil, lock != nil, step].filter({ $0 }).count > 1 {
+    if diff != nil, lock != nil || step {
       throw ValidationError("Only one of --diff, --lock and --step can be meant.")
     }
   }
@@ -43,6 +45,7 @@ struct SchemaCommand: ParsableCommand {
     if let diff {
       try say(try find(diff, in: schemas).differences(to: schema, by: .number))
     } else if let lock {
+      if step { return StandardOutput.write(try stepText(from: schema, to: lock)) }
       try say(try differences(of: schema, to: lock))
     } else if step {
       let old = try find(schema.version - 1, in: schemas)
@@ -84,6 +87,17 @@ struct SchemaCommand: ParsableCommand {
     }
     let described = try StoreModel(lock.filter { $0.number <= version }).schemas()
     return described.last.map { schema.differences(to: $0) } ?? []
+  }
+
+  /// The skeleton of the step to the next version of a schema file.
+  private func stepText(from schema: Schema, to path: String) throws -> String {
+    let described = try StoreModel(try SchemaLock(contentsOf: path)).schemas()
+    guard let next = described.first(where: { $0.version > schema.version }) else {
+      throw CommandFailure(.notFound, "\(path) has no version after \(schema.version).")
+    }
+    // The numbers of records and fields are those of the file.
+    let old = described.first { $0.version == schema.version } ?? schema
+    return StepText(from: old, to: next).text
   }
 
   private func say(_ differences: [SchemaDifference]) throws {

@@ -15,8 +15,15 @@ extension PersistentStore {
   public func backUp(
     to path: String, progress: (BackupProgress) throws -> Void = { _ in }
   ) throws -> BackupReport {
-    try BackupRun.run(to: path, progress) { medium, monitor throws(StoreError) in
-      try StoreBackup(of: try backend.snapshot(), backend.names, monitor).run(into: medium)
+    do {
+      let report = try BackupRun.run(to: path, progress) { medium, monitor throws(StoreError) in
+        try StoreBackup(of: try backend.snapshot(), backend.names, monitor).run(into: medium)
+      }
+      log.backedUp(to: path, report)
+      return report
+    } catch {
+      log.ended("The backup", error)
+      throw error
     }
   }
 

@@ -39,8 +39,8 @@ struct AutomaticCompactionState {
 }
 
 extension Engine {
-  /// Does a slice of a compaction, if one is due and nobody has the fold's turn. A failure is not thrown: nothing
-  /// was lost, and what poisons the engine is seen by everybody.
+  /// Does a slice of a compaction, if one is due and nobody has the fold's turn. A failure is not thrown, but
+  /// told to the listener: nothing was lost, and what poisons the engine is seen by everybody.
   ///
   /// - Returns: whether it did anything.
   func stepCompaction() -> Bool {
@@ -54,6 +54,7 @@ extension Engine {
       return slice.done != nil
     } catch {
       pauseCompaction(after: error)
+      options.listener?.compactionEnded(error)
       return false
     }
   }

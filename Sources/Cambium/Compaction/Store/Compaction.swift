@@ -13,8 +13,21 @@ extension PersistentStore {
     _ options: CompactionOptions = CompactionOptions(),
     progress: (CompactionProgress) throws -> Void = { _ in }
   ) throws -> CompactionReport {
-    if options.droppingOldVersions { try dropKeptVersions() }
-    return try CompactionRun.run(backend.writingEngine(), options, Pause(), progress)
+    try compact(options, Pause(), progress)
+  }
+
+  private func compact(
+    _ options: CompactionOptions, _ pause: Pause, _ progress: (CompactionProgress) throws -> Void
+  ) throws -> CompactionReport {
+    do {
+      if options.droppingOldVersions { try dropKeptVersions() }
+      let report = try CompactionRun.run(backend.writingEngine(), options, pause, progress)
+      log.compacted(report)
+      return report
+    } catch {
+      log.ended("The compaction", error)
+      throw error
+    }
   }
 
   /// Reclaims the space of garbage on a thread of its own, while the task is suspended. If the task is cancelled, it
@@ -29,8 +42,7 @@ extension PersistentStore {
     ) async throws -> CompactionReport
   {
     try await LongWork.run(name: "cambium-compact") { [self] pause in
-      if options.droppingOldVersions { try dropKeptVersions() }
-      return try CompactionRun.run(backend.writingEngine(), options, pause, progress)
+      try compact(options, pause, progress)
     }
   }
 

@@ -18,6 +18,8 @@ struct EngineOptions: Hashable, Sendable {
 
   /// When segments are emptied in the background; never if nil.
   var automaticCompaction: AutomaticCompaction?
+  /// Is told of failures in the background; nobody if nil.
+  var listener: EngineListener?
 
   struct Bounds: Hashable, Sendable {
     var initial: Int
@@ -47,4 +49,20 @@ extension EngineOptions.Bounds {
     while file < max, file / 4 < byteCount { file *= 2 }
     return Swift.max(0, 2 * Swift.min(file, max) - size)
   }
+}
+
+/// Is told of failures that nobody waits for. It is called without the engine's lock.
+final class EngineListener: Sendable {
+  /// Is told why a compaction in the background ended.
+  let compactionEnded: @Sendable (StoreError) -> Void
+
+  init(compactionEnded: @escaping @Sendable (StoreError) -> Void) {
+    self.compactionEnded = compactionEnded
+  }
+}
+
+extension EngineListener: Hashable {
+  static func == (one: EngineListener, other: EngineListener) -> Bool { one === other }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
