@@ -50,8 +50,7 @@ let package = Package(
       dependencies: ["Cambium", "CCambium", "InternalTestSupport", "TestSupport"]),
     .testTarget(
       name: "CambiumTests",
-      dependencies: ["Cambium", "CambiumTesting", "InternalTestSupport", "TestSupport"],
-      exclude: ["Fixtures"]),
+      dependencies: ["Cambium", "CambiumTesting", "InternalTestSupport", "TestSupport"]),
     .testTarget(name: "UnreflectedTests", dependencies: ["Cambium"]),
     .executableTarget(
       name: "CambiumCommand",

@@ -29,7 +29,7 @@ import Testing
     let store = stage.path("blob")
     let hostile = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
     try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
-    let archive = "/\(hostile)/CambiumTests/Fixtures/hostile/blob-of-2-gib.tar.zst"
+    let archive = "/\(hostile)/Fixtures/hostile/blob-of-2-gib.tar.zst"
     #expect(unsafe system("tar --zstd -xf \(archive) -C \(store)") == 0)
     let schema = try #require(try PersistentStore.inspect(at: store).schemas.last)
     let name = arguments.first == "query" ? schema.records.map(\.name) : []

@@ -49,7 +49,7 @@ enum FormatFixture {
   }
 
   /// Where the files are that were written when this format was new.
-  static let path = Repository.path("Tests/CambiumTests/Fixtures/format-1")
+  static let path = Repository.path("Tests/Fixtures/format-1")
 
   /// The files as they lie in the repository.
   static func files() throws -> [FileName: Bytes] {

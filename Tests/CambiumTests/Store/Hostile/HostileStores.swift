@@ -6,7 +6,7 @@ import TestSupport
 
 /// Stores that no program wrote, in the repository: their checksums are right, and what they say is not.
 enum HostileStores {
-  static let folder = Repository.path("Tests/CambiumTests/Fixtures/hostile")
+  static let folder = Repository.path("Tests/Fixtures/hostile")
 
   static let names = [
     "leaf-cells-behind-page", "branch-cells-behind-page", "live-bytes-of-segments-overflow",
