@@ -43,7 +43,8 @@ let package = Package(
     .target(name: "CambiumTesting", dependencies: ["Cambium", "TestSupport"]),
     .target(name: "CambiumCrush", dependencies: ["Cambium"], packageAccess: false),
     // Sees what is internal, as the tests that use it do; so it is a target for tests, without any of its own.
-    .testTarget(name: "InternalTestSupport", dependencies: ["Cambium", "TestSupport"]),
+    .testTarget(
+      name: "InternalTestSupport", dependencies: ["Cambium", "CambiumTesting", "TestSupport"]),
     // Two modules, for two cores: a module is compiled by one.
     .testTarget(
       name: "EngineTests",

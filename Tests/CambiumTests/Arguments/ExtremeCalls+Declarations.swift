@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 extension ExtremeCalls {
   private static func fields(_ make: @escaping @Sendable () -> Field) {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record with a field of each kind that operators take.
 private struct Measured: Record {

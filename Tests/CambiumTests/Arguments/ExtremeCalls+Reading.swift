@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A call for each public declaration, with every extreme of each of its parameters.
 enum ExtremeCalls {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 extension ExtremeCalls {
   /// None is a directory that exists, and all lie in the test's own.

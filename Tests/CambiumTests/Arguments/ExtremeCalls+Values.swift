@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 extension ExtremeCalls {
   private static func find(_ extremes: Extremes, _ condition: Condition<Photo>) {

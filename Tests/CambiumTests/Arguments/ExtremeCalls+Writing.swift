@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 extension ExtremeCalls {
   static let writing: [String: @Sendable (Extremes) throws -> Void] = [

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The values of each type that no program means, and a store to pass them to.
 final class Extremes {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// No argument ends the process: the sources are searched for public declarations, and each that takes a number, a
 /// text, a time or bytes is called with the extremes of their types. What traps ends these tests, under its name.

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 private struct Place: Codable, Equatable, Sendable {
   var x: Double

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Hooks and validations: of the type that is written, and of its parents.
 @Suite struct KindHookTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 // Two versions of trips, with types of their own: business trips lose the customer and count days instead, day trips are
 // records of their own before, and personal trips are so afterwards.

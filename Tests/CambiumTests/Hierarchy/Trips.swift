@@ -1,6 +1,8 @@
 import Cambium
 import FoundationEssentials
 
+@testable import InternalTestSupport
+
 // A hierarchy of three levels:
 //
 //     Trip ─┬─ BusinessTrip ── SalesTrip

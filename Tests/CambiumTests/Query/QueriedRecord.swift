@@ -2,6 +2,7 @@ import FoundationEssentials
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record with indexes of every kind that a plan can take.
 struct QueriedRecord: Record, Hashable {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// An object that counts how many of its kind are alive.
 private final class Token: Codable, Hashable, Sendable {

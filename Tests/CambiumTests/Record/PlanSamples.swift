@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 enum Level: Int, RecordIntegerEnum {
   case low = -1

@@ -1,6 +1,7 @@
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 extension RelatedKinds {
   /// Kinds and references of every shape.
@@ -75,13 +76,5 @@ extension RelatedKinds {
     }
     if link.isChecked { link.ownRule = random.pick([.nullify, .nullify, .cascade, .deny]) }
     return link
-  }
-}
-
-extension SplitMix64 {
-  mutating func chance(_ count: UInt64) -> Bool { next() % count == 0 }
-
-  mutating func pick<Element>(_ choices: [Element]) -> Element {
-    choices[Int(next() % UInt64(choices.count))]
   }
 }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What a description cannot be, each with the field and the words of its error.
 @Suite struct DescriptionFaultTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct DescriptionTests {
   @Test func `A1 A2 A6: the declarations of the seed make schemas`() throws {

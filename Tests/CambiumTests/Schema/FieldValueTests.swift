@@ -2,6 +2,7 @@ import FoundationEssentials
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct FieldValueTests {
   private enum Level: Int, RecordIntegerEnum {
@@ -50,7 +51,7 @@ import Testing
       Field(name: "level", type: .int8, default: Level.high)
       Field(name: "color", type: .string, default: Color.green)
       Field(name: "list", type: .array(of: .uint8), default: [1, 2])
-      Field(name: "tag", type: .transformable, default: Tag(name: "t"))
+      Field(name: "tag", type: .transformable, default: InternalTestSupport.Tag(name: "t"))
       Field(name: "none", type: .string, optional: true, default: nil)
       Field(name: "moved", type: .string, migrationInfo: .init(default: Color.red))
     }.get().records[0].fields

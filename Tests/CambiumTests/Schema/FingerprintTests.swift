@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A fingerprint changes when and only when what is stored would.
 @Suite struct FingerprintTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What was there keeps its number, whatever it is called; what is new has one of its own.
 @Suite struct NumberingTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Descriptions of everything that can be, as random as they may be and still right.
 enum RandomDescription {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Conditions that records of a layout can be asked, as random as they may be, and near to one record's values.
 struct ValidCondition {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Copies of stores with blobs.
 @Suite struct BlobBackupTests {

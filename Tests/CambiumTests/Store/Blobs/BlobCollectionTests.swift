@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 @Suite struct BlobCollectionTests {
   private func store(_ segmentSize: Int = 64 << 10) throws -> PersistentStore {

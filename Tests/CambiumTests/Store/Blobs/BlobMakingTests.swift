@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Blobs that are made before the record that has them.
 @Suite struct BlobMakingTests {

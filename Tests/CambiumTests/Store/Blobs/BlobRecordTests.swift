@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// External fields through the public interface.
 @Suite struct BlobRecordTests {

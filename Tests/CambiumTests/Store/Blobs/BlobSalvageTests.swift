@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// What is saved of a damaged store has its blobs, as far as they are whole.
 @Suite struct BlobSalvageTests {

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// X11 on a real file system that has so many bytes and no more.
 @Suite(.enabled(if: SmallDisk.isAllowed, "only root may mount a file system"))

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A change between two versions of a record.
 enum AdditiveChange: CaseIterable, Sendable {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A store in memory whose records are described version by version and have no Swift types. Each migration is of a
 /// copy.
@@ -52,14 +53,5 @@ struct DescribedStore {
     return try MigrationRoute(
       from: schemas[0], history: [schemas[0]], to: model.dynamic(version: version), steps,
       MigrationOptions())
-  }
-}
-
-extension PersistentStore {
-  /// The records of all types.
-  func allRecords() throws -> [DynamicRecord] {
-    var records: [DynamicRecord] = []
-    for record in schema.records { try forEach(record: record.name) { records.append($0) } }
-    return records
   }
 }

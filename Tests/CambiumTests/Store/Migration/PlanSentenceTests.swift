@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// The sentences of a plan.
 @Suite struct PlanSentenceTests {

@@ -1,6 +1,7 @@
 import TestSupport
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A chain of schemas of one record, as random as steps may be that can be deferred.
 struct RandomSteps {

@@ -4,19 +4,6 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-/// An iterator that can be asked within an expectation.
-final class Told<Changes: AsyncSequence> {
-  private var iterator: Changes.AsyncIterator
-
-  init(by changes: Changes) { iterator = changes.makeAsyncIterator() }
-
-  func next() async throws -> Changes.Element? {
-    var iterator = iterator
-    defer { self.iterator = iterator }
-    return try await iterator.next()
-  }
-}
-
 @Suite(.timeLimit(.minutes(10))) struct ObservationTests {
   private func makeStore(_ options: StoreOptions = StoreOptions()) throws -> PersistentStore {
     try PersistentStore(inMemory: .samples, options: options)

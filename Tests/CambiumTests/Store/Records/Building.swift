@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// A record with structs, lists and everything else that fields can be.
 struct Building: Record, Equatable {

@@ -7,6 +7,10 @@ import Testing
 
 /// The declarations that the programming model was first described with, with dates for dates.
 private enum Dated {
+  struct Tag: Codable, Hashable {
+    var name = ""
+  }
+
   enum OptionalAdded {
     struct TodoItem: Record, Equatable {
       var id = UUID()
@@ -120,14 +124,14 @@ struct SeedStoreTests {
     let url = URL(string: "https://example.org/a?b=c#d")
     try keep(
       Dated.OptionalAdded.TodoItem(
-        title: "A", contents: "B", tag: Tag(name: "T"), isCompleted: true, newProperty: url))
+        title: "A", contents: "B", tag: Dated.Tag(name: "T"), isCompleted: true, newProperty: url))
     try keep(
       Dated.OptionalAdded.TodoItem(title: "", contents: "ü\u{0}𝄞", tag: nil, isCompleted: false))
     try keep(
       Dated.RequiredAdded.TodoItem(
         title: "A", contents: "B", tag: nil, isCompleted: false, newProperty: -0.0))
     try keep(
-      Dated.Renamed.TodoItem(name: "A", contents: "B", tag: Tag(name: ""), isCompleted: true))
+      Dated.Renamed.TodoItem(name: "A", contents: "B", tag: Dated.Tag(name: ""), isCompleted: true))
   }
 
   @Test func `ten lines store and read records`() throws {

@@ -1,7 +1,6 @@
 import TestSupport
 
 @testable import Cambium
-@testable import InternalTestSupport
 
 /// A program that commits again and again: the power goes before every call of the medium, and again before the calls of
 /// the opening after it, or a call fails; each time the store must be as one of the commits left it.

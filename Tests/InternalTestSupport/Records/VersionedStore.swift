@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import Cambium
-@testable import InternalTestSupport
 
 /// A store on disk with several types of records, which are described version by version and have no Swift types. Whatever
 /// is tried is tried on a copy.
@@ -97,6 +96,13 @@ extension DynamicRecord {
 }
 
 extension PersistentStore {
+  /// The records of all types.
+  func allRecords() throws -> [DynamicRecord] {
+    var records: [DynamicRecord] = []
+    for record in schema.records { try forEach(record: record.name) { records.append($0) } }
+    return records
+  }
+
   /// Deletes the record with a key.
   func remove(_ name: String, _ key: FieldValue) throws {
     try write { transaction in _ = try transaction.delete(record: name, key: key) }

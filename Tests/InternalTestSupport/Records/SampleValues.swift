@@ -2,7 +2,6 @@ import FoundationEssentials
 import TestSupport
 
 @testable import Cambium
-@testable import InternalTestSupport
 
 /// Values of every type that can be in a key, to be put in order.
 enum SampleValues {

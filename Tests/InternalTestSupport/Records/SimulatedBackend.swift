@@ -1,7 +1,6 @@
 import TestSupport
 
 @testable import Cambium
-@testable import InternalTestSupport
 
 extension EngineBackend {
   /// A store on a medium that may fail, without threads of its own, which folds often.

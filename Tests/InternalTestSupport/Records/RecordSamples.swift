@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 @testable import Cambium
-@testable import InternalTestSupport
 
 /// A record with every kind of index.
 struct Account: Record, Identifiable, Equatable {
