@@ -45,12 +45,15 @@ let package = Package(
     // Sees what is internal, as the tests that use it do; so it is a target for tests, without any of its own.
     .testTarget(
       name: "InternalTestSupport", dependencies: ["Cambium", "CambiumTesting", "TestSupport"]),
-    // Two modules, for two cores: a module is compiled by one.
+    // Three modules of about the same size, for two cores: a module is compiled by one.
     .testTarget(
       name: "EngineTests",
       dependencies: ["Cambium", "CCambium", "InternalTestSupport", "TestSupport"]),
     .testTarget(
       name: "CambiumTests",
+      dependencies: ["Cambium", "CambiumTesting", "InternalTestSupport", "TestSupport"]),
+    .testTarget(
+      name: "StoreTests",
       dependencies: ["Cambium", "CambiumTesting", "InternalTestSupport", "TestSupport"]),
     .testTarget(name: "UnreflectedTests", dependencies: ["Cambium"]),
     .executableTarget(
