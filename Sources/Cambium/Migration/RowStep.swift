@@ -20,6 +20,8 @@ struct RowStep: Sendable {
   private let checkedKinds: RowKinds?
   /// The rows that it is of; nil for all of them.
   private let share: RowShare?
+  /// The values of derived fields before they are computed, for composites that the step makes.
+  private let underived: [Int: FieldValue]
 
   /// - Parameters:
   ///   - from: The version that the change leads from.
@@ -41,6 +43,7 @@ struct RowStep: Sendable {
     rowMoves = moves.filter { !$0.isInKey }
     checkedKinds = checksKinds && (change.narrowsKinds || change.move != nil) ? new.kinds : nil
     share = change.share.map { RowShare($0, in: old) }
+    underived = new.underivedInMigration
     needsRecord = change.sources.values.contains(where: \.readsRecord)
     readsVersion = change.sources.values.contains(where: \.readsVersion)
   }
@@ -111,6 +114,7 @@ extension RowStep {
     for (index, move) in moves.enumerated() where !move.isWithinGiven {
       let made = try move.value(reader, record, version, new, setAside)
       values[index] = made == .null ? move.valueWithout : made
+      if values[index] == .null { values[index] = underived[index] ?? .null }
       guard move.given != nil else { continue }
       if made != .null {
         // A part that is given a value makes the composites that it is in.
@@ -120,7 +124,7 @@ extension RowStep {
       }
       let column = new.columns[index]
       if column.field.type == .composite, case .composite(let parts) = values[index] {
-        try new.spread(parts, over: column, into: &values)
+        try new.spread(parts, over: column, defaults: underived, into: &values)
       }
     }
     try new.encode(values, to: row, key: key)

@@ -122,6 +122,15 @@ extension SchemaChange {
             "on the way it is a part of an optional composite for a time, and a step over several versions cannot tell whether its value is dropped there; take the versions one by one"
         ))
     }
+    for (record, field, derivation) in Self.computedOnTheWay(to: to, between: between)
+    where given.fields[record.name]?[field.name] == nil && !whole.contains(record.number) {
+      faults.append(
+        MigrationFault(
+          record: record.name, field: field.name,
+          reason:
+            "on the way it is the \(derivation), which a step over several versions does not compute; take the versions one by one, or say in the step how it is made"
+        ))
+    }
     for (place, other) in transformed.pairs where other.contains(place) {
       faults.append(
         MigrationFault(

@@ -155,12 +155,16 @@ extension RecordSchema {
 
   /// Adds the references and derivations of a description of the record alone, to compare them with those that a store
   /// has. The description does not say that the other end leaves a reference unchecked.
-  mutating func addRelations(of described: DescribedRecord, as stored: RecordSchema) {
+  mutating func addRelations(
+    of described: DescribedRecord, as stored: RecordSchema, in schema: Schema
+  ) {
     for index in fields.indices {
       guard let field = described.fields.first(where: { $0.name == fields[index].name }) else {
         continue
       }
-      fields[index].derivation = try? field.derivation?.schema(in: stored)
+      let composite = stored.field(named: fields[index].name)?.composite
+      fields[index].derivation = try? field.derivation?.schema(of: composite, in: stored)
+      fields[index].derivation?.number(in: schema, of: stored)
       guard let reference = field.reference else { continue }
       let known = stored.field(named: fields[index].name)?.reference
       fields[index].reference = ReferenceSchema(

@@ -11,8 +11,15 @@ struct RelatedKinds {
   var kinds: [Kind]
   /// The references of each kind, by its place.
   var links: [[Link]]
-  /// True if each kind has fields that are derived of the records at the other end of its inverses.
-  var isDerived = false
+  /// Where each kind has fields that are derived of the records at the other end of its inverses.
+  var derivedPlace = DerivedPlace.none
+
+  /// The place of derived fields.
+  enum DerivedPlace {
+    case none, record
+    /// In a part that records with an odd note have: a composite, or that of a kind in a hierarchy.
+    case composite, hierarchy
+  }
 
   /// A record type.
   struct Kind {
@@ -194,6 +201,12 @@ extension RelatedKinds {
       case .required, .optional: fields["box of \(link.name)"] = .composite([link.name: value])
       }
     }
+    if hasPart {
+      let note = row.note
+      fields["part"] =
+        note % 2 == 1
+        ? .composite(["bonus": .integer(Int64(note)), "tag": .string("É\(note)")]) : .null
+    }
     return DynamicRecord(name: kinds[kind].name, fields: RecordFields(fields))
   }
 
@@ -202,18 +215,34 @@ extension RelatedKinds {
     _ key: Int, _ row: RelationOracle.Row, of kind: Int, among oracle: RelationOracle
   ) -> DynamicRecord {
     var record = record(key, row, of: kind)
-    for link in derived(of: kind) {
+    var derived: [String: FieldValue] = [:]
+    for link in self.derived(of: kind) {
       let name = link.inverse?.name ?? ""
       let notes = oracle.sources(of: link, leadingTo: key).compactMap {
         oracle.rows[link.owner][$0]?.note
       }
-      record["count of \(name)"] = .integer(Int64(notes.count))
-      record["sum of \(name)"] = .integer(Int64(notes.reduce(0, +)))
-      record["least of \(name)"] = notes.min().map { .integer(Int64($0)) } ?? .null
-      record["most of \(name)"] = notes.max().map { .integer(Int64($0)) } ?? .null
+      derived["count of \(name)"] = .integer(Int64(notes.count))
+      derived["sum of \(name)"] = .integer(Int64(notes.reduce(0, +)))
+      derived["least of \(name)"] = notes.min().map { .integer(Int64($0)) } ?? .null
+      derived["most of \(name)"] = notes.max().map { .integer(Int64($0)) } ?? .null
+      if hasPart {
+        let bonuses = notes.filter { $0 % 2 == 1 }
+        derived["bonus of \(name)"] = .integer(Int64(bonuses.reduce(0, +)))
+      }
+    }
+    guard hasPart else {
+      for (name, value) in derived { record[name] = value }
+      return record
+    }
+    if case .composite(let parts) = record["part"] {
+      derived["lower"] = .string("é\(row.note)")
+      record["part"] = .composite(parts.merging(derived) { one, _ in one })
     }
     return record
   }
+
+  /// True if some records have a part, and others do not.
+  private var hasPart: Bool { derivedPlace == .composite || derivedPlace == .hierarchy }
 
   private func value(of targets: [Int]?, _ link: Link) -> FieldValue {
     guard let targets else { return .null }
@@ -260,20 +289,40 @@ extension RelatedKinds {
     for link in links.joined() where link.destination == kind {
       if let inverse = link.inverse { elements.append(element(inverse, of: link)) }
     }
-    elements += derived(of: kind).flatMap(fields).map { Element(kind: .field($0)) }
+    let fields = derived(of: kind).flatMap(fields).map { Element(kind: .field($0)) }
+    elements += hasPart ? [part(fields)] : fields
     return RecordDescription(elements)
+  }
+
+  /// The composite or the kind with derived fields.
+  private func part(_ derived: [Element]) -> Element {
+    let own = [
+      Field(name: "bonus", type: .int8), Field(name: "tag", type: .string),
+      Field(name: "lower", type: .string, indexed: true, derived: .lowercased("tag")),
+    ].map { Element(kind: .field($0)) }
+    let description = RecordDescription(own + derived)
+    guard derivedPlace == .hierarchy else {
+      return Element(
+        kind: .field(
+          Field(name: "part", type: FieldType(kind: .composite(description)), optional: true)))
+    }
+    return Element(
+      kind: .kind(
+        KindDeclaration(name: "part", type: nil, property: "", description: description)))
   }
 
   /// The checked references of whose other end a kind has derived fields.
   func derived(of kind: Int) -> [Link] {
     links.joined().filter {
-      isDerived && $0.destination == kind && $0.inverse != nil && $0.isChecked
+      derivedPlace != .none && $0.destination == kind && $0.inverse != nil && $0.isChecked
     }
   }
 
   private func fields(derivedOf link: Link) -> [Field] {
     let name = link.inverse?.name ?? ""
-    return [
+    let bonus = Field(
+      name: "bonus of \(name)", type: .integer, derived: .sum(of: name, "part.bonus"))
+    return (hasPart ? [bonus] : []) + [
       Field(name: "count of \(name)", type: .integer, indexed: true, derived: .count(of: name)),
       Field(name: "sum of \(name)", type: .integer, derived: .sum(of: name, "note")),
       Field(

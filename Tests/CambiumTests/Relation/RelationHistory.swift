@@ -34,7 +34,7 @@ final class RelationHistory {
   init(seed: UInt64) throws {
     random = SplitMix64(seed: seed)
     var kinds = RelatedKinds.random(&random)
-    kinds.isDerived = seed % 4 < 2
+    kinds.derivedPlace = [.none, .record, .hierarchy, .composite][Int((seed + seed / 8) % 4)]
     self.kinds = kinds
     oracle = RelationOracle(kinds)
     highest = Int.random(in: 2...7, using: &random)

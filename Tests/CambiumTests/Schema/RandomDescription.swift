@@ -70,6 +70,9 @@ enum RandomDescription {
         .composite {
           Field(name: "a", type: column)
           Field(name: "b", type: .composite { Field(name: "c", type: column, optional: true) })
+          Field(name: "s", type: .string)
+          Field(name: "d", type: .string, derived: random.pick([.lowercased("s"), .folded("s")]))
+          Field(name: "t", type: .date, derived: .modificationDate)
         }
       default: column
       }

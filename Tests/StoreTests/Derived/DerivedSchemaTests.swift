@@ -86,10 +86,28 @@ import Testing
       "reference", Field(name: "d", type: .reference(to: "Book"), derived: .count(of: "books"))
     ),
     (
-      "composite",
+      "not there",
       Field(
         name: "c",
         type: .composite { Field(name: "d", type: .string, derived: .lowercased("name")) })
+    ),
+    (
+      "c.name may be nil",
+      Field(
+        name: "c",
+        type: .composite {
+          Field(name: "name", type: .string, optional: true)
+          Field(name: "d", type: .string, derived: .lowercased("name"))
+        })
+    ),
+    (
+      "derived of c.e, which is derived itself",
+      Field(
+        name: "c",
+        type: .composite {
+          Field(name: "e", type: .date, derived: .modificationDate)
+          Field(name: "d", type: .string, derived: .lowercased("e"))
+        })
     ),
   ]
 

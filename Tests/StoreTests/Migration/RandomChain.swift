@@ -29,6 +29,9 @@ struct RandomChain {
     var isShort = false
     /// In this version only: the field that it was in records of its kind, which have left a hierarchy.
     var origin: Int?
+    /// How the store computes it, and the identity of the field that it is computed of; then it is a string that may be null.
+    var derivation: DerivationSchema.Kind?
+    var source: Int?
 
     var isList: Bool { type.scalar == nil }
   }
@@ -80,6 +83,9 @@ struct RandomChain {
         if random.next() % 4 == 0 { records.append(newKind(of: kind)) }
       }
     }
+    for index in records.indices where random.next() % 2 == 0 {
+      addDerived(to: &records[index], among: records)
+    }
     versions.append(records)
     for _ in 1..<count { versions.append(step(from: versions[versions.count - 1])) }
   }
@@ -96,7 +102,7 @@ struct RandomChain {
           let names = Dictionary(
             uniqueKeysWithValues: records.map { ($0.identity, records.root(of: $0).name) })
           let parent = record?.parent.flatMap { records.state($0)?.name }
-          return record?.description(names, parent) ?? RecordDescription()
+          return record?.description(names, parent, records.fieldNames) ?? RecordDescription()
         }
       })
   }
@@ -192,7 +198,26 @@ extension RandomChain {
     }
     if random.next() % 6 == 0 { records.append(newRecord()) }
     if random.next() % 2 == 0 { changeHierarchy(of: &records, since: old) }
+    for index in records.indices where random.next() % 4 == 0 {
+      addDerived(to: &records[index], among: records)
+    }
+    records.removeUnfounded()
     return records.shuffled(using: &random)
+  }
+
+  /// A string of a record, of a kind or of its parents in other letters.
+  private mutating func addDerived(to record: inout RecordState, among records: [RecordState]) {
+    let sources = ([record] + records.line(from: record).dropFirst()).flatMap(\.fields).filter {
+      $0.type == .string && $0.derivation == nil
+    }
+    guard let source = sources.randomElement(using: &random) else { return }
+    let number = identity()
+    let kind = random.pick([DerivationSchema.Kind.lowercased, .uppercased, .folded])
+    let field = FieldState(
+      identity: number, name: "f\(number)", type: .string, isOptional: true,
+      isIndexed: random.next() % 2 == 0, derivation: kind, source: source.identity)
+    record.fields.append(field)
+    record.added.insert(number)
   }
 
   func remove(_ gone: RecordState, from records: inout [RecordState]) {
@@ -219,13 +244,19 @@ extension RandomChain {
     let isKey = place == 0 && !isKind
     let number = record.fields[place].identity
     let isReshaped = record.reshaped.contains(number)
+    if record.fields[place].derivation != nil, random.next() % 2 == 0 {
+      // Computed in another way, or not any more.
+      record.fields[place].derivation = random.pick([nil, .lowercased, .uppercased, .folded])
+      if record.fields[place].derivation == nil { record.fields[place].source = nil }
+      return
+    }
     switch random.next() % 13 {
     case 0, 1: addField(to: &record)
     case 2: if !isKey { record.fields.remove(at: place) }
     case 3: renameField(place, of: &record)
     case 4: exchange(place, Int.random(in: 0..<record.fields.count, using: &random), of: &record)
     case 5, 6:
-      if isKey || isReshaped || record.isNew(place) { return }
+      if isKey || isReshaped || record.isNew(place) || record.isDerived(place) { return }
       record.widened.insert(number)
       if random.next() % 2 == 0 {
         widen(&record.fields[place])
@@ -240,7 +271,11 @@ extension RandomChain {
       record.fields.append(field)
       record.added.insert(field.identity)
     default:
-      if isKey || isReshaped || record.isNew(place) || record.widened.contains(number) { return }
+      if isKey || isReshaped || record.isNew(place) || record.widened.contains(number)
+        || record.isDerived(place)
+      {
+        return
+      }
       record.reshaped.insert(number)
       if random.next() % 2 == 0 {
         changeCount(&record.fields[place])
@@ -344,6 +379,8 @@ extension RandomChain {
 extension RandomChain.RecordState {
   fileprivate func isNew(_ place: Int) -> Bool { added.contains(fields[place].identity) }
 
+  fileprivate func isDerived(_ place: Int) -> Bool { fields[place].derivation != nil }
+
   /// Takes out what leads to a record that is gone.
   mutating func lose(_ destination: Int) {
     fields.removeAll { $0.destination == destination && $0.isReference }
@@ -355,7 +392,10 @@ extension RandomChain.RecordState {
   /// - Parameters:
   ///   - records: The names of the version's records, by identity; of a kind, that of its record.
   ///   - parent: The name of the parent.
-  fileprivate func description(_ records: [Int: String], _ parent: String?) -> RecordDescription {
+  ///   - fields: The stored names of all fields of the version, by identity.
+  fileprivate func description(
+    _ records: [Int: String], _ parent: String?, _ fieldNames: [Int: String]
+  ) -> RecordDescription {
     var elements: [RecordDescription.Element] = []
     typealias Builder = RecordDescription.ResultBuilder
     elements += Builder.buildExpression(RecordName(name, renamingID: renamingID))
@@ -364,7 +404,7 @@ extension RandomChain.RecordState {
     }
     for (place, field) in fields.enumerated() {
       elements += Builder.buildExpression(
-        field.field(isKey: place == 0 && parent == nil, records))
+        field.field(isKey: place == 0 && parent == nil, records, fieldNames))
     }
     let names = fields.filter { $0.type.canBeKey }.map(\.name).sorted()
     if hasPair, names.count > 1 {
@@ -376,7 +416,9 @@ extension RandomChain.RecordState {
 }
 
 extension RandomChain.FieldState {
-  fileprivate func field(isKey: Bool, _ records: [Int: String]) -> Field {
+  fileprivate func field(
+    isKey: Bool, _ records: [Int: String], _ fieldNames: [Int: String]
+  ) -> Field {
     let info: MigrationInfo? =
       switch (migrationDefault, renamingID) {
       case (nil, nil): nil
@@ -385,7 +427,17 @@ extension RandomChain.FieldState {
       }
     return Field(
       primaryKey: isKey, name: name, type: declared(records), optional: isOptional,
-      indexed: isIndexed && type.canBeKey && !isKey, migrationInfo: info)
+      indexed: isIndexed && type.canBeKey && !isKey, migrationInfo: info,
+      derived: derived(of: source.flatMap { fieldNames[$0] }))
+  }
+
+  private func derived(of source: String?) -> Derivation? {
+    guard let derivation, let source else { return nil }
+    return switch derivation {
+    case .lowercased: .lowercased(source)
+    case .uppercased: .uppercased(source)
+    default: .folded(source)
+    }
   }
 }
 
@@ -410,6 +462,18 @@ extension ColumnType {
 // MARK: - What must come out
 
 extension RandomChain {
+  /// True if a field keeps what was computed for it in a version before: steps over several versions do not compute that.
+  var endsDerivations: Bool {
+    var derived: Set<Int> = []
+    for version in versions {
+      for field in version.flatMap(\.fields) where field.derivation == nil {
+        if derived.contains(field.identity) || derived.contains(field.origin ?? 0) { return true }
+      }
+      derived.formUnion(version.flatMap(\.fields).filter { $0.derivation != nil }.map(\.identity))
+    }
+    return false
+  }
+
   /// What becomes of a record of the first version; nil where its type is gone.
   func migrated(_ record: DynamicRecord) -> DynamicRecord? {
     guard var state = versions[0].first(where: { $0.name == record.name }) else { return nil }
@@ -434,6 +498,13 @@ extension RandomChain {
         changed[field.identity] = value == .null ? field.migratedNull(since: origin) : value
       }
       if let root = version.root(of: next).fields.first { changed[root.identity] = key }
+      for field in version.line(from: next).flatMap(\.fields) {
+        guard let derivation = field.derivation else { continue }
+        changed[field.identity] =
+          if case .string(let text)? = field.source.flatMap({ changed[$0] }) {
+            .string(derivation.text(of: text))
+          } else { .null }
+      }
       (state, values) = (next, changed)
     }
     guard let last = versions.last else { return nil }
@@ -460,6 +531,33 @@ extension [RandomChain.RecordState] {
   func line(below record: RandomChain.RecordState) -> [Int] {
     [record.identity]
       + filter { $0.parent == record.identity }.flatMap { line(below: $0) }
+  }
+
+  /// The stored names of all fields, with those of the kinds that they are in, by identity.
+  fileprivate var fieldNames: [Int: String] {
+    var names: [Int: String] = [:]
+    for record in self {
+      let kinds = line(from: record).dropLast().reversed().map(\.name)
+      for field in record.fields {
+        names[field.identity] = (kinds + [field.name]).joined(separator: ".")
+      }
+    }
+    return names
+  }
+
+  /// Takes out derived fields whose source is not there any more, or is called as another field is.
+  mutating func removeUnfounded() {
+    let records = self
+    for index in indices {
+      let line = records.line(from: records[index]).flatMap(\.fields)
+      self[index].fields.removeAll { field in
+        guard field.derivation != nil else { return false }
+        guard let source = line.first(where: { $0.identity == field.source }),
+          source.type == .string, source.derivation == nil
+        else { return true }
+        return line.filter { $0.name == source.name }.count > 1
+      }
+    }
   }
 
   /// The kind of a record, with its own fields.

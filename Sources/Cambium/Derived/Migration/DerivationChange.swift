@@ -19,9 +19,12 @@ extension SchemaChange {
       guard let derivation = field.derivation, derivation.kind != .modificationDate else {
         return false
       }
-      guard let change, !unknown.contains(record), !change.changesKeys,
-        !moved.contains(record.number), !moved.contains(derivation.relatedNumber),
-        change.old.field(field.number)?.hasDerivation(of: field) ?? false,
+      guard let change, !unknown.contains(record), !moved.contains(record.number) else {
+        return true
+      }
+      if change.leavesNull(field) { return false }
+      guard !change.changesKeys, !moved.contains(derivation.relatedNumber),
+        change.keepsValues(of: field),
         derivation.isAggregate || !change.changesValues(of: derivation)
       else { return true }
       guard derivation.isAggregate else { return false }
@@ -29,6 +32,45 @@ extension SchemaChange {
         !unknown.contains(related.new)
       else { return true }
       return related.changesKeys || related.changesValues(of: derivation)
+    }
+  }
+
+  /// Returns the fields of a version that were derived between it and an older one, and are not any more, with the last
+  /// derivation: a step over those versions does not compute their values.
+  ///
+  /// - Parameter between: The steps from version to version that the step takes the place of.
+  static func computedOnTheWay(
+    to schema: Schema, between: [SchemaChange]
+  ) -> [(record: RecordSchema, field: FieldSchema, derivation: DerivationSchema)] {
+    guard between.count > 1 else { return [] }
+    let computed = between.map { step in
+      step.to.records.map { record in
+        (number: record.number, fields: Set(step.underivedFields(of: record).map(\.number)))
+      }
+    }
+    /// The derivation by which a field's values were computed after one of the first steps, and kept since.
+    func last(_ field: UInt32, of record: UInt32, after count: Int) -> DerivationSchema? {
+      guard count > 0 else { return nil }
+      let step = between[count - 1]
+      if count < between.count,
+        computed[count - 1].contains(where: { $0.number == record && $0.fields.contains(field) })
+      {
+        return step.to.record(number: record)?.field(field)?.derivation
+      }
+      for change in step.records + step.moves where change.new.number == record {
+        let old = change.fields.first { $0.new.number == field }?.old
+        guard let old else { continue }
+        if let found = last(old.number, of: change.old.number, after: count - 1) { return found }
+      }
+      return nil
+    }
+    return schema.records.flatMap { record in
+      record.fields.compactMap { field in
+        guard field.derivation == nil,
+          let found = last(field.number, of: record.number, after: between.count)
+        else { return nil }
+        return (record, field, found)
+      }
     }
   }
 
@@ -53,6 +95,37 @@ extension RecordChange {
     fields.contains { $0.old?.derivation != nil && $0.new.derivation == nil }
   }
 
+  /// Returns true if a field was derived as it is, and every record that has it had it before.
+  fileprivate func keepsValues(of field: FieldSchema) -> Bool {
+    guard old.field(field.number)?.hasDerivation(of: field) ?? false else { return false }
+    let around = new.composites(around: field)
+    if around.contains(where: { isMade($0) }) { return false }
+    let numbers = Set([field.number] + around.map(\.number))
+    return fields.allSatisfy { part in
+      guard numbers.contains(part.new.number) else { return true }
+      guard let before = part.old else { return false }
+      return !part.isMoved && (part.new.isOptional || !before.isOptional)
+    }
+  }
+
+  /// Returns true if no record has a field afterwards, since a composite that it is in is new, as that of a kind.
+  fileprivate func leavesNull(_ field: FieldSchema) -> Bool {
+    new.composites(around: field).contains { composite in
+      composite.isOptional && !isMade(composite)
+        && fields.contains { part in
+          part.new.number == composite.number && part.old == nil && part.missing == .null
+        }
+    }
+  }
+
+  /// Returns true if the step gives a composite values, or parts of it, which make the composite.
+  private func isMade(_ composite: FieldSchema) -> Bool {
+    fields.contains { part in
+      sources[part.new.number] != nil
+        && ([part.new.number] + new.composites(part.new)).contains(composite.number)
+    }
+  }
+
   /// Returns true if records may have other values in what is derived of them.
   fileprivate func changesValues(of derivation: DerivationSchema) -> Bool {
     [derivation.referenceNumber, derivation.sourceNumber].contains { number in
@@ -62,7 +135,7 @@ extension RecordChange {
       }
       guard let change = fields.first(where: { $0.new.number == number }), let old = change.old
       else { return true }
-      return old.type.stored != field.type.stored || change.missing != .null
+      return old.type.stored != field.type.stored || change.missing != .null || change.isMoved
     }
   }
 }

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 /// A derived field that is computed from the records that lead to its own.
-struct Aggregate: Sendable {
+struct Aggregate: DerivedColumn {
   /// The place among the owner's columns.
   let column: Int
   let field: FieldSchema
@@ -10,6 +10,7 @@ struct Aggregate: Sendable {
   let link: Link
   /// The place of the others' column whose values are used; nil for counts.
   let source: Int?
+  let absentBit: Int?
 
   init?(_ column: Int, of owner: Entity, _ relations: RelationMap?) {
     let field = owner.layout.columns[column].field
@@ -23,6 +24,7 @@ struct Aggregate: Sendable {
     self.field = field
     self.link = link
     kind = derivation.kind
+    absentBit = owner.layout.absentBit(of: column)
     source = link.source.layout.index(number: derivation.sourceNumber)
   }
 

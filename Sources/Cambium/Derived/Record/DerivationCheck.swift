@@ -48,7 +48,7 @@ struct DerivationCheck {
 }
 
 extension DerivationMap {
-  /// Computes all derived fields of a row, but for times, by their places among the columns.
+  /// Computes all derived fields that a row has, but for times, by their places among the columns.
   ///
   /// - Throws: `.invalidValue` for a sum that its field cannot hold; `.corrupt`, `.io`.
   func values(
@@ -58,7 +58,7 @@ extension DerivationMap {
     for field in own(entity) {
       if let value = try field.value(of: row) { values[field.column] = value }
     }
-    for field in aggregates(entity) {
+    for field in aggregates(entity) where field.isThere(in: row) {
       values[field.column] = try field.value(of: row.key, in: trees)
     }
     return values

@@ -60,13 +60,39 @@ final class DerivationMap: Sendable {
   func hasUnique(_ entity: Entity) -> Bool { hasUnique[entity.place] }
 }
 
+/// A column whose values the store computes.
+protocol DerivedColumn: Sendable {
+  /// The bit that is set in rows without the column, since a composite that it is in is null; nil if all rows have it.
+  var absentBit: Int? { get }
+}
+
+extension DerivedColumn {
+  /// Returns true unless a composite that the column is in, as that of a kind, is null in a row: then there is no value.
+  @inline(__always)
+  func isThere(in row: borrowing RowReader) -> Bool {
+    guard let absentBit else { return true }
+    return !row.row.isNull(bit: absentBit)
+  }
+}
+
+extension RowLayout {
+  /// The bit of the innermost optional composite that a column is in; it is set as well where one around that is null.
+  func absentBit(of column: Int) -> Int? {
+    guard let composite = columns[column].field.composite.flatMap({ index(number: $0) }) else {
+      return nil
+    }
+    return columns[composite].place.nullBit
+  }
+}
+
 /// A derived field that is computed from its own record, or from the time.
-struct OwnDerivation: Sendable {
+struct OwnDerivation: DerivedColumn {
   /// The place among the columns.
   let column: Int
   let kind: DerivationSchema.Kind
   /// The place of the column whose value is used; nil for none.
   let source: Int?
+  let absentBit: Int?
 
   fileprivate init?(_ column: Int, of layout: RowLayout) {
     guard let derivation = layout.columns[column].field.derivation, !derivation.isAggregate else {
@@ -74,14 +100,15 @@ struct OwnDerivation: Sendable {
     }
     self.column = column
     kind = derivation.kind
+    absentBit = layout.absentBit(of: column)
     source =
       layout.index(number: derivation.sourceNumber)
       ?? layout.index(number: derivation.referenceNumber)
   }
 
-  /// The value for a row; nil if that does not follow from it.
+  /// The value for a row; nil if that does not follow from it, or the row has no such field.
   func value(of row: RowReader) throws(StoreError) -> FieldValue? {
-    guard let source else { return nil }
+    guard let source, isThere(in: row) else { return nil }
     switch try row.value(source) {
     case .string(let text): return .string(kind.text(of: text))
     case .array(let elements): return .integer(Int64(elements.count))

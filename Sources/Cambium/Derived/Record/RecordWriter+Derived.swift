@@ -10,21 +10,33 @@ extension RecordWriter {
   ) throws(StoreError) -> [UInt8] {
     let reader = try record.row(key: key, row: row)
     var values: [Int: FieldValue] = [:]
-    for field in derivations.own(record) {
+    for field in derivations.own(record) where field.isThere(in: reader) {
       values[field.column] =
         field.kind == .modificationDate ? .date(time) : try field.value(of: reader)
     }
-    let aggregates = derivations.aggregates(record)
-    if let old, !aggregates.isEmpty {
-      let stored = try record.row(key: key, row: old.rawSpan)
-      for field in aggregates { values[field.column] = try stored.value(field.column) }
-    } else {
-      // Others may lead to it already.
-      for field in aggregates {
-        values[field.column] = try field.value(of: key, in: .transaction(trees))
-      }
+    let aggregates = derivations.aggregates(record).filter { $0.isThere(in: reader) }
+    let known = try old.map { row throws(StoreError) in
+      try storedValues(of: aggregates, try record.row(key: key, row: row.rawSpan))
+    }
+    for field in aggregates {
+      // Others may lead to it before it is there, or is of the kind that has the field.
+      values[field.column] =
+        if let value = known?[field.column] { value } else {
+          try field.value(of: key, in: .transaction(trees))
+        }
     }
     return try changed(reader, values)
+  }
+
+  /// The values of those aggregates that a row has, by their places among the columns.
+  private func storedValues(
+    of aggregates: [Aggregate], _ row: RowReader
+  ) throws(StoreError) -> [Int: FieldValue] {
+    var values: [Int: FieldValue] = [:]
+    for field in aggregates where field.isThere(in: row) {
+      values[field.column] = try row.value(field.column)
+    }
+    return values
   }
 
   /// Returns a row with its derived strings, if some are unique; nil if none is.
@@ -105,7 +117,7 @@ extension RecordWriter {
     guard try trees.copyValue(of: key.rawSpan, in: owner.rows, to: &row) else { return }
     let reader = try owner.row(key: key.rawSpan, row: row.rawSpan)
     var values: [Int: FieldValue] = [:]
-    for (place, field) in feed.aggregates.enumerated() {
+    for (place, field) in feed.aggregates.enumerated() where field.isThere(in: reader) {
       let old = try reader.value(field.column)
       let new =
         if let new = try field.value(after: old, had?[place], has?[place], of: key.rawSpan) {
@@ -129,7 +141,8 @@ extension RecordWriter {
         let (key, row) = (cursor.key.array(), try cursor.value().array())
         let reader = try owner.row(key: key.rawSpan, row: row.rawSpan)
         var values: [Int: FieldValue] = [:]
-        for field in feed.aggregates where try !reader.value(field.column).isSame(as: field.empty) {
+        for field in feed.aggregates where field.isThere(in: reader) {
+          if try reader.value(field.column).isSame(as: field.empty) { continue }
           values[field.column] = field.empty
         }
         if values.isEmpty { continue }

@@ -18,6 +18,9 @@ internal import FoundationEssentials
 ///
 /// Counts, sums and extremes change in the transaction that changes the related records, whatever changes them: a save, a
 /// delete rule, an import. The owner's hooks and validations do not run then. Idea: `NSDerivedAttributeDescription`.
+///
+/// A kind can have derived fields, of its own fields and inverses and of those of its parents; records of other kinds have
+/// none of them. So can a composite, of its own parts and of the record's inverses.
 public struct Derivation: Hashable, Sendable {
   let kind: DerivationSchema.Kind
   /// The name of an inverse, or of a list of the record's own.
@@ -156,14 +159,19 @@ extension DerivationSchema: CustomStringConvertible {
 // MARK: - From a declaration
 
 extension Derivation {
-  /// Finds what a declaration names, in a record with its inverses. The numbers of other records are not known yet.
-  func schema(in record: RecordSchema) throws(DescriptionFault) -> DerivationSchema {
+  /// Finds what a declaration names, in a record with its kinds and inverses. The numbers of other records are not known
+  /// yet, nor are the names of their fields those that they are stored by.
+  ///
+  /// - Parameter composite: The composite that the field is declared in; nil for the record itself.
+  func schema(
+    of composite: UInt32?, in record: RecordSchema
+  ) throws(DescriptionFault) -> DerivationSchema {
     guard let relation else {
       guard let field else { return DerivationSchema(kind) }
-      guard let source = record.field(named: field) else {
+      guard let source = record.field(named: field, seenFrom: composite) else {
         throw DescriptionFault("it is derived of \(field), which is not there")
       }
-      var schema = DerivationSchema(kind, source: field)
+      var schema = DerivationSchema(kind, source: source.name)
       schema.sourceNumber = source.number
       return schema
     }
@@ -171,25 +179,78 @@ extension Derivation {
       return DerivationSchema(
         kind, related: inverse.related, reference: inverse.reference, source: field)
     }
-    guard let list = record.field(named: relation), case .array = list.type, kind == .count else {
+    guard let list = record.field(named: relation, seenFrom: composite), case .array = list.type,
+      kind == .count
+    else {
       throw DescriptionFault(
         "it is derived of \(relation), which is no inverse of the record"
           + (kind == .count ? " and no list" : "")
           + "; declare one, as Inverse(\(relation.quoted), of: \\Other.reference)")
     }
-    var schema = DerivationSchema(kind, reference: relation)
+    var schema = DerivationSchema(kind, reference: list.name)
     schema.referenceNumber = list.number
     return schema
   }
 }
 
+extension RecordSchema {
+  /// Returns the field that a declaration calls so: in a kind a field of its own, of its parents or of the record, in another
+  /// composite a part of that one.
+  ///
+  /// - Parameter composite: The composite that the declaration is in; nil for the record itself.
+  fileprivate func field(named name: String, seenFrom composite: UInt32?) -> FieldSchema? {
+    var next = composite
+    while let composite = next.flatMap({ field($0) }) {
+      if let found = field(named: "\(composite.name).\(name)") { return found }
+      if kind(composite.number) == nil { return nil }
+      next = composite.composite
+    }
+    return field(named: name)
+  }
+
+  /// Returns the shortest name by which a declaration finds a field.
+  ///
+  /// - Parameter composite: The composite that the declaration is in; nil for the record itself.
+  fileprivate func name(of field: String, seenFrom composite: UInt32?) -> String {
+    var next = composite
+    while let composite = next.flatMap({ self.field($0) }) {
+      if let short = field.part(of: composite.name),
+        self.field(named: short, seenFrom: composite.number)?.name == field
+      {
+        return short
+      }
+      next = composite.composite
+    }
+    return field
+  }
+
+  /// The number of the innermost kind that a field is of; nil if it is of none.
+  fileprivate func innermostKind(of field: FieldSchema) -> UInt32? {
+    composites(field).first { kind($0) != nil }
+  }
+}
+
+extension String {
+  /// Its rest after the name of a composite and a dot; nil if it does not begin so.
+  fileprivate func part(of composite: String) -> String? {
+    let start = composite + "."
+    guard utf8.count > start.utf8.count, utf8.starts(with: start.utf8) else { return nil }
+    return String(utf8.dropFirst(start.utf8.count))
+  }
+}
+
 extension DerivationSchema {
-  /// Gives it the numbers of the records and fields that it names.
+  /// Gives it the numbers of the records and fields that it names. The field of a related record can be named as the kind
+  /// names it whose reference leads here.
   mutating func number(in schema: Schema, of record: RecordSchema) {
     let owner = related.map { schema.record(named: $0) } ?? record
+    let reference = self.reference.flatMap { owner?.field(named: $0) }
     relatedNumber = related == nil ? 0 : owner?.number ?? 0
-    referenceNumber = reference.flatMap { owner?.field(named: $0)?.number } ?? 0
-    sourceNumber = source.flatMap { owner?.field(named: $0)?.number } ?? 0
+    referenceNumber = reference?.number ?? 0
+    let kind = related == nil ? nil : reference.flatMap { owner?.innermostKind(of: $0) }
+    let field = source.flatMap { owner?.field(named: $0, seenFrom: kind) }
+    sourceNumber = field?.number ?? 0
+    source = field?.name ?? source
   }
 
   /// Gives it the names that its numbers stand for.
@@ -206,14 +267,26 @@ extension DerivationSchema {
   mutating func forgetNumbers() { (relatedNumber, referenceNumber, sourceNumber) = (0, 0, 0) }
 
   /// The declaration, by the names of the record's inverses; nil if it has no such inverse.
-  func declared(in record: RecordSchema) -> Derivation? {
+  ///
+  /// - Parameter composite: The composite that the field is declared in; nil for the record itself.
+  fileprivate func declared(
+    of composite: UInt32?, in record: RecordSchema
+  ) -> Derivation? {
+    guard related != nil else {
+      let names = [reference, source].map { $0.map { record.name(of: $0, seenFrom: composite) } }
+      return Derivation(kind, of: names[0], names[1])
+    }
     let inverse = record.inverses.first { $0.related == related && $0.reference == reference }
-    if related != nil, inverse == nil { return nil }
-    return Derivation(kind, of: inverse?.name ?? reference, source)
+    return inverse.map { Derivation(kind, of: $0.name, source) }
   }
 }
 
 extension FieldSchema {
+  /// The declaration of its derivation; nil if it is not derived, or the record has no inverse that it is derived of.
+  func declaredDerivation(in record: RecordSchema) -> Derivation? {
+    derivation?.declared(of: composite, in: record)
+  }
+
   /// Returns true if the same is computed for both, whatever the names.
   func hasDerivation(of other: FieldSchema) -> Bool {
     derivation?.isSame(as: other.derivation) ?? (other.derivation == nil)

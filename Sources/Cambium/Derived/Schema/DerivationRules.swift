@@ -16,9 +16,6 @@ extension Schema {
   private func fault(
     of derivation: DerivationSchema, _ field: FieldSchema, of record: RecordSchema
   ) -> String? {
-    if field.composite != nil {
-      return "it is a part of a composite or kind, and only a field of the record itself is derived"
-    }
     if record.primaryKey.contains(where: { $0.field == field.number }) {
       return "it is in the primary key, which the program gives, so it is not derived"
     }
@@ -41,9 +38,10 @@ extension Schema {
       }
       guard derivation.sourceNumber == 0 else { return "a count is of no field" }
       return derivation.relatedNumber == 0
-        ? listFault(of: derivation, of: record) : relationFault(of: derivation, to: record)
+        ? listFault(of: derivation, field, of: record)
+        : relationFault(of: derivation, field, to: record)
     case .sum, .minimum, .maximum:
-      return relationFault(of: derivation, to: record) ?? valueFault(of: derivation, field)
+      return relationFault(of: derivation, field, to: record) ?? valueFault(of: derivation, field)
     }
   }
 
@@ -59,20 +57,24 @@ extension Schema {
     guard source.type == .scalar(.string), field.type == .scalar(.string) else {
       return "it is \(source.name) in other letters, so both are strings that are in the row"
     }
-    if record.canBeNull(source), !field.isOptional {
+    if !field.isOptional, record.canBeNull(source, where: field) {
       return "\(source.name) may be nil, so it is optional too"
     }
-    return nil
+    return record.scopeFault(of: field, derivedOf: source)
   }
 
-  private func listFault(of derivation: DerivationSchema, of record: RecordSchema) -> String? {
+  private func listFault(
+    of derivation: DerivationSchema, _ field: FieldSchema, of record: RecordSchema
+  ) -> String? {
     guard let list = record.field(derivation.referenceNumber), case .array = list.type else {
       return "it counts the elements of a list that is not there"
     }
-    return nil
+    return record.scopeFault(of: field, derivedOf: list)
   }
 
-  private func relationFault(of derivation: DerivationSchema, to record: RecordSchema) -> String? {
+  private func relationFault(
+    of derivation: DerivationSchema, _ field: FieldSchema, to record: RecordSchema
+  ) -> String? {
     guard let related = self.record(derivation.relatedNumber),
       let reference = related.field(derivation.referenceNumber),
       reference.reference?.record == record.number
@@ -80,6 +82,12 @@ extension Schema {
     guard reference.reference?.isChecked ?? false else {
       return
         "it is derived of \(related.name).\(reference.name), which is not checked; let it be checked"
+    }
+    if let kind = reference.reference?.composite.flatMap({ record.field($0) }),
+      !record.areOfOneKind(field, kind)
+    {
+      return
+        "it is derived of \(related.name).\(reference.name), which leads to records of another kind, \(kind.name)"
     }
     return nil
   }
@@ -102,6 +110,39 @@ extension Schema {
       return "it is the \(derivation.kind) of \(name), so its type is \(type), and it is optional"
     }
     return nil
+  }
+}
+
+extension RecordSchema {
+  /// Returns true if a record that has the composites of one field may be without a value of another.
+  fileprivate func canBeNull(_ field: FieldSchema, where other: FieldSchema) -> Bool {
+    let present = composites(other)
+    var field = field
+    while !field.isOptional {
+      guard let number = field.composite, !present.contains(number),
+        let composite = self.field(number)
+      else { return false }
+      field = composite
+    }
+    return true
+  }
+
+  /// Why a field cannot be derived of another field of the record, where that one is; nil if it can.
+  fileprivate func scopeFault(of field: FieldSchema, derivedOf source: FieldSchema) -> String? {
+    if let composite = field.composite, kind(composite) == nil {
+      return composites(source).contains(composite)
+        ? nil : "it is a part of a composite, and \(source.name) is not a part of that one"
+    }
+    return areOfOneKind(field, source)
+      ? nil : "it is derived of \(source.name), which only records of another kind have"
+  }
+
+  /// Returns true unless no record can have both of two fields, since they are of different kinds.
+  fileprivate func areOfOneKind(_ one: FieldSchema, _ other: FieldSchema) -> Bool {
+    func kinds(_ field: FieldSchema) -> [UInt32] {
+      ([field.number] + composites(field)).filter { kind($0) != nil }.reversed()
+    }
+    return zip(kinds(one), kinds(other)).allSatisfy { $0 == $1 }
   }
 }
 

@@ -58,6 +58,8 @@ public final class RecordEmitter {
     let lists: [Link]
     /// Those of a record without a Swift type.
     let values: ColumnValues
+    /// The values of derived fields before they are computed.
+    let underived: [Int: FieldValue]
 
     init(_ stated: EmissionTarget, _ rules: EmissionRules?, lists: [Link]) {
       self.stated = stated
@@ -66,6 +68,7 @@ public final class RecordEmitter {
       self.rules = rules
       self.lists = lists
       values = ColumnValues(entity.layout)
+      underived = entity.layout.underivedInMigration
     }
   }
 
@@ -95,7 +98,8 @@ public final class RecordEmitter {
   public func callAsFunction(_ record: DynamicRecord) throws(StoreError) {
     let target = try target(record.name)
     let (row, key) = (row, key)
-    try target.completed(record).encode(to: row, key: key, target.values)
+    try target.completed(record).encode(
+      to: row, key: key, target.values, defaults: target.underived)
     try check(row, key, target)
     try sink.add(key.key, row.row, row.waiting, to: target.entity)
   }
@@ -151,14 +155,15 @@ public final class RecordEmitter {
     let entity = target.entity
     let (row, key) = (row, key)
     let record = target.completed(record)
-    try record.encode(to: row, key: key, target.values)
+    try record.encode(to: row, key: key, target.values, defaults: target.underived)
     if try sink.copy(key.key, of: entity, to: &old) {
       let old = old
       let existing = try DynamicRecord(
         try entity.row(key: key.key, row: old.rawSpan, blobs: sink.blobFinder(of: entity)))
       let place = key.key.array()
       let merged = try merge(existing, record)
-      try target.completed(merged).encode(to: row, key: key, target.values)
+      try target.completed(merged).encode(
+        to: row, key: key, target.values, defaults: target.underived)
       guard key.key.compare(place.rawSpan) == 0 else {
         throw StoreError.invalidValue(
           record: record.name, field: nil, reason: "merged, it has another key than before")

@@ -207,6 +207,11 @@ extension Entity {
 }
 
 extension RowLayout {
+  /// The values that a migration gives derived fields before it computes them: of all but times, which it does not compute.
+  var underivedInMigration: [Int: FieldValue] {
+    underived.filter { columns[$0.key].field.derivation?.kind != .modificationDate }
+  }
+
   /// The values of derived fields before they are computed, by their places among the columns.
   fileprivate var underived: [Int: FieldValue] {
     var values: [Int: FieldValue] = [:]

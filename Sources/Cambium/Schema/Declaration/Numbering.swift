@@ -122,7 +122,8 @@ extension Numbering {
         let place = named.fields.firstIndex(where: { $0.name == field.name })
       else { continue }
       do throws(DescriptionFault) {
-        schema.fields[place].derivation = try derivation.schema(in: named)
+        schema.fields[place].derivation = try derivation.schema(
+          of: named.fields[place].composite, in: named)
       } catch { throw error.of(field.name) }
     }
   }

@@ -381,7 +381,7 @@ extension Schema {
           record: described.name, field: nil, version: version,
           reason: "the type \(name) stands for it, but the version has no such record")
       }
-      schema.records[0].addRelations(of: described, as: record)
+      schema.records[0].addRelations(of: described, as: record, in: self)
       let own = Schema(
         version: storedVersion, label: nil,
         records: [record.withKinds(Set(described.kinds.map(\.name))).withoutMadeIndexes])

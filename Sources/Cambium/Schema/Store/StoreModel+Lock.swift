@@ -241,7 +241,7 @@ extension FieldSchema {
     var field = Field(
       name: lastName, type: type, storage: FieldStorage(options: options), optional: isOptional,
       modifier: modifier, migrationInfo: migration, userInfo: userInfo,
-      derived: derivation?.declared(in: record))
+      derived: declaredDerivation(in: record))
     field.defaultValue = try value(stated.defaultValue)
     return field
   }

@@ -129,7 +129,7 @@ private struct SwiftDescription {
       + argument("default", stated?.defaultValue) + argument("modifier", field.modifier?.quoted)
       + argument("migrationInfo", stated?.migrationInfo)
       + argument("userInfo", field.userInfo.swift)
-      + argument("derived", field.derivation?.declared(in: record)?.swift)
+      + argument("derived", field.declaredDerivation(in: record)?.swift)
   }
 
   private func statement(_ index: IndexSchema, in kind: FieldSchema?) -> String {
