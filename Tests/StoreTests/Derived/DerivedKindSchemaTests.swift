@@ -236,6 +236,21 @@ import Testing
     }
   }
 
+  @Test func `what is derived of a kind's records by a reference of its parent is refused`() throws
+  {
+    let error = storeError {
+      try StoreModel(records: [Lane.self, Bicycle.self, RaceBicycle.self]).schemas()
+    }
+    #expect(
+      error
+        == .invalidDescription(
+          record: "Lane", field: "count", version: 1,
+          reason:
+            "it is derived of races, an inverse of Race whose reference, Bicycle.lane, records of other kinds have, too;"
+            + " declare the inverse of the type that declares the reference, or a reference in Race"
+        ))
+  }
+
   @Test func `a composite in a store's schema that derives from outside of it is refused`() throws {
     var schema = try Self.model().checked().schema
     let place = try #require(schema.records.firstIndex { $0.name == "Trip" })
@@ -384,6 +399,38 @@ import Testing
 // MARK: - Records
 
 extension DerivedKindSchemaTests {
+  fileprivate struct Lane: Record, Identifiable {
+    var id: Int
+    var count = 0
+
+    static let races = Inverse("races", of: \RaceBicycle.bicycle.lane)
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "count", type: .integer, derived: .count(of: "races"))
+      races
+    }
+  }
+
+  fileprivate struct Bicycle: Record, Identifiable {
+    var id: Int
+    var lane: Reference<Lane>?
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "lane", type: .reference(to: Lane.self), optional: true)
+    }
+  }
+
+  fileprivate struct RaceBicycle: Record {
+    var bicycle: Bicycle
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      RecordName("Race")
+      Parent(Bicycle.self, property: "bicycle")
+    }
+  }
+
   fileprivate struct Plan: Record, Identifiable {
     var id: Int
     var name: String

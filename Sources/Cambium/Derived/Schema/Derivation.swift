@@ -193,6 +193,17 @@ extension Derivation {
   }
 }
 
+extension Derivation {
+  /// Refuses an inverse that is declared of one kind, and whose reference all records have: they would all count.
+  func refuseNarrowing(_ inverse: DescribedInverse) throws(DescriptionFault) {
+    guard let kind = inverse.narrowingKind else { return }
+    throw DescriptionFault(
+      "it is derived of \(inverse.name), an inverse of \(kind) whose reference, \(inverse.related).\(inverse.reference),"
+        + " records of other kinds have, too; declare the inverse of the type that declares the reference, or a"
+        + " reference in \(kind)")
+  }
+}
+
 extension RecordSchema {
   /// Returns the field that a declaration calls so: in a kind a field of its own, of its parents or of the record, in another
   /// composite a part of that one.

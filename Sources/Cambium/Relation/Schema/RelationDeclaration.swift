@@ -120,6 +120,8 @@ struct DescribedInverse: Sendable {
   let deleteRule: DeleteRule
   let bounds: RelationBounds?
   let renamingID: String?
+  /// The kind whose records it is declared to be of, if records of its parent have the reference as well.
+  let narrowingKind: String?
 }
 
 extension DescribedVersion {
@@ -164,7 +166,8 @@ extension DescribedVersion {
           DescribedInverse(
             name: declared.name, related: related, reference: name,
             deleteRule: declared.deleteRule, bounds: declared.bounds,
-            renamingID: declared.renamingID))
+            renamingID: declared.renamingID,
+            narrowingKind: kind.flatMap { name.hasPrefix("\($0.name).") ? nil : $0.name }))
       }
     }
   }

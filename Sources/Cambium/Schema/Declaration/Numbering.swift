@@ -122,6 +122,9 @@ extension Numbering {
         let place = named.fields.firstIndex(where: { $0.name == field.name })
       else { continue }
       do throws(DescriptionFault) {
+        if let inverse = record.inverses.first(where: { $0.name == derivation.relation }) {
+          try derivation.refuseNarrowing(inverse)
+        }
         schema.fields[place].derivation = try derivation.schema(
           of: named.fields[place].composite, in: named)
       } catch { throw error.of(field.name) }
