@@ -14,16 +14,17 @@ final class RemadeRecords: CrewTask, @unchecked Sendable {
   init(_ remakings: RemakingPool) { self.remakings = remakings }
 
   /// True if it has as many records as one task is to have: so many that handing it over takes no time beside it.
-  var isFull: Bool { old.count >= 256 || old.byteCount >= 1 << 16 }
+  var isFull: Bool { old.count >= 256 || old.byteCount >= 1 << 15 }
 
-  /// The number of tasks that may be under way at once: some tens of megabytes at most.
-  static var window: Int { 128 }
+  /// The number of tasks that may be under way at once, so that there is work for the crew while a slice is committed: some
+  /// tens of megabytes at most.
+  static var window: Int { 512 }
 
   /// The number of old records.
   var count: Int { old.count }
 
   /// True if a closure asked for a record that was made before, which only the migration knows.
-  var wasAsked: Bool { sink.wasAsked }
+  var wasAsked: Bool { unsafe sink.wasAsked }
 
   func removeAll() {
     isWhole = false
@@ -39,7 +40,7 @@ final class RemadeRecords: CrewTask, @unchecked Sendable {
     let emit = remaking.emitter(to: sink)
     let old = old
     for index in 0..<old.count {
-      guard (try? remaking.remake(old.key(index), old.row(index), emit)) != nil, !sink.wasAsked
+      guard (try? remaking.remake(old.key(index), old.row(index), emit)) != nil, !wasAsked
       else { return }
     }
     isWhole = true
@@ -109,9 +110,10 @@ struct RecordBytes {
 
 /// Keeps what is emitted, tree by tree.
 private final class CollectingSink: EmitterSink {
-  private var groups: [Group] = []
+  // One thread at a time uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var groups: [Group] = []
   /// True if a closure asked for a record that was made before, which only the migration knows.
-  private(set) var wasAsked = false
+  @exclusivity(unchecked) private(set) var wasAsked = false
 
   /// The entries for one tree, in its order.
   private struct Group {
@@ -127,8 +129,8 @@ private final class CollectingSink: EmitterSink {
   }
 
   func removeAll() {
-    for index in groups.indices { groups[index].emitted.removeAll() }
-    wasAsked = false
+    for index in unsafe groups.indices { unsafe groups[index].emitted.removeAll() }
+    unsafe wasAsked = false
   }
 
   func add(
@@ -138,15 +140,16 @@ private final class CollectingSink: EmitterSink {
   }
 
   private func append(_ key: RawSpan, _ value: RawSpan, to place: Place) {
-    let index = groups.firstIndex { $0.place == place } ?? groups.count
-    if index == groups.count { groups.append(Group(place: place)) }
-    groups[index].emitted.append(key, value)
+    var index = 0
+    while unsafe index < groups.count, unsafe groups[index].place != place { index += 1 }
+    if unsafe index == groups.count { unsafe groups.append(Group(place: place)) }
+    unsafe groups[index].emitted.append(key, value)
   }
 
   func put(
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError) {
-    wasAsked = true
+    unsafe wasAsked = true
   }
 
   func setAside(_ key: RawSpan, _ value: RawSpan, in tree: TreeSlot) {
@@ -158,12 +161,12 @@ private final class CollectingSink: EmitterSink {
   func copy(
     _ key: RawSpan, of target: Entity, to row: inout [UInt8]
   ) throws(StoreError) -> Bool {
-    wasAsked = true
+    unsafe wasAsked = true
     return false
   }
 
   func add(to sink: any EmitterSink, of remaking: Remaking) throws(StoreError) {
-    for group in groups {
+    for group in unsafe groups {
       let emitted = group.emitted
       switch group.place {
       case .rows(let number):

@@ -166,7 +166,9 @@ extension Migrator {
           for _ in 0..<records.count { try monitor.step() }
           ahead.recycle(records)
         }
-        for (number, added) in sink.added { next.counts[number, default: 0] += UInt64(added) }
+        for (number, count) in unsafe sink.added {
+          next.counts[number, default: 0] += UInt64(count)
+        }
         isDone = slices.isAtEnd && ahead.isEmpty
         try (isDone ? self.done(next) : next).put(into: trees, backend.names)
       }
@@ -359,8 +361,9 @@ private final class SearchingSink: EmitterSink {
 final class AddingSink: EmitterSink {
   private let trees: TransactionTrees
   private let writer: RecordWriter
+  // One owner uses them, so accesses cannot overlap.
   /// The number of records that are added, by the number of the record.
-  private(set) var added: [(record: UInt32, count: Int)] = []
+  @exclusivity(unchecked) private(set) var added: [(record: UInt32, count: Int)] = []
 
   init(_ trees: TransactionTrees, _ entities: Entities) {
     self.trees = trees
@@ -375,10 +378,11 @@ final class AddingSink: EmitterSink {
   }
 
   private func note(_ record: UInt32) {
-    guard let place = added.firstIndex(where: { $0.record == record }) else {
-      return added.append((record, 1))
+    for place in unsafe 0..<added.count where unsafe added[place].record == record {
+      unsafe added[place].count += 1
+      return
     }
-    added[place].count += 1
+    unsafe added.append((record, 1))
   }
 
   /// Puts a row into its tree, and what belongs outside of it there.
