@@ -57,6 +57,8 @@ final class RowCopy: Sendable {
   private let runs: [Run]
   private let nullMoves: [NullMove]
   private let fills: [Fill]
+  /// True if the variable columns are the same in both layouts, so that they are copied at once, with their ends.
+  private let keepsVariable: Bool
   /// True if bits of the old row depend on one another: then a row with nulls is left to the conversion.
   private let hasImpliedNulls: Bool
   /// Bits of the old row with which it is left to the conversion.
@@ -106,6 +108,9 @@ final class RowCopy: Sendable {
     nullMoves = making.nullMoves
     fills = making.fills
     leftBits = making.leftBits
+    keepsVariable =
+      old.variableCount == new.variableCount
+      && runs.allSatisfy { $0.source == 0 && $0.target == 0 && $0.count == new.variableCount }
   }
 }
 
@@ -238,13 +243,29 @@ extension RowCopy {
     else { return false }
     let hasNulls = hasNulls(row)
     if hasNulls, hasImpliedNulls || isLeft(row) { return false }
+    if keepsVariable {
+      let rest = row.byteCount &- oldEndsStart
+      var bytes = unsafe target.begin(endsStart &+ rest)
+      copyFixed(row, hasNulls: hasNulls, &bytes)
+      bytes.copy(row.part(oldEndsStart, rest), to: endsStart)
+      bytes.store(row.load(0, as: UInt8.self), at: 0)
+      return true
+    }
     let length = length(ends)
     if length > 0xffff { return false }
     let widthCode = length > 0xff ? 1 : 0
     let variableStart = endsStart &+ variableCount &<< widthCode
     var bytes = unsafe target.begin(variableStart &+ length)
-    constants.copy(0, endsStart, to: &bytes, at: 0)
+    copyFixed(row, hasNulls: hasNulls, &bytes)
     bytes.store(UInt8(truncatingIfNeeded: widthCode), at: 0)
+    copyRuns(row, ends, widthCode, variableStart, &bytes)
+    return true
+  }
+
+  /// Copies what comes before the ends, but for the flags.
+  @inline(__always)
+  private func copyFixed(_ row: RawSpan, hasNulls: Bool, _ bytes: inout MutableRawSpan) {
+    constants.copy(0, endsStart, to: &bytes, at: 0)
     for index in 0..<blocks.count {
       let block = blocks[index]
       bytes.copy(row.part(block.source, block.count), to: block.target)
@@ -254,8 +275,6 @@ extension RowCopy {
       moveNulls(row, &bytes)
       fillNulls(row, &bytes)
     }
-    copyRuns(row, ends, widthCode, variableStart, &bytes)
-    return true
   }
 
   @inline(__always)

@@ -101,9 +101,12 @@ public protocol FieldCodec: Sendable {
 
 /// JSON with sorted keys, so that equal values are equal bytes.
 public struct JSONCodec: FieldCodec {
-  public init() {}
+  public let identifier: String
 
-  public var identifier: String { "json" }
+  /// Creates a codec for values of any type, whose shape the fingerprint does not know.
+  public init() { self.init(identifier: "json") }
+
+  init(identifier: String) { self.identifier = identifier }
 
   public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
     let encoder = JSONEncoder()
