@@ -18,9 +18,11 @@ struct NeededValues {
     self.move = move
   }
 
-  /// Returns true if a field is only of records that the change is not of: of a kind of which none is there.
+  /// Returns true if a field is only of records that the change is not of: of a kind of which none is there, or of any if all
+  /// records go another way.
   func leavesOut(_ field: FieldSchema) -> Bool {
     guard let share else { return false }
+    if share == KindShare() { return true }
     return new.composites(around: field).contains { composite in
       guard let number = origin(of: composite), old.kind(number) != nil, !isSure(composite),
         let kind = old.field(number)

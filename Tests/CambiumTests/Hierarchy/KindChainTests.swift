@@ -74,6 +74,64 @@ import Testing
     #expect(!changes.contains { if case .moved = $0.change { true } else { false } }, "\(changes)")
   }
 
+  /// `a` moves up in version 2 and `b` in version 3, so that records of each kind, and of none, have other fields than before:
+  /// none is rewritten where it is. `rank` has its default in version 3 alone.
+  @Test(arguments: [[MigrationStep(from: 1, to: 4)], [MigrationStep(squashing: 1...3, to: 4)], []])
+  func `a field that comes on the way has its default where all records go ways of their own`(
+    steps: [MigrationStep]
+  ) throws {
+    func kind(_ name: String, _ field: String, before version: Int) -> RemovedRecord {
+      RemovedRecord(name) { present in
+        RecordDescription.Parent("Trip")
+        Field(name: "mark", type: .integer)
+        if present < version { Field(name: field, type: .string) }
+      }
+    }
+    @Sendable func field(_ name: String, from kind: String, in version: Int, since first: Int)
+      -> Field
+    {
+      Field(
+        name: name, type: .string,
+        migrationInfo: version == first
+          ? MigrationInfo(default: "none", renamingID: "\(kind).\(name)") : nil)
+    }
+    let model = StoreModel(
+      version: 4,
+      untyped: [
+        RemovedRecord("Trip") { version in
+          Field(primaryKey: true, name: "id", type: .integer)
+          if version > 1 { field("a", from: "Business", in: version, since: 2) }
+          if version > 2 {
+            field("b", from: "Personal", in: version, since: 3)
+            Field(
+              name: "rank", type: .integer, migrationInfo: version == 3 ? .init(default: 7) : nil)
+          }
+        },
+        kind("Business", "a", before: 2), kind("Personal", "b", before: 3),
+      ])
+    let image = StoreImage()
+    let store = try image.open(model.dynamic(version: 1))
+    try store.write { transaction in
+      let kinds: [RecordFields] = [
+        [:], ["Business": .composite(["mark": 1, "a": "x"])],
+        ["Personal": .composite(["mark": 2, "b": "y"])],
+      ]
+      for (id, kind) in kinds.enumerated() {
+        var record = DynamicRecord(name: "Trip", fields: kind)
+        record["id"] = .integer(Int64(id))
+        try transaction.save(record)
+      }
+    }
+    try store.close()
+    let migrated = try image.open(model, steps: steps)
+    let records = try migrated.allRecords()
+    #expect(records.map { $0["a"] } == ["none", "x", "none"])
+    #expect(records.map { $0["b"] } == ["none", "none", "y"])
+    #expect(records.map { $0["rank"] } == [7, 7, 7])
+    try migrated.expectSound()
+    try migrated.close()
+  }
+
   @Test func `a step over several versions may say what a record has that it cannot infer`() throws
   {
     let step = MigrationStep(from: 1, to: 3) {
