@@ -65,7 +65,7 @@ private struct Place: Record {
   }
 }
 
-/// What a split leaves of the item.
+/// The item after a split, which has taken the city out of it.
 private struct ItemWithoutCity: Record {
   var id: Int
   var name: String

@@ -13,7 +13,7 @@ struct RecordMembers {
     let parent: String?
     /// The name of the composite that has the fields; nil for those of the record.
     let composite: String?
-    /// What records of the kind have, whatever a value says: a marker, and no kind beside theirs.
+    /// The values that follow from the kind alone: its marker, and null for the kinds beside it.
     let given: [String: FieldValue]
   }
 
