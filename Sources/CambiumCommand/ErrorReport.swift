@@ -17,6 +17,8 @@ struct ErrorReport {
       self.init(ExitStatus(of: error), "\(error)")
     case let error as SchemaLockError:
       self.init(ExitStatus(of: error), "\(error)")
+    case let error as StepFileError:
+      self.init(ExitStatus(of: error), "\(error)")
     case let error as ConditionSyntaxError:
       self.init(.usage, "the condition, \(error)")
     case let error as JSONFault:
@@ -68,6 +70,13 @@ extension ExitStatus {
   }
 
   init(of error: SchemaLockError) {
+    switch error {
+    case .missing, .io: self = .inputOutput
+    default: self = .invalid
+    }
+  }
+
+  init(of error: StepFileError) {
     switch error {
     case .missing, .io: self = .inputOutput
     default: self = .invalid

@@ -75,6 +75,50 @@ import Testing
     #expect(try PersistentStore.inspect(at: path).version == 1)
   }
 
+  @Test func `what does not follow from the schema file is said by a file of steps, K17`() throws {
+    let model = StoreModel(
+      version: 3,
+      untyped: [
+        RemovedRecord("Item") { version in
+          if version == 1 {
+            Shop.Item.recordDescription(for: 1)
+          } else {
+            Field(primaryKey: true, name: "id", type: .integer)
+            Field(name: "title", type: .string)
+            Field(name: "price", type: version == 2 ? .decimal : .string)
+            Field(name: "x", type: .double, optional: true)
+            Field(name: "origin", type: .string)
+          }
+        },
+        RemovedRecord("Visit") { version in Shop.Visit.recordDescription(for: version) },
+      ])
+    let file = try lock(model)
+    let steps = stage.path("Steps.json")
+    let arguments = [path, "--schema", file, "--to", "2", "--steps", steps]
+    #expect(try Command.run(["plan"] + arguments).status == 6)
+    #expect(try Command.run("plan", path, "--schema", file).status == 7)
+    try write(#"[{"to": 2, "records": {"Item": {"price": {}}}}]"#, to: steps)
+    let refused = try Command.run(["migrate"] + arguments)
+    #expect(refused.status == 9)
+    #expect(refused.error.contains("the step to 2, Item.price: it has one source"))
+    try write(
+      """
+      [ { "to": 2, "label": "origins",
+          "records": { "Item": { "x": { "path": "place.x" }, "origin": { "value": "import" } } } },
+        { "to": 3, "records": { "Item": { "price": { "convert": "refuse" } } } } ]
+      """, to: steps)
+    let plan = try Command.run(["plan"] + arguments)
+    #expect(plan.status == 0, "\(plan.error)")
+    #expect(plan.output.contains("Item.x is place.x of the old record"))
+    #expect(plan.output.contains(#"Item.origin is "import""#))
+    #expect(try Command.run(["migrate"] + arguments).status == 0)
+    #expect(try Command.run("migrate", path, "--schema", file, "--steps", steps).status == 0)
+    let store = try PersistentStore(at: path, model: model, options: Shop.options)
+    let item = try #require(try store.fetch(record: "Item", key: 2))
+    #expect(item["origin"] == "import" && item["x"] == 2.0 && item["price"] == "0.5")
+    try store.close()
+  }
+
   @Test func `a schema file that describes the store's version otherwise is refused`() throws {
     let file = try lock(
       StoreModel(

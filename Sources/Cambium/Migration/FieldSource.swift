@@ -25,6 +25,8 @@ enum FieldSource: Sendable {
   case related(RelatedPath)
   /// Its own old value, in another type.
   case conversion(ConversionPolicy)
+  /// The same for every record.
+  case constant(FieldValue)
   /// The one element of its old value, a list; null of an empty one. The name is that of the list. It is inferred, never
   /// stated.
   case onlyElement(of: String)
@@ -37,9 +39,12 @@ extension FieldSource {
   var isClosure: Bool {
     switch self {
     case .value, .record, .version: true
-    case .field, .related, .conversion, .onlyElement, .distinctElements: false
+    case .field, .related, .conversion, .constant, .onlyElement, .distinctElements: false
     }
   }
+
+  /// True if it makes the whole of a composite, whose parts then have no sources of their own.
+  var makesWhole: Bool { if case .constant = self { true } else { isClosure } }
 
   /// True if the value is not known from the record alone.
   var readsVersion: Bool {
@@ -121,6 +126,7 @@ extension FieldSource {
       case .replace(let value): return try fitted(value, for: target, in: layout)
       case .setAside: return .null
       }
+    case .constant(let value): return try fitted(value, for: target, in: layout)
     case .value(let body):
       return try fitted(
         try call(target, layout) { try body(value) }, for: target, in: layout)

@@ -266,7 +266,7 @@ private final class ColumnMove: Sendable {
     sourceNumber = change.old?.number ?? target.field.number
     switch (target.place.kind, given) {
     case (_, .value?), (_, .record?), (_, .version?), (_, .related?), (_, .conversion?),
-      (_, .onlyElement?), (_, .distinctElements?):
+      (_, .constant?), (_, .onlyElement?), (_, .distinctElements?):
       kind = given.map { .given($0) } ?? .flag
     case _ where target.field.type == .composite: kind = .flag
     case _ where change.old.map({ $0.type.stored != target.field.type.stored }) ?? false:

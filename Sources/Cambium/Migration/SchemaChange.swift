@@ -199,7 +199,7 @@ extension RecordChange {
       if source == nil, let origins { missing = origins.fields[field.number]?.missing ?? .null }
       if before == nil, move?.present.contains(field.number) ?? false { missing = .composite([:]) }
       let change = FieldChange(new: field, old: before, missing: missing)
-      let whole = new.composites(around: field).first { given[$0.name]?.isClosure ?? false }
+      let whole = new.composites(around: field).first { given[$0.name]?.makesWhole ?? false }
       if source == nil, whole == nil { source = change.inferredSource }
       let isLeftOut = needs.leavesOut(field)
       let reason: String? =
@@ -349,6 +349,9 @@ extension FieldChange {
 
   /// Why a step cannot make it so; nil if it can.
   fileprivate func fault(of source: FieldSource, in oldRecord: RecordSchema) -> String? {
+    if let value = source.stated, !value.fits(new.type) {
+      return "the step gives it \(value), which is not \(new.type)"
+    }
     switch source {
     case .record, .version, .onlyElement, .distinctElements: return nil
     case .related(let path):
@@ -363,12 +366,37 @@ extension FieldChange {
       }
       if old.type.fits(new.type) { return nil }
       return "it is pulled from \(name), which is \(old.type) and not \(new.type)"
+    case .constant(let value):
+      return value == .null && missing == .null && !new.isOptional
+        ? "the step gives it null, but it is not optional and has no default" : nil
     case .value, .conversion:
       guard let old else {
         return "it is made of its old value, but is new; compute it from the record"
       }
       guard case .conversion = source, old.type.stored != new.type.stored else { return nil }
       return adviceWithoutConversion(from: old)
+    }
+  }
+}
+
+extension FieldSource {
+  /// The value that the step itself has in it.
+  fileprivate var stated: FieldValue? {
+    switch self {
+    case .constant(let value), .conversion(.replace(let value)): value
+    default: nil
+    }
+  }
+}
+
+extension FieldValue {
+  /// Returns true if a column of a type takes it, as far as that can be told of a value by itself.
+  fileprivate func fits(_ type: ColumnType) -> Bool {
+    switch type {
+    case _ where self == .null: true
+    case .composite: if case .composite = self { true } else { false }
+    case .transformable: if case .data = self { true } else { false }
+    default: converted(to: type) != nil
     }
   }
 }

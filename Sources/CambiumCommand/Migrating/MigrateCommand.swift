@@ -7,10 +7,10 @@ struct MigrateCommand: ParsableCommand {
     abstract: "Migrates a store by a schema file.",
     discussion: """
       Until it has ended, the store is one of the old version, whole. Interrupted, it stops after the part that it is \
-      at, and the next run goes on there. The state from before is kept, for rollback. What only a program can say is \
-      not guessed: then nothing is done, and the status is 7.
+      at, and the next run goes on there. The state from before is kept, for rollback. What does not follow from the \
+      schema file is not guessed: unless a file of steps says it, nothing is done, and the status is 7.
 
-      Example: cambium migrate orders.cambium --schema Schema.lock
+      Example: cambium migrate orders.cambium --schema Schema.lock --steps Steps.json
       """)
 
   @OptionGroup var arguments: StoreArguments

@@ -6,10 +6,10 @@ struct PlanCommand: ParsableCommand {
     commandName: "plan",
     abstract: "Says what migrating a store would do.",
     discussion: """
-      Nothing is written. What does not follow from the schema file, such as a string that becomes a number, only a \
-      program can say in a step: then the plan says what is missing, and ends with status 7.
+      Nothing is written. What does not follow from the schema file, such as a string that becomes a number, is said in \
+      a step, by a program or by a file of steps: else the plan says what is missing, and ends with status 7.
 
-      Example: cambium plan orders.cambium --schema Schema.lock
+      Example: cambium plan orders.cambium --schema Schema.lock --steps Steps.json
       """)
 
   @OptionGroup var arguments: StoreArguments
@@ -26,7 +26,7 @@ extension MigrationPlan {
   var refusal: CommandFailure {
     CommandFailure(
       .refused,
-      "It cannot be migrated from version \(from) to \(to) by the schema file alone. Migrate it with the program, which says the rest in steps."
+      "It cannot be migrated from version \(from) to \(to) by what the files say. Say the rest in a file of steps, or migrate it with the program."
     )
   }
 

@@ -375,6 +375,13 @@ extension ExtremeCalls {
         )
       }
     },
+    "UpdateField.init(_:value:)": { _ in
+      migrate { UpdateField($0, value: 1) }
+      for value in Extremes.values {
+        Extremes.migrate(
+          MigrationStep(to: 2) { UpdateRecord("Extreme") { UpdateField("text", value: value) } })
+      }
+    },
     "TransformRecords.init(_:into:by:)": { _ in
       for name in Extremes.strings {
         Extremes.migrate(MigrationStep(to: 2) { TransformRecords(name) { _, _ in } })

@@ -186,6 +186,20 @@ extension ExtremeCalls {
         Extremes.attempt { _ = try model(1).changes(from: 1, to: version) }
       }
     },
+    "StoreModel.steps(contentsOf:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try Photo.model.steps(contentsOf: path) }
+      }
+    },
+    "StoreModel.steps(parsing:)": { _ in
+      for text in Extremes.strings {
+        Extremes.attempt { _ = try Photo.model.steps(parsing: text) }
+        Extremes.attempt {
+          _ = try Photo.model.steps(
+            parsing: #"[{"to": 1, "records": {\#(JSONValue.string(text)): {}}}]"#)
+        }
+      }
+    },
     "SchemaLock.init(contentsOf:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { _ = try SchemaLock(contentsOf: path) }

@@ -63,6 +63,7 @@ final class Extremes {
     } catch is StoreError {
     } catch is ConditionSyntaxError {
     } catch is SchemaLockError {
+    } catch is StepFileError {
     } catch is FieldMismatch {
     } catch is DecodingError {  // of bytes that a program passes to a codec
     } catch {

@@ -18,6 +18,7 @@ import Testing
     var revision = 0
     /// The default of a field to which an emitted record gives no value.
     var emitted: Int64 = 0
+    var stated: Int64 = 0
 
     var testDescription: String { name }
 
@@ -33,6 +34,7 @@ import Testing
               Field(
                 name: "added", type: .integer, migrationInfo: .init(default: .integer(added)))
               Field(name: "computed", type: .integer)
+              Field(name: "stated", type: .integer)
             }
           },
           RemovedRecord("S") { version in
@@ -46,11 +48,12 @@ import Testing
     }
 
     func steps(_ row: @escaping @Sendable () -> Void) -> [MigrationStep] {
-      let (replaced, computed) = (replaced, computed)
+      let (replaced, computed, stated) = (replaced, computed, stated)
       return [
         MigrationStep(to: 2, revision: revision) {
           UpdateRecord("R") {
             UpdateField("text", converting: .replace(.integer(replaced)))
+            UpdateField("stated", value: .integer(stated))
             UpdateField(
               "computed",
               from: { _ in
@@ -111,6 +114,7 @@ import Testing
     Definition(name: "another conversion", replaced: 1),
     Definition(name: "another closure, and revision", computed: 1, revision: 1),
     Definition(name: "another default of what is emitted", emitted: 1),
+    Definition(name: "another value that the step states", stated: 1),
   ]
 
   @Test(arguments: changed)
@@ -130,6 +134,7 @@ import Testing
       #expect(record["added"] == .integer(definition.added))
       #expect(record["text"] == .integer(definition.replaced))
       #expect(record["computed"] == .integer(definition.computed))
+      #expect(record["stated"] == .integer(definition.stated))
     }
     for record in try store.allRecords() where record.name == "S" {
       #expect(record["emitted"] == .integer(definition.emitted))

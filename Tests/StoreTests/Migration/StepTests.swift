@@ -305,6 +305,26 @@ private enum Shop {
     try expectUntouched()
   }
 
+  @Test(arguments: [
+    (UpdateField("price", value: "7"), #"the step gives it "7", which is not int64"#),
+    (
+      UpdateField("price", converting: .replace(1.5)),
+      "the step gives it 1.5, which is not int64"
+    ),
+    (UpdateField("price", value: nil), "the step gives it null, but it is not optional"),
+  ])
+  func `a value that a step states is of the field's type`(
+    field: UpdateField, reason: String
+  ) throws {
+    try make()
+    let steps = [MigrationStep(to: 2) { UpdateRecord("Item") { field } }]
+    guard case .cannotMigrate(1, 2, let reasons) = storeError({ try open(steps) }) else {
+      return #expect(Bool(false), "it is migrated")
+    }
+    #expect(reasons.contains { $0.contains(reason) }, "\(reasons)")
+    try expectUntouched()
+  }
+
   // MARK: Whole versions
 
   @Test func `before and after change whole versions, and a check looks at the result, K16 N5 N7`()

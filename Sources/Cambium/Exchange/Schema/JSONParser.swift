@@ -32,7 +32,12 @@ package struct JSONParser {
   }
 
   private func fault(_ reason: String) -> JSONFault {
-    JSONFault(reason: "no JSON at byte \(index + 1): \(reason)")
+    let before = bytes[..<index]
+    let start = before.lastIndex(of: 0x0a).map { $0 + 1 } ?? 0
+    let line = before.count { $0 == 0x0a }
+    return JSONFault(
+      reason:
+        "no JSON at byte \(index - start + 1)\(line > 0 ? " of line \(line + 1)" : ""): \(reason)")
   }
 
   private var next: UInt8? { index < bytes.count ? bytes[index] : nil }

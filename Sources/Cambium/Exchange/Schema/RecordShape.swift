@@ -64,3 +64,14 @@ package struct FieldShape {
     }
   }
 }
+
+extension FieldShape {
+  /// Fails if the record has no field of that full name.
+  init?(named name: String, in record: RecordSchema) {
+    guard let field = record.field(named: name),
+      let shape = Self.fields(of: field.composite, in: record)
+        .first(where: { $0.number == field.number })
+    else { return nil }
+    self = shape
+  }
+}

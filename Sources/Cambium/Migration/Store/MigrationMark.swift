@@ -155,6 +155,7 @@ extension FieldSource {
     case .conversion(.refuse): "refuse"
     case .conversion(.replace(let value)): "replace \(value.literal)"
     case .conversion(.setAside): "set aside"
+    case .constant(let value): "value \(value.literal)"
     case .onlyElement(let name): "element of \(name)"
     case .distinctElements: "distinct"
     }

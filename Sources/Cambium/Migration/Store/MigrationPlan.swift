@@ -375,6 +375,7 @@ extension FieldSource {
       case .setAside:
         "is converted to \(field.new.type), and set aside where it does not convert"
       }
+    case .constant(let value): "is \(value)"
     case .onlyElement(let list): "is the only element of \(list)"
     case .distinctElements: "leads to each record once"
     }

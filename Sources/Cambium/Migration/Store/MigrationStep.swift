@@ -349,6 +349,18 @@ public struct UpdateField: Sendable {
     source = .version { record, version in try compute(record, version.snapshot).fieldValue }
   }
 
+  /// Gives the field the same value in every record.
+  ///
+  /// ```swift
+  /// UpdateField("origin", value: "import")
+  /// ```
+  ///
+  /// - Parameter value: Of the field's type; the plan refuses another.
+  public init(_ name: String, value: FieldValue) {
+    self.name = name
+    source = .constant(value)
+  }
+
   /// Takes the value of another field of the old record, such as `address.city`, or of one that it leads to, such as
   /// `author.name`, whose type is the same or widens.
   ///

@@ -298,8 +298,7 @@ extension RecordChange {
       if kind == .records ? isWithin : isComposite {
         sources[field.number] = nil
       } else {
-        let value = new.standIn(for: field)
-        sources[field.number] = .value { _ in value }
+        sources[field.number] = .constant(new.standIn(for: field))
       }
     }
     return RecordChange(

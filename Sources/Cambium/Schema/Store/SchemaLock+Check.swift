@@ -5,13 +5,15 @@ extension SchemaLock {
   ///
   /// - Throws: `SchemaLockError.missing`, `.malformed`, `.io`.
   public init(contentsOf path: String) throws(SchemaLockError) {
-    guard FileManager.default.fileExists(atPath: path) else { throw .missing(path: path) }
-    let data: Data
-    do {
-      data = try Data(contentsOf: URL(filePath: path))
-    } catch { throw .io(path: path, reason: "\(error)") }
-    guard let text = String(validating: data, as: UTF8.self) else {
-      throw .malformed(line: 1, column: 1, reason: "it is not in UTF-8")
+    let text: String
+    do throws(TextFile.Fault) {
+      text = try TextFile.text(at: path)
+    } catch {
+      switch error {
+      case .missing: throw .missing(path: path)
+      case .notUTF8: throw .malformed(line: 1, column: 1, reason: "it is not in UTF-8")
+      case .io(let reason): throw .io(path: path, reason: reason)
+      }
     }
     try self.init(parsing: text)
   }
