@@ -74,10 +74,10 @@ struct SchemaArguments: ParsableArguments {
     let known = try PersistentStore.inspect(at: store.store, lastCommits: 0, options: store.reading)
     // Also the versions before that only the store has.
     let versions = file.completed(by: SchemaLock(known.schemas))
-    let model = try StoreModel(versions)
+    // Steps to versions above the one wanted are read as well, and not taken.
+    let steps = try steps.map { try StoreModel(versions).steps(contentsOf: $0) } ?? []
     return try PersistentStore.migration(
       at: store.store, to: try StoreModel(versions.filter { $0.number <= version }),
-      steps: try steps.map { try model.steps(contentsOf: $0) }?.filter { $0.to <= version } ?? [],
-      options: store.writing)
+      steps: steps.filter { $0.to <= version }, options: store.writing)
   }
 }

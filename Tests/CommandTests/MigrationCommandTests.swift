@@ -20,6 +20,21 @@ import Testing
     return file
   }
 
+  /// A model whose items are other ones from version 2 on.
+  private static func model(
+    version: Int,
+    @RecordDescription.ResultBuilder item: @escaping @Sendable (Int) -> RecordDescription
+  ) -> StoreModel {
+    StoreModel(
+      version: version,
+      untyped: [
+        RemovedRecord("Item") { version in
+          if version == 1 { Shop.Item.recordDescription(for: 1) } else { item(version) }
+        },
+        RemovedRecord("Visit") { version in Shop.Visit.recordDescription(for: version) },
+      ])
+  }
+
   @Test func `a plan says what would be done, and changes nothing`() throws {
     let plan = try Command.run("plan", path, "--schema", try lock())
     #expect(plan.status == 0, "\(plan.error)")
@@ -55,19 +70,10 @@ import Testing
 
   @Test func `what only a program can say is refused`() throws {
     let file = try lock(
-      StoreModel(
-        version: 2,
-        untyped: [
-          RemovedRecord("Item") { version in
-            if version == 1 {
-              Shop.Item.recordDescription(for: 1)
-            } else {
-              Field(primaryKey: true, name: "id", type: .integer)
-              Field(name: "title", type: .int32)
-            }
-          },
-          RemovedRecord("Visit") { version in Shop.Visit.recordDescription(for: version) },
-        ]))
+      Self.model(version: 2) { _ in
+        Field(primaryKey: true, name: "id", type: .integer)
+        Field(name: "title", type: .int32)
+      })
     let plan = try Command.run("plan", path, "--schema", file)
     #expect(plan.status == 7)
     #expect(plan.output.contains("it cannot be done"))
@@ -76,22 +82,13 @@ import Testing
   }
 
   @Test func `what does not follow from the schema file is said by a file of steps, K17`() throws {
-    let model = StoreModel(
-      version: 3,
-      untyped: [
-        RemovedRecord("Item") { version in
-          if version == 1 {
-            Shop.Item.recordDescription(for: 1)
-          } else {
-            Field(primaryKey: true, name: "id", type: .integer)
-            Field(name: "title", type: .string)
-            Field(name: "price", type: version == 2 ? .decimal : .string)
-            Field(name: "x", type: .double, optional: true)
-            Field(name: "origin", type: .string)
-          }
-        },
-        RemovedRecord("Visit") { version in Shop.Visit.recordDescription(for: version) },
-      ])
+    let model = Self.model(version: 3) { version in
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "title", type: .string)
+      Field(name: "price", type: version == 2 ? .decimal : .string)
+      Field(name: "x", type: .double, optional: true)
+      Field(name: "origin", type: .string)
+    }
     let file = try lock(model)
     let steps = stage.path("Steps.json")
     let arguments = [path, "--schema", file, "--to", "2", "--steps", steps]

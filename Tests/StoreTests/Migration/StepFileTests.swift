@@ -231,7 +231,7 @@ import Testing
     }
     #expect(
       throws: StepFileError.malformed(
-        reason: "no JSON at byte 4 of line 2: a comma or the end of the array was expected")
+        reason: "no JSON at byte 4 of its line 2: a comma or the end of the array was expected")
     ) { try Self.steps.steps(parsing: "[ {}\n   {} ]") }
   }
 }

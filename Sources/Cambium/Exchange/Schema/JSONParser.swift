@@ -35,9 +35,8 @@ package struct JSONParser {
     let before = bytes[..<index]
     let start = before.lastIndex(of: 0x0a).map { $0 + 1 } ?? 0
     let line = before.count { $0 == 0x0a }
-    return JSONFault(
-      reason:
-        "no JSON at byte \(index - start + 1)\(line > 0 ? " of line \(line + 1)" : ""): \(reason)")
+    let place = "byte \(index - start + 1)" + (line > 0 ? " of its line \(line + 1)" : "")
+    return JSONFault(reason: "no JSON at \(place): \(reason)")
   }
 
   private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
