@@ -12,7 +12,10 @@ struct SortedEntries: SortedInput, ~Copyable {
   var countMax: Int { entries.places.count }
 
   mutating func advance() throws(StoreError) -> Bool {
-    repeat { index += 1 } while hasSameKeyBehind
+    index += 1
+    // Keys that ascend are all others, and lie where the processor looks for them itself.
+    if entries.isAscending { return index < entries.places.count }
+    while hasSameKeyBehind { index += 1 }
     if index + Self.distance < entries.places.count {
       entries.prefetch(entries.places[index + Self.distance], 128)
     }

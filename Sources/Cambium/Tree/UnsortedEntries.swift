@@ -7,9 +7,7 @@
   typealias Place = UInt32
 
   static let chunkSize = ChunkPool.chunkSize
-  private static let unit = 8
-  /// key length u16, tag u16, value length u32; key, value
-  private static let headerSize = 8
+  private static var unit: Int { EntryBytes.unit }
 
   private let pool: ChunkPool
   private var chunks: [UnsafeMutableRawPointer] = unsafe []
@@ -43,21 +41,35 @@
   /// - Precondition: that of the other one.
   @inline(__always)
   mutating func append(_ key: RawSpan, _ start: RawSpan, _ value: RawSpan, tag: UInt16) {
-    let valueCount = start.byteCount + value.byteCount
-    let size = Self.headerSize + key.byteCount + valueCount
+    let size = EntryBytes.size(key.byteCount, start.byteCount + value.byteCount)
     let place = makeRoom(size)
     let chunk = unsafe chunks[chunks.count - 1]
     var bytes = unsafe MutableRawSpan(_unsafeStart: chunk + used, byteCount: size)
-    bytes.store(UInt16(key.byteCount), at: 0)
-    bytes.store(tag, at: 2)
-    bytes.store(UInt32(valueCount), at: 4)
-    bytes.copy(key, to: Self.headerSize)
-    bytes.copy(start, to: Self.headerSize + key.byteCount)
-    bytes.copy(value, to: Self.headerSize + key.byteCount + start.byteCount)
-    used += (size + Self.unit - 1) / Self.unit * Self.unit
-    shortenPrefix(to: key)
+    EntryBytes.write(key, start, value, tag: tag, to: &bytes, at: 0)
+    used += size
     if isAscending, let last = places.last { isAscending = self.key(last).compare(key) < 0 }
     places.append(place)
+    shortenPrefix(to: key)
+  }
+
+  /// Adds all entries of a batch, with a number that comes back with each.
+  ///
+  /// - Precondition: the batch is not empty and fits a chunk, and all entries are within 32 GiB.
+  mutating func append(_ batch: borrowing EntryBatch, tag: UInt16) {
+    let start = makeRoom(batch.byteCount)
+    let chunk = unsafe chunks[chunks.count - 1]
+    var bytes = unsafe MutableRawSpan(_unsafeStart: chunk + used, byteCount: batch.byteCount)
+    bytes.copy(batch.entries, to: 0)
+    if tag != 0 {
+      for place in batch.places { EntryBytes.store(tag, of: &bytes, at: Int(place) * Self.unit) }
+    }
+    used += batch.byteCount
+    if isAscending, let last = places.last { isAscending = key(last).compare(batch.key(0)) < 0 }
+    isAscending = isAscending && batch.isAscending
+    for place in batch.places { places.append(start &+ place) }
+    // Keys that ascend have in common what the first and the last have.
+    let differing = batch.isAscending ? [0, batch.count - 1] : Array(0..<batch.count)
+    for index in differing { shortenPrefix(to: batch.key(index)) }
   }
 
   private mutating func makeRoom(_ size: Int) -> Place {
@@ -70,32 +82,24 @@
   }
 
   private mutating func shortenPrefix(to key: RawSpan) {
-    if prefixLength == 0 { return }
-    guard let first = places.first else {
-      prefixLength = key.byteCount
-      return
-    }
+    guard prefixLength > 0, let first = places.first else { return }
     prefixLength = self.key(first).commonPrefix(with: key, atMost: prefixLength)
   }
 
   @_lifetime(borrow self)
   @inline(__always)
   func key(_ place: Place) -> RawSpan {
-    let bytes = entry(place)
-    return bytes.part(Self.headerSize, Int(bytes.load(0, as: UInt16.self)))
+    EntryBytes.key(entry(place))
   }
 
   @_lifetime(borrow self)
   @inline(__always)
   func value(_ place: Place) -> RawSpan {
-    let bytes = entry(place)
-    return bytes.part(
-      Self.headerSize + Int(bytes.load(0, as: UInt16.self)),
-      Int(bytes.load(4, as: UInt32.self)))
+    EntryBytes.value(entry(place))
   }
 
   @inline(__always)
-  func tag(_ place: Place) -> UInt16 { entry(place).load(2, as: UInt16.self) }
+  func tag(_ place: Place) -> UInt16 { EntryBytes.tag(entry(place)) }
 
   /// The chunk's bytes from an entry's beginning on.
   @_lifetime(borrow self)

@@ -61,6 +61,44 @@ import Testing
     }
   }
 
+  /// All lists of up to four of five keys, in batches of one, two and three.
+  @Test func `entries of batches come as those that are added one by one`() throws {
+    let keys: [[UInt8]] = [[], [7], [7, 0, 1], [7, 1], [8]]
+    var lists: [[[UInt8]]] = [[]]
+    for length in 1...4 {
+      lists += lists.filter { $0.count == length - 1 }.flatMap { list in keys.map { list + [$0] } }
+    }
+    for list in lists {
+      for size in 1...3 {
+        var single = UnsortedEntries()
+        var batched = UnsortedEntries()
+        for start in stride(from: 0, to: list.count, by: size) {
+          var batch = EntryBatch()
+          for index in start..<min(start + size, list.count) {
+            let key = list[index]
+            let value = [9, UInt8(index)]
+            single.append(key.rawSpan, RawSpan(), value.rawSpan, tag: UInt16(start))
+            batch.append(key.rawSpan, 9, [UInt8(index)].rawSpan)
+          }
+          batched.append(batch, tag: UInt16(start))
+        }
+        #expect(batched.prefixLength == single.prefixLength, "\(list) by \(size)")
+        #expect(batched.isAscending == single.isAscending, "\(list) by \(size)")
+        var one = single.sorted()
+        var other = batched.sorted()
+        while try one.advance() {
+          let isThere = try other.advance()
+          let key = other.key.array()
+          let value = other.value.array()
+          #expect(isThere && key == one.key.array() && value == one.value.array())
+          #expect(other.tag == one.tag, "\(list) by \(size)")
+        }
+        let isAtEnd = try !other.advance()
+        #expect(isAtEnd)
+      }
+    }
+  }
+
   @Test func `keys with long beginnings in common are sorted`() {
     var random = SplitMix64(seed: 5)
     let keys = (0..<(1 << 17 + 1000)).map { _ in

@@ -107,10 +107,7 @@ extension Transaction {
   func put(
     _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
   ) throws(StoreError) {
-    try Self.check(key.byteCount, .keyLength)
-    try Self.check(value.byteCount, .valueLength)
-    // More trees could never be published, and no log that has them is replayed.
-    try Self.check((Int(tree.number) + 1) * Footer.treeSizeMin + Footer.fixedSize, .footerSize)
+    try check(key.byteCount, value.byteCount, in: tree)
     if let spill {
       try spill.put(key, value, schemaVersion: schemaVersion, in: tree)
       return
@@ -127,6 +124,29 @@ extension Transaction {
       key, value, schemaVersion: schemaVersion, isNew: isNew, in: tree)
     assert(isDone, "what was looked up a moment ago has not changed")
     spillIfTooLarge()
+  }
+
+  /// Gives the keys of a batch their values, whether or not they have one.
+  ///
+  /// - Throws: as of one; some may have got theirs then.
+  func put(
+    _ batch: borrowing PutBatch, schemaVersion: UInt32, in tree: TreeSlot
+  ) throws(StoreError) {
+    if let spill, batch.count > 0 {
+      try check(batch.entries.keyLengthMax, batch.entries.valueLengthMax, in: tree)
+      return try spill.put(batch, schemaVersion: schemaVersion, in: tree)
+    }
+    for index in 0..<batch.count {
+      try put(batch.key(index), batch.value(index), schemaVersion: schemaVersion, in: tree)
+    }
+  }
+
+  @inline(__always)
+  private func check(_ keyLength: Int, _ valueLength: Int, in tree: TreeSlot) throws(StoreError) {
+    try Self.check(keyLength, .keyLength)
+    try Self.check(valueLength, .valueLength)
+    // More trees could never be published, and no log that has them is replayed.
+    try Self.check((Int(tree.number) + 1) * Footer.treeSizeMin + Footer.fixedSize, .footerSize)
   }
 
   /// Takes `key` and its value out. False if it is not there.

@@ -35,6 +35,12 @@ struct FoldLayers {
     _ spill: Spill, _ slot: TreeSlot, into tree: Tree,
     _ transform: TreeTransform, sizes: NodeSizes, appendingTo appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
+    // Mostly there is nothing to be merged but these and the tree.
+    if overlay[slot].isEmpty, let puts = spill.takeOnlyPuts(slot) {
+      return try TreeMerge.run(
+        puts, into: tree.root, of: tree.pages, transform: transform, sizes: sizes,
+        appendingTo: appender)
+    }
     var (inputs, hidesBase) = spill.takeInputs(slot)
     // What is below a layer that hides its base does not count.
     if !hidesBase {

@@ -14,7 +14,12 @@ final class RunBuffer {
 
   /// What an entry takes in memory, its place in the order included.
   static func size(_ key: RawSpan, _ value: RawSpan) -> Int {
-    (9 + key.byteCount + value.byteCount + 7) & ~7 + MemoryLayout<UnsortedEntries.Place>.size
+    EntryBytes.size(key.byteCount, 1 + value.byteCount) + MemoryLayout<UnsortedEntries.Place>.size
+  }
+
+  /// What all entries of a batch take in memory, their places included.
+  static func size(_ batch: borrowing PutBatch) -> Int {
+    batch.entries.byteCount + batch.count * MemoryLayout<UnsortedEntries.Place>.size
   }
 
   /// The bytes of all entries, as `size` has them.
@@ -36,6 +41,14 @@ final class RunBuffer {
     return true
   }
 
+  /// Adds the puts of a batch, which is not empty. False as for one put.
+  func append(_ batch: borrowing PutBatch, schemaVersion: UInt32) -> Bool {
+    if unsafe versions.last != schemaVersion, !note(schemaVersion) { return false }
+    unsafe entries.append(batch.entries, tag: UInt16(versions.count - 1))
+    unsafe size &+= Self.size(batch)
+    return true
+  }
+
   private func note(_ version: UInt32) -> Bool {
     if unsafe versions.count == 1 << 16 { return false }
     unsafe versions.append(version)
@@ -51,39 +64,75 @@ final class RunBuffer {
   }
 
   /// The puts, sorted, of those of one key the last. The buffer is empty then.
-  func takeSorted() -> BufferInput {
+  func takeSorted() -> SortedPuts {
     var taken = UnsortedEntries()
     unsafe swap(&taken, &entries)
-    return unsafe BufferInput(taken.sorted(), versions)
+    return unsafe SortedPuts(taken.sorted(), versions)
   }
 }
 
-/// A buffer's puts in the order of their keys.
-final class BufferInput {
-  // One owner on one thread uses them, so accesses cannot overlap.
-  @exclusivity(unchecked) private var entries: SortedEntries
+/// A buffer's puts in the order of their keys. If no value is in pages of its own, a merge can take them as they are.
+struct SortedPuts: SortedInput, ~Copyable {
+  private var entries: SortedEntries
   private let versions: [UInt32]
 
   fileprivate init(_ entries: consuming SortedEntries, _ versions: [UInt32]) {
-    unsafe self.entries = entries
+    self.entries = entries
     self.versions = versions
   }
 
   /// The number of puts, several of one key included.
-  var countMax: Int { unsafe entries.countMax }
+  var countMax: Int { entries.countMax }
 
   @inline(__always)
-  func advance() throws(StoreError) -> Bool { try unsafe entries.advance() }
+  mutating func advance() throws(StoreError) -> Bool { try entries.advance() }
 
   var key: RawSpan {
     @_lifetime(borrow self)
-    get { unsafe _overrideLifetime(entries.key, borrowing: self) }
+    @inline(__always)
+    get { entries.key }
+  }
+
+  /// The operation, as `RunValue` reads it.
+  var stored: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get { entries.value }
+  }
+
+  var value: RawSpan {
+    @_lifetime(borrow self)
+    @inline(__always)
+    get { RunValue.content(stored) }
+  }
+
+  var isRemoval: Bool { false }
+  var schemaVersion: UInt32 { versions[Int(entries.tag)] }
+}
+
+/// A buffer's puts as one of several inputs.
+final class BufferInput {
+  // One owner on one thread uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var puts: SortedPuts
+
+  init(_ puts: consuming SortedPuts) {
+    unsafe self.puts = puts
+  }
+
+  var countMax: Int { unsafe puts.countMax }
+
+  @inline(__always)
+  func advance() throws(StoreError) -> Bool { try unsafe puts.advance() }
+
+  var key: RawSpan {
+    @_lifetime(borrow self)
+    get { unsafe _overrideLifetime(puts.key, borrowing: self) }
   }
 
   var stored: RawSpan {
     @_lifetime(borrow self)
-    get { unsafe _overrideLifetime(entries.value, borrowing: self) }
+    get { unsafe _overrideLifetime(puts.stored, borrowing: self) }
   }
 
-  var schemaVersion: UInt32 { unsafe versions[Int(entries.tag)] }
+  var schemaVersion: UInt32 { unsafe puts.schemaVersion }
 }

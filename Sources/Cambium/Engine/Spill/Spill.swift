@@ -91,6 +91,26 @@ extension Spill {
     try putSlowly(key, value, schemaVersion: schemaVersion, in: tree)
   }
 
+  /// Does all puts of a batch.
+  ///
+  /// - Precondition: there is one, and keys and values are within the limits of a tree.
+  /// - Throws: what one put does.
+  func put(
+    _ batch: borrowing PutBatch, schemaVersion: UInt32, in tree: TreeSlot
+  ) throws(StoreError) {
+    let size = RunBuffer.size(batch)
+    if size <= RunValue.largeLength, unsafe failure == nil,
+      byteCount &+ size <= capacity, let buffer = buffer(of: tree),
+      buffer.append(batch, schemaVersion: schemaVersion)
+    {
+      unsafe bufferSize &+= size
+      return
+    }
+    for index in 0..<batch.count {
+      try put(batch.key(index), batch.value(index), schemaVersion: schemaVersion, in: tree)
+    }
+  }
+
   @inline(never)
   private func putSlowly(
     _ key: RawSpan, _ value: RawSpan, schemaVersion: UInt32, in tree: TreeSlot
@@ -216,7 +236,7 @@ extension Spill {
     if buffers.isEmpty { return }
     var writer = RunWriter(in: place)
     for (tree, buffer) in buffers {
-      let input = SpillInput.buffer(buffer.takeSorted())
+      let input = SpillInput.buffer(BufferInput(buffer.takeSorted()))
       try unsafe writer.write(
         RunMerge(newestFirst: [input], largeValues: nil), of: tree, level: 0,
         largeValues: &largeValues)
@@ -395,7 +415,7 @@ extension Spill {
   func takeInputs(_ tree: TreeSlot) -> (inputs: [SpillInput], hidesOlder: Bool) {
     var inputs: [SpillInput] = []
     if let buffer = unsafe buffers.removeValue(forKey: tree), !buffer.isEmpty {
-      inputs.append(.buffer(buffer.takeSorted()))
+      inputs.append(.buffer(BufferInput(buffer.takeSorted())))
     }
     unsafe foundBuffers.removeAll(keepingCapacity: true)
     if let changes = unsafe editor?.present[tree], !changes.isEmpty {
@@ -405,6 +425,17 @@ extension Spill {
     let runs = unsafe self.runs[tree] ?? TreeRuns()
     inputs += runs.runs.reversed().map { .run(RunInput($0)) }
     return (inputs, runs.hidesOlder)
+  }
+
+  /// The puts into a tree, if nothing else was done to it, and no value is in pages of its own; nil otherwise. They are
+  /// only there, then.
+  func takeOnlyPuts(_ tree: TreeSlot) -> SortedPuts? {
+    guard let buffer = unsafe buffers[tree], !buffer.isEmpty, !buffer.hasLargePuts,
+      unsafe runs[tree] == nil, unsafe editor?.present[tree].isEmpty ?? true
+    else { return nil }
+    unsafe buffers[tree] = nil
+    unsafe foundBuffers.removeAll(keepingCapacity: true)
+    return buffer.takeSorted()
   }
 
   /// Where values of large puts are read.

@@ -47,7 +47,7 @@ final class RemadeRecords: CrewTask, @unchecked Sendable {
   }
 
   /// Adds what was made to the trees that another has.
-  func add(to sink: any EmitterSink, of remaking: Remaking) throws(StoreError) {
+  func add(to sink: AddingSink, of remaking: Remaking) throws(StoreError) {
     try self.sink.add(to: sink, of: remaking)
   }
 }
@@ -119,7 +119,7 @@ private final class CollectingSink: EmitterSink {
   private struct Group {
     let place: Place
     /// Keys and rows, or what is set aside.
-    var emitted = RecordBytes()
+    var emitted = PutBatch()
   }
 
   private enum Place: Equatable {
@@ -165,18 +165,16 @@ private final class CollectingSink: EmitterSink {
     return false
   }
 
-  func add(to sink: any EmitterSink, of remaking: Remaking) throws(StoreError) {
+  func add(to sink: AddingSink, of remaking: Remaking) throws(StoreError) {
     for group in unsafe groups {
-      let emitted = group.emitted
       switch group.place {
       case .rows(let number):
         guard let target = remaking.target(number) else { continue }
-        for index in 0..<emitted.count {
-          try sink.add(emitted.key(index), emitted.row(index), [], to: target)
-        }
+        try sink.add(group.emitted, to: target)
       case .aside(let tree):
+        let emitted = group.emitted
         for index in 0..<emitted.count {
-          try sink.setAside(emitted.key(index), emitted.row(index), in: tree)
+          try sink.setAside(emitted.key(index), emitted.value(index), in: tree)
         }
       }
     }

@@ -373,16 +373,22 @@ final class AddingSink: EmitterSink {
   func add(
     _ key: RawSpan, _ row: RawSpan, _ waiting: [Blob], to target: Entity
   ) throws(StoreError) {
-    note(target.record.number)
+    note(1, target.record.number)
     try put(key, row, waiting, in: target)
   }
 
-  private func note(_ record: UInt32) {
+  /// Adds records that have nothing outside of their rows.
+  func add(_ batch: borrowing PutBatch, to target: Entity) throws(StoreError) {
+    note(batch.count, target.record.number)
+    try trees.put(batch, schemaVersion: target.layout.version, in: target.rows)
+  }
+
+  private func note(_ count: Int, _ record: UInt32) {
     for place in unsafe 0..<added.count where unsafe added[place].record == record {
-      unsafe added[place].count += 1
+      unsafe added[place].count += count
       return
     }
-    unsafe added.append((record, 1))
+    unsafe added.append((record, count))
   }
 
   /// Puts a row into its tree, and what belongs outside of it there.
@@ -403,7 +409,7 @@ final class AddingSink: EmitterSink {
   ) throws(StoreError) {
     var old: [UInt8] = []
     if try !trees.copyValue(of: key, in: target.rows, to: &old) {
-      note(target.record.number)
+      note(1, target.record.number)
     }
     try put(key, row, waiting, in: target)
   }

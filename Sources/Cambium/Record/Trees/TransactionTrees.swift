@@ -132,6 +132,17 @@ extension TransactionTrees {
     try transaction.put(key, value, schemaVersion: schemaVersion, in: tree)
   }
 
+  /// Gives the keys of a batch their values, whether or not they have one.
+  ///
+  /// - Throws: what `Transaction.put` does.
+  func put(
+    _ batch: borrowing PutBatch, schemaVersion: UInt32, in tree: TreeSlot
+  ) throws(StoreError) {
+    if unsafe unmadeCount > 0 { try makeSavepoints() }
+    unsafe changeCount &+= 1
+    try transaction.put(batch, schemaVersion: schemaVersion, in: tree)
+  }
+
   /// Takes `key` out, with its unstored values. False if it is not there.
   func remove(_ key: RawSpan, in tree: TreeSlot) throws(StoreError) -> Bool {
     if unsafe unmadeCount > 0 { try makeSavepoints() }

@@ -80,7 +80,8 @@ struct SpillHistory {
         content = savepoints[index].1
       case 8..<11: if let last = savepoints.popLast() { transaction.release(last.0) }
       case 11: try change(.clear(tree: tree()), transaction)
-      case 12..<30: try change(.remove(tree: tree(), key: key()), transaction)
+      case 12..<18: try batch(transaction)
+      case 18..<36: try change(.remove(tree: tree(), key: key()), transaction)
       default: try change(put(), transaction)
       }
       if random.next() % UInt64(reading) == 0 { try verify(transaction) }
@@ -94,6 +95,22 @@ struct SpillHistory {
 
   private mutating func put() -> Change {
     .put(tree: tree(), key: key(), length: Int(random.next() % UInt64(length() + 1)))
+  }
+
+  /// Does some puts into one tree at once, of which some may have the same key.
+  private mutating func batch(_ transaction: Transaction) throws {
+    let tree = tree()
+    let length = Int(random.next() % UInt64(length() + 1))
+    var batch = PutBatch()
+    for _ in 0..<random.next() % 9 {
+      let key = key()
+      batch.append(
+        Content.key(key).rawSpan, Content.value(stamp: stamp, key: key, length: length).rawSpan)
+      _ = content.apply(.put(tree: tree, key: key, length: length), stamp: stamp)
+    }
+    try transaction.put(
+      batch, schemaVersion: Content.schemaVersion(stamp: stamp),
+      in: engine.names.slot(of: Content.treeNames[tree]))
   }
 
   private mutating func length() -> Int { lengths[Int(random.next() % 3)] }
