@@ -16,7 +16,7 @@ extension Engine {
       try body(transaction)
     } catch {
       let read = leave(transaction)
-      if durability.isDurable { try await awaitFlush(through: read) }
+      try await awaitAcknowledgement(of: read, durability)
       throw error
     }
     try await awaitCommit(of: transaction, durability)
@@ -28,18 +28,14 @@ extension Engine {
   ) async throws(StoreError) {
     if transaction.isEmpty {
       let read = leaveUnchanged(transaction)
-      if durability.isDurable { try await awaitFlush(through: read) }
-      return
+      return try await awaitAcknowledgement(of: read, durability)
     }
     guard let (sequence, pause) = try enqueueAtOnce(transaction, durability) else {
       return try await commitOnThread(transaction, durability)
     }
-    if durability.isDurable {
-      try await awaitFlush(through: sequence)
-    } else if isBufferFull {
-      // A relaxed commit is made, whatever becomes of the flush.
-      try? await awaitFlush(through: sequence)
-    }
+    try await awaitAcknowledgement(of: sequence, durability)
+    // A relaxed commit is made, whatever becomes of the flush.
+    if !durability.isDurable, isBufferFull { try? await awaitFlush(through: sequence) }
     // A task that was cancelled goes on at once: its commit is made.
     if let pause { try? await Task.sleep(for: pause) }
   }
@@ -100,19 +96,41 @@ extension Engine {
     lock.unlock()
   }
 
-  /// Suspends until every commit up to `sequence` is on the medium.
+  /// Suspends until the class of commit `sequence` is met and every read that begins now sees it.
   ///
-  /// - Throws: what `waitUntilFlushed(through:)` does.
-  nonisolated(nonsending) func awaitFlush(through sequence: UInt64) async throws(StoreError) {
+  /// - Throws: what `waitForAcknowledgement` does.
+  nonisolated(nonsending) private func awaitAcknowledgement(
+    of sequence: UInt64, _ durability: Durability
+  ) async throws(StoreError) {
+    guard let flushed = lockedFlushNeeded(toAcknowledge: sequence, durability) else { return }
+    try await awaitFlush(through: flushed, of: sequence)
+  }
+
+  private func lockedFlushNeeded(
+    toAcknowledge sequence: UInt64, _ durability: Durability
+  ) -> UInt64? {
+    lock.lock()
+    defer { lock.unlock() }
+    return flushNeeded(toAcknowledge: sequence, durability)
+  }
+
+  /// Suspends until every commit up to `flushed` is on the medium.
+  ///
+  /// - Parameter sequence: The commit that the caller waits for; nil if it is `flushed`.
+  /// - Throws: what `waitForFlush` does.
+  nonisolated(nonsending) func awaitFlush(
+    through flushed: UInt64, of sequence: UInt64? = nil
+  ) async throws(StoreError) {
     let outcome = await withCheckedContinuation { continuation in
-      addFlushWaiter(FlushWaiter(sequence: sequence, continuation: continuation))
+      addFlushWaiter(
+        FlushWaiter(flushed: flushed, sequence: sequence ?? flushed, continuation: continuation))
     }
     try outcome.get()
   }
 
   private func addFlushWaiter(_ waiter: FlushWaiter) {
     lock.lock()
-    let outcome = outcome(for: waiter.sequence)
+    let outcome = outcome(for: waiter)
     if outcome == nil {
       precondition(background.areRunning, "tasks wait for the engine's threads")
       flushWaiters.append(waiter)
@@ -122,10 +140,10 @@ extension Engine {
     if let outcome { waiter.continuation.resume(returning: outcome) }
   }
 
-  /// What became of all commits up to `sequence`, if that is known. With the lock.
-  private func outcome(for sequence: UInt64) -> Result<Void, StoreError>? {
-    if commits.flushedSequence >= sequence { return .success(()) }
-    if let cause = life.failure { return .failure(outcome(of: sequence, cause)) }
+  /// What became of the commit that `waiter` waits for, if that is known. With the lock.
+  private func outcome(for waiter: FlushWaiter) -> Result<Void, StoreError>? {
+    if commits.flushedSequence >= waiter.flushed { return .success(()) }
+    if let cause = life.failure { return .failure(outcome(of: waiter.sequence, cause)) }
     return life.refusal(of: .finishing, at: medium.path).map { .failure($0) }
   }
 
@@ -135,7 +153,7 @@ extension Engine {
     if flushWaiters.isEmpty { return }
     var ready: [(FlushWaiter, Result<Void, StoreError>)] = []
     flushWaiters.removeAll { waiter in
-      guard let outcome = outcome(for: waiter.sequence) else { return false }
+      guard let outcome = outcome(for: waiter) else { return false }
       ready.append((waiter, outcome))
       return true
     }
@@ -191,8 +209,11 @@ extension Engine {
   private static var taskPatience: Duration { .microseconds(4) }
 }
 
-/// A task that waits until a commit is on the medium.
+/// A task that waits until a commit, or one before it, is on the medium.
 struct FlushWaiter: Sendable {
+  /// All commits up to this one must be flushed.
+  let flushed: UInt64
+  /// The task's own commit.
   let sequence: UInt64
   let continuation: CheckedContinuation<Result<Void, StoreError>, Never>
 }

@@ -3,19 +3,54 @@
 extension Engine {
   /// Waits until every commit up to `sequence` is on the medium.
   ///
-  /// The first to find no flush under way flushes for all who came meanwhile: one flush.
-  ///
-  /// - Throws: `.outcomeUnknown` or `.poisoned` if the log failed before that.
+  /// - Throws: what `waitForFlush` does.
   func waitUntilFlushed(through sequence: UInt64) throws(StoreError) {
     lock.lock()
     defer { lock.unlock() }
     try waitForFlush(through: sequence)
   }
 
-  /// The same, with the lock.
-  func waitForFlush(through sequence: UInt64) throws(StoreError) {
-    while commits.flushedSequence < sequence {
-      if let cause = life.failure { throw outcome(of: sequence, cause) }
+  /// Waits until a commit, or what a transaction has read, may be acknowledged.
+  ///
+  /// - Throws: what `waitForAcknowledgement` does.
+  func waitUntilAcknowledged(
+    _ sequence: UInt64, _ durability: Durability
+  ) throws(StoreError) {
+    lock.lock()
+    defer { lock.unlock() }
+    try waitForAcknowledgement(of: sequence, durability)
+  }
+
+  /// Waits until the class of commit `sequence` is met and every read that begins now sees it. With the lock.
+  ///
+  /// A relaxed commit after a durable one waits for that one's flush: until then neither may be read, as
+  /// commits are published in their order and a durable one after its flush.
+  ///
+  /// - Throws: what `waitForFlush` does.
+  func waitForAcknowledgement(
+    of sequence: UInt64, _ durability: Durability
+  ) throws(StoreError) {
+    guard let flushed = flushNeeded(toAcknowledge: sequence, durability) else { return }
+    try waitForFlush(through: flushed, of: sequence)
+  }
+
+  /// The last commit that must be flushed before `sequence` is acknowledged; nil if there is none. With
+  /// the lock.
+  func flushNeeded(toAcknowledge sequence: UInt64, _ durability: Durability) -> UInt64? {
+    durability.isDurable ? sequence : commits.flushNeeded(toPublish: sequence)
+  }
+
+  /// Waits until every commit up to `flushed` is on the medium. With the lock, which it gives up meanwhile.
+  ///
+  /// The first to find no flush under way flushes for all who came meanwhile: one flush.
+  ///
+  /// - Parameter sequence: The commit that the caller waits for; nil if it is `flushed`.
+  /// - Throws: `.outcomeUnknown` or `.poisoned` if the log failed before that.
+  func waitForFlush(
+    through flushed: UInt64, of sequence: UInt64? = nil
+  ) throws(StoreError) {
+    while commits.flushedSequence < flushed {
+      if let cause = life.failure { throw outcome(of: sequence ?? flushed, cause) }
       try check(.finishing)
       if hasLogTurn {
         progressed.wait()

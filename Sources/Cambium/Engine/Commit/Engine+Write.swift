@@ -4,8 +4,9 @@
 extension Engine {
   /// Runs `body` with a transaction, and commits what it did when it returns.
   ///
-  /// If `body` throws, nothing it did is there, and its error is thrown on. A durable transaction, also one
-  /// that changed nothing or threw, returns when everything that it read is on the medium.
+  /// If `body` throws, nothing it did is there, and its error is thrown on. When this returns, every read that
+  /// begins then sees what the transaction did and read, also if it changed nothing or threw; after a durable
+  /// one, all of that is on the medium.
   ///
   /// - Throws: what `body` throws; `.outcomeUnknown` if the commit may or may not be there after the next
   ///   open; `.poisoned`, `.full`, `.io`, `.corrupt`, `.limitExceeded`, `.reentrant`, `.closed`, `.forked`,
@@ -18,7 +19,7 @@ extension Engine {
       try body(transaction)
     } catch {
       let read = leave(transaction)
-      if durability.isDurable { try waitUntilFlushed(through: read) }
+      try waitUntilAcknowledged(read, durability)
       throw error
     }
     try commit(transaction, durability)
@@ -82,15 +83,14 @@ extension Engine {
     if transaction.isEmpty || isTooLarge(transaction) {
       let sequence =
         transaction.isEmpty ? leaveUnchanged(transaction) : try commitByFooter(transaction)
-      if durability.isDurable { try waitUntilFlushed(through: sequence) }
-      return
+      return try waitUntilAcknowledged(sequence, durability)
     }
     lock.lock()
     defer { lock.unlock() }
     let sequence = try enqueue(transaction, durability)
     if !durability.isDurable { writeBuffered() }
     pauseIfDue()
-    if durability.isDurable { try waitForFlush(through: sequence) }
+    try waitForAcknowledgement(of: sequence, durability)
   }
 
   /// Puts a transaction's changes at the end of the queue and ends the writer's turn. With the lock.

@@ -57,7 +57,7 @@ extension GroupCommit {
   /// Adds a commit behind all others.
   ///
   /// - Returns: its sequence. A relaxed commit is published when this returns, unless one before it
-  ///   still waits for its flush.
+  ///   still waits for its flush: `flushNeeded(toPublish:)` says which.
   mutating func enqueue(_ state: State, isDurable: Bool) -> UInt64 {
     lastSequence += 1
     if isDurable || firstWaiting < waiting.count {
@@ -67,6 +67,13 @@ extension GroupCommit {
       publishedSequence = lastSequence
     }
     return lastSequence
+  }
+
+  /// The last commit up to `sequence` that must be flushed before `sequence` is published: the durable
+  /// one that it waits for. Nil if it is published.
+  func flushNeeded(toPublish sequence: UInt64) -> UInt64? {
+    if sequence <= publishedSequence { return nil }
+    return waiting[firstWaiting...].last { $0.isDurable && $0.sequence <= sequence }?.sequence
   }
 
   /// Takes all that was gathered as the group in flight.
