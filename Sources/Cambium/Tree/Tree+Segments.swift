@@ -1,9 +1,41 @@
-extension Tree {
-  /// Adds to `liveBytes`, by segment, the bytes of the tree's pages.
+/// The pages that trees reach, and their bytes by segment. A page that several trees share counts once.
+struct LivePages {
+  private(set) var bytes: [UInt32: UInt64] = [:]
+  private var known: [UInt32: BlockSet] = [:]
+
+  /// Adds a page of one of the segments that `pages` reads.
   ///
-  /// - Complexity: O(branches); leaves are read only where they have values in pages of their own.
+  /// - Returns: false if it was there.
+  fileprivate mutating func insert(_ reference: PageReference, of pages: PageReader) -> Bool {
+    let (number, block) = (reference.position.segment, reference.position.block)
+    let blocks = known[number] ?? BlockSet(blocks: Int(pages.segments.entry(number)?.endBlock ?? 0))
+    if blocks.contains(block) { return false }
+    blocks.insert(block)
+    known[number] = blocks
+    bytes[number, default: 0] &+= UInt64(reference.size)
+    return true
+  }
+}
+
+extension PageReader {
+  /// The bytes of each segment that `trees` reach.
+  ///
+  /// - Complexity: O(branches).
+  /// - Throws: as `Tree.addPages`.
+  func liveBytes(of trees: [NamedTree]) throws(StoreError) -> [UInt32: UInt64] {
+    var live = LivePages()
+    for tree in trees { try Tree(pages: self, root: tree.root).addPages(to: &live) }
+    return live.bytes
+  }
+}
+
+extension Tree {
+  /// Adds the tree's pages to `live`.
+  ///
+  /// - Complexity: O(branches) that are not there yet; leaves are read only where they have values in pages of their
+  ///   own.
   /// - Throws: `.corrupt`, also where the pages are not what the root's live bytes say; `.io`.
-  func addLiveBytes(to liveBytes: inout [UInt32: UInt64]) throws(StoreError) {
+  func addPages(to live: inout LivePages) throws(StoreError) {
     guard let root else { return }
     let published = pages.segments.entries.reduce(0) {
       $0 + UInt64($1.endBlock) * UInt64(Layout.blockSize)
@@ -13,26 +45,26 @@ extension Tree {
         .aggregates,
         "\(root.reference.liveBytes) bytes are said to be live there, of \(published) published")
     }
-    var walk = LiveBytesWalk(pages: pages, rest: root.reference.liveBytes, liveBytes: liveBytes)
+    var walk = LivePagesWalk(pages: pages, rest: root.reference.liveBytes, live: live)
+    live = LivePages()
+    defer { live = walk.live }
     try walk.visit(root.reference, level: root.level)
     guard walk.rest == 0 else {
       throw root.reference.fault(.aggregates, "it is said to reach \(walk.rest) bytes more")
     }
-    liveBytes = walk.liveBytes
   }
 }
 
 /// Goes over a tree, no further than its live bytes allow: a file whose pages have many parents could
 /// be walked for ever.
-private struct LiveBytesWalk {
+private struct LivePagesWalk {
   let pages: PageReader
   /// The live bytes that were not come by yet.
   private(set) var rest: UInt64
-  private(set) var liveBytes: [UInt32: UInt64]
+  private(set) var live: LivePages
 
   mutating func visit(_ reference: PageReference, level: UInt8) throws(StoreError) {
-    try add(reference)
-    if reference.liveBytes == reference.size { return }
+    guard try enter(reference) else { return }
     if level == 0 { return try visitValues(of: reference) }
     let page = try pages.page(reference, level: level, as: BranchPage.self)
     let node = Node(page.bytes)
@@ -48,21 +80,24 @@ private struct LiveBytesWalk {
   }
 
   private mutating func visit(value reference: PageReference) throws(StoreError) {
-    try add(reference)
-    if reference.liveBytes == reference.size { return }
+    guard try enter(reference) else { return }
     let list = try pages.page(reference, level: 0, as: ValueListPage.self)
     for index in 0..<ValueListPage.count(list.bytes) {
-      try add(ValueListPage.reference(index, list.bytes))
+      _ = try enter(ValueListPage.reference(index, list.bytes))
     }
   }
 
-  private mutating func add(_ reference: PageReference) throws(StoreError) {
-    let size = UInt64(reference.size)
+  /// Adds a page.
+  ///
+  /// - Returns: whether there are pages below it that were not come by yet. Below one that is known all are.
+  private mutating func enter(_ reference: PageReference) throws(StoreError) -> Bool {
+    let isNew = live.insert(reference, of: pages)
+    let size = isNew ? UInt64(reference.size) : reference.liveBytes
     guard size <= rest else {
       throw reference.fault(.aggregates, "the tree has more bytes than its root says")
     }
     rest -= size
-    liveBytes[reference.position.segment, default: 0] &+= size
+    return isNew && reference.liveBytes != size
   }
 }
 

@@ -28,10 +28,10 @@ import Testing
       for victim in 1...5 as ClosedRange<UInt32> {
         var world = try Self.world(sizes: sizes, seed: seed)
         try world.merge([:], adoption: .outside(segment: victim))
-        var liveBytes: [UInt32: UInt64] = [:]
-        try world.tree().addLiveBytes(to: &liveBytes)
-        #expect(liveBytes[victim] == nil)
-        #expect(victim == 1 || liveBytes[1] != nil, "what is older stays where it is")
+        var live = LivePages()
+        try world.tree().addPages(to: &live)
+        #expect(live.bytes[victim] == nil)
+        #expect(victim == 1 || live.bytes[1] != nil, "what is older stays where it is")
         try world.verify(every: 5)
       }
     }
@@ -42,9 +42,9 @@ import Testing
     var world = try Self.world(sizes: sizes)
     for victim in 1..<world.nextSegment {
       try world.merge([:], adoption: .outside(segment: victim))
-      var liveBytes: [UInt32: UInt64] = [:]
-      try world.tree().addLiveBytes(to: &liveBytes)
-      #expect(liveBytes.keys.allSatisfy { $0 > victim })
+      var live = LivePages()
+      try world.tree().addPages(to: &live)
+      #expect(live.bytes.keys.allSatisfy { $0 > victim })
     }
     try world.verify(every: 5)
   }
@@ -54,9 +54,9 @@ import Testing
     var world = try Self.world(sizes: sizes)
     let segment = world.nextSegment
     try world.merge([:], adoption: .nothing)
-    var liveBytes: [UInt32: UInt64] = [:]
-    try world.tree().addLiveBytes(to: &liveBytes)
-    #expect(liveBytes.keys.allSatisfy { $0 >= segment })
+    var live = LivePages()
+    try world.tree().addPages(to: &live)
+    #expect(live.bytes.keys.allSatisfy { $0 >= segment })
     try world.verify(every: 5)
   }
 }

@@ -43,11 +43,11 @@ import Testing
     #expect(report.faults.isEmpty)
     let size = file.footer.segments.reduce(0) { $0 + Int($1.end) * Layout.blockSize }
     #expect(abs(file.footer.garbageShare - (1 - Double(report.pageBytes) / Double(size))) < 1e-9)
-    var liveBytes: [UInt32: UInt64] = [:]
-    try tree.addLiveBytes(to: &liveBytes)
-    #expect(liveBytes.values.reduce(0, +) == UInt64(report.pageBytes))
+    var live = LivePages()
+    try tree.addPages(to: &live)
+    #expect(live.bytes.values.reduce(0, +) == UInt64(report.pageBytes))
     for extent in file.footer.segments {
-      #expect(liveBytes[extent.number, default: 0] < extent.end * UInt64(Layout.blockSize))
+      #expect(live.bytes[extent.number, default: 0] < extent.end * UInt64(Layout.blockSize))
     }
   }
 }

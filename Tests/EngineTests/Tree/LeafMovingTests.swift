@@ -42,9 +42,9 @@ import Testing
       #expect(after.count == before.count)
       // The last two share what is left.
       #expect(after.dropLast(2) == before.dropLast(2))
-      var liveBytes: [UInt32: UInt64] = [:]
-      try world.tree().addLiveBytes(to: &liveBytes)
-      #expect(liveBytes[1] == nil)
+      var live = LivePages()
+      try world.tree().addPages(to: &live)
+      #expect(live.bytes[1] == nil)
       try world.verify(every: 50)
     }
   }

@@ -17,8 +17,8 @@ import Testing
     }
     let tree = try pages.tree(shared, level: 40)
     let error = storeError { () throws(StoreError) in
-      var liveBytes: [UInt32: UInt64] = [:]
-      try tree.addLiveBytes(to: &liveBytes)
+      var live = LivePages()
+      try tree.addPages(to: &live)
     }
     #expect(error?.invariant == .aggregates)
     #expect(error?.place == .page(shared.position))
@@ -37,8 +37,8 @@ import Testing
       root.liveBytes = liveBytes
       let wrong = Tree(pages: tree.pages, root: TreeRoot(reference: root, level: 1))
       let error = storeError { () throws(StoreError) in
-        var liveBytes: [UInt32: UInt64] = [:]
-        try wrong.addLiveBytes(to: &liveBytes)
+        var live = LivePages()
+        try wrong.addPages(to: &live)
       }
       #expect(error?.invariant == .aggregates)
     }

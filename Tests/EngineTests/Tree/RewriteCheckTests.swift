@@ -132,9 +132,9 @@ import Testing
         rounds += 1
       }
       #expect(rounds > 1)
-      var liveBytes: [UInt32: UInt64] = [:]
-      try world.tree().addLiveBytes(to: &liveBytes)
-      #expect(liveBytes[1] == nil, "\(rounds) rounds of \(budget)")
+      var live = LivePages()
+      try world.tree().addPages(to: &live)
+      #expect(live.bytes[1] == nil, "\(rounds) rounds of \(budget)")
       try world.verify(every: 11)
     }
   }
@@ -143,9 +143,9 @@ import Testing
     var world = try Self.world(.standard)
     let start = key(150, length: 6)
     try Self.move(&world, within: MergeRange(from: start, bytes: .max))
-    var liveBytes: [UInt32: UInt64] = [:]
-    try world.tree().addLiveBytes(to: &liveBytes)
-    #expect((liveBytes[1] ?? 0) > 0)
+    var live = LivePages()
+    try world.tree().addPages(to: &live)
+    #expect((live.bytes[1] ?? 0) > 0)
     try world.verify(every: 11)
   }
 
@@ -157,9 +157,9 @@ import Testing
     let before = try world.tree().liveBytes
     // The value lies in segment 1, its leaf in segment 2.
     try world.merge([:], adoption: .outside(segment: 2))
-    var liveBytes: [UInt32: UInt64] = [:]
-    try world.tree().addLiveBytes(to: &liveBytes)
-    #expect(liveBytes[2] == nil && (liveBytes[1] ?? 0) > 300_000)
+    var live = LivePages()
+    try world.tree().addPages(to: &live)
+    #expect(live.bytes[2] == nil && (live.bytes[1] ?? 0) > 300_000)
     #expect(try world.tree().liveBytes == before)
   }
 }

@@ -47,9 +47,9 @@ extension TreeWorld {
     try agree(report.entryCount == model.keys.count, "\(report.entryCount) entries are checked")
     try agree(tree.count == model.keys.count, "\(tree.count) entries, not \(model.keys.count)")
     try agree(report.pageBytes == tree.liveBytes, "\(report.pageBytes), not \(tree.liveBytes)")
-    var liveBytes: [UInt32: UInt64] = [:]
-    try tree.addLiveBytes(to: &liveBytes)
-    let sum = liveBytes.values.reduce(0, +)
+    var live = LivePages()
+    try tree.addPages(to: &live)
+    let sum = live.bytes.values.reduce(0, +)
     try agree(sum == UInt64(tree.liveBytes), "\(sum) bytes by segment, not \(tree.liveBytes)")
     try agree((tree.root == nil) == model.keys.isEmpty, "a root without entries, or none with")
   }

@@ -58,12 +58,8 @@ struct FooterPublishing {
       SegmentExtent(kind: .pages, number: $0.key, end: $0.value, liveBytes: 0)
     }
     let file = try PageFile(after: base, base.reference, placed)
-    let pages = file.pages
     kept.formUnion(try file.segmentNumbers(of: footer.pendingWork))
-    var live: [UInt32: UInt64] = [:]
-    for tree in footer.trees {
-      try Tree(pages: pages, root: tree.root).addLiveBytes(to: &live)
-    }
+    let live = try file.pages.liveBytes(of: footer.trees)
     let table = ends.compactMap { number, end in
       (live[number] ?? (kept.contains(number) ? 0 : nil)).map {
         SegmentExtent(kind: .pages, number: number, end: end, liveBytes: $0)
@@ -111,13 +107,7 @@ extension PageFile {
   /// - Complexity: O(branches) of these trees.
   /// - Throws: `.corrupt`, `.io`.
   func segmentNumbers(of works: [PendingWork]) throws(StoreError) -> Set<UInt32> {
-    var live: [UInt32: UInt64] = [:]
-    for work in works {
-      for tree in work.trees {
-        try Tree(pages: pages, root: tree.root).addLiveBytes(to: &live)
-      }
-    }
-    return Set(live.keys)
+    Set(try pages.liveBytes(of: works.flatMap(\.trees)).keys)
   }
 
   /// The page segments that the state is in, that of the footer itself included.

@@ -57,10 +57,7 @@ struct SalvageCopy {
     let pages = PageReader(
       medium: medium, identity: identity, segments: SegmentTable(entries),
       cache: PageCache(capacity: 1 << 20))
-    var live: [UInt32: UInt64] = [:]
-    for tree in footer.trees {
-      try Tree(pages: pages, root: tree.root).addLiveBytes(to: &live)
-    }
+    let live = try pages.liveBytes(of: footer.trees)
     return entries.map {
       SegmentExtent(
         kind: .pages, number: $0.segment.number, end: UInt64($0.endBlock),

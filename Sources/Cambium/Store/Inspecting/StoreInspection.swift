@@ -155,7 +155,8 @@ extension SegmentUse {
     number = Int(extent.number)
     let unit = extent.kind == .pages ? Layout.blockSize : 1
     size = Int(clamping: extent.end) * unit
-    liveBytes = Int(clamping: extent.liveBytes)
+    // Compared with the trees by a check alone.
+    liveBytes = min(Int(clamping: extent.liveBytes), size)
   }
 
   /// The files of blobs of a state, by its accounts.
