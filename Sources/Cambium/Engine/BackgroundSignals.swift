@@ -20,6 +20,8 @@ final class BackgroundSignals: @unchecked Sendable {
   var relaxedDelay: Duration?
   /// Something was frozen, or the log wants to be larger.
   var wantsFold = false
+  /// A fold that has failed is to be tried again without waiting any longer.
+  var retriesFold = false
   /// The last frames have nobody to say that they were flushed.
   var wantsSeal = false
   /// Changes with every commit: the log is sealed when it has stopped doing so.

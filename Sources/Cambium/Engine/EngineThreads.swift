@@ -9,8 +9,14 @@ final class EngineThreads: Sendable {
 
   /// How long a store is idle before its log is sealed.
   private static var idle: Duration { .milliseconds(100) }
-  /// How long a fold that failed for want of room waits before it tries again.
-  private static var retry: Duration { .milliseconds(500) }
+  /// The pauses before a fold that failed is tried again: each is twice as long as the one before.
+  private static var firstPause: Duration { .milliseconds(500) }
+  /// A fold that failed for want of space has written all that there was; one that failed otherwise, nothing.
+  private static func longestPause(after error: StoreError) -> Duration {
+    if case .full = error { .seconds(32) } else { .seconds(2) }
+  }
+  /// The space that somebody else must have given back for a fold to be tried again before its pause is over.
+  private static var spaceGained: Int { 1 << 20 }
 
   /// - Throws: `.io` if the system has no more threads.
   init(for engine: Engine) throws(StoreError) {
@@ -118,6 +124,7 @@ extension EngineThreads {
 extension EngineThreads {
   private static func fold(_ engine: Engine) {
     let signals = engine.background
+    var pause = firstPause
     while true {
       engine.lock.lock()
       while !signals.wantsFold, !signals.isEnding { signals.folder.wait() }
@@ -127,18 +134,33 @@ extension EngineThreads {
       if isEnding { return }
       do throws(StoreError) {
         while try engine.step() {}
+        pause = firstPause
       } catch {
-        waitBeforeRetry(engine)
+        pause = min(pause, longestPause(after: error))
+        wait(pause, before: engine)
+        pause *= 2
       }
     }
   }
 
-  /// What failed for want of room is tried again; a store that is poisoned has nothing to try.
-  private static func waitBeforeRetry(_ engine: Engine) {
+  /// Waits before a fold is tried again, until space comes back or somebody asks for it. A store that is poisoned has
+  /// nothing to try.
+  private static func wait(_ pause: Duration, before engine: Engine) {
+    let signals = engine.background
+    let deadline = ContinuousClock.now + pause
+    let free = engine.medium.bytesFree
     engine.lock.lock()
     defer { engine.lock.unlock() }
-    guard engine.life.permits(.finishing), !engine.background.isEnding else { return }
-    _ = engine.background.folder.wait(atMost: retry)
-    engine.background.wantsFold = true
+    while engine.life.permits(.finishing), !signals.isEnding, !signals.retriesFold {
+      let rest = deadline - .now
+      if rest <= .zero { break }
+      _ = signals.folder.wait(atMost: min(rest, firstPause))
+      engine.lock.unlock()
+      let now = engine.medium.bytesFree
+      engine.lock.lock()
+      if let free, let now, now - free >= spaceGained { break }
+    }
+    signals.retriesFold = false
+    signals.wantsFold = engine.life.permits(.finishing)
   }
 }

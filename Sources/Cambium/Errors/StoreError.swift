@@ -144,6 +144,22 @@ extension StoreError {
     if errno == .noSuchFile { return .missing(path: path) }
     return .io(errno, operation: operation, path: path)
   }
+
+  /// True if a write or a flush failed, so that nothing is known of what the medium holds there. Other calls
+  /// that fail have changed nothing: they may be made again.
+  var isOfWriting: Bool {
+    guard case .io(_, let operation, _) = self else { return false }
+    return ["write", "sync", "sync directory", "truncate"].contains(operation)
+  }
+
+  /// True if the system had too little of something that it may have again: space, descriptors, memory.
+  var isShortage: Bool {
+    switch self {
+    case .full: true
+    case .io(let errno, _, _): !isOfWriting && (errno.isOfDescriptors || errno == .outOfMemory)
+    default: false
+    }
+  }
 }
 
 extension StoreError.Limit {
@@ -176,7 +192,7 @@ extension StoreError: CustomStringConvertible {
     case .newerFormat(let path, let reason):
       "\(path) was written by a newer version: \(reason). Use that version; nothing was changed."
     case .io(let errno, let operation, let path):
-      "\(operation) failed on \(path): \(errno)."
+      "\(operation) failed on \(path): \(errno).\(errno.advice(for: operation))"
     case .full(let path):
       "No space left to write \(path). Free some and try again; nothing was lost, and a store that is there can be"
         + " opened for reading meanwhile."
@@ -285,6 +301,22 @@ extension StoreError {
   var ofQuery: StoreError {
     guard case .invalidValue(let record, let field, let reason) = self else { return self }
     return .invalidQuery(record: record, field: field, reason: reason)
+  }
+}
+
+extension SystemErrorCode {
+  /// The sentence that says what to do about a call that failed, with a space before it; empty if there is nothing
+  /// to say.
+  fileprivate func advice(for operation: String) -> String {
+    if isOfDescriptors {
+      return " Close files, or allow more (`ulimit -n`), and try again; nothing was lost."
+    }
+    if self == .outOfMemory, operation == "map" {
+      return
+        " Open the store with `options.readMode = .buffered`, which needs no address space for its files, or allow"
+        + " the process more (`ulimit -v`); nothing was lost."
+    }
+    return ""
   }
 }
 

@@ -21,6 +21,7 @@ extension SystemErrorCode {
   package static let quotaExceeded = SystemErrorCode(rawValue: EDQUOT)
   package static let fileTooLarge = SystemErrorCode(rawValue: EFBIG)
   package static let tooManyOpenFiles = SystemErrorCode(rawValue: EMFILE)
+  package static let tooManyOpenFilesInSystem = SystemErrorCode(rawValue: ENFILE)
   package static let permissionDenied = SystemErrorCode(rawValue: EACCES)
   package static let readOnlyFileSystem = SystemErrorCode(rawValue: EROFS)
   package static let wouldBlock = SystemErrorCode(rawValue: EAGAIN)
@@ -36,6 +37,11 @@ extension SystemErrorCode {
   /// True if there is no space for more: on the disk, within a quota, or in a file of the greatest size.
   package var isFull: Bool {
     self == .noSpace || self == .quotaExceeded || self == .fileTooLarge
+  }
+
+  /// True if the process or the system has too many files open.
+  var isOfDescriptors: Bool {
+    self == .tooManyOpenFiles || self == .tooManyOpenFilesInSystem
   }
 }
 

@@ -28,11 +28,18 @@ package protocol FileSystem: AnyObject, Sendable {
   /// The files of a store in the directory, in no order. Names that no store computes are left out.
   func list(at site: Site) throws(StoreError) -> [FileName]
 
+  /// The bytes that may still be written to the medium; nil where that is not known.
+  var bytesFree: Int? { get }
+
   /// Opens the directory itself and locks it as `File.lock` does. That lock and those of files have
   /// nothing to do with each other.
   /// - Returns: nil where the medium knows no such locks.
   /// - Throws: `.locked`.
   func lockDirectory(at site: Site) throws(StoreError) -> (any File)?
+}
+
+extension FileSystem {
+  package var bytesFree: Int? { nil }
 }
 
 /// An open file of a `FileSystem`. It closes when the last reference to it goes.
@@ -80,6 +87,13 @@ package protocol File: AnyObject, Sendable {
 
   /// Says that a part of the file is about to be read. A hint: nothing fails if it is not taken.
   func willNeed(_ range: Range<Int>, at site: Site)
+}
+
+extension File {
+  /// Cuts the file to `size` bytes if it is longer.
+  func cut(to size: Int, at site: Site) throws(StoreError) {
+    if try self.size(at: site) > size { try truncate(to: size, at: site) }
+  }
 }
 
 /// How a file is opened.

@@ -100,6 +100,8 @@ extension PosixFileSystem {
     try Syscall.unlink(name.description, in: directory).get("unlink", path: path(of: name))
   }
 
+  package var bytesFree: Int? { try? Syscall.bytesFree(at: path).get() }
+
   package func list(at site: Site) throws(StoreError) -> [FileName] {
     try Syscall.names(in: directory).get("list", path: path).compactMap { FileName($0) }
   }

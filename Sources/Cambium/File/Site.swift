@@ -12,6 +12,8 @@ package enum Site: UInt8, Sendable, CaseIterable {
   case segmentHeaderRead
   case segmentMap
   case segmentUnlink
+  /// What lies behind the published end of a segment is given back.
+  case segmentCutTruncate
   case pageWrite
   case pageRead
   case pageSync

@@ -4,9 +4,8 @@
 /// read before `publish` made it durable; after that the next pages follow behind the footer, as often
 /// as one likes.
 ///
-/// After a failed call of the medium the appender is of no more use, and says so (`.poisoned`): what
-/// it did not publish is abandoned, and whoever wants it written starts again with its `successor`, in a
-/// new segment.
+/// After a failed call of the medium the appender is of no more use, and says so (`.poisoned`): the caller gives
+/// back what it appended in vain, and starts again with its `successor`, in a new segment.
 final class PageAppender {
   /// How appended pages reach the medium.
   enum Output: Equatable, Sendable {
@@ -45,6 +44,10 @@ final class PageAppender {
   /// The segments that got pages since the last publication, and before them, or alone, the one that goes
   /// on.
   private var open: [Open] = []
+  /// The segments that were begun since a footer of this appender became true.
+  private var begun: [UInt32] = []
+  /// The segment of the newest true footer, if this appender wrote to it, up to the footer's end.
+  private var settled: Open?
   /// Whether a call of the medium has failed, or is being made.
   private var isBroken = false
   private let bufferSize: Int
@@ -110,6 +113,28 @@ final class PageAppender {
     successor.nextNumber = nextNumber
     successor.logUse = logUse
     return successor
+  }
+
+  /// Notes that the last published footer is true: nothing up to its end is given back any more.
+  func settle() {
+    begun.removeAll()
+    settled = open.last
+  }
+
+  /// Gives back the space of everything that was appended since the newest true footer, as far as that can be
+  /// done now: what is left is cut off when the store is opened next. The appender is of no more use then.
+  ///
+  /// - Precondition: No footer behind that one is true, or may be on the medium.
+  func giveBack() {
+    isBroken = true
+    for number in begun {
+      let name = FileName.pages(number)
+      try? medium.unlink(name, at: .segmentUnlink)
+      try? medium.unlink(name.temporary, at: .segmentUnlink)
+    }
+    begun.removeAll()
+    guard let settled else { return }
+    try? settled.file.cut(to: Int(settled.endBlock) * Layout.blockSize, at: .segmentCutTruncate)
   }
 
   /// What was appended since the last publication, segment by segment.
@@ -286,6 +311,7 @@ extension PageAppender {
     guard try file.size(at: .segmentOpen) == Int(end) * Layout.blockSize else { return }
     _ = try PageSegment.identity(of: file, number: number, expected: identity, in: medium)
     open = [Open(number: number, file: file, firstBlock: end, endBlock: end, isSynced: true)]
+    settle()
   }
 
   /// Makes the next segment. It gets its name once its header is on the medium, so a file with a
@@ -298,6 +324,7 @@ extension PageAppender {
     // Whatever comes of it, nobody tries this number again.
     nextNumber += 1
     if lifetime == .temporary { return try beginTemporary(number) }
+    begun.append(number)
     let name = FileName.pages(number)
     let file = try medium.open(
       name.temporary, output == .direct ? .createDirect : .create, at: .segmentCreate)

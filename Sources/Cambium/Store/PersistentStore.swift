@@ -297,8 +297,12 @@ extension PersistentStore {
   /// Snapshots can still be read. Observers are told of the last commits, and then end. Closing a store again does
   /// nothing; if another thread is closing it, this waits until that is done.
   ///
-  /// - Throws: `StoreError.full`, `.io`, `.poisoned`, `.outcomeUnknown`: no commit that was acknowledged as durable
-  ///   is lost, and the store is closed. `.reentrant` inside a write transaction, `.forked`: the store stays open.
+  /// A store can also be closed when the disk is full or the process has no descriptors left: all commits are in the
+  /// log then, and the next opening continues from there.
+  ///
+  /// - Throws: `StoreError.io`, `.corrupt`, `.limitExceeded`, `.poisoned`, `.outcomeUnknown`: no commit that was
+  ///   acknowledged as durable is lost, and the store is closed. `.reentrant` inside a write transaction, `.forked`: the
+  ///   store stays open.
   public func close() throws(StoreError) {
     do throws(StoreError) {
       removeEmptiedSegments()

@@ -34,7 +34,7 @@ struct AutomaticCompactionState {
   /// How many footers are passed over after a failure.
   var pause = 0
 
-  /// Footers that are passed over before it is tried again, where there was no room.
+  /// Footers that are passed over before it is tried again.
   static var retry: Int { 16 }
 }
 
@@ -125,14 +125,14 @@ extension Engine {
     automatic.looked = working.base.file.reference
   }
 
-  /// Room may come back; what is damaged stays so until somebody looks at it.
+  /// What a page or a table of segments does not allow stays so until somebody looks at it; everything else, as a
+  /// lack of space or descriptors, may be over later.
   private func pauseCompaction(after error: StoreError) {
     lock.lock()
     defer { lock.unlock() }
-    if case .full = error {
-      automatic.pause = AutomaticCompactionState.retry
-    } else {
-      automatic.pause = .max
+    switch error {
+    case .corrupt, .limitExceeded: automatic.pause = .max
+    default: automatic.pause = AutomaticCompactionState.retry
     }
     automatic.below = nil
   }

@@ -24,8 +24,8 @@ extension Engine {
   ///
   /// - Returns: nil where there is nothing to gain.
   /// - Throws: `.full`, `.corrupt`, also where what was written is not what was read, `.limitExceeded`: then the slice
-  ///   was not done. `.io` where something cannot be read. A first of writing is not thrown: the slice begins again, in
-  ///   another segment. A second in a row is, and poisons. `.poisoned`, `.closed`, `.forked`.
+  ///   was not done. `.io` where something cannot be read or opened. A first of writing is not thrown: the slice begins
+  ///   again, in another segment. A second in a row is, and poisons. `.poisoned`, `.closed`, `.forked`.
   func compact(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
     try checkProcess()
     while true {
@@ -40,26 +40,14 @@ extension Engine {
   func takeSlice(_ request: CompactionRequest) throws(StoreError) -> SliceTaken? {
     do throws(StoreError) {
       let done = try runSlice(request)
-      giveFoldTurn()
+      giveFoldTurn(retrying: (done?.releasedSegments ?? 0) > 0)
       return SliceTaken(done: done)
     } catch {
-      let isOver = abandonSlice(error)
+      let isOver = abandonFold(error)
       giveFoldTurn()
       if isOver { throw error }
       return nil
     }
-  }
-
-  /// Lets go of what a slice wrote before `error`, as of what a fold wrote.
-  ///
-  /// What cannot be read harms nobody but who reads it: a place that nobody had asked for does not poison the
-  /// engine.
-  ///
-  /// - Returns: whether trying again at once is of no use.
-  private func abandonSlice(_ error: StoreError) -> Bool {
-    guard case .io(_, "read", _) = error else { return abandonFold(error) }
-    appender = appender.successor()
-    return true
   }
 
   /// With the fold's turn.
@@ -74,16 +62,10 @@ extension Engine {
     }
     var slice = CompactionSlice(
       of: base, at: place, request, sizes: options.nodeSizes, appendingTo: appender)
-    let firstNumber = appender.nextNumber
-    do throws(StoreError) {
-      let (published, report) = try slice.run(watchCommits())
-      failedFolds = 0
-      try makeTrue(published) { $0.move(to: $1) }
-      return report
-    } catch {
-      removeAbandoned(from: firstNumber)
-      throw error
-    }
+    let (published, report) = try slice.run(watchCommits())
+    failedFolds = 0
+    try makeTrue(published) { $0.move(to: $1) }
+    return report
   }
 
   /// Where the next pass begins; nil where there is nothing to gain.
@@ -95,22 +77,6 @@ extension Engine {
     if segments.isEmpty { return nil }
     return CompactionPlace(
       scope: request.scope, below: min(request.below, usage.nextNumber), segments: segments)
-  }
-
-  /// Unlinks the segments that a slice made in vain: where room is short, what they take is needed.
-  private func removeAbandoned(from number: UInt64) {
-    lock.lock()
-    defer { lock.unlock() }
-    // A footer that names them may be on the medium, if the log failed.
-    guard life.permits(.finishing), number < appender.nextNumber else { return }
-    let names = (number..<appender.nextNumber).compactMap { UInt32(exactly: $0) }
-      .map { FileName.pages($0) }
-    lock.unlock()
-    for name in names {
-      try? medium.unlink(name, at: .segmentUnlink)
-      try? medium.unlink(name.temporary, at: .segmentUnlink)
-    }
-    lock.lock()
   }
 }
 
@@ -137,11 +103,15 @@ extension Engine {
   }
 
   /// With the fold's turn.
-  func giveFoldTurn() {
+  ///
+  /// - Parameter retrying: Whether there is space now that a fold that failed may not have had.
+  func giveFoldTurn(retrying: Bool = false) {
     lock.lock()
     defer { lock.unlock() }
     hasFoldTurn = false
-    if working.frozen != nil { background.wakeFolder() }
+    if working.frozen != nil {
+      if retrying { retryFold() } else { background.wakeFolder() }
+    }
     progress()
   }
 }

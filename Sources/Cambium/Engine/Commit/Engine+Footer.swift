@@ -103,6 +103,7 @@ extension Engine {
     }
     leaveLogTurn(result)
     if case .failure(let cause) = result { throw outcome(of: sequence, cause) }
+    appender.settle()
     remove(published.released)
   }
 }

@@ -53,7 +53,7 @@ extension Engine {
   private func foldAll() throws(StoreError) {
     try check(.finishing)
     if working.frozen != nil {
-      background.wakeFolder()
+      retryFold()
       try waitForFold()
     }
     if working.sequence > working.base.coveredSequence {
@@ -69,8 +69,11 @@ extension Engine {
   /// `.reentrant` or `.forked`: then nothing has changed. An engine that is closed stays so, and if another thread
   /// is closing it, this waits for that.
   ///
-  /// - Throws: `.full`, `.io`, `.poisoned`, `.outcomeUnknown`: then the log still holds what the trees do not, and
-  ///   the next open goes on from there. `.reentrant`, `.forked`.
+  /// Where the system has too little space, memory or descriptors for the trees, everything is flushed and sealed
+  /// in the log, from which the next open goes on.
+  ///
+  /// - Throws: `.io`, `.corrupt`, `.limitExceeded`, `.poisoned`, `.outcomeUnknown`: then the log still holds what the
+  ///   trees do not. `.reentrant`, `.forked`.
   func close() throws(StoreError) {
     try checkProcess()
     lock.lock()
@@ -89,7 +92,10 @@ extension Engine {
     try check(.finishing)
     // What could not be folded is in the log, if that is well.
     try flushAndSeal()
-    if let failure { throw failure }
+    if let failure {
+      if failure.isShortage { return }
+      throw failure
+    }
     try shrinkLog()
   }
 

@@ -20,8 +20,9 @@ extension Engine {
   /// Does the next part of the fold, and begins one if there is something frozen.
   ///
   /// - Returns: whether it did anything; false also while another thread has the turn.
-  /// - Throws: `.full`, which is over when there is room, `.corrupt`, `.limitExceeded`, `.poisoned`. A first
-  ///   `.io` is not thrown: the fold begins again, in another segment. A second in a row is, and poisons.
+  /// - Throws: `.full` and `.io` of a call that writes nothing, which are over when the system has space, memory
+  ///   or descriptors again; `.corrupt`, `.limitExceeded`, `.poisoned`. A first `.io` of a write or flush is not
+  ///   thrown: the fold begins again, in another segment. A second in a row is, and poisons.
   func stepFold() throws(StoreError) -> Bool {
     guard takeFoldTurn() else { return false }
     do throws(StoreError) {
@@ -70,20 +71,30 @@ extension Engine {
     try makeTrue(published) { $0.settle(on: $1) }
   }
 
-  /// Lets go of what a fold wrote before `error`: the next begins in a segment of its own, and never flushes
-  /// again what failed to be flushed.
+  /// Gives back what a fold wrote before `error`: the next begins in a segment of its own, and never flushes
+  /// again what failed to be flushed. With the fold's turn.
   ///
   /// - Returns: whether trying again at once is of no use.
   func abandonFold(_ error: StoreError) -> Bool {
     fold = nil
-    appender = appender.successor()
-    guard case .io = error else { return true }
+    abandonAppended()
+    guard error.isOfWriting else { return true }
     failedFolds += 1
     if failedFolds < 2 { return false }
     lock.lock()
     defer { lock.unlock() }
     poison(error)
     return true
+  }
+
+  /// With the fold's turn.
+  func abandonAppended() {
+    lock.lock()
+    // If the log failed, a footer behind the newest one may be on the medium.
+    let isNobodys = life.permits(.finishing)
+    lock.unlock()
+    if isNobodys { appender.giveBack() }
+    appender = appender.successor()
   }
 }
 
@@ -110,6 +121,7 @@ extension Engine {
       try self.point(published.file.reference, behind: group, buffer, or: state)
     }
     if case .success = result {
+      appender.settle()
       commits.update { place(&$0, base) }
       place(&working, base)
       snapshotOfPublished = nil

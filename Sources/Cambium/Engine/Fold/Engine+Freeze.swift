@@ -53,6 +53,14 @@ extension Engine {
     }
   }
 
+  /// Has a fold that failed tried again at once, as the cause may be gone. With the lock.
+  func retryFold() {
+    foldFailure = nil
+    background.retriesFold = true
+    background.wantsFold = true
+    background.folder.signal()
+  }
+
   /// Folds on this thread, to the end. With the lock, which it gives up meanwhile.
   private func foldHere() throws(StoreError) {
     lock.unlock()
