@@ -1,4 +1,5 @@
-/// What the page segments of a state hold, from what its footer says.
+/// What the page segments of a state hold, from what its footer says, and the sizes of their files: what interrupted
+/// writers left behind a published end is garbage too.
 struct SpaceUsage: Equatable, Sendable {
   /// Ascending by number.
   let segments: [SegmentUsage]
@@ -9,7 +10,7 @@ struct SpaceUsage: Equatable, Sendable {
   }
 
   /// - Parameter droppingKept: Whether states that are kept count as gone.
-  /// - Complexity: O(segments); no page is read but the footers of kept states, and branches of pending work that this
+  /// - Complexity: O(segments), with a call for each; no page is read but the footers of kept states, and branches of pending work that this
   ///   version does not know.
   /// - Throws: `.corrupt`, `.io`.
   init(
@@ -25,9 +26,11 @@ struct SpaceUsage: Equatable, Sendable {
     let (own, end) = (file.reference.position.segment, UInt64(file.reference.endBlock))
     var segments: [SegmentUsage] = []
     for extent in file.footer.segments where extent.kind == .pages {
+      let published = extent.number == own ? max(extent.end, end) : extent.end
+      let size = try file.pages.segments.entry(extent.number)?.segment.file.size(at: .segmentOpen)
       segments.append(
         SegmentUsage(
-          number: extent.number, blocks: extent.number == own ? max(extent.end, end) : extent.end,
+          number: extent.number, blocks: max(published, UInt64((size ?? 0) / Layout.blockSize)),
           liveBytes: extent.liveBytes, isKept: kept.contains(extent.number)))
     }
     if !segments.contains(where: { $0.number == own }) {

@@ -82,6 +82,7 @@ struct Recovery {
     let log = try Log(
       recovering: files, opening: state.opening(names), footer: content.footer, salt: makeSalt())
     let highest = try removeOrphans(of: page)
+    cutTails(of: page)
     let appender = try PageAppender(
       to: medium, of: files.identity, behind: content.footer, from: highest, output: .direct,
       segmentBlocks: options.segmentBlocks)
@@ -128,6 +129,35 @@ extension Recovery {
 // MARK: - Orphans
 
 extension Recovery {
+  /// Gives back what interrupted writers left behind the published ends of segments.
+  ///
+  /// Behind the pages of a segment may be footers of older states: those that this one names are kept, and behind
+  /// segments that nobody appends to any more as much as any footer takes, for a reader that is about to open one.
+  /// What cannot be cut now is at the next open.
+  private func cutTails(of file: PageFile) {
+    let own = file.reference.position.segment
+    let named =
+      [file.reference, file.footer.previous].compactMap { $0 }
+      + file.footer.keptStates.map(\.footer)
+    for entry in file.pages.segments.entries {
+      let number = entry.segment.number
+      let footers = named.filter { $0.position.segment == number }.map(\.endBlock)
+      var end = Int(footers.reduce(entry.endBlock, max))
+      if number != own { end += 2 * Layout.pageBlocksMax }
+      let isLonger = (try? entry.segment.file.size(at: .segmentOpen)).map {
+        $0 > end * Layout.blockSize
+      }
+      guard isLonger == true,
+        let open = try? medium.open(.pages(number), .readWrite, at: .segmentOpen)
+      else { continue }
+      try? open.cut(to: end * Layout.blockSize, at: .segmentCutTruncate)
+    }
+    guard file.pages.segments.entry(own) == nil,
+      let open = try? medium.open(.pages(own), .readWrite, at: .segmentOpen)
+    else { return }
+    try? open.cut(to: Int(file.reference.endBlock) * Layout.blockSize, at: .segmentCutTruncate)
+  }
+
   /// Removes what no state refers to: files in the making, and page segments that the footer does not
   /// name. Who reads an older state has them open.
   ///
