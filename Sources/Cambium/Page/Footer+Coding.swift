@@ -21,6 +21,18 @@ extension Footer {
   /// The flag of a section without which the rest must not be used.
   static let mustUnderstand: UInt16 = 1
 
+  /// The bytes that a tree of this name takes in the catalog: the name with its length, a level and a root.
+  static func treeSize(_ name: String) -> Int { 2 + name.utf8.count + PageReference.size }
+
+  /// The size of the footer without its catalog.
+  ///
+  /// - Throws: as `encodedSections`.
+  func sizeWithoutTrees() throws(StoreError) -> Int {
+    var rest = self
+    rest.trees = []
+    return try Self.fixedSize + rest.encodedSections().count
+  }
+
   /// The sections' bytes.
   ///
   /// - Precondition: The catalog ascends by the bytes of the names, the segments by kind and number:

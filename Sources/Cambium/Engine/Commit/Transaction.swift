@@ -18,6 +18,8 @@ final class Transaction {
   @exclusivity(unchecked) private var savepointCount = 0
   /// The bytes of the overlay that were there before.
   private let bytesBefore: Int
+  /// A footer has room for the trees below this number, whichever of them there are.
+  @exclusivity(unchecked) private var checkedTreeCount: UInt32 = 0
   /// What the operations written last were for; nil where the next one has to say it.
   @exclusivity(unchecked) private var statedTree: TreeSlot?
   @exclusivity(unchecked) private var statedVersion: UInt32?
@@ -145,9 +147,29 @@ extension Transaction {
   private func check(_ keyLength: Int, _ valueLength: Int, in tree: TreeSlot) throws(StoreError) {
     try Self.check(keyLength, .keyLength)
     try Self.check(valueLength, .valueLength)
-    // More trees could never be published, and no log that has them is replayed.
-    try Self.check((Int(tree.number) + 1) * Footer.treeSizeMin + Footer.fixedSize, .footerSize)
+    if unsafe tree.number >= checkedTreeCount { try checkCatalog(with: tree) }
   }
+
+  /// Sees to it that a footer has room for all trees with this one: more could never be published.
+  ///
+  /// - Complexity: O(1), and O(trees) where the names of all that were ever mentioned would not fit.
+  @inline(never)
+  private func checkCatalog(with tree: TreeSlot) throws(StoreError) {
+    let room = StoreError.Limit.footerSize.bound - Self.catalogReserve
+    let all = names.catalogOfAll
+    if base.base.sizeWithoutTrees + all.size <= room {
+      unsafe checkedTreeCount = UInt32(all.count)
+      return
+    }
+    if base.base.tree(tree).root != nil || !editor.present[tree].isEmpty { return }
+    var trees = Set(layers.slots).union(base.frozen?.overlay.trees ?? []).union([tree])
+    for tree in base.base.file.footer.trees { trees.insert(try names.slot(of: tree.name)) }
+    let size = trees.reduce(base.base.sizeWithoutTrees) { $0 + Footer.treeSize(names.name(of: $1)) }
+    try Self.check(size + Self.catalogReserve, .footerSize)
+  }
+
+  /// What a footer may get besides trees: segments, and the place of a compaction.
+  private static var catalogReserve: Int { 8 << 10 }
 
   /// Takes `key` and its value out. False if it is not there.
   ///

@@ -2,6 +2,8 @@
 final class Base: Sendable {
   let file: PageFile
   private let roots: [TreeRoot?]
+  /// The size of the footer without its catalog; larger than any if that cannot be written.
+  let sizeWithoutTrees: Int
 
   /// - Throws: `.limitExceeded` if the catalog has a name that is too long.
   init(_ file: PageFile, names: TreeNames) throws(StoreError) {
@@ -13,6 +15,7 @@ final class Base: Sendable {
       roots[slot] = tree.root
     }
     self.roots = roots
+    sizeWithoutTrees = (try? file.footer.sizeWithoutTrees()) ?? .max / 2
   }
 
   /// Every commit up to this one is in the trees.

@@ -6,6 +6,7 @@ final class TreeNames: @unchecked Sendable {
   private let lock = ThreadLock()
   private var slots: [String: TreeSlot] = [:]
   private var names: [String] = []
+  private var sizes = 0
 
   /// The number of the tree `name`, whether or not there is such a tree.
   ///
@@ -20,8 +21,16 @@ final class TreeNames: @unchecked Sendable {
     }
     let slot = TreeSlot(UInt32(names.count))
     names.append(name)
+    sizes += Footer.treeSize(name)
     slots[name] = slot
     return slot
+  }
+
+  /// The number of names that were mentioned, and the bytes that a catalog of all of them takes.
+  var catalogOfAll: (count: Int, size: Int) {
+    lock.lock()
+    defer { lock.unlock() }
+    return (names.count, sizes)
   }
 
   /// All names that were mentioned.
