@@ -65,9 +65,13 @@ extension Log {
   var footer: FooterReference { tail.footer }
   /// Whether all that was appended is on the medium.
   var isFlushed: Bool { tail.flushedThrough == tail.endBlock }
+  /// The block behind the last frame that is no seal.
+  var contentEnd: UInt32 { tail.contentEnd }
+  /// All blocks below this one are said to be flushed, by a frame or the header.
+  var statedEnd: UInt32 { tail.stated }
   /// Whether the last frame but seals is followed by none that says it was flushed. Until one does,
   /// damage to it looks like a write that was torn.
-  var needsSeal: Bool { tail.stated < tail.contentEnd }
+  var needsSeal: Bool { statedEnd < contentEnd }
 
   /// The blocks that frames may take, header included: no more than the spare has, so that whoever
   /// recovers the log can write all of it there.

@@ -55,4 +55,25 @@ import Testing
     #expect(try store.snapshot().fetch(Note.self, key: note.key) == note)
     #expect(try await store.read { try $0.fetch(Note.self, key: note.key) } == note)
   }
+
+  @Test func `a reader that opens after a flush sees what was saved before it`() throws {
+    let directory = try TemporaryDirectory()
+    let (path, model) = (directory.path + "/s", StoreModel(records: [Note.self]))
+    let store = try PersistentStore(at: path, model: model)
+    var reading = StoreOptions()
+    reading.access = .reading
+    let held = try PersistentStore(at: path, model: model, options: reading)
+    for count in 1...20 {
+      let durability: Durability = count.isMultiple(of: 3) ? .relaxed : .durable
+      try store.write(durability: durability) { try $0.save(Note(key: "k\(count)")) }
+      try store.flush()
+      let reader = try PersistentStore(at: path, model: model, options: reading)
+      #expect(try reader.count(Note.self) == count)
+      try reader.close()
+      try held.refresh()
+      #expect(try held.count(Note.self) == count)
+    }
+    try held.close()
+    try store.close()
+  }
 }

@@ -25,7 +25,9 @@ extension Engine {
     leaveLogTurn(result)
   }
 
-  /// Flushes all commits and says on the medium that they are, unless others are at the log by then.
+  /// Flushes all commits and says in the log that they are: from then on readers in other processes see them.
+  ///
+  /// A frame of later commits says it as well as a seal does.
   ///
   /// - Throws: what `flush` does; `.poisoned` if the seal could not be written.
   func seal() throws(StoreError) {
@@ -33,7 +35,17 @@ extension Engine {
     lock.lock()
     defer { lock.unlock() }
     try wait(for: progressed, to: .finishing, until: !hasLogTurn)
-    sealIfNeeded()
+    let (use, end) = (log.header.use, log.contentEnd)
+    while log.header.use == use, log.statedEnd < end {
+      try check(.finishing)
+      if hasLogTurn {
+        progressed.wait()
+      } else if needsSeal {
+        sealIfNeeded()
+      } else {
+        writeGathered(flushing: true)
+      }
+    }
     try check(.finishing)
   }
 

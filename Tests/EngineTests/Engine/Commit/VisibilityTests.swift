@@ -105,6 +105,38 @@ import Testing
     try engine.write(durability, body)
   }
 
+  @Test func `what was committed before a seal is seen by a reader that opens then`() throws {
+    let medium = InMemoryFileSystem()
+    let engine = try Engine.open(medium)
+    let threads = try EngineThreads(for: engine)
+    let (stop, ended) = (Signal(), Signal())
+    _ = try BackgroundThread(name: "others") {
+      while !stop.isSet {
+        try? engine.put([1], [1], in: "others", .relaxed)
+        try? engine.put([1], [2], in: "others")
+      }
+      ended.set()
+    }
+    let follower = try Follower(medium, options: .small())
+    for round in 0..<Self.rounds {
+      let value: Bytes = [UInt8(truncatingIfNeeded: round)]
+      try engine.put([1], value, in: "own", round.isMultiple(of: 2) ? .relaxed : .durable)
+      try engine.seal()
+      let opened = try Follower(medium, options: .small())
+      let tree = try opened.names.slot(of: "own")
+      var found: Bytes = []
+      #expect(try opened.snapshot().tree(tree).copyValue(for: ([1] as Bytes).rawSpan, to: &found))
+      #expect(found == value)
+      _ = try follower.refresh()
+      let refreshed = try follower.snapshot().tree(follower.names.slot(of: "own"))
+      #expect(try refreshed.copyValue(for: ([1] as Bytes).rawSpan, to: &found))
+      #expect(found == value)
+    }
+    stop.set()
+    ended.wait()
+    threads.end()
+  }
+
   @Test func `a relaxed commit is told when the flush failed that it waited for`() throws {
     let medium = InterposedFileSystem(InMemoryFileSystem())
     let engine = try Engine.open(medium)
