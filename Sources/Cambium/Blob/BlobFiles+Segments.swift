@@ -8,6 +8,20 @@ extension BlobFiles {
     for number in numbers.sortedRarely() { _ = try segment(number) }
   }
 
+  /// Opens those of the segments that are there and whole. Whoever reads a blob in one of the others is told.
+  ///
+  /// - Throws: `.newerFormat`, `.io`.
+  func openReadable(_ numbers: [UInt32]) throws(StoreError) {
+    for number in numbers.sortedRarely() {
+      do throws(StoreError) { _ = try segment(number) } catch {
+        switch error {
+        case .missing, .corrupt: continue
+        default: throw error
+        }
+      }
+    }
+  }
+
   /// All segments that are open, ascending by number. Who keeps this value can read in them whatever is removed
   /// later: a reader of one of them is made from here on for as long.
   ///
@@ -20,12 +34,19 @@ extension BlobFiles {
 
   /// What reads a blob. Nothing is read of it; its segment is opened if it is not.
   ///
-  /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
+  /// - Throws: `.corrupt`, also where the segment's file is gone; `.newerFormat`, `.io`.
   func reader(
     of identity: BlobIdentity, at place: BlobPlace
   ) throws(StoreError) -> BlobFrameReader {
-    BlobFrameReader(
-      identity, at: place, in: try segment(place.segment), of: medium, seed: seed, crew: crew)
+    let segment: BlobSegment
+    do throws(StoreError) { segment = try self.segment(place.segment) } catch {
+      guard case .missing(let path) = error else { throw error }
+      throw .corrupt(
+        .blobSegment(place.segment), invariant: .blobSegmentHeader,
+        reason: "its file \(path) is gone")
+    }
+    return BlobFrameReader(
+      identity, at: place, in: segment, of: medium, seed: seed, crew: crew)
   }
 
   /// Closes the segments but these and those that are written to, as far as nobody else has them: another process
@@ -127,9 +148,19 @@ extension BlobFiles {
 
   /// The size of the segment's file: what blobs and garbage take together.
   ///
-  /// - Throws: `.missing`, `.io`.
+  /// A file that is gone has none.
+  ///
+  /// - Throws: `.io`.
   func size(of number: UInt32) throws(StoreError) -> UInt64 {
-    let segment = try segment(number)
-    return UInt64(try segment.file.size(at: .blobSegmentOpen))
+    if let segment = known(number) {
+      return UInt64(try segment.file.size(at: .blobSegmentOpen))
+    }
+    do throws(StoreError) {
+      let file = try medium.open(.blobs(number), .read, at: .blobSegmentOpen)
+      return UInt64(try file.size(at: .blobSegmentOpen))
+    } catch {
+      guard case .missing = error else { throw error }
+      return 0
+    }
   }
 }

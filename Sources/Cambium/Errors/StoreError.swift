@@ -55,6 +55,8 @@
   case rolledBack(from: Int, to: Int)
   /// The state of this version, to which the store was to be rolled back, is not kept; those of `kept` are.
   case notKept(version: Int, kept: [Int])
+  /// There is nothing that could be salvaged of a damaged store, or nothing says what it is. Nothing was written.
+  case nothingToSalvage(path: String, reason: String)
   /// Rolling back would discard commits made since the migration.
   case wouldDiscard(commits: Int)
   /// The model has no such record type, or not in this version.
@@ -247,6 +249,8 @@ extension StoreError: CustomStringConvertible {
     case .notKept(let version, let kept):
       "The state of version \(version) is not kept\(kept.isEmpty ? ", nor is any other" : ""). Go back to one"
         + " that is\(kept.isEmpty ? "" : ": \(kept)"), or restore a backup; nothing was changed."
+    case .nothingToSalvage(let path, let reason):
+      "Nothing of \(path) can be salvaged: \(reason.withoutStop). Nothing was written."
     case .wouldDiscard(let commits):
       "Since the migration \(commits) commit\(commits == 1 ? " was" : "s were") made, which going back would"
         + " discard. Say `discardingCommits: true` if they are to be; nothing was changed."

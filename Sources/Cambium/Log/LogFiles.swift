@@ -84,6 +84,23 @@ struct LogFiles: Sendable {
     }
   }
 
+  /// The file of the highest use that can be read, where the log as a whole cannot be opened; nil if neither can.
+  ///
+  /// - Parameter note: Called with what is wrong with a file.
+  static func left(
+    in medium: any FileSystem, note: (StoreError) -> Void
+  ) -> LogFiles? {
+    var left: [OpenFile] = []
+    for number in LogLayout.fileNumbers {
+      do throws(StoreError) {
+        let file = try medium.open(.log(number), .read, at: .logOpen)
+        left.append(try read(file, number: number, in: medium))
+      } catch { note(error) }
+    }
+    let newest = left.indices.max { left[$0].header.use < left[$1].header.use }
+    return newest.map { LogFiles(left, inUse: $0, in: medium) }
+  }
+
   private init(_ files: [OpenFile], inUse: Int, in medium: any FileSystem) {
     self.medium = medium
     self.files = files

@@ -34,7 +34,7 @@ enum SchemaElement: UInt16, CaseIterable {
 
 extension Schema {
   /// The name of the tree that holds the schemas of all versions that the store ever had.
-  static let treeName = "schema"
+  static let treeName = TreeNames.schemas
 
   /// The key of a version in that tree.
   static func key(of version: UInt32) -> [UInt8] {

@@ -12,6 +12,15 @@ extension Schema {
   ///
   /// - Complexity: O(fields).
   func validate() throws(SchemaFault) {
+    guard storedVersion >= 1, storedVersion <= Self.versionMax else {
+      throw SchemaFault(
+        record: "Schema", reason: "its version is \(storedVersion), not 1 to \(Self.versionMax)")
+    }
+    guard nextNumber <= Self.numberMax else {
+      throw SchemaFault(
+        record: "Schema",
+        reason: "its next number is \(nextNumber), more than the \(Self.numberMax) allowed")
+    }
     var names: Set<String> = []
     var numbers: Set<UInt32> = []
     for record in records {
@@ -33,6 +42,14 @@ extension Schema {
   }
 }
 
+extension Schema {
+  /// The highest version. The descriptions of all versions are asked for at every open.
+  static let versionMax = 65_535
+  /// What numbers are below: of records and indexes, and of the fields of a record. So many can be added to what a store
+  /// says that no sum overflows.
+  static let numberMax: UInt32 = 1 << 30
+}
+
 extension RecordSchema {
   func fault(_ reason: String, field: String? = nil) -> SchemaFault {
     SchemaFault(record: name, field: field, reason: reason)
@@ -41,6 +58,9 @@ extension RecordSchema {
   fileprivate func validate() throws(SchemaFault) {
     if let reason = name.faultAsName { throw fault("its name \(reason)") }
     if let reason = userInfo.faultAsUserInfo { throw fault(reason) }
+    guard nextField <= Schema.numberMax else {
+      throw fault("its next field is \(nextField), more than the \(Schema.numberMax) allowed")
+    }
     guard zip(fields, fields.dropFirst()).allSatisfy({ $0.number < $1.number }),
       fields.first.map({ $0.number > 0 }) ?? true,
       fields.last.map({ $0.number < nextField }) ?? true,

@@ -133,6 +133,44 @@ extension RecordReading where Self: ~Copyable {
   }
 }
 
+extension RecordReading where Self: ~Copyable {
+  /// Calls `body` with each value under a name, as JSON, in the order of the names.
+  ///
+  /// - Parameter skip: Called with the name of each value that cannot be read, or its number where that cannot be read
+  ///   either, and the error.
+  /// - Throws: `StoreError.closed`, `.io`; what `skip` and `body` throw.
+  package func forEachMetadata(
+    skipping skip: (String, any Error) throws -> Void, _ body: (String, JSONValue) throws -> Void
+  ) throws {
+    let reader = try recordReader()
+    let tree = reader.entities.metadata
+    let cursor = try reader.trees.cursor(in: tree)
+    var isOn = false
+    for offset in 0..<(try reader.trees.count(in: tree)) {
+      let (name, value): (String, JSONValue)
+      do {
+        if !isOn { isOn = try cursor.seek(toOffset: offset) }
+        guard isOn else { return }
+        let bytes = cursor.key.array()
+        if let reason = MetadataCheck.reason(against: bytes, try cursor.value().array()) {
+          throw StoreError.corrupt(
+            .entry(tree: Entities.metadataName, key: bytes), invariant: .metadata, reason: reason)
+        }
+        name = String(decoding: bytes, as: UTF8.self)
+        value = try JSONCodec().decode(JSONValue.self, from: try cursor.value().array())
+      } catch {
+        if let error = error as? StoreError, !error.isOfOneRecord { throw error }
+        let name = isOn ? String(validating: cursor.key.array(), as: UTF8.self) : nil
+        try skip(name ?? "number \(offset + 1)", error)
+        isOn = isOn && ((try? cursor.next()) ?? false)
+        continue
+      }
+      try body(name, value)
+      isOn = (try? cursor.next()) ?? false
+    }
+  }
+}
+
 extension RecordReader {
   /// Goes from record to record. Behind one on a page that cannot be read, it looks for the next by the counts that
   /// the pages above it have.
@@ -167,8 +205,8 @@ extension StoreError {
   /// True if other records may be readable.
   fileprivate var isOfOneRecord: Bool {
     switch self {
-    case .corrupt, .unreadableRecord: true
-    default: false
+    case .io, .full, .closed, .forked, .unknownRecord: false
+    default: true
     }
   }
 }

@@ -298,6 +298,20 @@ extension WriteTransaction {
 // MARK: Savepoints
 
 extension WriteTransaction {
+  /// Accepts references that lead to records that do not exist, as those of a copy that leaves out what cannot be read: the
+  /// store knows from then on that these records are lost.
+  ///
+  /// - Returns: The names of their types, and their keys as text.
+  /// - Throws: `StoreError.corrupt`, `.full`, `.io`.
+  package mutating func acceptMissing() throws(StoreError) -> [SalvageReport.MissingRecord] {
+    try writer.checkUsable()
+    guard let keeper = writer.keeper else { return [] }
+    return try keeper.acceptMissing(in: writer.trees).map { entity, key in
+      SalvageReport.MissingRecord(
+        record: entity.record.name, key: entity.text(ofKey: key.rawSpan))
+    }
+  }
+
   /// Runs `body`, and undoes its changes if it throws. Savepoints may be nested.
   ///
   /// - Throws: what `body` throws.

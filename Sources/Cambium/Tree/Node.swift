@@ -4,7 +4,7 @@
 ///
 ///     offset  0       8      10      12     14     16    17    18     20       24    28    32
 ///             ┌───────┬──────┬───────┬──────┬──────┬─────┬─────┬──────┬────────┬─────┬─────┬─ ─
-///             │header │count │prefix │tail  │value │head │zero │cells │schema  │used │zero │
+///             │header │count │prefix │tail  │value │head │zero │cells │schema  │used │tree │
 ///             │       │      │length │width │width │len. │     │      │version │     │     │
 ///             └───────┴──────┴───────┴──────┴──────┴─────┴─────┴──────┴────────┴─────┴─────┴─ ─
 ///     then    prefix        the bytes all keys begin with; zeros up to a multiple of 8
@@ -58,6 +58,8 @@ struct Node: ~Escapable {
   var schemaVersion: UInt32 { page.load(20, as: UInt32.self) }
   /// Where the node's bytes end and the last block's rest begins.
   var used: Int { Int(page.load(24, as: UInt32.self)) }
+  /// The tree that the node was written for; for salvage alone.
+  var tag: TreeTag { TreeTag(rawValue: page.load(28, as: UInt32.self)) }
   /// The bytes that all keys begin with.
   var prefix: RawSpan {
     @_lifetime(copy self)

@@ -3,10 +3,10 @@ enum NodeWriter {
   /// Writes `entries[range]` to `page`, all but the page's header, and returns how many bytes it used.
   static func write(
     _ entries: borrowing OpenEntries, _ range: Range<Int>, measure: NodeMeasure,
-    schemaVersion: UInt32, to page: inout MutableRawSpan
+    schemaVersion: UInt32, tag: TreeTag, to page: inout MutableRawSpan
   ) -> Int {
     let keys = range.lowerBound + (entries.isBranch ? 1 : 0)..<range.upperBound
-    writeHeader(measure, schemaVersion: schemaVersion, to: &page)
+    writeHeader(measure, schemaVersion: schemaVersion, tag: tag, to: &page)
     page.zero(Node.headerSize..<measure.headsOffset)
     if let first = keys.first {
       page.copy(entries.key(first).part(0, measure.prefixLength), to: Node.headerSize)
@@ -27,7 +27,7 @@ enum NodeWriter {
   }
 
   private static func writeHeader(
-    _ measure: NodeMeasure, schemaVersion: UInt32, to page: inout MutableRawSpan
+    _ measure: NodeMeasure, schemaVersion: UInt32, tag: TreeTag, to page: inout MutableRawSpan
   ) {
     page.store(UInt16(measure.count), at: 8)
     page.store(UInt16(measure.prefixLength), at: 10)
@@ -38,7 +38,7 @@ enum NodeWriter {
     page.store(UInt16(measure.cellsOffset), at: 18)
     page.store(schemaVersion, at: 20)
     page.store(UInt32(measure.size), at: 24)
-    page.zero(28..<Node.headerSize)
+    page.store(tag.rawValue, at: 28)
   }
 
   private static func writeHeads(

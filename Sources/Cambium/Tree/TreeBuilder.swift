@@ -12,6 +12,8 @@
 struct TreeBuilder: ~Copyable {
   let appender: PageAppender
   let sizes: NodeSizes
+  /// Said by every node that is written.
+  private let tag: TreeTag
   /// Where adopted subtrees are read, should their entries be needed after all.
   let base: PageReader?
   /// The open entries of each level: 0 those of leaves, 1 the leaves above them, and so on.
@@ -29,9 +31,10 @@ struct TreeBuilder: ~Copyable {
 
   init(
     appendingTo appender: PageAppender, base: PageReader?,
-    sizes: NodeSizes = .standard
+    sizes: NodeSizes = .standard, tag: TreeTag = .none
   ) {
     self.appender = appender
+    self.tag = tag
     self.base = base
     self.sizes = sizes
     levels = [OpenEntries(isBranch: false, capacity: sizes.leaf)]
@@ -238,12 +241,13 @@ extension TreeBuilder {
     let range = node.entries
     let blocks = (measure.size + Layout.blockSize - 1) / Layout.blockSize
     let version = level == 0 ? schemaVersion : 0
-    let entries = levels[level]
+    let (entries, tag) = (levels[level], tag)
     var reference = try appender.append(
       level == 0 ? .leaf : .branch, level: UInt8(level),
       flags: measure.hasExternals ? Node.hasExternalsFlag : 0, blocks: blocks
     ) { page in
-      NodeWriter.write(entries, range, measure: measure, schemaVersion: version, to: &page)
+      NodeWriter.write(
+        entries, range, measure: measure, schemaVersion: version, tag: tag, to: &page)
     }
     entries.aggregate(range, schemaVersion: version, into: &reference)
     try checkAggregates(of: reference, of: entries, range)

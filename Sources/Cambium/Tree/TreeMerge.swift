@@ -31,19 +31,20 @@ struct TreeMerge<Input: SortedInput & ~Copyable>: ~Copyable {
   ///   - transform: Changes entries of an older schema version than its own.
   ///   - adoption: What may be taken over as it is.
   ///   - range: Where that holds; elsewhere everything may be. It is told how far the merge came.
+  ///   - tag: What the nodes say of their tree.
   /// - Returns: the new root, nil if no entry is left. Its pages may still wait in the appender.
   /// - Throws: `.corrupt` if the base is damaged, `.limitExceeded`, `.full`, `.io`. Nothing is
   ///   published, so nothing is lost.
   static func run(
     _ input: consuming Input, into root: TreeRoot?, of base: PageReader?,
     transform: TreeTransform = .none, adoption: Adoption = .all,
-    within range: MergeRange? = nil, sizes: NodeSizes = .standard,
+    within range: MergeRange? = nil, sizes: NodeSizes = .standard, tag: TreeTag = .none,
     appendingTo appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
     precondition(root == nil || base != nil, "a tree is read by its reader")
     var merge = TreeMerge(
       base: base, input: input, transform: transform, adoption: adoption,
-      range: range, builder: TreeBuilder(appendingTo: appender, base: base, sizes: sizes))
+      range: range, builder: TreeBuilder(appendingTo: appender, base: base, sizes: sizes, tag: tag))
     merge.inputHasOperation = try merge.input.advance()
     if let root {
       try merge.visit(root.reference, level: Int(root.level), low: [], high: nil)

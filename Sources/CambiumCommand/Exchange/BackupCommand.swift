@@ -29,7 +29,9 @@ struct BackupCommand: ParsableCommand {
   func run() throws {
     if skipDamaged { return try copyReadable() }
     let store = try arguments.open(arguments.reading)
-    let report = try NewStore.make(at: copy, replacing: force, arguments.reading) { path in
+    let report = try NewStore.make(
+      at: copy, replacing: force, from: arguments.store, arguments.reading
+    ) { path in
       Interruption.begin()
       let bar = ProgressBar()
       defer { bar.end() }
@@ -46,7 +48,9 @@ struct BackupCommand: ParsableCommand {
 extension BackupCommand {
   private func copyReadable() throws {
     let snapshot = try arguments.snapshot()
-    let made = try NewStore.make(at: copy, replacing: force, arguments.reading) { path in
+    let made = try NewStore.make(
+      at: copy, replacing: force, from: arguments.store, arguments.reading
+    ) { path in
       Interruption.begin()
       let bar = ProgressBar()
       defer { bar.end() }

@@ -92,10 +92,15 @@ struct ExportWriter {
     try line(try header)
     for type in types { try writeRecords(of: RecordShape(type)) }
     if hasMetadata {
-      for name in try snapshot.allMetadataNames() {
-        let value = try snapshot.metadata(JSONValue.self, for: name) ?? .null
+      var skippedCount = skippedCount
+      try snapshot.forEachMetadata { name, error in
+        guard skipsDamaged else { throw error }
+        StandardError.write("cambium: left out the value under \(name): \(error)\n")
+        skippedCount += 1
+      } _: { name, value in
         try line(["metadata": .string(name), "value": value])
       }
+      self.skippedCount = skippedCount
     }
     try line(["end": JSONValue(count)])
   }
@@ -147,7 +152,18 @@ struct ExportWriter {
         skipping: { skipped in
           StandardError.write("cambium: left out \(skipped)\n")
           skippedCount += 1
-        }, body)
+        }
+      ) { record in
+        do {
+          try record.checkBlobs()
+        } catch let error as StoreError where error.isOfOneRecord {
+          let key = shape.key.map { "\(record[$0.name].literal)" }.joined(separator: ", ")
+          StandardError.write("cambium: left out \(shape.name) \(key): \(error)\n")
+          skippedCount += 1
+          return
+        }
+        try body(record)
+      }
       self.skippedCount = skippedCount
     } else {
       try snapshot.forEach(record: shape.name, stringsAsBlobs: true, body)

@@ -32,10 +32,13 @@ struct NewStore {
   }
 
   /// Makes a store by `body`, which gets the path where it is made, and gives it its name; none is left if that throws.
+  ///
+  /// - Parameter source: The store that is copied, which is never replaced.
   static func make<Result>(
     at path: String, replacing: Bool, hint: String = "Say --force to replace it.",
-    _ options: StoreOptions, _ body: (String) throws -> Result
+    from source: String? = nil, _ options: StoreOptions, _ body: (String) throws -> Result
   ) throws -> Result {
+    if let source { try refuse(source, as: path) }
     let place = try NewStore(at: path, replacing: replacing, hint: hint, options)
     do {
       let result = try body(place.temporary)
@@ -45,6 +48,17 @@ struct NewStore {
       place.abandon()
       throw error
     }
+  }
+
+  /// - Throws: if both paths lead to one directory.
+  private static func refuse(_ source: String, as path: String) throws {
+    var (one, other) = (stat(), stat())
+    guard unsafe stat(source, &one) == 0, unsafe stat(path, &other) == 0,
+      one.st_dev == other.st_dev, one.st_ino == other.st_ino
+    else { return }
+    throw CommandFailure(
+      .refused,
+      "\(path) is the store itself, which would be gone. Choose another name for the copy.")
   }
 
   /// Gives the store its name, for good.

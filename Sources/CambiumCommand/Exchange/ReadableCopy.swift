@@ -26,14 +26,25 @@ struct ReadableCopy {
             }
           ) { record in
             try Interruption.check("The backup was interrupted; nothing of it is there.")
-            try transaction.save(record)
+            do {
+              try transaction.savepoint { try $0.save(record) }
+            } catch let error as StoreError where error.isOfOneRecord {
+              StandardError.write("cambium: left out a record of \(type.name): \(error)\n")
+              skippedCount += 1
+              return
+            }
             count += 1
             bar.show(Double(count) / Double(max(1, total)), "\(Figures.count(count)) records")
           }
         }
-        for name in try snapshot.metadataNames() {
-          let value = try snapshot.metadata(JSONValue.self, for: name) ?? .null
+        try snapshot.forEachMetadata { name, error in
+          StandardError.write("cambium: left out the value under \(name): \(error)\n")
+          skippedCount += 1
+        } _: { name, value in
           try transaction.setMetadata(value, for: name)
+        }
+        for record in try transaction.acceptMissing() {
+          StandardError.write("cambium: \(record)\n")
         }
       }
       try store.close()
@@ -55,5 +66,36 @@ struct ReadableCopy {
       .fault,
       "\(Figures.count(count, "record")) could not be read and \(count == 1 ? "was" : "were") left out."
     )
+  }
+}
+
+extension StoreError {
+  /// True if the next record may be copied all the same.
+  var isOfOneRecord: Bool {
+    switch self {
+    case .corrupt, .unreadableRecord, .invalidValue, .uniqueConflict, .relationCount, .missing,
+      .limitExceeded:
+      true
+    default: false
+    }
+  }
+}
+
+extension DynamicRecord {
+  /// Reads all blobs of the record, so that one that is damaged is noticed before anything of the record is written.
+  func checkBlobs() throws {
+    for value in fields.values { try value.checkBlobs() }
+  }
+}
+
+extension FieldValue {
+  fileprivate func checkBlobs() throws {
+    switch self {
+    case .blob(let blob):
+      let reader = try blob.reader()
+      while try reader.read(upTo: 1 << 18) != nil {}
+    case .composite(let parts): for part in parts.values { try part.checkBlobs() }
+    default: break
+    }
   }
 }

@@ -6,10 +6,10 @@ struct SalvageCommand: ParsableCommand {
     commandName: "salvage",
     abstract: "Copies what is left of a store that cannot be opened any more.",
     discussion: """
-      The last resort, if the log is lost or damaged. It looks through all pages for states of the store, takes the \
-      newest that is whole, and copies it into a new store; the damaged one stays as it is. Commits that were only in \
-      the log are lost: there are none in a store that was closed before it was damaged. Ends with status 1 if anything \
-      of the state could not be copied.
+      The last resort. It copies everything whose page is whole into a new store, whatever else is damaged or gone: the \
+      log, headers, footers, files of blobs, other pages. Where pages of a state are damaged, records are looked for in \
+      all others; some of these may be older versions, or deleted. It says what is missing by record and range of keys. \
+      The damaged store stays as it is. Ends with status 1 if anything is missing or may be older.
 
       Example: cambium salvage damaged.cambium salvaged.cambium
       """)
@@ -19,80 +19,88 @@ struct SalvageCommand: ParsableCommand {
   @Argument(help: "The directory of the new store, which is made.", completion: .directory)
   var copy: String
 
-  @Flag(help: "Take the newest state, and leave out what is damaged in it.")
+  @Flag(help: "Take the newest state alone, and leave out what is damaged in it.")
   var newest = false
+
+  @Flag(help: "Take the newest state of which nothing is damaged, without later commits.")
+  var whole = false
+
+  @Option(
+    help: "The schema file, as SchemaLock.write makes it, if the store's own schema is lost.",
+    completion: .file())
+  var schema: String?
 
   @Flag(help: "Replace the store that is there.")
   var force = false
 
+  func validate() throws {
+    if newest, whole { throw ValidationError("Say --newest or --whole, not both.") }
+  }
+
   func run() throws {
-    var missing: StoreError?
-    do {
-      _ = try PersistentStore.inspect(
-        at: arguments.store, lastCommits: 0, options: arguments.reading)
-    } catch StoreError.corrupt {
-    } catch {
-      // The log may be lost.
-      guard case .missing = error else { throw error }
-      missing = error
-    }
-    let place = try NewStore(
-      at: copy, replacing: force, arguments.reading)
-    let report: SalvageReport
-    do {
-      report = try RawSalvage.run(
-        from: arguments.store, to: place.temporary, choosing: newest ? .newest : .newestWhole)
-      if report.chosen != nil { try place.finish() }
-    } catch {
-      place.abandon()
-      throw error
-    }
-    guard let state = report.state else {
-      if let missing, report.candidates.isEmpty { throw missing }
-      throw report.nothing(in: arguments.store)
+    var options = SalvageOptions()
+    options.extent = whole ? .wholeState : newest ? .newestState : .everything
+    options.schema = try schema.map { try SchemaLock(contentsOf: $0) }
+    let report = try NewStore.make(
+      at: copy, replacing: force, from: arguments.store, arguments.reading
+    ) { path in
+      try PersistentStore.salvage(at: arguments.store, to: path, options: options)
     }
     StandardOutput.line(
       arguments.json
-        ? "\(report.json(of: state))"
-        : "Commit \(Figures.count(state.coveredSequence)) of \(Figures.count(report.newestSequence)) found was copied to \(copy)."
+        ? "\(report.json)"
+        : "Commit \(Figures.count(Int(clamping: report.sequence))) of \(Figures.count(Int(clamping: report.newestSequence))) found was copied to \(copy): \(Figures.count(report.recordCount, "record"))."
     )
     for line in report.problems { StandardError.write("cambium: \(line)\n") }
-    if !report.problems.isEmpty {
-      throw CommandFailure(.fault, "The copy lacks what was damaged.")
+    if !report.isWhole {
+      throw CommandFailure(
+        .fault, "The copy lacks what was damaged, or may have older versions of it.")
     }
   }
 }
 
 extension SalvageReport {
-  fileprivate var state: Candidate? { chosen.map { candidates[$0] } }
+  fileprivate var recordCount: Int { records.values.reduce(0, +) }
 
-  fileprivate var newestSequence: UInt64 { candidates.first?.coveredSequence ?? 0 }
-
-  /// A line for each part of the state that is not in the copy.
+  /// A line for each thing that is not in the copy, or was wrong with the store.
   fileprivate var problems: [String] {
-    (chosen == 0 ? [] : ["A newer state, of commit \(Figures.count(newestSequence)), is damaged."])
-      + losses.map {
-        "Lost \(Figures.count(Int(clamping: $0.count), "key")) of \($0.tree): \($0.fault)"
-      }
+    (sequence < newestSequence
+      ? ["Later commits, up to \(newestSequence), are not in the copy."] : [])
+      + losses.map { "Damaged: \($0)" } + omissions.map { "\($0)" } + missing.map { "\($0)" }
       + (damagedBlobs == 0 ? [] : ["\(Figures.count(damagedBlobs, "blob")) cannot be read."])
-      + faults.map { "\($0)" }
+      + remainingFaults.map { "In the copy: \($0)" } + faults.map { "\($0)" }
   }
 
-  /// The error if no state was copied.
-  fileprivate func nothing(in path: String) -> CommandFailure {
-    if candidates.isEmpty {
-      return CommandFailure(.fault, "\(path) has no state that can be read.")
-    }
-    return CommandFailure(
-      .fault,
-      "None of the \(Figures.count(candidates.count, "state")) of \(path) is whole. Say --newest to copy what is left of the newest."
-    )
-  }
-
-  fileprivate func json(of state: Candidate) -> JSONValue {
+  fileprivate var json: JSONValue {
     [
-      "sequence": JSONValue(state.coveredSequence), "newest": JSONValue(newestSequence),
-      "lost": .array(problems.map { .string($0) }),
+      "sequence": JSONValue(sequence), "newest": JSONValue(newestSequence),
+      "whole": JSONValue(isWhole),
+      "records": .object(
+        records.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: JSONValue($0.value)) }),
+      "damaged": .array(losses.map(\.json)), "left_out": .array(omissions.map(\.json)),
+      "lost": .array(missing.map(\.json)), "damaged_blobs": JSONValue(damagedBlobs),
+      "in_copy": .array(remainingFaults.map { .string("\($0)") }),
+      "faults": .array(faults.map { .string("\($0)") }),
     ]
   }
+}
+
+extension SalvageReport.Loss {
+  fileprivate var json: JSONValue {
+    [
+      "record": JSONValue(record), "tree": .string(tree), "from": JSONValue(from),
+      "to": JSONValue(to), "count": count.map { JSONValue($0) } ?? .null,
+      "found": JSONValue(found), "error": .string("\(error)"),
+    ]
+  }
+}
+
+extension SalvageReport.Omission {
+  fileprivate var json: JSONValue {
+    ["record": .string(record), "key": .string(key), "error": .string("\(error)")]
+  }
+}
+
+extension SalvageReport.MissingRecord {
+  fileprivate var json: JSONValue { ["record": .string(record), "key": .string(key)] }
 }

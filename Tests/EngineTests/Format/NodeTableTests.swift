@@ -72,7 +72,7 @@ import Testing
         "value width": little(widths[1], 2), "head length": [headLength], "reserved": [0],
         "cells offset": little(UInt64(cellsOffset), 2),
         "schema version": little(schemaVersion, 4), "used": little(UInt64(node.used), 4),
-        "reserved": little(0, 4),
+        "tree": little(UInt64(TreeTag(of: "r7").rawValue), 4),
       ])
     #expect(bytes[4] == kind)
     try ByteTable("Node parts", in: document).verify(

@@ -28,7 +28,8 @@ struct BuiltNode {
     var page = Bytes(repeating: 0xa5, count: Int(blocks) * Layout.blockSize)
     var span = page.mutableSpan
     var raw = unsafe span.mutableBytes
-    used = NodeWriter.write(open, range, measure: measure, schemaVersion: schemaVersion, to: &raw)
+    used = NodeWriter.write(
+      open, range, measure: measure, schemaVersion: schemaVersion, tag: TreeTag(of: "r7"), to: &raw)
     raw.zero(used..<raw.byteCount)
     PageHeader(
       kind: isBranch ? .branch : .leaf, level: isBranch ? 1 : 0, blocks: blocks,

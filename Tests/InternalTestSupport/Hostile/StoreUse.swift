@@ -4,8 +4,8 @@ import FoundationEssentials
 
 /// A public way of reading all of a store that nobody has a model for.
 enum StoreUse: String, CaseIterable, Sendable {
-  case inspect, map, check, deepCheck, records, queries, blobs, history, backUp, write, compact,
-    delete
+  case inspect, map, check, deepCheck, records, queries, blobs, history, backUp, salvage, typed,
+    plan, write, compact, delete, migrate
 
   /// - Parameter scratch: Where nothing is yet.
   /// - Returns: the faults that a check found; nothing where another found none.
@@ -26,6 +26,22 @@ enum StoreUse: String, CaseIterable, Sendable {
       options.access = .reading
       try PersistentStore(untypedAt: path, options: options).backUp(to: scratch)
       return try PersistentStore.check(at: scratch, .deep).faults
+    case .salvage:
+      let report = try PersistentStore.salvage(at: path, to: scratch)
+      return report.remainingFaults
+    case .typed:
+      let model = try StoreModel(SchemaLock(try PersistentStore.inspect(at: path).schemas))
+      let store = try PersistentStore(at: path, model: model, migration: .refuse)
+      defer { try? store.close() }
+      for record in store.schema.records { _ = try store.count(record: record.name) }
+    case .plan:
+      let model = try Self.newer(than: try PersistentStore.inspect(at: path).schemas)
+      _ = try PersistentStore.migration(at: path, to: model).plan
+    case .migrate:
+      let model = try Self.newer(than: try PersistentStore.inspect(at: path).schemas)
+      let store = try PersistentStore(at: path, model: model)
+      defer { try? store.close() }
+      for record in store.schema.records { _ = try store.count(record: record.name) }
     case .write:
       let store = try PersistentStore(untypedAt: path)
       defer { try? store.close() }
@@ -86,6 +102,29 @@ enum StoreUse: String, CaseIterable, Sendable {
 }
 
 extension StoreUse {
+  /// The model of a program that knows all versions of a store, and one more: there each record has another field, and there
+  /// is another record with an index.
+  private static func newer(than schemas: [Schema]) throws -> StoreModel {
+    guard var last = schemas.last else { throw StoreError.unknownRecord(name: "any") }
+    last = Schema(
+      version: UInt32(clamping: last.version + 1), label: nil, records: last.records,
+      nextNumber: last.nextNumber)
+    for place in last.records.indices {
+      last.records[place].fields.append(
+        FieldSchema(
+          number: .max, name: "zz", type: .int64, isOptional: true, composite: nil, modifier: nil))
+    }
+    last.records.append(
+      RecordSchema(
+        number: .max, name: "ZZ",
+        fields: [
+          FieldSchema(
+            number: 1, name: "id", type: .int64, isOptional: false, composite: nil, modifier: nil)
+        ], primaryKey: [KeyPart(field: 1, isDescending: false, isCaseInsensitive: false)],
+        indexes: [], modifier: nil))
+    return try StoreModel(SchemaLock(schemas + [last]))
+  }
+
   /// Finds the records whose arrays have what the first array begins with.
   private func find(
     anElementOf field: FieldSchema, _ record: RecordSchema, _ snapshot: StoreSnapshot
@@ -122,7 +161,9 @@ extension StoreUse {
     for use in allCases where use != .deepCheck {
       let faults = try faults(use, path, scratch)
       // A write or a compaction refuses what reading does not meet.
-      guard isWhole, ![.write, .compact, .delete].contains(use), let fault = faults.first else {
+      guard isWhole, ![.write, .compact, .delete, .typed, .plan, .migrate].contains(use),
+        let fault = faults.first
+      else {
         continue
       }
       throw WrongUse(description: "a deep check finds nothing, and \(use) says: \(fault)")

@@ -441,8 +441,8 @@ extension WriteTransaction {
   @Test func `elements are found in what was saved of a store without its log`() throws {
     try store().close()
     for number in 0...1 { try FileManager.default.removeItem(atPath: "\(path)/log-\(number)") }
-    let report = try RawSalvage.run(from: path, to: directory.path + "/copy")
-    #expect(report.chosen != nil)
+    let report = try PersistentStore.salvage(at: path, to: directory.path + "/copy")
+    #expect(report.isWhole)
     let copy = try PersistentStore(at: directory.path + "/copy", model: model)
     try expectAll(in: copy)
     try copy.close()

@@ -38,10 +38,12 @@ struct Backup {
     let appender = PageAppender(to: target, of: source.identity, from: 1, output: .direct)
     var footer = Footer(identity: source.identity, features: source.features)
     footer.coveredSequence = state.sequence
-    for name in trees {
+    let first = trees.filter { $0 == TreeNames.schemas }
+    for name in first + trees.filter({ $0 != TreeNames.schemas }) {
       guard let root = try copy(name, to: appender) else { continue }
       footer.trees.append(NamedTree(name: name, root: root))
     }
+    footer.trees.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     try appender.sync()
     footer.extend(by: appender.extents)
     footer.setAllLive()
@@ -74,7 +76,7 @@ struct Backup {
   ) throws(StoreError) -> TreeRoot? {
     let tree = snapshot.tree(try names.slot(of: name))
     let root = try TreeMerge.run(
-      SnapshotInput(tree, monitor), into: nil, of: nil, sizes: sizes,
+      SnapshotInput(tree, monitor), into: nil, of: nil, sizes: sizes, tag: TreeTag(of: name),
       appendingTo: appender)
     guard Int(clamping: root?.reference.count ?? 0) == tree.count else {
       throw .corrupt(

@@ -47,6 +47,8 @@ final class BlobKeeper: Sendable {
 
   /// Keeps segments open for whoever reads in them, and no others.
   func open(_ segments: [UInt32]) throws(StoreError) { try files.open(segments) }
+  /// The same for those that are there and whole.
+  func openReadable(_ segments: [UInt32]) throws(StoreError) { try files.openReadable(segments) }
   func release(but segments: [UInt32]) { files.release(but: segments) }
   func size(of segment: UInt32) throws(StoreError) -> UInt64 { try files.size(of: segment) }
 

@@ -173,8 +173,7 @@ extension RowReader {
     case .inline(let data): return Blob(data)
     case .reference(let reference):
       guard let blobs else {
-        throw .invalidValue(
-          record: layout.record.name, field: nil, reason: "blobs cannot be read here")
+        throw fault(.rowExternal, "it refers to a blob, and the store says nothing of its blobs")
       }
       return try blobs.blob(reference)
     case .waiting(let number):

@@ -24,8 +24,11 @@ struct BlobOpening {
     let highest = max(header.highest, present.last ?? 0)
     guard highest < .max else { throw .limitExceeded(.segmentNumber, found: Int(highest) + 1) }
     let keeper = backend.makeBlobKeeper(header.seed, from: highest + 1)
-    try keeper.open(kept)
-    if let last = accounts.last { try keeper.goOn(in: last.segment, end: last.account.end) }
+    // A file that is lost or damaged closes no record but those whose blobs were in it.
+    try keeper.openReadable(kept)
+    if let last = accounts.last, keeper.openSegments.contains(last.segment) {
+      try keeper.goOn(in: last.segment, end: last.account.end)
+    }
     for segment in present where !kept.contains(segment) { _ = try keeper.remove(segment) }
     backend.blobs.open(keeper)
   }
@@ -42,21 +45,31 @@ struct BlobOpening {
   /// The number of times that a reader tries again if a segment is gone: a newer state exists without it.
   private static var triesMax: Int { 100 }
 
-  /// Opens the segments of the newest state beside a writer.
+  /// Opens the segments of the newest state beside a writer. What is missing in a state that stays the newest was lost.
   private func follow(_ blobs: BlobTrees) throws(StoreError) {
     for attempt in 1...Self.triesMax {
       let trees = try backend.trees()
       guard let header = try blobs.header(in: trees) else { return }
       let keeper =
         backend.blobs.keeper ?? backend.makeBlobKeeper(header.seed, from: header.highest)
+      let accounts = try blobs.accounts(in: trees).map(\.segment)
       do throws(StoreError) {
-        try keeper.open(try blobs.accounts(in: trees).map(\.segment))
+        try keeper.open(accounts)
         if backend.blobs.keeper == nil { backend.blobs.open(keeper) }
         return
       } catch {
-        guard case .missing = error, attempt < Self.triesMax else { throw error }
+        let sequence = try backend.snapshot().sequence
+        if case .missing = error, attempt < Self.triesMax {
+          try backend.lookAgain()
+          if try backend.snapshot().sequence != sequence { continue }
+        }
+        switch error {
+        case .missing, .corrupt: try keeper.openReadable(accounts)
+        default: throw error
+        }
+        if backend.blobs.keeper == nil { backend.blobs.open(keeper) }
+        return
       }
-      try backend.lookAgain()
     }
   }
 

@@ -52,7 +52,8 @@ extension CompactionSlice {
   /// Goes on from tree to tree as long as the budget lasts.
   private mutating func moveTrees() throws(StoreError) {
     var range = MergeRange(from: place.key, bytes: request.bytes)
-    for index in footer.trees.indices {
+    let first = try moveSchemas()
+    for index in footer.trees.indices where index != first {
       let name = footer.trees[index].name
       if name.utf8.lexicographicallyPrecedes(place.tree.utf8) { continue }
       if name != place.tree {
@@ -68,11 +69,23 @@ extension CompactionSlice {
     endsPass = true
   }
 
+  /// Moves the tree of the schemas, if the pass begins.
+  ///
+  /// - Returns: its place in the catalog, if it was moved.
+  private mutating func moveSchemas() throws(StoreError) -> Int? {
+    guard place.tree.isEmpty, place.key.isEmpty,
+      let index = footer.trees.firstIndex(where: { $0.name == TreeNames.schemas })
+    else { return nil }
+    try moveTree(index, MergeRange(from: [], bytes: .max))
+    return index
+  }
+
   private mutating func moveTree(_ index: Int, _ range: MergeRange) throws(StoreError) {
     guard let root = footer.trees[index].root else { return }
     let newRoot = try TreeMerge.run(
       NoInput(), into: root, of: base.pages,
-      adoption: .outside(place.segments), within: range, sizes: sizes, appendingTo: appender)
+      adoption: .outside(place.segments), within: range, sizes: sizes,
+      tag: TreeTag(of: footer.trees[index].name), appendingTo: appender)
     if newRoot == root { return }
     footer.trees[index].root = newRoot
     moved.append(index)

@@ -52,9 +52,10 @@ struct Fold {
       return try publish()
     }
     // A tree without entries is no tree.
-    catalog[names.name(of: slot)] = try layers.merge(
+    let name = names.name(of: slot)
+    catalog[name] = try layers.merge(
       slot, into: base.tree(slot), work.transforms[slot] ?? .none, sizes: sizes,
-      appendingTo: appender)
+      tag: TreeTag(of: name), appendingTo: appender)
     return nil
   }
 

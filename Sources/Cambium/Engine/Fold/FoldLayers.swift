@@ -19,27 +19,28 @@ struct FoldLayers {
   /// - Returns: its new root.
   func merge(
     _ slot: TreeSlot, into tree: Tree, _ transform: TreeTransform, sizes: NodeSizes,
-    appendingTo appender: PageAppender
+    tag: TreeTag, appendingTo appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
     if let spill {
-      return try merge(spill, slot, into: tree, transform, sizes: sizes, appendingTo: appender)
+      return try merge(
+        spill, slot, into: tree, transform, sizes: sizes, tag: tag, appendingTo: appender)
     }
     let changes = overlay[slot]
     return try TreeMerge.run(
       OverlayInput(changes), into: changes.hidesBase ? nil : tree.root, of: tree.pages,
-      transform: transform, sizes: sizes, appendingTo: appender)
+      transform: transform, sizes: sizes, tag: tag, appendingTo: appender)
   }
 
   /// Merges a spilled transaction, in one pass over runs, overlay and base.
   private func merge(
     _ spill: Spill, _ slot: TreeSlot, into tree: Tree,
-    _ transform: TreeTransform, sizes: NodeSizes, appendingTo appender: PageAppender
+    _ transform: TreeTransform, sizes: NodeSizes, tag: TreeTag, appendingTo appender: PageAppender
   ) throws(StoreError) -> TreeRoot? {
     // Mostly there is nothing to be merged but these and the tree.
     if overlay[slot].isEmpty, let puts = spill.takeOnlyPuts(slot) {
       return try TreeMerge.run(
         puts, into: tree.root, of: tree.pages, transform: transform, sizes: sizes,
-        appendingTo: appender)
+        tag: tag, appendingTo: appender)
     }
     var (inputs, hidesBase) = spill.takeInputs(slot)
     // What is below a layer that hides its base does not count.

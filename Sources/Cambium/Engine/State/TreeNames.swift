@@ -3,6 +3,10 @@
 /// A number is given to a name when it is first mentioned and holds until the store is closed. On the
 /// medium there are names only.
 final class TreeNames: @unchecked Sendable {
+  /// The tree that says what the others are. What writes whole trees anew begins with it: of a file that is cut, the beginning
+  /// is left.
+  static let schemas = "schema"
+
   private let lock = ThreadLock()
   private var slots: [String: TreeSlot] = [:]
   private var names: [String] = []

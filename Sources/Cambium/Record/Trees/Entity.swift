@@ -29,6 +29,8 @@ struct TreePlaces: Hashable, Sendable {
 class Entity: @unchecked Sendable {
   final let layout: RowLayout
   final let rows: TreeSlot
+  /// The keys of records that a salvage knows to be lost, since others lead to them.
+  final let lost: TreeSlot
   /// Its place among the records of the schema.
   final let place: Int
   /// The kind that a Swift type stands for, by its place among the layout's; nil for all rows.
@@ -84,6 +86,7 @@ class Entity: @unchecked Sendable {
     let name = Self.name(ofRows: number)
     let tree = places?.rows[number] ?? name
     rows = try names.slot(of: tree)
+    lost = try names.slot(of: Self.name(ofLost: number))
     countsBlobs = tree == name
     blobs = layout.external.isEmpty ? nil : try BlobTrees(names)
     defaults = layout.underived.merging(checked?.defaults(in: layout) ?? [:]) { one, _ in one }
@@ -163,6 +166,9 @@ class Entity: @unchecked Sendable {
   static func name(ofRows number: UInt32) -> String { "r\(number)" }
   /// The tree of index `number`.
   static func name(ofIndex number: UInt32) -> String { "i\(number)" }
+
+  /// The tree of the lost records of number `number`.
+  static func name(ofLost number: UInt32) -> String { "lost.\(number)" }
 
   /// Returns true if rows or index entries are in trees of this name.
   static func isName(_ name: String) -> Bool {

@@ -1,4 +1,4 @@
-/// Checks that every checked reference leads to an existing record (K4).
+/// Checks that every checked reference leads to an existing record, or to one that a salvage knows to be lost (K4).
 ///
 /// The entries of a reference's way back are read in their order, which is that of the records that it leads to; so both
 /// are read from the beginning to the end, side by side.
@@ -10,6 +10,9 @@ struct RelationCheck {
   private let faultsMax: Int?
   /// Called for each entry.
   private let watch: (() throws(StoreError) -> Void)?
+  /// Called with the key of each record to which a reference leads and which does not exist; nil if references are faults,
+  /// or counted.
+  private let visit: (([UInt8]) -> Void)?
   private let encoder = KeyEncoder()
   private var faults: [StoreError] = []
   private var dangling = Dangling()
@@ -22,8 +25,10 @@ struct RelationCheck {
   }
 
   private init(
-    _ trees: TreeAccess, faultsMax: Int?, watch: (() throws(StoreError) -> Void)? = nil
+    _ trees: TreeAccess, faultsMax: Int?, watch: (() throws(StoreError) -> Void)? = nil,
+    visit: (([UInt8]) -> Void)? = nil
   ) {
+    self.visit = visit
     self.trees = trees
     self.faultsMax = faultsMax
     self.watch = watch
@@ -57,13 +62,29 @@ struct RelationCheck {
     return check.dangling
   }
 
+  /// Calls `body` with the keys of the records to which references of one relation lead, and which do not exist and are not
+  /// known to be lost.
+  ///
+  /// - Throws: `.corrupt`, `.io`.
+  static func forEachMissing(
+    of link: Link, in trees: TreeAccess, _ body: @escaping ([UInt8]) -> Void
+  ) throws(StoreError) {
+    var check = RelationCheck(trees, faultsMax: nil, visit: body)
+    try check.check(link)
+  }
+
   private var isFull: Bool { faultsMax.map { faults.count >= $0 } ?? false }
 
   private mutating func note(_ fault: StoreError) {
     if !isFull { faults.append(fault) }
   }
 
-  private mutating func note(_ link: Link, _ key: [UInt8], _ target: FieldValue) {
+  /// - Parameter destination: The key of the record that does not exist.
+  private mutating func note(
+    _ link: Link, _ key: [UInt8], _ target: FieldValue, _ destination: [UInt8]
+  ) throws(StoreError) {
+    if try trees.contains(destination.rawSpan, in: link.destination.lost) { return }
+    if let visit { return visit(destination) }
     if faultsMax != nil { return note(fault(link, key, target)) }
     dangling.count += 1
     if dangling.first == nil { dangling.first = (key, target) }
@@ -118,7 +139,7 @@ extension RelationCheck {
         } else {
           cursor.key.array()
         }
-      note(link, key, value)
+      try note(link, key, value, encoder.key.array())
     }
   }
 
@@ -158,7 +179,9 @@ extension RelationCheck {
       throw source.layout.fault(key: key.rawSpan, .rowValues, reason)
     }
     records = found
-    for target in missing { note(link, key, try link.value(ofKey: target.rawSpan)) }
+    for target in missing {
+      try note(link, key, try link.value(ofKey: target.rawSpan), target)
+    }
   }
 
   private func fault(_ link: Link, _ key: [UInt8], _ target: FieldValue) -> StoreError {

@@ -214,6 +214,29 @@ extension RelationKeeper {
     unproved = []
   }
 
+  /// Notes of the records to which references lead and which do not exist that they are lost, in the place of refusing the
+  /// commit. Bounds are not looked at: they hold of records that are there.
+  ///
+  /// - Returns: the types of these records, and their keys.
+  /// - Throws: `.corrupt`, `.full`, `.io`.
+  func acceptMissing(in trees: TransactionTrees) throws(StoreError) -> [(Entity, key: [UInt8])] {
+    var missing: [(Entity, key: [UInt8])] = []
+    for link in map.links where unproved.contains(where: { $0 === link }) {
+      var keys: Set<[UInt8]> = []
+      try RelationCheck.forEachMissing(of: link, in: self.trees) { keys.insert($0) }
+      let sorted = keys.sortedRarely { $0.lexicographicallyPrecedes($1) }
+      missing += sorted.map { (link.destination, $0) }
+    }
+    for entry in Self.inOrder(open) {
+      let link = map.links[entry.link]
+      if try link.leads(to: entry.key.rawSpan, in: self.trees) { continue }
+      missing.append((link.destination, entry.key))
+    }
+    for (entity, key) in missing { try trees.put(key.rawSpan, RawSpan(), in: entity.lost) }
+    (open, touched, unproved) = ([], [], [])
+    return missing
+  }
+
   private func prove(_ link: Link) throws(StoreError) {
     let found = try RelationCheck.dangling(link, in: trees) {}
     guard let first = found.first else { return }

@@ -199,8 +199,7 @@ extension StoreModel {
     try numberedVersions().map(\.described)
   }
 
-  /// The descriptions of all versions are asked for at every open.
-  static let versionMax = 65_535
+  static var versionMax: Int { Schema.versionMax }
 
   /// Every version, checked by itself and against the one before, with the numbers of the one before.
   ///

@@ -281,7 +281,7 @@ enum MetadataCheck {
   }
 
   /// Why an entry cannot be; nil if it can.
-  private static func reason(against name: [UInt8], _ value: [UInt8]) -> String? {
+  static func reason(against name: [UInt8], _ value: [UInt8]) -> String? {
     if String(validating: name, as: UTF8.self) == nil { return "its name is not UTF-8" }
     do {
       _ = try JSONDecoder().decode(AnyJSON.self, from: Data(value))

@@ -24,7 +24,7 @@ struct SalvageTests {
   private func salvage(
     _ medium: SimulatedFileSystem, to other: SimulatedFileSystem = SimulatedFileSystem(),
     choosing choice: SalvageChoice = .newestWhole
-  ) throws -> (SimulatedFileSystem, SalvageReport) {
+  ) throws -> (SimulatedFileSystem, SalvagedState) {
     let salts = Salts(seed: 99)
     let report = try Salvage.run(from: medium, to: other, choosing: choice, options: .small()) {
       salts.next()
@@ -88,7 +88,7 @@ struct SalvageTests {
   /// All keys are there but those that the report says were lost.
   private func verify(
     _ medium: SimulatedFileSystem, _ writer: WrittenHistory,
-    losses: [SalvageReport.Loss]
+    losses: [SalvagedState.Loss]
   ) throws {
     let engine = try opened(medium)
     let content = try #require(writer.contents[engine.report.sequence])
@@ -103,7 +103,7 @@ struct SalvageTests {
         lost += isLost ? 1 : 0
       }
     }
-    #expect(losses.reduce(0) { $0 + $1.count } == lost)
+    #expect(losses.reduce(0) { $0 + ($1.count ?? 0) } == lost)
   }
 
   @Test func `a footer of which one copy is damaged is found by the other`() throws {
@@ -135,7 +135,7 @@ struct SalvageTests {
     }
     for name in segments { try medium.unlink(name, at: .test) }
     let (other, report) = try salvage(medium)
-    #expect(report == SalvageReport())
+    #expect(report == SalvagedState())
     #expect(other.names == [.lock])
   }
 

@@ -1,0 +1,99 @@
+/// Copies what can be read of a damaged store's trees into a new store.
+struct SalvageCopy {
+  private let source: SalvageSource
+  private let pages: PageReader
+  let base: SalvageSource.Base
+
+  /// - Returns: nil if there is nothing that could be copied.
+  init?(of source: SalvageSource, _ choice: SalvageChoice, _ state: inout SalvagedState) {
+    guard let pages = source.pages else { return nil }
+    self.source = source
+    self.pages = pages
+    base = source.base(choice, whole: state.candidates.firstIndex(where: \.isWhole))
+    state.chosen = base.candidate
+    // Without a footer there may still be leaves.
+    if base.candidate == nil, choice != .everything { return nil }
+  }
+
+  /// Where leaves are looked for to which nothing leads; nil if the choice is a state as it is.
+  func loose(
+    _ choice: SalvageChoice, accepts: @escaping LooseLeaves.Rule
+  ) -> LooseLeaves? {
+    choice == .everything ? LooseLeaves(of: pages, in: source.segments, accepts: accepts) : nil
+  }
+
+  /// The entries of a tree, in memory.
+  ///
+  /// - Throws: nothing of the damaged store: what cannot be read is left out.
+  func entries(of tree: SalvagedTree) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
+    var entries = SalvagedEntries(tree, of: pages, losses: SalvageLosses())
+    var found: [(key: [UInt8], value: [UInt8])] = []
+    while try entries.advance() {
+      found.append((entries.key.array(), entries.value.array()))
+    }
+    return found
+  }
+
+  /// Writes the trees, a footer and a log.
+  ///
+  /// Kept states and pending work stay behind: they lead to other footers. Files of blobs, and what only the log has, are
+  /// copied by whoever knows what records are.
+  ///
+  /// - Throws: `.locked`, `.io(.fileExists, …)` if `other` is not empty, `.limitExceeded`, `.full`, `.io` of the new store.
+  ///   What cannot be read is a loss.
+  func run(
+    _ trees: [SalvagedTree], to other: any FileSystem, options: EngineOptions,
+    makeSalt: @Sendable () -> UInt64, _ state: inout SalvagedState
+  ) throws(StoreError) {
+    let lock = try WriterLock(in: other)
+    defer { withExtendedLifetime(lock) {} }
+    guard try other.list(at: .directoryList).allSatisfy({ $0 == .lock }) else {
+      throw .io(
+        .fileExists, operation: "salvage into a directory that is not empty", path: other.path)
+    }
+    let identity = StoreIdentity(low: makeSalt(), high: makeSalt())
+    let appender = PageAppender(
+      to: other, of: identity, from: 1, output: .buffered, segmentBlocks: options.segmentBlocks)
+    var footer = Footer(identity: identity)
+    footer.features = base.footer?.features ?? Features()
+    footer.coveredSequence = base.footer?.coveredSequence ?? source.log?.footer.coveredSequence ?? 1
+    let losses = SalvageLosses()
+    for tree in trees {
+      let root = try TreeMerge<SalvagedEntries>.run(
+        SalvagedEntries(tree, of: pages, losses: losses), into: nil, of: nil,
+        sizes: options.nodeSizes, tag: TreeTag(of: tree.name), appendingTo: appender)
+      if root != nil || base.footer?.trees.contains(where: { $0.name == tree.name }) == true {
+        footer.trees.append(NamedTree(name: tree.name, root: root))
+      }
+    }
+    state.losses = losses.all
+    try appender.sync()
+    footer.segments = try segments(of: footer, appender, in: other)
+    let reference = try appender.publish(footer)
+    _ = try Log.create(in: other, of: identity, footer: reference, salt: makeSalt())
+  }
+
+  /// The segment table: all that was written, and of that what is live.
+  private func segments(
+    of footer: Footer, _ appender: PageAppender, in other: any FileSystem
+  ) throws(StoreError) -> [SegmentExtent] {
+    var entries: [SegmentTable.Entry] = []
+    for extent in appender.extents {
+      let end = extent.blocks.upperBound
+      entries.append(
+        .init(
+          segment: try PageSegment(
+            opening: extent.number, blocks: end, of: footer.identity, in: other, mapped: false),
+          endBlock: end))
+    }
+    let pages = PageReader(
+      medium: other, identity: footer.identity, segments: SegmentTable(entries),
+      cache: PageCache(capacity: 1 << 20))
+    let live = try pages.liveBytes(of: footer.trees)
+    return entries.map {
+      SegmentExtent(
+        kind: .pages, number: $0.segment.number, end: UInt64($0.endBlock),
+        liveBytes: live[$0.segment.number] ?? 0)
+    }
+  }
+}

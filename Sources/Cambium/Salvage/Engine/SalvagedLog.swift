@@ -1,0 +1,68 @@
+/// The log of a damaged store, as far as it can be read.
+struct SalvagedLog {
+  private let files: LogFiles
+  /// The newest footer that it names.
+  let footer: FooterReference
+  /// The last commit that it leads to.
+  let sequence: UInt64
+  /// True if it is the log that counts, up to its end: then no footer is true but the one that it names.
+  let isWhole: Bool
+
+  var identity: StoreIdentity { files.identity }
+  /// Which use it is.
+  var use: UInt64 { files.header.use }
+
+  /// - Parameter note: Called with what is wrong with the log.
+  /// - Returns: nil if neither of its files can be read.
+  init?(of medium: any FileSystem, note: (StoreError) -> Void) {
+    var isWhole = true
+    let files: LogFiles
+    do throws(StoreError) {
+      files = try LogFiles(opening: medium, writing: false)
+    } catch {
+      isWhole = false
+      var faults: [StoreError] = []
+      let left = LogFiles.left(in: medium) { faults.append($0) }
+      for fault in faults.isEmpty ? [error] : faults { note(fault) }
+      guard let left else { return nil }
+      files = left
+    }
+    var reader = LogReader(files)
+    do throws(StoreError) {
+      while try reader.next() != nil {}
+    } catch {
+      // What was flushed behind the damage is lost.
+      isWhole = false
+      note(error)
+    }
+    self.files = files
+    self.isWhole = isWhole
+    footer = reader.position.footer
+    sequence = reader.position.lastSequence
+  }
+
+  /// Calls `body` with what commits behind a sequence have done, in order: the operations of one commit, or of all that
+  /// an overlay stands for.
+  ///
+  /// - Throws: what `body` throws. Where the log cannot be read any further, it ends.
+  func forEachCommit(
+    after sequence: UInt64,
+    _ body: (RawSpan, StoreError.CorruptPlace) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    var reader = LogReader(files)
+    while let frame = try? reader.next() {
+      switch frame.kind {
+      case .overlay where frame.sequences.upperBound > sequence:
+        try body(reader.payload, reader.place)
+      case .commits:
+        var commits = CommitReader(reader.payload, sequences: frame.sequences, at: reader.place)
+        var next = frame.sequences.lowerBound
+        while let operations = try commits.next() {
+          if next > sequence { try body(operations, reader.place) }
+          next += 1
+        }
+      default: break
+      }
+    }
+  }
+}

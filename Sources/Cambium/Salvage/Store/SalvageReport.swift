@@ -1,0 +1,108 @@
+/// The choices of a salvage.
+public struct SalvageOptions: Sendable {
+  /// Which records are copied.
+  public enum Extent: Hashable, Sendable {
+    /// The newest state, and in the place of its pages that are damaged or gone whatever pages have records between the same
+    /// keys. Some of these may be older versions of records, or records that were deleted; the report says how many.
+    case everything
+    /// The newest state, without what is damaged in it.
+    case newestState
+    /// The newest state of which nothing is damaged. Later commits are lost.
+    case wholeState
+  }
+
+  public var extent = Extent.everything
+  /// The descriptions of the store's versions, used if those in the store are lost.
+  public var schema: SchemaLock?
+  /// The collations by which the store's indexes are sorted.
+  public var collations: [Collation] = []
+
+  /// Creates options that copy everything there is.
+  public init() {}
+}
+
+/// What a salvage copied, and what is missing in the copy.
+public struct SalvageReport: Hashable, Sendable {
+  /// The number of the last commit that is in the copy as a whole, if nothing was lost.
+  public internal(set) var sequence: UInt64 = 0
+  /// The number of the last commit that was found to have existed.
+  public internal(set) var newestSequence: UInt64 = 0
+  /// The number of records in the copy, by stored name.
+  public internal(set) var records: [String: Int] = [:]
+  /// Ranges of keys whose pages are damaged or gone, by tree and in the order of keys.
+  public internal(set) var losses: [Loss] = []
+  /// Records that were read, but cannot be in a store.
+  public internal(set) var omissions: [Omission] = []
+  /// Records that do not exist in the copy although others lead to them, at most a thousand. The references are kept: the
+  /// copy knows that these records are lost.
+  public internal(set) var missing: [MissingRecord] = []
+  /// How many blobs records have that cannot be read. All others were copied.
+  public internal(set) var damagedBlobs = 0
+  /// Everything else that is wrong with the damaged store, and was no hindrance: logs, headers, the history.
+  public internal(set) var faults: [StoreError] = []
+  /// The faults that the deep check finds in the copy.
+  public internal(set) var remainingFaults: [StoreError] = []
+
+  /// True if the copy has everything that the newest state had.
+  public var isWhole: Bool {
+    losses.isEmpty && omissions.isEmpty && missing.isEmpty && damagedBlobs == 0
+      && remainingFaults.isEmpty && sequence >= newestSequence
+  }
+
+  /// Keys whose pages are damaged or gone.
+  public struct Loss: Hashable, Sendable {
+    /// The stored name of the record; nil if the keys are of something else that the store keeps.
+    public let record: String?
+    /// The name of the tree, as in `FORMAT.md`.
+    public let tree: String
+    /// The lowest key that may be lost, as text; nil for the first of all.
+    public let from: String?
+    /// The first key above those that may be lost, as text; nil if there is none.
+    public let to: String?
+    /// The number of records that were there; nil if that is not known.
+    public let count: Int?
+    /// How many of them were found in pages to which nothing leads. They may be older versions, and some may have been deleted.
+    public let found: Int
+    public let error: StoreError
+  }
+
+  /// A record that was read and is not in the copy.
+  public struct Omission: Hashable, Sendable {
+    /// The stored name of the record.
+    public let record: String
+    /// Its primary key as text.
+    public let key: String
+    public let error: StoreError
+  }
+
+  /// A record that others lead to, and that is lost.
+  public struct MissingRecord: Hashable, Sendable {
+    /// The stored name of the record.
+    public let record: String
+    /// Its primary key as text.
+    public let key: String
+  }
+}
+
+extension SalvageReport.Loss: CustomStringConvertible {
+  public var description: String {
+    let name = record ?? "the tree \(tree)"
+    let range: String =
+      switch (from, to) {
+      case (nil, nil): "all keys"
+      case (let from?, nil): "keys from \(from) on"
+      case (nil, let to?): "keys below \(to)"
+      case (let from?, let to?): "keys from \(from) up to, not including, \(to)"
+      }
+    let there = count.map { "\($0) were there" } ?? "how many were there is not known"
+    return "\(name), \(range): \(there), \(found) found in pages by themselves: \(error)"
+  }
+}
+
+extension SalvageReport.Omission: CustomStringConvertible {
+  public var description: String { "\(record) \(key) was left out: \(error)" }
+}
+
+extension SalvageReport.MissingRecord: CustomStringConvertible {
+  public var description: String { "\(record) \(key) is lost, and others lead to it" }
+}
