@@ -27,9 +27,10 @@ let package = Package(
   ],
   dependencies: [
     // What services log through.
-    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
     // What the command reads its arguments with; the library has no part of it.
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(
+      url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
   ],
   targets: [
     .target(name: "CCambium"),

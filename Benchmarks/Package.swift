@@ -26,7 +26,8 @@ let package = Package(
   dependencies: [
     // Named, because a path's own name is whatever the clone's directory is called.
     .package(name: "cambium", path: ".."),
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(
+      url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [

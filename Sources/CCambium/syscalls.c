@@ -58,6 +58,8 @@ int cambium_set_direct(int descriptor, int direct) {
   return fcntl(descriptor, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT);
 }
 
+int cambium_path_flag(void) { return O_PATH; }
+
 int cambium_rename_to_free(int directory, const char *name, int new_directory, const char *new_name) {
   return renameat2(directory, name, new_directory, new_name, RENAME_NOREPLACE);
 }

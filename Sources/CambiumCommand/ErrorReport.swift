@@ -12,19 +12,19 @@ struct ErrorReport {
   init(_ error: any Error) {
     switch error {
     case let failure as CommandFailure:
-      self.init(failure.status, failure.message)
+      self.init(failure.status, failure.message.inOneLine)
     case let error as StoreError:
-      self.init(ExitStatus(of: error), "\(error)")
+      self.init(ExitStatus(of: error), "\(error)".inOneLine)
     case let error as SchemaLockError:
       self.init(ExitStatus(of: error), "\(error)")
     case let error as StepFileError:
-      self.init(ExitStatus(of: error), "\(error)")
+      self.init(ExitStatus(of: error), "\(error)".inOneLine)
     case let error as ConditionSyntaxError:
-      self.init(.usage, "the condition, \(error)")
+      self.init(.usage, "the condition, \(error)".inOneLine)
     case let error as JSONFault:
-      self.init(.invalid, "\(error)")
+      self.init(.invalid, "\(error)".inOneLine)
     case let error as OutputFailure:
-      self.init(.inputOutput, error.message)
+      self.init(.inputOutput, error.message.inOneLine)
     default:
       let isAnswer = RootCommand.exitCode(for: error) == .success
       self.init(isAnswer ? .good : .usage, RootCommand.fullMessage(for: error), isAnswer: isAnswer)
@@ -44,7 +44,7 @@ struct ErrorReport {
     } else if !message.isEmpty {
       // What the parser says names the error itself.
       let prefix = status == .usage && message.hasPrefix("Error:") ? "" : "cambium: "
-      StandardError.write(prefix + message + "\n")
+      StandardError.line(prefix + message)
     }
     return status
   }

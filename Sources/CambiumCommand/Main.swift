@@ -28,7 +28,7 @@ struct RootCommand: ParsableCommand {
 
       Example: cambium info orders.cambium
       """,
-    version: "0.1.0",
+    version: VersionText.text,
     subcommands: [
       InfoCommand.self, CheckCommand.self, CompactCommand.self, MapCommand.self, SchemaCommand.self,
       QueryCommand.self,

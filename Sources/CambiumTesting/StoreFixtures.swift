@@ -37,12 +37,11 @@ public struct StoreFixtures: Sendable {
   public func makeIfMissing(version: Int, _ make: (String) throws -> Void) throws -> Bool {
     let path = path(version: version)
     if FileManager.default.fileExists(atPath: path) { return false }
-    let temporary = path + ".new"
-    try? FileManager.default.removeItem(atPath: temporary)
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)
-    try make(temporary)
-    try FileManager.default.moveItem(atPath: temporary, toPath: path)
+    let work = try WorkDirectory(beside: path)
+    try make(work.content)
+    try work.finish()
     return true
   }
 

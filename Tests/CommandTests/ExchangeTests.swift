@@ -166,6 +166,7 @@ import Testing
     #expect(try contents(of: stage.path("error")).contains("\(file) cannot be written"))
     #expect(try contents(of: file) == "keep me")
     #expect(try names(beginning: "new") == [] && names(beginning: "file") == ["file"])
+    #expect(try stage.directory.workNames() == [])
   }
 
   @Test func `an export that is interrupted leaves no file`() throws {
@@ -173,10 +174,10 @@ import Testing
     let child = try ChildProcess(
       ["export", path, "-o", stage.path("file")],
       files: ["/dev/null", "/dev/null", stage.path("error")])
-    while try names(beginning: "file").isEmpty { usleep(1000) }
+    while try stage.directory.workNames().isEmpty { usleep(1000) }
     kill(child.number, SIGINT)
     #expect(child.wait() == 130)
-    #expect(try names(beginning: "file") == [])
+    #expect(try names(beginning: "file") == [] && stage.directory.workNames() == [])
   }
 
   @Test func `an export to a link, a pipe or a device leaves those as they are`() throws {

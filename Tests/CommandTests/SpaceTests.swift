@@ -1,5 +1,6 @@
 import Cambium
 import Glibc
+import TestSupport
 import Testing
 
 /// Compactions and backups.
@@ -79,7 +80,7 @@ import Testing
     try store.close()
     #expect(try PersistentStore.snapshot(at: copy).count(record: "Item") == 5)
     #expect(try PersistentStore.check(at: copy, .deep).isWhole)
-    #expect(!exists(copy + ".backup"))
+    #expect(try stage.directory.workNames() == [])
   }
 
   @Test func `a backup that cannot be made leaves nothing`() throws {

@@ -35,6 +35,11 @@ package final class TemporaryDirectory: Sendable {
     return names
   }
 
+  /// The names of the work directories in it, which nothing leaves that was not killed.
+  package func workNames() throws -> [String] {
+    Self.names(in: path).filter { $0.hasPrefix(".cambium-work-") }
+  }
+
   struct CannotMakeDirectory: Error {
     let errno: Int32
   }

@@ -29,6 +29,9 @@ int32_t cambium_lock_holder(int descriptor);
 /// The magic number of the file system that the file lies on, in 32 bits, or -1 with `errno` set.
 int64_t cambium_file_system_magic(int descriptor);
 
+/// The flag of `open` for a descriptor that only names a file or directory, which need not be readable.
+int cambium_path_flag(void);
+
 /// Makes reads and writes go past the page cache (1) or through it (0).
 int cambium_set_direct(int descriptor, int direct);
 

@@ -22,6 +22,11 @@
   case networkFileSystem(path: String, kind: String)
   /// A file or directory of the store does not exist.
   case missing(path: String)
+  /// The path is within the directory of a store, which holds nothing but that store's files. Nothing was written.
+  case insideStore(path: String)
+  /// A file was deleted or replaced while the store was open: `path` leads to it no longer. What is committed since then
+  /// cannot be found again by the next open.
+  case filesGone(path: String)
   /// A key, value or other part is larger than this version of the format can hold.
   case limitExceeded(Limit, found: Int)
   /// An earlier write failed, so nothing more can be written until the store is opened again. This write is not
@@ -193,6 +198,10 @@ extension StoreError: CustomStringConvertible {
         + " `cambium backup --skip-damaged`, or with `cambium salvage` if it cannot be opened."
     case .newerFormat(let path, let reason):
       "\(path) was written by a newer version: \(reason). Use that version; nothing was changed."
+    case .io(.tooManyLinks, "open as the only link", let path):
+      "\(path) has another name: a hard link, as `cp -al` and backups by links make. A write would change both stores, so"
+        + " neither is opened. Delete the links, or copy the files for good: `cp -r` the directory and move the copy in its"
+        + " place. Make backups with `cambium backup`."
     case .io(let errno, let operation, let path):
       "\(operation) failed on \(path): \(errno).\(errno.advice(for: operation))"
     case .full(let path):
@@ -207,6 +216,12 @@ extension StoreError: CustomStringConvertible {
     case .missing(let path):
       "\(path) does not exist. Check the path, and that the directory it is in exists; if the store was moved, move"
         + " all of its files."
+    case .insideStore(let path):
+      "\(path) is within the directory of a store, which holds nothing but that store's files. Name a path outside of it;"
+        + " nothing was written."
+    case .filesGone(let path):
+      "\(path) was deleted or replaced while the store was open, so that the next open cannot find what is committed. Before"
+        + " you close the store, copy it to another path (`backUp(to:)`), and use the copy from then on."
     case .limitExceeded(let limit, let found):
       "\(limit) is \(found), more than the \(limit.bound) allowed. \(limit.advice)"
     case .poisoned(let path, let reason):

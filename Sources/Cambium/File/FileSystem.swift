@@ -9,6 +9,12 @@ package protocol FileSystem: AnyObject, Sendable {
   /// The directory, for messages.
   var path: String { get }
 
+  /// Whether others can remove or replace its files: then a store looks whether they are still there.
+  var isShared: Bool { get }
+
+  /// The bytes of the volume that it lies on, used and free; nil if that is not known.
+  var volumeSize: Int? { get }
+
   /// Opens or creates a file.
   /// - Throws: `.missing` if it must exist and does not, `.io(.fileExists, …)` if it must not and does.
   func open(_ name: FileName, _ mode: OpenMode, at site: Site) throws(StoreError) -> any File
@@ -40,6 +46,8 @@ package protocol FileSystem: AnyObject, Sendable {
 
 extension FileSystem {
   package var bytesFree: Int? { nil }
+  package var isShared: Bool { false }
+  package var volumeSize: Int? { nil }
 }
 
 /// An open file of a `FileSystem`. It closes when the last reference to it goes.

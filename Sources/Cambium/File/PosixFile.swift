@@ -8,13 +8,15 @@ package final class PosixFile: File {
   let path: String
   /// Asked to write past the page cache. Whether it still does, the kernel knows.
   let isDirect: Bool
-  private let fileSystem: PosixFileSystem
+  /// Nil if it is in no store's directory.
+  private let fileSystem: PosixFileSystem?
   private let forks = ForkGuard()
   private let hasLock = Atomic(false)
 
   /// Takes over the descriptor.
   init(
-    _ descriptor: Syscall.Descriptor, path: String, isDirect: Bool, in fileSystem: PosixFileSystem
+    _ descriptor: Syscall.Descriptor, path: String, isDirect: Bool = false,
+    in fileSystem: PosixFileSystem? = nil
   ) {
     self.descriptor = descriptor
     self.path = path
@@ -62,7 +64,7 @@ extension PosixFile {
   package func write(
     _ bytes: RawSpan, from offset: Int, at site: Site
   ) throws(StoreError) {
-    fileSystem.noteWriting(bytes.byteCount)
+    fileSystem?.noteWriting(bytes.byteCount)
     let result = unsafe bytes.withUnsafeBytes { bytes in
       transferWhole(bytes.count) { done in
         let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
@@ -127,6 +129,7 @@ extension PosixFile {
   package func isNamed(
     _ name: FileName, at site: Site
   ) throws(StoreError) -> Bool {
+    guard let fileSystem else { return false }
     let named = try Syscall.status(name.description, in: fileSystem.directory)
       .get("compare", path: fileSystem.path(of: name))
     let open = try Syscall.status(descriptor).get("compare", path: path)

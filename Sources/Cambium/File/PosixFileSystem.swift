@@ -37,6 +37,10 @@ package final class PosixFileSystem: FileSystem {
     written.wrappingAdd(count, ordering: .relaxed)
   }
 
+  package var isShared: Bool { true }
+
+  package var volumeSize: Int? { try? Syscall.volumeSize(directory).get() }
+
   func path(of name: FileName) -> String { "\(path)/\(name)" }
 }
 
@@ -77,23 +81,12 @@ extension PosixFileSystem {
   }
 
   package func rename(_ name: FileName, to newName: FileName, at site: Site) throws(StoreError) {
-    var renamed = Syscall.renameToFree(name.description, to: newName.description, in: directory)
-    if case .failure(.invalidArgument) = renamed { renamed = renameAfterLooking(name, to: newName) }
+    let renamed = Syscall.renameToFreeOrLook(
+      name.description, in: directory, to: newName.description, in: directory)
     if case .failure(.fileExists) = renamed {
       throw .failed("rename", .fileExists, path: path(of: newName))
     }
     try renamed.get("rename", path: path(of: name))
-  }
-
-  /// For media that cannot refuse a name that is taken (NFS): looks first. Only the one process that
-  /// holds the store's lock renames, so nobody comes in between.
-  func renameAfterLooking(_ name: FileName, to newName: FileName) -> Result<Void, SystemErrorCode> {
-    switch Syscall.exists(newName.description, in: directory) {
-    case .success(true): .failure(.fileExists)
-    case .success(false):
-      Syscall.rename(name.description, to: newName.description, in: directory)
-    case .failure(let errno): .failure(errno)
-    }
   }
 
   package func unlink(_ name: FileName, at site: Site) throws(StoreError) {
@@ -114,13 +107,24 @@ extension PosixFileSystem {
     -> any File
   {
     let path = path(of: name)
-    let descriptor = try Syscall.open(
-      name.description, in: directory, mode.flags, mode: S_IRUSR | S_IWUSR
-    ).get(mode.creates ? "create" : "open", path: path)
+    let descriptor = try openDescriptor(name.description, mode)
+      .get(mode.creates ? "create" : "open", path: path)
     let isDirect = mode.isDirect && PosixFileSystem.goDirect(descriptor)
     let file = PosixFile(descriptor, path: path, isDirect: isDirect, in: self)
     try PosixFileSystem.checkOrdinary(file)
     return file
+  }
+
+  private func openDescriptor(
+    _ name: String, _ mode: OpenMode
+  ) throws(StoreError) -> Result<Syscall.Descriptor, SystemErrorCode> {
+    guard mode.creates else { return Syscall.open(name, in: directory, mode.flags) }
+    return try access().createFile(name, in: directory, mode.flags)
+  }
+
+  /// Who may use the directory now.
+  func access() throws(StoreError) -> DirectoryAccess {
+    try DirectoryAccess(of: directory, path: path)
   }
 
   /// Set after the file is open: an `open` that asks for it creates the file and then fails where the

@@ -44,6 +44,8 @@ package enum Site: UInt8, Sendable, CaseIterable {
   case lockCompare
   case lockRead
   case lockWrite
+  /// The look whether a name still leads to the open file.
+  case fileCompare
   case directoryList
   case orphanUnlink
   case orphanDirectorySync

@@ -21,6 +21,13 @@ extension Syscall {
       .flatMap(awayFromStandardStreams)
   }
 
+  /// Opens a directory to look at it and at names in it only: it need not be readable.
+  static func openPath(
+    _ path: String, in directory: Descriptor = AT_FDCWD
+  ) -> Result<Descriptor, SystemErrorCode> {
+    open(path, in: directory, cambium_path_flag() | O_DIRECTORY)
+  }
+
   /// Moves a descriptor out of 0, 1 and 2, which a process may have been started without: its next
   /// `print` would be written into the store.
   static func awayFromStandardStreams(_ descriptor: Descriptor) -> Result<
@@ -50,6 +57,16 @@ extension Syscall {
     var status = statvfs()
     return nothingOrErrno(retryOnInterrupt: true) { unsafe statvfs(path, &status) }.map {
       let (size, overflows) = UInt64(status.f_bavail)
+        .multipliedReportingOverflow(by: UInt64(status.f_frsize))
+      return overflows ? .max : Int(clamping: size)
+    }
+  }
+
+  /// The bytes of the file system that a file lies on, used and free.
+  static func volumeSize(_ descriptor: Descriptor) -> Result<Int, SystemErrorCode> {
+    var status = statvfs()
+    return nothingOrErrno(retryOnInterrupt: true) { unsafe fstatvfs(descriptor, &status) }.map {
+      let (size, overflows) = UInt64(status.f_blocks)
         .multipliedReportingOverflow(by: UInt64(status.f_frsize))
       return overflows ? .max : Int(clamping: size)
     }
@@ -153,16 +170,51 @@ extension Syscall {
   }
 }
 
+// MARK: - Owners
+
+extension Syscall {
+  static var user: uid_t { geteuid() }
+  static var group: gid_t { getegid() }
+  static var isRoot: Bool { geteuid() == 0 }
+
+  static func setOwner(
+    _ descriptor: Descriptor, _ owner: uid_t, _ group: gid_t
+  ) -> Result<Void, SystemErrorCode> {
+    nothingOrErrno(retryOnInterrupt: true) { fchown(descriptor, owner, group) }
+  }
+
+  static func setMode(_ descriptor: Descriptor, _ mode: mode_t) -> Result<Void, SystemErrorCode> {
+    nothingOrErrno(retryOnInterrupt: true) { fchmod(descriptor, mode) }
+  }
+}
+
 // MARK: - Names
 
 extension Syscall {
-  static func makeDirectory(_ path: String, mode: mode_t) -> Result<Void, SystemErrorCode> {
-    nothingOrErrno(retryOnInterrupt: false) { unsafe mkdir(path, mode) }
+  static func makeDirectory(
+    _ path: String, in directory: Descriptor = AT_FDCWD, mode: mode_t
+  ) -> Result<Void, SystemErrorCode> {
+    nothingOrErrno(retryOnInterrupt: false) { unsafe mkdirat(directory, path, mode) }
   }
 
   /// Does nothing where there is something in it.
-  static func removeDirectory(_ path: String) {
-    _ = unsafe rmdir(path)
+  static func removeDirectory(_ path: String, in directory: Descriptor = AT_FDCWD) {
+    _ = unsafe unlinkat(directory, path, AT_REMOVEDIR)
+  }
+
+  /// The path without links; nil if it leads nowhere.
+  static func resolvedPath(_ path: String) -> String? {
+    guard let resolved = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
+  }
+
+  /// Whether two descriptors are of the same file or directory.
+  static func isSame(_ one: Descriptor, _ other: Descriptor) -> Bool {
+    guard case .success(let one) = status(one), case .success(let other) = status(other) else {
+      return false
+    }
+    return one.st_ino == other.st_ino && one.st_dev == other.st_dev
   }
 
   /// What the kernel calls the kind of file system that a file lies on.
@@ -191,11 +243,31 @@ extension Syscall {
     }
   }
 
+  /// Refuses a new name that is taken with `EEXIST`. Where the medium cannot do that (NFS), it looks first.
+  static func renameToFreeOrLook(
+    _ name: String, in directory: Descriptor, to newName: String, in newDirectory: Descriptor
+  ) -> Result<Void, SystemErrorCode> {
+    let renamed = renameToFree(name, to: newName, in: directory, newDirectory: newDirectory)
+    guard case .failure(.invalidArgument) = renamed else { return renamed }
+    return renameAfterLooking(name, in: directory, to: newName, in: newDirectory)
+  }
+
+  /// For media that cannot refuse a name that is taken.
+  static func renameAfterLooking(
+    _ name: String, in directory: Descriptor, to newName: String, in newDirectory: Descriptor
+  ) -> Result<Void, SystemErrorCode> {
+    exists(newName, in: newDirectory).flatMap {
+      $0 ? .failure(.fileExists) : rename(name, in: directory, to: newName, in: newDirectory)
+    }
+  }
+
   /// Replaces what has the new name.
   static func rename(
-    _ name: String, to newName: String, in directory: Descriptor
+    _ name: String, in directory: Descriptor, to newName: String, in newDirectory: Descriptor
   ) -> Result<Void, SystemErrorCode> {
-    nothingOrErrno(retryOnInterrupt: false) { unsafe renameat(directory, name, directory, newName) }
+    nothingOrErrno(retryOnInterrupt: false) {
+      unsafe renameat(directory, name, newDirectory, newName)
+    }
   }
 
   /// Whether anything has the name, be it a link that leads nowhere.

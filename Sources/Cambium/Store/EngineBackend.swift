@@ -43,6 +43,7 @@ final class EngineBackend: StoreBackend {
       var generator = SystemRandomNumberGenerator()
       return generator.next()
     }
+    let options = options.fitting(volume: medium.volumeSize)
     engine = Engine(
       try Recovery.run(
         in: medium, options: options, creating: creating, check: check, makeSalt: numbers),
@@ -87,6 +88,7 @@ final class EngineBackend: StoreBackend {
 extension EngineBackend {
   var path: String { engine.medium.path }
   var isReadOnly: Bool { false }
+  var directory: PosixFileSystem? { engine.medium as? PosixFileSystem }
   var names: TreeNames { engine.names }
   var report: OpenReport { engine.report }
   var progress: CommitProgress { engine.commitProgress }

@@ -291,7 +291,8 @@ extension PersistentStore {
   /// last one.
   ///
   /// - Complexity: One flush, and another if a commit was not shown yet.
-  /// - Throws: `StoreError.outcomeUnknown`, `.poisoned`, `.closed`, `.forked`.
+  /// - Throws: `StoreError.filesGone` if a file of the store was deleted or replaced meanwhile: copy the store by
+  ///   ``backUp(to:progress:)`` before you close it. `.outcomeUnknown`, `.poisoned`, `.closed`, `.forked`.
   public func flush() throws(StoreError) {
     try backend.seal()
     removeEmptiedSegments()
@@ -306,8 +307,9 @@ extension PersistentStore {
   /// log then, and the next opening continues from there.
   ///
   /// - Throws: `StoreError.io`, `.corrupt`, `.limitExceeded`, `.poisoned`, `.outcomeUnknown`: no commit that was
-  ///   acknowledged as durable is lost, and the store is closed. `.reentrant` inside a write transaction, `.forked`: the
-  ///   store stays open.
+  ///   acknowledged as durable is lost, and the store is closed. `.filesGone` if a file of the store was deleted or
+  ///   replaced meanwhile: the store is closed, and commits since it was opened may be lost. `.reentrant` inside a write
+  ///   transaction, `.forked`: the store stays open.
   public func close() throws(StoreError) {
     do throws(StoreError) {
       removeEmptiedSegments()

@@ -4,6 +4,8 @@ protocol StoreBackend: AnyObject, Sendable {
   var names: TreeNames { get }
   var report: OpenReport { get }
   var isReadOnly: Bool { get }
+  /// The store's directory; nil if it is in none.
+  var directory: PosixFileSystem? { get }
   /// The upgrades through which rows of older versions are read.
   var upgrades: OpenedUpgrades { get }
 
@@ -163,6 +165,7 @@ final class ReadingBackend: StoreBackend {
   }
 
   var isReadOnly: Bool { true }
+  var directory: PosixFileSystem? { medium }
   var names: TreeNames { follower.names }
   var report: OpenReport {
     var report = OpenReport()

@@ -105,7 +105,7 @@ struct SchemaCommand: ParsableCommand {
       StandardOutput.line(
         "\(JSONValue.array(try differences.map { try JSONValue(describing: $0) }))")
     } else {
-      for difference in differences { StandardOutput.line("\(difference)") }
+      for difference in differences { StandardOutput.line("\(difference)".inOneLine) }
     }
     if !differences.isEmpty {
       throw CommandFailure(.different, Figures.count(differences.count, "difference") + ".")

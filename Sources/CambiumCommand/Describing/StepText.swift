@@ -13,7 +13,7 @@ struct StepText {
   var text: String {
     let label = new.label.map { ", label: \($0.quoted)" } ?? ""
     var lines = ["MigrationStep(to: \(new.version)\(label)) {"]
-    lines += old.differences(to: new, by: .number).map { "  // \($0)" }
+    lines += old.differences(to: new, by: .number).map { "  // \("\($0)".inOneLine)" }
     let numbers = Set(new.records.map(\.number))
     for record in new.records {
       guard let before = old.records.first(where: { $0.number == record.number }) else {
@@ -24,7 +24,8 @@ struct StepText {
     }
     for record in old.records where !numbers.contains(record.number) {
       lines.append(
-        "  // \(record.name) is removed with all of its records, unless something is made of them:")
+        "  // \(record.name.inOneLine) is removed with all of its records, unless something is made of them:"
+      )
       lines.append(
         "  // TransformRecords(\(record.name.quoted), into: …) { old, emit in … }")
     }
@@ -33,7 +34,7 @@ struct StepText {
 
   private static func transform(into record: RecordSchema) -> [String] {
     [
-      "  // \(record.name) is new, and empty unless something is made for it:",
+      "  // \(record.name.inOneLine) is new, and empty unless something is made for it:",
       "  // TransformRecords(…, into: \(record.name.quoted)) { old, emit in … }",
     ]
   }
@@ -60,6 +61,6 @@ struct StepText {
   }
 
   private static func placeholder(of field: FieldSchema) -> String {
-    field.isOptional ? "nil as FieldValue?" : "<#value of \(field.type)#>"
+    field.isOptional ? "nil as FieldValue?" : "value of \(field.type)".inOneLine.asPlaceholder
   }
 }

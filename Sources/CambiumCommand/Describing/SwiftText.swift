@@ -30,7 +30,7 @@ struct SwiftText {
         let parentName = parent?.lastName ?? record.name
         let statements = record.swiftStatements(
           ofKind: kind, isNamed: name != kind.lastName,
-          parent: (parentName.swiftTypeName, parentName.asProperty), in: schema)
+          parent: (parentName.swiftTypeName, parentName.asProperty.swiftIdentifier), in: schema)
         let lines =
           [
             "struct \(name): Record\(isDestination(kind, of: record) ? ", Identifiable" : "") {",

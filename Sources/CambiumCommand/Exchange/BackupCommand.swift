@@ -30,7 +30,7 @@ struct BackupCommand: ParsableCommand {
     if skipDamaged { return try copyReadable() }
     let store = try arguments.open(arguments.reading)
     let report = try NewStore.make(
-      at: copy, replacing: force, from: arguments.store, arguments.reading
+      at: copy, of: arguments.store, replacing: force, arguments.reading
     ) { path in
       Interruption.begin()
       let bar = ProgressBar()
@@ -49,7 +49,7 @@ extension BackupCommand {
   private func copyReadable() throws {
     let snapshot = try arguments.snapshot()
     let made = try NewStore.make(
-      at: copy, replacing: force, from: arguments.store, arguments.reading
+      at: copy, of: arguments.store, like: arguments.store, replacing: force, arguments.reading
     ) { path in
       Interruption.begin()
       let bar = ProgressBar()

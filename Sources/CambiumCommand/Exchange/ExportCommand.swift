@@ -36,7 +36,9 @@ struct ExportCommand: ParsableCommand {
   func run() throws {
     let snapshot = try arguments.snapshot()
     for name in record { _ = try snapshot.schema.type(named: name) }
-    let file = try output.map { try FileOutput(creating: $0, overwriting: force) }
+    let file = try output.map {
+      try FileOutput.create($0, of: arguments.store, overwriting: force)
+    }
     Interruption.begin()
     let bar = ProgressBar()
     var writer = try ExportWriter(
@@ -150,7 +152,7 @@ struct ExportWriter {
       try snapshot.forEach(
         record: shape.name, stringsAsBlobs: true,
         skipping: { skipped in
-          StandardError.write("cambium: left out \(skipped)\n")
+          StandardError.line("cambium: left out \(skipped)")
           skippedCount += 1
         }
       ) { record in

@@ -178,16 +178,16 @@ final class SourceImport {
         .invalid, "line \(record.line): \(reason)\(reason.hasSuffix(".") ? "" : ".") \(outcome)")
     }
     if rejects == nil {
-      rejects = try FileOutput(creating: rejectsPath, overwriting: false)
+      rejects = try FileOutput.create(rejectsPath, of: store.path, overwriting: false)
       if !source.header.isEmpty { try rejects?.write(source.header + [0x0a]) }
     }
     try rejects?.write(record.bytes + [0x0a])
     rejectedCount += 1
     bar.end()
     if rejectedCount <= Self.saidMax {
-      StandardError.write("cambium: line \(record.line): \(reason)\n")
+      StandardError.line("cambium: line \(record.line): \(reason)")
     } else if rejectedCount == Self.saidMax + 1 {
-      StandardError.write("cambium: and others\n")
+      StandardError.line("cambium: and others")
     }
   }
 

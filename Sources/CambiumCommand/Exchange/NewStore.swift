@@ -1,33 +1,45 @@
 import Cambium
 import Glibc
 
-/// The way of a new store to its name, which another may have: it is made beside it, and renamed when all of it is
-/// there. At every moment there is the old store or the new one.
+/// A new store on its way to its name, which another may have: it is made in a work directory beside it, and renamed when
+/// all of it is there. At every moment there is the old store or the new one.
 struct NewStore {
   private let path: String
   private let isThere: Bool
+  private let work: WorkDirectory
   /// Where it is made.
-  let temporary: String
+  var temporary: String { work.content }
 
   /// - Parameters:
+  ///   - source: The store that it is a copy of, if any, which it cannot replace.
+  ///   - like: The store whose directory has the permissions that the new one gets, which is made then.
   ///   - replacing: Whether a store that is there already is replaced. What is no store is never.
   ///   - hint: What to say to have it otherwise.
   init(
-    at path: String, replacing: Bool, hint: String = "Say --force to replace it.",
-    _ options: StoreOptions
+    at path: String, of source: String? = nil, like: String? = nil, replacing: Bool,
+    hint: String = "Say --force to replace it.", _ options: StoreOptions
   ) throws {
-    self.path = path.withoutSlashes
-    temporary = NewName.temporary(for: self.path)
-    isThere = unsafe access(self.path, F_OK) == 0
-    guard isThere else { return }
-    guard replacing else {
-      throw CommandFailure(.refused, "\(path) is there already. \(hint)")
+    self.path = path
+    if let source, NewName.isSame(source, path) {
+      throw CommandFailure(.refused, "\(path) is the store itself. Name another path for the copy.")
     }
-    do {
-      let found = try PersistentStore.inspect(at: path, lastCommits: 0, options: options)
-      if found.isOpenForWriting { throw StoreError.locked(path: path, holder: nil) }
-    } catch StoreError.corrupt {
-      // Damage is no reason to keep one.
+    isThere = NewName.isTaken(path)
+    if isThere {
+      guard replacing else {
+        throw CommandFailure(.refused, "\(path) is there already. \(hint)")
+      }
+      do {
+        let found = try PersistentStore.inspect(at: path, lastCommits: 0, options: options)
+        if found.isOpenForWriting { throw StoreError.locked(path: path, holder: nil) }
+      } catch StoreError.corrupt {
+        // Damage is no reason to keep one.
+      }
+    } else {
+      try WorkDirectory.checkIsOutsideStores(path)
+    }
+    work = try WorkDirectory(beside: path)
+    if let like = like ?? (isThere && source == nil ? path : nil) {
+      try work.makeStoreDirectory(like: try DirectoryAccess(at: like))
     }
   }
 
@@ -35,49 +47,27 @@ struct NewStore {
   ///
   /// - Parameter source: The store that is copied, which is never replaced.
   static func make<Result>(
-    at path: String, replacing: Bool, hint: String = "Say --force to replace it.",
-    from source: String? = nil, _ options: StoreOptions, _ body: (String) throws -> Result
+    at path: String, of source: String? = nil, like: String? = nil, replacing: Bool,
+    hint: String = "Say --force to replace it.", _ options: StoreOptions,
+    _ body: (String) throws -> Result
   ) throws -> Result {
-    if let source { try refuse(source, as: path) }
-    let place = try NewStore(at: path, replacing: replacing, hint: hint, options)
-    do {
-      let result = try body(place.temporary)
-      try place.finish()
-      return result
-    } catch {
-      place.abandon()
-      throw error
-    }
-  }
-
-  /// - Throws: if both paths lead to one directory.
-  private static func refuse(_ source: String, as path: String) throws {
-    var (one, other) = (stat(), stat())
-    guard unsafe stat(source, &one) == 0, unsafe stat(path, &other) == 0,
-      one.st_dev == other.st_dev, one.st_ino == other.st_ino
-    else { return }
-    throw CommandFailure(
-      .refused,
-      "\(path) is the store itself, which would be gone. Choose another name for the copy.")
+    let place = try NewStore(
+      at: path, of: source, like: like, replacing: replacing, hint: hint, options)
+    defer { place.abandon() }
+    let result = try body(place.temporary)
+    try place.finish()
+    return result
   }
 
   /// Gives the store its name, for good.
   func finish() throws {
-    let aside = path + ".old-\(getpid())"
-    if isThere { try NewName.move(path, to: aside) }
-    try NewName.move(temporary, to: path)
-    try NewName.syncDirectory(of: path)
-    if isThere { try PersistentStore.delete(at: aside) }
+    if isThere {
+      try PersistentStore.replace(at: path, with: temporary)
+    } else {
+      try work.finish()
+    }
   }
 
-  /// Takes away what was made.
-  func abandon() { try? PersistentStore.delete(at: temporary) }
-}
-
-extension String {
-  fileprivate var withoutSlashes: String {
-    var text = self[...]
-    while text.count > 1, text.last == "/" { text = text.dropLast() }
-    return String(text)
-  }
+  /// Takes away what was made and has no name yet.
+  func abandon() { work.remove() }
 }

@@ -21,7 +21,7 @@ struct ReadableCopy {
           try snapshot.forEach(
             record: type.name,
             skipping: { skipped in
-              StandardError.write("cambium: left out \(skipped)\n")
+              StandardError.line("cambium: left out \(skipped)")
               skippedCount += 1
             }
           ) { record in

@@ -42,7 +42,7 @@ struct SalvageCommand: ParsableCommand {
     options.extent = whole ? .wholeState : newest ? .newestState : .everything
     options.schema = try schema.map { try SchemaLock(contentsOf: $0) }
     let report = try NewStore.make(
-      at: copy, replacing: force, from: arguments.store, arguments.reading
+      at: copy, of: arguments.store, replacing: force, arguments.reading
     ) { path in
       try PersistentStore.salvage(at: arguments.store, to: path, options: options)
     }
@@ -51,7 +51,7 @@ struct SalvageCommand: ParsableCommand {
         ? "\(report.json)"
         : "Commit \(Figures.count(Int(clamping: report.sequence))) of \(Figures.count(Int(clamping: report.newestSequence))) found was copied to \(copy): \(Figures.count(report.recordCount, "record"))."
     )
-    for line in report.problems { StandardError.write("cambium: \(line)\n") }
+    for line in report.problems { StandardError.line("cambium: \(line)") }
     if !report.isWhole {
       throw CommandFailure(
         .fault, "The copy lacks what was damaged, or may have older versions of it.")

@@ -26,7 +26,7 @@ struct MigrateCommand: ParsableCommand {
       return try say(MigrationOutcome(from: plan.from, to: plan.to, records: 0, seconds: 0))
     }
     guard plan.canRun else {
-      for fault in plan.faults { StandardError.write("cambium: \(fault)\n") }
+      for fault in plan.faults { StandardError.line("cambium: \(fault)") }
       throw plan.refusal
     }
     Interruption.begin { migration.cancel() }

@@ -6,42 +6,45 @@ struct OutputFailure: Error {
   let message: String
 }
 
-/// A file that is written to, buffered. A new file gets its name when it is closed, and leaves nothing if it never is.
+/// A file that is written to, buffered. A new file is made in a work directory, gets its name when it is closed, and leaves
+/// nothing if it never is.
 final class FileOutput {
   private let descriptor: Int32
   private let name: String
   /// Where a new file is written until it is whole; nil if `descriptor` was given, or is a device or a pipe.
-  private var temporary: String?
+  private let work: WorkDirectory?
+  private let isOverwriting: Bool
   private var buffer: [UInt8] = []
   private static let bufferSize = 1 << 16
 
-  init(descriptor: Int32, name: String, temporary: String? = nil) {
+  init(
+    descriptor: Int32, name: String, in work: WorkDirectory? = nil, overwriting: Bool = false
+  ) {
     self.descriptor = descriptor
     self.name = name
-    self.temporary = temporary
+    self.work = work
+    isOverwriting = overwriting
     buffer.reserveCapacity(Self.bufferSize + 4096)
   }
 
   deinit {
-    if let temporary { unsafe unlink(temporary) }
     if descriptor > 2 { Glibc.close(descriptor) }
   }
 
-  /// Creates a file. Devices and pipes are written to as they are.
+  /// Creates a file that those may read who may read the store. Devices and pipes are written to as they are.
   ///
-  /// - Parameter overwriting: Whether a file of that name is replaced; otherwise it is refused.
-  convenience init(creating path: String, overwriting: Bool) throws {
-    if !overwriting, NewName.isTaken(path) {
-      throw CommandFailure(.refused, "\(path) is there already. Say --force to overwrite it.")
+  /// - Parameters:
+  ///   - store: The store whose content is written.
+  ///   - overwriting: Whether a file of that name is replaced; otherwise it is refused, now and when it is closed.
+  static func create(_ path: String, of store: String, overwriting: Bool) throws -> FileOutput {
+    if !overwriting, NewName.isTaken(path) { throw NewName.taken(path) }
+    if let stream = try NewName.openStream(path) {
+      return FileOutput(descriptor: stream, name: path)
     }
-    let path = NewName.target(of: path)
-    let temporary = NewName.isOfStream(path) ? nil : NewName.temporary(for: path)
-    let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
-    let descriptor = unsafe open(temporary ?? path, flags, 0o644)
-    guard descriptor >= 0 else {
-      throw OutputFailure(message: "\(path) cannot be made: \(Self.reason).")
-    }
-    self.init(descriptor: descriptor, name: path, temporary: temporary)
+    try WorkDirectory.checkIsOutsideStores(path)
+    let work = try WorkDirectory(beside: path)
+    let descriptor = try work.makeFile(like: DirectoryAccess(at: store))
+    return FileOutput(descriptor: descriptor, name: path, in: work, overwriting: overwriting)
   }
 
   func write(_ text: String) throws {
@@ -77,55 +80,51 @@ final class FileOutput {
     guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else {
       throw OutputFailure(message: "\(name) cannot be flushed: \(Self.reason).")
     }
-    guard let temporary else { return }
-    try NewName.move(temporary, to: name)
-    self.temporary = nil
-    try NewName.syncDirectory(of: name)
+    do throws(StoreError) {
+      try work?.finish(replacing: isOverwriting)
+    } catch {
+      guard case .io(let errno, _, _) = error, errno.rawValue == EEXIST else { throw error }
+      throw NewName.taken(name)
+    }
   }
 
   private static var reason: SystemErrorCode { SystemErrorCode(rawValue: errno) }
 }
 
-/// The names of files and directories that are made beside their place, and renamed when they are whole.
+/// What has a name that is given for output.
 enum NewName {
-  static func temporary(for path: String) -> String { path + ".new-\(getpid())" }
-
   /// Whether there is anything at `path`, be it a link to nothing.
   static func isTaken(_ path: String) -> Bool {
     unsafe faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0
   }
 
-  /// Whether `path` is a device, a pipe or a socket, which has no content to be replaced.
-  static func isOfStream(_ path: String) -> Bool {
+  static func taken(_ path: String) -> CommandFailure {
+    CommandFailure(.refused, "\(path) is there already. Say --force to overwrite it.")
+  }
+
+  /// Whether two paths lead to the same directory or file, by whatever names and links.
+  static func isSame(_ path: String, _ other: String) -> Bool {
+    var (status, otherStatus) = (stat(), stat())
+    guard unsafe stat(path, &status) == 0, unsafe stat(other, &otherStatus) == 0 else {
+      return false
+    }
+    return status.st_ino == otherStatus.st_ino && status.st_dev == otherStatus.st_dev
+  }
+
+  /// Opens a device, a pipe or a socket, which has no content to be replaced; nil if `path` is none.
+  static func openStream(_ path: String) throws -> Int32? {
     var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return false }
-    return ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
-  }
-
-  /// The file that a link leads to; other paths as they are.
-  static func target(of path: String) -> String {
-    guard let resolved = unsafe realpath(path, nil) else { return path }
-    defer { unsafe free(resolved) }
-    return unsafe String(cString: resolved)
-  }
-
-  /// Renames what is at `path`, in place of what is at `other`.
-  static func move(_ path: String, to other: String) throws {
-    guard unsafe rename(path, other) == 0 else {
+    guard unsafe stat(path, &status) == 0, isStream(status) else { return nil }
+    let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0, isStream(status) else {
+      if descriptor >= 0 { close(descriptor) }
       throw OutputFailure(
-        message: "\(path) cannot be renamed: \(SystemErrorCode(rawValue: errno)).")
+        message: "\(path) cannot be written: \(SystemErrorCode(rawValue: errno)).")
     }
+    return descriptor
   }
 
-  /// Makes the name of what is at `path` survive a power cut.
-  static func syncDirectory(of path: String) throws {
-    let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    let descriptor = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 || errno == EINVAL else {
-      throw OutputFailure(
-        message: "\(parent) cannot be flushed: \(SystemErrorCode(rawValue: errno)).")
-    }
+  private static func isStream(_ status: stat) -> Bool {
+    ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
   }
 }

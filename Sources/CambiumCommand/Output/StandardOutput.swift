@@ -8,14 +8,15 @@ enum StandardOutput {
   private static let output = Mutex(FileOutput(descriptor: 1, name: "standard output"))
 
   static func write(_ text: String) { run { try $0.write(text) } }
-  static func line(_ text: String = "") { write(text + "\n") }
+  /// Writes a line for people, or one of JSON: a terminal does not act on what is in it.
+  static func line(_ text: String = "") { write(text.onTerminal + "\n") }
   static func finish() { run { try $0.flush() } }
 
   private static func run(_ body: (FileOutput) throws -> Void) {
     do {
       try output.withLock { try body($0) }
     } catch {
-      if errno != EPIPE { StandardError.write("cambium: standard output cannot be written.\n") }
+      if errno != EPIPE { StandardError.line("cambium: standard output cannot be written.") }
       ExitStatus.inputOutput.exit()
     }
   }
@@ -23,6 +24,9 @@ enum StandardOutput {
 
 /// What is said beside the answer, at once.
 enum StandardError {
+  /// Writes a line on which a terminal does not act.
+  static func line(_ text: String) { write(text.onTerminal + "\n") }
+
   static func write(_ text: String) {
     var bytes = Array(text.utf8)
     _ = unsafe bytes.withUnsafeMutableBytes { bytes in

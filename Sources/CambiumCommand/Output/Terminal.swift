@@ -23,14 +23,23 @@ enum Terminal {
 }
 
 /// How a piece of text is shown, where there is colour.
-enum Style: String {
+enum Style: String, CaseIterable {
   case bold = "1"
   case green = "32"
   case red = "31"
   case faint = "2"
 
   func callAsFunction(_ text: String) -> String {
-    Terminal.hasColour ? "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" : text
+    Terminal.hasColour ? "\(beginning)\(text)\(Self.end)" : text
+  }
+
+  private var beginning: String { "\u{1b}[\(rawValue)m" }
+  private static let end = "\u{1b}[0m"
+
+  /// What begins or ends a style at the beginning of a text; nil if nothing does.
+  static func prefix(of text: Substring.UnicodeScalarView) -> String? {
+    guard text.first == "\u{1b}", Terminal.hasColour else { return nil }
+    return (allCases.map(\.beginning) + [end]).first { text.starts(with: $0.unicodeScalars) }
   }
 }
 
@@ -49,7 +58,7 @@ final class ProgressBar {
     if let shown, shown.duration(to: now) < .milliseconds(100) { return }
     shown = now
     isVisible = true
-    StandardError.write("\r\u{1b}[K" + Self.line(fraction, text(), width: Terminal.width))
+    StandardError.write("\r\u{1b}[K" + Self.line(fraction, text().inOneLine, width: Terminal.width))
   }
 
   /// Takes the bar away, so that what follows stands alone.

@@ -6,11 +6,11 @@ struct TextTable {
 
   /// - Parameter numbers: The columns of numbers.
   init(_ titles: [String], numbers: Set<Int> = []) {
-    self.titles = titles
+    self.titles = titles.map(\.inOneLine)
     isNumber = titles.indices.map { numbers.contains($0) }
   }
 
-  mutating func add(_ row: [String]) { rows.append(row) }
+  mutating func add(_ row: [String]) { rows.append(row.map(\.inOneLine)) }
 
   var lines: [String] {
     let widths = titles.indices.map { column in

@@ -30,10 +30,11 @@ struct GetCommand: ParsableCommand {
       var output = RecordOutput(.json, shape.columns)
       return try output.add(ShownRecord(record: record))
     }
-    let width = shape.columns.reduce(0) { max($0, $1.name.count) }
+    let width = shape.columns.reduce(0) { max($0, $1.name.inOneLine.count) }
     for field in shape.columns {
-      let padding = String(repeating: " ", count: width - field.name.count)
-      StandardOutput.line(Style.bold(field.name) + padding + "  " + record[field.name].cell)
+      let padding = String(repeating: " ", count: width - field.name.inOneLine.count)
+      StandardOutput.line(
+        Style.bold(field.name.inOneLine) + padding + "  " + record[field.name].cell)
     }
   }
 

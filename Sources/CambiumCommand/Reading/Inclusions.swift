@@ -134,10 +134,12 @@ extension ShownRecord {
   func relatedLines(indentedBy width: Int = 4) -> [String] {
     let space = String(repeating: " ", count: width)
     return related.flatMap { relation, records in
-      let name = space + relation.name + ": "
+      let name = space + relation.name.inOneLine + ": "
       if records.isEmpty { return [name + FieldValue.null.cell] }
       return records.flatMap { record in
-        let cells = relation.shape.columns.map { "\($0.name) \(record.record[$0.name].cell)" }
+        let cells = relation.shape.columns.map {
+          "\($0.name.inOneLine) \(record.record[$0.name].cell)"
+        }
         return [name + cells.joined(separator: ", ")]
           + record.relatedLines(indentedBy: width + 4)
       }

@@ -52,7 +52,11 @@ struct QueryCommand: ParsableCommand {
   @Option(help: "The fields to show, with commas between them.")
   var fields: String?
 
-  @Flag(help: "Write comma-separated values.")
+  @Flag(
+    help: """
+      Write comma-separated values. Texts are as they are: a spreadsheet may take one that begins with =, +, - or @ for \
+      a formula and run it, so open what strangers wrote as text.
+      """)
   var csv = false
 
   @Flag(help: "Only say how many there are.")

@@ -99,9 +99,9 @@ extension RecordOutput {
     widths = columns.indices.map { column in
       min(
         Self.widthMax,
-        waiting.reduce(columns[column].name.count) { max($0, $1.cells[column].count) })
+        waiting.reduce(columns[column].name.inOneLine.count) { max($0, $1.cells[column].count) })
     }
-    StandardOutput.line(Style.bold(line(columns.map(\.name))))
+    StandardOutput.line(Style.bold(line(columns.map(\.name.inOneLine))))
     for row in waiting { write(row) }
     waiting = []
   }

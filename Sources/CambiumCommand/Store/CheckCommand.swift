@@ -60,7 +60,7 @@ extension StoreCheck {
         Style.green("No faults") + ": \(Figures.count(nodeCount, "node"))\(records) looked at."
       ]
     }
-    return faults.map { Style.red("fault") + "  \($0)" }
+    return faults.map { Style.red("fault") + "  " + "\($0)".inOneLine }
   }
 
   fileprivate var json: JSONValue {

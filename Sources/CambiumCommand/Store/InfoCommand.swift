@@ -35,7 +35,7 @@ private struct InfoText {
   private(set) var lines: [String] = []
 
   init(_ found: StoreInspection) {
-    lines.append(Style.bold(found.path))
+    lines.append(Style.bold(found.path.inOneLine))
     add("format", "\(found.format), store \(found.identity)")
     add("state", state(of: found))
     add("size", "\(Figures.size(found.size)), of pages \(Figures.share(found.liveShare)) live")
@@ -58,7 +58,8 @@ private struct InfoText {
   }
 
   private mutating func add(_ name: String, _ text: String) {
-    lines.append("  " + name + String(repeating: " ", count: max(1, 10 - name.count)) + text)
+    lines.append(
+      "  " + name + String(repeating: " ", count: max(1, 10 - name.count)) + text.inOneLine)
   }
 
   private func state(of found: StoreInspection) -> String {

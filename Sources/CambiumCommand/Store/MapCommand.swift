@@ -26,7 +26,8 @@ struct MapCommand: ParsableCommand {
     let map = try PersistentStore.map(at: arguments.store, options: arguments.reading)
     let text = arguments.json ? "\(map.json)\n" : MapPicture(map).svg
     if let output {
-      let file = try FileOutput(creating: output, overwriting: force)
+      let file = try FileOutput.create(
+        output, of: arguments.store, overwriting: force)
       try file.write(text)
       try file.close()
     } else {

@@ -15,7 +15,7 @@ extension FieldValue {
     case .array(let values): "[" + values.map(\.cell).joined(separator: ", ") + "]"
     case .composite(let parts):
       "{"
-        + parts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.cell)" }
+        + parts.sorted { $0.key < $1.key }.map { "\($0.key.inOneLine): \($0.value.cell)" }
         .joined(separator: ", ") + "}"
     case .boolean, .integer, .unsigned, .double: "\(self)"
     }
@@ -50,12 +50,47 @@ extension RecordShape {
 }
 
 extension String {
-  /// What a terminal would act on, escaped.
+  /// The text in one line, with what a terminal would act on, or nobody would see, escaped.
   var inOneLine: String {
-    unicodeScalars.contains { $0.properties.generalCategory == .control }
-      ? unicodeScalars.map { scalar in
-        scalar.properties.generalCategory == .control
-          ? scalar.escaped(asASCII: true) : String(Character(scalar))
-      }.joined() : self
+    if !unicodeScalars.contains(where: \.isActedOn) { return self }
+    return unicodeScalars.map {
+      $0.isActedOn ? $0.escaped(asASCII: true) : String(Character($0))
+    }.joined()
+  }
+
+  /// The text with the same escaped as in JSON, which so stays JSON, but for ends of lines, and for styles.
+  var onTerminal: String {
+    if !unicodeScalars.contains(where: { $0.isActedOn && $0 != "\n" }) { return self }
+    var text = ""
+    var rest = unicodeScalars[...]
+    while let scalar = rest.first {
+      if let style = Style.prefix(of: rest) {
+        text += style
+        rest = rest.dropFirst(style.unicodeScalars.count)
+        continue
+      }
+      rest.removeFirst()
+      if scalar.isActedOn, scalar != "\n" {
+        for unit in Character(scalar).utf16 {
+          let digits = String(unit, radix: 16)
+          text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether a terminal acts on it, such as by another colour or direction of the text, or shows nothing. What joins
+  /// letters and pictures is part of how they look.
+  fileprivate var isActedOn: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    case .format: ![0x200c, 0x200d].contains(value) && !(0xe0020...0xe007f).contains(value)
+    default: false
+    }
   }
 }

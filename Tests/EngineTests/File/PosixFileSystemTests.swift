@@ -76,16 +76,24 @@ struct PosixFileSystemTests {
     _ = try fileSystem.create(.pages(1), [1])
     #expect(unsafe symlink("nowhere", path + "/LOCK") == 0)
     for taken in [FileName.lock, .pages(1)] {
-      guard case .failure(.fileExists) = fileSystem.renameAfterLooking(.pages(1), to: taken) else {
+      guard case .failure(.fileExists) = renameAfterLooking(.pages(1), to: taken, in: fileSystem)
+      else {
         Issue.record("\(taken) was replaced")
         continue
       }
     }
-    guard case .success = fileSystem.renameAfterLooking(.pages(1), to: .pages(2)) else {
+    guard case .success = renameAfterLooking(.pages(1), to: .pages(2), in: fileSystem) else {
       Issue.record("a free name was refused")
       return
     }
     #expect(try fileSystem.contents(of: .pages(2)) == [1])
+  }
+
+  private func renameAfterLooking(
+    _ name: FileName, to newName: FileName, in medium: PosixFileSystem
+  ) -> Result<Void, SystemErrorCode> {
+    Syscall.renameAfterLooking(
+      name.description, in: medium.directory, to: newName.description, in: medium.directory)
   }
 
   // MARK: What is no plain file

@@ -3,20 +3,23 @@ extension PersistentStore {
   /// metadata, the history, and the descriptions of its versions. States from before migrations are not copied, so the
   /// copy cannot be rolled back to them.
   ///
-  /// The copy is made beside `path`, under that name followed by `.backup`, and renamed when all of it is on the disk: at
-  /// `path` there is either nothing or a whole store. It has no garbage, and is the same store at an earlier time: cursors
+  /// The copy is made beside `path`, in a work directory with a random name (`.cambium-work-…`), and gets its name when all of
+  /// it is on the disk: at `path` there is either nothing or a whole store. The next backup into the same directory removes
+  /// the work directory of a process that was killed. The copy's directory has the permissions of the store's. It has no garbage, and is the same store at an earlier time: cursors
   /// into its history are valid in the copy, too. Stores in memory and stores opened for reading can be copied as well. The
   /// calling thread does the work.
   ///
   /// - Parameter progress: Called from time to time. It ends the backup by throwing.
-  /// - Throws: What `progress` throws; `StoreError.io` if there is anything at `path`; `.locked` if another backup to it
-  ///   is under way; `.corrupt`, `.full`, `.io`, `.closed`, `.forked`: then there is nothing at `path`.
+  /// - Throws: What `progress` throws; `StoreError.io` if there is anything at `path`; `.insideStore` if that is in
+  ///   the directory of a store; `.corrupt`, `.full`, `.io`, `.closed`, `.forked`: then there is nothing at `path`.
   @discardableResult
   public func backUp(
     to path: String, progress: (BackupProgress) throws -> Void = { _ in }
   ) throws -> BackupReport {
     do {
-      let report = try BackupRun.run(to: path, progress) { medium, monitor throws(StoreError) in
+      let access = try backend.directory?.access()
+      let report = try BackupRun.run(to: path, like: access, progress) {
+        medium, monitor throws(StoreError) in
         try StoreBackup(of: try backend.snapshot(), backend.names, monitor).run(into: medium)
       }
       log.backedUp(to: path, report)
@@ -50,72 +53,41 @@ extension PersistentStore {
 /// Writes a backup into a directory beside its destination, and renames that directory once everything in it is on disk.
 /// So `path` either does not exist or is a complete store.
 enum BackupRun {
-  /// The suffix of the directory's name until then.
-  private static let suffix = ".backup"
-
   /// - Parameters:
+  ///   - access: Who may use the copy; its owner only without.
   ///   - tell: Is told how far it is, and ends it by throwing.
   ///   - copy: Copies the store into an empty directory.
-  /// - Throws: what `tell` and `copy` do; `.io(.fileExists, …)` where there is anything at `path`; `.locked` where
-  ///   another backup to it is under way.
+  /// - Throws: what `tell` and `copy` do; `.io(.fileExists, …)` where there is anything at `path`; `.insideStore`.
   static func run(
-    to path: String, _ tell: (BackupProgress) throws -> Void,
+    to path: String, like access: DirectoryAccess?, _ tell: (BackupProgress) throws -> Void,
     _ copy: (PosixFileSystem, BackupMonitor) throws(StoreError) -> BackupContents
   ) throws -> BackupReport {
     let started = ContinuousClock.now
     try PosixFileSystem.checkIsFree(path, for: "back up")
-    let medium = try PosixFileSystem(
-      at: path.withoutTrailingSlashes + suffix, creating: true, allowingNetwork: true)
+    let work = try WorkDirectory(beside: path)
+    try work.makeStoreDirectory(like: access)
+    let medium = try PosixFileSystem(at: work.content, allowingNetwork: true)
     let contents = try withoutActuallyEscaping(tell) { tell in
-      try make(in: medium, BackupMonitor(tell), copy)
+      let monitor = BackupMonitor(tell)
+      do {
+        return try copy(medium, monitor)
+      } catch {
+        throw monitor.failure ?? error
+      }
     }
-    do {
-      try medium.rename(to: path.withoutTrailingSlashes)
-    } catch {
-      try? medium.remove()
-      throw error
-    }
+    try work.finish()
     return BackupReport(contents, elapsed: .now - started)
   }
-
-  private static func make(
-    in medium: PosixFileSystem, _ monitor: BackupMonitor,
-    _ copy: (PosixFileSystem, BackupMonitor) throws(StoreError) -> BackupContents
-  ) throws -> BackupContents {
-    let lock = try WriterLock(in: medium)
-    defer { withExtendedLifetime(lock) {} }
-    do {
-      // Remove the files of an interrupted backup.
-      for name in try medium.list(at: .directoryList) where name != .lock {
-        try medium.unlink(name, at: .orphanUnlink)
-      }
-      return try copy(medium, monitor)
-    } catch {
-      try? medium.remove()
-      throw monitor.failure ?? error
-    }
-  }
-
 }
 
 extension PosixFileSystem {
-  /// Throws where there is anything at a path.
+  /// Throws unless a new store may be made at a path.
+  ///
+  /// - Throws: `.io(.fileExists, …)` where there is anything; `.insideStore`; `.missing` if there is no directory for it.
   static func checkIsFree(_ path: String, for operation: String) throws(StoreError) {
-    do throws(StoreError) {
-      _ = try PosixFileSystem(at: path, allowingNetwork: true)
-    } catch {
-      if case .missing = error { return }
-      throw error
-    }
-    throw .io(.fileExists, operation: operation, path: path)
-  }
-}
-
-extension String {
-  var withoutTrailingSlashes: String {
-    var path = self
-    while path.count > 1, path.last == "/" { path.removeLast() }
-    return path
+    let place = try PathPlace(path)
+    if try place.isTaken() { throw .io(.fileExists, operation: operation, path: path) }
+    try place.checkIsOutsideStores()
   }
 }
 

@@ -60,15 +60,16 @@ extension Engine {
     }
   }
 
-  /// Flushes every commit made so far.
+  /// Flushes every commit made so far, to files that the next open finds.
   ///
-  /// - Throws: what `waitUntilFlushed(through:)` does; `.closed`.
+  /// - Throws: what `waitUntilFlushed(through:)` does; `.closed`, `.filesGone`.
   func flush() throws(StoreError) {
     try checkProcess()
     lock.lock()
     defer { lock.unlock() }
     try check(.reading)
     try waitForFlush(through: commits.lastSequence)
+    try checkFiles()
   }
 
   /// What to say of a commit that `cause` kept from the medium.

@@ -85,7 +85,7 @@ extension Engine {
   /// in the log, from which the next open goes on.
   ///
   /// - Throws: `.io`, `.corrupt`, `.limitExceeded`, `.poisoned`, `.outcomeUnknown`: then the log still holds what the
-  ///   trees do not. `.reentrant`, `.forked`.
+  ///   trees do not. `.filesGone`: nothing of that is found. `.reentrant`, `.forked`.
   func close() throws(StoreError) {
     try checkProcess()
     lock.lock()
@@ -101,6 +101,8 @@ extension Engine {
     }
     takeFoldTurnForGood()
     defer { endClosing() }
+    // Whatever failed, it failed because of that.
+    try checkFiles()
     try check(.finishing)
     // What could not be folded is in the log, if that is well.
     try flushAndSeal()

@@ -21,10 +21,10 @@ extension Engine {
   ///
   /// - Returns: whether it did anything; false also while another thread has the turn.
   /// - Throws: `.full` and `.io` of a call that writes nothing, which are over when the system has space, memory
-  ///   or descriptors again; `.corrupt`, `.limitExceeded`, `.poisoned`. A first `.io` of a write or flush is not
+  ///   or descriptors again; `.corrupt`, `.limitExceeded`, `.poisoned`; `.filesGone`, which poisons. A first `.io` of a write or flush is not
   ///   thrown: the fold begins again, in another segment. A second in a row is, and poisons.
   func stepFold() throws(StoreError) -> Bool {
-    guard takeFoldTurn() else { return false }
+    guard try takeFoldTurn() else { return false }
     do throws(StoreError) {
       try continueFold()
     } catch {
@@ -38,12 +38,15 @@ extension Engine {
   }
 
   /// Takes the turn, if it is free and there is something to fold.
-  private func takeFoldTurn() -> Bool {
+  ///
+  /// - Throws: `.filesGone`.
+  private func takeFoldTurn() throws(StoreError) -> Bool {
     lock.lock()
     defer { lock.unlock() }
     guard !hasFoldTurn, life.permits(.finishing) else { return false }
     if fold == nil {
       guard let frozen = working.frozen else { return false }
+      try checkFiles()
       let layers = FoldLayers(frozen.overlay)
       var work = TreeWork()
       work.add(upgrades, of: upgrades == nil ? [] : layers.slots, sought)

@@ -35,6 +35,20 @@ struct EngineOptions: Hashable, Sendable {
   func openingMax(ofFile size: Int) -> Int { size / 8 * 7 }
 }
 
+extension EngineOptions {
+  /// The options for a store on a volume of `size` bytes: each file of the log may take a sixteenth of it. A log of full
+  /// size would leave nothing of a small volume for the records.
+  func fitting(volume size: Int?) -> EngineOptions {
+    guard let size else { return self }
+    var options = self
+    while options.logSize.max > max(size / 16, logSize.initial) {
+      options.logSize.max /= 2
+      options.foldThreshold = min(foldThreshold, options.logSize.max / 2)
+    }
+    return options
+  }
+}
+
 extension EngineOptions.Bounds {
   /// Returns the bytes by which the log's two files may grow while entries are written.
   ///

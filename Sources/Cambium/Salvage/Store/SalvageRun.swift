@@ -1,8 +1,5 @@
-/// A salvage into a directory beside its destination, which is renamed once everything is in it.
+/// A salvage into a work directory beside its destination, which gets its name once everything is in it.
 struct SalvageRun {
-  /// What the directory of the new store is called until all of it is there.
-  private static let suffix = ".salvage"
-
   private let source: SalvageSource
   private let medium: PosixFileSystem
   private let target: PosixFileSystem
@@ -21,19 +18,15 @@ struct SalvageRun {
     try Salvage.refuseWriter(of: medium)
     try PosixFileSystem.checkIsFree(newPath, for: "salvage")
     let source = try SalvageSource(medium)
-    let target = try PosixFileSystem(at: newPath.withoutTrailingSlashes + suffix, creating: true)
-    do throws(StoreError) {
-      try removeRest(in: target)
-      var run = SalvageRun(source, medium, target, options)
-      try run.copy()
-      let check = try PersistentStore.check(at: target.path, .deep, options: run.storeOptions)
-      run.report.remainingFaults = check.faults.filter { !run.isOfLostBlob($0) }
-      try target.rename(to: newPath.withoutTrailingSlashes)
-      return run.report
-    } catch {
-      try? target.remove()
-      throw error
-    }
+    let work = try WorkDirectory(beside: newPath)
+    try work.makeStoreDirectory(like: medium.access())
+    let target = try PosixFileSystem(at: work.content)
+    var run = SalvageRun(source, medium, target, options)
+    try run.copy()
+    let check = try PersistentStore.check(at: target.path, .deep, options: run.storeOptions)
+    run.report.remainingFaults = check.faults.filter { !run.isOfLostBlob($0) }
+    try work.finish()
+    return run.report
   }
 
   private init(
@@ -45,14 +38,6 @@ struct SalvageRun {
     self.target = target
     self.options = options
     choice = options.extent.choice
-  }
-
-  private static func removeRest(in target: PosixFileSystem) throws(StoreError) {
-    let lock = try WriterLock(in: target)
-    defer { withExtendedLifetime(lock) {} }
-    for name in try target.list(at: .directoryList) where name != .lock {
-      try target.unlink(name, at: .orphanUnlink)
-    }
   }
 
   private var storeOptions: StoreOptions {

@@ -36,10 +36,10 @@ extension LockedRecord {
       (description.statements(name: name)
       + kinds.flatMap { kind in
         let parent = kind.composite.flatMap { schema.field($0)?.lastName } ?? schema.name
-        return ["// in the description of its kind \(kind.name)"]
+        return ["// in the description of its kind \(kind.name.quoted)"]
           + description.statements(
             ofKind: kind, name: "RecordName(\(kind.lastName.quoted))",
-            (parent.swiftTypeName, parent.asProperty))
+            (parent.swiftTypeName, parent.asProperty.swiftIdentifier))
       }).map { indentation + $0 + "\n" }.joined()
   }
 }
@@ -125,7 +125,10 @@ private struct SwiftDescription {
     let stated = stated[field.name]
     var storage: String?
     if case .external(_, let options) = field.type { storage = options.swift }
+    let name = field.lastName
+    let property = name.swiftIdentifier == name ? nil : name.swiftIdentifier.quoted
     return argument("storage", storage) + (field.isOptional ? ", optional: true" : "")
+      + argument("property", property)
       + argument("default", stated?.defaultValue) + argument("modifier", field.modifier?.quoted)
       + argument("migrationInfo", stated?.migrationInfo)
       + argument("userInfo", field.userInfo.swift)
@@ -148,7 +151,7 @@ private struct SwiftDescription {
         return ".caseInsensitive(\(name)\(part.isDescending ? ", descending: true" : ""))"
       }
       if let collation = part.collation {
-        return ".collated(\(name), by: /* the collation \("\(collation)".quoted) */"
+        return ".collated(\(name), by: /* the collation \("\(collation)".quoted.inComment) */"
           + (part.isDescending ? ", descending: true)" : ")")
       }
       return part.isDescending ? ".descending(\(name))" : name
@@ -204,7 +207,8 @@ extension ColumnType {
     case .int64: ".integer"
     case .array(let element): ".array(of: \(ColumnType.scalar(element).swift))"
     case .transformable("json"): ".transformable"
-    case .transformable(let codec): ".transformable(using: /* the codec \(codec.quoted) */)"
+    case .transformable(let codec):
+      ".transformable(using: /* the codec \(codec.quoted.inComment) */)"
     case .external(let type, _): ".\(type)"
     default: ".\(self)"
     }
@@ -245,12 +249,28 @@ extension RelationBounds {
 }
 
 extension String {
-  /// The name of a property that is called so in Swift.
+  /// The name of a property that is called so in Swift, between backticks if it is no plain identifier.
   package var swiftName: String {
-    let isPlain =
-      !isEmpty && first?.isNumber == false
-      && allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
-    return isPlain && !Self.swiftKeywords.contains(self) ? self : "`\(filter { $0 != "`" })`"
+    let name = swiftIdentifier
+    return name.isPlainIdentifier && !Self.swiftKeywords.contains(name) ? name : "`\(name)`"
+  }
+
+  /// The name without backticks, as `Field(property:)` has it: what Swift does not take between them, or nobody would see,
+  /// is replaced. Names come from stores and databases that others made, and code follows them, so each Unicode scalar
+  /// is looked at by itself: a backtick may be part of a `Character`.
+  package var swiftIdentifier: String {
+    var name = String.UnicodeScalarView()
+    for scalar in unicodeScalars { name.append(scalar.isOfRawIdentifier ? scalar : "_") }
+    // Spaces alone, operators, and what begins with $ are not identifiers even between backticks.
+    let isName = name.contains(where: \.properties.isAlphabetic) && name.first != "$"
+    return isName ? String(name) : "_" + String(name)
+  }
+
+  private var isPlainIdentifier: Bool {
+    guard let first = unicodeScalars.first, first.beginsName, self != "_" else { return false }
+    return unicodeScalars.allSatisfy {
+      $0.continuesName || $0.isOfRawIdentifier && $0.properties.isXIDContinue
+    }
   }
 
   /// The name of the type of a record that is stored under this name: with a capital, so that no property is called so.
@@ -264,6 +284,37 @@ extension String {
     "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
     "typealias", "var", "where", "while",
   ]
+}
+
+extension Unicode.Scalar {
+  /// Whether it may be in an identifier between backticks, and is seen there.
+  fileprivate var isOfRawIdentifier: Bool {
+    switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
+      .unassigned:
+      false
+    case .spaceSeparator: self == " "
+    default: self != "`" && self != "\\" && !properties.isDefaultIgnorableCodePoint
+    }
+  }
+}
+
+extension String {
+  /// The text within a comment between `/*` and `*/`, which it does not end.
+  fileprivate var inComment: String { separating("*", "/").separating("/", "*") }
+
+  /// The text as a place for something that only a program has, which it does not end.
+  package var asPlaceholder: String { "<#" + separating("#", ">") + "#>" }
+
+  /// The text with a space wherever `second` follows on `first`.
+  private func separating(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> String {
+    var text = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      if scalar == second, text.last == first { text.append(" ") }
+      text.append(scalar)
+    }
+    return String(text)
+  }
 }
 
 extension BlobOptions {
@@ -287,7 +338,7 @@ extension FieldCondition {
     case .and(let operands): ".and([\(operands.map(\.swift).joined(separator: ", "))])"
     case .or(let operands): ".or([\(operands.map(\.swift).joined(separator: ", "))])"
     case .not(let operand): ".not(\(operand.swift))"
-    default: "<#\(self)#>"
+    default: "\(self)".asPlaceholder
     }
   }
 }

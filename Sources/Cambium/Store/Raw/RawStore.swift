@@ -13,11 +13,12 @@ package final class RawStore: Sendable {
   package init(at path: String, options: RawStoreOptions = RawStoreOptions()) throws(StoreError) {
     medium = try PosixFileSystem(
       at: path, creating: true, allowingNetwork: options.allowsNetworkFileSystems)
-    let recovered = try Recovery.run(in: medium, options: options.engine, creating: true) {
+    let fitting = options.engine.fitting(volume: medium.volumeSize)
+    let recovered = try Recovery.run(in: medium, options: fitting, creating: true) {
       var random = SystemRandomNumberGenerator()
       return random.next()
     }
-    engine = Engine(recovered, options: options.engine)
+    engine = Engine(recovered, options: fitting)
     threads = try EngineThreads(for: engine)
   }
 
@@ -89,7 +90,9 @@ package final class RawStore: Sendable {
   package func backUp(
     to path: String, progress: (BackupProgress) throws -> Void = { _ in }
   ) throws -> BackupReport {
-    try BackupRun.run(to: path, progress) { medium, monitor throws(StoreError) in
+    let access = try (engine.medium as? PosixFileSystem)?.access()
+    return try BackupRun.run(to: path, like: access, progress) {
+      medium, monitor throws(StoreError) in
       try Backup(of: engine.snapshot(), engine.names, monitor).run(into: medium)
     }
   }

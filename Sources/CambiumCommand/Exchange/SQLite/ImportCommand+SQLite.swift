@@ -43,10 +43,10 @@ extension ImportCommand {
       ]
       return StandardOutput.line("\(answer)")
     }
-    for note in notes { StandardError.write("note: \(note)\n") }
+    for note in notes { StandardError.line("note: \(note)") }
     let kinds = Figures.count(schema.records.count, "type")
-    StandardError.write(
-      "\(Figures.count(count, "record")) of \(kinds) imported into \(arguments.store) in \(Figures.time(time)).\n"
+    StandardError.line(
+      "\(Figures.count(count, "record")) of \(kinds) imported into \(arguments.store) in \(Figures.time(time))."
     )
     StandardOutput.write(text)
   }

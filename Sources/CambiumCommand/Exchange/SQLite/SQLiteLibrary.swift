@@ -27,11 +27,22 @@ import Glibc
   let text: @convention(c) (OpaquePointer, Int32) -> UnsafePointer<UInt8>?
   let length: @convention(c) (OpaquePointer, Int32) -> Int32
 
+  private static let names = ["libsqlite3.so.0", "libsqlite3.so"]
+
+  /// The version of the system's library; nil if there is none.
+  static var version: String? {
+    guard let library = unsafe names.lazy.compactMap({ unsafe dlopen($0, RTLD_NOW) }).first,
+      let address = unsafe dlsym(library, "sqlite3_libversion")
+    else { return nil }
+    typealias Version = @convention(c) () -> UnsafePointer<CChar>
+    return unsafe String(cString: unsafeBitCast(address, to: Version.self)())
+  }
+
   /// Loads the library, which stays loaded.
   ///
   /// - Throws: `CommandFailure` if the system has none, with the package that brings it.
   init() throws {
-    let names = ["libsqlite3.so.0", "libsqlite3.so"]
+    let names = Self.names
     guard let library = unsafe names.lazy.compactMap({ unsafe dlopen($0, RTLD_NOW) }).first else {
       throw CommandFailure(
         .inputOutput,

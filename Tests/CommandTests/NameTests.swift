@@ -1,0 +1,92 @@
+import Cambium
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// Names come from stores and databases that others made: no terminal and no compiler takes them for something else.
+@Suite struct NameTests {
+  private static let hostile = [
+    "a\u{600}`: String? = { print(1); return nil }() //", "a`b", "a\nlet x = 1", "a\r\nlet x = 1",
+    "a\u{2028}let x = 1", "a\u{85}b", "\u{202e}txt", "a\u{2066}b\u{2069}", "a\u{1b}[31mb",
+    "a\u{0}b",
+    "a*/b", "a/*b", "a#>b", "a\\(b)", "a\"b", "a\u{200b}b", "e\u{301}\u{600}`", "a\u{fe0f}`b", "`",
+    "//", "+", " ", "$0", "a\u{feff}", "\u{301}`a", "a\u{e000}b", "class", "a\u{1f1e6}`\u{1f1e7}",
+  ]
+
+  /// What the compiler or an editor would act on within the text of an identifier.
+  private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
+    default: false
+    }
+  }
+
+  @Test(arguments: hostile)
+  func `a name is an identifier of Swift and nothing else`(name: String) {
+    for text in [name.swiftName, name.swiftTypeName] {
+      let scalars = Array(text.unicodeScalars)
+      #expect(!scalars.contains(where: Self.isUnsafe) && !scalars.contains("\\"), "\(text)")
+      let ticks = scalars.indices.filter { scalars[$0] == "`" }
+      #expect(ticks.isEmpty || ticks == [0, scalars.count - 1], "\(text)")
+      if ticks.isEmpty {
+        #expect(scalars.allSatisfy { $0 == "_" || $0.properties.isXIDContinue }, "\(text)")
+        #expect(scalars.first.map { !("0"..."9").contains($0) } ?? false)
+      } else {
+        #expect(scalars.dropFirst().dropLast().contains { $0.properties.isAlphabetic || $0 == "_" })
+      }
+    }
+  }
+
+  @Test func `names that are identifiers stay as they are`() {
+    for name in ["a", "_a", "größe", "名前", "a1", "Ⅷ", "naïve", "e\u{301}a"] {
+      #expect(name.swiftName == name && name.swiftIdentifier == name)
+    }
+    #expect("first name".swiftName == "`first name`" && "1a".swiftName == "`1a`")
+    #expect("class".swiftName == "`class`" && "class".swiftIdentifier == "class")
+  }
+
+  /// Everything is called by the name.
+  private func makeStore(_ name: String, at path: String) throws {
+    let database = path + ".db"
+    let column = name.split(separator: "\"", omittingEmptySubsequences: false)
+      .joined(separator: "\"\"")
+    try write(
+      "create table \"\(column)\" (id integer primary key, \"\(column)\" text);"
+        + "insert into \"\(column)\" values (1, 'x');", to: path + ".sql")
+    try #require(unsafe system("sqlite3 -bail '\(database)' < '\(path).sql'") == 0)
+  }
+
+  @Test(arguments: hostile.filter { !$0.contains("\0") && !$0.contains("\u{feff}") })
+  func `a database's names are shown without effect, and written as Swift of the same shape`(
+    name: String
+  ) throws {
+    let stage = try Stage()
+    let path = stage.path("store")
+    try makeStore(name, at: path)
+    let command = try Command.run("import", path, "--sqlite", path + ".db")
+    guard command.status == 0 else {
+      // Some names are none of a record.
+      #expect(!command.error.dropLast().unicodeScalars.contains(where: Self.isUnsafe))
+      return
+    }
+    let plain = stage.path("plain")
+    try makeStore("plain", at: plain)
+    let expected = try Command.run("import", plain, "--sqlite", plain + ".db").output
+    func lines(_ text: String) -> Int { text.unicodeScalars.count { $0 == "\n" } }
+    #expect(abs(lines(command.output) - lines(expected)) <= 1, "\(command.output)")
+    let table = try #require(
+      try PersistentStore.inspect(at: path).schemas.last?.records.first?.name)
+    for arguments in [
+      ["schema", path], ["info", path], ["query", path, table], ["get", path, table, "1"],
+      ["query", path, table, "--explain"], ["query", path, "no"], ["schema", path, "--step"],
+      ["query", path, table, "--fields", "no"], ["check", path], ["query", path, table, "no == 1"],
+    ] {
+      let command = try Command.run(arguments)
+      for text in [command.output, command.error] {
+        let rest = text.unicodeScalars.filter { $0 != "\n" }
+        #expect(!rest.contains(where: Self.isUnsafe), "\(arguments): \(text)")
+      }
+    }
+  }
+}
