@@ -95,6 +95,9 @@
   case readOnly(path: String)
   /// A query would need more memory to sort its records than it may use.
   case sortTooLarge(record: String, size: Int)
+  /// A query needs more than its budget allows, or its task was cancelled: it has read so many rows and index entries, in
+  /// so long. A change by a query is not made.
+  case queryBudgetExceeded(rows: Int, duration: Duration)
   /// An index or an order of a record needs a collation that the program has not given. Nothing was changed.
   case missingCollation(record: String, name: String, version: String)
   /// The earlier values of records were requested, but not kept: of a transaction, or by the history.
@@ -308,6 +311,9 @@ extension StoreError: CustomStringConvertible {
     case .missingCollation(let record, let name, let version):
       "\(record) is sorted by the collation \(name), version \(version), which this program has not given. Put"
         + " `Collation(\"\(name)\", version: \"\(version)\") { … }` into the options of the store; nothing was changed."
+    case .queryBudgetExceeded(let rows, let duration):
+      "A query was ended after \(rows) rows and entries, in \(duration): more than its budget allows, or its task was"
+        + " cancelled. Narrow it, give it an index, or raise the options' `queryBudget`."
     case .sortTooLarge(let record, let size):
       "To sort what it finds of \(record), a query needs \(size) bytes and more in memory. Give it a limit,"
         + " or the record an index in that order."

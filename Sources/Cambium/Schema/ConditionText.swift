@@ -1,14 +1,14 @@
 internal import FoundationEssentials
 
 extension FieldCondition: CustomStringConvertible {
-  /// The condition as text, which `init(parsing:)` parses as the same condition, unless it is nested deeper than any
-  /// query may be.
+  /// The condition as text, which `init(parsing:)` parses as the same condition, unless its parentheses are nested over a
+  /// hundred deep.
   public var description: String {
     isDeeper(than: Self.writtenDepthMax) ? "(nested too deep)" : text
   }
 
   /// As deep as the parser reads.
-  fileprivate static var writtenDepthMax: Int { 400 }
+  fileprivate static var writtenDepthMax: Int { 100 }
 
   fileprivate var text: String {
     switch self {

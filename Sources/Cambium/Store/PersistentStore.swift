@@ -15,6 +15,7 @@ public final class PersistentStore: RecordReading, Sendable {
   let backend: any StoreBackend
   let entities: Entities
   private let durability: Durability
+  private let queryBudget: QueryBudget?
   /// Kept from one transaction to the next, which otherwise take longer for their memory than for a record.
   private let buffers = WriteBuffers()
   /// The history that is kept; nil if none is.
@@ -60,6 +61,7 @@ public final class PersistentStore: RecordReading, Sendable {
     entities = opened.entities
     setAside = opened.setAside
     durability = options.durability
+    queryBudget = options.queryBudget
     history = options.history.map { HistoryKeeping($0) }
     log = StoreLog(options.logger)
     log.opened(path, report, version: schema.version)
@@ -91,14 +93,15 @@ public final class PersistentStore: RecordReading, Sendable {
 
 extension PersistentStore {
   public func recordReader() throws(StoreError) -> RecordReader {
-    RecordReader(entities: entities, trees: try backend.trees())
+    RecordReader(
+      entities: entities, trees: try backend.trees(), meter: queryBudget.map { QueryMeter($0) })
   }
 
   /// Returns the newest committed state. It does not change for as long as it is held.
   ///
   /// - Throws: `StoreError.closed`, `.forked`.
   public func snapshot() throws(StoreError) -> StoreSnapshot {
-    StoreSnapshot(entities, try backend.snapshot())
+    StoreSnapshot(entities, try backend.snapshot(), queryBudget)
   }
 
   /// Calls `body` with the newest committed state.
@@ -196,7 +199,7 @@ extension PersistentStore {
     let notes = hub.notes()
     let writer = RecordWriter(
       trees, entities, buffers: buffers, author: author, notes: notes,
-      keepsHistory: history != nil)
+      keepsHistory: history != nil, queryBudget: queryBudget)
     defer {
       writer.end(path: path)
       buffers.trim()
@@ -378,14 +381,17 @@ public final class StoreSnapshot: RecordReading, Sendable {
   let entities: Entities
   /// The trees of the state.
   let state: SnapshotTrees
+  private let queryBudget: QueryBudget?
 
-  init(_ entities: Entities, _ state: SnapshotTrees) {
+  init(_ entities: Entities, _ state: SnapshotTrees, _ queryBudget: QueryBudget? = nil) {
     self.entities = entities
     self.state = state
+    self.queryBudget = queryBudget
   }
 
   public func recordReader() -> RecordReader {
-    RecordReader(entities: entities, trees: trees)
+    RecordReader(
+      entities: entities, trees: trees, meter: queryBudget.map { QueryMeter($0) })
   }
 
   var trees: TreeAccess { .state(state) }

@@ -237,7 +237,7 @@ final class KeyedRows<Subject: Record> {
   func takeKeys() -> KeySource {
     // Whether there is a record is asked of each key.
     let source = unsafe KeySource(
-      keys, nil, FoundRow(of: type, in: trees), isChanging: true, entryCount: 0)
+      keys, nil, FoundRow(of: type, in: trees, nil), isChanging: true, entryCount: 0)
     unsafe keys.removeAll()
     return source
   }

@@ -17,6 +17,9 @@ public struct StoreOptions: Sendable {
   /// The commits that the store's history keeps; nil to keep none. In a store opened for reading, the history that its
   /// writer keeps can be read in any case.
   public var history: HistoryOptions?
+  /// The most that each query may take; nil for no bound. Set it where the text of queries comes from outside: see
+  /// ``QueryBudget``.
+  public var queryBudget: QueryBudget?
   /// The conditions of compaction in the background; nil to compact only on request.
   public var automaticCompaction: AutomaticCompaction? = AutomaticCompaction()
   /// Collations that the store's indexes may be sorted by, besides those that the model's indexes name: for a store that is

@@ -20,7 +20,9 @@ public struct WriteTransaction: ~Copyable, RecordReading {
 
   public func recordReader() throws(StoreError) -> RecordReader {
     try writer.checkUsable()
-    return RecordReader(entities: entities, trees: .transaction(writer.trees))
+    return RecordReader(
+      entities: entities, trees: .transaction(writer.trees),
+      meter: writer.queryBudget.map { QueryMeter($0) })
   }
 }
 

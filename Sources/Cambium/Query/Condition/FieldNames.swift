@@ -4,16 +4,20 @@
 struct StoredNames: FieldNaming {
   private let entity: Entity
   private let entities: Entities
+  /// The number of relations that led to the record.
+  private let steps: Int
 
-  init(_ entity: Entity, _ entities: Entities) {
+  init(_ entity: Entity, _ entities: Entities, steps: Int = 0) {
     self.entity = entity
     self.entities = entities
+    self.steps = steps
   }
 
   /// - Throws: `.invalidQuery` for a property that is not stored.
   func name(of property: PropertyReference) throws(StoreError) -> String {
     if let field = entity.field(ofProperty: property) { return field }
     if let (relation, rest) = divided(property) {
+      _ = try entity.steps(after: steps, relation.name)
       return "\(relation.name).\(try relation.fields.name(of: rest))"
     }
     // A field of a kind has no property in the type of its parent.
@@ -39,6 +43,7 @@ struct StoredNames: FieldNaming {
   func relation(_ property: PropertyReference) throws(StoreError) -> (name: String, fields: Self) {
     if let relation = ownRelation(property) { return relation }
     guard let (relation, rest) = divided(property) else { throw refusal(of: property) }
+    _ = try entity.steps(after: steps, relation.name)
     let inner = try relation.fields.relation(rest)
     return ("\(relation.name).\(inner.name)", inner.fields)
   }
@@ -47,7 +52,7 @@ struct StoredNames: FieldNaming {
     let names = [entity.field(ofProperty: property), property.path].compactMap { $0 }
     for name in names {
       guard let other = entities.related(by: name, from: entity) else { continue }
-      return (name, StoredNames(other, entities))
+      return (name, StoredNames(other, entities, steps: steps + 1))
     }
     return nil
   }
@@ -58,7 +63,7 @@ struct StoredNames: FieldNaming {
   ) -> (relation: (name: String, fields: Self), rest: PropertyReference)? {
     guard let path = property.path else { return nil }
     let make = property.isField ? PropertyReference.init(field:) : PropertyReference.init(path:)
-    for dot in path.indices where path[dot] == "." {
+    for dot in path.relationDots {
       if let relation = ownRelation(make(String(path[..<dot]))) {
         return (relation, make(String(path[path.index(after: dot)...])))
       }
@@ -116,6 +121,8 @@ struct NamedProperties: FieldNaming {
 struct StoredProperties: FieldNaming {
   let entity: Entity
   let entities: Entities
+  /// The number of relations that led to the record.
+  var steps = 0
 
   /// - Throws: `.invalidQuery` if there is no such field.
   func name(of field: String) throws(StoreError) -> PropertyReference {
@@ -134,7 +141,9 @@ struct StoredProperties: FieldNaming {
   ) throws(StoreError) -> (name: PropertyReference, fields: StoredProperties) {
     if let other = entities.related(by: name, from: entity) {
       return (
-        PropertyReference(field: name), StoredProperties(entity: other, entities: entities)
+        PropertyReference(field: name),
+        StoredProperties(
+          entity: other, entities: entities, steps: try entity.steps(after: steps, name))
       )
     }
     guard let (first, rest) = entity.record.divided(name) else { throw refusal(of: name) }
@@ -151,12 +160,20 @@ struct StoredProperties: FieldNaming {
 extension RecordSchema {
   /// Divides a name that leads over a relation after the first one: `author.country.name`. Nil if it leads over none.
   func divided(_ name: String) -> (relation: String, rest: String)? {
-    for dot in name.indices where name[dot] == "." {
+    for dot in name.relationDots {
       let relation = String(name[..<dot])
       if related(by: relation) != nil {
         return (relation, String(name[name.index(after: dot)...]))
       }
     }
     return nil
+  }
+}
+
+extension String {
+  /// The dots of a name before which a relation's name may end. One that is within composites has few; after more, a name
+  /// leads nowhere.
+  fileprivate var relationDots: some Sequence<String.Index> {
+    utf8.indices.lazy.filter { self.utf8[$0] == UInt8(ascii: ".") }.prefix(FieldType.depthMax)
   }
 }

@@ -18,6 +18,8 @@ struct QueryPlan {
   let needsRows: Bool
   /// The related records that are found before those of the query, or looked up for them; nil if there are none.
   var related: RelatedPlan?
+  /// What the query may still take; nil without a budget.
+  var meter: QueryMeter?
 
   /// True if the entries that are read are the records that are wanted, as many.
   var isExact: Bool { residual == nil }

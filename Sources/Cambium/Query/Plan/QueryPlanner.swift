@@ -104,7 +104,8 @@ struct QueryPlanner {
     return QueryPlan(
       access: candidate.access, residual: residual, unsaid: unsaid, order: planned.order,
       given: candidate.given, estimate: candidate.estimate, cost: candidate.cost,
-      fixed: candidate.fixed, needsRows: planned.need.needsRows, related: planned.related)
+      fixed: candidate.fixed, needsRows: planned.need.needsRows, related: planned.related,
+      meter: reader.meter)
   }
 }
 

@@ -78,19 +78,21 @@ private struct ComputedBuilder {
         step: terms.append(ComputedStep(.coalesced, one.step, other.step)),
         kind: one.kind == .null ? other.kind : one.kind)
     case .count(let relation, let condition):
-      let rows = try rows(relation, condition)
-      return Operand(step: terms.append(RelatedValue(countOf: rows)), kind: .integer)
+      guard let scope else { throw layout.refusal(ofRelation: relation) }
+      let value = RelatedValue(countOf: try rows(relation, condition), in: scope)
+      return Operand(step: terms.append(value), kind: .integer)
     case .aggregate(let aggregate, let relation, let expression, let condition):
       guard let scope else { throw layout.refusal(ofRelation: relation) }
       let rows = try rows(relation, condition)
       let other = rows.other.layout
-      var inner = ComputedBuilder(terms: ComputedTerms(), layout: other, scope: scope)
+      var inner = ComputedBuilder(terms: ComputedTerms(), layout: other, scope: scope.nested)
       let operand = try inner.add(expression, depth: depth - 1)
       guard aggregate != .sum || operand.kind.zero != nil else {
         throw refusal(expression.firstField, "\(expression) has no sum")
       }
       let value = RelatedValue(
-        aggregate, of: rows, inner.terms, UInt32(operand.step), zero: operand.kind.zero)
+        aggregate, of: rows, inner.terms, UInt32(operand.step), zero: operand.kind.zero,
+        in: scope)
       return Operand(step: terms.append(value), kind: operand.kind)
     }
   }
@@ -100,7 +102,7 @@ private struct ComputedBuilder {
   ) throws(StoreError) -> RelatedRows {
     guard let scope else { throw layout.refusal(ofRelation: relation) }
     return try RelatedRows(
-      relation, of: try scope.entity(of: layout), where: condition, in: scope.reader)
+      relation, of: try scope.entity(of: layout), where: condition, in: scope)
   }
 
   private mutating func field(_ name: String) throws(StoreError) -> Operand {

@@ -8,7 +8,7 @@ struct RowConditionBuilder {
   var operands = RowOperands()
 
   /// The depth to which conditions, and computations in them, may be nested.
-  static var depthMax: Int { 200 }
+  static var depthMax: Int { 100 }
 
   init(_ layout: RowLayout, _ scope: RelatedScope? = nil) {
     self.layout = layout
@@ -68,7 +68,7 @@ struct RowConditionBuilder {
       guard let scope else { throw layout.refusal(ofRelation: relation) }
       if let term = keysTerm(condition) { return term }
       let rows = try RelatedRows(
-        relation, of: try scope.entity(of: layout), where: inner, in: scope.reader)
+        relation, of: try scope.entity(of: layout), where: inner, in: scope)
       return relatedTerm(rows)
     case .computed(let one, let comparison, let other):
       if let term = keysTerm(condition) { return term }

@@ -108,12 +108,62 @@ enum TextFolding {
 
   private static func withoutMarks(_ text: String, _ options: TextMatch.Options) -> [UInt8] {
     var bytes: [UInt8] = []
+    // Within a run of marks, their order takes time with the square of those that are not in it yet.
+    let text = text.hasLongRunOfMarks ? text.withMarksInOrder : text
     for scalar in text._nfd where scalar.properties.generalCategory != .nonspacingMark {
       let scalar =
         options.contains(.caseInsensitive) ? Lowercase.mapping(of: scalar) : scalar
       bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
     }
     return bytes
+  }
+}
+
+extension String {
+  fileprivate var hasLongRunOfMarks: Bool {
+    var length = 0
+    for scalar in unicodeScalars {
+      length = scalar.isReordered ? length + 1 : 0
+      if length > 32 { return true }
+    }
+    return false
+  }
+
+  /// The string without the nonspacing marks that others are reordered beside, which are not regarded, and with the other
+  /// marks of each run in their canonical order.
+  ///
+  /// - Complexity: O(length).
+  fileprivate var withMarksInOrder: String {
+    var result = String.UnicodeScalarView()
+    var run: [UInt8: [Unicode.Scalar]] = [:]
+    func endRun() {
+      if run.isEmpty { return }
+      for (_, marks) in run.sortedRarely(by: { $0.key < $1.key }) {
+        result.append(contentsOf: marks)
+      }
+      run.removeAll(keepingCapacity: true)
+    }
+    for scalar in unicodeScalars {
+      if scalar.isReordered {
+        if scalar.properties.generalCategory == .nonspacingMark { continue }
+        run[scalar.properties.canonicalCombiningClass.rawValue, default: []].append(scalar)
+      } else {
+        endRun()
+        result.append(scalar)
+      }
+    }
+    endRun()
+    return String(result)
+  }
+}
+
+extension Unicode.Scalar {
+  /// True for marks that have an order among their neighbours: all with a combining class, and the three that decompose
+  /// into such.
+  fileprivate var isReordered: Bool {
+    value >= 0x300
+      && (properties.canonicalCombiningClass != .notReordered
+        || [0xf73, 0xf75, 0xf81].contains(value))
   }
 }
 

@@ -10,9 +10,11 @@ final class CommonKeys {
 
   /// - Parameter ranges: Those with the fewest entries first; at least two.
   /// - Throws: `.corrupt`, `.io`.
-  init(_ ranges: [OrderedRange], in trees: TreeAccess) throws(StoreError) {
+  init(
+    _ ranges: [OrderedRange], in trees: TreeAccess, _ meter: QueryMeter?
+  ) throws(StoreError) {
     var places: [KeyPlace] = []
-    for range in ranges { places.append(try KeyPlace(range, in: trees)) }
+    for range in ranges { places.append(try KeyPlace(range, in: trees, meter)) }
     self.places = places
   }
 
@@ -101,6 +103,7 @@ extension IndexLayout {
 /// A place among the primary keys of a range.
 private final class KeyPlace {
   private let cursor: CursorAccess
+  private let meter: QueryMeter?
   private let range: OrderedRange
   // One owner on one thread uses them, so accesses cannot overlap.
   /// The primary key of the entry that it stands on: its bytes, and zeros.
@@ -113,7 +116,10 @@ private final class KeyPlace {
   @exclusivity(unchecked) private var pause = 0
   @exclusivity(unchecked) private var pauseLeft = 0
 
-  init(_ range: OrderedRange, in trees: TreeAccess) throws(StoreError) {
+  init(
+    _ range: OrderedRange, in trees: TreeAccess, _ meter: QueryMeter?
+  ) throws(StoreError) {
+    self.meter = meter
     cursor = try trees.cursor(in: range.slot)
     self.range = range
     unsafe sought = range.range.low + [UInt8](repeating: 0, count: 16)
@@ -176,6 +182,7 @@ private final class KeyPlace {
   private func arrive(_ isOn: Bool) throws(StoreError) -> Bool {
     guard isOn else { return false }
     unsafe entryCount += 1
+    try meter?.use()
     let (cursor, low) = (cursor, range.range.low)
     let found = cursor.key
     guard found.byteCount >= low.count, found.begins(with: low.rawSpan) else { return false }

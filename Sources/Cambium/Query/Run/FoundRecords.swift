@@ -52,7 +52,9 @@ struct QueryRunner {
     case .index(let place, let ranges):
       return try count(of: ranges, in: record.indexes[place].slot)
     case .intersection:
-      guard let keys = try access.commonKeys(of: record, in: trees) else { return nil }
+      guard let keys = try access.commonKeys(of: record, in: trees, reader.meter) else {
+        return nil
+      }
       var count = 0
       while try keys.next() { count += 1 }
       return count
@@ -81,7 +83,7 @@ final class FoundRecords {
   /// A finder of the records' blobs; nil if they have none.
   @usableFromInline let blobs: BlobFinder?
   /// For what was sorted.
-  private lazy var listedRow = FoundRow(of: record, in: trees)
+  private lazy var listedRow = FoundRow(of: record, in: trees, plan.meter)
   /// The number of records that are still to be returned; nil for all.
   // One owner on one thread uses them, so accesses cannot overlap.
   @exclusivity(unchecked) private var left: Int?
@@ -373,7 +375,7 @@ struct SourceOpening {
     case .rows(let ranges):
       let entries = RangeCursor(
         try trees.cursor(in: record.rows), try begun(ranges, layout.key.columns, expanded: nil),
-        isBackward: plan.given.isBackward)
+        isBackward: plan.given.isBackward, plan.meter)
       try skip(count, entries, record.rows)
       return .rows(RowSource(entries, plan.residual, layout))
     case .index(let place, let ranges):
@@ -382,21 +384,21 @@ struct SourceOpening {
         try trees.cursor(in: index.slot),
         try begun(
           ranges, index.layout.parts.columns, expanded: index.layout.expanded?.place),
-        isBackward: plan.given.isBackward)
+        isBackward: plan.given.isBackward, plan.meter)
       try skip(count, entries, index.slot)
-      let found = FoundRow(of: record, in: trees)
+      let found = FoundRow(of: record, in: trees, plan.meter)
       return .index(
         IndexSource(
           entries, index.layout, plan.residual, found, layout, wantedCount: wantedCount))
     case .union, .intersection, .related:
-      let found = FoundRow(of: record, in: trees)
+      let found = FoundRow(of: record, in: trees, plan.meter)
       let source: KeySource
-      if let keys = try plan.access.commonKeys(of: record, in: trees) {
+      if let keys = try plan.access.commonKeys(of: record, in: trees, plan.meter) {
         source = KeySource(
           SortedKeys(of: layout.record.name), then: keys, plan.residual, found, isChanging: false)
       } else {
         var entryCount = 0
-        let keys = try plan.access.find(of: record, in: trees, &entryCount)
+        let keys = try plan.access.find(of: record, in: trees, plan.meter, &entryCount)
         source = KeySource(
           keys, plan.residual, found, isChanging: trees.isChanging, entryCount: entryCount)
       }

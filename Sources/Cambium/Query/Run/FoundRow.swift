@@ -5,6 +5,7 @@
 final class FoundRow {
   private let record: Entity
   private let trees: TreeAccess
+  private let meter: QueryMeter?
   /// Nil outside of snapshots, and where rows may be of older versions.
   private let snapshot: SnapshotTrees?
   // One owner on one thread uses them, so accesses cannot overlap.
@@ -19,7 +20,8 @@ final class FoundRow {
   @exclusivity(unchecked) private var isLoaded = false
   @exclusivity(unchecked) private(set) var rowCount = 0
 
-  init(of record: Entity, in trees: TreeAccess) {
+  init(of record: Entity, in trees: TreeAccess, _ meter: QueryMeter?) {
+    self.meter = meter
     self.record = record
     self.trees = trees
     if case .state(let snapshot) = trees, snapshot.upgrades?[record.rows] == nil {
@@ -55,6 +57,7 @@ final class FoundRow {
   func isThere(_ key: RawSpan) throws(StoreError) -> Bool {
     if unsafe isLoaded { return true }
     unsafe rowCount += 1
+    try meter?.use()
     if unsafe place >= 0, let ahead = unsafe ahead {
       return try unsafe ahead.row(place) != nil
     }
@@ -83,7 +86,10 @@ final class FoundRow {
   @_lifetime(borrow self)
   func row(of key: RawSpan) throws(StoreError) -> RawSpan {
     if unsafe place >= 0, let ahead = unsafe ahead {
-      unsafe rowCount += isLoaded ? 0 : 1
+      if unsafe !isLoaded {
+        unsafe rowCount += 1
+        try meter?.use()
+      }
       unsafe isLoaded = true
       guard let row = unsafe try ahead.row(place) else { throw record.missingRow(key) }
       return unsafe _overrideLifetime(row, borrowing: self)

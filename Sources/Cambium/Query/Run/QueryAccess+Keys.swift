@@ -4,22 +4,22 @@ extension QueryAccess {
   /// - Complexity: linear in the entries that are read, and a sort of them; the keys are in memory.
   /// - Throws: `.corrupt`, `.io`, `.sortTooLarge`.
   func find(
-    of record: Entity, in trees: TreeAccess, _ entryCount: inout Int
+    of record: Entity, in trees: TreeAccess, _ meter: QueryMeter?, _ entryCount: inout Int
   ) throws(StoreError) -> SortedKeys {
     switch self {
     case .rows(let ranges):
       return try Self.keys(
         of: .rows(
           RowSource(
-            RangeCursor(try trees.cursor(in: record.rows), ranges, isBackward: false), nil,
+            RangeCursor(try trees.cursor(in: record.rows), ranges, isBackward: false, meter), nil,
             record.layout)), record, &entryCount)
     case .index(let place, let ranges):
       let index = record.indexes[place]
-      let entries = RangeCursor(try trees.cursor(in: index.slot), ranges, isBackward: false)
+      let entries = RangeCursor(try trees.cursor(in: index.slot), ranges, isBackward: false, meter)
       return try Self.keys(
         of: .index(
           IndexSource(
-            entries, index.layout, nil, FoundRow(of: record, in: trees), record.layout,
+            entries, index.layout, nil, FoundRow(of: record, in: trees, meter), record.layout,
             wantedCount: 0)), record, &entryCount)
     case .related(let keys):
       let found = try keys.found()
@@ -28,7 +28,7 @@ extension QueryAccess {
     case .union(let sets):
       var all = SortedKeys(of: record.record.name)
       for set in sets {
-        let keys = try set.find(of: record, in: trees, &entryCount)
+        let keys = try set.find(of: record, in: trees, meter, &entryCount)
         for place in 0..<keys.count {
           try all.add(keys.key(place), keyLength: keys.key(place).byteCount)
         }
@@ -37,7 +37,7 @@ extension QueryAccess {
       all.removeDuplicates()
       return all
     case .intersection(let sets):
-      if let keys = try commonKeys(of: record, in: trees) {
+      if let keys = try commonKeys(of: record, in: trees, meter) {
         var all = SortedKeys(of: record.record.name)
         while try keys.next() { try all.add(keys.key, keyLength: keys.key.byteCount) }
         entryCount += keys.entryCount
@@ -45,7 +45,7 @@ extension QueryAccess {
       }
       var common: SortedKeys?
       for set in sets {
-        let keys = try set.find(of: record, in: trees, &entryCount)
+        let keys = try set.find(of: record, in: trees, meter, &entryCount)
         common = try common?.common(with: keys, of: record) ?? keys
       }
       return common ?? SortedKeys(of: record.record.name)
@@ -53,7 +53,9 @@ extension QueryAccess {
   }
 
   /// Returns the source of an intersection's keys, one by one; nil if the whole has to be collected first.
-  func commonKeys(of record: Entity, in trees: TreeAccess) throws(StoreError) -> CommonKeys? {
+  func commonKeys(
+    of record: Entity, in trees: TreeAccess, _ meter: QueryMeter?
+  ) throws(StoreError) -> CommonKeys? {
     // A record that changes during the query may move from one range to another.
     guard case .intersection(let sets) = self, !trees.isChanging else { return nil }
     var ranges: [OrderedRange] = []
@@ -61,7 +63,7 @@ extension QueryAccess {
       guard let range = set.orderedRange(of: record) else { return nil }
       ranges.append(range)
     }
-    return try CommonKeys(ranges, in: trees)
+    return try CommonKeys(ranges, in: trees, meter)
   }
 
   private static func keys(

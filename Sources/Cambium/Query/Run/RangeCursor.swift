@@ -5,6 +5,7 @@ final class RangeCursor {
   let cursor: CursorAccess
   private let ranges: [KeyRange]
   private let isBackward: Bool
+  private let meter: QueryMeter?
   // One owner on one thread uses them, so accesses cannot overlap.
   /// Ranges that were begun.
   @exclusivity(unchecked) private var begun = 0
@@ -15,7 +16,10 @@ final class RangeCursor {
   /// The number of entries read.
   @exclusivity(unchecked) private(set) var count = 0
 
-  init(_ cursor: CursorAccess, _ ranges: [KeyRange], isBackward: Bool) {
+  init(
+    _ cursor: CursorAccess, _ ranges: [KeyRange], isBackward: Bool, _ meter: QueryMeter? = nil
+  ) {
+    self.meter = meter
     self.cursor = cursor
     self.ranges = ranges
     self.isBackward = isBackward
@@ -47,6 +51,7 @@ final class RangeCursor {
     if unsafe isInRange, !isBackward {
       if try cursor.next(), unsafe !hasBound || isWithinBound {
         unsafe count &+= 1
+        try meter?.use()
         return true
       }
       unsafe isInRange = false
@@ -70,7 +75,10 @@ final class RangeCursor {
       unsafe begun += 1
       unsafe isInRange = try begin(range)
     }
-    if unsafe isInRange { unsafe count &+= 1 }
+    if unsafe isInRange {
+      unsafe count &+= 1
+      try meter?.use()
+    }
     return unsafe isInRange
   }
 
@@ -104,7 +112,7 @@ extension RangeCursor {
     guard unsafe isInRange, !isBackward, case .state(let cursor) = cursor else { return nil }
     unsafe isInRange = try cursor.next(
       meeting: condition, within: limit, layout, where: isWanted, before: hasBound ? bound : nil,
-      &count)
+      meter, &count)
     return unsafe isInRange ? true : nil
   }
 }
@@ -159,17 +167,19 @@ extension SnapshotCursor {
   ///   - limit: Rejects rows that come behind enough others; nil if all are wanted.
   ///   - isWanted: Returns true for the rows to stop at.
   ///   - bound: Entries from this key on do not count; nil for all.
+  ///   - meter: Bounds the entries; nil without a budget.
   ///   - count: Counts the entries it stands on.
-  /// - Throws: `.corrupt`, `.io`.
+  /// - Throws: `.corrupt`, `.io`, `.queryBudgetExceeded`.
   func next(
     meeting condition: RowCondition?, within limit: QuickTerm?, _ layout: RowLayout,
     where isWanted: (_ row: RawSpan) throws(StoreError) -> Bool,
-    before bound: [UInt8]?, _ count: inout Int
+    before bound: [UInt8]?, _ meter: QueryMeter?, _ count: inout Int
   ) throws(StoreError) -> Bool {
     let quick = condition?.quick
     while try unsafe cursor.next() {
       if let bound, unsafe cursor.key.compare(bound.rawSpan) >= 0 { return false }
       count &+= 1
+      if let meter { try meter.use() }
       let row = unsafe !isOfOneVersion || cursor.isExternal ? try value() : storedValue
       if let quick, quick.rejects(row) { continue }
       if let limit, limit.rejects(row) { continue }

@@ -21,8 +21,8 @@ extension FieldCondition {
   ///
   /// - `?` stands for the next of `arguments`, so that values need not be spliced into the text: `price > ? && tag in ?`.
   ///
-  /// Words may be in upper case. The description of a condition is parsed as the same condition, unless it is nested
-  /// hundreds deep.
+  /// Words may be in upper case. The description of a condition is parsed as the same condition. A text may have 16 MiB, and
+  /// be nested 100 deep, parentheses and signs included: then it is parsed in half a megabyte of stack.
   ///
   /// ```swift
   /// try store.fetch(record: "Item", where: FieldCondition(parsing: "price > ? && tag in ?", arguments: [10, ["a", "b"]]))
@@ -58,12 +58,19 @@ struct ConditionParser {
   /// The number of arguments that were read.
   private var argumentCount = 0
 
-  /// The depth to which parentheses and the like may be nested.
-  private static var depthMax: Int { 400 }
+  /// The depth to which parentheses and the like may be nested, of which a thread with little stack has to hold all.
+  private static var depthMax: Int { 100 }
   /// The length of a chain of computations, which nest although nothing in their text does.
-  private static var chainMax: Int { 200 }
+  private static var chainMax: Int { 100 }
+  /// The bytes of a text: of longer lists, values are arguments.
+  private static var lengthMax: Int { 16 << 20 }
 
   init(_ text: String, arguments: [FieldValue] = []) throws(ConditionSyntaxError) {
+    guard text.utf8.count <= Self.lengthMax else {
+      throw ConditionSyntaxError(
+        line: 1, column: 1, expected: "a text of \(Self.lengthMax) bytes at most",
+        found: "\(text.utf8.count) bytes")
+    }
     var lexer = ConditionLexer(text)
     tokens = try lexer.tokens()
     self.lexer = lexer

@@ -31,6 +31,8 @@ final class RecordWriter {
   private(set) var history: ChangedRecords?
   /// Takes down which records are changed, if somebody observes them.
   let notes: KeyNotes?
+  /// The most that a query of the transaction may take; nil for no bound.
+  let queryBudget: QueryBudget?
   /// The time of its writes.
   private(set) lazy var time = Date()
   /// Checks references when the transaction commits; `nil` if the schema has no checked reference.
@@ -47,8 +49,10 @@ final class RecordWriter {
   ///   - keepsHistory: True if what was there before is kept from the beginning.
   init(
     _ trees: TransactionTrees, _ entities: Entities, buffers: WriteBuffers = WriteBuffers(),
-    author: String? = nil, notes: KeyNotes? = nil, keepsHistory: Bool = false
+    author: String? = nil, notes: KeyNotes? = nil, keepsHistory: Bool = false,
+    queryBudget: QueryBudget? = nil
   ) {
+    self.queryBudget = queryBudget
     self.trees = trees
     self.entities = entities
     self.buffers = buffers

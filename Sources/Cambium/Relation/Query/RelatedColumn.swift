@@ -9,9 +9,13 @@ final class RelatedColumn {
   /// The columns refer to it.
   private let collation: Collation?
 
+  /// - Parameter steps: The number of references that led to the record.
   /// - Returns: nil for a field of the record's own.
-  /// - Throws: `.invalidQuery` for a name that leads to several records, or whose values have no order.
-  init?(_ order: FieldOrder, of record: Entity, in reader: RecordReader) throws(StoreError) {
+  /// - Throws: `.invalidQuery` for a name that leads to several records, over too many references, or whose values have no
+  ///   order.
+  init?(
+    _ order: FieldOrder, of record: Entity, in reader: RecordReader, steps: Int = 0
+  ) throws(StoreError) {
     guard record.layout.index(named: order.field) == nil,
       let (relation, rest) = record.record.divided(order.field)
     else { return nil }
@@ -21,13 +25,14 @@ final class RelatedColumn {
         record: record.record.name, field: order.field,
         reason: "\(relation) leads to several records, so its fields are in no order")
     }
-    rows = try RelatedRows(relation, of: record, where: .and([]), in: reader)
+    let steps = try record.steps(after: steps, relation)
+    rows = try RelatedRows(relation, of: record, where: .and([]), in: RelatedScope(reader: reader))
     let innerOrder = try FieldOrder(
       field: rest, isDescending: order.isDescending, isCaseInsensitive: order.isCaseInsensitive,
       collation: order.collation
     ).resolved(from: side.other, in: reader.entities).providingCollation(of: side.other.layout)
     collation = innerOrder.collation
-    inner = try RelatedColumn(innerOrder, of: side.other, in: reader)
+    inner = try RelatedColumn(innerOrder, of: side.other, in: reader, steps: steps)
     let found =
       if let inner { inner.column } else {
         try BoundOrder.column(of: innerOrder, in: side.other.layout)

@@ -115,9 +115,12 @@ final class RelatedKeys: RelatedTerm, @unchecked Sendable {
     destinations.sort()
     var keys = all
     var count = 0
+    let meter = reader.meter
+    try meter?.use(try side.link.rowsRead(in: reader.trees))
     _ = try side.link.forEachSource(toEach: destinations, in: reader.trees) {
       (_, source) throws(StoreError) in
       try keys.add(source, keyLength: source.byteCount)
+      try meter?.use()
       count += 1
       return true
     }

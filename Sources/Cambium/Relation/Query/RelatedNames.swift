@@ -1,8 +1,12 @@
 // Names that lead over relations, in conditions: they become conditions on the related records.
 
 extension FieldCondition {
-  /// True if a part of it may lead over a relation; false is certain.
+  /// True if a part of it may lead over a relation, or if it is nested too deep to tell; false is certain.
   func mayLeadOn(from layout: RowLayout) -> Bool {
+    isDeeper(than: RowConditionBuilder.depthMax) || hasRelation(from: layout)
+  }
+
+  private func hasRelation(from layout: RowLayout) -> Bool {
     switch self {
     case .comparison(let field, _, _), .isIn(let field, _), .match(let field, _),
       .contains(let field, _):
@@ -11,8 +15,8 @@ extension FieldCondition {
     case .kind: false
     case .computed(let one, _, let other):
       one.mayLeadOn(from: layout) || other.mayLeadOn(from: layout)
-    case .and(let operands), .or(let operands): operands.contains { $0.mayLeadOn(from: layout) }
-    case .not(let operand): operand.mayLeadOn(from: layout)
+    case .and(let operands), .or(let operands): operands.contains { $0.hasRelation(from: layout) }
+    case .not(let operand): operand.hasRelation(from: layout)
     }
   }
 
@@ -20,9 +24,16 @@ extension FieldCondition {
   ///
   /// Where there is no related record, its fields are null: `author.name != "x"` holds for records without an author.
   ///
-  /// - Throws: `.invalidQuery` for a name that leads over a list or an inverse, without saying which of the records is meant.
+  /// - Throws: `.invalidQuery` for a name that leads over a list or an inverse, without saying which of the records is meant;
+  ///   for a condition that is nested too deep, or leads over too many relations.
   func resolved(from record: Entity, in entities: Entities) throws(StoreError) -> FieldCondition {
-    let names = RelatedNames(record: record, entities: entities)
+    guard !isDeeper(than: RowConditionBuilder.depthMax) else {
+      throw RowConditionBuilder.tooDeep(record.layout)
+    }
+    return try resolved(by: RelatedNames(record: record, entities: entities))
+  }
+
+  fileprivate func resolved(by names: RelatedNames) throws(StoreError) -> FieldCondition {
     switch self {
     case .comparison(let field, let comparison, let value):
       return try names.leading(over: field, holdsForNull: comparison.holds(value)) {
@@ -40,15 +51,14 @@ extension FieldCondition {
     case .any(let relation, let operand):
       if let (first, rest) = names.divided(relation) {
         return try FieldCondition.any(relation: first, .any(relation: rest, operand))
-          .resolved(from: record, in: entities)
+          .resolved(by: names)
       }
-      let other = try entities.relation(relation, of: record).other
-      return .any(relation: relation, try operand.resolved(from: other, in: entities))
+      return .any(relation: relation, try operand.resolved(by: try names.leading(over: relation)))
     case .computed(let one, let comparison, let other):
       return Self.compared(try names.resolved(one), comparison, try names.resolved(other))
     case .and(let operands): return .and(try names.resolved(operands))
     case .or(let operands): return .or(try names.resolved(operands))
-    case .not(let operand): return .not(try operand.resolved(from: record, in: entities))
+    case .not(let operand): return .not(try operand.resolved(by: names))
     }
   }
 
@@ -194,6 +204,24 @@ extension FieldExpression {
   }
 }
 
+extension Entity {
+  /// The number of relations over which a condition or an order may lead, one after the other: each is a level of
+  /// planning, of which a thread with little stack has to hold all.
+  private static var stepsMax: Int { 24 }
+
+  /// Returns the number of relations that led on, with one more.
+  ///
+  /// - Throws: `.invalidQuery` if those are too many.
+  func steps(after steps: Int, _ relation: String) throws(StoreError) -> Int {
+    guard steps < Self.stepsMax else {
+      throw .invalidQuery(
+        record: record.name, field: relation.count < 100 ? relation : nil,
+        reason: "a query leads over \(Self.stepsMax) relations at most, one after the other")
+    }
+    return steps + 1
+  }
+}
+
 extension String {
   fileprivate var mayLeadOn: Bool { utf8.contains(UInt8(ascii: ".")) }
 }
@@ -202,6 +230,17 @@ extension String {
 private struct RelatedNames {
   let record: Entity
   let entities: Entities
+  /// The number of relations that led to the record, one after the other.
+  var steps = 0
+
+  /// Returns the names of the records at the other end of a relation.
+  ///
+  /// - Throws: `.invalidQuery` if there is no such relation, or so many led here.
+  func leading(over relation: String) throws(StoreError) -> RelatedNames {
+    let other = try entities.relation(relation, of: record).other
+    return RelatedNames(
+      record: other, entities: entities, steps: try record.steps(after: steps, relation))
+  }
 
   /// Divides a name that leads over a relation after the first one; nil for a name of the record's own.
   func divided(_ name: String) -> (relation: String, rest: String)? {
@@ -214,7 +253,7 @@ private struct RelatedNames {
   /// Returns the entity that a single reference leads to.
   ///
   /// - Throws: `.invalidQuery` if the relation leads to several records.
-  private func single(_ relation: String, _ name: String) throws(StoreError) -> Entity {
+  private func single(_ relation: String, _ name: String) throws(StoreError) -> RelatedNames {
     let side = try entities.relation(relation, of: record)
     guard !side.isInverse, !side.link.isList else {
       throw .invalidQuery(
@@ -223,7 +262,7 @@ private struct RelatedNames {
           "\(relation) leads to several records: say which is meant by any, all, none, count, sum, minimum"
           + " or maximum")
     }
-    return side.other
+    return try leading(over: relation)
   }
 
   /// Returns a term on a name that may lead over a single reference.
@@ -236,7 +275,7 @@ private struct RelatedNames {
     if let reference = try reference(withKey: name) { return term(reference) }
     let other = try single(relation, name)
     let met = FieldCondition.any(
-      relation: relation, try term(rest).resolved(from: other, in: entities))
+      relation: relation, try term(rest).resolved(by: other))
     return holdsForNull ? .or([met, .not(.any(relation: relation, .and([])))]) : met
   }
 
@@ -245,15 +284,15 @@ private struct RelatedNames {
     guard let (relation, rest) = divided(name),
       record.record.field(named: relation)?.reference?.isChecked == true
     else { return nil }
-    let other = try single(relation, name)
-    let key = other.record.field(other.record.primaryKey[0].field)
+    let other = try single(relation, name).record.record
+    let key = other.field(other.primaryKey[0].field)
     return key?.name == rest ? relation : nil
   }
 
   func resolved(_ operands: [FieldCondition]) throws(StoreError) -> [FieldCondition] {
     var resolved: [FieldCondition] = []
     for operand in operands {
-      resolved.append(try operand.resolved(from: record, in: entities))
+      resolved.append(try operand.resolved(by: self))
     }
     return resolved
   }
@@ -278,8 +317,8 @@ private struct RelatedNames {
           .aggregate(
             .sum, relation: first, of: .count(relation: rest, where: condition), where: .and([])))
       }
-      let other = try entities.relation(relation, of: record).other
-      return .count(relation: relation, where: try condition.resolved(from: other, in: entities))
+      let condition = try condition.resolved(by: try leading(over: relation))
+      return .count(relation: relation, where: condition)
     case .aggregate(let aggregate, let relation, let operand, let condition):
       if let (first, rest) = divided(relation) {
         return try resolved(
@@ -288,11 +327,10 @@ private struct RelatedNames {
             of: .aggregate(aggregate, relation: rest, of: operand, where: condition),
             where: .and([])))
       }
-      let other = try entities.relation(relation, of: record).other
+      let other = try leading(over: relation)
       return .aggregate(
-        aggregate, relation: relation,
-        of: try RelatedNames(record: other, entities: entities).resolved(operand),
-        where: try condition.resolved(from: other, in: entities))
+        aggregate, relation: relation, of: try other.resolved(operand),
+        where: try condition.resolved(by: other))
     }
   }
 
@@ -304,7 +342,7 @@ private struct RelatedNames {
     let other = try single(relation, name)
     return .aggregate(
       .minimum, relation: relation,
-      of: try RelatedNames(record: other, entities: entities).resolved(expression(rest)),
+      of: try other.resolved(expression(rest)),
       where: .and([]))
   }
 }

@@ -33,19 +33,20 @@ extension QueryPlanner {
   func relatedPlan(
     of condition: FieldCondition, _ planned: PlannedQuery
   ) throws(StoreError) -> RelatedPlan? {
-    var terms: [FieldCondition] = []
+    var terms = RelatedTerms()
     condition.addRelatedTerms(to: &terms)
-    if terms.isEmpty { return nil }
+    if terms.list.isEmpty { return nil }
     let plan = RelatedPlan()
     // The cost of the query without them, and the number of records for which they are decided.
     let candidates = try candidates(planned)
     let share = keptShare(of: candidates, planned)
     guard let best = candidates.min(by: { $0.cost < $1.cost }) else { return plan }
     let decided = readCount(of: best, planned, share)
-    for term in terms {
+    let conjuncts = Set(planned.condition.conjuncts)
+    for term in terms.list {
       guard let keys = try relatedKeys(term) else { continue }
       let lookUp = best.cost + decided * (try lookUpCost(term))
-      let isConjunct = planned.condition.conjuncts.contains(term)
+      let isConjunct = conjuncts.contains(term)
       let filtered = best.cost + decided * QueryCost.sortedEntry
       let first =
         keys.cost
@@ -99,14 +100,24 @@ extension QueryPlanner {
   }
 }
 
+/// The conditions across relations in another condition, each once, in their order.
+private struct RelatedTerms {
+  private(set) var list: [FieldCondition] = []
+  private var known: Set<FieldCondition> = []
+
+  mutating func append(_ term: FieldCondition) {
+    if known.insert(term).inserted { list.append(term) }
+  }
+}
+
 extension FieldCondition {
   /// Adds each condition across a relation that can be decided from its other end.
-  fileprivate func addRelatedTerms(to terms: inout [FieldCondition]) {
+  fileprivate func addRelatedTerms(to terms: inout RelatedTerms) {
     switch self {
     case .comparison, .isIn, .match, .contains, .kind: break
-    case .any: if !terms.contains(self) { terms.append(self) }
+    case .any: terms.append(self)
     case .computed(.count, let comparison, .value(.integer(let number))):
-      if !comparison.holds(0, number), !terms.contains(self) { terms.append(self) }
+      if !comparison.holds(0, number) { terms.append(self) }
     case .computed: break
     case .and(let operands), .or(let operands):
       for operand in operands { operand.addRelatedTerms(to: &terms) }

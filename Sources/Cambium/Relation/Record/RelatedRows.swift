@@ -4,6 +4,11 @@
 struct RelatedScope {
   let reader: RecordReader
   var keys: [FieldCondition: any RelatedTerm] = [:]
+  /// True for conditions on related records, which are decided again each time that they are led to.
+  var isNested = false
+
+  /// The same for the records at the other end of a relation.
+  var nested: RelatedScope { RelatedScope(reader: reader, isNested: true) }
 
   func entity(of layout: RowLayout) throws(StoreError) -> Entity {
     try reader.entities.entity(named: layout.record.name)
@@ -28,35 +33,42 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
   /// A condition on the related records; nil for all.
   private let condition: RowCondition?
   private let trees: TreeAccess
+  private let meter: QueryMeter?
   private let encoder = KeyEncoder()
   // One owner on one thread uses them, so accesses cannot overlap.
   /// The key that was looked up last, and its row.
   @exclusivity(unchecked) private var lastKey: [UInt8] = []
   @exclusivity(unchecked) private var row: [UInt8] = []
   @exclusivity(unchecked) private var isThere: Bool?
+  /// The records for which it was decided; nil if each comes once.
+  @exclusivity(unchecked) private var known: KnownResults<Bool>?
 
   /// - Throws: `.invalidQuery` if there is no such relation, or the condition does not fit the records at its other end.
   init(
-    _ relation: String, of record: Entity, where condition: FieldCondition,
-    in reader: RecordReader
+    _ relation: String, of record: Entity, where condition: FieldCondition, in scope: RelatedScope
   ) throws(StoreError) {
+    let reader = scope.reader
+    meter = reader.meter
+    unsafe known = KnownResults(in: scope)
     let side = try reader.entities.relation(relation, of: record)
     link = side.link
     isInverse = side.isInverse
     other = side.other
     self.condition =
       condition == .and([])
-      ? nil : try RowCondition(condition, in: other.layout, RelatedScope(reader: reader))
+      ? nil : try RowCondition(condition, in: other.layout, scope.nested)
     trees = reader.trees
   }
 
   /// Returns true if one of the records that one leads to meets the condition.
   func holds(for record: RowReader) throws(StoreError) -> Bool {
+    if let result = unsafe known?[record.key] { return result }
     var isFound = false
     try forEach(of: record) { _ in
       isFound = true
       return false
     }
+    unsafe known?.insert(isFound, for: record.key)
     return isFound
   }
 
@@ -67,6 +79,7 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
     of record: RowReader, _ body: (RowReader) throws(StoreError) -> Bool
   ) throws(StoreError) {
     if isInverse {
+      try meter?.use(try link.rowsRead(in: trees))
       return try link.forEachSource(to: record.key, in: trees, encoder) {
         key throws(StoreError) in
         try look(up: key, body)
@@ -100,6 +113,7 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
   private func look(
     up key: RawSpan, _ body: (RowReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
+    try meter?.use()
     if !isLast(key) || trees.isChanging {
       unsafe lastKey.assign(key)
       unsafe isThere = try trees.copyValue(of: key, in: other.rows, to: &row)
@@ -117,12 +131,35 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
   }
 }
 
+/// The results of a condition or a computation, by the primary keys of records to which many lead: with them, nested ones
+/// take time with the sum of their levels, not with the product.
+private struct KnownResults<Value> {
+  private static var countMax: Int { 1 << 18 }
+
+  private var results: [[UInt8]: Value] = [:]
+
+  /// Fails where each record comes once, or may change in between.
+  init?(in scope: RelatedScope) {
+    guard scope.isNested, !scope.reader.trees.isChanging else { return nil }
+  }
+
+  subscript(key: RawSpan) -> Value? { results.isEmpty ? nil : results[key.array()] }
+
+  mutating func insert(_ value: Value, for key: RawSpan) {
+    if results.count == Self.countMax { results.removeAll(keepingCapacity: true) }
+    results[key.array()] = value
+  }
+}
+
 /// A value of the records at the other end of a relation.
 final class RelatedValue: @unchecked Sendable {
   private let rows: RelatedRows
   private let kind: Kind
   private let terms: ComputedTerms
   private let step: UInt32
+  /// The values that were computed; nil if each record comes once.
+  // One owner on one thread uses them, so accesses cannot overlap.
+  @exclusivity(unchecked) private var known: KnownResults<ComputedValue>?
 
   private enum Kind {
     case count
@@ -131,7 +168,8 @@ final class RelatedValue: @unchecked Sendable {
     case extreme(RowTerm.Orders)
   }
 
-  init(countOf rows: RelatedRows) {
+  init(countOf rows: RelatedRows, in scope: RelatedScope) {
+    unsafe known = KnownResults(in: scope)
     self.rows = rows
     kind = .count
     terms = ComputedTerms()
@@ -141,8 +179,9 @@ final class RelatedValue: @unchecked Sendable {
   /// - Parameter zero: The sum of nothing; nil of what cannot be summed up.
   init(
     _ aggregate: RelatedAggregate, of rows: RelatedRows, _ terms: ComputedTerms, _ step: UInt32,
-    zero: ComputedValue?
+    zero: ComputedValue?, in scope: RelatedScope
   ) {
+    unsafe known = KnownResults(in: scope)
     self.rows = rows
     self.terms = terms
     self.step = step
@@ -155,6 +194,15 @@ final class RelatedValue: @unchecked Sendable {
   }
 
   func value(for record: RowReader) throws(StoreError) -> ComputedValue {
+    if let value = unsafe known?[record.key] { return value }
+    let value = try computed(for: record)
+    // A long string is found again rather than kept.
+    if case .bytes(let bytes) = value, bytes.count > 64 { return value }
+    unsafe known?.insert(value, for: record.key)
+    return value
+  }
+
+  private func computed(for record: RowReader) throws(StoreError) -> ComputedValue {
     switch kind {
     case .count: return .integer(Int128(try rows.count(of: record)))
     case .sum(let zero):

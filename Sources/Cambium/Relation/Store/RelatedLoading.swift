@@ -52,7 +52,7 @@ final class WantedRows {
     unsafe places = [Int](repeating: -1, count: keys.count)
     unsafe sortKeys = SortedKeys(of: record.record.name)
     source = KeySource(
-      keys, condition, FoundRow(of: record, in: reader.trees), isChanging: mayMiss)
+      keys, condition, FoundRow(of: record, in: reader.trees, reader.meter), isChanging: mayMiss)
   }
 
   /// Moves on. False after the last.

@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Cambium
+@testable import InternalTestSupport
+
+/// Conditions, orders and names that are nested deep are answered or refused, also on a thread with little stack.
+@Suite struct ConditionDepthTests {
+  private static func library() throws -> PersistentStore {
+    let store = try PersistentStore(inMemory: .library)
+    try store.write { transaction in
+      try transaction.save(Poet(id: "a", name: "a"))
+      for id in 0..<4 {
+        try transaction.save(
+          Poem(
+            id: id, name: "p", year: id, poet: Reference("a"), sequel: Reference((id + 1) % 4)))
+      }
+    }
+    return store
+  }
+
+  /// Finds poems by a condition in each way that a text can come to a store; nil if it was refused.
+  private static func find(_ text: String, in store: PersistentStore) throws -> [Int]? {
+    do {
+      let condition = try FieldCondition(parsing: text)
+      let found = try store.fetch(record: "Poem", where: condition)
+      let typed = try store.fetch(Poem.self, where: Condition(condition)).map(\.id)
+      #expect(found.count == typed.count)
+      _ = try store.explain(record: "Poem", where: condition)
+      _ = condition.description
+      return typed
+    } catch is ConditionSyntaxError {
+      return nil
+    } catch StoreError.invalidQuery {
+      return nil
+    }
+  }
+
+  private static func repeated(_ start: String, _ middle: String, _ end: String, _ n: Int) -> String
+  {
+    String(repeating: start, count: n) + middle + String(repeating: end, count: n)
+  }
+
+  private static let shapes: [(start: String, middle: String, end: String)] = [
+    ("sequel.", "year >= 0", ""), ("sequel.", "any(year >= 0)", ""),
+    ("sequel.", "poet.name == \"a\"", ""), ("sequel.", "count() >= 0", ""),
+    ("sequel.any(", "year >= 0", ")"), ("prequel.any(", "year >= 0", ")"),
+    ("prequel.all(", "year >= 0", ")"), ("prequel.none(", "year >= 0", ")"),
+    ("prequel.count(", "year >= 0", ") > 0"), ("poet.poems.count(", "year >= 0", ") > 0"),
+    ("poet.poems.any(", "year >= 0", ")"), ("poet.poems.sum(year, ", "year >= 0", ") > 0"),
+    ("prequel.maximum(", "year", ") > 0"), ("(", "year >= 0", ")"), ("!(", "year >= 0", ")"),
+    ("!", "(year >= 0)", ""), ("-(", "year", ") > 0"), ("all(", "year >= 0", ")"),
+    ("year > -1 && (year < 9 || ", "year >= 0", ")"), ("year + (", "year", ") > 0"),
+    ("not not ", "(year >= 0)", ""), ("lowercased(", "title", ") == \"p\""),
+    ("[", "1", "]"), ("year in [", "1", "]"), ("{\"a\": ", "1", "}"),
+    ("(year ?? ", "year", ") >= 0"),
+  ]
+
+  @Test(arguments: shapes.indices)
+  func `a condition is answered or refused however deep it is nested`(_ shape: Int) throws {
+    let (start, middle, end) = Self.shapes[shape]
+    let store = try Self.library()
+    let counts = try onSmallStack {
+      try [1, 3, 8, 20, 24, 25, 40, 60, 80, 99, 100, 101, 150, 200, 400, 2_000, 20_000].map { n in
+        try Self.find(Self.repeated(start, middle, end, n), in: store)?.count
+      }
+    }
+    #expect(counts.last == .some(nil))
+    #expect(!start.hasPrefix("sequel") || counts[1] != .some(nil))
+  }
+
+  @Test func `an order over many references is answered or refused`() throws {
+    let store = try Self.library()
+    try onSmallStack {
+      for count in [1, 10, 24, 25, 200, 20_000] {
+        let name = String(repeating: "sequel.", count: count) + "year"
+        do {
+          let found = try store.fetch(record: "Poem", sortedBy: [.ascending(name)])
+          #expect(found.count == 4 && count <= 24)
+        } catch StoreError.invalidQuery {
+          #expect(count > 24)
+        }
+        do {
+          _ = try store.fetch(
+            record: "Poem", where: .comparison(field: name, .greaterOrEqual, .integer(0)))
+          #expect(count <= 24)
+        } catch StoreError.invalidQuery {
+          #expect(count > 24)
+        }
+      }
+    }
+  }
+
+  @Test func `a decoded condition is bounded as its text is`() throws {
+    try onSmallStack {
+      for (start, middle, end) in Self.shapes {
+        let text = Self.repeated(start, middle, end, 20_000)
+        #expect(throws: (any Error).self) {
+          let json = try JSONEncoder().encode([text])
+          let conditions = try JSONDecoder().decode([Condition<Poem>].self, from: json)
+          _ = try Self.library().fetch(Poem.self, where: conditions[0])
+        }
+      }
+    }
+  }
+
+  @Test func `a condition made by hand is refused if it is nested deep`() throws {
+    let store = try Self.library()
+    let leaf = FieldCondition.comparison(field: "year", .greater, .integer(0))
+    let makes: [@Sendable (FieldCondition) -> FieldCondition] = [
+      { .not($0) }, { .and([$0]) }, { .or([$0, $0]) }, { .any(relation: "sequel", $0) },
+      { .computed(.count(relation: "prequel", where: $0), .greater, .value(.integer(0))) },
+    ]
+    try onSmallStack {
+      for make in makes {
+        var condition = leaf
+        for _ in 0..<1_000 { condition = make(condition) }
+        #expect(throws: StoreError.self) {
+          _ = try store.fetch(record: "Poem", where: condition)
+        }
+        #expect(throws: StoreError.self) {
+          _ = try store.fetch(Poem.self, where: Condition(condition))
+        }
+        #expect(condition.description == "(nested too deep)")
+      }
+    }
+  }
+}

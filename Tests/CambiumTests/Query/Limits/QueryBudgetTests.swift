@@ -1,0 +1,154 @@
+@_spi(_Unicode) import Swift
+import TestSupport
+import Testing
+
+@testable import Cambium
+@testable import InternalTestSupport
+
+/// What one query takes is linear in what it reads, or ends with its budget.
+@Suite struct QueryBudgetTests {
+  /// A store of `count` poems by `poets` poets.
+  private static func library(
+    _ count: Int, poets: Int = 3, budget: QueryBudget? = nil
+  ) throws -> PersistentStore {
+    var options = StoreOptions()
+    options.queryBudget = budget
+    let store = try PersistentStore(inMemory: .library, options: options)
+    try store.write { transaction in
+      for poet in 0..<poets { try transaction.save(Poet(id: "\(poet)", name: "n")) }
+      for id in 0..<count {
+        try transaction.save(
+          Poem(id: id, name: "p\(id)", year: id % 7, poet: Reference("\(id % poets)")))
+      }
+    }
+    return store
+  }
+
+  @Test(arguments: [
+    ("poet.poems.count(", "year >= 0", ") > 0"), ("poet.poems.any(", "year > 99", ")"),
+    ("poet.poems.sum(year, ", "year >= 0", ") > 0"), ("poet.poems.maximum(", "year", ") > 0"),
+  ])
+  func `nested conditions take time with the sum of their levels`(
+    start: String, middle: String, end: String
+  ) throws {
+    // Without what is known of a record, ten levels would read 20 to the power of ten.
+    let store = try Self.library(60, budget: QueryBudget(rows: 100_000))
+    for levels in [1, 4, 10] {
+      let text =
+        String(repeating: start, count: levels) + middle + String(repeating: end, count: levels)
+      let found = try store.count(record: "Poem", where: FieldCondition(parsing: text))
+      #expect(found == (middle == "year > 99" ? 0 : 60))
+    }
+  }
+
+  @Test func `a query ends with its budget, whatever it does`() throws {
+    let store = try Self.library(2_000, budget: QueryBudget(rows: 500))
+    func refused(_ body: () throws -> Void) {
+      let error = #expect(throws: StoreError.self) { try body() }
+      guard case .queryBudgetExceeded(let rows, _) = error else {
+        Issue.record("\(error.map { "\($0)" } ?? "")")
+        return
+      }
+      #expect((501...1_010).contains(rows))
+    }
+    refused { _ = try store.fetch(Poem.where(\.year == 3)) }
+    refused { _ = try store.fetch(Poem.where(\.year == 99)) }
+    refused { _ = try store.count(Poem.where(\.year == 99)) }
+    refused { _ = try store.fetch(Poem.sorted(by: .descending(\.year)).limit(3)) }
+    refused { _ = try store.sum(\.year, of: Poem.where(\.year > 1)) }
+    refused {
+      _ = try store.fetch(record: "Poem", where: FieldCondition(parsing: "poet.name == 'x'"))
+    }
+    refused { _ = try store.fetch(Poet.where(Poet.poems.count(where: \.year == 99) > 1)) }
+    refused { try store.snapshot().forEach(Poem.where(\.year == 99)) { _ in } }
+    refused { try store.write { _ = try $0.fetch(Poem.where(\.year == 99)) } }
+    refused { try store.write { _ = try $0.delete(Poem.where(\.year == 99)) } }
+    #expect(try store.fetch(Poem.where(\.id < 100)).count == 100)
+    #expect(try store.count(Query<Poem>()) == 2_000)
+    // Each query has a budget of its own.
+    for _ in 0..<20 { #expect(try store.fetch(Poem.where(\.id < 100)).count == 100) }
+  }
+
+  @Test func `a query ends after its time`() throws {
+    let store = try Self.library(2_000, budget: QueryBudget(duration: .zero))
+    let error = #expect(throws: StoreError.self) { _ = try store.fetch(Poem.where(\.year == 99)) }
+    guard case .queryBudgetExceeded(_, let duration) = error else { return #expect(Bool(false)) }
+    #expect(duration > .zero)
+  }
+
+  @Test func `a cancelled task ends a query with a budget`() async throws {
+    let store = try Self.library(2_000, budget: QueryBudget())
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return try store.fetch(Poem.where(\.year == 99)).count
+    }
+    task.cancel()
+    await #expect(throws: StoreError.self) { _ = try await task.value }
+    #expect(try store.fetch(Poem.where(\.year == 99)).isEmpty)
+  }
+
+  @Test func `conditions of many terms over a reference are linear`() throws {
+    let store = try Self.library(20)
+    func seconds(_ count: Int) throws -> Duration {
+      let text = (0..<count).map { "poet.name != 'x\($0)'" }.joined(separator: " && ")
+      let condition = try FieldCondition(parsing: text)
+      return try ContinuousClock().measure {
+        #expect(try store.count(record: "Poem", where: condition) == 20)
+      }
+    }
+    _ = try seconds(10)
+    let (few, many) = (try seconds(500), try seconds(2_000))
+    #expect(many < few * 9, "\(few), \(many)")
+  }
+
+  @Test func `folding marks is linear in their number`() {
+    func seconds(_ text: String) -> Duration {
+      ContinuousClock().measure {
+        #expect(TextFolding.bytes(of: text, .diacriticInsensitive).count >= 1)
+      }
+    }
+    for pair in ["\u{301}\u{316}", "\u{f73}", "\u{302e}\u{1d165}", "\u{1d165}\u{302e}\u{301}"] {
+      let times = [5_000, 20_000].map { seconds("a" + String(repeating: pair, count: $0)) }
+      #expect(times[1] < times[0] * 10, "\(times)")
+    }
+  }
+
+  @Test func `long runs of marks are folded as short ones are`() {
+    var random = SplitMix64(seed: 7)
+    let marks = [
+      "\u{301}", "\u{316}", "\u{302e}", "\u{1d165}", "\u{f73}", "\u{34f}", "e", "\u{1b44}",
+    ]
+    for _ in 0..<200 {
+      let text = (0..<80).map { _ in marks[Int(random.next() % 8)] }.joined()
+      let direct = text._nfd.filter { $0.properties.generalCategory != .nonspacingMark }
+      let bytes = Array(String(String.UnicodeScalarView(direct)).utf8)
+      #expect(TextFolding.bytes(of: text, .diacriticInsensitive) == bytes)
+      let long = text + String(repeating: "\u{302e}\u{301}\u{1d165}", count: 40)
+      let directLong = long._nfd.filter { $0.properties.generalCategory != .nonspacingMark }
+      let longBytes = Array(String(String.UnicodeScalarView(directLong)).utf8)
+      #expect(TextFolding.bytes(of: long, .diacriticInsensitive) == longBytes)
+    }
+  }
+
+  @Test func `many words are found as few are, in linear time`() {
+    func query(_ count: Int) -> (WordQuery, [UInt8]) {
+      let words = (0..<count).map { $0 % 3 == 0 ? "w\($0)x*" : "w\($0)" }.joined(separator: " ")
+      let text = (0..<count).map { $0 % 3 == 0 ? "w\($0)xyz" : "w\($0)" }.joined(separator: " ")
+      return (WordQuery(Array(words.utf8)), Array(text.utf8))
+    }
+    var times: [Duration] = []
+    for count in [1_000, 4_000] {
+      times.append(
+        ContinuousClock().measure {
+          let (words, text) = query(count)
+          #expect(words.matches(text.rawSpan))
+          #expect(!words.matches(Array(text.dropLast(3)).rawSpan))
+        })
+    }
+    #expect(times[1] < times[0] * 10, "\(times)")
+    let (words, text) = query(100)
+    #expect(words.matches(text.rawSpan))
+    #expect(!words.matches(Array("w1 w2".utf8).rawSpan))
+    #expect(WordQuery([]).matches([].rawSpan))
+  }
+}
