@@ -54,9 +54,9 @@ extension FieldRule {
 
   /// Requires that a regular expression matches somewhere in a string; between `^` and `$`, all of it.
   ///
-  /// It is matched by backtracking. A repeated group that contains a repetition, such as `(a+)+`, is refused, since it can
-  /// take time exponential in the string's length. Alternatives in a repeated group that match the same can as well, and
-  /// several repetitions one after the other take powers of the length. A rule of length given before bounds that.
+  /// It is written as Swift's `Regex` reads it, and matched by an automaton, in time linear in the string's length for any
+  /// pattern. Whatever only backtracking can match is refused: looking ahead or behind, references to groups, atomic groups
+  /// and possessive repetitions; so is a pattern with more than 10,000 steps, counting each repetition.
   public static func pattern(_ pattern: String) -> FieldRule {
     FieldRule(kind: .pattern(pattern))
   }
@@ -100,14 +100,9 @@ struct CheckedRule: Sendable {
       test = { value in value.length.map { range.contains($0) } ?? false }
     case .pattern(let pattern):
       guard type == .string else { throw DescriptionFault("\(type) matches no pattern") }
-      guard let compiled = Pattern(pattern) else {
-        throw DescriptionFault("the pattern \(pattern) is no regular expression")
-      }
-      if PatternRepetitions(pattern).hasNested {
-        throw DescriptionFault(
-          "the pattern \(pattern) repeats a group in which something is repeated, which can take for ever to try;"
-            + " repeat only one of them, let the group be atomic, (?>…), or each of its repetitions begin or end"
-            + " with a mark that nothing else in it matches")
+      let compiled: Pattern
+      do throws(Pattern.Fault) { compiled = try Pattern(pattern) } catch {
+        throw DescriptionFault("the pattern \(pattern) \(error.reason)")
       }
       text = "matches \(pattern)"
       test = { value in
@@ -161,24 +156,6 @@ struct CheckedRule: Sendable {
       throw DescriptionFault("\(type) has no ranges")
     }
     return converted
-  }
-}
-
-/// A regular expression for all threads, one at a time.
-private final class Pattern: @unchecked Sendable {
-  private let expression: Regex<AnyRegexOutput>
-  private let lock = ThreadLock()
-
-  /// Nil if the text is no regular expression.
-  init?(_ text: String) {
-    guard let expression = try? Regex(text) else { return nil }
-    self.expression = expression
-  }
-
-  func matches(_ text: String) -> Bool {
-    lock.lock()
-    defer { lock.unlock() }
-    return text.firstMatch(of: expression) != nil
   }
 }
 
