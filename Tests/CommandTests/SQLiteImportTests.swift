@@ -36,6 +36,26 @@ import Testing
     return try opened.fetch(record: name)
   }
 
+  @Test func `a few bytes of schema do not take all memory`() throws {
+    try execute(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, g AS (zeroblob(900000000))); INSERT INTO t(id) VALUES (1);"
+    )
+    let command = try imported()
+    #expect(command.status == 9, "\(command.status)")
+    #expect(command.error.contains("too big"), "\(command.error)")
+    #expect(unsafe access(store, F_OK) != 0)
+  }
+
+  @Test func `many tables are imported in time linear in their number`() throws {
+    let tables = (0..<1_000).map {
+      "CREATE TABLE t\($0)(id INTEGER PRIMARY KEY, a INT REFERENCES t\($0 / 2));"
+    }
+    try execute("BEGIN;" + tables.joined() + "COMMIT;")
+    let command = try imported()
+    #expect(command.status == 0, "\(command.error.prefix(300))")
+    #expect(try PersistentStore(untypedAt: store).schema.records.count == 1_000)
+  }
+
   @Test func `a database's description in Swift is recorded, with everything that differs`() throws
   {
     try make("library.sql")

@@ -18,6 +18,11 @@ struct CSVReader {
   private let separator: UInt8
   private var isAtStart = true
 
+  /// The bytes of a record that has several lines: without a bound, a quote that is left open would take the whole file.
+  private static let recordMax = 64 << 20
+  /// The bytes that are kept of a longer one.
+  private static let reportedMax = 1 << 10
+
   init(_ lines: LineInput, separator: UInt8 = UInt8(ascii: ",")) {
     self.lines = lines
     self.separator = separator
@@ -52,6 +57,14 @@ struct CSVReader {
         }
         bytes.append(0x0a)
         bytes += more
+        if bytes.count > Self.recordMax {
+          let fault = JSONFault(
+            reason:
+              "a quote is still open after \(Self.recordMax >> 20) MiB, more than a record may have"
+          )
+          return Entry(
+            line: line, bytes: Array(bytes.prefix(Self.reportedMax)), record: .failure(fault))
+        }
       }
     }
     return nil

@@ -235,6 +235,18 @@ private struct Chair: Record, Equatable {
     #expect(throws: JSONFault.self) { try divide(text) }
   }
 
+  @Test(arguments: [
+    "[\"aaaaaaaaaaaaaaaaaaaaaaaa", "[{\"a\": [1, 2, 3, 4, 5, 6]}]", "12345678901234567",
+  ])
+  func `a value is no longer than its bound`(text: String) {
+    let fault = #expect(throws: JSONFault.self) {
+      var divider = JSONDivider(valueMax: 16)
+      for byte in "\n".utf8 { _ = try divider.take(byte) }
+      for byte in text.utf8 { _ = try divider.take(byte) }
+    }
+    #expect("\(fault.map { "\($0)" } ?? "")".contains("line 2"))
+  }
+
   @Test func `any bytes are divided or refused, without a trap`() {
     var random = SplitMix64(seed: 5)
     let letters = Array("[]{},\"\\ \n1a:".utf8)

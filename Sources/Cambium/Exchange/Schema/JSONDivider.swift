@@ -28,7 +28,10 @@ package struct JSONDivider {
   /// The line in which the value that was returned last begins.
   package private(set) var valueLine = 1
 
-  package init() {}
+  /// The bytes of a value: a record with a value of the greatest length, in base64, and room for more.
+  private let valueMax: Int
+
+  package init(valueMax: Int = 256 << 20) { self.valueMax = valueMax }
 
   /// Takes the next byte of the text.
   ///
@@ -36,6 +39,10 @@ package struct JSONDivider {
   /// - Throws: if brackets or commas are not where they should be.
   package mutating func take(_ byte: UInt8) throws(JSONFault) -> [UInt8]? {
     defer { if byte == 0x0a { line += 1 } }
+    guard value.count < valueMax else {
+      throw JSONFault(
+        line: valueLine, reason: "a value is longer than the \(valueMax) bytes that one may have")
+    }
     if isInString { return takeInString(byte) }
     if isInWord {
       if !Self.endsWord(byte) {

@@ -7,6 +7,11 @@ import Glibc
   fileprivate var handle: OpaquePointer?
   private let path: String
 
+  /// The bytes of a string or blob, and of a row.
+  private static let valueLengthMax: Int32 = 128 << 20
+  /// The bytes of memory that SQLite may take.
+  private static let heapMax = 512 << 20
+
   /// - Throws: `CommandFailure` if there is no database at the path, or another process keeps it locked.
   init(_ path: String) throws {
     library = try SQLiteLibrary()
@@ -19,6 +24,10 @@ import Glibc
     let code = unsafe library.open(path, &handle, readOnly | withoutMutex, nil)
     guard code == SQLiteCode.ok else { throw failure() }
     try execute("PRAGMA busy_timeout = 5000")
+    // A schema can compute values of any length, by any function: a few bytes of file could take all memory.
+    _ = unsafe library.limit(handle, SQLiteCode.lengthLimit, Self.valueLengthMax)
+    try execute("PRAGMA hard_heap_limit = \(Self.heapMax)")
+    try execute("PRAGMA trusted_schema = OFF")
     try execute("BEGIN")
     // A file that is no database is found out by the first read.
     try execute("SELECT count(*) FROM sqlite_master")
@@ -57,6 +66,8 @@ enum SQLiteCode {
   static let ok: Int32 = 0
   fileprivate static let row: Int32 = 100
   fileprivate static let done: Int32 = 101
+  /// Of what a value may have in bytes.
+  fileprivate static let lengthLimit: Int32 = 0
 }
 
 /// The type of one value: in SQLite, values have types and columns have preferences.

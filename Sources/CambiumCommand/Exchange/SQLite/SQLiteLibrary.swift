@@ -15,6 +15,7 @@ import Glibc
       OpaquePointer, UnsafePointer<CChar>, Int32, UnsafeMutablePointer<OpaquePointer?>,
       UnsafeMutablePointer<UnsafePointer<CChar>?>?
     ) -> Code
+  let limit: @convention(c) (OpaquePointer?, Int32, Int32) -> Int32
   let finalize: @convention(c) (OpaquePointer?) -> Code
   let step: @convention(c) (OpaquePointer) -> Code
   let reset: @convention(c) (OpaquePointer) -> Code
@@ -59,6 +60,7 @@ import Glibc
     unsafe close = try function("close_v2")
     unsafe message = try function("errmsg")
     unsafe prepare = try function("prepare_v2")
+    unsafe limit = try function("limit")
     unsafe finalize = try function("finalize")
     unsafe step = try function("step")
     unsafe reset = try function("reset")

@@ -61,6 +61,7 @@ struct SQLiteMapping {
   private let database: SQLiteDatabase
   /// By table. Tables that link two others have none.
   private var places: [String: Int] = [:]
+  private var recordNames: Set<String> = []
   private var links: [SQLiteTable] = []
 }
 
@@ -86,8 +87,10 @@ extension SQLiteMapping {
       try SQLiteTable($0, of: database)
     }
     let numbersAreDates = try database.isOfCoreData()
-    links = try tables.filter { try isLink($0, among: tables) }
-    for table in tables where !links.contains(where: { $0.name == table.name }) {
+    let known = KnownTables(tables)
+    links = try tables.filter { try isLink($0, among: known) }
+    let linkNames = Set(links.map(\.name))
+    for table in tables where !linkNames.contains(table.name) {
       let profile = try SQLiteProfile(table, of: database, numbersAreDates: numbersAreDates) {
         try progress(table.name, $0)
       }
@@ -139,11 +142,12 @@ extension SQLiteMapping {
         at: 0)
       note(table.name, "its key is SQLite's rowid")
     }
-    let taken = records.map(\.name)
+    let name = table.name.asFieldName(besides: recordNames)
+    recordNames.insert(name)
     places[table.name.lowercased()] = records.count
     records.append(
       Record(
-        table: table, name: table.name.asFieldName(besides: taken), profile: profile,
+        table: table, name: name, profile: profile,
         fields: fields, key: key.map { $0.map { fields[$0].name } } ?? [fields[0].name]))
   }
 
@@ -171,6 +175,10 @@ extension SQLiteMapping {
 extension String {
   /// A name for a field or record: without dots, and another than those that exist.
   fileprivate func asFieldName(besides others: [String]) -> String {
+    asFieldName(besides: Set(others))
+  }
+
+  fileprivate func asFieldName(besides others: Set<String>) -> String {
     let plain = replacing(".", with: "_")
     let base = plain.isEmpty ? "unnamed" : plain
     var (name, number) = (base, 2)
@@ -300,15 +308,15 @@ extension String {
 
 extension SQLiteMapping {
   /// Returns true for a table that holds nothing but pairs of keys of two others, each pair once.
-  private func isLink(_ table: SQLiteTable, among tables: [SQLiteTable]) throws -> Bool {
+  private func isLink(_ table: SQLiteTable, among tables: KnownTables) throws -> Bool {
     guard table.columns.count == 2, table.foreignKeys.count == 2,
       let pair = table.linkColumns, Set(pair.map { $0.lowercased() }).count == 2,
-      !tables.contains(where: { $0.foreignKeys.contains { $0.table.isColumn(table.name) } }),
+      !tables.destinations.contains(table.name.lowercased()),
       table.indexes.allSatisfy({ !$0.isUnique || $0.parts?.count == 2 })
     else { return false }
     for key in table.foreignKeys {
       guard key.columns.count == 1, !key.table.isColumn(table.name),
-        let target = tables.first(where: { $0.name.isColumn(key.table) }),
+        let target = tables.byName[key.table.lowercased()],
         target.primaryKey.count == 1,
         let place = target.primaryKey.first,
         key.destinations.first.map({ target.columns[place].name.isColumn($0) }) ?? true,
@@ -350,6 +358,19 @@ extension SQLiteMapping {
     records[owner].lists.append(list)
     let rule: DeleteRule = ["CASCADE", "SET NULL"].contains(target.deletion) ? .nullify : .deny
     addInverse(of: records[owner].name, list.name, to: destination, rule)
+  }
+}
+
+/// The tables of a database, found by their names.
+private struct KnownTables {
+  /// By names in lowercase; of several, the first.
+  let byName: [String: SQLiteTable]
+  /// The names in lowercase of tables to which others lead.
+  let destinations: Set<String>
+
+  init(_ tables: [SQLiteTable]) {
+    byName = Dictionary(tables.map { ($0.name.lowercased(), $0) }) { first, _ in first }
+    destinations = Set(tables.flatMap { $0.foreignKeys.map { $0.table.lowercased() } })
   }
 }
 
@@ -404,17 +425,25 @@ extension SQLiteTable.Index.Part {
 
 extension SQLiteMapping {
   private mutating func sort() {
+    let places = Dictionary(uniqueKeysWithValues: zip(records.map(\.name), records.indices))
     var sorted: [Record] = []
-    var rest = records
-    while !rest.isEmpty {
-      let names = Set(rest.map(\.name))
-      let next =
-        rest.firstIndex { record in
-          record.destinations.allSatisfy { $0 == record.name || !names.contains($0) }
-        } ?? 0
-      sorted.append(rest.remove(at: next))
+    // True for those that are sorted, or whose destinations are being sorted: in a circle, one of them comes first.
+    var isDone = [Bool](repeating: false, count: records.count)
+    for start in records.indices where !isDone[start] {
+      isDone[start] = true
+      var path = [(place: start, destinations: records[start].destinations[...])]
+      while let last = path.last {
+        if let name = last.destinations.first {
+          path[path.count - 1].destinations.removeFirst()
+          guard let place = places[name], !isDone[place] else { continue }
+          isDone[place] = true
+          path.append((place, records[place].destinations[...]))
+        } else {
+          sorted.append(records[last.place])
+          path.removeLast()
+        }
+      }
     }
-    records = sorted
   }
 
   /// The model of the store.
