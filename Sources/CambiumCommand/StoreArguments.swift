@@ -73,7 +73,9 @@ struct SchemaArguments: ParsableArguments {
     }
     let known = try PersistentStore.inspect(at: store.store, lastCommits: 0, options: store.reading)
     // Also the versions before that only the store has.
-    let versions = file.completed(by: SchemaLock(known.schemas))
+    var versions = file.completed(by: SchemaLock(known.schemas))
+    // A file of steps has all of those that the lock does not name.
+    if steps != nil { versions = versions.withoutOtherSteps() }
     // Steps to versions above the one wanted are read as well, and not taken.
     let steps = try steps.map { try StoreModel(versions).steps(contentsOf: $0) } ?? []
     return try PersistentStore.migration(

@@ -116,6 +116,123 @@ import Testing
     try store.close()
   }
 
+  // MARK: Steps of the program
+
+  /// Version 2 has no tags any more: a step of the program puts them into another record.
+  private static let tagless = model(version: 2) { _ in
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "title", type: .string)
+  }
+
+  private static func step(
+    _ from: Int = 1, to: Int = 2, label: String? = "tags apart", revision: Int = 3
+  ) -> MigrationStep {
+    MigrationStep(from: from, to: to, label: label, revision: revision) {
+      UpdateRecord("Item") {
+        UpdateField("title", from: { old in try old["title", as: String.self] + "!" })
+      }
+    }
+  }
+
+  private func lock(_ model: StoreModel, _ steps: [MigrationStep]) throws -> String {
+    let file = stage.path("Schema.lock")
+    try write("\(try SchemaLock(model, steps: steps))", to: file)
+    return file
+  }
+
+  private func refused(_ arguments: String...) throws -> String {
+    let found = try Command.run(["plan", path] + arguments)
+    #expect(found.status == 7, "\(found.output)")
+    #expect(try Command.run(["migrate", path] + arguments).status == 7)
+    #expect(try Command.run(["migrate", path, "--dry-run"] + arguments).status == 7)
+    #expect(try PersistentStore.inspect(at: path).version == 1)
+    return found.output
+  }
+
+  @Test func `a version that a step of the program makes is not migrated to without it`() throws {
+    let file = try lock(Self.tagless, [Self.step()])
+    let output = try refused("--schema", file)
+    #expect(output.contains("step 1 → 2 “tags apart”, revision 3 of the program"))
+    #expect(output.contains("open the store with the program"))
+    #expect(output.contains("--steps FILE"))
+    // A file with another step is no better, nor one with a step to another version.
+    let steps = stage.path("Steps.json")
+    try write("[]", to: steps)
+    _ = try refused("--schema", file, "--steps", steps)
+    for other in [#""label": "tags""#, #""revision": 4"#] {
+      try write(
+        #"[{"to": 2, \#(other), "records": {"Item": {"title": {"value": "a"}}}}]"#, to: steps)
+      #expect(
+        try refused("--schema", file, "--steps", steps).contains("the program's is step 1 → 2"))
+    }
+    try write(
+      #"[{"to": 2, "label": "tags apart", "revision": 3, "records": {"Item": {"title": {"value": "a"}}}}]"#,
+      to: steps)
+    let migrated = try Command.run("migrate", path, "--schema", file, "--steps", steps)
+    #expect(migrated.status == 0, "\(migrated.error)")
+    let store = try PersistentStore.snapshot(at: path)
+    #expect(try store.fetch(record: "Item", key: 2)?["title"] == "a")
+  }
+
+  @Test func `steps in the middle, over several versions, and in place of several are known`()
+    throws
+  {
+    let model = Self.model(version: 3) { _ in
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "title", type: .string)
+    }
+    let steps = stage.path("Steps.json")
+    // From 1 to 3, with a step in the middle.
+    var file = try lock(model, [Self.step()])
+    #expect(try refused("--schema", file).contains("step 1 → 2 “tags apart”"))
+    try write(#"[{"from": 1, "to": 3, "records": {"Item": {"title": {"value": "a"}}}}]"#, to: steps)
+    #expect(
+      try refused("--schema", file, "--steps", steps).contains("would pass over step 1 → 2"))
+    // The program would take the step over both.
+    file = try lock(model, [Self.step(to: 3, label: nil, revision: 0)])
+    #expect(try refused("--schema", file).contains("version 3 is made by step 1 → 3 of"))
+    #expect(try Command.run("plan", path, "--schema", file, "--to", "2").status == 0)
+    #expect(try Command.run("plan", path, "--schema", file, "--steps", steps).status == 0)
+    let squashed = MigrationStep(squashing: 1...2, to: 3) {
+      UpdateRecord("Item") { UpdateField("title", value: "a") }
+    }
+    file = try lock(model, [squashed])
+    #expect(try refused("--schema", file).contains("version 3 is made by step 1–2 → 3 of"))
+    try write(
+      #"[{"from": [1, 2], "to": 3, "records": {"Item": {"title": {"value": "a"}}}}]"#, to: steps)
+    #expect(try Command.run("migrate", path, "--schema", file, "--steps", steps).status == 0)
+    // Back, by a step that only the program has.
+    file = try lock(model, [squashed, Self.step(3, to: 1, label: "back")])
+    let back = try Command.run("plan", path, "--schema", file, "--to", "1")
+    #expect(back.status == 7)
+    #expect(back.output.contains("step 3 → 1 “back”, revision 3 of the program"))
+    #expect(try Command.run("migrate", path, "--schema", file, "--to", "1").status == 7)
+  }
+
+  @Test func `a lock that does not state the steps takes nothing out of a store`() throws {
+    let file = try lock(Self.tagless)
+    let output = try refused("--schema", file)
+    #expect(output.contains("Item.tags is removed"))
+    #expect(output.contains("the lock does not say whether there is such a step"))
+    // Where there is no step, it says so.
+    #expect(try Command.run("plan", path, "--schema", try lock(Self.tagless, [])).status == 0)
+    let steps = stage.path("Steps.json")
+    try write("[]", to: steps)
+    #expect(
+      try Command.run("migrate", path, "--schema", try lock(Self.tagless), "--steps", steps)
+        .status == 0)
+    #expect(try PersistentStore.inspect(at: path).version == 2)
+  }
+
+  @Test func `a program with the model of a lock does not do without the steps either`() throws {
+    let model = try StoreModel(SchemaLock(Self.tagless, steps: [Self.step()]))
+    #expect(throws: StoreError.self) { try PersistentStore(at: path, model: model) }
+    #expect(try PersistentStore.inspect(at: path).version == 1)
+    try PersistentStore(at: path, model: model, steps: [Self.step()]).close()
+    let item = try PersistentStore.snapshot(at: path).fetch(record: "Item", key: 2)
+    #expect(item?["title"] == "thing 2!")
+  }
+
   @Test func `a schema file that describes the store's version otherwise is refused`() throws {
     let file = try lock(
       StoreModel(

@@ -73,6 +73,8 @@ public struct SchemaDifference: Hashable, Codable, Sendable {
     case userInfo = "user info"
     case label
     case fingerprint
+    /// The steps of the program that lead to a version.
+    case step
   }
 
   package init(_ change: Change, of record: String?, field: String? = nil) {

@@ -374,6 +374,57 @@ import Testing
         """#)
   }
 
+  @Test func `a lock states the steps to each version, and says that they have changed`() throws {
+    let step = MigrationStep(to: 2, label: "a \"step\"", revision: 7) { RunAfter { _ in } }
+    let back = MigrationStep(from: 2, to: 1) { RunAfter { _ in } }
+    let over = MigrationStep(squashing: 1...1, to: 2) { RunAfter { _ in } }
+    let text = try with(Self.small, version: 2) { model in
+      let lock = try SchemaLock(model, steps: [step, back, over])
+      #expect(try SchemaLock(parsing: "\(lock)") == lock)
+      return "\(lock)"
+    }
+    let lines = text.split(separator: "\n").filter { $0.hasPrefix("step") }
+    #expect(
+      lines == [
+        "step from 2", #"step from 1 label "a \"step\"" revision 7"#, "step from 1...1",
+      ])
+    // A lock without them is read, and is completed when steps are passed.
+    try with(Self.small, version: 2) { model in
+      try SchemaLock.write(model, at: path)
+      try SchemaLock.check(model, at: path)
+      let error = failure { try SchemaLock.check(model, steps: [step], at: path) }
+      #expect("\(error as Any)".contains("the step was not stated and is step 1 → 2"))
+      try SchemaLock.write(model, steps: [step], at: path)
+      try SchemaLock.check(model, steps: [step], at: path)
+      // Without steps, what is locked stays.
+      try SchemaLock.check(model, at: path)
+      try SchemaLock.write(model, at: path)
+      try SchemaLock.check(model, steps: [step], at: path)
+      let others = [
+        [], [MigrationStep(to: 2, label: "a \"step\"", revision: 8)], [back],
+        [MigrationStep(to: 2, revision: 7)],
+      ]
+      for steps in others {
+        let error = failure { try SchemaLock.check(model, steps: steps, at: path) }
+        #expect("\(error as Any)".contains("the step was step 1 → 2"), "\(steps)")
+      }
+      try SchemaLock.write(model, steps: [], at: path)
+      #expect(try TextFile.text(at: path).contains("\nsteps none\n"))
+    }
+  }
+
+  @Test(arguments: [
+    "steps none\nsteps none", "steps none\nstep from 1", "step from 1\nsteps none", "steps",
+    "step", "step from", "step from 0", "step from 2...1", "step from 1...2", "step from x",
+    "step from 1 revision x", "step from 1 label", "step from 1 2",
+  ])
+  func `lines of steps that are wrong are refused`(lines: String) throws {
+    try with(Self.small, version: 2) { model in
+      let text = "\(try SchemaLock(model))".replacing("version 2\n", with: "version 2\n\(lines)\n")
+      #expect(throws: SchemaLockError.self) { try SchemaLock(parsing: text) }
+    }
+  }
+
   @Test func `what no store depends on is said to be written again, and is, T5`() throws {
     try with(Self.small, version: 1) { try SchemaLock.write($0, at: path) }
     let validated: Describing = { version in

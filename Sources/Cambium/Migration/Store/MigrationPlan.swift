@@ -324,7 +324,7 @@ extension MigrationPlan.PlannedStep {
       case .before: changes.append(.before)
       case .after: changes.append(.after)
       case .check(let check): changes.append(.check(check.text))
-      case .update, .transform: break
+      case .update, .transform, .elsewhere: break
       }
     }
     self.changes = changes

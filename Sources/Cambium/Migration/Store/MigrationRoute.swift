@@ -73,9 +73,13 @@ extension MigrationRoute {
     wanted = model.version
     var resolved: [MigrationStep] = []
     for step in steps { resolved.append(try step.resolved(in: model)) }
-    let steps = resolved
     var finding = RouteFinding(stored, model, try model.describedVersions(), options)
-    finding.look(at: steps)
+    finding.look(at: resolved)
+    // The program would take the steps that the lock names, so they decide the path, too.
+    let named = model.namedSteps.filter { named in
+      !resolved.contains { $0.stated.leads(as: named) }
+    }
+    let steps = resolved + named.map { MigrationStep($0) }
     if stored.version > model.version {
       try finding.goBack(by: steps, history)
     } else {
@@ -217,6 +221,56 @@ private struct RouteFinding {
     faults += change.faults
     if let step { look(at: step, old, new) }
     hops.append(MigrationRoute.Hop(change: change, described: described, step: step))
+    if let step { compareWithLock(step) } else { refuseLosses() }
+  }
+
+  // MARK: What a lock says
+
+  /// Refuses a step that the lock names, and one that is given in its place but is another.
+  private mutating func compareWithLock(_ step: MigrationStep) {
+    if step.isElsewhere {
+      return refuse(
+        "version \(step.to) is made by \(step.stated.text) of the program, which the lock only names; open the store"
+          + " with the program, or give this step, for the command in a file: --steps FILE")
+    }
+    if let named = model.namedSteps.first(where: { step.stated.leads(as: $0) }) {
+      let isAnother =
+        step.label.map { $0 != named.label } ?? false
+        || step.revision != 0 && step.revision != named.revision
+      if isAnother {
+        refuse("\(step.stated.text) is given, and the program's is \(named.text) by the lock")
+      }
+    } else {
+      let span = min(step.from.lowerBound, step.to)...max(step.from.upperBound, step.to)
+      for passed in model.namedSteps
+      where span.contains(passed.from.lowerBound) && span.contains(passed.to)
+        && (passed.to > passed.from.lowerBound) == (step.to > step.from.lowerBound)
+      {
+        refuse(
+          "\(step.stated.text) would pass over \(passed.text), which the program takes by the lock; give that step"
+        )
+      }
+    }
+  }
+
+  /// Refuses an inferred step that removes something if the lock does not say that the program has no step there.
+  private mutating func refuseLosses() {
+    guard let stated = model.statedSteps, let hop = hops.last,
+      stated[hop.change.to.number] == nil
+    else { return }
+    let removed = MigrationPlan.PlannedStep(hop).changes.compactMap { change in
+      if case .difference(let difference, _) = change, difference.change == .removed {
+        "\(difference)"
+      } else {
+        nil
+      }
+    }
+    guard !removed.isEmpty else { return }
+    refuse(
+      "without a step of the program, \(removed.joined(separator: ", ")) in version \(hop.change.to.number), and the lock"
+        + " does not say whether there is such a step; write the lock by SchemaLock.write(model, steps: steps, at: path),"
+        + " open the store with the program, or give the steps, for the command in a file: --steps FILE, which is [] if"
+        + " there are none")
   }
 
   // MARK: Back
@@ -317,6 +371,13 @@ private struct RouteFinding {
     } catch {
       refuse("\(error)")
     }
+  }
+}
+
+extension StoreModel {
+  /// The steps that the lock names that the model was made of.
+  fileprivate var namedSteps: [StatedStep] {
+    (statedSteps ?? [:]).sortedRarely { $0.key < $1.key }.flatMap(\.value)
   }
 }
 

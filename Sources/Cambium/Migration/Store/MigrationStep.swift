@@ -124,7 +124,32 @@ extension MigrationStep {
       case before(StepHook)
       case after(StepHook)
       case check(CheckRecords)
+      /// The changes are in a program that is not running: only a lock names the step.
+      case elsewhere
     }
+  }
+}
+
+// MARK: Steps in locks
+
+extension MigrationStep {
+  /// A step that a lock names. It cannot be taken.
+  init(_ stated: StatedStep) {
+    let isNext = stated.from == stated.to - 1...stated.to - 1
+    self.init(
+      stated.from, stated.to, stated.isSquashed ? .squashed : isNext ? .next : .direct,
+      stated.label, stated.revision, [Part(kind: .elsewhere)])
+  }
+
+  /// The step as a lock states it.
+  var stated: StatedStep {
+    StatedStep(
+      from: from, to: to, isSquashed: kind == .squashed, label: label, revision: revision)
+  }
+
+  /// True if only a lock names it.
+  var isElsewhere: Bool {
+    parts.contains { if case .elsewhere = $0.kind { true } else { false } }
   }
 }
 
@@ -173,7 +198,7 @@ extension MigrationStep {
         }
       case .transform(let transform):
         changes.transformed.insert(transform.source.name(in: old))
-      case .before, .after, .check: break
+      case .before, .after, .check, .elsewhere: break
       }
     }
     return changes

@@ -16,8 +16,8 @@ extension StoreModel {
   /// ```
   ///
   /// Each step has the version that it leads `to`. It may have the version that it leads `from`, if that is not the one before: a
-  /// number, a fingerprint, or the first and the last of several as an array; a `label`; and `records`, with the names that they and
-  /// their fields have afterwards. A field has one of these members:
+  /// number, a fingerprint, or the first and the last of several as an array; a `label` and a `revision`; and `records`, with the
+  /// names that they and their fields have afterwards. A field has one of these members:
   ///
   /// - `path`: as ``UpdateField/init(_:path:)``.
   /// - `convert`: as ``UpdateField/init(_:converting:)``, with `"refuse"`, `"setAside"` or `{"replace": value}`.
@@ -82,7 +82,7 @@ private struct StepReader {
 
   private mutating func step(_ json: JSONValue, _ place: String) throws(JSONFault) -> MigrationStep
   {
-    let members = try json.members(["to", "from", "label", "records"], of: place)
+    let members = try json.members(["to", "from", "label", "revision", "records"], of: place)
     guard let to = members["to"]?.integer, let schema = schemas.first(where: { $0.version == to })
     else {
       throw JSONFault(
@@ -92,9 +92,13 @@ private struct StepReader {
     if let label = members["label"], label.text == nil {
       throw JSONFault(reason: "\(place): its label, \(label), is no text")
     }
+    if let revision = members["revision"], revision.integer == nil {
+      throw JSONFault(reason: "\(place): its revision, \(revision), is no whole number")
+    }
     let parts = try updates(members["records"] ?? [:], schema, place)
     return try MigrationStep(
-      members["from"], to: to, label: members["label"]?.text, parts, place)
+      members["from"], to: to, label: members["label"]?.text,
+      revision: members["revision"]?.integer ?? 0, parts, place)
   }
 
   /// Goes on after a fault, so that all are known.
@@ -126,17 +130,18 @@ private struct StepReader {
 
 extension MigrationStep {
   fileprivate init(
-    _ from: JSONValue?, to: Int, label: String?, _ updates: [UpdateRecord], _ place: String
+    _ from: JSONValue?, to: Int, label: String?, revision: Int, _ updates: [UpdateRecord],
+    _ place: String
   ) throws(JSONFault) {
     func parts() -> [Part] { updates.map { Part(kind: .update($0)) } }
     if let version = from?.integer {
-      self.init(from: version, to: to, label: label, parts)
+      self.init(from: version, to: to, label: label, revision: revision, parts)
     } else if let versions = from?.versions {
-      self.init(squashing: versions, to: to, label: label, parts)
+      self.init(squashing: versions, to: to, label: label, revision: revision, parts)
     } else if let fingerprint = from?.text.flatMap({ Fingerprint($0) }) {
-      self.init(from: fingerprint, to: to, label: label, parts)
+      self.init(from: fingerprint, to: to, label: label, revision: revision, parts)
     } else if from == nil {
-      self.init(to: to, label: label, parts)
+      self.init(to: to, label: label, revision: revision, parts)
     } else {
       throw JSONFault(
         reason:

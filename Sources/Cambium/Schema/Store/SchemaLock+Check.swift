@@ -21,12 +21,15 @@ extension SchemaLock {
   /// Checks that a model describes every version as it was released, and that all versions are in the lock at `path`. Call
   /// it in a test that runs with every change.
   ///
-  /// - Parameter allowsUnreleased: True to accept that the model's own version is missing while it is developed.
+  /// - Parameters:
+  ///   - steps: All steps of the program, to check that the lock states the same; without them its steps are not compared.
+  ///   - allowsUnreleased: True to accept that the model's own version is missing while it is developed.
   /// - Throws: `SchemaLockError`, whose description names the changes and what to write; `StoreError.invalidDescription`.
   public static func check(
-    _ model: StoreModel, at path: String, allowsUnreleased: Bool = false
+    _ model: StoreModel, steps: [MigrationStep]? = nil, at path: String,
+    allowsUnreleased: Bool = false
   ) throws {
-    let described = try SchemaLock(model)
+    let described = try SchemaLock(model, steps: steps)
     let lock = try SchemaLock(contentsOf: path)
     try lock.refuseChanges(in: described)
     let missing = described.versions.map(\.number).filter {
@@ -47,16 +50,24 @@ extension SchemaLock {
   ///
   /// To unlock a version that was locked too early, delete its lines.
   ///
+  /// - Parameter steps: All steps of the program, so that the lock states which of them lead to each version: `cambium
+  ///   migrate` then does not infer a step that the program states. Without them, those that the lock states stay.
   /// - Throws: `SchemaLockError.changed` and `.newer`, as `check`; `.malformed`, `.io`;
   ///   `StoreError.invalidDescription`. The file is then unchanged.
-  public static func write(_ model: StoreModel, at path: String) throws {
-    var described = try SchemaLock(model)
+  public static func write(
+    _ model: StoreModel, steps: [MigrationStep]? = nil, at path: String
+  ) throws {
+    var described = try SchemaLock(model, steps: steps)
     do throws(SchemaLockError) {
       let lock = try SchemaLock(contentsOf: path)
       try lock.refuseChanges(in: described)
-      for index in described.versions.indices where described.versions[index].label == nil {
+      for index in described.versions.indices {
+        let locked = lock[described.versions[index].number]
         // Only the newest version's label is in the model.
-        described.versions[index].label = lock[described.versions[index].number]?.label
+        if described.versions[index].label == nil {
+          described.versions[index].label = locked?.label
+        }
+        if steps == nil { described.versions[index].steps = locked?.steps }
       }
     } catch .missing {}
     do {
@@ -105,10 +116,20 @@ extension LockedVersion {
   /// Returns the differences to `other` on which no store depends.
   func harmlessDifferences(to other: LockedVersion) -> [SchemaDifference] {
     let label = SchemaDifference.Change.changed(.label, label, other.label ?? label)
-    return [label].compactMap(\.self).map { SchemaDifference($0, of: nil) }
+    let step = SchemaDifference.Change.changed(
+      .step, stepsText, other.steps == nil ? stepsText : other.stepsText)
+    return [label, step].compactMap(\.self).map { SchemaDifference($0, of: nil) }
       + records.flatMap { record in
         other[record.name].map { record.harmlessDifferences(to: $0) } ?? []
       }
+  }
+}
+
+extension LockedVersion {
+  /// The steps that lead to it in words; nil if there are none.
+  private var stepsText: String? {
+    guard let steps else { return "not stated" }
+    return steps.isEmpty ? nil : steps.map(\.text).joined(separator: "; ")
   }
 }
 

@@ -31,10 +31,7 @@ private struct LockParser {
     guard let last = versions.indices.last else { throw line.fault("no version has begun") }
     if line.take("record") { return try takeRecord(&line, in: last) }
     if versions[last].records.isEmpty {
-      guard line.take("fingerprint"), versions[last].fingerprint.isEmpty else {
-        throw line.fault("a fingerprint or a record was expected")
-      }
-      versions[last].fingerprint = try line.fingerprint()
+      try takeStatement(&line, of: last)
     } else {
       let record = versions[last].records.count - 1
       try Self.take(&line, &versions[last].records[record])
@@ -72,6 +69,27 @@ extension LockParser {
     let label = line.isAtEnd ? nil : try line.text("a label")
     versions.append(LockedVersion(number: number, label: label, fingerprint: "", records: []))
     heading = line
+  }
+
+  /// Takes a line between those of the version and its first record.
+  private mutating func takeStatement(
+    _ line: inout LockLine, of version: Int
+  ) throws(SchemaLockError) {
+    if line.take("steps") {
+      guard line.take("none"), versions[version].steps == nil else {
+        throw line.fault("steps none is said once, where there is no step")
+      }
+      versions[version].steps = []
+    } else if line.take("step") {
+      guard versions[version].steps != [] else { throw line.fault("there are no steps, it says") }
+      versions[version].steps =
+        (versions[version].steps ?? []) + [try line.step(to: versions[version].number)]
+    } else {
+      guard line.take("fingerprint"), versions[version].fingerprint.isEmpty else {
+        throw line.fault("a fingerprint, a step or a record was expected")
+      }
+      versions[version].fingerprint = try line.fingerprint()
+    }
   }
 
   private mutating func takeRecord(
@@ -418,6 +436,21 @@ private struct LockLine {
     let word = try word(what)
     guard let number = Int(word), "\(number)" == word else { throw fault("\(what) is no number") }
     return number
+  }
+
+  /// Reads `from 1 label "A" revision 2`, or `from 1...3` of a step in place of several.
+  fileprivate mutating func step(to version: Int) throws(SchemaLockError) -> StatedStep {
+    guard take("from") else { throw fault("a step leads from a version") }
+    let from = try word("a version").split(
+      separator: "...", maxSplits: 1, omittingEmptySubsequences: false)
+    let ends = from.compactMap { Int($0) }
+    guard ends.count == from.count, let first = ends.first, let last = ends.last, first >= 1,
+      first <= last, from.count == 1 || last < version
+    else { throw fault("a step leads from a version such as 1, or from several such as 1...3") }
+    let label = take("label") ? try text("a label") : nil
+    return StatedStep(
+      from: first...last, to: version, isSquashed: from.count == 2, label: label,
+      revision: take("revision") ? try integer("a revision") : 0)
   }
 
   mutating func fingerprint() throws(SchemaLockError) -> String {

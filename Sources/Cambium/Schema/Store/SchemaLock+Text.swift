@@ -16,7 +16,20 @@ extension SchemaLock: CustomStringConvertible {
 extension LockedVersion {
   fileprivate var text: String {
     (["version \(number)" + (label.map { " " + $0.quoted } ?? ""), "fingerprint \(fingerprint)"]
-      + records.map { "\n" + $0.text }).joined(separator: "\n")
+      + stepLines + records.map { "\n" + $0.text }).joined(separator: "\n")
+  }
+
+  /// A line for each step; a line that says so if there is none, and nothing if that is not known.
+  private var stepLines: [String] {
+    guard let steps else { return [] }
+    return steps.isEmpty ? ["steps none"] : steps.map(\.lockText)
+  }
+}
+
+extension StatedStep {
+  fileprivate var lockText: String {
+    "step from \(from.lowerBound)" + (isSquashed ? "...\(from.upperBound)" : "")
+      + (label.map { " label " + $0.quoted } ?? "") + (revision == 0 ? "" : " revision \(revision)")
   }
 }
 

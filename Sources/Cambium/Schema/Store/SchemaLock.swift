@@ -8,20 +8,30 @@
 /// ```
 ///
 /// For each version it contains the fingerprint and everything that the fingerprint is made of, so that a difference can
-/// be named; and defaults and `renamingID`s, which are in no fingerprint although migrations depend on them. A version
-/// that is not in it is still being developed.
+/// be named; and defaults and `renamingID`s, which are in no fingerprint although migrations depend on them. If the
+/// program's steps are passed, it also states which of them lead to the version, by label and revision: what a step does is
+/// in the program alone, and `cambium migrate` does not infer another step in its place. A version that is not in the lock
+/// is still being developed.
 public struct SchemaLock: Hashable, Sendable {
   /// The versions, in ascending order.
   public internal(set) var versions: [LockedVersion]
 
   /// Creates a lock of all versions that a model describes.
   ///
+  /// - Parameter steps: All steps of the program. Without them the lock does not say which versions steps lead to.
   /// - Throws: `StoreError.invalidDescription`.
-  public init(_ model: StoreModel) throws(StoreError) {
+  public init(_ model: StoreModel, steps: [MigrationStep]? = nil) throws(StoreError) {
     versions = try model.numberedVersions().map { LockedVersion($0.schema, $0.described) }
+    guard let steps else { return }
+    var stated: [StatedStep] = []
+    for step in steps { stated.append(try step.resolved(in: model).stated) }
+    for index in versions.indices {
+      versions[index].steps = stated.filter { $0.to == versions[index].number }
+        .sortedRarely { ($0.from.lowerBound, $0.from.count) < ($1.from.lowerBound, $1.from.count) }
+    }
   }
 
-  /// Creates a lock of the versions of a store, without defaults, renamings and validations, which no store keeps.
+  /// Creates a lock of the versions of a store, without defaults, renamings, validations and steps, which no store keeps.
   public init(_ schemas: [Schema]) {
     versions = schemas.map { LockedVersion($0, nil) }
   }
@@ -41,6 +51,15 @@ public struct SchemaLock: Hashable, Sendable {
     SchemaLock(versions: versions.filter(isKept))
   }
 
+  /// Returns the lock with the statement that no steps lead to those versions of which it does not say that.
+  package func withoutOtherSteps() -> SchemaLock {
+    var lock = self
+    for index in versions.indices where versions[index].steps == nil {
+      lock.versions[index].steps = []
+    }
+    return lock
+  }
+
   /// Returns true if a version is in the lock.
   public func contains(version: Int) -> Bool { self[version] != nil }
 
@@ -56,6 +75,8 @@ public struct LockedVersion: Hashable, Sendable {
   public internal(set) var fingerprint: String
   /// In the order of their names.
   var records: [LockedRecord]
+  /// The program's steps that lead to it; nil if the lock does not state them.
+  var steps: [StatedStep]?
 }
 
 /// One record of a version in a lock: its schema as any store keeps it, and beside it what no store keeps.
@@ -187,7 +208,7 @@ extension RecordSchema {
   case notLocked(versions: [Int], path: String)
   /// The lock has a version that the model does not have.
   case newer(version: Int, model: Int)
-  /// The lock differs in a part on which no store depends: a label, an annotation, a validation, or a rule or the
+  /// The lock differs in a part on which no store depends: a label, a step, an annotation, a validation, or a rule or the
   /// other end of a reference.
   case outdated(version: Int, differences: [SchemaDifference], path: String)
   /// The file cannot be read or written.

@@ -6,6 +6,9 @@ extension StoreModel {
   /// Its version is the lock's last. A version that the lock lacks is described like the one before it; versions before
   /// the first, like the first.
   ///
+  /// A store is not migrated by the model to a version that a step of the program leads to by the lock, unless that step is
+  /// given with the model; nor, if the lock does not state the steps to a version, by a step that would remove something.
+  ///
   /// - Throws: `StoreError.invalidDescription` if the lock's description of a record is not valid, or does not have the
   ///   fingerprint that the lock states.
   public init(_ lock: SchemaLock) throws(StoreError) {
@@ -33,6 +36,9 @@ extension StoreModel {
           number.flatMap { described[$0]?[name] } ?? RecordDescription()
         }
       })
+    statedSteps = Dictionary(
+      lock.versions.compactMap { version in version.steps.map { (version.number, $0) } },
+      uniquingKeysWith: { first, _ in first })
     try checkFingerprints(of: lock)
   }
 
