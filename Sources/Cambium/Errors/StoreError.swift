@@ -81,7 +81,8 @@
   /// A reference of a record leads nowhere. `destination` is the record that is not there, with its key; the transaction
   /// is not committed.
   case danglingReference(record: String, key: String, field: String, destination: String)
-  /// A record is not deleted, since others depend on it: `count` of them by the reference `by`. Nothing was changed.
+  /// A record is not deleted, since others depend on it when the transaction commits: `count` of them by the reference `by`.
+  /// The transaction is not committed.
   case deleteDenied(record: String, key: String, by: String, count: Int)
   /// A relation of a record has so many records, which is not within its bounds.
   case relationCount(record: String, key: String, relation: String, count: Int)
@@ -291,7 +292,7 @@ extension StoreError: CustomStringConvertible {
         + " record in the same transaction, or change the reference; nothing was committed."
     case .deleteDenied(let record, let key, let by, let count):
       "The \(record) with the key \(key) is not deleted, since \(count) record\(count == 1 ? " depends" : "s depend") on it"
-        + " by \(by). Change or delete \(count == 1 ? "that one" : "those") first, or both in one query."
+        + " by \(by). Change or delete \(count == 1 ? "that one" : "those") in the same transaction; nothing was committed."
     case .relationCount(let record, let key, let relation, let count):
       "\(record).\(relation) of the record with the key \(key) has \(count) record\(count == 1 ? "" : "s"), which is not"
         + " within its bounds. Add or remove some in the same transaction."

@@ -151,8 +151,8 @@ extension PersistentStore {
   ///   - durability: When the commit is acknowledged; nil for the durability that the store was opened with.
   ///   - author: A name for the writer, which observers and the history see.
   /// - Throws: What `body` throws; `StoreError.outcomeUnknown` if the next open has to find out whether the commit
-  ///   exists; `.danglingReference`, `.relationCount` if references lead nowhere or are too few or too many; `.poisoned`,
-  ///   `.full`, `.io`, `.corrupt`, `.reentrant`, `.readOnly`, `.closed`, `.forked`: nothing was committed.
+  ///   exists; `.danglingReference`, `.relationCount` if references lead nowhere or are too few or too many; `.deleteDenied`
+  ///   if others depend on a record that was deleted; `.poisoned`, `.full`, `.io`, `.corrupt`, `.reentrant`, `.readOnly`, `.closed`, `.forked`: nothing was committed.
   public func write<Result: ~Copyable>(
     durability: Durability? = nil, author: String? = nil,
     _ body: (inout WriteTransaction) throws -> Result

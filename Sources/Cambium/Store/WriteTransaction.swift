@@ -35,8 +35,9 @@ extension WriteTransaction {
   ///   of a unique list of references takes these elements out of its list.
   /// - Complexity: A change in memory; if the type has indexes, a lookup, and two changes for each index that the record
   ///   changes; a lookup for each checked reference that changes.
-  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.deleteDenied` of what is
-  ///   in the way, `.limitExceeded`, and any error of a hook: then nothing has changed. `.corrupt`, `.full`, `.io`.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidValue`, `.uniqueConflict`, `.relationCount`, `.limitExceeded`, and any error of a
+  ///   hook: then nothing has changed. `.corrupt`, `.full`, `.io`. The commit throws `.deleteDenied` if other records deny the
+  ///   deletion of one in the way.
   @inlinable
   public mutating func save<Subject: Record>(
     _ record: Subject, onConflict policy: ConflictPolicy = .refuse
@@ -67,10 +68,13 @@ extension WriteTransaction {
   /// Deletes the record with the primary key of this one, and applies the delete rules of references to others.
   /// Returns false if it does not exist.
   ///
+  /// Whether other records deny it is decided when the transaction commits, so two records that require each other can be
+  /// deleted in any order; `deletion(of:)` says it before.
+  ///
   /// - Complexity: A lookup and a few changes in memory; a seek for each reference that leads to the type, and what a
   ///   deletion or an update costs for each record that is deleted with it, or cut.
-  /// - Throws: `StoreError.unknownRecord`, `.deleteDenied`, any error of a hook: then nothing has changed. `.corrupt`,
-  ///   `.full`, `.io`.
+  /// - Throws: `StoreError.unknownRecord`, any error of a hook: then nothing has changed. `.corrupt`, `.full`, `.io`. The
+  ///   commit throws `.deleteDenied` if other records deny it then.
   @inlinable
   @discardableResult
   public mutating func delete<Subject: Record>(_ record: Subject) throws -> Bool {
@@ -195,7 +199,8 @@ extension WriteTransaction {
     let adopted = try type.read(
       key: other.rawSpan, row: row.row,
       blobs: BlobFinder(row.waiting) { _ in tracked ?? UnstoredEntry() })
-    return (adopted, .isThere)
+    // One of another kind becomes one of this, as if it was saved.
+    return (adopted, try writer.has(other, of: type) ? .isThere : .any)
   }
 
   /// Returns the row of the record whose key is in the buffers, for hooks before an update.

@@ -91,6 +91,168 @@ import Testing
     }
     #expect(try store.count(Label.self) == 0)
   }
+
+  // MARK: At the commit
+
+  private func couples(_ count: Int = 1) throws -> PersistentStore {
+    let store = try PersistentStore(
+      inMemory: StoreModel(records: [Husband.self, Wife.self, Keeper.self, Circle.self]))
+    try store.write { transaction in
+      for id in 0..<count {
+        try transaction.insert(Husband(id: id, wife: Reference(id)))
+        try transaction.insert(Wife(id: id, husband: Reference(id)))
+      }
+    }
+    return store
+  }
+
+  private func denied(_ record: String, by: String, count: Int = 1) -> StoreError {
+    .deleteDenied(record: record, key: "0", by: by, count: count)
+  }
+
+  @Test func `two records of different types that require each other go in one transaction`()
+    throws
+  {
+    let store = try couples(3)
+    try store.write { transaction in
+      try transaction.delete(Husband.self, key: 0)
+      try transaction.delete(Wife.self, key: 0)
+    }
+    try store.write { transaction in
+      try transaction.delete(record: "Wife", key: 1)
+      try transaction.delete(Husband.where { $0.id == 1 })
+    }
+    #expect(try store.count(Husband.self) == 1)
+    try store.write { transaction in
+      try transaction.deleteAll(Husband.self)
+      try transaction.deleteAll(Wife.self)
+    }
+    #expect(try store.count(Husband.self) == 0)
+    #expect(try store.count(Wife.self) == 0)
+    #expect(try store.snapshot().check().isEmpty)
+  }
+
+  @Test func `a deletion that is still denied at the commit takes the whole transaction back`()
+    throws
+  {
+    let store = try couples()
+    let error = denied("Husband", by: "Wife.husband")
+    #expect(throws: error) { try store.delete(Husband.self, key: 0) }
+    #expect(throws: error) {
+      try store.write { transaction in
+        try transaction.insert(Husband(id: 1, wife: Reference(0)))
+        try transaction.delete(Husband.self, key: 0)
+      }
+    }
+    #expect(throws: denied("Wife", by: "Husband.wife")) { try store.deleteAll(Wife.self) }
+    #expect(try store.count(Husband.self) == 1)
+    // Led elsewhere meanwhile, or there again.
+    try store.write { transaction in
+      try transaction.delete(Husband.self, key: 0)
+      try transaction.insert(Husband(id: 1, wife: Reference(0)))
+      try transaction.update(Wife(id: 0, husband: Reference(1)))
+    }
+    try store.write { transaction in
+      try transaction.delete(Husband.self, key: 1)
+      try transaction.insert(Husband(id: 1, wife: Reference(0)))
+    }
+    #expect(try store.fetch(Wife.self, key: 0)?.husband == Reference(1))
+    #expect(try store.snapshot().check().isEmpty)
+  }
+
+  @Test func `a savepoint that is taken back takes its denials along`() throws {
+    let store = try couples()
+    struct Undo: Error {}
+    try store.write { transaction in
+      do {
+        try transaction.savepoint { transaction in
+          try transaction.delete(Husband.self, key: 0)
+          throw Undo()
+        }
+      } catch is Undo {}
+      #expect(try transaction.count(Husband.self) == 1)
+    }
+    #expect(throws: denied("Husband", by: "Wife.husband")) {
+      try store.write { transaction in
+        try transaction.delete(Husband.self, key: 0)
+        do {
+          try transaction.savepoint { transaction in
+            try transaction.delete(Wife.self, key: 0)
+            throw Undo()
+          }
+        } catch is Undo {}
+      }
+    }
+    #expect(try store.count(Wife.self) == 1)
+  }
+
+  @Test func `the other end's own rule and the bounds of lists are decided at the commit, too`()
+    throws
+  {
+    let store = try couples()
+    try store.write { transaction in
+      try transaction.insert(Keeper(id: 0, kept: Reference(0)))
+      try transaction.insert(Circle(id: 0, members: [Reference(0)]))
+    }
+    // A keeper stays while it keeps something.
+    #expect(throws: denied("Keeper", by: "Keeper.kept")) { try store.delete(Keeper.self, key: 0) }
+    // A circle has a member.
+    #expect(throws: denied("Keeper", by: "Circle.members")) {
+      try store.write { transaction in
+        try transaction.delete(Keeper.self, key: 0)
+        try transaction.delete(Husband.self, key: 0)
+        try transaction.delete(Wife.self, key: 0)
+      }
+    }
+    try store.write { transaction in
+      try transaction.delete(Keeper.self, key: 0)
+      try transaction.delete(Circle.self, key: 0)
+      try transaction.delete(Husband.self, key: 0)
+      try transaction.delete(Wife.self, key: 0)
+    }
+    #expect(try store.count(Keeper.self) + store.count(Circle.self) == 0)
+    #expect(try store.snapshot().check().isEmpty)
+  }
+}
+
+private struct Husband: Record, Identifiable {
+  var id: Int
+  var wife: Reference<Wife>
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "wife", type: .reference(to: Wife.self))
+  }
+}
+
+private struct Wife: Record, Identifiable {
+  var id: Int
+  var husband: Reference<Husband>
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "husband", type: .reference(to: Husband.self))
+  }
+}
+
+private struct Keeper: Record, Identifiable {
+  var id: Int
+  var kept: Reference<Husband>?
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "kept", type: .reference(to: Husband.self, deleteRule: .deny), optional: true)
+  }
+}
+
+private struct Circle: Record, Identifiable {
+  var id: Int
+  var members: [Reference<Keeper>]
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "members", type: .references(to: Keeper.self, count: 1...3))
+  }
 }
 
 private struct Writer: Record, Identifiable, Equatable {

@@ -91,9 +91,9 @@ import Testing
       // Cuts a list of each book.
       try transaction.delete(Tag(id: "new"))
     case 4:
-      // The refused deletion changes nothing; the other changes are committed.
-      let error = storeError { try transaction.delete(Shelf.self, key: 0) }
-      guard let error else { throw Disagreement(description: "it is not refused") }
+      // A deletion that is refused by its plan changes nothing; the other changes are committed.
+      let plan = try transaction.deletion(of: Shelf(id: 0, label: ""))
+      guard let error = plan.denial else { throw Disagreement(description: "it is not refused") }
       guard case .deleteDenied("Book", "7", "Loan.book", 1) = error else { throw error }
       try transaction.delete(Loan.self, key: 57)
       try transaction.insert(Shelf(id: 9, label: "empty"))

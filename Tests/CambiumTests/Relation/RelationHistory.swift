@@ -76,12 +76,14 @@ final class RelationHistory {
       }
       let faults = oracle.faults
       try agree(faults.isEmpty, "committed in spite of \(faults)")
+      oracle.commit()
       counts.commits += 1
     } catch let error as StoreError {
       let faults = oracle.faults
       try agree(faults.contains(error), "\(error) at the commit, expected \(faults)")
       oracle = before
       counts.refusedCommits += 1
+      if case .deleteDenied = error { counts.denials += 1 }
     } catch is Undo {
       oracle = before
     }
@@ -118,7 +120,6 @@ final class RelationHistory {
         expected.contains(error.withoutReason),
         "\(operation) threw \(error), expected \(expected)")
       counts.refusedCalls += 1
-      if case .deleteDenied = error { counts.denials += 1 }
     }
   }
 

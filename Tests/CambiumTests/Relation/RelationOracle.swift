@@ -6,6 +6,8 @@ struct RelationOracle {
   let kinds: RelatedKinds
   /// By kind and key.
   private(set) var rows: [[Int: Row]]
+  /// The deletions of the transaction that others denied when they were made.
+  private var denials: Set<Denial> = []
 
   /// A record without its key.
   struct Row: Hashable {
@@ -19,6 +21,19 @@ struct RelationOracle {
   struct Site: Hashable {
     var kind: Int
     var key: Int
+  }
+
+  /// A record that was deleted although another depends on it, which the commit decides about.
+  private struct Denial: Hashable {
+    let link: RelatedKinds.Link
+    let subject: Site
+    let reason: Reason
+
+    enum Reason: Hashable {
+      case isUsed
+      case leads(to: Site)
+      case shortens(Site)
+    }
   }
 
   enum Operation {
@@ -40,15 +55,22 @@ struct RelationOracle {
 
   func row(_ site: Site) -> Row? { rows[site.kind][site.key] }
 
+  /// Begins another transaction.
+  mutating func commit() { denials = [] }
+
   /// Changes the records.
   ///
   /// - Returns: The errors of which one is to be thrown; then nothing has changed. None if it succeeds.
   mutating func perform(_ operation: Operation) -> Set<StoreError> {
     switch operation {
     case .write(let site, let row, let presence, let policy):
-      write(site, row, presence, policy)
-    case .delete(let kind, let keys): delete(Set(keys.map { Site(kind: kind, key: $0) }))
-    case .deleteAll(let kind): delete(Set(rows[kind].keys.map { Site(kind: kind, key: $0) }))
+      return write(site, row, presence, policy)
+    case .delete(let kind, let keys):
+      delete(Set(keys.map { Site(kind: kind, key: $0) }))
+      return []
+    case .deleteAll(let kind):
+      delete(Set(rows[kind].keys.map { Site(kind: kind, key: $0) }))
+      return []
     }
   }
 }
@@ -86,7 +108,8 @@ extension RelationOracle {
 
   /// The errors of which a commit has to throw one; it succeeds if there are none.
   var faults: Set<StoreError> {
-    var faults: Set<StoreError> = []
+    var faults = denialFaults
+    if !faults.isEmpty { return faults }
     for step in missing {
       faults.insert(
         .danglingReference(
@@ -134,12 +157,11 @@ extension RelationOracle {
 // MARK: - Deleting
 
 extension RelationOracle {
-  private mutating func delete(_ sites: Set<Site>) -> Set<StoreError> {
+  private mutating func delete(_ sites: Set<Site>) {
     let steps = steps
     let doomed = closure(of: sites, steps)
-    let errors = denials(of: doomed, steps)
-    if errors.isEmpty { remove(doomed) }
-    return errors
+    noteDenials(of: doomed, steps)
+    remove(doomed)
   }
 
   /// The records that are deleted with some: once around all steps for each that is found.
@@ -159,41 +181,71 @@ extension RelationOracle {
     }
   }
 
-  /// One of these is thrown, with the number of records that deny the deletion of one by one reference.
-  private func denials(of doomed: Set<Site>, _ steps: [Step]) -> Set<StoreError> {
-    var errors: Set<StoreError> = []
+  private mutating func noteDenials(of doomed: Set<Site>, _ steps: [Step]) {
     for site in doomed {
       for link in kinds.links.joined() where link.isChecked {
         let alike = steps.filter { $0.link == link }
-        var deniers: Set<Site> = []
-        var shortened: Set<Site> = []
         for step in alike where step.to == site && !doomed.contains(step.from) {
-          if kinds.rule(of: link) == .deny { deniers.insert(step.from) }
+          if kinds.rule(of: link) == .deny {
+            denials.insert(Denial(link: link, subject: site, reason: .isUsed))
+          }
           let kept = alike.count { $0.from == step.from && !doomed.contains($0.to) }
           if link.isList, kinds.rule(of: link) == .nullify, kept < link.bounds.lowerBound {
-            shortened.insert(step.from)
+            denials.insert(Denial(link: link, subject: site, reason: .shortens(step.from)))
           }
         }
         for step in alike where step.from == site && link.ownRule == .deny {
-          if row(step.to) != nil, !doomed.contains(step.to) { deniers.insert(step.to) }
-        }
-        if deniers.isEmpty, shortened.isEmpty { continue }
-        // The error names no particular element that leaves the list too short, so its count is not compared.
-        for count in max(1, deniers.count)...deniers.union(shortened).count {
-          errors.insert(
-            .deleteDenied(
-              record: name(site), key: text(site), by: kinds.text(of: link), count: count))
+          if row(step.to) != nil, !doomed.contains(step.to) {
+            denials.insert(Denial(link: link, subject: site, reason: .leads(to: step.to)))
+          }
         }
       }
     }
+  }
+
+  /// One of these is thrown, with the number of records that deny the deletion of one by one reference.
+  private var denialFaults: Set<StoreError> {
+    var errors: Set<StoreError> = []
+    for denial in denials where isInForce(denial) {
+      var count = 1...1
+      if denial.reason == .isUsed {
+        let sources = sources(of: denial.link, leadingTo: denial.subject.key).count
+        count = sources...sources
+      } else {
+        // The error names no particular element that leaves a list too short, so its count is not compared.
+        let alike = denials.filter { $0.link == denial.link && isInForce($0) }
+        count = 1...alike.count
+      }
+      for count in count {
+        errors.insert(
+          .deleteDenied(
+            record: name(denial.subject), key: text(denial.subject),
+            by: kinds.text(of: denial.link), count: count))
+      }
+    }
     return errors
+  }
+
+  private func isInForce(_ denial: Denial) -> Bool {
+    switch denial.reason {
+    case .isUsed:
+      return row(denial.subject) == nil
+        && !sources(of: denial.link, leadingTo: denial.subject.key).isEmpty
+    case .leads(let other): return row(denial.subject) == nil && row(other) != nil
+    case .shortens(let other):
+      guard let place = kinds.links[other.kind].firstIndex(of: denial.link),
+        let targets = row(other)?.targets[place]
+      else { return false }
+      return targets.count < denial.link.bounds.lowerBound
+    }
   }
 
   /// Deletes records, and cuts the references that lead to them.
   private mutating func remove(_ doomed: Set<Site>) {
     for site in doomed { rows[site.kind][site.key] = nil }
     for kind in rows.indices {
-      for (place, link) in kinds.links[kind].enumerated() where link.isChecked {
+      for (place, link) in kinds.links[kind].enumerated()
+      where link.isChecked && kinds.rule(of: link) == .nullify {
         for (key, row) in rows[kind] {
           guard let targets = row.targets[place] else { continue }
           let kept = targets.filter { !doomed.contains(Site(kind: link.destination, key: $0)) }
@@ -210,7 +262,7 @@ extension RelationOracle {
   private mutating func write(
     _ site: Site, _ row: Row, _ presence: RecordWriter.Presence, _ policy: ConflictPolicy
   ) -> Set<StoreError> {
-    let before = rows
+    let before = (rows, denials)
     var errors = ownErrors(of: site, row)
     switch presence {
     case .isNew where self.row(site) != nil:
@@ -229,7 +281,7 @@ extension RelationOracle {
     case .replaceOther: errors.formUnion(clear(conflicts(of: site, row)))
     case .updateOther, .keepOther: fatalError("no history has these")
     }
-    if errors.isEmpty { rows[site.kind][site.key] = row } else { rows = before }
+    if errors.isEmpty { rows[site.kind][site.key] = row } else { (rows, denials) = before }
     return errors
   }
 
@@ -274,7 +326,7 @@ extension RelationOracle {
     return conflicts
   }
 
-  /// Takes others out of the way. Nothing is put back if that is denied.
+  /// Takes others out of the way.
   private mutating func clear(
     _ conflicts: [(other: Site, constraint: String, element: (place: Int, target: Int)?)]
   ) -> Set<StoreError> {
@@ -293,7 +345,7 @@ extension RelationOracle {
             count: count))
       }
     }
-    errors.formUnion(delete(deleted))
+    delete(deleted)
     return errors
   }
 }

@@ -195,7 +195,7 @@ extension RecordWriter {
 
   /// Deletes a record and applies the delete rules, without hooks. Returns false if it does not exist.
   ///
-  /// - Throws: `.deleteDenied`: then nothing has changed. `.corrupt`, `.full`, `.io`.
+  /// - Throws: `.corrupt`, `.full`, `.io`. The commit throws `.deleteDenied` if another record still denies it then.
   func delete(_ key: RawSpan, of record: Entity) throws(StoreError) -> Bool {
     hasRules(for: record)
       ? try delete([key.array()], of: record) > 0 : try deleteRow(key, of: record)

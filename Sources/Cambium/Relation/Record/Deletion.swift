@@ -1,5 +1,5 @@
 /// The consequences of deleting some records: the others that are deleted with them, the references that are cut, and the
-/// records that deny it. They are found before anything changes.
+/// records that deny it. They are found before anything changes. Whether it is denied is decided when the transaction commits.
 ///
 ///     delete Author 7 ─▶ Book 1, Book 2 (cascade) ─▶ Cover 9 (Book.cover cascades)
 ///                     └▶ Prize 3 without its author (nullify)
@@ -40,6 +40,27 @@ struct Deletion {
     /// The record whose deletion is denied.
     let subject: Site
     let other: Site
+    let kind: Kind
+
+    enum Kind {
+      /// The other leads to the record.
+      case isUsed
+      /// The record leads to the other.
+      case leads
+      /// The list of the other would be too short.
+      case shortens
+    }
+
+    /// For the check at the commit.
+    var open: RelationKeeper.Denial {
+      let reason: RelationKeeper.Denial.Reason =
+        switch kind {
+        case .isUsed: .isUsed
+        case .leads: .leads(to: other.key)
+        case .shortens: .shortens(other.key)
+        }
+      return RelationKeeper.Denial(link: link.number, subject: subject.key, reason: reason)
+    }
   }
 
   /// The references that are followed only while records are deleted, so that the keys of dependent records need not be
@@ -120,7 +141,8 @@ extension Deletion {
         switch link.rule {
         case .cascade: try doom(source)
         case .nullify: try addCut(of: source, from: site, link)
-        case .deny: denials.append(Denial(link: link, subject: site, other: source))
+        case .deny:
+          denials.append(Denial(link: link, subject: site, other: source, kind: .isUsed))
         case .noAction: break
         }
       }
@@ -142,7 +164,7 @@ extension Deletion {
         if link.ownRule == .cascade {
           try doom(target)
         } else {
-          denials.append(Denial(link: link, subject: site, other: target))
+          denials.append(Denial(link: link, subject: site, other: target, kind: .leads))
         }
       }
     }
@@ -178,7 +200,7 @@ extension Deletion {
         denials.append(
           Denial(
             link: link, subject: Site(place: link.destination.place, key: encoder.key.array()),
-            other: site))
+            other: site, kind: .shortens))
       }
     }
   }
@@ -208,10 +230,15 @@ extension Deletion {
 // MARK: - Doing it
 
 extension Deletion {
-  /// Cuts references and deletes records. If it fails, the caller has to roll back to its savepoint.
+  /// Cuts references and deletes records, and leaves it to the commit whether that is denied. If it fails, the caller has to
+  /// roll back to its savepoint.
   fileprivate func run(in writer: RecordWriter) throws(StoreError) {
+    for denial in denials { writer.keeper?.leaveOpen(denial.open) }
     for site in cut {
-      try writer.cut(cuts[site] ?? [], from: site.key, of: entities.all[site.place])
+      let entity = entities.all[site.place]
+      try writer.keeper?.cutting { () throws(StoreError) in
+        try writer.cut(cuts[site] ?? [], from: site.key, of: entity)
+      }
     }
     for (link, key) in streamed { try stream(link, to: key, in: writer) }
     for site in doomed { try delete(site.key, of: entities.all[site.place], in: writer) }
@@ -262,14 +289,17 @@ extension Deletion {
   }
 
   /// True if it is the deletion of one record and nothing else.
-  fileprivate var isOfOne: Bool { doomed.count == 1 && cut.isEmpty && streamed.isEmpty }
+  fileprivate var isOfOne: Bool {
+    doomed.count == 1 && cut.isEmpty && streamed.isEmpty && denials.isEmpty
+  }
 }
 
 extension RecordWriter {
-  /// Deletes records as one set and applies the delete rules, without hooks.
+  /// Deletes records as one set and applies the delete rules, without hooks. The commit throws `.deleteDenied` if others still
+  /// deny it then.
   ///
   /// - Returns: The number of those that were there.
-  /// - Throws: `.deleteDenied`, `.uniqueConflict` of a reference that is cut: then nothing has changed. `.corrupt`, `.full`, `.io`.
+  /// - Throws: `.uniqueConflict` of a reference that is cut: then nothing has changed. `.corrupt`, `.full`, `.io`.
   func delete(_ keys: [[UInt8]], of entity: Entity) throws(StoreError) -> Int {
     try checkUsable()
     guard let map = entities.relations else { return 0 }
@@ -281,7 +311,6 @@ extension RecordWriter {
   }
 
   private func run(_ deletion: Deletion) throws(StoreError) {
-    if let denial = deletion.denial() { throw denial }
     if deletion.doomed.isEmpty { return }
     if deletion.isOfOne { return try deletion.run(in: self) }
     try atomically { writer throws(StoreError) in try deletion.run(in: writer) }
@@ -305,7 +334,6 @@ extension RecordWriter {
           of: keys, entity, entities, map, in: .transaction(trees),
           streaming: .all(runsHooks: true))
         count = count ?? deletion.count(of: entity, among: keys)
-        if let denial = deletion.denial() { throw denial }
         let new = deletion.doomed.filter { site in
           entities.all[site.place].hasDeletionHook && asked.insert(site).inserted
         }

@@ -1,4 +1,5 @@
-/// Sees to it that every checked reference leads somewhere when a transaction commits, and that bounds are kept.
+/// Sees to it that every checked reference leads somewhere when a transaction commits, that bounds are kept, and that no record
+/// was deleted that another denies: what denies it may be deleted or changed later in the same transaction.
 ///
 /// A reference to a record that does not exist yet is open until the commit, so the order of writes makes no difference. A record
 /// that was found once is not looked up again while references of many records lead to it.
@@ -11,6 +12,11 @@ final class RelationKeeper {
   private var touched: [Entry] = []
   /// Links of which no reference was looked at.
   private var unproved: [Link] = []
+  /// Deletions that another record denied when they were made, each once.
+  private var denials: [Denial] = []
+  private var isDenied: Set<Denial> = []
+  /// True while references to deleted records are cut: a list may be too short until the commit.
+  private var isCutting = false
   /// By link: the key of the last record that was found to exist.
   private var known: [[UInt8]?]
   private let newKey = KeyEncoder()
@@ -26,6 +32,25 @@ final class RelationKeeper {
     fileprivate let openCount: Int
     fileprivate let touchedCount: Int
     fileprivate let unprovedCount: Int
+    fileprivate let denialCount: Int
+  }
+
+  /// A record that was deleted, and what denied that.
+  struct Denial: Hashable {
+    let link: Int
+    /// The primary key of the record that was deleted.
+    let subject: [UInt8]
+    let reason: Reason
+
+    /// Of other records, the primary key.
+    enum Reason: Hashable {
+      /// Others lead to it.
+      case isUsed
+      /// It leads to another.
+      case leads(to: [UInt8])
+      /// The list of another is too short without it.
+      case shortens([UInt8])
+    }
   }
 
   init(_ map: RelationMap, _ trees: TreeAccess) {
@@ -36,7 +61,8 @@ final class RelationKeeper {
 
   var state: State {
     State(
-      openCount: open.count, touchedCount: touched.count, unprovedCount: unproved.count)
+      openCount: open.count, touchedCount: touched.count, unprovedCount: unproved.count,
+      denialCount: denials.count)
   }
 
   /// Forgets references and records noted since then.
@@ -44,6 +70,8 @@ final class RelationKeeper {
     open.removeSubrange(state.openCount...)
     touched.removeSubrange(state.touchedCount...)
     unproved.removeSubrange(state.unprovedCount...)
+    for denial in denials[state.denialCount...] { isDenied.remove(denial) }
+    denials.removeSubrange(state.denialCount...)
     known = Array(repeating: nil, count: known.count)
   }
 }
@@ -122,6 +150,18 @@ extension RelationKeeper {
   /// Leaves all references of links open until the commit: records with them are added, and nothing is looked up.
   func leaveUnproved(_ links: [Link]) { unproved += links }
 
+  /// Leaves it open until the commit whether a record that was deleted may be.
+  func leaveOpen(_ denial: Denial) {
+    if isDenied.insert(denial).inserted { denials.append(denial) }
+  }
+
+  /// Runs `body`, in which references to deleted records are cut.
+  func cutting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    isCutting = true
+    defer { isCutting = false }
+    try body()
+  }
+
   /// Notes that a record with a key is about to be deleted, for the bounds of those that it leads to.
   func noteDeletion(_ key: RawSpan, _ row: RawSpan, of entity: Entity) throws(StoreError) {
     forgetKnown(entity)
@@ -181,7 +221,9 @@ extension RelationKeeper {
       }
       if !before.contains(element) { try follow(link, found) }
     }
-    if let bounds = link.bounds, !bounds.contains(after.count), !new.isNull(ofList: link) {
+    if let bounds = link.bounds, !bounds.contains(after.count), !new.isNull(ofList: link),
+      !(isCutting && after.count < bounds.least)
+    {
       throw .relationCount(
         record: link.source.record.name, key: link.source.text(ofKey: key),
         relation: link.field.name, count: after.count)
@@ -200,18 +242,61 @@ extension RowReader {
 // MARK: - Committing
 
 extension RelationKeeper {
-  /// Checks the open references and counts.
+  /// Checks the deletions that were denied, the open references and counts.
   ///
   /// - Complexity: A lookup for each reference that came before the record that it leads to, and two ranks for each record
   ///   with bounds whose number of others has changed; a pass over all references of an unproved link.
-  /// - Throws: `.danglingReference`, `.relationCount`: then the transaction must not be committed. `.corrupt`, `.io`.
+  /// - Throws: `.deleteDenied`, `.danglingReference`, `.relationCount`: then the transaction must not be committed.
+  ///   `.corrupt`, `.io`.
   func check() throws(StoreError) {
+    for denial in denials where try isInForce(denial) { throw try error(of: denial) }
     for link in map.links where unproved.contains(where: { $0 === link }) { try prove(link) }
     for entry in Self.inOrder(open) { try checkOpen(entry.key.rawSpan, map.links[entry.link]) }
     for entry in Self.inOrder(touched) { try checkBounds(entry.key.rawSpan, map.links[entry.link]) }
-    open = []
-    touched = []
-    unproved = []
+  }
+
+  /// Returns true if a record is still deleted, and what denied that is still so.
+  private func isInForce(_ denial: Denial) throws(StoreError) -> Bool {
+    let link = map.links[denial.link]
+    let subject = denial.subject.rawSpan
+    switch denial.reason {
+    case .isUsed:
+      if try link.leads(to: subject, in: trees) { return false }
+      return try link.count(to: subject, in: trees, newKey) > 0
+    case .leads(let other):
+      if try trees.contains(subject, in: link.source.rows) { return false }
+      return try link.leads(to: other.rawSpan, in: trees)
+    case .shortens(let other):
+      let (source, newKey) = (link.source, newKey)
+      var bytes: [UInt8] = []
+      guard let bounds = link.bounds,
+        try trees.copyValue(of: other.rawSpan, in: source.rows, to: &bytes)
+      else { return false }
+      let row = try source.row(key: other.rawSpan, row: bytes.rawSpan)
+      var count = 0
+      try link.forEachKey(of: row, in: newKey) { _ in count += 1 }
+      return count < bounds.least && !row.isNull(ofList: link)
+    }
+  }
+
+  private func error(of denial: Denial) throws(StoreError) -> StoreError {
+    let link = map.links[denial.link]
+    var (entity, count) = (link.destination, 0)
+    switch denial.reason {
+    case .isUsed: count = try link.count(to: denial.subject.rawSpan, in: trees, newKey)
+    case .leads: entity = link.source
+    case .shortens: break
+    }
+    if count == 0 {
+      for other in denials
+      where other.link == denial.link && other.subject == denial.subject && other.reason != .isUsed
+      {
+        if try isInForce(other) { count += 1 }
+      }
+    }
+    return .deleteDenied(
+      record: entity.record.name, key: entity.text(ofKey: denial.subject.rawSpan), by: link.name,
+      count: count)
   }
 
   /// Notes of the records to which references lead and which do not exist that they are lost, in the place of refusing the

@@ -5,7 +5,8 @@ public enum DeleteRule: Hashable, Sendable {
   case nullify
   /// The record is deleted as well, with the records that depend on it.
   case cascade
-  /// Nothing is deleted: the deletion throws `StoreError.deleteDenied`, unless it deletes that record too.
+  /// Nothing is deleted: the commit throws `StoreError.deleteDenied`, unless the transaction also deletes that record or cuts
+  /// the reference.
   case deny
   /// Nothing happens, so the reference may lead nowhere: it is not checked.
   case noAction
