@@ -140,14 +140,38 @@ extension RowLayout {
   }
 }
 
+/// Finders of the parts of old and new records outside their rows.
+struct StepBlobs {
+  let old: BlobFinder?
+  let new: BlobFinder?
+
+  /// The names of the tracked properties whose values differ.
+  func changedTracked(_ key: RawSpan) -> Set<String> {
+    guard let old, let new else { return [] }
+    return new.unstored(of: key).names(changedFrom: old.unstored(of: key))
+  }
+}
+
 extension RecordType {
-  /// Returns the stored names of the fields that differ between two rows, and of the computed properties that depend on them.
+  /// Returns the stored names of the fields of the type whose values differ between two rows, and of the computed properties
+  /// that depend on them. Fields of kinds that values of the type are not of do not count, nor does a value outside of the row
+  /// that was replaced by the same.
   ///
-  /// - Throws: as `RowLayout.changedFields`.
+  /// - Throws: as `RowLayout.changedFields`; `.io` where values outside of rows are compared.
   func changedFields(
-    key: RawSpan, from old: RawSpan, to new: RawSpan
+    key: RawSpan, from old: RawSpan, to new: RawSpan, _ blobs: StepBlobs
   ) throws(StoreError) -> Set<String> {
-    let fields = try layout.changedFields(key: key, from: old, to: new)
+    var fields = try layout.changedFields(key: key, from: old, to: new)
+    if let ownFields { fields.formIntersection(ownFields) }
+    for (index, column) in layout.columns.enumerated()
+    where column.field.type.isExternal && fields.contains(column.field.name) {
+      let one = try row(key: key, row: old, blobs: blobs.old)
+      let other = try row(key: key, row: new, blobs: blobs.new)
+      let value = try one.value(index, stringsAsBlobs: true)
+      if value == (try other.value(index, stringsAsBlobs: true)) {
+        fields.remove(column.field.name)
+      }
+    }
     if computed.isEmpty { return fields }
     let changed = computed.filter { computed in
       computed.fields.contains { name in

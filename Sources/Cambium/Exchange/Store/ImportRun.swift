@@ -29,6 +29,8 @@ final class ImportRun {
   private let writer: RecordWriter
   /// The unique field that the identifiers are of; nil if they are primary keys.
   private let field: UniqueField?
+  /// The places of the columns that the store computes: what an import makes of them does not count.
+  private let derived: Set<Int>
   private let encoder = KeyEncoder()
   // One owner on one thread uses them, so accesses cannot overlap.
   /// The identifiers as keys: in the order of the sources, then sorted.
@@ -76,6 +78,10 @@ final class ImportRun {
   init(_ entity: Entity, _ writer: RecordWriter, by fieldName: String? = nil) throws(StoreError) {
     self.entity = entity
     self.writer = writer
+    let derivations = writer.entities.derivations
+    derived = Set(
+      (derivations?.own(entity) ?? []).map(\.column)
+        + (derivations?.aggregates(entity) ?? []).map(\.column))
     field =
       if let fieldName, !entity.isPrimaryKey(fieldName) {
         try UniqueField(fieldName, of: entity)
@@ -358,6 +364,11 @@ extension ImportRun {
 
   @usableFromInline
   func blobs(of type: Entity) -> BlobFinder? { writer.blobFinder(of: type) }
+
+  /// Returns a lookup of the tracked values that the records of a type have; nil if it has no tracked properties.
+  func unstored(of type: Entity) -> ((RawSpan) -> UnstoredEntry)? {
+    TreeAccess.transaction(trees).unstored(of: type)
+  }
 }
 
 // MARK: Writing
@@ -366,7 +377,7 @@ extension ImportRun {
   /// True if rows are written as they are encoded, and are the same only if their bytes are.
   @usableFromInline
   func isPlain<Subject: Record>(_ type: RecordType<Subject>) -> Bool {
-    !type.hasWriteHook && !type.isOfHierarchy && type.blobs == nil
+    !type.hasWriteHook && !type.isOfHierarchy && !type.isTracked && type.blobs == nil
   }
 
   /// Writes the row in the buffers for the present source, unless its record has it already.
@@ -377,7 +388,7 @@ extension ImportRun {
     let (key, row) = (buffers.key, buffers.row)
     try check(key.key)
     let isChanged = isChanged
-    if unsafe isFound, !isChanged, row.row.equals(self.row) {
+    if unsafe isFound, !isChanged, try isSame(row.row, key.key) {
       report.unchanged += 1
       return
     }
@@ -406,6 +417,22 @@ extension ImportRun {
     trees.expectMany()
   }
 
+  /// Returns true if a row has the values that the present source's record has, but for derived ones.
+  private func isSame(_ new: RawSpan, _ key: RawSpan) throws(StoreError) -> Bool {
+    if new.equals(self.row) { return true }
+    if derived.isEmpty { return false }
+    let entity = entity
+    let row = try entity.row(key: key, row: new)
+    let stored = try entity.row(key: key, row: self.row)
+    return areSame(try row.columnValues(), try stored.columnValues())
+  }
+
+  /// Returns true if two rows have the same values, but for derived ones.
+  private func areSame(_ one: [FieldValue], _ other: [FieldValue]) -> Bool {
+    one.count == other.count
+      && one.indices.allSatisfy { derived.contains($0) || one[$0].isSame(as: other[$0]) }
+  }
+
   /// The values of a row that may only number some of them.
   private func values(of row: RowWriter, _ key: KeyEncoder) throws(StoreError) -> [FieldValue] {
     let entity = entity
@@ -432,14 +459,16 @@ extension ImportRun {
   ) throws {
     let buffers = transaction.buffers
     let (key, row) = (buffers.key, buffers.row)
-    var old: [FieldValue] = []
+    var old: (values: [FieldValue], tracked: UnstoredEntry?)?
     if let existing, !isChanged {
       try type.encodeKey(existing, to: key, row: row)
-      old = try values(of: row, key)
+      old = (try values(of: row, key), row.tracked)
     }
     try type.encodeKey(record, to: key, row: row)
     try check(key.key)
-    if !old.isEmpty, try values(of: row, key) == old {
+    if let old, areSame(try values(of: row, key), old.values),
+      !(row.tracked?.differs(from: old.tracked ?? UnstoredEntry()) ?? false)
+    {
       report.unchanged += 1
       return
     }

@@ -73,7 +73,9 @@ extension WriteTransaction {
       let (key, row) = (transaction.buffers.key, transaction.buffers.row)
       try run.merge(fields, over: type, to: row, key: key)
       // As a value, it passes through all that others have to.
-      return try type.read(key: key.key, row: row.row, blobs: BlobFinder(row.waiting))
+      return try type.read(
+        key: key.key, row: row.row,
+        blobs: BlobFinder(row.waiting, unstored: run.unstored(of: type)))
     }
   }
 }

@@ -19,6 +19,15 @@ extension WriteTransaction {
         let whole = RowWriter()
         let newRow = try entity.row(key: key.key, row: row.row)
         try newRow.copy(to: whole, keeping: kinds.all[kept], of: oldRow)
+        if policy == .replaceOther,
+          let others = try writer.conflicts(of: key.key, whole.row, of: entity)
+        {
+          return try writer.atomically { writer throws(StoreError) in
+            try writer.clear(others, of: entity)
+            // Their deletion may have changed what is kept of the record, or deleted it with them.
+            try writeKind(of: entity, .any, .refuse)
+          }
+        }
         return try writer.write(
           key.key, whole.row, row.waiting, tracked: row.tracked, of: entity, over: old,
           presence: presence,

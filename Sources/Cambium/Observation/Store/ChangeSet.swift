@@ -99,18 +99,6 @@ struct KeyChangeMaker<Subject: Record>: ElementMaker {
   }
 }
 
-/// Finders of the parts of old and new records outside their rows.
-struct StepBlobs {
-  let old: BlobFinder?
-  let new: BlobFinder?
-
-  /// The names of the tracked properties whose values differ.
-  func changedTracked(_ key: RawSpan) -> Set<String> {
-    guard let old, let new else { return [] }
-    return new.unstored(of: key).names(changedFrom: old.unstored(of: key))
-  }
-}
-
 extension RecordType {
   /// Returns finders of the parts of records outside their rows, on both sides of a step.
   func blobs(_ step: ObservedStep) -> StepBlobs {
@@ -118,20 +106,29 @@ extension RecordType {
       old: step.before.trees.blobFinder(of: self), new: step.after.trees.blobFinder(of: self))
   }
 
+  /// Returns nil if no value of the type has changed.
+  ///
   /// - Throws: `.corrupt`; what the type's hook after loading throws.
   func change(_ change: EntryChange, _ blobs: StepBlobs) throws -> KeyChange<Subject>.Kind? {
     switch (change.old, change.new) {
-    case (nil, let new?): .inserted(try load(change.key, new, blobs.new))
-    case (let old?, nil): .deleted(try load(change.key, old, blobs.old))
+    case (nil, let new?): return .inserted(try load(change.key, new, blobs.new))
+    case (let old?, nil): return .deleted(try load(change.key, old, blobs.old))
     case (let old?, let new?):
-      .updated(
-        ChangeSet.Update(
-          old: try load(change.key, old, blobs.old), new: try load(change.key, new, blobs.new),
-          changedFields: try changedFields(
-            key: change.key.rawSpan, from: old.rawSpan, to: new.rawSpan
-          ).union(blobs.changedTracked(change.key.rawSpan))))
-    case (nil, nil): nil
+      let update = try update(change.key, from: old, to: new, blobs)
+      return update.changedFields.isEmpty ? nil : .updated(update)
+    case (nil, nil): return nil
     }
+  }
+
+  /// The record in both rows, whether or not its values differ.
+  func update(
+    _ key: [UInt8], from old: [UInt8], to new: [UInt8], _ blobs: StepBlobs
+  ) throws -> ChangeSet<Subject>.Update {
+    ChangeSet.Update(
+      old: try load(key, old, blobs.old), new: try load(key, new, blobs.new),
+      changedFields: try changedFields(
+        key: key.rawSpan, from: old.rawSpan, to: new.rawSpan, blobs
+      ).union(blobs.changedTracked(key.rawSpan)))
   }
 
   func load(_ key: [UInt8], _ row: [UInt8], _ blobs: BlobFinder?) throws -> Subject {

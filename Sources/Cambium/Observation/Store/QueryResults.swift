@@ -23,7 +23,8 @@ public struct ResultDifference<Subject: Record>: Sendable {
   public internal(set) var removals: [Place] = []
   /// The new records, by their offsets in the new results.
   public internal(set) var insertions: [Place] = []
-  /// The records that have moved, by their offsets in the new results. As few as possible; they have changed, too.
+  /// The records that have moved, by their offsets in the new results. As few as possible; they have changed, too, or a record
+  /// by which they are sorted has.
   public internal(set) var moves: [Move] = []
   /// The records that have changed without moving, by their offsets in the new results.
   public internal(set) var updates: [Update] = []
@@ -92,8 +93,9 @@ struct QueryResultsMaker<Subject: Record>: ElementMaker, @unchecked Sendable {
   mutating func element(of step: ObservedStep) throws -> QueryResults<Subject>? {
     let changes = try results.advance(step)
     if changes.steps.isEmpty { return nil }
-    return try take(
+    let results = try take(
       changes, authors: step.changes.authors, step.after.sequence, type.blobs(step))
+    return results.difference.isEmpty ? nil : results
   }
 
   private mutating func take(
@@ -123,11 +125,14 @@ extension RecordType {
         .init(offset: step.offset, record: try load(changes[step.change].key, new, blobs.new)))
     }
     for move in steps.moves {
+      // One that others' values have moved may be as it was.
       guard let change = try update(changes[move.change], blobs) else { continue }
       difference.moves.append(.init(oldOffset: move.old, newOffset: move.new, change: change))
     }
     for step in steps.updates {
-      guard let change = try update(changes[step.change], blobs) else { continue }
+      guard let change = try update(changes[step.change], blobs),
+        !change.changedFields.isEmpty
+      else { continue }
       difference.updates.append(.init(offset: step.offset, change: change))
     }
     return difference
@@ -136,7 +141,7 @@ extension RecordType {
   private func update(
     _ change: EntryChange, _ blobs: StepBlobs
   ) throws -> ChangeSet<Subject>.Update? {
-    guard case .updated(let update) = try self.change(change, blobs) else { return nil }
-    return update
+    guard let old = change.old, let new = change.new else { return nil }
+    return try update(change.key, from: old, to: new, blobs)
   }
 }

@@ -82,8 +82,9 @@ struct SectionedResultsMaker<Subject: Record, Key: Sendable>: ElementMaker, @unc
   mutating func element(of step: ObservedStep) throws -> SectionedResults<Subject, Key>? {
     let changes = try results.advance(step)
     if changes.steps.isEmpty { return nil }
-    return try take(
+    let results = try take(
       changes, authors: step.changes.authors, step.after.sequence, type.blobs(step))
+    return results.difference.isEmpty ? nil : results
   }
 
   private mutating func take(

@@ -20,9 +20,9 @@ struct StoredNames: FieldNaming {
       _ = try entity.steps(after: steps, relation.name)
       return "\(relation.name).\(try relation.fields.name(of: rest))"
     }
-    // A field of a kind has no property in the type of its parent.
+    // A field of a kind has no property in the type of its parent, and one of the parent another path in that of the kind.
     if entity.layout.kinds != nil, let path = property.path,
-      let field = entity.record.field(named: path), field.composite != nil
+      let field = entity.record.field(named: path), field.composite != nil || entity.kind != nil
     {
       return path
     }

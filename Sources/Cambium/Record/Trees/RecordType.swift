@@ -14,6 +14,8 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
   @usableFromInline let hasWriteHook: Bool
   /// The computed properties that change with fields.
   let computed: [DescribedComputed]
+  /// The stored names of the fields that the type has; nil if it has all of them.
+  let ownFields: Set<String>?
   /// The properties by which conditions find fields.
   private let propertyFields: PropertyFields
   /// True if there is something that a record has to meet.
@@ -41,6 +43,7 @@ final class RecordType<Subject: Record>: Entity, @unchecked Sendable {
       self.hooks.beforeInsert != nil || self.hooks.beforeUpdate != nil
       || parent?.entity.preparesRecords ?? false
     computed = checked.computed
+    ownFields = layout.kinds == nil ? nil : Set(checked.fields.map(\.name))
     propertyFields = PropertyFields(checked)
     rules = RowRules(checked.fields, layout)
     validations = checked.validations.compactMap { validation in

@@ -284,12 +284,20 @@ extension Entities {
     return type(ofKind: kind, of: root) ?? root
   }
 
-  /// Returns the entity at the other end of a relation with a name; nil if the record has none.
+  /// Returns the entity at the other end of a relation with a name, that of the type of the kind which has the reference or
+  /// which it leads to; nil if the record has none.
   func related(by name: String, from record: Entity) -> Entity? {
     if let reference = record.record.field(named: name)?.reference {
       return try? destination(of: reference)
     }
-    return record.record.related(by: name).flatMap { try? entity(named: $0) }
+    guard let inverse = record.record.inverses.first(where: { $0.name == name }),
+      let root = try? entity(named: inverse.related)
+    else { return nil }
+    let kinds = root.layout.kinds?.all ?? []
+    // The innermost kind has the longest name.
+    let kind = kinds.indices.filter { inverse.reference.hasPrefix(kinds[$0].name + ".") }
+      .max { kinds[$0].name.utf8.count < kinds[$1].name.utf8.count }
+    return kind.flatMap { type(ofKind: $0, of: root) } ?? root
   }
 
   /// Returns the relation of a record with a name: a reference, or an inverse.
