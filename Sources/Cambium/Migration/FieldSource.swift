@@ -266,10 +266,7 @@ extension FieldValue {
       if case .string(let text) = self { return Date(iso: text).map { .date($0) } }
       return nil
     case .decimal:
-      // Decimal itself takes what only begins with a number.
-      if case .string(let text) = self, Double(text) != nil {
-        return Decimal(string: text).map { .decimal($0) }
-      }
+      if case .string(let text) = self { return Decimal(numberText: text).map { .decimal($0) } }
       return number?.converted(to: type)
     case .url, .uuid, nil: return nil
     default: return number?.converted(to: type)
@@ -317,7 +314,7 @@ extension FieldValue {
   private static func number(_ text: String) -> FieldValue? {
     if let value = Int64(text) { return .integer(value) }
     if let value = UInt64(text) { return .unsigned(value) }
-    return Double(text).flatMap { $0.isNaN ? nil : .double($0) }
+    return Double(numberText: text).flatMap { $0.isNaN ? nil : .double($0) }
   }
 }
 

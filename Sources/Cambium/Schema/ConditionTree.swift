@@ -321,7 +321,7 @@ public struct TextMatch: Hashable, Sendable {
       self.rawValue = rawValue
     }
 
-    /// Ignores case: both are mapped to lowercase as in case-insensitive keys, by Unicode's simple mapping of each scalar.
+    /// Ignores case: both are folded as in case-insensitive keys, by Unicode's simple case folding of each scalar.
     public static let caseInsensitive = Options(rawValue: 1)
     /// Ignores diacritics: both are decomposed canonically, and nonspacing marks are removed.
     public static let diacriticInsensitive = Options(rawValue: 2)

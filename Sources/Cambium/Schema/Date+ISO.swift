@@ -9,7 +9,7 @@ extension Date {
   package init?(iso text: String) {
     var rest = Array(text.utf8)[...]
     if rest.first == UInt8(ascii: "@") {
-      guard let seconds = Double(String(text.dropFirst())) else { return nil }
+      guard let seconds = Double(numberText: String(text.dropFirst())) else { return nil }
       self.init(timeIntervalSinceReferenceDate: seconds)
       return
     }

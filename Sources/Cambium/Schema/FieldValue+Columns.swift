@@ -79,7 +79,7 @@ extension FieldValue {
     case .integer(let value): Decimal(value)
     case .unsigned(let value): Decimal(value)
     // By its digits: 0.1 is one tenth.
-    case .double(let value): value.isFinite ? Decimal(string: "\(value)") : nil
+    case .double(let value): value.isFinite ? Decimal(numberText: "\(value)") : nil
     default: nil
     }
   }
@@ -99,13 +99,11 @@ extension FieldValue {
   }
 
   private var absoluteURL: URL? {
-    let url: URL? =
-      switch self {
-      case .url(let value): value.absoluteURL
-      case .string(let text): URL(string: text)
-      default: nil
-      }
-    return url?.scheme == nil ? nil : url
+    switch self {
+    case .url(let value): value.isAbsolute ? value.absoluteURL : nil
+    case .string(let text): URL(absolute: text)
+    default: nil
+    }
   }
 
   /// The value as an external column of a type holds it: binary data also as a blob.

@@ -384,7 +384,7 @@ extension SchemaDecoder {
     case 10: return .uuid(try uuid(from: &reader))
     case 11:
       let text = try reader.text()
-      guard let url = URL(string: text), url.scheme != nil, url.absoluteString == text else {
+      guard let url = URL(absolute: text) else {
         throw reader.fault("an absolute URL is none")
       }
       return .url(url)

@@ -74,11 +74,11 @@ extension FieldValue {
       switch type.scalar {
       case .int8, .int16, .int32, .int64: Int64(digits).map { .integer($0) }
       case .uint8, .uint16, .uint32, .uint64: UInt64(digits).map { .unsigned($0) }
-      case .float: Float(digits).map { .float($0) }
-      case .double: Double(digits).map { .double($0) }
+      case .float: Float(numberText: digits).map { .float($0) }
+      case .double: Double(numberText: digits).map { .double($0) }
       case .decimal: FieldValue(text: digits, type)
       case .date where form == .codable:
-        Double(digits).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+        Double(numberText: digits).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
       default: nil
       }
     guard let value else { return nil }
@@ -88,7 +88,7 @@ extension FieldValue {
   private init?(jsonText text: String, _ type: ColumnType) {
     switch type {
     case .scalar(.binaryData), .transformable:
-      guard let data = Data(base64Encoded: text) else { return nil }
+      guard let data = Data(wholeBase64: text) else { return nil }
       self = .data(data)
     case .scalar(.boolean), .array, .composite: return nil
     case .scalar(let type) where type.isInteger: return nil

@@ -7,13 +7,13 @@ extension FieldValue {
     let value: FieldValue? =
       switch type.scalar {
       case .string: .string(text)
-      case .url: URL(string: text).map { .url($0) }
+      case .url: URL(absolute: text).map { .url($0) }
       case .boolean: Bool(text).map { .boolean($0) }
       case .int8, .int16, .int32, .int64: Int64(text).map { .integer($0) }
       case .uint8, .uint16, .uint32, .uint64: UInt64(text).map { .unsigned($0) }
-      case .float: Float(text).map { .float($0) }
-      case .double: Double(text).map { .double($0) }
-      case .decimal: Self.literal("decimal", text)
+      case .float: Float(numberText: text).map { .float($0) }
+      case .double: Double(numberText: text).map { .double($0) }
+      case .decimal: Decimal(numberText: text).map { .decimal($0) }
       case .date: Self.literal("date", text)
       case .uuid: Self.literal("uuid", text)
       case .binaryData: Self.literal("data", text)

@@ -42,7 +42,7 @@ package struct JSONParser {
   private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
   private mutating func skipSpace() {
-    while let byte = next, byte == 0x20 || (0x09...0x0d).contains(byte) { index += 1 }
+    while let byte = next, [0x20, 0x09, 0x0a, 0x0d].contains(byte) { index += 1 }
   }
 
   private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
@@ -108,8 +108,35 @@ extension JSONParser {
     let start = index
     while let byte = next, "+-0123456789.eE".utf8.contains(byte) { index += 1 }
     let text = String(decoding: bytes[start..<index], as: UTF8.self)
-    guard let value = Double(text), value.isFinite else { throw fault("\(text) is no number") }
+    guard Self.isNumber(bytes[start..<index]), let value = Double(text), value.isFinite else {
+      throw fault("\(text) is no number")
+    }
     return .number(text)
+  }
+
+  /// Returns true if a text is a number by the grammar of JSON: digits, without a zero before others, then a fraction and an
+  /// exponent, each with a digit, if it has them.
+  private static func isNumber(_ text: ArraySlice<UInt8>) -> Bool {
+    var rest = text
+    func takeDigits() -> Bool {
+      let digits = rest.prefix { (0x30...0x39).contains($0) }
+      rest = rest.dropFirst(digits.count)
+      return !digits.isEmpty
+    }
+    if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
+    let startsWithZero = rest.first == 0x30
+    let whole = rest
+    guard takeDigits(), !(startsWithZero && whole.count - rest.count > 1) else { return false }
+    if rest.first == UInt8(ascii: ".") {
+      rest.removeFirst()
+      guard takeDigits() else { return false }
+    }
+    if let byte = rest.first, byte | 0x20 == UInt8(ascii: "e") {
+      rest.removeFirst()
+      if let sign = rest.first, "+-".utf8.contains(sign) { rest.removeFirst() }
+      guard takeDigits() else { return false }
+    }
+    return rest.isEmpty
   }
 }
 

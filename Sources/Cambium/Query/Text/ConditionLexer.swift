@@ -183,7 +183,7 @@ extension ConditionLexer {
     if let scalar = next, scalar.continuesName { throw error("the end of a number") }
     let digits = String(String.UnicodeScalarView(text[start..<offset]))
     if isInteger, let value = UInt64(digits) { return .integer(value) }
-    guard !isInteger, let value = Double(digits), value.isFinite else {
+    guard !isInteger, let value = Double(numberText: digits) else {
       throw error("a number that fits", at: start, found: digits)
     }
     return .double(value)

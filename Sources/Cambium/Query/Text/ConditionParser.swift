@@ -466,26 +466,17 @@ extension FieldValue {
     let value: FieldValue? =
       switch type.lowercased() {
       case "unsigned": UInt64(text).map { .unsigned($0) }
-      case "float": Float(text).map { .float($0) }
-      case "double": Double(text).map { .double($0) }
-      case "decimal": Self.decimal(text)
+      case "float": Float(numberText: text).map { .float($0) }
+      case "double": Double(numberText: text).map { .double($0) }
+      case "decimal": Decimal(numberText: text).map { .decimal($0) }
       case "date": Date(iso: text).map { .date($0) }
       case "data": Self.data(text)
       case "uuid": UUID(uuidString: text).map { .uuid($0) }
-      case "url": URL(string: text).map { .url($0) }
+      case "url": URL(absolute: text).map { .url($0) }
       default: nil
       }
     guard let value else { return nil }
     self = value
-  }
-
-  private static func decimal(_ text: String) -> FieldValue? {
-    if text == "nan" { return .decimal(.nan) }
-    // Of a number with something behind it, `Decimal` reads the number.
-    guard text.utf8.allSatisfy({ "0123456789.eE+-".utf8.contains($0) }), Double(text) != nil,
-      let value = Decimal(string: text), !value.isNaN
-    else { return nil }
-    return .decimal(value)
   }
 
   /// Parses data of hexadecimal digits.

@@ -398,7 +398,12 @@ struct ArrayValue<Element: StoredScalar>: ColumnValue {
 
   func put(in row: RowWriter, at column: Int) throws(StoreError) {
     var writer = ArrayWriter(of: Element.scalarType)
-    for element in elements { element.append(to: &writer) }
+    for element in elements {
+      guard element.isStorable else {
+        throw row.refusal(ofColumn: column, "\(element) is no absolute URL")
+      }
+      element.append(to: &writer)
+    }
     try row.append(writer.finish().rawSpan, to: column)
   }
 

@@ -30,6 +30,8 @@ final class RowWriter {
   @exclusivity(unchecked) private var trackedValues: UnstoredEntry?
   /// Of the row that got too long, the longest variable column so far, and its bytes.
   @exclusivity(unchecked) private(set) var longest: (column: Int, count: Int) = (0, 0)
+  /// The variable column that did not take its value.
+  @exclusivity(unchecked) private var refused = -1
 
   init() {}
 
@@ -210,11 +212,29 @@ extension RowWriter {
     }
   }
 
-  /// The error of a row that got too long, with the record's key and the field to blame; any other as it is.
+  /// The error of a value that a variable column does not take, for `naming`.
+  func refusal(ofColumn column: Int, _ reason: String) -> StoreError {
+    unsafe refused = column
+    return .invalidValue(record: "", field: nil, reason: reason)
+  }
+
+  /// The error of a row that got too long, or of a value that a column does not take, with the record's key and the field to
+  /// blame; any other as it is.
   @inline(never)
   func naming(_ error: StoreError, _ key: RawSpan, _ layout: RowLayout) -> StoreError {
-    guard case .limitExceeded(.valueLength, let found) = error else { return error }
-    return unsafe layout.rowTooLong(found, longest, key: key)
+    switch error {
+    case .limitExceeded(.valueLength, let found):
+      return unsafe layout.rowTooLong(found, longest, key: key)
+    case .invalidValue("", nil, let reason):
+      let refused = unsafe refused
+      let column = layout.columns.first {
+        $0.place.kind == .variable && $0.place.index == refused
+      }
+      return .invalidValue(
+        record: layout.record.name, field: column?.field.name,
+        reason: "\(reason). The record \(layout.text(ofKey: key)) was not saved")
+    default: return error
+    }
   }
 }
 

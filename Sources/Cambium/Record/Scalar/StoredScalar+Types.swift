@@ -139,8 +139,20 @@ extension URL: StoredScalar {
   var rowBytes: [UInt8] { Array(absoluteString.utf8) }
 
   func put(in row: RowWriter, at column: Int) throws(StoreError) {
+    guard isAbsolute else { throw row.refusal(ofColumn: column, "\(self) is no absolute URL") }
     try row.append(absoluteString, to: column)
   }
+
+  func append(
+    to key: KeyEncoder, as column: KeyColumn, of layout: RowLayout
+  ) throws(StoreError) {
+    guard isAbsolute else {
+      throw layout.refusal(layout.columns[Int(column.column)], "\(self) is no absolute URL")
+    }
+    key.append(rowBytes.rawSpan, column.form)
+  }
+
+  var isStorable: Bool { isAbsolute }
 
   @inline(never)
   static func take(from key: inout KeyReader, as form: KeyForm) throws(StoreError) -> URL {

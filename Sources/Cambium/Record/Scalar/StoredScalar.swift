@@ -38,6 +38,8 @@ protocol StoredScalar: ColumnValue, FieldValueConvertible {
   /// The bytes that a column or an element has of it.
   var rowBytes: [UInt8] { get }
   func append(to array: inout ArrayWriter)
+  /// False for a value that its Swift type has, and the type of columns has not.
+  var isStorable: Bool { get }
 
   // The same for callers that have the type only as a value, so that each is compiled for its type.
 
@@ -65,6 +67,9 @@ extension StoredScalar {
   ) throws(StoreError) { key.append(rowBytes.rawSpan, column.form) }
 
   func append(to array: inout ArrayWriter) { array.append(rowBytes.rawSpan) }
+
+  @inline(__always)
+  var isStorable: Bool { true }
 
   /// Returns the value that a column of exactly this type holds: a float is no double. Nil if there is none.
   private static func exactly(_ value: FieldValue) -> Self? {
