@@ -60,7 +60,8 @@ extension Query {
     return query
   }
 
-  /// Returns the query of at most so many records, in place of an earlier limit.
+  /// Returns the query of at most so many records, in place of an earlier limit. A negative one is an error when the query is
+  /// run.
   @inlinable
   public func limit(_ count: Int) -> Query {
     var query = self
@@ -68,7 +69,7 @@ extension Query {
     return query
   }
 
-  /// Returns the query without so many records at the beginning.
+  /// Returns the query without so many records at the beginning. A negative number is an error when the query is run.
   @inlinable
   public func offset(_ count: Int) -> Query {
     var query = self
@@ -120,6 +121,7 @@ extension Query {
     inAnyKindOf type: RecordType<Subject>, _ entities: Entities
   ) throws(StoreError) -> FieldQuery {
     var query = FieldQuery(limit: limit, offset: offset)
+    try query.checkWindow(of: type.record)
     if condition != .always { query.condition = try condition.fields(in: type, entities) }
     for order in order { query.order.append(try order.resolved(in: type, entities)) }
     if let after { query.after = .key(after) }
@@ -135,7 +137,7 @@ extension Query {
   public struct Order: Hashable, Sendable {
     @usableFromInline let property: PropertyReference
     let isDescending: Bool
-    /// True if strings are sorted by Unicode's simple lowercase mapping of them.
+    /// True if strings are sorted by Unicode's simple case folding of them.
     let isCaseInsensitive: Bool
     /// The collation by which strings are sorted.
     let collation: Collation?
@@ -384,18 +386,23 @@ struct FieldQuery: Hashable, Sendable {
   /// The record behind which the first comes.
   var after: Place?
 
-  /// - Parameters:
-  ///   - limit: What is below 0 is 0.
-  ///   - offset: What is below 0 is 0.
   init(
     condition: FieldCondition? = nil, order: [FieldOrder] = [], limit: Int? = nil, offset: Int = 0,
     after: Place? = nil
   ) {
     self.condition = condition
     self.order = order
-    self.limit = limit.map { max(0, $0) }
-    self.offset = max(0, offset)
+    self.limit = limit
+    self.offset = offset
     self.after = after
+  }
+
+  /// - Throws: `.invalidQuery` for a negative limit or offset.
+  func checkWindow(of record: RecordSchema) throws(StoreError) {
+    for (name, value) in [("limit", limit ?? 0), ("offset", offset)] where value < 0 {
+      throw .invalidQuery(
+        record: record.name, field: nil, reason: "its \(name) is negative: \(value)")
+    }
   }
 
   /// The number of records that must be found: those that are left out, and those that are returned. Nil for all.

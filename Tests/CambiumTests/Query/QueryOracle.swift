@@ -72,7 +72,7 @@ struct QueryOracle {
     case (_, .null): return 1
     case (.boolean(let one), .boolean(let other)): return (one ? 1 : 0) - (other ? 1 : 0)
     case (.string(let one), .string(let other)) where isCaseInsensitive:
-      let (one, other) = (Lowercase.of(one), Lowercase.of(other))
+      let (one, other) = (CaseFolding.of(one), CaseFolding.of(other))
       return FieldValue.string(one).compare(to: .string(other)) ?? 0
     case (.double(let one), .double(let other)): return compare(one, other)
     case (.float(let one), .float(let other)): return compare(Double(one), Double(other))
@@ -86,7 +86,7 @@ struct QueryOracle {
   }
 }
 
-extension Lowercase {
+extension CaseFolding {
   fileprivate static func of(_ text: String) -> String {
     String(decoding: bytes(of: Array(text.utf8).rawSpan), as: UTF8.self)
   }

@@ -51,6 +51,22 @@ import Testing
     }
   }
 
+  @Test func `an inverse without a rule cuts what can be cut, and otherwise denies`() throws {
+    let key = description {
+      Field(primaryKey: true, name: "author", type: .reference(to: "Author"))
+    }
+    for (book, field, rule) in [
+      (Self.required, "author", DeleteRule.deny), (key, "author", .deny),
+      (Self.optional, "author", .nullify), (Self.list, "authors", .nullify),
+    ] {
+      let author = Self.author(
+        description { UntypedInverse("books", of: field, in: "Book") })
+      let schema = try untyped(("Book", book), ("Author", author)).checked().schema
+      let inverse = try #require(schema.record(named: "Author")?.inverse(named: "books"))
+      #expect(inverse.deleteRule == rule)
+    }
+  }
+
   private static let faults: [Fault] = [
     Fault(
       book(Field(name: "author", type: .reference(to: "Writer"))), author, of: "Book", "author",

@@ -21,12 +21,14 @@ private enum LetterTables {
     capitals[scalar.value].flatMap(Unicode.Scalar.init) ?? scalar
   }
 
-  /// The scalar in lowercase without its diacritics; nil if it is one itself.
+  /// The scalar folded and without its diacritics; nil if it is one itself.
   static func folded(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
-    if scalar.isASCII { return Lowercase.mapping(of: scalar) }
+    if scalar.isASCII { return CaseFolding.mapping(of: scalar) }
     if marks.contains(where: { $0.contains(scalar.value) }) { return nil }
-    let lowercase = Lowercase.mapping(of: scalar)
-    return bases[lowercase.value] ?? lowercase
+    // The one capital with a diacritic that folding leaves as it is.
+    if scalar == "\u{130}" { return "i" }
+    let folded = CaseFolding.mapping(of: scalar)
+    return bases[folded.value] ?? folded
   }
 
   /// The blocks of combining diacritical marks.

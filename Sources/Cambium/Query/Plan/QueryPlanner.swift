@@ -36,6 +36,7 @@ struct QueryPlanner {
     _ query: FieldQuery, for need: QueryNeed
   ) throws(StoreError) -> (PlannedQuery, [QueryCandidate]) {
     let layout = record.layout
+    try query.checkWindow(of: layout.record)
     if query.condition?.isDeeper(than: RowConditionBuilder.depthMax) ?? false {
       throw RowConditionBuilder.tooDeep(layout)
     }

@@ -97,7 +97,7 @@ enum TextFolding {
   static func bytes(of text: String, _ options: TextMatch.Options) -> [UInt8] {
     if options.contains(.diacriticInsensitive) { return withoutMarks(text, options) }
     let bytes = Array(text.utf8)
-    return options.contains(.caseInsensitive) ? Lowercase.bytes(of: bytes.rawSpan) : bytes
+    return options.contains(.caseInsensitive) ? CaseFolding.bytes(of: bytes.rawSpan) : bytes
   }
 
   /// Returns nil if the bytes are not UTF-8.
@@ -112,7 +112,7 @@ enum TextFolding {
     let text = text.hasLongRunOfMarks ? text.withMarksInOrder : text
     for scalar in text._nfd where scalar.properties.generalCategory != .nonspacingMark {
       let scalar =
-        options.contains(.caseInsensitive) ? Lowercase.mapping(of: scalar) : scalar
+        options.contains(.caseInsensitive) ? CaseFolding.mapping(of: scalar) : scalar
       bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
     }
     return bytes

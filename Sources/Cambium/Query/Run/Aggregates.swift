@@ -24,13 +24,13 @@ extension Query {
       Aggregate(.average, PropertyReference(field))
     }
 
-    /// The lowest value that is not null, in the order of sorting; null if there are none.
+    /// The lowest value that is neither null nor NaN, in the order of sorting; null if there are none.
     @inlinable
     public static func min<Value>(_ field: KeyPath<Subject, Value>) -> Aggregate {
       Aggregate(.lowest, PropertyReference(field))
     }
 
-    /// The highest value, in the order of sorting; null if there are none.
+    /// The highest value that is neither null nor NaN, in the order of sorting; null if there are none.
     @inlinable
     public static func max<Value>(_ field: KeyPath<Subject, Value>) -> Aggregate {
       Aggregate(.highest, PropertyReference(field))
@@ -110,6 +110,8 @@ private struct FieldExtreme {
 
   mutating func add(_ record: RowReader, _ encoder: KeyEncoder) throws(StoreError) {
     if record.isNull(column.place) { return }
+    let found = try record.value(Int(column.column))
+    if found.isNaN { return }
     encoder.begin()
     try encoder.appendSorted(column, from: record)
     if value != .null {
@@ -117,7 +119,7 @@ private struct FieldExtreme {
       guard isHighest ? order > 0 : order < 0 else { return }
     }
     bytes.assign(encoder.key)
-    value = try record.value(Int(column.column))
+    value = found
   }
 }
 

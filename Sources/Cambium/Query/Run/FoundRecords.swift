@@ -32,6 +32,7 @@ struct QueryRunner {
   ///   entries that are read.
   /// - Throws: as `find`.
   func count(_ query: FieldQuery, upTo most: Int = .max) throws(StoreError) -> Int {
+    try query.checkWindow(of: record.record)
     var wanted = query
     wanted.limit = min(query.limit ?? most, most)
     let plan = try planner().plan(query.uncounted, for: .keysInAnyOrder)

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 // What is asked of a query's records besides the records themselves: values of some properties, groups, sums.
 
 extension RecordReading where Self: ~Copyable {
@@ -20,7 +22,8 @@ extension RecordReading where Self: ~Copyable {
     return rows
   }
 
-  /// Returns the different values of properties among a query's records, sorted by those properties.
+  /// Returns the different values of properties among a query's records: in the order of the query, each where the first
+  /// record with it is; sorted by the properties if the query has no order.
   ///
   /// - Complexity: Linear in the query's records; memory for each value once.
   /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if values have no order.
@@ -44,7 +47,7 @@ extension RecordReader {
     // A pack in the key of a group would abort the program.
     var keys: [Key] = []
     let groups = try groups(
-      query, by: properties, [], having: { _ in true },
+      query, by: properties, [], inOrder: !query.order.isEmpty, having: { _ in true },
       key: { values in
         keys.append(try key(values))
         return keys.count - 1
@@ -226,10 +229,12 @@ extension RecordReading where Self: ~Copyable {
 }
 
 extension RecordReader {
-  /// - Parameter key: Returns the values of a group, of its first record.
+  /// - Parameters:
+  ///   - inOrder: True if groups come where their first records are in the order of the query; else they are sorted.
+  ///   - key: Returns the values of a group, of its first record.
   fileprivate func groups<Subject: Record, Key>(
     _ query: Query<Subject>, by properties: [PlacedProperty],
-    _ aggregates: [Query<Subject>.Aggregate],
+    _ aggregates: [Query<Subject>.Aggregate], inOrder: Bool = false,
     having: (RecordGroup<Key>) throws -> Bool, key: (FieldValues<Subject>) throws -> Key
   ) throws -> [RecordGroup<Key>] {
     let type = try entities.type(Subject.self)
@@ -241,14 +246,14 @@ extension RecordReader {
     }
     var grouping = try RecordGrouping(type, by: names, computed)
     var keys: [Key] = []
-    let found = try find(query, of: type, for: .recordsInAnyOrder)
+    let found = try find(query, of: type, for: inOrder ? .records : .recordsInAnyOrder)
     let values = FieldValues(type, found, type.places(of: properties))
     while try found.next(where: { row throws(StoreError) in try grouping.add(found.key, row) }) {
       values.begin()
       keys.append(try key(values))
     }
     var groups: [RecordGroup<Key>] = []
-    for place in grouping.sorted {
+    for place in inOrder ? Array(keys.indices) : grouping.sorted {
       let group = RecordGroup(
         key: keys[place], count: grouping.count(place), values: try grouping.values(place))
       if try having(group) { groups.append(group) }
@@ -286,7 +291,7 @@ extension RecordReading where Self: ~Copyable {
     return sum.average.flatMap { Value.Average(fieldValue: $0) }
   }
 
-  /// Returns the lowest value of a property, in the order of sorting; nil if there is none.
+  /// Returns the lowest value of a property that is not NaN, in the order of sorting; nil if there is none.
   ///
   /// - Complexity: O(log records) if an index has them in that order; otherwise linear.
   /// - Throws: As `fetch(_:after:)`; `StoreError.invalidQuery` if values have no order.
@@ -296,7 +301,7 @@ extension RecordReading where Self: ~Copyable {
     try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
   }
 
-  /// Returns the lowest value of an optional property that is not nil, in the order of sorting; nil if there is none.
+  /// Returns the lowest value of an optional property that is neither nil nor NaN, in the order of sorting; nil if there is none.
   ///
   /// - Throws: as `min(_:of:)`.
   public func min<Subject: Record, Value: FieldValueConvertible>(
@@ -305,7 +310,7 @@ extension RecordReading where Self: ~Copyable {
     try recordReader().extreme(.ascending(field), of: query)?[keyPath: field]
   }
 
-  /// Returns the highest value of a property, in the order of sorting; nil if there is none.
+  /// Returns the highest value of a property that is not NaN, in the order of sorting; nil if there is none.
   ///
   /// - Throws: as `min(_:of:)`.
   public func max<Subject: Record, Value: FieldValueConvertible>(
@@ -314,7 +319,7 @@ extension RecordReading where Self: ~Copyable {
     try recordReader().extreme(.descending(field), of: query)?[keyPath: field]
   }
 
-  /// Returns the highest value of an optional property that is not nil, in the order of sorting; nil if there is none.
+  /// Returns the highest value of an optional property that is neither nil nor NaN, in the order of sorting; nil if there is none.
   ///
   /// - Throws: as `max(_:of:)`.
   public func max<Subject: Record, Value: FieldValueConvertible>(
@@ -333,14 +338,14 @@ extension RecordReader {
     return try found.sum(of: try type.field(of: property))
   }
 
-  /// The record that comes first by one property among those that have it.
+  /// The record that comes first by one property among those that have it, and in which it is a number if numbers are.
   fileprivate func extreme<Subject: Record>(
     _ order: Query<Subject>.Order, of query: Query<Subject>
   ) throws -> Subject? {
     let type = try entities.type(Subject.self)
     var resolved = try query.resolved(in: type, entities)
     let order = try order.resolved(in: type, entities)
-    let isThere = FieldCondition.comparison(field: order.field, .notEqual, .null)
+    let isThere = type.layout.isThere(order.field)
     let runner = QueryRunner(type, in: self)
     if resolved.limit == nil, resolved.offset == 0, query.after == nil {
       resolved.condition = .and([resolved.condition, isThere].compactMap { $0 })
@@ -351,5 +356,22 @@ extension RecordReader {
     guard let place = try found.first(by: order, among: isThere) else { return nil }
     return try type.load(
       key: place.key.rawSpan, row: place.row.rawSpan, blobs: blobs(of: type))
+  }
+}
+
+extension RowLayout {
+  /// Returns the condition that a field is neither null nor NaN, as a range that an index has.
+  fileprivate func isThere(_ field: String) -> FieldCondition {
+    let column = index(named: field).map { columns[$0] }
+    let highest: FieldValue? =
+      switch column?.scalar {
+      case .float: .float(.infinity)
+      case .double: .double(.infinity)
+      case .date: .date(Date(timeIntervalSinceReferenceDate: .infinity))
+      case .decimal: .decimal(.greatestFiniteMagnitude)
+      default: nil
+      }
+    return highest.map { .comparison(field: field, .lessOrEqual, $0) }
+      ?? .comparison(field: field, .notEqual, .null)
   }
 }

@@ -101,7 +101,7 @@ extension KeyEncoder {
   /// Appends the bytes of a string, a URL or data; of a string without case, they are UTF-8.
   func append(_ bytes: RawSpan, _ form: KeyForm) {
     if form.contains(.isCaseInsensitive) {
-      appendExactly(Lowercase.bytes(of: bytes).rawSpan, form)
+      appendExactly(CaseFolding.bytes(of: bytes).rawSpan, form)
     } else {
       appendExactly(bytes, form)
     }

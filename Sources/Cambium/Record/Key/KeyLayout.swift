@@ -6,7 +6,7 @@ struct KeyForm: OptionSet, Hashable, Sendable, BitwiseCopyable {
   static let isOptional = KeyForm(rawValue: 1)
   /// All bytes are inverted, so that high values come first.
   static let isDescending = KeyForm(rawValue: 2)
-  /// Strings are mapped to lowercase.
+  /// Strings are folded.
   static let isCaseInsensitive = KeyForm(rawValue: 4)
   /// Nothing follows, so bytes that vary in number need no end.
   static let isLast = KeyForm(rawValue: 8)

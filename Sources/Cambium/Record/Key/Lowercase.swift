@@ -1,7 +1,46 @@
-/// Strings made lowercase for keys: each scalar by Unicode's simple mapping, whatever stands beside it.
+/// Strings without regard to case, for keys, words and conditions: each scalar by Unicode's simple case folding, whatever
+/// stands beside it.
+///
+/// Folding is not lowercase: the two small sigmas of Greek are one, and Cherokee is folded to its capitals.
+enum CaseFolding {
+  /// The bytes of the folded string, for bytes that are UTF-8; others stay as they are.
+  static func bytes(of bytes: RawSpan) -> [UInt8] {
+    Lowercase.bytes(of: bytes, by: mapping)
+  }
+
+  /// The scalar folded; itself if it has no case.
+  ///
+  /// - Complexity: O(log of the table's runs).
+  static func mapping(of scalar: Unicode.Scalar) -> Unicode.Scalar {
+    switch scalar.value {
+    case 0..<0xb5: return Lowercase.mapping(of: scalar)
+    case 0x13a0...0x13f5, 0x130: return scalar
+    case 0x13f8...0x13fd: return Unicode.Scalar(scalar.value - 0x8) ?? scalar
+    case 0xab70...0xabbf: return Unicode.Scalar(scalar.value - 0x97d0) ?? scalar
+    default:
+      return others[scalar.value].flatMap(Unicode.Scalar.init) ?? Lowercase.mapping(of: scalar)
+    }
+  }
+
+  /// The scalars in lowercase that are folded to another, in Unicode 17.0's `CaseFolding.txt` with the status C or S. All
+  /// others but those above are folded to their lowercase. It is part of the format and never changes.
+  static let others: [UInt32: UInt32] = [
+    0xb5: 0x3bc, 0x17f: 0x73, 0x345: 0x3b9, 0x3c2: 0x3c3, 0x3d0: 0x3b2, 0x3d1: 0x3b8, 0x3d5: 0x3c6,
+    0x3d6: 0x3c0, 0x3f0: 0x3ba, 0x3f1: 0x3c1, 0x3f5: 0x3b5, 0x1c80: 0x432, 0x1c81: 0x434,
+    0x1c82: 0x43e, 0x1c83: 0x441, 0x1c84: 0x442, 0x1c85: 0x442, 0x1c86: 0x44a, 0x1c87: 0x463,
+    0x1c88: 0xa64b, 0x1e9b: 0x1e61, 0x1fbe: 0x3b9, 0x1fd3: 0x390, 0x1fe3: 0x3b0, 0xfb05: 0xfb06,
+  ]
+}
+
+/// Strings in lowercase: each scalar by Unicode's simple mapping, whatever stands beside it.
 enum Lowercase {
   /// The bytes of the lowercase string, for bytes that are UTF-8; others stay as they are.
-  static func bytes(of bytes: RawSpan) -> [UInt8] {
+  static func bytes(of bytes: RawSpan) -> [UInt8] { Self.bytes(of: bytes, by: mapping) }
+
+  /// - Parameter mapping: Maps ASCII to lowercase.
+  fileprivate static func bytes(
+    of bytes: RawSpan, by mapping: (Unicode.Scalar) -> Unicode.Scalar
+  ) -> [UInt8] {
     var result = bytes.array()
     if result.allSatisfy({ $0 < 0x80 }) {
       for index in result.indices where (0x41...0x5a).contains(result[index]) {
@@ -12,8 +51,7 @@ enum Lowercase {
     guard let string = String(utf8: bytes) else { return result }
     result.removeAll(keepingCapacity: true)
     for scalar in string.unicodeScalars {
-      result.append(
-        contentsOf: UTF8.encode(mapping(of: scalar)) ?? UTF8.encodedReplacementCharacter)
+      result.append(contentsOf: UTF8.encode(mapping(scalar)) ?? UTF8.encodedReplacementCharacter)
     }
     return result
   }

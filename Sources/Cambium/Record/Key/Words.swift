@@ -1,7 +1,7 @@
-/// Takes the words of a text, one after the other and in lowercase, as indexes of words have them.
+/// Takes the words of a text, one after the other and without regard to case, as indexes of words have them.
 ///
 /// A word is a longest run of letters, marks and numbers; of Chinese characters and Japanese syllables, which are written
-/// without spaces, each is a word. Every scalar is mapped to lowercase as in case-insensitive keys, and nothing is
+/// without spaces, each is a word. Every scalar is folded as in case-insensitive keys, and nothing is
 /// normalised: marks stay where they are. Of a longer word only as many scalars count as fit into 64 bytes.
 /// Bytes that are no UTF-8 are between words.
 ///
@@ -64,7 +64,7 @@ struct WordReader: ~Escapable {
     }
     let isWord = WordTable.isWord(scalar)
     if isWord, count > 0 { return true }
-    append(Lowercase.mapping(of: scalar), &isCut)
+    append(CaseFolding.mapping(of: scalar), &isCut)
     offset &+= length
     return isWord
   }

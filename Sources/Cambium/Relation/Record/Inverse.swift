@@ -24,7 +24,8 @@ where Owner.ID: RecordKey {
   let place: Place
   /// True if the reference is a list.
   let isList: Bool
-  let deleteRule: DeleteRule
+  /// Nil if none is stated.
+  let deleteRule: DeleteRule?
   let bounds: RelationBounds?
   let renamingID: String?
 
@@ -39,12 +40,12 @@ where Owner.ID: RecordKey {
   /// - Parameters:
   ///   - name: The name, without a dot; no field of the owner has it.
   ///   - property: The reference: optional or not, or a list.
-  ///   - deleteRule: What happens to the related records when the one that they lead to is deleted. `.nullify` is for
-  ///     optional references and lists. With `.noAction`, the reference is not checked.
+  ///   - deleteRule: What happens to the related records when the one that they lead to is deleted. Without it, optional
+  ///     references and lists are cut, and others deny the deletion. With `.noAction`, the reference is not checked.
   ///   - count: How many records lead to one, `0...12` or `1...`. It is checked when a transaction commits.
   ///   - renamingID: The name that the version before has for it.
   public init<Property: ReferenceProperty>(
-    _ name: String, of property: KeyPath<Related, Property>, deleteRule: DeleteRule = .nullify,
+    _ name: String, of property: KeyPath<Related, Property>, deleteRule: DeleteRule? = nil,
     count: some RangeExpression<Int> = 0..., renamingID: String? = nil
   ) where Property.Target == Owner {
     self.init(
@@ -61,9 +62,13 @@ where Owner.ID: RecordKey {
   /// - Parameters:
   ///   - reference: The stored name of the reference.
   ///   - isList: True if it is a list.
+  ///   - deleteRule: What happens to the related records when the one that they lead to is deleted. Without it, optional
+  ///     references and lists are cut, and others deny the deletion.
+  ///   - count: How many records lead to one, `0...12` or `1...`.
+  ///   - renamingID: The name that the version before has for it.
   public init(
     _ name: String, of reference: String, isList: Bool = false,
-    deleteRule: DeleteRule = .nullify, count: some RangeExpression<Int> = 0...,
+    deleteRule: DeleteRule? = nil, count: some RangeExpression<Int> = 0...,
     renamingID: String? = nil
   ) {
     self.init(
@@ -72,7 +77,7 @@ where Owner.ID: RecordKey {
   }
 
   private init(
-    _ name: String, _ place: Place, isList: Bool, _ deleteRule: DeleteRule,
+    _ name: String, _ place: Place, isList: Bool, _ deleteRule: DeleteRule?,
     _ bounds: RelationBounds?, _ renamingID: String?
   ) {
     self.name = name
@@ -101,11 +106,12 @@ public struct UntypedInverse: Sendable {
   ///   - name: The name, without a dot; no field of the record has it.
   ///   - reference: The stored name of the reference.
   ///   - related: The stored name of the record that has the reference.
-  ///   - deleteRule: What happens to the related records when the one that they lead to is deleted.
+  ///   - deleteRule: What happens to the related records when the one that they lead to is deleted. Without it, optional
+  ///     references and lists are cut, and others deny the deletion.
   ///   - count: How many records lead to one, `0...12` or `1...`.
   ///   - renamingID: The name that the version before has for it.
   public init(
-    _ name: String, of reference: String, in related: String, deleteRule: DeleteRule = .nullify,
+    _ name: String, of reference: String, in related: String, deleteRule: DeleteRule? = nil,
     count: some RangeExpression<Int> = 0..., renamingID: String? = nil
   ) {
     declaration = InverseDeclaration(

@@ -39,6 +39,14 @@ where Target.ID: RecordKey {
     var container = encoder.singleValueContainer()
     try container.encode(id)
   }
+
+  /// Returns true if both lead to the same record. Strings are compared by their bytes, as the store compares them: two keys
+  /// that are canonically equivalent may be those of two records, and a set has both.
+  public static func == (one: Reference, other: Reference) -> Bool {
+    guard one.id == other.id else { return false }
+    guard let one = one.id as? String, let other = other.id as? String else { return true }
+    return one.utf8.elementsEqual(other.utf8)
+  }
 }
 
 extension Record where Self: Identifiable, ID: RecordKey {
@@ -79,9 +87,16 @@ extension Reference: RecordKey {
 extension Reference: OrderedFieldValue where Target.ID: OrderedFieldValue {}
 
 extension Set: FieldValueConvertible where Element: FieldValueConvertible {
+  /// Nil also for different elements that are equal in Swift, of which the set would lose one.
   public init?(fieldValue: FieldValue) {
     guard let elements = [Element](fieldValue: fieldValue) else { return nil }
     self.init(elements)
+    if count == elements.count { return }
+    let kept = map(\.fieldValue)
+    let isWhole = elements.allSatisfy { element in
+      kept.contains { $0.isSame(as: element.fieldValue) }
+    }
+    if !isWhole { return nil }
   }
 
   /// The elements, in the order of their values, so that equal sets are stored as equal bytes.

@@ -84,7 +84,8 @@ struct InverseDeclaration: Sendable {
   let name: String
   let related: Destination
   let reference: Place
-  let deleteRule: DeleteRule
+  /// Nil if none is stated.
+  let deleteRule: DeleteRule?
   let bounds: RelationBounds?
   let renamingID: String?
   /// The composite of the kind that declares it; nil for the record.
@@ -165,8 +166,9 @@ extension DescribedVersion {
         records[place].inverses.append(
           DescribedInverse(
             name: declared.name, related: related, reference: name,
-            deleteRule: declared.deleteRule, bounds: declared.bounds,
-            renamingID: declared.renamingID,
+            deleteRule: declared.deleteRule
+              ?? (records[found].canCut(records[found].fields[field]) ? .nullify : .deny),
+            bounds: declared.bounds, renamingID: declared.renamingID,
             narrowingKind: kind.flatMap { name.hasPrefix("\($0.name).") ? nil : $0.name }))
       }
     }
@@ -190,6 +192,12 @@ extension DescribedVersion {
 }
 
 extension DescribedRecord {
+  /// Returns true if a reference can be taken out of a record: if it is an optional one, or one of a list.
+  fileprivate func canCut(_ field: DescribedField) -> Bool {
+    !primaryKey.contains { $0.name == field.name }
+      && (field.isOptional || field.type.scalar == nil)
+  }
+
   /// The place of the field that a declaration names.
   ///
   /// - Parameter kind: The kind from whose type a property's path leads; nil for that of the record.

@@ -190,6 +190,7 @@ final class SourceRows {
     self.reader = reader
     self.link = link
     let layout = link.source.layout
+    try query.checkWindow(of: layout.record)
     if let condition = query.condition {
       self.condition = try RowCondition(condition, of: link.source, in: reader)
     } else {
