@@ -19,7 +19,7 @@ struct ReadableCopy {
       try store.write { transaction in
         for type in snapshot.schema.records {
           try snapshot.forEach(
-            record: type.name,
+            record: type.name, stringsAsBlobs: true,
             skipping: { skipped in
               StandardError.line("cambium: left out \(skipped)")
               skippedCount += 1

@@ -33,8 +33,8 @@ struct GetCommand: ParsableCommand {
     let width = shape.columns.reduce(0) { max($0, $1.name.inOneLine.count) }
     for field in shape.columns {
       let padding = String(repeating: " ", count: width - field.name.inOneLine.count)
-      StandardOutput.line(
-        Style.bold(field.name.inOneLine) + padding + "  " + record[field.name].cell)
+      let cell = try record[field.name].cell(of: field)
+      StandardOutput.line(Style.bold(field.name.inOneLine) + padding + "  " + cell)
     }
   }
 
@@ -44,6 +44,10 @@ struct GetCommand: ParsableCommand {
     let terms = zip(shape.key, parts).map { field, value in
       FieldCondition.comparison(field: field.name, .equal, value)
     }
-    return try snapshot.fetch(record: type, where: .and(terms), limit: 1).first
+    var found: DynamicRecord?
+    try snapshot.forEach(record: type, where: .and(terms), limit: 1, stringsAsBlobs: true) {
+      found = $0
+    }
+    return found
   }
 }

@@ -131,17 +131,19 @@ extension ShownRecord {
   }
 
   /// The records of its relations, a line for each, with theirs below them.
-  func relatedLines(indentedBy width: Int = 4) -> [String] {
+  ///
+  /// - Throws: `StoreError.corrupt`, `.missing`, `.io` where a blob cannot be read.
+  func relatedLines(indentedBy width: Int = 4) throws -> [String] {
     let space = String(repeating: " ", count: width)
-    return related.flatMap { relation, records in
+    return try related.flatMap { relation, records in
       let name = space + relation.name.inOneLine + ": "
       if records.isEmpty { return [name + FieldValue.null.cell] }
-      return records.flatMap { record in
-        let cells = relation.shape.columns.map {
-          "\($0.name.inOneLine) \(record.record[$0.name].cell)"
+      return try records.flatMap { record in
+        let cells = try relation.shape.columns.map { column in
+          "\(column.name.inOneLine) \(try record.record[column.name].cell(of: column))"
         }
         return [name + cells.joined(separator: ", ")]
-          + record.relatedLines(indentedBy: width + 4)
+          + (try record.relatedLines(indentedBy: width + 4))
       }
     }
   }

@@ -97,16 +97,17 @@ struct QueryCommand: ParsableCommand {
     if count {
       return StandardOutput.line("\(try snapshot.count(record: type, where: parsed))")
     }
-    var output = RecordOutput(form, try columns(of: shape))
+    let columns = try columns(of: shape)
+    var output = RecordOutput(form, columns)
     var page: [DynamicRecord] = []
     func writePage() throws {
-      let shown = try snapshot.including(relations ?? [], page, stringsAsBlobs: form != .table)
+      let shown = try snapshot.including(relations ?? [], page, stringsAsBlobs: true)
       for record in shown { try output.add(record) }
       page.removeAll(keepingCapacity: true)
     }
     try snapshot.forEach(
       record: type, where: parsed, sortedBy: order, limit: limit, offset: offset, after: after,
-      stringsAsBlobs: form != .table
+      fields: relations == nil && fields != nil ? columns.map(\.name) : nil, stringsAsBlobs: true
     ) { record in
       page.append(record)
       if page.count == (relations == nil ? 1 : Self.pageSize) { try writePage() }

@@ -44,7 +44,10 @@ struct RecordOutput {
       for (index, column) in columns.enumerated() where record[column.name].isNumber {
         numbers[index] = true
       }
-      let row = (columns.map { record[$0.name].cell }, shown.relatedLines())
+      let row = (
+        try columns.map { column in try record[column.name].cell(of: column) },
+        try shown.relatedLines()
+      )
       if widths.isEmpty {
         waiting.append(row)
         if waiting.count == Self.measuredCount { writeWaiting() }

@@ -21,6 +21,22 @@ extension FieldValue {
     }
   }
 
+  /// What a table shows of the value of a field. Of a string outside its row, no more than the beginning is read.
+  ///
+  /// - Throws: `StoreError.corrupt`, `.missing`, `.io` where it cannot be read.
+  func cell(of field: FieldShape) throws -> String {
+    switch self {
+    case .blob(let blob) where field.isString: return try blob.beginning.inOneLine
+    case .composite(let parts):
+      let cells = try parts.sorted { $0.key < $1.key }.map { name, value in
+        let part = field.parts.first { $0.name == name }
+        return "\(name.inOneLine): \(try part.map { try value.cell(of: $0) } ?? value.cell)"
+      }
+      return "{" + cells.joined(separator: ", ") + "}"
+    default: return cell
+    }
+  }
+
   var isNumber: Bool {
     switch self {
     case .integer, .unsigned, .float, .double, .decimal: true

@@ -79,6 +79,18 @@ extension FieldValue {
 }
 
 extension Blob {
+  /// The most bytes of a string that a table shows.
+  private static var shownMax: Int { 1 << 20 }
+
+  /// The content, which is UTF-8, if it is not long; otherwise its beginning, and how long it is.
+  var beginning: String {
+    get throws {
+      let piece = try reader().read(upTo: Self.shownMax) ?? Data()
+      let text = String(decoding: piece, as: UTF8.self)
+      return piece.count == count ? text : "\(text)… (\(count) bytes)"
+    }
+  }
+
   /// Writes the content, which is UTF-8, in pieces of whole characters.
   ///
   /// - Throws: `StoreError.corrupt`, `.missing`, `.io`, and what `write` throws.

@@ -351,7 +351,7 @@ extension RowWriter {
     let index = column.place.index
     if let scalar = column.scalar { return try scalar.swiftType.put(value, in: self, at: index) }
     if column.field.type.isExternal {
-      guard let blob = value.external(as: column.field.type) else { return false }
+      guard let blob = try value.external(as: column.field.type) else { return false }
       try append(blob, to: index)
     } else {
       guard let bytes = value.rowBytes(of: column.field.type) else { return false }
@@ -363,11 +363,14 @@ extension RowWriter {
 
 extension FieldValue {
   /// Returns the value that an external column of the type stores for it; nil if it is of another type.
-  fileprivate func external(as type: ColumnType) -> Blob? {
+  ///
+  /// - Throws: `.corrupt`, `.io` of a blob that is read to see whether it is UTF-8.
+  fileprivate func external(as type: ColumnType) throws(StoreError) -> Blob? {
     switch (type, self) {
     case (.external(of: .binaryData, _), .blob(let value)): value
     case (.external(of: .binaryData, _), .data(let value)): Blob(value)
     case (.external(of: .string, _), .string(let value)): Blob(Data(value.utf8))
+    case (.external(of: .string, _), .blob(let value)): try value.isUTF8 ? value : nil
     default: nil
     }
   }
