@@ -9,12 +9,12 @@ final class BlobAppender: @unchecked Sendable {
   private let syncLock = ThreadLock()
   // Under `lock`.
   private var endOffset: UInt64
+  /// The batch of the last blob; nil if it may have been synced.
+  private var batch: BlobBatch?
   private var syncedEnd: UInt64
   private var hasFailedToSync = false
   /// Whether no stream writes to it any more.
   private var hasEnded = false
-  /// The file once more, for output past the page cache. Used by the stream alone that has the segment.
-  private var direct: (any File)?
 
   /// - Parameter end: Where the next blob begins. What is before is on the medium.
   init(_ segment: BlobSegment, in medium: any FileSystem, end: UInt64, through gate: BlobGate) {
@@ -27,21 +27,30 @@ final class BlobAppender: @unchecked Sendable {
 
   var number: UInt32 { segment.number }
 
-  /// Where the next blob begins.
+  /// Where the last blob ends.
   var end: UInt64 {
     lock.lock()
     defer { lock.unlock() }
     return endOffset
   }
 
-  /// Says that the stream that had the segment wrote up to there.
-  func note(end: UInt64) {
+  /// Returns where the next blob begins: behind the last one, if that is of the same batch, and else at a block.
+  func start(in batch: BlobBatch?) -> UInt64 {
+    lock.lock()
+    defer { lock.unlock() }
+    if let batch, batch === self.batch { return endOffset }
+    return BlobLayout.blockEnd(of: endOffset)
+  }
+
+  /// Says that the stream that had the segment wrote a blob up to there.
+  func note(end: UInt64, of batch: BlobBatch?) {
     lock.lock()
     defer { lock.unlock() }
     endOffset = end
+    self.batch = batch
   }
 
-  /// Writes through the page cache.
+  /// Writes through the file that is synced: a sync says nothing of what was written through another.
   ///
   /// - Throws: `.io`, `.full`, `.closed`, `.forked`.
   func write(_ bytes: RawSpan, at offset: UInt64) throws(StoreError) {
@@ -50,22 +59,8 @@ final class BlobAppender: @unchecked Sendable {
     try segment.file.write(bytes, from: Int(offset), at: .blobWrite)
   }
 
-  /// Writes past the page cache: whole blocks at a block's beginning, none of which has a byte written otherwise.
-  ///
-  /// - Throws: `.io`, `.full`, `.closed`, `.forked`.
-  func writeDirect(_ bytes: RawSpan, at offset: UInt64) throws(StoreError) {
-    try gate.enter()
-    defer { gate.leave() }
-    if direct == nil {
-      direct = try medium.open(.blobs(number), .readWriteDirect, at: .blobSegmentOpen)
-    }
-    guard let direct else { return }
-    try direct.write(bytes, from: Int(offset), at: .blobWrite)
-  }
-
-  /// Closes what only streams need, as there will be none any more.
+  /// Says that there will be no stream any more.
   func endOutput() {
-    direct = nil
     lock.lock()
     defer { lock.unlock() }
     hasEnded = true

@@ -1,4 +1,4 @@
-/// Writes a full buffer past the page cache, on whichever thread, while the stream fills another.
+/// Writes a full buffer on whichever thread, while the stream fills another.
 final class BlobBlockWrite: CrewTask, @unchecked Sendable {
   let buffer: BlobMemory
   private let appender: BlobAppender
@@ -6,7 +6,7 @@ final class BlobBlockWrite: CrewTask, @unchecked Sendable {
   /// What went wrong.
   private(set) var failure: StoreError?
 
-  /// - Parameter offset: Of the buffer's first byte in the file, a block's beginning.
+  /// - Parameter offset: Of the first byte of the buffer in the file.
   init(_ buffer: BlobMemory, by appender: BlobAppender, at offset: UInt64) {
     self.buffer = buffer
     self.appender = appender
@@ -16,7 +16,7 @@ final class BlobBlockWrite: CrewTask, @unchecked Sendable {
   override func perform() {
     do throws(StoreError) {
       let buffer = buffer
-      try appender.writeDirect(buffer.bytes(0..<buffer.count), at: offset)
+      try appender.write(buffer.bytes(0..<buffer.count), at: offset)
     } catch {
       failure = error
     }

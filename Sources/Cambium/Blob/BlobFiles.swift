@@ -61,19 +61,24 @@ struct RemovedSegment {
 extension BlobFiles {
   /// Begins a blob. No call of the medium is made until there is something to write.
   ///
-  /// - Parameter isHashed: Whether the content's hash is wanted, for deduplication.
+  /// - Parameters:
+  ///   - isHashed: Whether the content's hash is wanted, for deduplication.
+  ///   - batch: The batch with whose blobs it may share a block.
   func makeStream(
-    _ identity: BlobIdentity, _ compression: BlobCompression, isHashed: Bool = false
+    _ identity: BlobIdentity, _ compression: BlobCompression, isHashed: Bool = false,
+    in batch: BlobBatch? = nil
   ) -> BlobStream {
-    BlobStream(identity, compression, isHashed: isHashed, to: self)
+    BlobStream(identity, compression, isHashed: isHashed, to: self, in: batch)
   }
 
   /// Copies a blob to another segment, byte for byte, and checks all checksums on the way.
   ///
   /// - Throws: `.corrupt`, `.missing`, `.io`, `.full`.
-  func copy(_ identity: BlobIdentity, from place: BlobPlace) throws(StoreError) -> BlobContent {
+  func copy(
+    _ identity: BlobIdentity, from place: BlobPlace, in batch: BlobBatch? = nil
+  ) throws(StoreError) -> BlobContent {
     let reader = try reader(of: identity, at: place)
-    let output = BlobOutput(to: self)
+    let output = BlobOutput(to: self, in: batch)
     try reader.copy(to: output)
     let ended = try output.finish()
     var moved = place
@@ -102,8 +107,8 @@ extension BlobFiles {
     }
   }
 
-  /// Lets streams go on in a segment from before, if it ends where the map says: then nobody was interrupted
-  /// there.
+  /// Lets streams go on in a segment from before, if it ends in the block that the map says: then nobody was
+  /// interrupted there.
   ///
   /// - Throws: `.missing`, `.corrupt`, `.newerFormat`, `.io`.
   func goOn(in number: UInt32, end: UInt64) throws(StoreError) {
@@ -112,7 +117,9 @@ extension BlobFiles {
     lock.lock()
     defer { lock.unlock() }
     insert(segment)
-    guard UInt64(size) == end, end < segmentSize, appenders[number] == nil else { return }
+    guard UInt64(size) >= end, UInt64(size) <= BlobLayout.blockEnd(of: end), end < segmentSize,
+      appenders[number] == nil
+    else { return }
     let appender = BlobAppender(segment, in: medium, end: end, through: gate)
     appenders[number] = appender
     free.append(appender)
@@ -138,12 +145,9 @@ extension BlobFiles {
 
   /// Takes a segment back from its stream.
   ///
-  /// - Parameters:
-  ///   - end: Where the last blob in it ends.
-  ///   - isWhole: Whether others may go on behind that.
-  func giveBack(_ appender: BlobAppender, end: UInt64, isWhole: Bool) {
-    appender.note(end: end)
-    guard isWhole, end < segmentSize, !appender.isBroken else {
+  /// - Parameter isWhole: Whether others may go on behind the last blob in it.
+  func giveBack(_ appender: BlobAppender, isWhole: Bool) {
+    guard isWhole, appender.end < segmentSize, !appender.isBroken else {
       appender.endOutput()
       return dropIfDone(appender)
     }

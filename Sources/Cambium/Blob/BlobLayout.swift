@@ -16,6 +16,12 @@ enum BlobLayout {
   /// What each frame adds to the tail: its checksum and its entry in the seek table.
   static let tailSizePerFrame = 12
 
+  /// Returns where the block ends in which the bytes before `offset` end.
+  static func blockEnd(of offset: UInt64) -> UInt64 {
+    let size = UInt64(Layout.blockSize)
+    return (offset &+ size - 1) / size * size
+  }
+
   /// How many frames hold `length` bytes of content.
   static func frameCount(length: Int) -> Int {
     length / frameLength + (length % frameLength > 0 ? 1 : 0)

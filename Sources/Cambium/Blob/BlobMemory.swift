@@ -9,7 +9,7 @@ internal import Glibc
   private let base: UnsafeMutableRawPointer
   let count: Int
 
-  /// Allocates `count` bytes with anything in them, aligned to a block as direct output asks for it.
+  /// Allocates `count` bytes with anything in them, aligned to a block.
   ///
   /// - Throws: `.io` if there is not as much memory.
   init(count: Int) throws(StoreError) {
@@ -50,12 +50,6 @@ internal import Glibc
   func pointer(at offset: Int) -> UnsafeRawPointer {
     precondition(offset >= 0 && offset <= count, "outside the memory")
     return unsafe UnsafeRawPointer(base + offset)
-  }
-
-  /// Moves the bytes in `range` to the beginning.
-  func moveToFront(_ range: Range<Int>) {
-    precondition(range.lowerBound >= 0 && range.upperBound <= count, "outside the memory")
-    unsafe memmove(base, base + range.lowerBound, range.count)
   }
 
   /// All of it, without a copy. Nobody writes to the memory any more.

@@ -1,13 +1,8 @@
 /// Takes the bytes of one blob to a segment, in large writes.
 ///
-///     ┌ block ────────┬ block ─ … ─┬ block ───────┐
-///     │ …others│ head │ whole blocks … │ rest │   │
-///     └────────┴──────┴────────────────┴──────┴───┘
-///
-/// A blob begins where the one before ended. Of a large one all whole blocks go past the page cache; head and rest,
-/// which share a block with other blobs, go through it. So no block is written both ways, and none that may have
-/// been flushed is written again. While whole blocks are written, by the crew or at last by who waits for them, the
-/// next buffer is filled.
+/// A blob begins at a block, or where the one before ended, if that is of the same batch: so no block that may have been
+/// flushed is written again. While a full buffer is written, by the crew or at last by the thread that waits for it, the next
+/// one is filled.
 ///
 /// The segment is taken when there is something to write, so that many open streams of small blobs need but one.
 /// Belongs to one thread at a time.
@@ -19,11 +14,10 @@ final class BlobOutput {
     let start: UInt64
     /// Where the buffer's first byte goes.
     var position: UInt64
-    /// Whether some of it went past the page cache.
-    var isDirect = false
   }
 
   private let files: BlobFiles
+  private let batch: BlobBatch?
   private var place: Place?
   /// Whether a write has failed, so that nobody goes on in the segment.
   private var hasFailed = false
@@ -32,8 +26,10 @@ final class BlobOutput {
   /// The buffer before, on its way.
   private var underWay: BlobBlockWrite?
 
-  init(to files: BlobFiles) {
+  /// - Parameter batch: The batch that the blob belongs to; nil for one that shares a block with none before it.
+  init(to files: BlobFiles, in batch: BlobBatch? = nil) {
     self.files = files
+    self.batch = batch
   }
 
   deinit {
@@ -76,7 +72,8 @@ final class BlobOutput {
       place.position += UInt64(last.byteCount)
     }
     self.place = nil
-    files.giveBack(place.appender, end: place.position, isWhole: true)
+    place.appender.note(end: place.position, of: batch)
+    files.giveBack(place.appender, isWhole: true)
     giveBackBuffer()
     return (place.appender.number, place.start..<place.position, place.pin)
   }
@@ -90,9 +87,9 @@ final class BlobOutput {
     self.place = nil
     do throws(StoreError) {
       try place.appender.cut(to: place.start)
-      files.giveBack(place.appender, end: place.start, isWhole: !hasFailed)
+      files.giveBack(place.appender, isWhole: !hasFailed)
     } catch {
-      files.giveBack(place.appender, end: place.position, isWhole: false)
+      files.giveBack(place.appender, isWhole: false)
     }
   }
 }
@@ -116,32 +113,18 @@ extension BlobOutput {
   private func takePlace() throws(StoreError) -> Place {
     if let place { return place }
     let (appender, pin) = try files.takeAppender()
-    let start = appender.end
+    let start = appender.start(in: batch)
     let taken = Place(appender: appender, pin: pin, start: start, position: start)
     place = taken
     return taken
   }
 
-  /// Makes room: writes the head of the full buffer, or has all of it written where the position is a block's.
+  /// Has the crew write the full buffer, which another takes the place of.
   private func writeOut(_ buffer: BlobMemory) throws(StoreError) {
     let place = try takePlace()
-    let head = Int(place.position % UInt64(Layout.blockSize))
-    if head > 0 {
-      let count = Layout.blockSize - head
-      try write(buffer, 0..<count, isDirect: false)
-      buffer.moveToFront(count..<filled)
-      filled -= count
-    } else {
-      try settle()
-      send(buffer, place)
-    }
-  }
-
-  /// Has the crew write a buffer, which another takes the place of.
-  private func send(_ buffer: BlobMemory, _ place: Place) {
+    try settle()
     let task = BlobBlockWrite(buffer, by: place.appender, at: place.position)
     self.place?.position += UInt64(buffer.count)
-    self.place?.isDirect = true
     self.buffer = nil
     filled = 0
     underWay = task
@@ -168,28 +151,13 @@ extension BlobOutput {
     if task.failure != nil { hasFailed = true }
   }
 
-  /// Writes what is in the buffer: through the page cache, unless there is more of the blob that was not.
+  /// Writes what is in the buffer.
   private func writeRest(_ buffer: BlobMemory) throws(StoreError) {
     let place = try takePlace()
-    let whole = place.isDirect ? filled / Layout.blockSize * Layout.blockSize : 0
-    if whole > 0 { try write(buffer, 0..<whole, isDirect: true) }
-    if filled > whole { try write(buffer, whole..<filled, isDirect: false) }
-    filled = 0
-  }
-
-  private func write(
-    _ buffer: BlobMemory, _ range: Range<Int>, isDirect: Bool
-  ) throws(StoreError) {
-    guard let place else { return }
     hasFailed = true
-    let bytes = buffer.bytes(range)
-    if isDirect {
-      try place.appender.writeDirect(bytes, at: place.position)
-    } else {
-      try place.appender.write(bytes, at: place.position)
-    }
+    try place.appender.write(buffer.bytes(0..<filled), at: place.position)
     hasFailed = false
-    self.place?.position += UInt64(range.count)
-    if isDirect { self.place?.isDirect = true }
+    self.place?.position += UInt64(filled)
+    filled = 0
   }
 }

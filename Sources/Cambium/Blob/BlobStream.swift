@@ -24,12 +24,12 @@ final class BlobStream {
 
   init(
     _ identity: BlobIdentity, _ compression: BlobCompression, isHashed: Bool,
-    to files: BlobFiles
+    to files: BlobFiles, in batch: BlobBatch?
   ) {
     self.identity = identity
     self.compression = compression
     self.files = files
-    output = BlobOutput(to: files)
+    output = BlobOutput(to: files, in: batch)
     if isHashed { hasher = SipHash128.Stream(key: files.seed.hashKey) }
   }
 

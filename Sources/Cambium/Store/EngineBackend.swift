@@ -118,6 +118,8 @@ extension EngineBackend {
 extension EngineBackend {
   func blobSegments() throws(StoreError) -> [UInt32] { try engine.medium.blobSegments() }
 
+  var hasThreads: Bool { threads != nil }
+
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> BlobKeeper {
     BlobKeeper(blobFiles(seed, from: number), random: numbers)
   }

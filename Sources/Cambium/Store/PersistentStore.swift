@@ -20,6 +20,8 @@ public final class PersistentStore: RecordReading, Sendable {
   private let buffers = WriteBuffers()
   /// The history that is kept; nil if none is.
   private let history: HistoryKeeping?
+  /// What collects blobs in the background; nil if nothing does.
+  private let collection: BackgroundCollection?
   /// The path of the earlier store that this one replaced.
   private let setAside: String?
   let log: StoreLog
@@ -63,6 +65,8 @@ public final class PersistentStore: RecordReading, Sendable {
     durability = options.durability
     queryBudget = options.queryBudget
     history = options.history.map { HistoryKeeping($0) }
+    let conditions = backend.hasThreads ? options.automaticCompaction?.bounded : nil
+    collection = conditions.map { BackgroundCollection($0) }
     log = StoreLog(options.logger)
     log.opened(path, report, version: schema.version)
   }
@@ -234,6 +238,7 @@ extension PersistentStore {
   private func publish(_ durability: Durability?) {
     if durability ?? self.durability == .durable { removeEmptiedSegments() }
     if hub.isObserved { hub.publish(backend.progress) }
+    collection?.beginIfDue(in: self)
   }
 
   /// Writes a record, in a transaction of its own: adds it, or replaces the one with its primary key.
@@ -319,9 +324,11 @@ extension PersistentStore {
       try backend.close()
     } catch {
       if case .reentrant = error { throw error }
+      collection?.end()
       endObserving()
       throw error
     }
+    collection?.end()
     endObserving()
     log.closed(path)
   }

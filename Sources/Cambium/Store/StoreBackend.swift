@@ -18,6 +18,9 @@ protocol StoreBackend: AnyObject, Sendable {
   /// Returns a keeper of files of blobs on the backend's file system.
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> BlobKeeper
 
+  /// True if the store has threads of its own for what is done in the background.
+  var hasThreads: Bool { get }
+
   /// The blob segments that have files, ascending.
   func blobSegments() throws(StoreError) -> [UInt32]
 
@@ -201,6 +204,8 @@ final class ReadingBackend: StoreBackend {
   func lookAgain() throws(StoreError) { _ = try follower.refresh() }
 
   func blobSegments() throws(StoreError) -> [UInt32] { try medium.blobSegments() }
+
+  var hasThreads: Bool { false }
 
   func makeBlobKeeper(_ seed: BlobSeed, from number: UInt32) -> BlobKeeper {
     BlobKeeper(BlobFiles(in: medium, seed: seed, from: number)) { 0 }

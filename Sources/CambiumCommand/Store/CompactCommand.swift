@@ -68,13 +68,19 @@ struct CompactCommand: ParsableCommand {
 
 extension CompactionReport {
   fileprivate var text: String {
-    "\(Figures.size(sizeBefore)) → \(Figures.size(sizeAfter)): \(Figures.count(releasedFiles, "file")) given back, "
+    var text =
+      "\(Figures.size(sizeBefore)) → \(Figures.size(sizeAfter)): \(Figures.count(releasedFiles, "file")) given back, "
       + "\(Figures.count(entries)) entries moved in \(Figures.time(elapsed))."
+    if blobSizeBefore > 0 {
+      text += "\nFiles of blobs: \(Figures.size(blobSizeBefore)) → \(Figures.size(blobSizeAfter))."
+    }
+    return text
   }
 
   fileprivate var json: JSONValue {
     [
       "sizeBefore": JSONValue(sizeBefore), "sizeAfter": JSONValue(sizeAfter),
+      "blobSizeBefore": JSONValue(blobSizeBefore), "blobSizeAfter": JSONValue(blobSizeAfter),
       "writtenBytes": JSONValue(writtenBytes), "entries": JSONValue(entries),
       "slices": JSONValue(slices), "releasedFiles": JSONValue(releasedFiles),
       "seconds": JSONValue(elapsed / .seconds(1)),

@@ -33,6 +33,39 @@ import Testing
     print("blobs: \(count.grouped) crash images, \(violations.count) violations")
   }
 
+  @Test(arguments: [[3_000, 20_000, 1], [1_500_000, 100, 90_000]])
+  func `a power cut while a blob is written spoils none that was committed`(sizes: [Int]) throws {
+    let medium = SimulatedFileSystem()
+    let store = try PersistentStore(
+      on: medium, model: Photo.model, options: BlobLife.options, seed: 1)
+    var saved: [Photo] = []
+    func expectWhole(_ image: SimulatedFileSystem) throws {
+      let opened = try PersistentStore(on: image, model: Photo.model, seed: 2)
+      #expect(try opened.fetch(Photo.self) == saved)
+      #expect(try opened.faults() == [])
+    }
+    for (index, size) in sizes.enumerated() {
+      saved.append(Photo(index, image: size))
+      try store.save(saved[index])
+      let writer = try store.makeBlobWriter(compression: .none)
+      try writer.append(PhotoContent.bytes(200_000, seed: 9))
+      let blob = try writer.finish()
+      try? store.write { transaction in
+        try transaction.save(Photo(90, image: 20_000))
+        var other = Photo(91, image: 0)
+        other.image = blob
+        try transaction.save(other)
+        try expectWhole(medium.crashed(.spoiled))
+        throw CancellationError()
+      }
+      try expectWhole(medium.crashed(.spoiled))
+      for seed in 0..<4 as Range<UInt64> {
+        try expectWhole(medium.crashed(.spoiledInPart(seed: seed)))
+      }
+    }
+    try store.close()
+  }
+
   @Test func `a call that fails is a typed error, and leaves whole records with whole blobs`()
     throws
   {

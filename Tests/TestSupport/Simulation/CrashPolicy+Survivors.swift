@@ -27,6 +27,21 @@ extension CrashPolicy {
     case .grownWithGarbage(let seed):
       let filling = oldBytes(seed)
       return changes.map { $0.withoutBytes(filling) }
+    case .spoiled:
+      return changes.flatMap {
+        $0.inBlocks { file, block, _ in .content(file: file, block.spoiled) }
+      }
+    case .spoiledInPart(let seed):
+      var generator = SplitMix64(seed: seed)
+      return changes.flatMap {
+        $0.inBlocks { file, block, write in
+          switch generator.next() % 3 {
+          case 0: .content(file: file, block.spoiled)
+          case 1: .content(file: file, block.left)
+          default: write
+          }
+        }
+      }
     case .truncateLost: return changes.filter { !$0.isResize }
     case .renameLost: return changes.filter { !$0.isRename }
     case .renameWithoutData: return changes.filter(\.isOfDirectory)
@@ -72,6 +87,22 @@ extension PendingChange.Change {
     return parts
   }
 
+  /// A write in the blocks that it touches, each as `body` has it; a change of another kind as it is.
+  fileprivate func inBlocks(
+    _ body: (_ file: Int, SpoiledBlock, _ write: PendingChange.Change) -> PendingChange.Change
+  ) -> [PendingChange.Change] {
+    guard case .content(let file, .write(let bytes, let offset)) = self else { return [self] }
+    let end = offset + bytes.count
+    return SparseBytes.blocks(of: offset..<end).map { index in
+      let start = index * SparseBytes.blockSize
+      let part = (offset..<end).clamped(to: start..<start + SparseBytes.blockSize)
+      let written = Array(bytes[part.lowerBound - offset..<part.upperBound - offset])
+      return body(
+        file, SpoiledBlock(index: index, end: part.upperBound),
+        .content(file: file, .write(written, from: part.lowerBound)))
+    }
+  }
+
   /// A write leaves only the size it gave the file; other changes are as they were.
   fileprivate func withoutBytes(_ filling: [UInt8]) -> PendingChange.Change {
     guard case .content(let file, .write(let bytes, let offset)) = self else { return self }
@@ -97,6 +128,17 @@ extension PendingChange.Change {
   fileprivate var isUnlink: Bool {
     if case .directory(.unlink) = self { true } else { false }
   }
+}
+
+/// A block of a file that was being written, up to `end` at least, when the power failed.
+private struct SpoiledBlock {
+  let index: Int
+  let end: Int
+
+  /// Neither the old block nor the new one.
+  var spoiled: ContentChange { .spoil(block: index, end: end) }
+  /// The old block, in a file that may have grown.
+  var left: ContentChange { .grow(to: end, filling: []) }
 }
 
 extension TearUnit {

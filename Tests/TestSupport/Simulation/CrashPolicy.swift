@@ -21,6 +21,11 @@ package enum CrashPolicy: Hashable, Sendable {
   /// Names and sizes, but no bytes: where files grew is what was on the medium before, old pages of
   /// this very store above all.
   case grownWithGarbage(seed: UInt64)
+  /// Names and sizes; every block that a write touched, of which the medium may have had a part before, is noise:
+  /// neither the old one nor the new one.
+  case spoiled
+  /// Of every write's blocks each the new one, the old one or neither, as the seed has it; all changes of other kinds.
+  case spoiledInPart(seed: UInt64)
   /// All but changes of size.
   case truncateLost
   /// All but renames.
@@ -61,7 +66,7 @@ extension CrashPolicy {
     return fixed + tears + [
       .prefix(Int(generator.next() % 8)), .allBut(Int(generator.next() % 8)),
       .subset(seed: generator.next()), .subset(seed: generator.next()),
-      .grownWithGarbage(seed: generator.next()),
+      .grownWithGarbage(seed: generator.next()), .spoiledInPart(seed: generator.next()),
     ]
   }
 
@@ -72,6 +77,7 @@ extension CrashPolicy {
     let seeds = indices.map(UInt64.init)
     return fixed + indices.map { .prefix($0) } + indices.map { .allBut($0) }
       + seeds.map { .subset(seed: $0) } + seeds.map { .grownWithGarbage(seed: $0) }
+      + seeds.map { .spoiledInPart(seed: $0) }
       + TearUnit.allCases.flatMap { unit in seeds.map { .torn(at: unit, seed: $0) } }
   }
 
@@ -85,6 +91,7 @@ extension CrashPolicy {
         .prefix(Int.random(in: 0..<pending, using: &generator)),
         .allBut(Int.random(in: 0..<pending, using: &generator)),
         .subset(seed: generator.next()), .grownWithGarbage(seed: generator.next()),
+        .spoiledInPart(seed: generator.next()),
         .cut(
           change: Int.random(in: 0..<pending, using: &generator),
           bytes: Int.random(in: 0..<4096, using: &generator)),
@@ -94,7 +101,8 @@ extension CrashPolicy {
 
   /// Those that leave nothing to choose.
   private static let fixed: [CrashPolicy] = [
-    .none, .all, .onlyLast, .grownWithZeros, .truncateLost, .renameLost, .renameWithoutData,
+    .none, .all, .onlyLast, .grownWithZeros, .spoiled, .truncateLost, .renameLost,
+    .renameWithoutData,
     .unlinkResurrected,
   ]
 }

@@ -10,7 +10,7 @@ struct Mirror {
     switch change {
     case .write(let bytes, let offset): write(bytes, from: offset)
     case .resize(let size) where size < memory.capacity: memory.clear(size..<memory.capacity)
-    case .resize, .grow: break
+    case .resize, .grow, .spoil: break
     }
   }
 

@@ -7,6 +7,8 @@ package struct PendingChange: Sendable {
   /// Its place among all changes of the file system.
   package let order: Int
   package let change: Change
+  /// The open file that it was made by, which alone may be relied on to flush it; nil of names.
+  package let opener: Int?
 
   package enum Change: Sendable {
     /// Bytes or size of a file, by the file's number.
@@ -23,6 +25,9 @@ package enum ContentChange: Sendable {
   /// Never pending: what is left of writes whose size reached the medium and whose bytes did not.
   /// The file grows to `to` and holds `filling` there, again and again, or zeros.
   case grow(to: Int, filling: [UInt8])
+  /// Never pending: what is left of a block that was being written. All of it is noise, as far as the file goes, which
+  /// grows to `end`.
+  case spoil(block: Int, end: Int)
 }
 
 /// A change of names. Files go by number, as several may bear a name in the course of time.
@@ -38,7 +43,16 @@ extension SparseBytes {
     case .write(let bytes, let offset): write(bytes, from: offset)
     case .resize(let size): resize(to: size)
     case .grow(let end, let filling): grow(to: end, filling: filling)
+    case .spoil(let block, let end): spoil(block, end: end)
     }
+  }
+
+  private mutating func spoil(_ block: Int, end: Int) {
+    if size < end { resize(to: end) }
+    let start = block * SparseBytes.blockSize
+    var generator = SplitMix64(seed: UInt64(start + end))
+    let count = min(SparseBytes.blockSize, size - start)
+    write((0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }, from: start)
   }
 
   private mutating func grow(to end: Int, filling: [UInt8]) {

@@ -36,9 +36,11 @@ final class SimulatedContent {
 // MARK: - Changes
 
 extension SimulatedContent {
-  func change(_ change: ContentChange, order: Int) {
+  /// - Parameter file: The open file that makes the change.
+  func change(_ change: ContentChange, order: Int, by file: Int) {
     live.apply(change)
-    pending.append(PendingChange(order: order, change: .content(file: number, change)))
+    pending.append(
+      PendingChange(order: order, change: .content(file: number, change), opener: file))
     mirrors.removeAll { $0.memory == nil }
     for mirror in mirrors { mirror.apply(change) }
   }
@@ -73,7 +75,7 @@ extension SimulatedContent {
   /// - Returns: whether the flush succeeded, as far as the open file `file` is told.
   func sync(_ failure: FlushFailure?, by file: Int) -> Bool {
     guard let failure else {
-      flush()
+      flush(file)
       return owedErrors.remove(file) == nil
     }
     if failure.losesPending { pending = pending.filter { failure.keeps($0) } }
@@ -84,15 +86,16 @@ extension SimulatedContent {
     return false
   }
 
-  private func flush() {
-    for change in pending {
+  /// Flushes what an open file has written: of what others wrote a sync says nothing.
+  private func flush(_ file: Int) {
+    for change in pending where change.opener == file {
       guard case .content(_, let change) = change.change else { continue }
       if case .write(let bytes, let offset) = change {
         superseded.adoptBlocks(of: offset..<offset + bytes.count, from: durable)
       }
       durable.apply(change)
     }
-    pending = []
+    pending.removeAll { $0.opener == file }
   }
 
   /// The cache forgets what was not flushed. Sizes are kept elsewhere and stay.

@@ -15,7 +15,7 @@ struct SimulatedDirectory {
 
   mutating func change(_ change: DirectoryChange, order: Int) {
     live.apply(change)
-    pending.append(PendingChange(order: order, change: .directory(change)))
+    pending.append(PendingChange(order: order, change: .directory(change), opener: nil))
   }
 
   /// - Returns: whether the flush succeeded, as far as the caller is told.

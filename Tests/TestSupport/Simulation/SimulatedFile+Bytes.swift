@@ -37,7 +37,7 @@ extension SimulatedFile {
     if case .errorAfter(let count, _) = fault {
       copy.removeSubrange(max(0, min(count, copy.count))...)
     }
-    content.change(.write(copy, from: offset), order: fileSystem.order())
+    content.change(.write(copy, from: offset), order: fileSystem.order(), by: number)
     fileSystem.bytesWrittenAtSite[site, default: 0] += copy.count
     if case .errorAfter(_, let errno) = fault { throw .failed("write", errno, path: path) }
     try fileSystem.end(.write, path, fault)
@@ -60,7 +60,7 @@ extension SimulatedFile {
     let fault = try fileSystem.begin(.truncate, path, site)
     let content = try fileSystem.content(of: self, .truncate)
     try check(.truncate, size, size: 0)
-    content.change(.resize(to: size), order: fileSystem.order())
+    content.change(.resize(to: size), order: fileSystem.order(), by: number)
     try fileSystem.end(.truncate, path, fault)
   }
 

@@ -31,14 +31,17 @@ struct BlobAccounts {
 // MARK: References
 
 extension BlobAccounts {
-  /// Counts so many references more. A blob that was written a moment ago comes into the map.
+  /// Counts so many references more. A blob that the transaction has written comes into the map, and one that it has taken out
+  /// comes back.
   ///
   /// - Throws: `.corrupt` (R5) where there is no such blob; `.full`, `.io`.
   func retain(_ identity: BlobIdentity, count: UInt64 = 1) throws(StoreError) {
     if let entry = try entry(of: identity) {
       try setReferences(entry.references &+ count, of: identity, entry)
     } else if let content = session.contents[identity] {
-      try add(content, references: count)
+      try add(identity, at: content.place, content.hash, references: count)
+    } else if let entry = session.released[identity] {
+      try add(identity, at: entry.place, entry.hash, references: count)
     } else {
       throw .corrupt(
         .entry(tree: BlobTrees.mapName, key: identity.key), invariant: .rowExternal,
@@ -64,6 +67,10 @@ extension BlobAccounts {
   ) throws(StoreError) {
     if count == 0, !trees.keepsStates { return try remove(identity, entry) }
     if count == entry.references { return }
+    if count == 0, var header = try blobs.header(in: reading), !header.mayHaveUnreferenced {
+      header.mayHaveUnreferenced = true
+      try header.put(into: trees, blobs)
+    }
     var entry = entry
     entry.references = count
     try put(identity.key, entry.encoded(), in: blobs.map)
@@ -73,13 +80,20 @@ extension BlobAccounts {
 // MARK: Coming, moving, going
 
 extension BlobAccounts {
-  private func add(_ content: BlobContent, references: UInt64) throws(StoreError) {
-    let entry = BlobEntry(place: content.place, references: references, hash: content.hash)
-    try put(content.identity.key, entry.encoded(), in: blobs.map)
-    try put(content.place.key, content.identity.key, in: blobs.places)
-    if let hash = content.hash { try put(hash.key, content.identity.key, in: blobs.contents) }
-    try enter(content.place)
-    session.released[content.identity] = nil
+  private func add(
+    _ identity: BlobIdentity, at place: BlobPlace, _ hash: SipHash128?, references: UInt64
+  ) throws(StoreError) {
+    // One that comes back may find another with its content in its place.
+    var shared = hash
+    if let hash, session.released[identity] != nil, try self.identity(with: hash) != nil {
+      shared = nil
+    }
+    let entry = BlobEntry(place: place, references: references, hash: shared)
+    try put(identity.key, entry.encoded(), in: blobs.map)
+    try put(place.key, identity.key, in: blobs.places)
+    if let shared { try put(shared.key, identity.key, in: blobs.contents) }
+    try enter(place)
+    session.released[identity] = nil
   }
 
   /// Says that a blob is somewhere else.
@@ -100,7 +114,7 @@ extension BlobAccounts {
       _ = try trees.remove(hash.key.rawSpan, in: blobs.contents)
     }
     try leave(entry.place)
-    session.released[identity] = entry.place
+    session.released[identity] = entry
   }
 
   private func enter(_ place: BlobPlace) throws(StoreError) {

@@ -3,17 +3,19 @@ struct BlobCheck {
   private let trees: TreeAccess
   private let blobs: BlobTrees
   private let records: [Entity]
+  private let history: HistoryReferences
   /// Nil if the store was opened without a header of blobs.
   private let segments: LocatedSegments?
   private(set) var faults: [StoreError] = []
 
   init(
-    _ records: [Entity], _ blobs: BlobTrees, in trees: TreeAccess,
+    _ records: [Entity], _ history: HistoryReferences, _ blobs: BlobTrees, in trees: TreeAccess,
     _ segments: LocatedSegments?
   ) {
     self.trees = trees
     self.blobs = blobs
     self.records = records
+    self.history = history
     self.segments = segments
   }
 
@@ -76,7 +78,7 @@ struct BlobCheck {
   private mutating func checkRows() throws(StoreError) {
     var found: [StoreError] = []
     let (blobs, trees) = (blobs, trees)
-    try BlobCount(records, in: trees).forEachReference { reference throws(StoreError) in
+    try BlobCount(records, history, in: trees).forEachReference { reference throws(StoreError) in
       let place = try blobs.entry(of: reference.identity, in: trees)?.place
       if let place, reference.isOf(place) { return }
       if found.count >= RecordCheck.faultsMax { return }
@@ -95,7 +97,7 @@ struct BlobCheck {
     var live: [UInt32: SegmentAccount] = [:]
     var found: [StoreError] = []
     let (blobs, trees) = (blobs, trees)
-    try BlobCount(records, in: trees).compare(with: blobs) {
+    try BlobCount(records, history, in: trees).compare(with: blobs) {
       identity, entry, count throws(StoreError) in
       if !isCountDue, entry.references != count {
         found.append(
@@ -145,18 +147,21 @@ extension BlobIdentity {
   }
 }
 
-/// Counts the references to blobs in all rows of a state, in memory for a bounded number of blobs at a time.
+/// Counts the references to blobs in all rows of a state, and in the old rows of its history, in memory for a bounded number of
+/// blobs at a time.
 ///
 /// - Complexity: all rows with external fields are read, once for each million of blobs.
 struct BlobCount {
   private let trees: TreeAccess
   private let records: [Entity]
+  private let history: HistoryReferences?
 
   /// The number of blobs that are counted at a time.
   static var countMax: Int { 1 << 20 }
 
-  init(_ records: [Entity], in trees: TreeAccess) {
+  init(_ records: [Entity], _ history: HistoryReferences?, in trees: TreeAccess) {
     self.trees = trees
+    self.history = history
     self.records = records.filter { $0.blobs != nil }
   }
 
@@ -173,7 +178,7 @@ struct BlobCount {
     return counts
   }
 
-  /// Calls `body` with every reference of every row.
+  /// Calls `body` with every reference of every row, present ones first.
   func forEachReference(
     _ body: (BlobReference) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -185,9 +190,10 @@ struct BlobCount {
         try layout.forEachReference(key: cursor.key, row: row, body)
       }
     }
+    try history?.forEachReference(in: trees, body)
   }
 
-  /// Calls `body` with every blob of the map and the number of references to it that rows have.
+  /// Calls `body` with every blob of the map and the number of references to it that rows have, old ones as well.
   func compare(
     with blobs: BlobTrees,
     _ body: (BlobIdentity, BlobEntry, UInt64) throws(StoreError) -> Void

@@ -6,7 +6,7 @@ final class BlobFinder {
   private let blobs: BlobTrees?
   private let segments: LocatedSegments?
   /// Blobs that the state has no more: those that a transaction has let go of.
-  private let released: [BlobIdentity: BlobPlace]
+  private let released: [BlobIdentity: BlobEntry]
   /// True if a blob that is gone is one that cannot be read, and no fault: old rows may refer to such.
   private let isOfOldRows: Bool
   /// Values that are in no store yet, as a row that is being put together numbers them.
@@ -16,7 +16,7 @@ final class BlobFinder {
 
   init(
     _ trees: TreeAccess, _ blobs: BlobTrees, _ segments: LocatedSegments,
-    released: [BlobIdentity: BlobPlace] = [:], isOfOldRows: Bool = false,
+    released: [BlobIdentity: BlobEntry] = [:], isOfOldRows: Bool = false,
     unstored: ((RawSpan) -> UnstoredEntry)? = nil
   ) {
     self.trees = trees
@@ -69,7 +69,7 @@ final class BlobFinder {
 
   private func place(of identity: BlobIdentity) throws(StoreError) -> BlobPlace? {
     if let trees, let place = try blobs?.entry(of: identity, in: trees)?.place { return place }
-    return released[identity]
+    return released[identity]?.place
   }
 }
 

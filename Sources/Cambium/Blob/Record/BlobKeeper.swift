@@ -4,6 +4,8 @@ internal import Synchronization
 final class BlobKeeper: Sendable {
   private let files: BlobFiles
   private let removals = Atomic(0)
+  /// By segment, how many bytes between the blobs that collection has moved there begin no block: no moving gains them.
+  private let padding = Mutex<[UInt32: UInt64]>([:])
   private let random: @Sendable () -> UInt64
 
   /// - Parameters:
@@ -29,9 +31,11 @@ final class BlobKeeper: Sendable {
   func located() -> LocatedSegments { LocatedSegments(files) }
 
   /// Begins a blob with an identity of its own.
-  func makeStream(_ compression: BlobCompression, isHashed: Bool) -> BlobStream {
+  func makeStream(
+    _ compression: BlobCompression, isHashed: Bool, in batch: BlobBatch? = nil
+  ) -> BlobStream {
     let identity = BlobIdentity(low: random(), high: random())
-    return files.makeStream(identity, compression, isHashed: isHashed)
+    return files.makeStream(identity, compression, isHashed: isHashed, in: batch)
   }
 
   /// Throws `.closed` or `.forked` if no more blobs may be written.
@@ -41,8 +45,10 @@ final class BlobKeeper: Sendable {
 
   func sync(_ places: [BlobPlace]) throws(StoreError) { try files.sync(places) }
 
-  func copy(_ identity: BlobIdentity, from place: BlobPlace) throws(StoreError) -> BlobContent {
-    try files.copy(identity, from: place)
+  func copy(
+    _ identity: BlobIdentity, from place: BlobPlace, in batch: BlobBatch
+  ) throws(StoreError) -> BlobContent {
+    try files.copy(identity, from: place, in: batch)
   }
 
   /// Keeps segments open for whoever reads in them, and no others.
@@ -57,11 +63,38 @@ final class BlobKeeper: Sendable {
     try files.goOn(in: segment, end: end)
   }
 
+  /// Returns when segments that were removed do not come back after a crash.
+  func syncRemovals() throws(StoreError) {
+    try files.medium.syncDirectory(at: .blobDirectorySync)
+  }
+
+  /// Notes the places of blobs that were moved, in the order in which they were written.
+  func noteMoved(_ places: [BlobPlace]) {
+    padding.withLock { padding in
+      for (index, place) in places.enumerated() {
+        let before = index > 0 ? places[index - 1] : nil
+        let isBehind = before.map { $0.segment == place.segment && $0.end <= place.offset } ?? false
+        let gap = isBehind ? place.offset - (before?.end ?? 0) : UInt64(Layout.blockSize - 1)
+        padding[place.segment, default: 0] += gap
+      }
+    }
+  }
+
+  /// The bytes of a segment that moving its blobs may gain, live ones among them.
+  ///
+  /// - Throws: `.missing`, `.io`.
+  func movableBytes(of segment: UInt32) throws(StoreError) -> UInt64 {
+    let room = try files.size(of: segment)
+    let lost = UInt64(BlobLayout.firstOffset) + padding.withLock { $0[segment] ?? 0 }
+    return room > lost ? room - lost : 0
+  }
+
   /// Removes a segment that nothing refers to. False where something in it is not committed yet.
   func remove(_ segment: UInt32) throws(StoreError) -> Bool {
     guard files.retire(segment) else { return false }
     // Said before: who takes a state meanwhile takes it again.
     removals.add(1, ordering: .acquiringAndReleasing)
+    padding.withLock { $0[segment] = nil }
     try files.remove(segment)
     return true
   }

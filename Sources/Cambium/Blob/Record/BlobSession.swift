@@ -10,11 +10,13 @@ final class BlobSession {
   private(set) var contents: [BlobIdentity: BlobContent] = [:]
   /// In the order in which the map took them in.
   private var places: [BlobPlace] = []
-  /// The places of the blobs that the transaction removed from the map.
-  var released: [BlobIdentity: BlobPlace] = [:]
+  /// The entries of the blobs that the transaction removed from the map.
+  var released: [BlobIdentity: BlobEntry] = [:]
   /// Segments without a blob of the map.
   private(set) var emptied: [UInt32] = []
   private let bin: BlobBin
+  /// The blobs that the next sync forces to the disk.
+  private(set) var batch = BlobBatch()
 
   init(_ keeper: BlobKeeper, _ bin: BlobBin) {
     self.keeper = keeper
@@ -34,6 +36,7 @@ final class BlobSession {
   ///
   /// - Throws: `.io`, `.full`: then there must be no commit.
   func sync() throws(StoreError) {
+    batch = BlobBatch()
     if !places.isEmpty { try keeper.sync(places) }
   }
 
@@ -41,6 +44,7 @@ final class BlobSession {
   func end() {
     if !emptied.isEmpty { bin.add(emptied) }
     bin.noteWritten(places.reduce(0) { $0 &+ $1.size })
+    bin.noteGarbage(released.values.reduce(0) { $0 &+ $1.place.size })
     contents = [:]
   }
 }
@@ -50,6 +54,8 @@ final class BlobBin: @unchecked Sendable {
   private let lock = ThreadLock()
   private var segments: Set<UInt32> = []
   private var written: UInt64 = 0
+  /// The bytes of blobs that left the map since it was looked at; nil if it was not looked at yet.
+  private var garbage: UInt64?
 
   /// The bytes of all blobs that came into the map, or were moved.
   var bytesWritten: UInt64 {
@@ -63,6 +69,21 @@ final class BlobBin: @unchecked Sendable {
     lock.lock()
     defer { lock.unlock() }
     written &+= bytes
+  }
+
+  func noteGarbage(_ bytes: UInt64) {
+    lock.lock()
+    defer { lock.unlock() }
+    garbage = garbage.map { $0 &+ bytes }
+  }
+
+  /// Returns true, and begins to count again, if at least so many bytes of blobs have left the map, or the first time.
+  func takeGarbage(atLeast bytes: UInt64) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    if let garbage, garbage < bytes { return false }
+    garbage = 0
+    return true
   }
 
   func add(_ numbers: [UInt32]) {

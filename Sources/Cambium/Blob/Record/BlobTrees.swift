@@ -140,6 +140,8 @@ struct BlobHeader: Hashable, Sendable {
   var highest: UInt32
   /// True if references are still to be counted anew, since rows were changed as wholes.
   var isCountDue: Bool
+  /// True if the map may have blobs that nothing refers to: they were let go of while a state was kept.
+  var mayHaveUnreferenced = false
   /// The commit in which they were last counted anew, which is none of a program's; 0 if they never were.
   var countedIn: UInt64
 
@@ -147,7 +149,7 @@ struct BlobHeader: Hashable, Sendable {
     var bytes: [UInt8] = []
     bytes.append(integer: seed.rawValue)
     bytes.append(integer: highest)
-    bytes.append(isCountDue ? 1 : 0)
+    bytes.append((isCountDue ? 1 : 0) | (mayHaveUnreferenced ? 2 : 0))
     bytes.append(integer: countedIn)
     return bytes
   }
@@ -167,10 +169,11 @@ struct BlobHeader: Hashable, Sendable {
     highest = try reader.integer(UInt32.self)
     let flags = try reader.integer(UInt8.self)
     countedIn = try reader.integer(UInt64.self)
-    guard flags <= 1, reader.remaining == 0 else {
+    guard flags <= 3, reader.remaining == 0 else {
       throw reader.fault("what is said of all is \(flags)")
     }
-    isCountDue = flags == 1
+    isCountDue = flags & 1 != 0
+    mayHaveUnreferenced = flags & 2 != 0
   }
 }
 

@@ -194,16 +194,27 @@ extension RowSettling {
   ) throws(StoreError) -> BlobReference {
     if let known = try known(blob, options) { return known }
     if let old, blob.source == nil, try isSame(blob, as: old) { return old }
-    let content = try write(blob, options)
-    guard options.deduplicated, let hash = content.hash,
-      let other = try accounts.identity(with: hash), other != content.identity,
+    let hash = options.deduplicated ? try hash(of: blob) : nil
+    if let hash, let shared = try shared(blob, hash) { return shared }
+    let content = try write(blob, options, hash)
+    accounts.session.add(content)
+    return BlobReference(content.identity, content.place)
+  }
+
+  /// Returns a reference to a blob of a field that deduplicates, with the same content.
+  private func shared(_ blob: Blob, _ hash: SipHash128) throws(StoreError) -> BlobReference? {
+    guard let other = try accounts.identity(with: hash), other != blob.source?.identity,
       let entry = try accounts.entry(of: other),
       try isSame(blob, as: BlobReference(other, entry.place))
-    else {
-      accounts.session.add(content)
-      return BlobReference(content.identity, content.place)
-    }
+    else { return nil }
     return BlobReference(other, entry.place)
+  }
+
+  private func hash(of blob: Blob) throws(StoreError) -> SipHash128 {
+    var hasher = SipHash128.Stream(key: accounts.session.keeper.seed.hashKey)
+    let reader = try blob.reader()
+    while let piece = try reader.read(upTo: BlobLayout.frameLength) { hasher.update(piece.bytes) }
+    return hasher.finish()
   }
 
   /// Returns a reference to a blob that is in the store already.
@@ -219,32 +230,27 @@ extension RowSettling {
     guard let written = source as? WrittenBlob, written.isOf(accounts.session.keeper),
       !options.deduplicated || written.content.hash != nil
     else { return nil }
-    return try shared(written.content, blob, options)
-  }
-
-  private func shared(
-    _ content: BlobContent, _ blob: Blob, _ options: BlobOptions
-  ) throws(StoreError) -> BlobReference {
-    if options.deduplicated, let hash = content.hash,
-      let other = try accounts.identity(with: hash), other != content.identity,
-      let entry = try accounts.entry(of: other),
-      try isSame(blob, as: BlobReference(other, entry.place))
-    {
-      return BlobReference(other, entry.place)
+    let content = written.content
+    if options.deduplicated, let hash = content.hash, let shared = try shared(blob, hash) {
+      return shared
     }
     accounts.session.add(content)
     return BlobReference(content.identity, content.place)
   }
 
-  private func write(_ blob: Blob, _ options: BlobOptions) throws(StoreError) -> BlobContent {
+  private func write(
+    _ blob: Blob, _ options: BlobOptions, _ hash: SipHash128?
+  ) throws(StoreError) -> BlobContent {
     let stream = accounts.session.keeper.makeStream(
-      options.compression, isHashed: options.deduplicated)
+      options.compression, isHashed: false, in: accounts.session.batch)
     do throws(StoreError) {
       let reader = try blob.reader()
       while let piece = try reader.read(upTo: BlobLayout.frameLength) {
         try stream.append(piece.bytes)
       }
-      return try stream.finish()
+      let content = try stream.finish()
+      return BlobContent(
+        identity: content.identity, place: content.place, hash: hash, pin: content.pin)
     } catch {
       stream.abandon()
       throw error

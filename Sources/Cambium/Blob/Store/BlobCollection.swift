@@ -2,10 +2,13 @@ extension PersistentStore {
   /// Reclaims the space of blobs that nothing refers to: moves live blobs out of files that are mostly garbage, and
   /// removes those files. Others read and write meanwhile; snapshots and blobs that were fetched stay readable.
   ///
-  /// Each slice of a few megabytes is a commit. Files with blobs that are not in a record yet are left alone.
+  /// Each slice of a few megabytes is a commit, and is copied before its transaction begins. Files with blobs that are not in
+  /// a record yet are left alone. A store that is open for writing does the same in the background, under the conditions of
+  /// `StoreOptions.automaticCompaction`.
   ///
   /// - Returns: True if there is more to do.
-  /// - Complexity: O(blobs that are moved) and O(segments); never O(blobs).
+  /// - Complexity: O(blobs that are moved) and O(segments); O(blobs) once after states from before migrations were dropped, to
+  ///   find the blobs that only they referred to. Other writers do not wait while blobs are looked for or copied.
   /// - Throws: `StoreError.readOnly`, `.corrupt` if a blob to be moved is damaged, and what a commit throws. Blobs that
   ///   were moved by then stay moved.
   @discardableResult
@@ -84,8 +87,8 @@ private struct BlobCollection {
     var found: (segment: UInt32, share: Double)?
     for (segment, account) in try blobs.accounts(in: try store.backend.trees())
     where !taken.contains(segment) {
-      let room = Double(try keeper.size(of: segment)) - Double(BlobLayout.firstOffset)
-      let share = room > 0 ? Double(account.live) / room : 1
+      let room = try keeper.movableBytes(of: segment)
+      let share = room > 0 ? Double(account.live) / Double(room) : 1
       guard 1 - share >= garbageShare, share < 1, share < found?.share ?? 2 else { continue }
       // One that is pinned is for later.
       if keeper.retire(segment) { found = (segment, share) }
@@ -93,24 +96,32 @@ private struct BlobCollection {
     return found?.segment
   }
 
-  /// Moves some of a segment's blobs, in one commit. False where none is left.
+  /// Moves some of a segment's blobs, in one commit. False where none is left. They are copied before, while others write.
   private mutating func moveSlice(of segment: UInt32) throws(StoreError) -> Bool {
     let (blobs, keeper) = (blobs, keeper)
     let limit = min(Self.sliceSize, UInt64(bytesLeft))
-    var moved: UInt64 = 0
+    let slice = try blobs.slice(of: segment, atMost: limit, in: try store.backend.trees())
+    if slice.isEmpty { return false }
+    let batch = BlobBatch()
+    var copies: [(entry: BlobEntry, content: BlobContent)] = []
+    for (identity, entry) in slice {
+      copies.append((entry, try keeper.copy(identity, from: entry.place, in: batch)))
+    }
+    try keeper.sync(copies.map(\.content.place))
     try store.commit { trees throws(StoreError) in
       guard let session = trees.blobSession else { return }
       let accounts = BlobAccounts(trees, blobs, session)
-      let slice = try blobs.slice(of: segment, atMost: limit, in: .transaction(trees))
-      for (identity, entry) in slice {
-        let content = try keeper.copy(identity, from: entry.place)
+      for (entry, content) in copies {
+        // It may have been deleted meanwhile.
+        guard let present = try accounts.entry(of: content.identity), present.place == entry.place
+        else { continue }
         session.add(content)
-        try accounts.move(entry, to: content)
-        moved &+= entry.place.size
+        try accounts.move(present, to: content)
       }
     }
-    bytesLeft -= Int(clamping: moved)
-    return moved > 0
+    keeper.noteMoved(copies.map(\.content.place))
+    bytesLeft -= Int(clamping: copies.reduce(0) { $0 &+ $1.entry.place.size })
+    return true
   }
 }
 
@@ -172,22 +183,42 @@ extension PersistentStore {
 }
 
 extension PersistentStore {
-  /// Removes blobs from the map to which only states referred that are no longer kept.
+  /// The number of blobs that are taken out of the map in one commit.
+  private static var droppedCount: Int { 4096 }
+
+  /// Removes blobs from the map to which only states referred that are no longer kept. They are looked for in a state, while
+  /// others write.
   ///
-  /// - Complexity: O(blobs).
+  /// - Complexity: O(blobs) if there may be such blobs, otherwise O(1).
   func dropUnreferencedBlobs() throws(StoreError) {
     guard backend.blobs.keeper != nil else { return }
     let blobs = entities.blobs
-    try commit { trees throws(StoreError) in
-      guard !trees.keepsStates, let session = trees.blobSession else { return }
-      var unreferenced: [(BlobIdentity, BlobEntry)] = []
-      try blobs.forEach(in: .transaction(trees)) { identity, entry in
-        if entry.references == 0 { unreferenced.append((identity, entry)) }
-        return true
-      }
-      let accounts = BlobAccounts(trees, blobs, session)
-      for (identity, entry) in unreferenced { try accounts.remove(identity, entry) }
+    let trees = try backend.trees()
+    guard try blobs.header(in: trees)?.mayHaveUnreferenced == true else { return }
+    var found: [BlobIdentity] = []
+    try blobs.forEach(in: trees) { identity, entry in
+      if entry.references == 0 { found.append(identity) }
+      return true
     }
+    var rest = found[...]
+    repeat {
+      let slice = rest.prefix(Self.droppedCount)
+      rest = rest.dropFirst(slice.count)
+      let isLast = rest.isEmpty
+      try commit { trees throws(StoreError) in
+        guard !trees.keepsStates, let session = trees.blobSession else { return }
+        let accounts = BlobAccounts(trees, blobs, session)
+        for identity in slice {
+          guard let entry = try accounts.entry(of: identity), entry.references == 0 else {
+            continue
+          }
+          try accounts.remove(identity, entry)
+        }
+        guard isLast, var header = try blobs.header(in: .transaction(trees)) else { return }
+        header.mayHaveUnreferenced = false
+        try header.put(into: trees, blobs)
+      }
+    } while !rest.isEmpty
     removeEmptiedSegments()
   }
 }
@@ -231,7 +262,8 @@ struct BlobRecount {
     try backend.commit { trees throws(StoreError) in
       guard let session = trees.blobSession else { return }
       let accounts = BlobAccounts(trees, blobs, session)
-      try BlobCount(entities.all, in: before).compare(with: blobs) {
+      let history = HistoryReferences(entities, in: before)
+      try BlobCount(entities.all, history, in: before).compare(with: blobs) {
         identity, entry, count throws(StoreError) in
         try accounts.setReferences(count, of: identity, entry)
       }

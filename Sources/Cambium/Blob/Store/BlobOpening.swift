@@ -20,8 +20,7 @@ struct BlobOpening {
     guard let header else { return }
     let accounts = try blobs.accounts(in: try backend.trees())
     let kept = accounts.map(\.segment)
-    let present = try backend.blobSegments()
-    let highest = max(header.highest, present.last ?? 0)
+    let highest = max(header.highest, kept.last ?? 0)
     guard highest < .max else { throw .limitExceeded(.segmentNumber, found: Int(highest) + 1) }
     let keeper = backend.makeBlobKeeper(header.seed, from: highest + 1)
     // A file that is lost or damaged closes no record but those whose blobs were in it.
@@ -29,7 +28,10 @@ struct BlobOpening {
     if let last = accounts.last, keeper.openSegments.contains(last.segment) {
       try keeper.goOn(in: last.segment, end: last.account.end)
     }
-    for segment in present where !kept.contains(segment) { _ = try keeper.remove(segment) }
+    let orphans = try backend.blobSegments().filter { !kept.contains($0) }
+    for segment in orphans { _ = try keeper.remove(segment) }
+    // One that came back could have the name of the next.
+    if let last = orphans.last, last > highest { try keeper.syncRemovals() }
     backend.blobs.open(keeper)
   }
 

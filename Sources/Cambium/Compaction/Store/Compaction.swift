@@ -1,5 +1,5 @@
 extension PersistentStore {
-  /// Reclaims the space of garbage: moves live pages to new files, and deletes the old ones. No record changes.
+  /// Reclaims the space of garbage: moves live pages and blobs to new files, and deletes the old ones. No record changes.
   ///
   /// The work is done in slices, each committed wholly or not at all; others read and write meanwhile. Written pages are
   /// read back and compared before a slice is committed. If a crash or an error interrupts it, the next compaction
@@ -21,13 +21,41 @@ extension PersistentStore {
   ) throws -> CompactionReport {
     do {
       if options.droppingOldVersions { try dropKeptVersions() }
-      let report = try CompactionRun.run(backend.writingEngine(), options, pause, progress)
+      let blobSize = try blobFileSize()
+      try collectBlobs(options, pause, progress)
+      var report = try CompactionRun.run(backend.writingEngine(), options, pause, progress)
+      (report.blobSizeBefore, report.blobSizeAfter) = (blobSize, try blobFileSize())
       log.compacted(report)
       return report
     } catch {
       log.ended("The compaction", error)
       throw error
     }
+  }
+
+  /// Moves blobs out of the files of which a share is garbage.
+  private func collectBlobs(
+    _ options: CompactionOptions, _ pause: Pause, _ progress: (CompactionProgress) throws -> Void
+  ) throws {
+    let request = options.request
+    let share = request.scope == .whole ? 0.01 : request.leastGarbage
+    let budget = BlobBudget(bytes: Int(clamping: request.bytes), garbageShare: share)
+    var rest = Duration.zero
+    if let rate = options.bytesPerSecond, rate > 0 {
+      rest = .seconds(Double(budget.bytes) / Double(rate))
+    }
+    while try collectBlobs(budget) {
+      try progress(CompactionProgress())
+      try pause.wait(rest)
+    }
+  }
+
+  /// The size of all files of blobs.
+  private func blobFileSize() throws(StoreError) -> Int {
+    guard let keeper = backend.blobs.keeper else { return 0 }
+    var size = 0
+    for segment in keeper.openSegments { size += Int(clamping: try keeper.size(of: segment)) }
+    return size
   }
 
   /// Reclaims the space of garbage on a thread of its own, while the task is suspended. If the task is cancelled, it
@@ -185,6 +213,9 @@ public struct CompactionReport: Hashable, Sendable {
   /// The bytes of the store's files of pages before, and after.
   public internal(set) var sizeBefore = 0
   public internal(set) var sizeAfter = 0
+  /// The bytes of the store's files of blobs before, and after.
+  public internal(set) var blobSizeBefore = 0
+  public internal(set) var blobSizeAfter = 0
   /// The bytes of pages that were written.
   public internal(set) var writtenBytes = 0
   /// The entries of trees that were moved: rows, index entries, and the store's own.

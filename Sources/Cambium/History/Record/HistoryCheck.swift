@@ -18,37 +18,45 @@ extension RecordCheck {
     let floor = try HistoryFloor.find(trees, slot)
     let cursor = try trees.cursor(in: slot)
     var before: HistoryKey?
-    while try cursor.advance() {
-      if cursor.key.byteCount > 0 {
-        let key = try HistoryKey(cursor.key)
-        guard let floor else { throw .historyFault(cursor.key, "nothing says where it begins") }
-        if key.sequence > floor {
-          guard key.sequence <= last else {
-            throw .historyFault(cursor.key, "there is no such commit: the last is \(last)")
-          }
-          // What is not above the floor may be there in part.
-          let previous = before.map { max($0.sequence, floor) } ?? floor
-          guard key.sequence == previous || key.sequence - 1 == previous else {
-            throw .historyFault(cursor.key, "the commits behind \(previous) are missing")
-          }
-          try check(key, after: before, try cursor.value(), described)
+    var isOn = try cursor.seek(behind: [])
+    while isOn {
+      if cursor.key.byteCount == 0 {
+        isOn = try cursor.next()
+        continue
+      }
+      let key = try HistoryKey(cursor.key)
+      guard let floor else { throw .historyFault(cursor.key, "nothing says where it begins") }
+      if key.sequence > floor {
+        guard key.sequence <= last else {
+          throw .historyFault(cursor.key, "there is no such commit: the last is \(last)")
         }
+        // What is not above the floor may be there in part.
+        let previous = before.map { max($0.sequence, floor) } ?? floor
+        guard key.sequence == previous || key.sequence - 1 == previous else {
+          throw .historyFault(cursor.key, "the commits behind \(previous) are missing")
+        }
+        let part = try cursor.readHistoryPart(&isOn)
+        try check(part, key, after: before, described)
+        before = part.keys.last
+      } else {
         before = key
+        isOn = try cursor.next()
       }
     }
   }
 
   private static func check(
-    _ key: HistoryKey, after before: HistoryKey?, _ value: RawSpan,
+    _ part: StoredHistoryPart, _ key: HistoryKey, after before: HistoryKey?,
     _ described: Set<DescribedNumber>?
   ) throws(StoreError) {
     let isSame = before?.sequence == key.sequence
     guard key.part == (isSame ? (before?.part ?? 0) + 1 : 0) else {
       throw .historyFault(key.bytes.rawSpan, "parts of the commit are missing")
     }
-    var reader = HistoryPartReader(value, key: key)
-    if key.part == 0 { _ = try reader.commit() }
-    while let change = try reader.next() {
+    guard part.commit != nil || !part.changes.isEmpty else {
+      throw .historyFault(key.bytes.rawSpan, "it is a piece of no old row")
+    }
+    for change in part.changes {
       let number = DescribedNumber(version: change.version, record: change.record)
       if let described, !described.contains(number) {
         throw .historyFault(
@@ -57,10 +65,4 @@ extension RecordCheck {
       }
     }
   }
-}
-
-/// A record as a version describes it.
-private struct DescribedNumber: Hashable {
-  let version: UInt32
-  let record: UInt32
 }

@@ -5,8 +5,11 @@ struct HistoryPart {
 
   /// The size from which on the next change goes into a part of its own.
   static var sizeMax: Int { 64 << 10 }
-  /// Rows that are longer are not kept: with what belongs to them they would be longer than a value may be.
+  /// Old rows that are longer follow in parts of their own, in pieces of this size: with the rest of a part, a row could be
+  /// longer than a value may be.
   static var oldRowMax: Int { 8 << 20 }
+  /// The first byte of a piece, where other parts have the kind of a change.
+  static var piece: UInt8 { 4 }
 
   /// The beginning of a commit.
   ///
@@ -20,18 +23,37 @@ struct HistoryPart {
   /// A part behind the first.
   init() {}
 
+  /// Creates a part that is a piece of the old row of the change before.
+  init(piece: ArraySlice<UInt8>) {
+    bytes.reserveCapacity(piece.count + 1)
+    bytes.append(Self.piece)
+    bytes.append(contentsOf: piece)
+  }
+
+  /// Appends a change.
+  ///
   /// - Parameter old: The row that is not there any more, if it is to be kept.
+  /// - Returns: The pieces of the old row that have to follow this part; none if the row is in it.
+  @discardableResult
   mutating func append(
     _ kind: HistoryKind, record: UInt32, version: UInt32, key: [UInt8], old: [UInt8]?
-  ) {
-    let kept = old.flatMap { $0.count <= Self.oldRowMax ? $0 : nil }
+  ) -> [HistoryPart] {
+    let isApart = (old?.count ?? 0) > Self.oldRowMax
     bytes.append(kind.rawValue)
-    bytes.append(kept == nil ? 0 : 1)
+    bytes.append(old == nil ? 0 : isApart ? 2 : 1)
     bytes.append(integer: UInt16(key.count))
     bytes.append(integer: record)
     bytes.append(integer: version)
     bytes.append(contentsOf: key)
-    if let kept { bytes.append(bytes32: kept.rawSpan) }
+    guard let old else { return [] }
+    guard isApart else {
+      bytes.append(bytes32: old.rawSpan)
+      return []
+    }
+    bytes.append(integer: UInt32(old.count))
+    return stride(from: 0, to: old.count, by: Self.oldRowMax).map { start in
+      HistoryPart(piece: old[start..<Swift.min(start + Self.oldRowMax, old.count)])
+    }
   }
 }
 
@@ -70,25 +92,100 @@ struct HistoryPartReader: ~Escapable {
     return (date, author)
   }
 
+  /// Returns the bytes of a piece of an old row, if that is what the part is.
+  @_lifetime(copy self)
+  mutating func piece() throws(StoreError) -> RawSpan? {
+    var piece = reader
+    guard piece.remaining > 0, try piece.integer(UInt8.self) == HistoryPart.piece else {
+      return nil
+    }
+    reader = piece
+    return try reader.run(reader.remaining)
+  }
+
   /// The next change; nil after the last.
   mutating func next() throws(StoreError) -> StoredChange? {
     if reader.remaining == 0 { return nil }
     let code = try reader.integer(UInt8.self)
     guard let kind = HistoryKind(rawValue: code) else { throw reader.fault("a change is \(code)") }
     let hasOld = try reader.integer(UInt8.self)
-    guard hasOld <= 1, kind != .inserted || hasOld == 0 else {
+    guard hasOld <= 2, kind != .inserted || hasOld == 0 else {
       throw reader.fault("a byte that says whether there is an old row is \(hasOld)")
     }
     let keyCount = Int(try reader.integer(UInt16.self))
     let record = try reader.integer(UInt32.self)
     let version = try reader.integer(UInt32.self)
     let key = try reader.run(keyCount).array()
-    var old: [UInt8]?
+    var change = StoredChange(kind: kind, record: record, version: version, key: key, old: nil)
+    if hasOld == 0 { return change }
+    let count = Int(try reader.integer(UInt32.self))
     if hasOld == 1 {
-      let count = Int(try reader.integer(UInt32.self))
-      old = try reader.run(count).array()
+      change.old = try reader.run(count).array()
+    } else {
+      guard reader.remaining == 0 else {
+        throw reader.fault("something follows a change whose old row is in other parts")
+      }
+      change.sizeApart = count
     }
-    return StoredChange(kind: kind, record: record, version: version, key: key, old: old)
+    return change
+  }
+}
+
+/// A part of a commit as it is stored, with the pieces of an old row behind it.
+struct StoredHistoryPart {
+  /// Those of the part, and of the pieces.
+  var keys: [HistoryKey]
+  /// The date, in seconds since 2001-01-01 00:00:00 UTC, and the author of the commit, of which this is the first part.
+  var commit: (date: Double, author: String?)?
+  var changes: [StoredChange] = []
+}
+
+extension CursorAccess {
+  /// Reads a part of a commit from a history, with the pieces of an old row that follow it, and moves on to the next part.
+  ///
+  /// - Parameter isOn: True if the cursor is at an entry; false after the last.
+  /// - Throws: `.corrupt` (H1), `.io`.
+  func readHistoryPart(_ isOn: inout Bool) throws(StoreError) -> StoredHistoryPart {
+    let key = try HistoryKey(self.key)
+    var part = try storedPart(key)
+    isOn = try next()
+    guard let size = part.changes.last?.sizeApart else { return part }
+    var old: [UInt8] = []
+    var last = key
+    while old.count < size {
+      guard isOn, let piece = try piece(behind: last) else {
+        throw .historyFault(last.bytes.rawSpan, "an old row lacks some of its pieces")
+      }
+      last = HistoryKey(sequence: last.sequence, part: last.part &+ 1)
+      part.keys.append(last)
+      old += piece
+      isOn = try next()
+    }
+    guard old.count == size else {
+      throw .historyFault(last.bytes.rawSpan, "an old row is longer than its change says")
+    }
+    part.changes[part.changes.count - 1].old = old
+    return part
+  }
+
+  private func storedPart(_ key: HistoryKey) throws(StoreError) -> StoredHistoryPart {
+    var part = StoredHistoryPart(keys: [key])
+    var reader = HistoryPartReader(try value(), key: key)
+    if key.part == 0 {
+      part.commit = try reader.commit()
+    } else if try reader.piece() != nil {
+      return part
+    }
+    while let change = try reader.next() { part.changes.append(change) }
+    return part
+  }
+
+  /// Returns the bytes of the part at the cursor, if it is the next piece of an old row.
+  private func piece(behind last: HistoryKey) throws(StoreError) -> [UInt8]? {
+    let key = try HistoryKey(self.key)
+    guard key.sequence == last.sequence, key.part == last.part &+ 1 else { return nil }
+    var reader = HistoryPartReader(try value(), key: key)
+    return try reader.piece()?.array()
   }
 }
 
@@ -101,7 +198,9 @@ struct StoredChange: Hashable {
   let version: UInt32
   let key: [UInt8]
   /// The row that was there, where it is kept.
-  let old: [UInt8]?
+  var old: [UInt8]?
+  /// The size of the old row, if it is in parts of its own.
+  var sizeApart: Int?
 }
 
 /// The key of a part of a commit in the history: its number and the part's, big-endian.

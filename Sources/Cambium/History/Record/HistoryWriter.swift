@@ -5,15 +5,18 @@
 struct HistoryWriter {
   private let trees: TransactionTrees
   private let slot: TreeSlot
+  /// The blobs of old rows; nil if the store has none.
+  private let references: HistoryReferences?
   /// The commit that is being made.
   private let sequence: UInt64
 
   /// The highest number of entries that one commit removes, besides as many as it adds.
   private static var slice: Int { 16 }
 
-  init(_ trees: TransactionTrees, in slot: TreeSlot) {
+  init(_ trees: TransactionTrees, in slot: TreeSlot, _ references: HistoryReferences? = nil) {
     self.trees = trees
     self.slot = slot
+    self.references = trees.blobSession == nil ? nil : references
     sequence = trees.sequence
   }
 
@@ -41,27 +44,35 @@ extension HistoryWriter {
     _ changes: ChangedRecords, of entities: Entities, after last: UInt64?, date: Double,
     author: String?, keepsOld: Bool
   ) throws(StoreError) -> Int {
-    if last != sequence - 1 { try beginAnewWhereCommitsAreMissing() }
+    try noteBeginning(after: last, keepsOld: keepsOld)
     var part = HistoryPart(date: date, author: author)
     var count: UInt32 = 0
+    func end() throws(StoreError) {
+      try put(part, count)
+      count += 1
+      part = HistoryPart()
+    }
     for number in changes.before.keys.sortedRarely() {
       guard let record = entities.entity(number: number) else { continue }
       let rows = changes.before[number] ?? [:]
       for key in rows.keys.sortedRarely(by: { $0.rawSpan.compare($1.rawSpan) < 0 }) {
         let old = rows[key] ?? nil
         guard let kind = try kind(of: key, from: old, in: record) else { continue }
-        if part.bytes.count >= HistoryPart.sizeMax {
-          try put(part, count)
-          count += 1
-          part = HistoryPart()
+        if part.bytes.count >= HistoryPart.sizeMax { try end() }
+        let kept = keepsOld ? old : nil
+        let pieces = part.append(
+          kind, record: number, version: record.layout.version, key: key, old: kept)
+        if let kept { try references?.retain(key, kept, of: record, in: trees) }
+        if pieces.isEmpty { continue }
+        try end()
+        for piece in pieces {
+          part = piece
+          try end()
         }
-        part.append(
-          kind, record: number, version: record.layout.version, key: key,
-          old: keepsOld ? old : nil)
       }
     }
-    try put(part, count)
-    return Int(count) + 1
+    if count == 0 || !part.bytes.isEmpty { try end() }
+    return Int(count)
   }
 
   /// Returns the kind of a record's change; nil if it is unchanged.
@@ -86,23 +97,30 @@ extension HistoryWriter {
 
   /// Has the history begin behind the commit, where there is one: what came before leads to another state.
   func beginAnew() throws(StoreError) {
-    if try HistoryFloor.find(TreeAccess.transaction(trees), slot) != nil { try setFloor(sequence) }
+    guard var floor = try HistoryFloor.state(TreeAccess.transaction(trees), slot) else { return }
+    floor.commit = sequence
+    try put([], floor.encoded)
   }
 
-  private func beginAnewWhereCommitsAreMissing() throws(StoreError) {
-    let cursor = try TreeAccess.transaction(trees).cursor(in: slot)
-    if try cursor.last(), cursor.key.byteCount > 0,
-      try HistoryKey(cursor.key).sequence == sequence - 1
-    {
-      return
+  /// Says where the history begins, and from where on it has old rows, as far as that changes with this commit.
+  private func noteBeginning(after last: UInt64?, keepsOld: Bool) throws(StoreError) {
+    let trees = TreeAccess.transaction(trees)
+    let known = try HistoryFloor.state(trees, slot)
+    var floor = known ?? HistoryFloor(commit: sequence - 1, oldRows: .max)
+    if last != sequence - 1 {
+      let cursor = try trees.cursor(in: slot)
+      var isThere = false
+      if try cursor.last(), cursor.key.byteCount > 0 {
+        isThere = try HistoryKey(cursor.key).sequence == sequence - 1
+      }
+      if !isThere { floor.commit = sequence - 1 }
     }
-    try setFloor(sequence - 1)
-  }
-
-  private func setFloor(_ floor: UInt64) throws(StoreError) {
-    var value: [UInt8] = []
-    value.append(integer: floor)
-    try put([], value)
+    if !keepsOld {
+      floor.oldRows = .max
+    } else if floor.oldRows == .max {
+      floor.oldRows = sequence - 1
+    }
+    if floor != known { try put([], floor.encoded) }
   }
 }
 
@@ -127,9 +145,12 @@ extension HistoryWriter {
   func purge(
     atMost limit: Int = .max, _ isOld: (_ sequence: UInt64, _ date: Double) -> Bool
   ) throws(StoreError) {
-    var floor = try HistoryFloor.read(TreeAccess.transaction(trees), slot)
-    let before = floor
+    guard var beginning = try HistoryFloor.state(TreeAccess.transaction(trees), slot) else {
+      return
+    }
+    var floor = beginning.commit
     var keys: [HistoryKey] = []
+    var released: [BlobReference] = []
     let cursor = try TreeAccess.transaction(trees).cursor(in: slot)
     var isOn = try cursor.seek(to: HistoryKey(sequence: 1, part: 0).bytes.rawSpan)
     while isOn, keys.count < limit {
@@ -139,29 +160,58 @@ extension HistoryWriter {
         guard key.sequence < sequence, isOld(key.sequence, try reader.commit().date) else { break }
         floor = key.sequence
       }
-      keys.append(key)
-      isOn = try cursor.next()
+      guard let references else {
+        keys.append(key)
+        isOn = try cursor.next()
+        continue
+      }
+      let part = try cursor.readHistoryPart(&isOn)
+      keys += part.keys
+      for change in part.changes {
+        try references.forEachReference(of: change) { released.append($0) }
+      }
     }
     for key in keys { _ = try trees.remove(key.bytes.rawSpan, in: slot) }
-    if floor != before { try setFloor(floor) }
+    try references?.release(released, in: trees)
+    if floor == beginning.commit { return }
+    beginning.commit = floor
+    try put([], beginning.encoded)
   }
 }
 
-/// The floor of a history: the last commit of which it has nothing.
-enum HistoryFloor {
-  /// Returns the floor of a state's history; `UInt64.max` if no history is kept.
-  static func read(_ trees: TreeAccess, _ slot: TreeSlot) throws(StoreError) -> UInt64 {
-    try find(trees, slot) ?? .max
+/// Where a history begins.
+struct HistoryFloor: Hashable {
+  /// The last commit of which it has nothing.
+  var commit: UInt64
+  /// The last commit that is there without old rows, or not at all; `UInt64.max` if the newest commit is.
+  var oldRows: UInt64
+
+  var encoded: [UInt8] {
+    var value: [UInt8] = []
+    value.append(integer: commit)
+    value.append(integer: oldRows)
+    return value
   }
 
+  /// Returns the floor of a state's history; nil if no history is kept.
+  ///
   /// - Throws: `.corrupt` (H1).
   static func find(_ trees: TreeAccess, _ slot: TreeSlot) throws(StoreError) -> UInt64? {
+    try state(trees, slot)?.commit
+  }
+
+  /// Returns where a state's history begins; nil if no history is kept.
+  ///
+  /// - Throws: `.corrupt` (H1).
+  static func state(_ trees: TreeAccess, _ slot: TreeSlot) throws(StoreError) -> HistoryFloor? {
     var value: [UInt8] = []
     let key: [UInt8] = []
     guard try trees.copyValue(of: key.rawSpan, in: slot, to: &value) else { return nil }
-    guard value.count == 8 else {
+    guard value.count == 16 else {
       throw .historyFault(key.rawSpan, "it is \(value.count) bytes")
     }
-    return value.rawSpan.load(0, as: UInt64.self)
+    return HistoryFloor(
+      commit: value.rawSpan.load(0, as: UInt64.self),
+      oldRows: value.rawSpan.load(8, as: UInt64.self))
   }
 }

@@ -27,6 +27,31 @@ extension StoreSnapshot {
 
   /// The place in the history after this state, from which to read the commits that follow.
   public var historyCursor: HistoryCursor { HistoryCursor(sequence, of: identity) }
+
+  /// What the history keeps; nil if the store keeps none.
+  ///
+  /// - Complexity: O(1).
+  /// - Throws: `StoreError.corrupt`, `.io`.
+  public var historyExtent: HistoryExtent? {
+    get throws(StoreError) {
+      guard let floor = try HistoryFloor.state(trees, entities.history) else { return nil }
+      let oldValues = floor.oldRows == .max ? nil : Swift.max(floor.oldRows, floor.commit)
+      return HistoryExtent(
+        start: HistoryCursor(floor.commit, of: identity), end: historyCursor,
+        oldValuesStart: oldValues.map { HistoryCursor($0, of: identity) })
+    }
+  }
+}
+
+/// What the history of a store keeps: how far back it reaches, and from where on commits can be undone.
+public struct HistoryExtent: Hashable, Sendable {
+  /// The place before the oldest commit that is kept. `history(since:)` of an earlier place throws `.historyExpired`.
+  public let start: HistoryCursor
+  /// The place after the newest commit.
+  public let end: HistoryCursor
+  /// The place from which on all commits are kept with the values that records had before them, so that they can be undone; nil
+  /// if the newest commit is kept without.
+  public let oldValuesStart: HistoryCursor?
 }
 
 extension WriteTransaction {
@@ -54,7 +79,24 @@ extension WriteTransaction {
 
   private func purgeHistory(_ isOld: (UInt64, Double) -> Bool) throws(StoreError) {
     try writer.checkUsable()
-    try HistoryWriter(writer.trees, in: entities.history).purge(isOld)
+    try HistoryWriter(writer, entities).purge(isOld)
+  }
+}
+
+extension HistoryWriter {
+  fileprivate init(_ writer: RecordWriter, _ entities: Entities) {
+    self.init(
+      writer.trees, in: entities.history,
+      HistoryReferences(entities, in: .transaction(writer.trees)))
+  }
+}
+
+extension HistoryReferences {
+  /// Creates the references of the history of a state, whose present records are `entities`.
+  convenience init(_ entities: Entities, in trees: TreeAccess) {
+    self.init(entities) { () throws(StoreError) in
+      try StoredSchemas(trees, entities.schemas, path: "").all()
+    }
   }
 }
 
@@ -73,7 +115,7 @@ final class HistoryKeeping: @unchecked Sendable {
   /// - Throws: `.corrupt`, `.full`, `.io`.
   func write(_ writer: RecordWriter, of entities: Entities, author: String?) throws(StoreError) {
     guard let changes = writer.history, !writer.trees.isEmpty else { return }
-    let history = HistoryWriter(writer.trees, in: entities.history)
+    let history = HistoryWriter(writer, entities)
     let now = Date.now.timeIntervalSinceReferenceDate
     let sequence = writer.trees.sequence
     let count = try history.write(

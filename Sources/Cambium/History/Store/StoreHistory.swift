@@ -66,12 +66,9 @@ public final class StoreHistory {
     while isOn {
       let key = try HistoryKey(entries.key)
       guard key.sequence == commit.sequence else { break }
-      var reader = HistoryPartReader(try entries.value(), key: key)
-      if key.part == 0 { (commit.date, commit.author) = try reader.commit() }
-      while let change = try reader.next() {
-        commit.changes.append(PlacedChange(change: change, place: key))
-      }
-      isOn = try entries.next()
+      let part = try entries.readHistoryPart(&isOn)
+      if let head = part.commit { (commit.date, commit.author) = head }
+      commit.changes += part.changes.map { PlacedChange(change: $0, place: key) }
     }
     return commit
   }

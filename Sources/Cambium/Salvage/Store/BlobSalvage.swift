@@ -32,7 +32,7 @@ struct BlobSalvage {
     let highest = try files.highest
     try map.placeLost(behind: highest)
     let seed = try seed()
-    try files.copy(map.segments, seed)
+    try files.copy(map.entries, seed)
     try map.write(to: backend, blobs, seed)
     return try files.countDamaged(map.entries, seed)
   }
@@ -61,8 +61,15 @@ private struct SalvagedMap {
     of entities: Entities, _ blobs: BlobTrees, in trees: TreeAccess
   ) throws(StoreError) {
     var found: [BlobIdentity: (reference: BlobReference, count: UInt64)] = [:]
-    try BlobCount(entities.all, in: trees).forEachReference { reference in
+    func note(_ reference: BlobReference) {
       found[reference.identity, default: (reference, 0)].count += 1
+    }
+    try BlobCount(entities.all, nil, in: trees).forEachReference { note($0) }
+    do throws(StoreError) {
+      try HistoryReferences(entities, in: trees).forEachReference(in: trees) { note($0) }
+    } catch {
+      // Of a damaged history, what comes before the damage counts.
+      guard case .corrupt = error else { throw error }
     }
     let sorted = found.sortedRarely { $0.key.key.lexicographicallyPrecedes($1.key.key) }
     for (identity, row) in sorted {
@@ -98,9 +105,6 @@ private struct SalvagedMap {
       entries[index].entry.place.offset = UInt64(BlobLayout.firstOffset + offset)
     }
   }
-
-  /// The segments that entries are in, ascending.
-  var segments: [UInt32] { Set(entries.map(\.entry.place.segment)).sortedRarely() }
 
   /// Writes it to a store in the place of what is there.
   func write(
@@ -193,29 +197,45 @@ struct SalvagedSegments {
     } catch { return nil }
   }
 
-  /// Copies segments, as far as they are there; what is gone of one is not in the copy.
+  /// Copies the segments of blobs, as far as they are there; what is gone of one is not in the copy. Only the bytes of blobs
+  /// are copied whose tails are whole: without its tail none can be read, and a file may be of any size.
   ///
   /// - Throws: `.full`, `.io` of the copies.
-  func copy(_ numbers: [UInt32], _ seed: BlobSeed) throws(StoreError) {
-    for number in numbers { try copy(number, seed) }
+  func copy(
+    _ entries: [(identity: BlobIdentity, entry: BlobEntry)], _ seed: BlobSeed
+  ) throws(StoreError) {
+    var segments: [UInt32: [(identity: BlobIdentity, place: BlobPlace)]] = [:]
+    for (identity, entry) in entries {
+      segments[entry.place.segment, default: []].append((identity, entry.place))
+    }
+    for number in segments.keys.sortedRarely() { try copy(number, segments[number] ?? [], seed) }
     try target.syncDirectory(at: .blobDirectorySync)
   }
 
   /// Copies a segment. Its header is written again from what is known, since the old one may be damaged.
-  private func copy(_ number: UInt32, _ seed: BlobSeed) throws(StoreError) {
+  private func copy(
+    _ number: UInt32, _ blobs: [(identity: BlobIdentity, place: BlobPlace)], _ seed: BlobSeed
+  ) throws(StoreError) {
     let copy = try target.open(.blobs(number), .create, at: .blobSegmentCreate)
     let memory = try BlobMemory(count: Self.pieceSize)
     var block = memory.mutableBytes(0..<Layout.blockSize)
     BlobSegmentHeader(seed: seed, number: number).encode(to: &block)
     try copy.write(
       memory.bytes(0..<Layout.blockSize), from: 0, at: .blobHeaderWrite)
-    var offset = BlobLayout.firstOffset
     if let file = try? source.open(.blobs(number), .read, at: .blobSegmentOpen) {
-      while true {
-        let count = read(file, from: offset, into: memory)
-        if count == 0 { break }
-        try copy.write(memory.bytes(0..<count), from: offset, at: .blobWrite)
-        offset += count
+      let segment = BlobSegment(number: number, file: file)
+      for (identity, place) in blobs {
+        let reader = BlobFrameReader(
+          identity, at: place, in: segment, of: source, seed: seed, crew: BlobCrew(size: 0))
+        guard (try? reader.check(deep: false)) != nil else { continue }
+        var offset = Int(place.offset)
+        let end = Int(place.end)
+        while offset < end {
+          let count = read(file, offset..<end, into: memory)
+          if count == 0 { break }
+          try copy.write(memory.bytes(0..<count), from: offset, at: .blobWrite)
+          offset += count
+        }
       }
     }
     try copy.sync(at: .blobSync)
@@ -223,9 +243,10 @@ struct SalvagedSegments {
 
   /// Returns the number of bytes read, up to a piece: none at the end, and if they cannot be read.
   private func read(
-    _ file: any File, from offset: Int, into memory: BlobMemory
+    _ file: any File, _ range: Range<Int>, into memory: BlobMemory
   ) -> Int {
-    var span = memory.mutableBytes(0..<memory.count)
+    var span = memory.mutableBytes(0..<min(memory.count, range.count))
+    let offset = range.lowerBound
     do throws(StoreError) {
       return try file.read(into: &span, from: offset, at: .blobRead)
     } catch { return 0 }

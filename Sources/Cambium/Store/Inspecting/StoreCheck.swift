@@ -104,7 +104,8 @@ extension StoreSnapshot {
       note([error])
     }
     note(try MetadataCheck.faults(in: trees, entities.metadata))
-    var check = BlobCheck(entities.all, entities.blobs, in: trees, trees.blobs)
+    var check = BlobCheck(
+      entities.all, HistoryReferences(entities, in: trees), entities.blobs, in: trees, trees.blobs)
     try check.run(deep: readingBlobs)
     note(check.faults)
     return faults

@@ -109,6 +109,31 @@ struct CrashPolicyTests {
     #expect(bytes == [UInt8](repeating: CrashWorlds.x, count: 3 * 4096))
   }
 
+  @Test func `a block that was being rewritten may be neither the old one nor the new one`() throws
+  {
+    let fileSystem = try CrashWorlds.oneWrite(size: 3 * 4096, over: 4000..<4100)
+    let spoiled = try #require(fileSystem.crashed(.spoiled).bytes(of: .log(1)))
+    #expect(spoiled.count == 3 * 4096)
+    #expect(Set(spoiled[..<4000]).count > 200 && Set(spoiled[4100..<8192]).count > 200)
+    #expect(spoiled[8192...].allSatisfy { $0 == CrashWorlds.x })
+    let images = (0..<64).map { seed in
+      fileSystem.crashed(.spoiledInPart(seed: seed)).bytes(of: .log(1)) ?? []
+    }
+    #expect(Set(images).count == 9)
+  }
+
+  @Test func `a sync forces only what was written through the same open file`() throws {
+    let fileSystem = SimulatedFileSystem()
+    let one = try fileSystem.create(.log(1), [1, 1])
+    let other = try fileSystem.open(.log(1), .readWrite, at: .test)
+    try other.write([2], from: 1)
+    try one.sync(at: .test)
+    try fileSystem.syncDirectory(at: .test)
+    #expect(fileSystem.crashed(.none).bytes(of: .log(1)) == [1, 1])
+    try other.sync(at: .test)
+    #expect(fileSystem.crashed(.none).bytes(of: .log(1)) == [1, 2])
+  }
+
   @Test func `a file that grew on a new medium may hold noise`() throws {
     let fileSystem = SimulatedFileSystem()
     _ = try fileSystem.create(.log(1), [UInt8](repeating: 0, count: 8192))
@@ -139,7 +164,8 @@ struct CrashPolicyTests {
     #expect(
       kinds == [
         "none", "all", "prefix", "onlyLast", "allBut", "subset", "torn", "grownWithZeros",
-        "grownWithGarbage", "truncateLost", "renameLost", "renameWithoutData", "unlinkResurrected",
+        "grownWithGarbage", "spoiled", "spoiledInPart", "truncateLost", "renameLost",
+        "renameWithoutData", "unlinkResurrected",
       ])
     #expect(CrashPolicy.sample(seed: 1) != CrashPolicy.sample(seed: 2))
     #expect(CrashPolicy.every(pending: 5).count > 30)
