@@ -19,7 +19,5 @@ extension FlushFailure {
   var isToldLate: Bool { self == .errorOneCallLate }
 
   /// Sizes are kept apart from bytes, and no cache forgets them.
-  func keeps(_ change: PendingChange) -> Bool {
-    if case .content(_, .resize) = change.change { true } else { false }
-  }
+  func keeps(_ change: PendingChange) -> Bool { change.isResize }
 }

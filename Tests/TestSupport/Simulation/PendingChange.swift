@@ -10,6 +10,11 @@ package struct PendingChange: Sendable {
   /// The open file that it was made by, which alone may be relied on to flush it; nil of names.
   package let opener: Int?
 
+  /// True of a change of a file's size alone.
+  var isResize: Bool {
+    if case .content(_, .resize) = change { true } else { false }
+  }
+
   package enum Change: Sendable {
     /// Bytes or size of a file, by the file's number.
     case content(file: Int, ContentChange)

@@ -86,16 +86,16 @@ extension SimulatedContent {
     return false
   }
 
-  /// Flushes what an open file has written: of what others wrote a sync says nothing.
+  /// Flushes what an open file has written: of what others wrote a sync says nothing. The size is one for all.
   private func flush(_ file: Int) {
-    for change in pending where change.opener == file {
+    for change in pending where change.opener == file || change.isResize {
       guard case .content(_, let change) = change.change else { continue }
       if case .write(let bytes, let offset) = change {
         superseded.adoptBlocks(of: offset..<offset + bytes.count, from: durable)
       }
       durable.apply(change)
     }
-    pending.removeAll { $0.opener == file }
+    pending.removeAll { $0.opener == file || $0.isResize }
   }
 
   /// The cache forgets what was not flushed. Sizes are kept elsewhere and stay.
