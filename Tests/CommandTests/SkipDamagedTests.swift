@@ -76,7 +76,7 @@ import Testing
   func `a store is not replaced by its own copy`(command: String) throws {
     let path = try stage.store(.good).path
     let before = try PersistentStore.snapshot(at: path).count(record: "Item")
-    for copy in [path, path + "/", path + "/../good/."] where access(copy, F_OK) == 0 {
+    for copy in [path, path + "/", path + "/../good/."] where unsafe access(copy, F_OK) == 0 {
       #expect(try Command.run(command, path, copy, "--force").status == 7)
     }
     #expect(try PersistentStore.snapshot(at: path).count(record: "Item") == before)

@@ -62,12 +62,13 @@ import Testing
     let (start, middle, end) = Self.shapes[shape]
     let store = try Self.library()
     let counts = try onSmallStack {
-      try [1, 3, 8, 20, 24, 25, 40, 60, 80, 99, 100, 101, 150, 200, 400, 2_000, 20_000].map { n in
+      try [1, 3, 8, 20, 24, 25, 40, 60, 80, 99, 100, 101, 150, 200, 400, 2_000, 20_000].map {
+        n -> Int? in
         try Self.find(Self.repeated(start, middle, end, n), in: store)?.count
       }
     }
-    #expect(counts.last == .some(nil))
-    #expect(!start.hasPrefix("sequel") || counts[1] != .some(nil))
+    #expect(counts[counts.count - 1] == nil)
+    #expect(!start.hasPrefix("sequel") || counts[1] != nil)
   }
 
   @Test func `an order over many references is answered or refused`() throws {
@@ -76,7 +77,7 @@ import Testing
       for count in [1, 10, 24, 25, 200, 20_000] {
         let name = String(repeating: "sequel.", count: count) + "year"
         do {
-          let found = try store.fetch(record: "Poem", sortedBy: [.ascending(name)])
+          let found = try store.fetch(record: "Poem", sortedBy: [FieldOrder(field: name)])
           #expect(found.count == 4 && count <= 24)
         } catch StoreError.invalidQuery {
           #expect(count > 24)
