@@ -75,7 +75,7 @@ struct SalvageWorld {
     var random = SplitMix64(seed: seed)
     func id() -> UUID {
       var bytes = (random.next(), random.next())
-      return withUnsafeBytes(of: &bytes) { unsafe UUID(uuid: $0.load(as: uuid_t.self)) }
+      return unsafe withUnsafeBytes(of: &bytes) { unsafe UUID(uuid: $0.load(as: uuid_t.self)) }
     }
     let clerkCount = max(2, count / 20)
     sales = (0..<count).map { number in
