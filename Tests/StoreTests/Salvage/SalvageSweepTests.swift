@@ -101,8 +101,11 @@ import Testing
     let report = try world.salvageAndVerify(pages) { leaf in
       (Int(leaf.position.block) + Int(leaf.blocks)) * Layout.blockSize <= end
     }
-    #expect(!report.isWhole)
-    #expect(report.losses.contains { $0.record != nil })
+    // Near its end a file has nothing but footers.
+    let isLacking = pages.leaves.contains { leaf in
+      (Int(leaf.position.block) + Int(leaf.blocks)) * Layout.blockSize > end
+    }
+    #expect(!isLacking || !report.isWhole && report.losses.contains { $0.record != nil })
   }
 
   @Test func `a file of pages that is gone costs the records whose leaves were in it`() throws {
@@ -114,7 +117,8 @@ import Testing
       try FileManager.default.removeItem(
         atPath: "\(world.path)/\(FileName.pages(number))")
       // The first has the schema.
-      try world.salvageAndVerify(pages, schema: SchemaLock(SalvageWorld.model)) { leaf in
+      try world.salvageAndVerify(pages, schema: SchemaLock(SalvageWorld.model), exactly: false) {
+        leaf in
         leaf.position.segment != number
       }
     }
@@ -209,7 +213,7 @@ import Testing
     #expect(throws: StoreError.self) {
       try PersistentStore.salvage(at: world.path, to: world.copy)
     }
-    #expect(try !FileManager.default.fileExists(atPath: world.copy))
+    #expect(!FileManager.default.fileExists(atPath: world.copy))
     try world.salvageAndVerify(pages, schema: SchemaLock(SalvageWorld.model))
   }
 }

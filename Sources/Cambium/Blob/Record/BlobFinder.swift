@@ -61,7 +61,13 @@ final class BlobFinder {
         .entry(tree: BlobTrees.mapName, key: identity.key), invariant: .rowExternal,
         reason: "a row refers to a blob that is not there, or is another")
     }
-    return Blob(try segments.reader(of: identity, at: place))
+    do throws(StoreError) {
+      return Blob(try segments.reader(of: identity, at: place))
+    } catch {
+      // The other parts of the record can be read.
+      guard case .corrupt = error else { throw error }
+      return Blob(LostBlob(reference, error))
+    }
   }
 
   /// The values of a record's tracked properties.
@@ -87,6 +93,22 @@ final class DeletedBlob: BlobSource {
   func reading() throws(StoreError) -> BlobFrameReader {
     throw .missing(path: "a blob that was deleted")
   }
+}
+
+/// A blob whose segment is lost or damaged: who reads it is told.
+final class LostBlob: BlobSource {
+  private let reference: BlobReference
+  private let error: StoreError
+
+  fileprivate init(_ reference: BlobReference, _ error: StoreError) {
+    self.reference = reference
+    self.error = error
+  }
+
+  var identity: BlobIdentity { reference.identity }
+  var count: Int { Int(clamping: reference.length) }
+
+  func reading() throws(StoreError) -> BlobFrameReader { throw error }
 }
 
 extension TreeAccess {

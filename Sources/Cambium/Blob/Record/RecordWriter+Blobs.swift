@@ -262,11 +262,18 @@ extension RowSettling {
     guard reference.length == UInt64(blob.count),
       let place = try accounts.entry(of: reference.identity)?.place, reference.isOf(place)
     else { return false }
-    let other = Blob(
-      try accounts.session.keeper.located().reader(of: reference.identity, at: place))
-    let (one, two) = (try blob.reader(), try other.reader())
+    let other: BlobReader
+    do throws(StoreError) {
+      other = try Blob(
+        accounts.session.keeper.located().reader(of: reference.identity, at: place)
+      ).reader()
+    } catch {
+      guard case .corrupt = error else { throw error }
+      return false
+    }
+    let one = try blob.reader()
     while let piece = try one.read(upTo: BlobLayout.frameLength) {
-      guard try readWhole(two) == piece else { return false }
+      guard try readWhole(other) == piece else { return false }
     }
     return true
   }

@@ -135,7 +135,9 @@ extension SalvageSource {
     return all.map { name in
       let tag = TreeTag(of: name)
       var tree = SalvagedTree(name: name, source: .root(roots[name] ?? nil))
-      if let fault = base.staleness, let loose, loose.hasLeaves(of: tag, behind: base.position) {
+      if let fault = base.staleness, let loose,
+        base.footer == nil || loose.hasLeaves(of: tag, behind: base.position)
+      {
         tree = SalvagedTree(name: name, source: .leaves(fault))
         tree.newerThan = base.position
         if let pages, let root = roots[name] ?? nil { tree.known = pages.leaves(below: root) }

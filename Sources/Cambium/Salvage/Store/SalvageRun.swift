@@ -312,6 +312,8 @@ extension SalvageReport.Loss {
   init?(_ loss: SalvagedState.Loss, _ schema: Schema) {
     if loss.tree.first == "i", UInt32(loss.tree.dropFirst()) != nil { return nil }
     let record = schema.records.first { Entity.name(ofRows: $0.number) == loss.tree }
+    // Without a footer nobody knows whether there was such a tree.
+    if record == nil, loss.count == nil, loss.found == 0 { return nil }
     let layout = record.flatMap { try? RowLayout($0, version: schema.storedVersion) }
     func text(_ key: [UInt8]) -> String {
       if let text = layout?.text(ofKey: key.rawSpan) { return text }
