@@ -84,7 +84,7 @@ extension StoreError {
 extension DynamicRecord {
   /// Reads all blobs of the record, so that one that is damaged is noticed before anything of the record is written.
   func checkBlobs() throws {
-    for value in fields.values { try value.checkBlobs() }
+    for (_, value) in fields { try value.checkBlobs() }
   }
 }
 

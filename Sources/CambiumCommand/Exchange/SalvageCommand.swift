@@ -74,7 +74,7 @@ extension SalvageReport {
   fileprivate var json: JSONValue {
     [
       "sequence": JSONValue(sequence), "newest": JSONValue(newestSequence),
-      "whole": JSONValue(isWhole),
+      "whole": .boolean(isWhole),
       "records": .object(
         records.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: JSONValue($0.value)) }),
       "damaged": .array(losses.map(\.json)), "left_out": .array(omissions.map(\.json)),
