@@ -32,7 +32,7 @@ extension MigrationCheck {
         damage.add(oracle.violation(in: running.crashed(policy)), "call \(call), \(policy)")
       }
     }
-    try running.open(model, steps: steps).close()
+    try running.open(model, steps: steps, options: options).close()
     running.medium.beforeEachCall(nil)
     return damage
   }
@@ -43,7 +43,7 @@ extension MigrationCheck {
     let image = try filled(version)
     let oracle = try oracle(of: image)
     let whole = image.copy()
-    try whole.open(model, steps: steps).close()
+    try whole.open(model, steps: steps, options: options).close()
     var damage = Damage()
     for call in Swift.stride(from: 0, to: whole.medium.callCount, by: stride) {
       for fault in [Fault.error(.noSpace), .stop] {
@@ -51,7 +51,7 @@ extension MigrationCheck {
         let running = image.copy()
         running.medium.inject(fault, at: .call(call), .once)
         do throws(StoreError) {
-          try running.open(model, steps: steps).close()
+          try running.open(model, steps: steps, options: options).close()
         } catch {}
         running.medium.restart()
         damage.add(oracle.violation(in: running), "\(fault) at call \(call)")
@@ -85,7 +85,7 @@ extension MigrationCheck {
             return "version \(from) has other records"
           }
         } catch StoreError.newerSchema {}
-        let new = try image.open(model, steps: check.steps)
+        let new = try image.open(model, steps: check.steps, options: check.options)
         if try check.verified(new, .direct) != after {
           return "version \(model.version) has other records"
         }

@@ -17,8 +17,9 @@ public struct MigrationCheck {
   public let steps: [MigrationStep]
   /// What the random records of a store are made with.
   public var records: RandomRecords
-  /// How many there are of each type.
-  public var count = 100
+  /// The number of records of each type that a store of an older version gets, as far as there are enough different keys and
+  /// unique values. By default so many that a migration has several slices, each with a footer.
+  public var count = 1_000
 
   public init(_ model: StoreModel, steps: [MigrationStep] = [], seed: UInt64 = 1) {
     self.model = model
@@ -81,8 +82,17 @@ extension MigrationCheck {
     let store = try image.open(model.dynamic(version: version))
     var records = records
     try records.fill(store, count: count)
+    // What was written at once and never compacted has free space that hides faults.
+    try store.compact()
     try store.close()
     return image.copy()
+  }
+
+  /// Options with which migrations are done in eight slices of the records or more.
+  var options: StoreOptions {
+    var options = StoreOptions()
+    options.migration.sliceCount = max(1, count / 8)
+    return options
   }
 
   func version(of image: StoreImage) throws -> Int {
@@ -107,17 +117,17 @@ extension MigrationCheck {
     default:
       for stop in path.stops(from: from, to: model.version).dropLast() {
         let known = steps.filter { $0.to <= stop && $0.from.upperBound <= stop }
-        try image.open(model.dynamic(version: stop), steps: known).close()
+        try image.open(model.dynamic(version: stop), steps: known, options: options).close()
       }
     }
-    return try image.open(model, steps: steps)
+    return try image.open(model, steps: steps, options: options)
   }
 
   /// What a power cut leaves in the middle of a migration.
   private func brokenOff(_ image: StoreImage) throws -> StoreImage {
     let whole = image.copy()
     let start = whole.medium.callCount
-    try whole.open(model, steps: steps).close()
+    try whole.open(model, steps: steps, options: options).close()
     let middle = (start + whole.medium.callCount) / 2
     let running = image.copy()
     var left = running
@@ -126,14 +136,14 @@ extension MigrationCheck {
       let policies = CrashPolicy.some(1, pending: running.medium.pendingCount, seed: UInt64(call))
       for policy in policies { left = running.crashed(policy) }
     }
-    try running.open(model, steps: steps).close()
+    try running.open(model, steps: steps, options: options).close()
     running.medium.beforeEachCall(nil)
     return left
   }
 
   /// Read through what is pending, and then finished, it is to be the same.
   private func deferred(_ image: StoreImage) throws -> PersistentStore {
-    let store = try image.open(model, steps: steps, migration: .deferred)
+    let store = try image.open(model, steps: steps, migration: .deferred, options: options)
     let before = try verified(store, .deferred)
     while try store.finishMigration(budget: WorkBudget(records: max(1, count / 3))) {}
     guard try verified(store, .deferred) == before else {

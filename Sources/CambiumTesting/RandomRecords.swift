@@ -35,8 +35,9 @@ public struct RandomRecords {
   /// Writes `count` records of each type, in one transaction; those that references lead to first. Checked references lead
   /// to records that it has written, lists to as many as their bounds say.
   ///
-  /// A record with the key of another takes its place; one that a unique constraint does not allow, or that finds no
-  /// record to lead to, is left out. So there may be less of them. Of an inverse's bounds, only the upper one is kept.
+  /// A record that would have the key or a unique value of another is made again, up to a hundred times; then it is left out,
+  /// as is one that finds no record to lead to. So there are fewer only if there are not enough different keys, unique values
+  /// or destinations. Of an inverse's bounds, only the upper one is kept.
   ///
   /// - Throws: as `PersistentStore.write`; an error that says so if records need each other in a ring, so that none of
   ///   them can be the first.
@@ -56,23 +57,55 @@ public struct RandomRecords {
   private mutating func write(
     _ schema: RecordSchema, in transaction: inout WriteTransaction
   ) throws {
+    for _ in 0..<Self.attemptsMax {
+      if try writeOnce(schema, in: &transaction) { return }
+    }
+  }
+
+  /// How often a record is made that other records leave no place for.
+  private static var attemptsMax: Int { 100 }
+
+  /// - Returns: False if another record has its key or a unique value.
+  private mutating func writeOnce(
+    _ schema: RecordSchema, in transaction: inout WriteTransaction
+  ) throws -> Bool {
     (ownKey, lack) = (nil, nil)
     if schema.primaryKey.count == 1,
       let key = schema.field(named: schema.name(of: schema.primaryKey[0]))
     {
       ownKey = (key.number, value(of: key, in: schema))
+      if let ownKey, isWritten([ownKey.value], schema) { return false }
     }
+    written?.beginCounting()
     let record = record(of: schema)
     if let lack {
       if lack.isRing { throw lack }
-      return
+      return true
     }
+    let key = schema.primaryKey.map { record[schema.name(of: $0)] }
+    if !isWritten(key, schema), try save(record, in: &transaction) {
+      written?.add(key, of: record, schema)
+      return true
+    }
+    written?.takeBack()
+    return false
+  }
+
+  private func isWritten(_ key: [FieldValue], _ schema: RecordSchema) -> Bool {
+    guard let written else { return false }
+    return written.has(key, schema)
+  }
+
+  /// - Returns: False if another record has a unique value of it.
+  private func save(
+    _ record: DynamicRecord, in transaction: inout WriteTransaction
+  ) throws -> Bool {
     do throws(StoreError) {
       try transaction.save(record)
-      if let ownKey { written?.add(ownKey.value, of: record, schema) }
     } catch .uniqueConflict {
-      // It is left out.
+      return false
     }
+    return true
   }
 }
 
@@ -82,19 +115,36 @@ public struct RandomRecords {
 private struct WrittenRecords {
   private let schema: Schema
   private var keys: [String: [FieldValue]] = [:]
-  private var known: [String: Set<FieldValue>] = [:]
+  private var known: [String: Set<[FieldValue]>] = [:]
   private var finished: Set<String> = []
   /// By reference: how many lead to a key.
   private var counts: [String: [FieldValue: Int]] = [:]
+  /// The references that were counted of the record that is being made.
+  private var counted: [(reference: String, key: FieldValue)] = []
 
   init(_ schema: Schema) { self.schema = schema }
 
-  mutating func add(_ key: FieldValue, of record: DynamicRecord, _ schema: RecordSchema) {
-    guard known[schema.name, default: []].insert(key).inserted else { return }
+  mutating func add(_ parts: [FieldValue], of record: DynamicRecord, _ schema: RecordSchema) {
+    guard known[schema.name, default: []].insert(parts).inserted, parts.count == 1,
+      let key = parts.first
+    else { return }
     keys[schema.name, default: []].append(key)
     for kind in schema.kinds.map(schema.name(of:)) where record.isOfKind(kind) {
       keys["\(schema.name).\(kind)", default: []].append(key)
     }
+  }
+
+  /// - Parameter key: Its parts.
+  func has(_ key: [FieldValue], _ schema: RecordSchema) -> Bool {
+    known[schema.name]?.contains(key) ?? false
+  }
+
+  mutating func beginCounting() { counted.removeAll(keepingCapacity: true) }
+
+  /// Forgets the references of a record that is not written.
+  mutating func takeBack() {
+    for (reference, key) in counted { counts[reference]?[key, default: 1] -= 1 }
+    counted.removeAll()
   }
 
   mutating func finish(_ record: RecordSchema) { finished.insert(record.name) }
@@ -116,7 +166,9 @@ private struct WrittenRecords {
 
   /// Counts a reference, if not any number may lead where it does.
   mutating func count(_ key: FieldValue, for field: FieldSchema, of record: RecordSchema) {
-    counts["\(record.name).\(field.name)", default: [:]][key, default: 0] += 1
+    let reference = "\(record.name).\(field.name)"
+    counts[reference, default: [:]][key, default: 0] += 1
+    counted.append((reference, key))
   }
 
   private func most(_ field: FieldSchema, of record: RecordSchema, _ name: String) -> Int? {

@@ -4,6 +4,8 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
+@testable import InternalTestSupport
+
 /// What programs test their migrations with, used as they use it.
 @Suite struct TestingKitTests {
   private let directory: TemporaryDirectory
@@ -142,6 +144,57 @@ import Testing
     let failures = try check.everyFailure(from: 1, stride: 37)
     #expect(cuts.count > 0 && failures.count > 0)
     #expect(cuts.violations == [] && failures.violations == [])
+  }
+
+  private struct Word: Record {
+    var id: Int
+    var list: [String]
+    var code: Int
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      if version < 2 {
+        Field(name: "one", type: .string)
+      } else {
+        Field(name: "list", type: .array(of: .string), migrationInfo: .init(renamingID: "one"))
+      }
+      Field(name: "code", type: .integer, unique: true)
+      if version < 2 { Field(name: "size", type: .int32) }
+    }
+  }
+
+  @Test func `as many records are made as are asked for, whatever keys are drawn, T3`() throws {
+    let model = StoreModel(version: 2, records: [Word.self])
+    var check = MigrationCheck(model, seed: 4)
+    #expect(check.count >= 1_000)
+    check.count = scaled(3_000, debug: 1_500)
+    let fingerprint = try check.everyPath(from: 1)
+    #expect(fingerprint.counts == ["Word": check.count])
+    // Of keys that there are not as many of, all.
+    let few = StoreModel(
+      version: 1,
+      untyped: [
+        RemovedRecord("Few") { _ in Field(primaryKey: true, name: "id", type: .boolean) },
+        RemovedRecord("Pair") { _ in
+          Field(primaryKey: true, name: "a", type: .boolean)
+          Field(primaryKey: true, name: "b", type: .int64)
+        },
+      ])
+    var small = MigrationCheck(few, seed: 4)
+    small.count = 300
+    #expect(try small.everyPath(from: 1).counts == ["Few": 2, "Pair": 300])
+  }
+
+  @Test func `a store of an older version is made dense, and migrated in slices, T3`() throws {
+    let model = StoreModel(version: 2, records: [Word.self])
+    var check = MigrationCheck(model, seed: 4)
+    check.count = scaled(1_000, debug: 400)
+    let image = try check.filled(1)
+    let store = try image.open(model.dynamic(version: 1))
+    let prediction = try store.predictedGain()
+    #expect(prediction.liveBytes * 2 > prediction.size, "\(prediction)")
+    try store.close()
+    let cuts = try check.everyPowerCut(from: 1, stride: scaled(5, debug: 11), policies: 1)
+    #expect(cuts.violations == [] && cuts.count > 3, "\(cuts.violations.first ?? "")")
   }
 
   @Test func `random records are the same for the same seed`() throws {
