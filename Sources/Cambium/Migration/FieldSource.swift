@@ -29,7 +29,9 @@ enum FieldSource: Sendable {
   case constant(FieldValue)
   /// The one element of its old value, a list; null of an empty one. The name is that of the list. It is inferred, never
   /// stated.
-  case onlyElement(of: String)
+  ///
+  /// The second name is that of the records that elements lead to, if the field leads to others.
+  case onlyElement(of: String, leadingTo: String?)
   /// Its own old value, a list, in which each record is once from now on. It is inferred, never stated.
   case distinctElements
 }
@@ -104,9 +106,13 @@ extension FieldSource {
   ) throws(StoreError) -> FieldValue {
     switch self {
     case .distinctElements, .related: return try value.widened(to: target.field.type)
-    case .onlyElement(let name):
+    case .onlyElement(let name, let destination):
       guard case .array(let elements) = value else { return .null }
       guard elements.count < 2 else {
+        if let destination {
+          throw layout.refusal(
+            target, layout.adviceToTransform(elements.count, leadingTo: destination, target))
+        }
         let type = target.field.type.scalar.map { "[\($0.swiftName)]" } ?? "…"
         throw layout.refusal(
           target,
@@ -369,5 +375,19 @@ public struct OldRecord: Sendable {
   /// - Throws: `FieldMismatch` if the old version has no such field, or if its value is of another type.
   public subscript<Value: FieldValueConvertible>(field: String, as type: Value?.Type) -> Value? {
     get throws(FieldMismatch) { try self[field].readIfPresent(Value.self, field, of: name) }
+  }
+}
+
+extension RowLayout {
+  /// Says what to write where several elements that lead to some records have to become one reference to others: none of them
+  /// would be right.
+  fileprivate func adviceToTransform(
+    _ count: Int, leadingTo old: String, _ target: Column
+  ) -> String {
+    let new = target.field.reference?.destinationText ?? "another record"
+    return
+      "it has \(count) elements that lead to \(old), and there is a place for one that leads to \(new); none of them is such"
+      + " a record, so have a step make it, as TransformRecords(\"\(record.name)\", into: \"\(record.name)\", \"\(new)\")"
+      + " { old, emit in … }, which emits a \(new) with the elements and a \(record.name) that leads to it"
   }
 }

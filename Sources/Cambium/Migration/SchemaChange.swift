@@ -431,7 +431,10 @@ extension FieldChange {
     if case .array(of: let element) = old.type, let type = new.type.scalar,
       element == type || element.widens(to: type)
     {
-      return .onlyElement(of: old.name)
+      let isElsewhere = old.reference.map { new.reference?.record != $0.record } ?? false
+      return .onlyElement(
+        of: old.name,
+        leadingTo: isElsewhere && new.reference != nil ? old.reference?.destinationText : nil)
     }
     let isNewList = new.type.scalar == nil && (new.reference?.isChecked ?? false)
     // What was the list of a checked reference has each record once, and so has a list of one.

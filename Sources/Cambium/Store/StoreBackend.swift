@@ -97,7 +97,12 @@ extension StoreBackend {
 
   /// A durable commit of the library's own.
   func commit(_ body: (TransactionTrees) throws(StoreError) -> Void) throws(StoreError) {
-    try onlyOwnErrors { try write(.durable) { trees in try body(trees) } }
+    try onlyOwnErrors {
+      try write(.durable) { trees in
+        try body(trees)
+        try OwnCommits.note(in: trees, names)
+      }
+    }
   }
 
   /// Commits the kept state of a version, with what `body` changes in it.
@@ -147,22 +152,24 @@ extension StoreBackend {
   }
 }
 
-/// A store that is only read, in a directory.
+/// A store that is only read.
 final class ReadingBackend: StoreBackend {
   private let follower: Follower
   let upgrades = OpenedUpgrades()
   let blobs = OpenedBlobs()
   let collations = OpenedCollations()
-  private let medium: PosixFileSystem
-  let path: String
+  private let medium: any FileSystem
+  var path: String { medium.path }
   private let closing = ThreadLock()
   private nonisolated(unsafe) var isClosed = false
   private nonisolated(unsafe) var check: VersionCheck?
 
-  init(at path: String, _ options: StoreOptions) throws(StoreError) {
-    let medium = try PosixFileSystem(
-      at: path, allowingNetwork: options.allowsNetworkFileSystems)
-    self.path = medium.path
+  convenience init(at path: String, _ options: StoreOptions) throws(StoreError) {
+    try self.init(
+      on: try PosixFileSystem(at: path, allowingNetwork: options.allowsNetworkFileSystems), options)
+  }
+
+  init(on medium: any FileSystem, _ options: StoreOptions) throws(StoreError) {
     self.medium = medium
     follower = try Follower(medium, options: options.engine)
   }

@@ -298,11 +298,7 @@ extension StoreOpening {
     untypedAt path: String, _ options: StoreOptions
   ) throws(StoreError) -> Opened {
     if options.access == .reading {
-      let backend = try ReadingBackend(at: path, options)
-      let opened = try open(untyped: backend, options)
-      let schema = opened.entities.schema
-      backend.refuseOtherVersions(than: schema.storedVersion, supporting: schema.version)
-      return opened
+      return try open(reading: try ReadingBackend(at: path, options), options)
     }
     var options = options
     options.access = .writingExisting
@@ -311,6 +307,16 @@ extension StoreOpening {
       try? backend.close()
       throw error
     }
+  }
+
+  /// Opens what a backend reads by its own description.
+  static func open(
+    reading backend: ReadingBackend, _ options: StoreOptions
+  ) throws(StoreError) -> Opened {
+    let opened = try open(untyped: backend, options)
+    let schema = opened.entities.schema
+    backend.refuseOtherVersions(than: schema.storedVersion, supporting: schema.version)
+    return opened
   }
 
   private static func open(

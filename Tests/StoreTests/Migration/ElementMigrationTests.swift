@@ -122,7 +122,8 @@ import Testing
     let plan = try PersistentStore.migration(
       at: path, to: StoreModel(version: 3, records: [Indexed.self])
     ).plan
-    #expect(plan.faults == [.duplicates(record: "Item", constraint: "codes", count: 4)])
+    #expect(
+      plan.faults == [.duplicates(record: "Item", constraint: "codes", count: 4, first: "5 as 4")])
     #expect(storeError { try open(3, .automatic) } != nil)
     let old = try open(2, .automatic)
     #expect(try old.fetch(Indexed.self, key: 6)?.codes == [4, 4, -1])

@@ -150,7 +150,7 @@ private enum Library {
       at: path, to: Library.second, steps: Library.aside)
     #expect(
       migration.plan.faults == [
-        .duplicates(record: "Loan", constraint: "primary key", count: 1)
+        .duplicates(record: "Loan", constraint: "primary key", count: 1, first: "150 as 1")
       ],
       "\(migration.plan)")
     guard case .stepFailed(2, let source, let reason) = storeError({ try migration.run() }) else {

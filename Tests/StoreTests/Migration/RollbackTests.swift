@@ -154,6 +154,68 @@ private enum Things {
     try open(1).close()
   }
 
+  @Test func `a run does not undo a rollback unless it is told to, and a rehearsal may try, L6`()
+    throws
+  {
+    try make()
+    try open(2).close()
+    try PersistentStore.rollback(at: path, to: 1)
+    var options = StoreOptions()
+    let model = StoreModel(version: 2, label: "v2", records: [Things.Second.self])
+    let migration = try PersistentStore.migration(at: path, to: model, options: options)
+    #expect(
+      migration.plan.faults == [.rolledBack(from: 2, to: 1)] && !migration.plan.canRun,
+      "\(migration.plan)")
+    #expect(storeError { try migration.run() } == .rolledBack(from: 2, to: 1))
+    try migration.rehearse()
+    let old = try open(1)
+    #expect(try old.fetch(Things.First.self) == Self.things)
+    try old.close()
+    options.allowsMigrationAfterRollback = true
+    let told = try PersistentStore.migration(at: path, to: model, options: options)
+    #expect(told.plan.canRun)
+    try told.run()
+    try open(2).close()
+  }
+
+  @Test func `slices, later migrations and earlier rollbacks are no commits to be discarded, L6`()
+    throws
+  {
+    try make()
+    let deferred = try PersistentStore(
+      at: path, model: StoreModel(version: 2, label: "v2", records: [Things.Second.self]))
+    while try deferred.finishMigration(budget: .records(20)) {}
+    try deferred.close()
+    for _ in 0..<2 {
+      var options = StoreOptions()
+      options.migration.sliceCount = 10
+      options.migration.stepwise = true
+      options.allowsMigrationAfterRollback = true
+      try PersistentStore(
+        at: path, model: StoreModel(version: 3, label: "v3", records: [Things.Third.self]),
+        options: options
+      ).close()
+      try PersistentStore.rollback(at: path, to: 2)
+    }
+    let second = try open(2)
+    try second.save(Things.Second(id: 0, name: "changed"))
+    try second.close()
+    let third = try open(3, again: true)
+    try third.save(Things.Third(id: 1, name: "changed, too"))
+    try third.close()
+    #expect(
+      storeError { try PersistentStore.rollback(at: path, to: 2) } == .wouldDiscard(commits: 1))
+    #expect(
+      storeError { try PersistentStore.rollback(at: path, to: 1) } == .wouldDiscard(commits: 2))
+    try PersistentStore.rollback(at: path, to: 2, discardingCommits: true)
+    #expect(
+      storeError { try PersistentStore.rollback(at: path, to: 1) } == .wouldDiscard(commits: 1))
+    try PersistentStore.rollback(at: path, to: 1, discardingCommits: true)
+    let first = try open(1)
+    #expect(try first.fetch(Things.First.self) == Self.things)
+    try first.close()
+  }
+
   @Test func `of several kept versions one is gone back to, and those behind it are gone, L6`()
     throws
   {
@@ -166,7 +228,7 @@ private enum Things {
     let second = try open(2)
     #expect(try second.count(Things.Second.self) == Self.count)
     try second.close()
-    try PersistentStore.rollback(at: path, to: 1, discardingCommits: true)
+    try PersistentStore.rollback(at: path, to: 1)
     let first = try open(1)
     #expect(try first.fetch(Things.First.self) == Self.things)
     try first.close()

@@ -17,7 +17,7 @@ public final class Migration: Sendable {
     _ = try model.checked()
     let backend = try ReadingBackend(at: path, options)
     defer { try? backend.close() }
-    plan = try MigrationPlan(of: backend, to: model, steps, options.migration)
+    plan = try MigrationPlan(of: backend, to: model, steps, options)
     self.path = path
     self.model = model
     self.steps = steps
@@ -42,8 +42,9 @@ extension Migration {
   ///
   /// The calling thread does the work, which may take minutes; from tasks, call it on a thread of its own.
   ///
-  /// - Throws: `StoreError.cannotMigrate` if the plan has faults, `.locked` if the store is open for writing, `.stepFailed`
-  ///   for the record at which it failed: the store is then unchanged. `.migrationCancelled`, `.full`, `.io`: the next run
+  /// - Throws: `StoreError.cannotMigrate` if the plan has faults, `.locked` if the store is open for writing, `.rolledBack`
+  ///   if the store was rolled back from that version and `StoreOptions.allowsMigrationAfterRollback` is not set,
+  ///   `.stepFailed` for the record at which it failed: the store is then unchanged. `.migrationCancelled`, `.full`, `.io`: the next run
   ///   resumes. `.corrupt`; `.schemaMismatch` if the store has changed since the plan was made.
   @discardableResult
   public func run() throws(StoreError) -> MigrationReport { try perform(isRehearsal: false) }
@@ -73,6 +74,11 @@ extension Migration {
           from: stored, history: try StoredSchemas(backend).all(), to: model, steps,
           options.migration)
         try route.check()
+        if !isRehearsal, !options.allowsMigrationAfterRollback {
+          try RollbackMark.refuse(
+            from: stored.storedVersion, to: route.to.storedVersion, in: try backend.trees(),
+            backend.names)
+        }
         try RouteRun(backend, .automatic, options.migration, monitor)
           .run(route, isRehearsal: isRehearsal)
       }

@@ -156,7 +156,7 @@ extension FieldSource {
     case .conversion(.replace(let value)): "replace \(value.literal)"
     case .conversion(.setAside): "set aside"
     case .constant(let value): "value \(value.literal)"
-    case .onlyElement(let name): "element of \(name)"
+    case .onlyElement(let name, _): "element of \(name)"
     case .distinctElements: "distinct"
     }
   }

@@ -98,8 +98,9 @@ extension MigrationPlan {
   /// - Throws: as `PersistentStore.migration`.
   init(
     of backend: ReadingBackend, to model: StoreModel, _ steps: [MigrationStep],
-    _ options: MigrationOptions
+    _ storeOptions: StoreOptions
   ) throws(StoreError) {
+    let options = storeOptions.migration
     guard let old = try backend.describedEntities() else { throw .missing(path: backend.path) }
     let stored = old.schema
     from = stored.version
@@ -108,7 +109,21 @@ extension MigrationPlan {
     if from == to { return }
     let route = try MigrationRoute(
       from: stored, history: try StoredSchemas(backend).all(), to: model, steps, options)
+    var left: Int?
+    if !storeOptions.allowsMigrationAfterRollback {
+      do throws(StoreError) {
+        try RollbackMark.refuse(
+          from: stored.storedVersion, to: route.to.storedVersion, in: try backend.trees(),
+          backend.names)
+      } catch {
+        guard case .rolledBack(let version, _) = error else { throw error }
+        left = version
+      }
+    }
     self.steps = route.hops.map { PlannedStep($0) }
+    defer {
+      if let left { faults.append(.rolledBack(from: left, to: Int(from))) }
+    }
     guard route.faults.isEmpty else {
       faults = route.faults.map {
         .change(record: $0.record, field: $0.field, reason: $0.reason)
@@ -123,6 +138,11 @@ extension MigrationPlan {
       return
     }
     let tasks = try MigrationTasks(route, stepwise: options.stepwise)
+    let misfits = tasks.misfits(backend.names)
+    guard misfits.isEmpty else {
+      faults = misfits
+      return
+    }
     let measure = try WorkMeasure(tasks, in: backend)
     work = measure.work
     records = measure.records
@@ -154,12 +174,16 @@ extension MigrationPlan {
     /// Values of records would be refused, or records as a whole, if `field` is empty; `first` is the first such record, and
     /// the reason.
     case refusedValues(record: String, field: String, count: Int, of: Int, first: String)
-    /// Records have the same values in a new unique constraint, or in a new primary key.
-    case duplicates(record: String, constraint: String, count: Int)
+    /// Records have the same values in a new unique constraint, or in a primary key that is new or made of other values.
+    /// `first` names the first two of them, by their old keys.
+    case duplicates(record: String, constraint: String, count: Int, first: String)
     /// References that are checked in the new version lead to no record; `first` says of which record the first is, and
     /// where it leads.
     case danglingReferences(
       record: String, field: String, destination: String, count: Int, first: String)
+    /// The store was rolled back from the version or a later one, and migrates again only with
+    /// `StoreOptions.allowsMigrationAfterRollback`.
+    case rolledBack(from: Int, to: Int)
     /// The disk has too little space, in bytes.
     case noSpace(needed: Int, free: Int)
   }
@@ -238,10 +262,12 @@ extension MigrationPlan.Fault: CustomStringConvertible {
       "\(record)\(field.map { ".\($0)" } ?? ""): \(reason)"
     case .refusedValues(let record, let field, let count, let total, let first):
       "\(record)\(field.isEmpty ? "" : ".\(field)"): \(count) of \(total) records would be refused, the first since \(first)"
-    case .duplicates(let record, let constraint, let count):
-      "\(record): \(count) records have the same \(constraint) as another"
+    case .duplicates(let record, let constraint, let count, let first):
+      "\(record): \(count) record\(count == 1 ? " has" : "s have") the same \(constraint) as another, the first \(first)"
     case .danglingReferences(let record, let field, let destination, let count, let first):
       "\(record).\(field): \(count) reference\(count == 1 ? " leads" : "s lead") to no \(destination), the first \(first)"
+    case .rolledBack(let from, let to):
+      "the store was rolled back from version \(from) to \(to); allow its migration after a rollback in the options"
     case .noSpace(let needed, let free):
       "it needs about \(needed.megabytes) on the disk, where \(free.megabytes) are free"
     }
@@ -376,7 +402,7 @@ extension FieldSource {
         "is converted to \(field.new.type), and set aside where it does not convert"
       }
     case .constant(let value): "is \(value)"
-    case .onlyElement(let list): "is the only element of \(list)"
+    case .onlyElement(let list, _): "is the only element of \(list)"
     case .distinctElements: "leads to each record once"
     }
   }

@@ -75,6 +75,33 @@ extension MigrationRoute.Hop {
   }
 }
 
+// MARK: Swift types of hooks and checks
+
+extension MigrationTasks {
+  /// The hooks and checks whose Swift types do not stand for the records of the version that they are run in.
+  func misfits(_ names: TreeNames) -> [MigrationPlan.Fault] {
+    tasks.compactMap { task in
+      do throws(StoreError) {
+        switch task {
+        case .run(let hook): _ = try hook.world.entities(names, hook.types)
+        case .check(let check): _ = try check.world.entities(names, check.check.types)
+        default: break
+        }
+        return nil
+      } catch {
+        guard case .invalidDescription(let record, let field, let version, let reason) = error
+        else { return nil }
+        return .change(
+          record: record, field: field,
+          reason:
+            "\(task.text) takes it by a Swift type that does not fit version \(version): \(reason). Name a type that"
+            + " is as that version was, or none, and take the records as `DynamicRecord`s, as fetch(record:key:) and"
+            + " save(_:) do")
+      }
+    }
+  }
+}
+
 // MARK: One stage
 
 extension MigrationTasks {
@@ -469,6 +496,16 @@ enum MigrationTask: Sendable {
   struct World: Sendable {
     let schema: Schema
     let places: TreePlaces
+
+    /// The records of the version, with the Swift types that stand for some of them.
+    ///
+    /// - Throws: `.invalidDescription` if a type does not fit.
+    func entities(
+      _ names: TreeNames, _ types: [any Record.Type] = []
+    ) throws(StoreError) -> Entities {
+      try Entities(
+        schema, model: try schema.checked(types: types), names: names, places: places)
+    }
   }
 }
 

@@ -90,9 +90,7 @@ struct Migrator {
   func entities(
     of world: MigrationTask.World, _ swiftTypes: [any Record.Type] = []
   ) throws(StoreError) -> Entities {
-    try Entities(
-      world.schema, model: try world.schema.checked(types: swiftTypes), names: backend.names,
-      places: world.places)
+    try world.entities(backend.names, swiftTypes)
   }
 
   /// Returns the mark after a task is done.
@@ -201,6 +199,7 @@ extension Migrator {
         try writer.checkUsable()
         try writer.keeper?.check()
         try next.put(into: trees, backend.names)
+        try OwnCommits.note(in: trees, backend.names)
       }
     } catch StoreError.unknownRecord(let name) {
       throw .stepFailed(
@@ -279,6 +278,12 @@ struct RouteRun {
   private func rewrite(_ route: MigrationRoute, isRehearsal: Bool) throws(StoreError) {
     try finishPending()
     let tasks = try MigrationTasks(route, stepwise: options.stepwise)
+    // Before the first of many slices.
+    let misfits = tasks.misfits(backend.names)
+    guard misfits.isEmpty else {
+      throw .cannotMigrate(
+        from: route.from.version, to: route.wanted, reasons: misfits.map(\.description))
+    }
     try Migrator(backend, tasks, monitor: monitor, sliceCount: options.sliceCount)
       .run(isRehearsal: isRehearsal)
   }

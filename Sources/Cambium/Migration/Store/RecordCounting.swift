@@ -147,6 +147,7 @@ extension RecordCounting {
     let parts = UInt64(max(1, total / Self.hashesMax + 1))
     // A record may have several keys that others have, too.
     var doubles = [Set<Int>](repeating: [], count: constraints.count)
+    var first = [(one: Int, other: Int)?](repeating: nil, count: constraints.count)
     for part in 0..<(constraints.isEmpty ? 1 : parts) {
       hashes = [[KeyHash]](repeating: [], count: constraints.count)
       refused = []
@@ -158,6 +159,9 @@ extension RecordCounting {
         for (one, other) in zip(hashes[index], hashes[index].dropFirst())
         where other.isOfSameKey(as: one) {
           doubles[index].insert(other.record)
+          if other.record < first[index]?.other ?? .max {
+            first[index] = (one.record, other.record)
+          }
         }
       }
     }
@@ -171,9 +175,11 @@ extension RecordCounting {
         if refusal.isCertain { findings.faults.append(fault) } else { uncertain.append(fault) }
       }
     }
-    for (constraint, doubles) in zip(constraints, doubles) where !doubles.isEmpty {
+    for (index, constraint) in constraints.enumerated() {
+      guard let pair = first[index] else { continue }
       let fault = MigrationPlan.Fault.duplicates(
-        record: name, constraint: constraint.name, count: doubles.count)
+        record: name, constraint: constraint.name, count: doubles[index].count,
+        first: "\(try key(ofRecord: pair.other)) as \(try key(ofRecord: pair.one))")
       if change == nil { findings.faults.append(fault) } else { uncertain.append(fault) }
     }
     for (place, found) in dangling.sorted(by: { $0.key < $1.key }) {
@@ -196,12 +202,29 @@ extension RecordCounting {
     streams.count == 1 ? streams[0].source.record.name : new.record.name
   }
 
+  /// Returns the old key of a record that was counted, as text.
+  private func key(ofRecord number: Int) throws(StoreError) -> String {
+    var before = 0
+    for stream in streams {
+      let count = try trees.count(in: stream.source.rows)
+      guard number > before + count else {
+        let cursor = try trees.cursor(in: stream.source.rows)
+        guard try cursor.seek(toOffset: number - before - 1) else { break }
+        return stream.source.text(ofKey: cursor.key)
+      }
+      before += count
+    }
+    return "the record \(number)"
+  }
+
   /// Takes every record through all steps.
   private mutating func collect(
     _ stream: RecordStream, _ number: inout Int, _ part: UInt64, of parts: UInt64
   ) throws(StoreError) {
     let entry = KeyEncoder()
     let maker = RecordStream.Maker(stream)
+    // By the fields that were refused before: what makes the others of such a record.
+    var others: [Set<RecordStream.PartField>: RecordStream.Maker] = [:]
     var refused: [Refusal: (count: Int, first: String)] = [:]
     var count = 0
     let cursor = try trees.cursor(in: stream.source.rows)
@@ -216,14 +239,42 @@ extension RecordCounting {
         try note(number, maker.key, maker.row, entry, part, of: parts)
         if part == 0 { try follow(maker.key, maker.row, entry) }
       } catch {
-        guard case .invalidValue(_, let field, let reason) = error else { throw error }
-        let name = stream.source.text(ofKey: cursor.key)
-        let refusal = Refusal(field: field ?? "", isCertain: maker.isCertain)
-        refused[refusal, default: (0, "of the record \(name): \(reason)")].count += 1
+        let key = cursor.key.array()
+        try refuse(error, stream, key, maker, &others, &refused)
       }
     }
     self.refused.append(refused)
     counts.append(count)
+  }
+
+  /// Takes down every field for which a record is refused, not only the first.
+  private func refuse(
+    _ error: StoreError, _ stream: RecordStream, _ key: [UInt8], _ maker: RecordStream.Maker,
+    _ others: inout [Set<RecordStream.PartField>: RecordStream.Maker],
+    _ refused: inout [Refusal: (count: Int, first: String)]
+  ) throws(StoreError) {
+    var fault: StoreError? = error
+    var maker = maker
+    var known: Set<RecordStream.PartField> = []
+    while let current = fault {
+      guard case .invalidValue(_, let field, let reason) = current else { throw current }
+      let name = stream.source.text(ofKey: key.rawSpan)
+      let refusal = Refusal(field: field ?? "", isCertain: maker.isCertain)
+      refused[refusal, default: (0, "of the record \(name): \(reason)")].count += 1
+      guard let field,
+        known.insert(RecordStream.PartField(part: maker.part, field: field)).inserted
+      else { return }
+      if others[known] == nil {
+        others[known] = RecordStream.Maker(try stream.standingIn(for: known))
+      }
+      var row: [UInt8] = []
+      guard let other = others[known],
+        try trees.copyValue(of: key.rawSpan, in: stream.source.rows, to: &row)
+      else { return }
+      maker = other
+      fault = nil
+      do throws(StoreError) { _ = try other.make(key.rawSpan, row.rawSpan) } catch { fault = error }
+    }
   }
 
   /// Looks up where the references of one record lead.

@@ -1,8 +1,11 @@
 /// Old records of one type, and the steps that make new records of one type of them.
 struct RecordStream {
   let source: Entity
-  /// The steps that change the records, and false behind where the program changes records.
-  private(set) var steps: [(step: RowStep, isCertain: Bool)] = []
+  /// The steps that change the records, and false behind where the program changes records; each with the number of its
+  /// part.
+  private(set) var steps: [(step: RowStep, isCertain: Bool, part: Int)] = []
+  /// What the stream was made of.
+  private var parts: [(change: RecordChange, hop: MigrationRoute.Hop, isCertain: Bool)] = []
   /// The fields of the new records whose values only closures know.
   private(set) var computed: Set<UInt32> = []
   /// True if a record may be refused.
@@ -48,23 +51,42 @@ struct RecordStream {
     self.blobs = blobs
   }
 
+  /// Returns the stream of the same records with a value that is never refused in some fields, each of which one part makes.
+  ///
+  /// - Throws: `.invalidDescription`.
+  func standingIn(for fields: Set<PartField>) throws(StoreError) -> RecordStream {
+    var stream = RecordStream(source: source, blobs: blobs)
+    for (place, part) in parts.enumerated() {
+      let named = part.change.new.fields.filter {
+        fields.contains(PartField(part: place, field: $0.name))
+      }
+      try stream.add(
+        part.change, of: part.hop, isCertain: part.isCertain, excusing: Set(named.map(\.number)))
+    }
+    return stream
+  }
+
+  /// A field, and the part of a stream that makes it.
+  struct PartField: Hashable {
+    let part: Int
+    let field: String
+  }
+
   private mutating func add(
-    _ given: RecordChange, of hop: MigrationRoute.Hop, isCertain: Bool
+    _ given: RecordChange, of hop: MigrationRoute.Hop, isCertain: Bool,
+    excusing excused: Set<UInt32> = []
   ) throws(StoreError) {
-    computed = given.computed(after: computed)
+    parts.append((given, hop, isCertain))
+    computed = given.computed(after: computed).union(excused)
     let change = given.standingIn(for: computed)
     if change.rewritesRows || change.share != nil {
       let (from, to) = (hop.change.from.storedVersion, hop.change.to.storedVersion)
       // A closure may say which kind a record is of.
       let step = try RowStep(change, from: from, to: to, checksKinds: computed.isEmpty)
-      steps.append((step, isCertain))
+      steps.append((step, isCertain, parts.count - 1))
     }
-    if change.move != nil {
-      isMoved = true
-      hasNewKeys = hasNewKeys || change.changesKeys
-    } else if change.kind == .records {
-      hasNewKeys = hasNewKeys || change.old.primaryKey != change.new.primaryKey
-    }
+    isMoved = isMoved || change.move != nil
+    hasNewKeys = hasNewKeys || change.changesKeys
     if change.kind == .records || change.canRefuse(except: computed) {
       isRisky = true
       isUncertain = isUncertain || !isCertain
@@ -104,6 +126,8 @@ struct RecordStream {
     private(set) var row: [UInt8] = []
     /// False if the program changes records before the step that was taken last.
     private(set) var isCertain = true
+    /// The part of the stream whose step was taken last.
+    private(set) var part = 0
 
     init(_ stream: RecordStream) { self.stream = stream }
 
@@ -115,8 +139,9 @@ struct RecordStream {
       row = oldRow.array()
       var waiting: [Blob] = []
       let (writer, encoder) = (writer, encoder)
-      for (step, isCertainStep) in stream.steps {
+      for (step, isCertainStep, part) in stream.steps {
         isCertain = isCertainStep
+        self.part = part
         let (key, row) = (key, row)
         guard try step.takes(key: key.rawSpan, row: row.rawSpan) else { return false }
         try step.convert(

@@ -93,8 +93,8 @@ struct Rollback {
   func run(discardingCommits: Bool) throws(StoreError) {
     let (names, trees) = (backend.names, try backend.trees())
     guard let newest = try StoredSchemas(backend).newest() else { return }
-    let discarded = try discardedCommits()
-    if discarded > 0, !discardingCommits { throw .wouldDiscard(commits: discarded) }
+    let passed = try passedCommits()
+    let own = try OwnCommits.count(in: trees, names)
     // Blobs stay where they are, whatever state is gone back to: so their trees stay as well.
     try BlobOpening(backend).open(for: newest)
     if backend.blobs.keeper != nil { try backend.fold() }
@@ -102,6 +102,14 @@ struct Rollback {
       try RollbackMark.all(in: trees, names).filter { $0.from != newest.version }
       + [RollbackMark(from: newest.storedVersion, to: version)]
     try backend.restore(version) { trees throws(StoreError) in
+      // Of the kept state: what was its own by then is no part of what has passed since.
+      let ownBefore = try OwnCommits.count(in: .transaction(trees), names)
+      // Commits were not counted before there was such a count: then one of them ended the migration.
+      let own = max(own, ownBefore &+ 1)
+      let discarded = Int(clamping: passed) - Int(clamping: own &- ownBefore)
+      if discarded > 0, !discardingCommits { throw .wouldDiscard(commits: discarded) }
+      // What is discarded now is nothing that a rollback to an earlier state would discard. One more is this commit.
+      try OwnCommits.set(ownBefore &+ passed &+ 1, in: trees, names)
       for mark in marks { try mark.put(into: trees, names) }
       try BlobRecount.markDue(in: trees, names)
       try HistoryWriter(trees, in: try names.slot(of: HistoryKey.treeName)).beginAnew()
@@ -114,17 +122,14 @@ struct Rollback {
       try Entities(present, model: nil, names: backend.names))
   }
 
-  /// The commits behind the one that ended the migration, but for the library's own that counted the references to blobs.
-  private func discardedCommits() throws(StoreError) -> Int {
+  /// The number of commits since the kept state.
+  private func passedCommits() throws(StoreError) -> UInt64 {
     let state = try backend.snapshot()
     let kept = state.footer.keptStates
     guard let target = kept.last(where: { $0.version == version }) else {
       throw .notKept(version: Int(version), kept: kept.map { Int($0.version) })
     }
-    let last = target.footer.coveredSequence
-    let header = try BlobTrees(backend.names).header(in: try backend.trees())
-    let hasCounted = header.map { $0.countedIn &- last == 2 } ?? false
-    return max(0, Int(clamping: state.sequence) - Int(clamping: last) - (hasCounted ? 2 : 1))
+    return state.sequence &- target.footer.coveredSequence
   }
 }
 

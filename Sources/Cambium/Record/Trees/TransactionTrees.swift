@@ -69,6 +69,9 @@ extension TransactionTrees {
   /// Whether states are kept from before migrations.
   var keepsStates: Bool { !base.file.footer.keptStates.isEmpty }
 
+  /// True if the commit keeps the state that it is made on.
+  var keepsPresent: Bool { transaction.treeWork.keepsPresent }
+
   /// The trees that the transaction began with, as pages have them.
   var base: Base { transaction.base.base }
 

@@ -57,7 +57,7 @@ extension PersistentStore {
     // Folds of a writer remove segments while they are looked at; then the next state is.
     for _ in 0..<3 {
       last = CheckRun(depth, progress)
-      try last.run(in: medium, path, options)
+      try last.run(in: medium, options)
       guard last.hasMissed else { break }
     }
     return last.result
@@ -136,12 +136,12 @@ struct CheckRun {
 
   /// - Throws: `.missing`, `.newerFormat`, `.io`.
   mutating func run(
-    in medium: PosixFileSystem, _ path: String, _ options: StoreOptions
+    in medium: any FileSystem, _ options: StoreOptions
   ) throws(StoreError) {
     let log = try openLog(medium)
     let backend: ReadingBackend
     do throws(StoreError) {
-      backend = try ReadingBackend(at: path, options)
+      backend = try ReadingBackend(on: medium, options)
     } catch {
       try note(error)
       // Perhaps more can be said of the state that the log began with.
@@ -161,7 +161,7 @@ struct CheckRun {
   }
 
   /// Throws only where there is no store, or one that cannot be looked at.
-  private mutating func openLog(_ medium: PosixFileSystem) throws(StoreError) -> LogFiles? {
+  private mutating func openLog(_ medium: any FileSystem) throws(StoreError) -> LogFiles? {
     // A store exists by its first log file.
     _ = try medium.open(.log(0), .read, at: .logOpen)
     do throws(StoreError) { return try LogFiles(opening: medium, writing: false) } catch {
@@ -228,7 +228,7 @@ extension CheckRun {
     }
   }
 
-  private mutating func checkKept(_ file: PageFile, _ medium: PosixFileSystem) {
+  private mutating func checkKept(_ file: PageFile, _ medium: any FileSystem) {
     for state in file.footer.keptStates {
       let watch = watch(.keptPages, file.footer.pageBytes)
       add(PageFile.report(state.footer, of: file.pages.identity, in: medium, watch: watch))

@@ -100,12 +100,7 @@ extension PersistentStore {
   public static func inspect(
     at path: String, lastCommits commitLimit: Int = 5, options: StoreOptions = StoreOptions()
   ) throws(StoreError) -> StoreInspection {
-    let backend = try ReadingBackend(at: path, options)
-    let schemas = try StoredSchemas(backend).all()
-    let entities = try backend.describedEntities()
-    let state = try backend.snapshot()
-    let snapshot = entities.map { StoreSnapshot($0, state) }
-    return try StoreInspection(backend, state, schemas, snapshot, commitLimit)
+    try StoreInspection(of: try ReadingBackend(at: path, options), lastCommits: commitLimit)
   }
 
   /// Returns a snapshot of the store at `path` by its own description, to be read without Swift types.
@@ -121,10 +116,12 @@ extension PersistentStore {
 }
 
 extension StoreInspection {
-  fileprivate init(
-    _ backend: ReadingBackend, _ state: SnapshotTrees, _ schemas: [Schema],
-    _ snapshot: StoreSnapshot?, _ commitLimit: Int
-  ) throws(StoreError) {
+  /// - Throws: As `PersistentStore.inspect`.
+  init(of backend: ReadingBackend, lastCommits commitLimit: Int) throws(StoreError) {
+    let schemas = try StoredSchemas(backend).all()
+    let entities = try backend.describedEntities()
+    let state = try backend.snapshot()
+    let snapshot = entities.map { StoreSnapshot($0, state) }
     let footer = state.footer
     path = backend.path
     identity = state.identity.text
