@@ -6,7 +6,7 @@ struct Findings {
   private(set) var violations: [String] = []
 
   /// A violation, and the line that replays it.
-  mutating func add(_ violation: String, _ replay: Replay) {
+  mutating func add(_ violation: String, _ replay: some CustomStringConvertible) {
     violations.append("\(violation)\n  \(replay)")
   }
 

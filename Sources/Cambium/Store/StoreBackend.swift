@@ -175,7 +175,7 @@ final class ReadingBackend: StoreBackend {
   }
 
   var isReadOnly: Bool { true }
-  var directory: PosixFileSystem? { medium }
+  var directory: PosixFileSystem? { medium as? PosixFileSystem }
   var names: TreeNames { follower.names }
   var report: OpenReport {
     var report = OpenReport()
