@@ -66,7 +66,7 @@
   /// The bytes of a schema are whole elements, known or skippable, and within their limits.
   case schemaLayout = "D1"
   /// A schema describes what can be: names and numbers are there once, and what refers to one finds
-  /// it.
+  /// it; its version, next number and next fields are within their limits.
   case schemaContents = "D2"
 
   /// The key of a record or of an index entry is whole parts of the described types.
@@ -76,7 +76,7 @@
   case keyValue = "K2"
   /// Every index entry is that of a record, and every record has its entries.
   case indexEntries = "K3"
-  /// Every checked reference leads to a record, of the kind that it leads to.
+  /// Every checked reference leads to a record, of the kind that it leads to, or to one that is known to be lost.
   case references = "K4"
   /// Every derived field has the value that is computed of what there is.
   case derivations = "K5"
