@@ -271,9 +271,10 @@ extension SalvageWorld {
   /// The number of records that a reader finds in spite of damage; 0 if the store does not open.
   func readableCount() -> Int {
     var count = 0
+    let skip: (SkippedRecord) -> Void = { _ in }
     guard let snapshot = try? PersistentStore.snapshot(at: path) else { return 0 }
     for record in snapshot.schema.records {
-      try? snapshot.forEach(record: record.name, skipping: { _ in }) { _ in count += 1 }
+      try? snapshot.forEach(record: record.name, skipping: skip) { _ in count += 1 }
     }
     return count
   }

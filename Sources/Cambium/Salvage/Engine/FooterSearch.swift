@@ -87,7 +87,8 @@ struct FooterSearch: ~Copyable {
 
   private mutating func search(_ segment: WholePages, _ identity: StoreIdentity) {
     var (pages, faults) = (pages, faults)
-    segment.run(of: identity, note: { faults.append($0) }) {
+    func note(_ fault: StoreError) { faults.append(fault) }
+    segment.run(of: identity, note: note) {
       position, header, page throws(StoreError) in
       guard header.kind == PageKind.footer.rawValue, header.level == 0 else { return }
       let footer = try Footer(decoding: page, at: position, path: medium.path)

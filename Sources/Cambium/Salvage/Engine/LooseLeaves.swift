@@ -53,11 +53,13 @@ final class LooseLeaves {
     }
   }
 
+  private func note(_ fault: StoreError) { faults.append(fault) }
+
   private func leaves() -> [TreeTag: [Leaf]] {
     if let all { return all }
     var found: [TreeTag: [Leaf]] = [:]
     for segment in segments {
-      segment.run(of: pages.identity, note: { faults.append($0) }) { position, header, page in
+      segment.run(of: pages.identity, note: note) { position, header, page in
         guard header.kind == PageKind.leaf.rawValue, header.level == 0,
           Int(header.blocks) <= Node.blocksMax
         else { return }
