@@ -149,23 +149,23 @@ struct ExportWriter {
     }
     if skipsDamaged {
       var skippedCount = skippedCount
-      try snapshot.forEach(
-        record: shape.name, stringsAsBlobs: true,
-        skipping: { skipped in
-          StandardError.line("cambium: left out \(skipped)")
-          skippedCount += 1
-        }
-      ) { record in
+      let readable: (DynamicRecord) throws -> Void = { record in
         do {
           try record.checkBlobs()
         } catch let error as StoreError where error.isOfOneRecord {
           let key = shape.key.map { "\(record[$0.name].literal)" }.joined(separator: ", ")
-          StandardError.write("cambium: left out \(shape.name) \(key): \(error)\n")
+          StandardError.line("cambium: left out \(shape.name) \(key): \(error)")
           skippedCount += 1
           return
         }
         try body(record)
       }
+      try snapshot.forEach(
+        record: shape.name, stringsAsBlobs: true,
+        skipping: { skipped in
+          StandardError.line("cambium: left out \(skipped)")
+          skippedCount += 1
+        }, readable)
       self.skippedCount = skippedCount
     } else {
       try snapshot.forEach(record: shape.name, stringsAsBlobs: true, body)

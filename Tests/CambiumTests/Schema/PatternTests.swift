@@ -41,11 +41,9 @@ import Testing
   ])
   func `no pattern takes more than one pass over a string`(_ text: String) throws {
     let pattern = try Pattern(text)
-    let times = try [1_000, 4_000].map { count in
-      try ContinuousClock().measure {
-        #expect(try !Pattern(text).matches(String(repeating: "a", count: count) + "!"))
-        _ = pattern
-      }
+    let times = [1_000, 4_000].map { count in
+      let string = String(repeating: "a", count: count) + "!"
+      return ContinuousClock().measure { #expect(!pattern.matches(string)) }
     }
     #expect(times[1] < max(times[0] * 12, .milliseconds(50)), "\(times)")
   }
