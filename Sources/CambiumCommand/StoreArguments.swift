@@ -65,6 +65,9 @@ struct SchemaArguments: ParsableArguments {
     completion: .file())
   var steps: String?
 
+  @Flag(help: "Migrate it again, although it was rolled back from the version or a later one.")
+  var afterRollback = false
+
   func migration(for store: StoreArguments) throws -> Migration {
     let file = try SchemaLock(contentsOf: schema)
     guard let version = to ?? file.versions.last?.number, file.contains(version: version) else {
@@ -78,8 +81,10 @@ struct SchemaArguments: ParsableArguments {
     if steps != nil { versions = versions.withoutOtherSteps() }
     // Steps to versions above the one wanted are read as well, and not taken.
     let steps = try steps.map { try StoreModel(versions).steps(contentsOf: $0) } ?? []
+    var options = store.writing
+    options.allowsMigrationAfterRollback = afterRollback
     return try PersistentStore.migration(
       at: store.store, to: try StoreModel(versions.filter { $0.number <= version }),
-      steps: steps.filter { $0.to <= version }, options: store.writing)
+      steps: steps.filter { $0.to <= version }, options: options)
   }
 }

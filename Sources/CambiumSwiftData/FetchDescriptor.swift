@@ -14,9 +14,9 @@ public struct FetchDescriptor<Model: PersistentModel>: Sendable {
   public var predicate: Predicate<Model>?
   /// The properties by which records are sorted; last by primary key.
   public var sortBy: [Query<Model>.Order]
-  /// The highest number of records; nil for all.
+  /// The highest number of records; nil for all. SwiftData does not say what a negative number means; here it is refused.
   public var fetchLimit: Int?
-  /// The number of records that are left out at the beginning; nil for none.
+  /// The number of records that are left out at the beginning; nil for none. A negative number is refused.
   public var fetchOffset: Int?
   /// True if a context applies its unsaved changes first.
   public var includePendingChanges = true
@@ -28,7 +28,8 @@ public struct FetchDescriptor<Model: PersistentModel>: Sendable {
 
   /// Returns the core's query.
   ///
-  /// - Throws: `StoreError.invalidQuery` if the predicate has a part that is not supported.
+  /// - Throws: `StoreError.invalidQuery` if the predicate has a part that is not supported. A negative limit or offset is
+  ///   refused when the query is run.
   public func query() throws(StoreError) -> Query<Model> {
     var query = Query<Model>(limit: fetchLimit, offset: fetchOffset ?? 0)
     if let predicate { query.condition = try Condition(predicate) }

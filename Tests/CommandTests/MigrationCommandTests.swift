@@ -267,7 +267,15 @@ import Testing
     #expect(throws: StoreError.rolledBack(from: 2, to: 1)) {
       try PersistentStore(at: path, model: Shop.model)
     }
-    #expect(try Command.run("migrate", path, "--schema", file).status == 0)
+    for arguments in [["plan", path], ["migrate", path], ["migrate", path, "--dry-run"]] {
+      let again = try Command.run(arguments + ["--schema", file])
+      #expect(again.status == 7, "\(arguments): \(again.error)")
+      #expect(again.error.contains("unless you say --after-rollback"), "\(again.error)")
+    }
+    #expect(try PersistentStore.inspect(at: path).version == 1)
+    #expect(try Command.run("plan", path, "--schema", file, "--after-rollback").status == 0)
+    #expect(try Command.run("migrate", path, "--schema", file, "--after-rollback").status == 0)
+    #expect(try PersistentStore.inspect(at: path).version == 2)
   }
 
   @Test func `interrupted, a migration leaves the store whole and is gone on with`() throws {

@@ -9,7 +9,8 @@ struct SalvageCommand: ParsableCommand {
       The last resort. It copies everything whose page is whole into a new store, whatever else is damaged or gone: the \
       log, headers, footers, files of blobs, other pages. Where pages of a state are damaged, records are looked for in \
       all others; some of these may be older versions, or deleted. It says what is missing by record and range of keys. \
-      The damaged store stays as it is. Ends with status 1 if anything is missing or may be older.
+      The damaged store stays as it is. One that a newer version has written is refused. Ends with status 1 if anything \
+      is missing or may be older.
 
       Example: cambium salvage damaged.cambium salvaged.cambium
       """)

@@ -8,7 +8,8 @@ struct MigrateCommand: ParsableCommand {
     discussion: """
       Until it has ended, the store is one of the old version, whole. Interrupted, it stops after the part that it is \
       at, and the next run goes on there. The state from before is kept, for rollback. What does not follow from the \
-      schema file is not guessed: unless a file of steps says it, nothing is done, and the status is 7.
+      schema file is not guessed: unless a file of steps says it, nothing is done, and the status is 7. So it is if the \
+      store was rolled back from the version or a later one, unless --after-rollback says that it is to be migrated again.
 
       Example: cambium migrate orders.cambium --schema Schema.lock --steps Steps.json
       """)

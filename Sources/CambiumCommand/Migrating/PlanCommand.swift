@@ -24,10 +24,14 @@ struct PlanCommand: ParsableCommand {
 
 extension MigrationPlan {
   var refusal: CommandFailure {
-    CommandFailure(
-      .refused,
-      "It cannot be migrated from version \(from) to \(to) by what the files say. Say the rest in a file of steps, or migrate it with the program."
-    )
+    let refused = "It cannot be migrated from version \(from) to \(to)"
+    let rest = "Say the rest in a file of steps, or migrate it with the program."
+    let others = faults.filter { if case .rolledBack = $0 { false } else { true } }
+    if others.count == faults.count {
+      return CommandFailure(.refused, "\(refused) by what the files say. \(rest)")
+    }
+    let advice = "\(refused) again after a rollback unless you say --after-rollback."
+    return CommandFailure(.refused, others.isEmpty ? advice : "\(advice) \(rest)")
   }
 
   var json: JSONValue {

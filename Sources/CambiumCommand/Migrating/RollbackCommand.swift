@@ -6,7 +6,8 @@ struct RollbackCommand: ParsableCommand {
     commandName: "rollback", abstract: "Takes a store back to before a migration.",
     discussion: """
       What was committed since the migration would be discarded: the command says how much that is, and does it only \
-      with --discard. Programs of the version that is left do not migrate the store again by themselves.
+      with --discard. Programs of the version that is left do not migrate the store again by themselves, \
+      nor does cambium migrate without --after-rollback.
 
       Example: cambium rollback orders.cambium --to 2
       """)

@@ -100,11 +100,11 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal acts on it, such as by another colour or direction of the text, or shows nothing. What joins
-  /// letters and pictures is part of how they look.
+  /// Whether a terminal acts on it, such as by another colour or direction of the text, or shows nothing, or whatever its
+  /// font has for private use. Scalars that join letters and pictures are part of how those look.
   fileprivate var isActedOn: Bool {
     switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
+    case .control, .lineSeparator, .paragraphSeparator, .privateUse: true
     case .format: ![0x200c, 0x200d].contains(value) && !(0xe0020...0xe007f).contains(value)
     default: false
     }

@@ -301,6 +301,12 @@ extension ExtremeCalls {
           for date in Extremes.dates { ask((Fields<Measured>().time + seconds) < date) }
         }
       },
+      "Reference.==(one:other:)": { _ in
+        let keys = Extremes.integers.map { Reference<Linked>($0) }
+        for one in keys { for other in keys { _ = one == other } }
+        let names = Extremes.strings.map { Reference<Poet>($0) }
+        for one in names { for other in names { _ = one == other } }
+      },
       "Blob.==(one:other:)": { _ in
         _ = Blob(Data()) == Blob(Data(count: 1)) && Blob(Data()) == Blob(Data())
       },

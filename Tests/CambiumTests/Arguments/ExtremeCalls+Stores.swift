@@ -77,6 +77,29 @@ extension ExtremeCalls {
         Extremes.attempt { try PersistentStore.delete(at: path) }
       }
     },
+    "PersistentStore.salvage(at:to:options:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try PersistentStore.salvage(at: path, to: path) }
+        Extremes.attempt { _ = try PersistentStore.salvage(at: path, to: path + "-salvaged") }
+        // The store is open, so that it is locked.
+        Extremes.attempt { _ = try PersistentStore.salvage(at: extremes.store.path, to: path) }
+      }
+    },
+    "QueryBudget.init(rows:duration:)": { _ in
+      for rows in Extremes.integers {
+        for duration in [nil] + Extremes.durations.map({ Optional($0) }) {
+          var options = StoreOptions()
+          options.queryBudget = QueryBudget(rows: rows, duration: duration)
+          Extremes.attempt {
+            let store = try PersistentStore(inMemory: Photo.model, options: options)
+            try store.save(Photo(1, image: 10))
+            Extremes.attempt { _ = try store.fetch(Query<Photo>()) }
+            Extremes.attempt { _ = try store.count(Query<Photo>()) }
+            try store.close()
+          }
+        }
+      }
+    },
     "PersistentStore.backUp(to:progress:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { _ = try extremes.store.backUp(to: path) }
@@ -220,14 +243,16 @@ extension ExtremeCalls {
     "SchemaLock.init(parsing:)": { _ in
       for text in Extremes.strings { Extremes.attempt { _ = try SchemaLock(parsing: text) } }
     },
-    "SchemaLock.check(_:at:allowsUnreleased:)": { extremes in
+    "SchemaLock.check(_:steps:at:allowsUnreleased:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { try SchemaLock.check(Photo.model, at: path) }
+        Extremes.attempt { try SchemaLock.check(Photo.model, steps: [], at: path) }
       }
     },
-    "SchemaLock.write(_:at:)": { extremes in
+    "SchemaLock.write(_:steps:at:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { try SchemaLock.write(Photo.model, at: path) }
+        Extremes.attempt { try SchemaLock.write(Photo.model, steps: [], at: path) }
       }
     },
     "SchemaLock.contains(version:)": { _ in

@@ -37,7 +37,7 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
       for condition in conditions {
         for order in orders {
           for after in [nil, 1, 3, 100, 200] {
-            for (limit, offset) in [(nil, 0), (0, 0), (1, 2), (3, 300), (-1, -1), (.max, .max)] {
+            for (limit, offset) in [(nil, 0), (0, 0), (1, 2), (3, 300), (.max, .max)] {
               var query = Query<Row>(
                 where: condition, limit: limit, offset: offset,
                 after: after.map { [.integer(Int64($0))] })
@@ -54,6 +54,30 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
         }
       }
       #expect(rows.count == 200)
+    }
+  }
+
+  @Test func `a negative limit or offset is refused by all of them`() throws {
+    try withRows { store, _ in
+      let windows: [(limit: Int?, offset: Int)] = [
+        (-1, 0), (Int.min, 0), (nil, -1), (nil, Int.min), (-1, -1), (0, -1),
+      ]
+      let conditions: [Condition<Row>] = [.always, .never, \.id == 3, \.name == "n3"]
+      for (limit, offset) in windows {
+        for condition in conditions {
+          let query = Query<Row>(where: condition, limit: limit, offset: offset)
+          let errors = [
+            storeError { try store.fetch(query) }, storeError { try store.count(query) },
+            storeError { try store.contains(query) }, storeError { try store.first(query) },
+          ]
+          for error in errors {
+            guard case .invalidQuery(record: "Row", field: nil, reason: _) = error else {
+              Issue.record("\(query): \(String(describing: error))")
+              continue
+            }
+          }
+        }
+      }
     }
   }
 
@@ -94,8 +118,36 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
       let order = [FieldOrder(field: "count")]
       for offset in extremes {
         for limit in extremes {
-          let expected =
-            rows.count == 0 ? 0 : min(max(0, limit), offset >= 200 ? 0 : 200 - max(0, offset))
+          let expected = min(limit, max(0, rows.count - offset))
+          let typed = Query<Row>(sortedBy: .ascending(\.count), limit: limit, offset: offset)
+          if limit < 0 || offset < 0 {
+            for order in [[], order] {
+              let errors = [
+                storeError {
+                  try store.fetch(
+                    record: "Row", where: nil, sortedBy: order, limit: limit, offset: offset)
+                },
+                storeError {
+                  try store.forEach(
+                    record: "Row", where: nil, sortedBy: order, limit: limit, offset: offset
+                  ) { _ in }
+                },
+                storeError {
+                  try store.explain(
+                    record: "Row", where: nil, sortedBy: order, limit: limit, offset: offset,
+                    running: true)
+                },
+                storeError { try store.explain(typed, running: true) },
+              ]
+              for error in errors {
+                guard case .invalidQuery(record: "Row", field: nil, reason: _) = error else {
+                  Issue.record("\(limit), \(offset): \(String(describing: error))")
+                  continue
+                }
+              }
+            }
+            continue
+          }
           for order in [[], order] {
             let found = try store.fetch(
               record: "Row", where: nil, sortedBy: order, limit: limit, offset: offset)
@@ -110,7 +162,6 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
               running: true)
             #expect(explained.actual?.resultCount == expected)
           }
-          let typed = Query<Row>(sortedBy: .ascending(\.count), limit: limit, offset: offset)
           #expect(try store.explain(typed, running: true).actual?.resultCount == expected)
         }
       }

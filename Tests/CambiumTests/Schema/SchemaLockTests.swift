@@ -400,13 +400,16 @@ import Testing
       try SchemaLock.check(model, at: path)
       try SchemaLock.write(model, at: path)
       try SchemaLock.check(model, steps: [step], at: path)
-      let others = [
-        [], [MigrationStep(to: 2, label: "a \"step\"", revision: 8)], [back],
-        [MigrationStep(to: 2, revision: 7)],
+      let changed = "the step was step 1 → 2"
+      // A step back leads to the first version, which is compared first.
+      let others: [([MigrationStep], String)] = [
+        ([], changed), ([MigrationStep(to: 2, label: "a \"step\"", revision: 8)], changed),
+        ([back], "the step was none and is step 2 → 1"),
+        ([MigrationStep(to: 2, revision: 7)], changed),
       ]
-      for steps in others {
+      for (steps, expected) in others {
         let error = failure { try SchemaLock.check(model, steps: steps, at: path) }
-        #expect("\(error as Any)".contains("the step was step 1 → 2"), "\(steps)")
+        #expect("\(error as Any)".contains(expected), "\(steps)")
       }
       try SchemaLock.write(model, steps: [], at: path)
       #expect(try TextFile.text(at: path).contains("\nsteps none\n"))

@@ -278,7 +278,15 @@ import Testing
     for number in [Int.min, -1, 0, Int.max] {
       var descriptor = all
       (descriptor.fetchLimit, descriptor.fetchOffset) = (number, number)
-      _ = try context.fetch(descriptor)
+      if number < 0 {
+        let error = storeError { try context.fetch(descriptor) }
+        guard case .invalidQuery = error else {
+          Issue.record("\(number): \(String(describing: error))")
+          continue
+        }
+      } else {
+        _ = try context.fetch(descriptor)
+      }
       try context.enumerate(all, batchSize: number) { _ in }
     }
     try container.close()

@@ -112,7 +112,7 @@ import Testing
   }
 
   /// Large blobs are written by the crew, while the stream goes on.
-  @Test(arguments: [0, 2], 0..<6)
+  @Test(arguments: [0, 2], 0..<5)
   func `a failed write of a large blob is told, whoever made it`(crewSize: Int, number: Int) throws
   {
     let medium = SimulatedFileSystem()

@@ -52,13 +52,19 @@ struct VersionedStore {
     try plan(to: version, steps).faults.map { "\($0)" }
   }
 
-  /// A copy of the store in the last version, or another, whose relations and indexes are checked.
+  /// A copy of the store in the last version, or another, whose relations and indexes are checked. Its files last as long
+  /// as it does, also if this value does not.
   func migrated(
     to version: Int? = nil, _ steps: [MigrationStep] = [], _ mode: MigrationMode = .automatic
   ) throws -> PersistentStore {
+    var options = StoreOptions()
+    // No index has this collation. The store keeps it, and so the directory, without which `close()` throws `.filesGone`.
+    options.collations = [
+      Collation("directory") { [directory] _ in Array(directory.path.utf8) }
+    ]
     let store = try PersistentStore(
       at: try copy(), model: model.dynamic(version: version ?? model.version), steps: steps,
-      migration: mode)
+      migration: mode, options: options)
     try store.expectSound()
     return store
   }

@@ -55,7 +55,8 @@ import Testing
     let path = directory.path + "/store"
     try HostileStores.files("unknown-pending-work").write(to: path)
     for use in [.compact, .deepCheck, .compact, .deepCheck] as [StoreUse] {
-      #expect(try use.run(at: path, scratch: directory.path + "/copy").isEmpty)
+      let faults = try use.run(at: path, scratch: directory.path + "/copy")
+      #expect(faults.isEmpty, "\(use): \(faults)")
     }
   }
 
@@ -64,7 +65,7 @@ import Testing
     let path = directory.path + "/store"
     try HostileStores.files("blob-of-2-gib").write(to: path)
     for use in StoreUse.allCases where use != .blobs {
-      #expect(try use.run(at: path, scratch: directory.path + "/copy").isEmpty)
+      #expect(try use.run(at: path, scratch: directory.path + "/\(use)").isEmpty, "\(use)")
     }
   }
 }

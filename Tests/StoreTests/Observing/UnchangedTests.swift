@@ -70,17 +70,20 @@ import Testing
       options: options)
   }
 
+  /// The key of the one record of an import.
+  private static func one(_ name: String) -> Int { 1 }
+
   @Test func `an import of what only derived fields seem to change writes nothing`() throws {
     let store = try store()
     try store.save(Owner(id: 1, name: "Ada"))
     try store.save(Part(id: 1, owner: Reference(1)))
     try store.save(Hooked(id: 1, name: "Ada"))
     let cursor = try store.snapshot().historyCursor
-    var report = try store.importRecords(Owner.self, from: ["Ada"], id: { _ in 1 }) { name, _ in
+    var report = try store.importRecords(Owner.self, from: ["Ada"], id: Self.one) { name, _ in
       Owner(id: 1, name: name)
     }
     #expect(report.unchanged == 1 && report.updated == 0)
-    report = try store.importRecords(Hooked.self, from: ["Ada"], id: { _ in 1 }) { name, _ in
+    report = try store.importRecords(Hooked.self, from: ["Ada"], id: Self.one) { name, _ in
       Hooked(id: 1, name: name)
     }
     #expect(report.unchanged == 1 && report.updated == 0)
@@ -101,7 +104,7 @@ import Testing
     let history = try store.history(since: cursor)
     #expect(try history.next() == nil)
     // What really changes is written, with the derived fields as the store computes them.
-    report = try store.importRecords(Owner.self, from: ["Eve"], id: { _ in 1 }) { name, _ in
+    report = try store.importRecords(Owner.self, from: ["Eve"], id: Self.one) { name, _ in
       Owner(id: 1, name: name)
     }
     #expect(report.updated == 1)
@@ -114,14 +117,14 @@ import Testing
   {
     let store = try store()
     try store.save(Part(id: 1, mark: 7))
-    var report = try store.importRecords(Part.self, from: [1], id: { $0 }) { _, part in
+    var report = try store.importRecords(Part.self, from: [1], id: \.self) { _, part in
       var part = part ?? Part(id: 1)
       part.mark += 1
       return part
     }
     #expect(report.updated == 1)
     #expect(try store.fetch(Part.self, key: 1)?.mark == 8)
-    report = try store.importRecords(Part.self, from: [1], id: { $0 }) { _, part in part }
+    report = try store.importRecords(Part.self, from: [1], id: \.self) { _, part in part }
     #expect(report.unchanged == 1)
     report = try store.importRecords(
       Part.self, decoding: Data(#"{"id": 1, "owner": null}"#.utf8), merging: true)

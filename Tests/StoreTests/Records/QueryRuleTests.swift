@@ -14,7 +14,7 @@ import Testing
     static func recordDescription(for version: Int) -> RecordDescription {
       Field(primaryKey: true, name: "id", type: .integer)
       Field(name: "name", type: .string)
-      Field(name: "value", type: .double, optional: true, indexed: true)
+      Field(name: "value", type: .double, optional: true)
       Field(name: "day", type: .date, optional: true)
       Field(name: "price", type: .decimal, optional: true)
       Index(.words("name"))

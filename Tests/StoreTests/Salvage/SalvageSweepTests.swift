@@ -9,6 +9,47 @@ import Testing
 @Suite struct SalvageSweepTests {
   // MARK: - Headers
 
+  @Test func `a newer format is refused untouched, and what is no store is missing`() throws {
+    let world = try SalvageWorld(120)
+    func refusal() -> StoreError? {
+      storeError { try PersistentStore.salvage(at: world.path, to: world.copy) }
+    }
+    // Beside a whole log, a segment of a newer format is a stray file.
+    let stray = world.path + "/pages-0000009999"
+    try FileManager.default.copyItem(
+      atPath: try #require(try SalvageWorld.pageFiles(world.path).first), toPath: stray)
+    try world.change(stray, Self.makeSegmentNewer)
+    let report = try PersistentStore.salvage(at: world.path, to: world.copy)
+    #expect(report.faults.contains(where: \.isNewerFormat), "\(report.faults)")
+    #expect(report.records["Sale"] == world.sales.count)
+    try FileManager.default.removeItem(atPath: world.copy)
+    // Without a log nothing says so.
+    for log in 0...1 {
+      try FileManager.default.removeItem(atPath: "\(world.path)/log-\(log)")
+    }
+    let before = try StoreFiles(at: world.path).contents
+    guard case .newerFormat? = refusal() else {
+      Issue.record("it is salvaged")
+      return
+    }
+    #expect(try StoreFiles(at: world.path).contents == before)
+    #expect(!FileManager.default.fileExists(atPath: world.copy))
+    for file in try FileManager.default.contentsOfDirectory(atPath: world.path) {
+      try FileManager.default.removeItem(atPath: "\(world.path)/\(file)")
+    }
+    #expect(refusal() == .missing(path: world.path))
+  }
+
+  /// Gives a segment's header the next version of the format.
+  private static func makeSegmentNewer(_ bytes: inout Data) {
+    bytes[8] = UInt8(SegmentHeader.formatVersion + 1)
+    var checksum = Checksum()
+    checksum.update(Array(bytes[0..<36]).rawSpan)
+    for byte in 0..<4 {
+      bytes[36 + byte] = UInt8(truncatingIfNeeded: checksum.rawValue >> (8 * UInt32(byte)))
+    }
+  }
+
   @Test(arguments: [0, 4, 8, 12, 16, 31, 36, 39, 40, 64, 100, 512, 2048, 4000, 4095])
   func `a flipped bit in the first block of a page file costs nothing`(offset: Int) throws {
     let world = try SalvageWorld(120)

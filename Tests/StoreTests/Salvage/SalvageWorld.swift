@@ -92,6 +92,7 @@ struct SalvageWorld {
     tickets = (0..<count / 2).map { Ticket(id: id(), name: "ticket \($0)") }
     for segment in 0..<segments {
       let store = try PersistentStore(at: path, model: Self.model)
+      if segment > 0 { try Self.beginSegment(store) }
       func part<Element>(_ all: [Element]) -> [Element] {
         Array(all[all.count * segment / segments..<all.count * (segment + 1) / segments])
       }
@@ -100,16 +101,13 @@ struct SalvageWorld {
       try store.save(contentsOf: part(stamps))
       try store.save(contentsOf: part(tickets))
       try store.close()
-      // A writer does not go on in a file that does not end with the newest footer.
-      if segment + 1 < segments { try Self.extend(path) }
     }
   }
 
-  private static func extend(_ path: String) throws {
-    let name = try #require(try pageFiles(path).last)
-    var bytes = try Data(contentsOf: URL(filePath: name))
-    bytes.append(Data(count: Layout.blockSize))
-    try bytes.write(to: URL(filePath: name))
+  /// Has a store that was just opened, and so has nothing to fold, write its next pages to a file of their own.
+  private static func beginSegment(_ store: PersistentStore) throws {
+    let engine = try #require(store.backend as? EngineBackend).engine
+    engine.appender = engine.appender.successor()
   }
 
   static func pageFiles(_ path: String) throws -> [String] {

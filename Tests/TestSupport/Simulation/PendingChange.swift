@@ -15,6 +15,12 @@ package struct PendingChange: Sendable {
     if case .content(_, .resize) = change { true } else { false }
   }
 
+  /// The blocks of a file that it writes to.
+  var blocks: Range<Int> {
+    guard case .content(_, .write(let bytes, let offset)) = change else { return 0..<0 }
+    return SparseBytes.blocks(of: offset..<offset + bytes.count)
+  }
+
   package enum Change: Sendable {
     /// Bytes or size of a file, by the file's number.
     case content(file: Int, ContentChange)

@@ -86,16 +86,21 @@ extension SimulatedContent {
     return false
   }
 
-  /// Flushes what an open file has written: of what others wrote a sync says nothing. The size is one for all.
+  /// Flushes what an open file has written, and with a block of it everything that others wrote there before: the cache
+  /// has each block once. Of other blocks a sync says nothing. The size is one for all.
   private func flush(_ file: Int) {
-    for change in pending where change.opener == file || change.isResize {
+    let blocks = Set(pending.filter { $0.opener == file }.flatMap(\.blocks))
+    func isFlushed(_ change: PendingChange) -> Bool {
+      change.opener == file || change.isResize || !blocks.isDisjoint(with: change.blocks)
+    }
+    for change in pending where isFlushed(change) {
       guard case .content(_, let change) = change.change else { continue }
       if case .write(let bytes, let offset) = change {
         superseded.adoptBlocks(of: offset..<offset + bytes.count, from: durable)
       }
       durable.apply(change)
     }
-    pending.removeAll { $0.opener == file || $0.isResize }
+    pending.removeAll(where: isFlushed)
   }
 
   /// The cache forgets what was not flushed. Sizes are kept elsewhere and stay.

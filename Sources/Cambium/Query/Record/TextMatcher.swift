@@ -158,12 +158,11 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// True for marks that have an order among their neighbours: all with a combining class, and the three that decompose
-  /// into such.
+  /// True for marks that have an order among their neighbours. The three that decompose into such marks without having a
+  /// combining class themselves (U+0F73, U+0F75, U+0F81) are none: `_nfd` reorders nothing across them, and strings of any
+  /// length must be folded alike.
   fileprivate var isReordered: Bool {
-    value >= 0x300
-      && (properties.canonicalCombiningClass != .notReordered
-        || [0xf73, 0xf75, 0xf81].contains(value))
+    value >= 0x300 && properties.canonicalCombiningClass != .notReordered
   }
 }
 

@@ -237,7 +237,14 @@ extension KeyEncoder {
     case .variable where column.type == .decimal:
       try append(try record.decimal(index), column, of: record.layout)
     case .variable: append(record.bytes(index), column.form)
-    case .key: try append(try record.keyValue(index), column, of: record.layout)
+    case .key:
+      let value = try record.keyValue(index)
+      // A relative URL is refused where it is saved; an entry of one that was saved before must be found again.
+      if case .url(let url) = value {
+        append(url.rowBytes.rawSpan, column.form)
+      } else {
+        try append(value, column, of: record.layout)
+      }
     case .composite: preconditionFailure("a composite is in no key")
     }
   }

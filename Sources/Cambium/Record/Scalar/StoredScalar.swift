@@ -120,7 +120,7 @@ extension StoredScalar {
   ///
   /// - Returns: False if it is of another type, or out of its range.
   static func append(_ value: FieldValue, to array: inout ArrayWriter) -> Bool {
-    guard let value = exactly(value) else { return false }
+    guard let value = exactly(value), value.isStorable else { return false }
     value.append(to: &array)
     return true
   }

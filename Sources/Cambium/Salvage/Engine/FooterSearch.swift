@@ -37,9 +37,12 @@ struct FooterSearch: ~Copyable {
     identities = identity.map { [$0] } ?? []
   }
 
-  /// - Throws: `.io` if the directory cannot be read.
+  /// - Throws: `.io` if the directory cannot be read; `.newerFormat` if a segment's header has one, and no log says whose
+  ///   the pages are.
   mutating func run() throws(StoreError) {
     let own = try openSegments()
+    // A log of a known format says otherwise: then the segment is a stray file.
+    if identities.isEmpty, let newer = faults.first(where: \.isNewerFormat) { throw newer }
     for identity in own.compactMap(\.self) where !identities.contains(identity) {
       identities.append(identity)
     }

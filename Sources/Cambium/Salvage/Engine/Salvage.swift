@@ -13,7 +13,7 @@ enum Salvage {
   ///
   /// - Parameter isComplete: Whether the others are checked, too.
   /// - Complexity: O(bytes of the page segments), and those of what is checked.
-  /// - Throws: `.io` if the directory cannot be read. Everything else that is wrong is in the result.
+  /// - Throws: `.newerFormat`; `.io` if the directory cannot be read. Everything else that is wrong is in the result.
   static func search(
     _ medium: any FileSystem, isComplete: Bool = false
   ) throws(StoreError) -> SalvagedState {
@@ -29,8 +29,8 @@ enum Salvage {
   ///   - names: Trees that may be there, if no footer says so.
   /// - Returns: what was found and chosen, and what was lost. Where nothing could be chosen, nothing was
   ///   written.
-  /// - Throws: `.locked` if one of the stores is open for writing; `.io(.fileExists, …)` if `other` is not
-  ///   empty; `.full`, `.io`, `.limitExceeded`.
+  /// - Throws: `.locked` if one of the stores is open for writing; `.newerFormat` if a newer version wrote the
+  ///   damaged one; `.io(.fileExists, …)` if `other` is not empty; `.full`, `.io`, `.limitExceeded`.
   static func run(
     from medium: any FileSystem, to other: any FileSystem,
     choosing choice: SalvageChoice = .everything, or names: [String] = [],
@@ -47,6 +47,13 @@ enum Salvage {
 
   static func refuseWriter(of medium: any FileSystem) throws(StoreError) {
     if try WriterLock.isHeld(in: medium) { throw .locked(path: medium.path, holder: nil) }
+  }
+
+  /// Throws `.missing` if a directory has no file of a store but perhaps the lock.
+  static func refuseEmpty(_ medium: any FileSystem) throws(StoreError) {
+    let files = try medium.list(at: .directoryList)
+    guard files.allSatisfy({ $0.isTemporary || $0 == .lock }) else { return }
+    throw .missing(path: medium.path)
   }
 
   /// Which candidates are checked.

@@ -24,10 +24,13 @@ struct SalvageSource {
   /// Looks through a store's files. Nothing is written.
   ///
   /// - Complexity: O(bytes of the page segments and the log).
-  /// - Throws: `.io` if the directory cannot be read. Everything else that is wrong is among the faults.
+  /// - Throws: `.newerFormat` if a whole header of the log has a newer format, or, if no log can be read, one of a page
+  ///   segment; `.io` if the directory cannot be read. Everything else that is wrong is among the faults.
   init(_ medium: any FileSystem) throws(StoreError) {
     var faults: [StoreError] = []
     log = SalvagedLog(of: medium) { faults.append($0) }
+    // Its checksum is right, so this is no damage; and the bytes of a newer format mean something else.
+    if let newer = faults.first(where: \.isNewerFormat) { throw newer }
     var search = FooterSearch(medium, of: log?.identity)
     try search.run()
     self.medium = medium
@@ -100,6 +103,11 @@ extension SalvageSource {
       .page(log.footer.position), invariant: .footerSections,
       reason: "the footer that the log names cannot be read")
   }
+}
+
+extension StoreError {
+  /// True of what a newer version of Cambium has written.
+  var isNewerFormat: Bool { if case .newerFormat = self { true } else { false } }
 }
 
 extension FoundFooter {

@@ -17,8 +17,9 @@ extension PersistentStore {
   ///   are looked for to which nothing leads, for 24 bytes a leaf and the first and last keys of those that count.
   /// - Returns: What was copied, and what is missing.
   /// - Throws: `StoreError.nothingToSalvage` if there is nothing to copy, or nothing says what it is; `.locked` if the store
-  ///   is open for writing; `.io` if there is anything at `newPath`; `.full`, `.missing`, `.networkFileSystem`. Then there is
-  ///   nothing at `newPath` that was not there.
+  ///   is open for writing; `.newerFormat` if a newer version of Cambium has written it; `.missing` if there is no file of a
+  ///   store at `path`; `.io` if there is anything at `newPath`; `.full`, `.networkFileSystem`. Then there is nothing at
+  ///   `newPath` that was not there.
   @discardableResult
   public static func salvage(
     at path: String, to newPath: String, options: SalvageOptions = SalvageOptions()

@@ -16,6 +16,7 @@ struct SalvageRun {
   ) throws(StoreError) -> SalvageReport {
     let medium = try PosixFileSystem(at: path)
     try Salvage.refuseWriter(of: medium)
+    try Salvage.refuseEmpty(medium)
     try PosixFileSystem.checkIsFree(newPath, for: "salvage")
     let source = try SalvageSource(medium)
     let work = try WorkDirectory(beside: newPath)

@@ -249,6 +249,7 @@ private struct PatternParser {
   /// The options that apply here: of `i`, `s` and `m`.
   private var options: Set<Character> = []
 
+  /// Swift's own parser, which sees each pattern first, refuses less deep nesting today; this bound does not rely on that.
   private static var depthMax: Int { 100 }
 
   init(_ text: String) { rest = text[...] }

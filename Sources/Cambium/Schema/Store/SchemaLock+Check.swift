@@ -116,8 +116,10 @@ extension LockedVersion {
   /// Returns the differences to `other` on which no store depends.
   func harmlessDifferences(to other: LockedVersion) -> [SchemaDifference] {
     let label = SchemaDifference.Change.changed(.label, label, other.label ?? label)
+    // A lock that states no steps says as much of a version to which none leads as one that states that.
+    let isStated = other.steps.map { !($0.isEmpty && steps == nil) } ?? false
     let step = SchemaDifference.Change.changed(
-      .step, stepsText, other.steps == nil ? stepsText : other.stepsText)
+      .step, stepsText, isStated ? other.stepsText : stepsText)
     return [label, step].compactMap(\.self).map { SchemaDifference($0, of: nil) }
       + records.flatMap { record in
         other[record.name].map { record.harmlessDifferences(to: $0) } ?? []

@@ -26,7 +26,8 @@ import Testing
 
   @Test(arguments: [
     ("poet.poems.count(", "year >= 0", ") > 0"), ("poet.poems.any(", "year > 99", ")"),
-    ("poet.poems.sum(year, ", "year >= 0", ") > 0"), ("poet.poems.maximum(", "year", ") > 0"),
+    ("poet.poems.sum(year, ", "year >= 0", ") > 0"),
+    ("poet.poems.maximum(year, ", "year >= 0", ") > 0"),
   ])
   func `nested conditions take time with the sum of their levels`(
     start: String, middle: String, end: String
@@ -57,7 +58,7 @@ import Testing
     refused { _ = try store.fetch(Poem.sorted(by: .descending(\.year)).limit(3)) }
     refused { _ = try store.sum(\.year, of: Poem.where(\.year > 1)) }
     refused {
-      _ = try store.fetch(record: "Poem", where: FieldCondition(parsing: "poet.name == 'x'"))
+      _ = try store.fetch(record: "Poem", where: FieldCondition(parsing: "poet.name == 'n'"))
     }
     refused { _ = try store.fetch(Poet.where(Poet.poems.count(where: \.year == 99) > 1)) }
     refused { try store.snapshot().forEach(Poem.where(\.year == 99)) { _ in } }
@@ -65,6 +66,9 @@ import Testing
     refused { try store.write { _ = try $0.delete(Poem.where(\.year == 99)) } }
     #expect(try store.fetch(Poem.where(\.id < 100)).count == 100)
     #expect(try store.count(Query<Poem>()) == 2_000)
+    // No poet has the name, so that no poem is read.
+    let none = try store.fetch(record: "Poem", where: FieldCondition(parsing: "poet.name == 'x'"))
+    #expect(none.isEmpty)
     // Each query has a budget of its own.
     for _ in 0..<20 { #expect(try store.fetch(Poem.where(\.id < 100)).count == 100) }
   }
@@ -72,7 +76,10 @@ import Testing
   @Test func `a query ends after its time`() throws {
     let store = try Self.library(2_000, budget: QueryBudget(duration: .zero))
     let error = #expect(throws: StoreError.self) { _ = try store.fetch(Poem.where(\.year == 99)) }
-    guard case .queryBudgetExceeded(_, let duration) = error else { return #expect(Bool(false)) }
+    guard case .queryBudgetExceeded(_, let duration) = error else {
+      Issue.record("\(error.map { "\($0)" } ?? "")")
+      return
+    }
     #expect(duration > .zero)
   }
 
@@ -103,10 +110,14 @@ import Testing
   }
 
   @Test func `folding marks is linear in their number`() {
+    // The shortest of three times that the thread itself has run: other threads take no part in it.
     func seconds(_ text: String) -> Duration {
-      ContinuousClock().measure {
-        #expect(TextFolding.bytes(of: text, .diacriticInsensitive).count >= 1)
+      let times = (0..<3).map { _ in
+        threadTime {
+          #expect(TextFolding.bytes(of: text, .diacriticInsensitive).count >= 1)
+        }
       }
+      return times.min() ?? .zero
     }
     for pair in ["\u{301}\u{316}", "\u{f73}", "\u{302e}\u{1d165}", "\u{1d165}\u{302e}\u{301}"] {
       let times = [5_000, 20_000].map { seconds("a" + String(repeating: pair, count: $0)) }

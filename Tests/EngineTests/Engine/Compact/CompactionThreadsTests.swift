@@ -142,7 +142,8 @@ import Testing
       let engine = try SimulatedEngine.open(medium, options: options)
       #expect(try Self.fill(engine) > 0.6)
       try engine.close()
-      calls.append(medium.calls)
+      // To know how much is to be gained the sizes of files are looked at.
+      calls.append(medium.calls.filter { $0.operation != .size })
     }
     #expect(calls[0] == calls[1])
   }
