@@ -20,7 +20,7 @@ import Testing
       atPath: try #require(try SalvageWorld.pageFiles(world.path).first), toPath: stray)
     try world.change(stray, Self.makeSegmentNewer)
     let report = try PersistentStore.salvage(at: world.path, to: world.copy)
-    #expect(report.faults.contains(where: \.isNewerFormat), "\(report.faults)")
+    #expect(!report.faults.filter(\.isNewerFormat).isEmpty, "\(report.faults)")
     #expect(report.records["Sale"] == world.sales.count)
     try FileManager.default.removeItem(atPath: world.copy)
     // Without a log nothing says so.
