@@ -205,13 +205,21 @@ import Testing
       versions: 2, types(false),
       holding: (1...6).map { record("Car", $0, "c\($0)") }
         + (5...9).map { record("Boat", $0, "b\($0)") })
-    #expect(try keys.faults() == ["Vehicle: 2 records have the same primary key as another"])
+    var faults = try keys.faults()
+    #expect(faults.count == 1)
+    #expect(
+      faults.first?.hasPrefix(
+        "Vehicle: 2 records have the same primary key as another, the first ") == true, "\(faults)")
     #expect(try keys.refusal() != nil)
     let names = try VersionedStore(
       versions: 2, types(true),
       holding: (1...6).map { record("Car", $0, "n\($0)") }
         + (11...15).map { record("Boat", $0, "n\($0 - 7)") })
-    #expect(try names.faults() == ["Vehicle: 3 records have the same name as another"])
+    faults = try names.faults()
+    #expect(faults.count == 1)
+    #expect(
+      faults.first?.hasPrefix("Vehicle: 3 records have the same name as another, the first ")
+        == true, "\(faults)")
     #expect(try names.refusal() != nil)
   }
 

@@ -118,7 +118,7 @@ private func withRows(_ body: (PersistentStore, [Row]) throws -> Void) throws {
       let order = [FieldOrder(field: "count")]
       for offset in extremes {
         for limit in extremes {
-          let expected = min(limit, max(0, rows.count - offset))
+          let expected = min(limit, max(0, rows.count - max(0, offset)))
           let typed = Query<Row>(sortedBy: .ascending(\.count), limit: limit, offset: offset)
           if limit < 0 || offset < 0 {
             for order in [[], order] {

@@ -27,7 +27,7 @@ struct SmallDiskTests {
     let life = try FullLife(on: SmallDisk(kibibytes: kibibytes))
     try life.fill()
     // Enough to delete, hardly to move what is left.
-    try life.disk.grow(kibibytes: max(96, kibibytes / 16))
+    try life.disk.grow(kibibytes: 96)
     try life.deleteMost()
     try life.compactInLittleRoom()
     try life.checkReading()

@@ -290,12 +290,21 @@ extension CompactionRun {
     _ engine: Engine, _ options: CompactionOptions, _ pause: Pause,
     _ tell: (CompactionProgress) throws -> Void
   ) throws -> CompactionReport {
+    try foldWhatFits(engine)
     var run = try CompactionRun(engine, options)
     while try run.step() {
       try tell(run.progress)
       try pause.wait(run.pause)
     }
     return try run.end()
+  }
+
+  /// Puts what was committed into the trees first: records that were deleted are not moved, and on a disk that is almost
+  /// full there may be space for the others alone. Without space for that, moving may make some.
+  private static func foldWhatFits(_ engine: Engine) throws(StoreError) {
+    do throws(StoreError) { try engine.foldEverything() } catch {
+      guard case .full = error else { throw error }
+    }
   }
 
   /// Does as much of it as the budget allows.

@@ -72,6 +72,13 @@ struct DescribedComputed: Sendable {
   let fields: Set<String>
 }
 
+/// A property of the struct of a type, of an ancestor or of a composite.
+private struct PropertyClaim: Hashable {
+  let composite: String?
+  let property: String
+  let generation: Int
+}
+
 /// A description taken apart and checked by itself: one version of one record.
 struct DescribedRecord: Sendable {
   private(set) var name: String
@@ -99,6 +106,8 @@ struct DescribedRecord: Sendable {
   private(set) var levels: [TypeLevel] = []
   /// The number of ancestors of the type whose statements are looked at.
   private var generation = 0
+  /// The properties that are described already.
+  private var claims: Set<PropertyClaim> = []
 
   /// - Parameters:
   ///   - name: Its default stored name.
@@ -430,18 +439,11 @@ extension DescribedRecord {
   }
 
   /// Refuses a property that is described already.
-  private func claim(
+  private mutating func claim(
     _ property: String, in composite: String?, _ field: String
   ) throws(DescriptionFault) {
-    let isClaimed =
-      fields.contains {
-        $0.composite == composite && $0.property == property && $0.generation == generation
-      }
-      || transients.contains {
-        $0.composite == composite && $0.transient.property == property
-          && $0.generation == generation
-      }
-    if isClaimed {
+    let claim = PropertyClaim(composite: composite, property: property, generation: generation)
+    guard claims.insert(claim).inserted else {
       throw DescriptionFault("the property \(property) is described twice", field: field)
     }
   }
