@@ -44,12 +44,11 @@ struct LongOracle: Sendable {
   /// replaced where it has to be opened again.
   func violation(ofReader reader: inout PersistentStore, in place: LongPlace) -> String? {
     do {
-      do {
-        try reader.refresh()
-      } catch StoreError.newerSchema {
-        reader = try place.reader()
-      } catch StoreError.needsMigration {
-        reader = try place.reader()
+      if let error = storeError({ () throws(StoreError) in _ = try reader.refresh() }) {
+        switch error {
+        case .newerSchema, .needsMigration: reader = try place.reader()
+        default: throw error
+        }
       }
       let found = try index(of: try LongState(of: reader), in: states)
       _ = try index(of: try place.reader(), in: Array(states[found...]))
