@@ -6,11 +6,11 @@ import Testing
 
 /// A log that is small where the volume is.
 @Suite struct SmallVolumeTests {
-  @Test func `the log takes an eighth of a small volume at most`() {
+  @Test func `the log takes an eighth of a small volume at most, and a mebibyte of the smallest`() {
     let usual = EngineOptions()
     for (volume, file) in [
       (nil, 32 << 20), (1 << 40, 32 << 20), (512 << 20, 32 << 20), (511 << 20, 16 << 20),
-      (30 << 20, 1 << 20), (1 << 20, 64 << 10), (0, 64 << 10),
+      (30 << 20, 1 << 20), (1 << 20, 512 << 10), (0, 512 << 10),
     ] as [(Int?, Int)] {
       let options = usual.fitting(volume: volume)
       #expect(options.logSize.max == file)

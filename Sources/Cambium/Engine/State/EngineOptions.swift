@@ -36,12 +36,13 @@ struct EngineOptions: Hashable, Sendable {
 }
 
 extension EngineOptions {
-  /// The options for a store on a volume of `size` bytes: each file of the log may take a sixteenth of it. A log of full
-  /// size would leave nothing of a small volume for the records.
+  /// Returns the options for a store on a volume of `size` bytes: each file of the log may take a sixteenth of it, since
+  /// a log of full size would leave nothing of a small volume for the records. It may always have half a mebibyte: what is
+  /// deleted on a full disk has to fit into the log before there is space to fold it.
   func fitting(volume size: Int?) -> EngineOptions {
     guard let size else { return self }
     var options = self
-    while options.logSize.max > max(size / 16, logSize.initial) {
+    while options.logSize.max > max(size / 16, logSize.initial, 512 << 10) {
       options.logSize.max /= 2
       options.foldThreshold = min(foldThreshold, options.logSize.max / 2)
     }
