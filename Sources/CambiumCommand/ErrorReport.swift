@@ -53,7 +53,7 @@ struct ErrorReport {
 extension ExitStatus {
   init(of error: StoreError) {
     switch error {
-    case .corrupt, .nothingToSalvage: self = .fault
+    case .corrupt, .unsound, .nothingToSalvage: self = .fault
     case .newerFormat, .newerSchema: self = .newerFormat
     case .locked: self = .locked
     case .missing: self = .noStore

@@ -65,3 +65,16 @@ struct BlobSegmentHeader: Equatable, Sendable {
     return checksum
   }
 }
+
+extension BlobSegmentHeader: FileHeader {
+  static var invariant: Invariant { .blobSegmentHeader }
+  var place: StoreError.CorruptPlace { .blobSegment(number) }
+
+  func fill(_ block: inout MutableRawSpan) { encode(to: &block) }
+
+  static func read(
+    _ block: RawSpan, for header: BlobSegmentHeader
+  ) throws(StoreError) -> BlobSegmentHeader {
+    try BlobSegmentHeader(decoding: block, number: header.number, path: "")
+  }
+}

@@ -10,6 +10,12 @@
   /// `invariant` is the numbered rule of `FORMAT.md` that they break. Nothing was changed; undamaged parts of the store
   /// stay readable.
   case corrupt(CorruptPlace, invariant: Invariant, reason: String)
+  /// Bytes that were about to be written could not be read again, so they were not written: a fault of the program or of
+  /// the machine it runs on.
+  ///
+  /// Before a file, a page or a state becomes part of a store, the code that opens stores reads it. `invariant` is the
+  /// numbered rule of `FORMAT.md` that it would break. The operation failed, and the store is as it was before it.
+  case unsound(CorruptPlace, invariant: Invariant, reason: String)
   /// The file was written by a newer version of the library, with features that this one does not know.
   case newerFormat(path: String, reason: String)
   /// The operating system refused an operation.
@@ -200,6 +206,9 @@ extension StoreError: CustomStringConvertible {
     case .corrupt(let place, let invariant, let reason):
       "\(place) is damaged (\(invariant)): \(reason). Restore the store from a backup, or copy what can be read with"
         + " `cambium backup --skip-damaged`, or with `cambium salvage` if it cannot be opened."
+    case .unsound(let place, let invariant, let reason):
+      "What was to be written could not be read again: \(place) would be damaged (\(invariant)): \(reason). It was not"
+        + " written, and the store is as it was. Check the memory of this machine, and report it as a fault of Cambium."
     case .newerFormat(let path, let reason):
       "\(path) was written by a newer version: \(reason). Use that version; nothing was changed."
     case .io(.tooManyLinks, "open as the only link", let path):

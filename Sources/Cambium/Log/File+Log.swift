@@ -1,10 +1,9 @@
 extension File {
   /// Writes one copy of a header, 0 or 1.
+  ///
+  /// - Throws: `.unsound`, before anything is written; `.full`, `.io`.
   func write(_ header: LogHeader, copy: Int, at site: Site) throws(StoreError) {
-    var block = AlignedBuffer(count: Layout.blockSize)
-    var span = block.mutableBytes(0..<Layout.blockSize)
-    header.encode(to: &span)
-    try write(block.bytes, from: copy * Layout.blockSize, at: site)
+    try write(header, from: copy * Layout.blockSize, at: site)
   }
 
   /// Writes zeros over `blocks`.

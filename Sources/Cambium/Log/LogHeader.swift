@@ -145,3 +145,14 @@ extension LogHeader {
     }
   }
 }
+
+extension LogHeader: FileHeader {
+  static var invariant: Invariant { .logHeader }
+  var place: StoreError.CorruptPlace { .log(file: number, block: 0) }
+
+  func fill(_ block: inout MutableRawSpan) { encode(to: &block) }
+
+  static func read(_ block: RawSpan, for header: LogHeader) throws(StoreError) -> LogHeader {
+    try LogHeader(decoding: block, number: header.number, copy: 0, path: "")
+  }
+}

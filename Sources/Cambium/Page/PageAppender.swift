@@ -154,10 +154,38 @@ final class PageAppender {
     return position >= PagePosition(segment: first.number, block: first.firstBlock)
   }
 
-  /// Appends a page that `fill` writes; it returns how many bytes it used, the rest becomes zero.
+  /// Appends a page that `fill` writes, once the code that reads it has accepted it. `fill` returns how many bytes it
+  /// used, the rest becomes zero.
+  ///
+  /// - Parameter aggregates: What a reference to the page says of it and of the pages below; nil if there are none.
+  /// - Throws: `.unsound`; `.limitExceeded`, `.full`, `.io`, `.poisoned`.
+  func append<Content: PageContent>(
+    _ content: Content.Type, level: UInt8 = 0, flags: UInt8 = 0, blocks: Int,
+    stating aggregates: PageReference? = nil, _ fill: (inout MutableRawSpan) -> Int
+  ) throws(StoreError) -> PageReference {
+    var reference = try draft(Content.kind, level: level, flags: flags, blocks: blocks, fill)
+    if let aggregates { reference.state(aggregates) }
+    let fault = PublicationCheck.fault(
+      of: content, in: draft.bytes.part(0, reference.size), reference, level: level)
+    if let fault { throw fault }
+    take(reference)
+    return reference
+  }
+
+  /// Appends a page that nobody checks, whatever `fill` writes.
   ///
   /// - Returns: a reference to the page with `liveBytes` counting the page alone.
   func append(
+    _ kind: PageKind, level: UInt8 = 0, flags: UInt8 = 0, blocks: Int,
+    _ fill: (inout MutableRawSpan) -> Int
+  ) throws(StoreError) -> PageReference {
+    let reference = try draft(kind, level: level, flags: flags, blocks: blocks, fill)
+    take(reference)
+    return reference
+  }
+
+  /// Makes the next page where the next one will not overwrite it before it is taken.
+  private func draft(
     _ kind: PageKind, level: UInt8 = 0, flags: UInt8 = 0, blocks: Int,
     _ fill: (inout MutableRawSpan) -> Int
   ) throws(StoreError) -> PageReference {
@@ -175,14 +203,18 @@ final class PageAppender {
     unsealed.encode(to: &page)
     let checksum = Checksum.ofPage(page.bytes, at: position, in: identity)
     page.store(checksum.rawValue, at: 0)
-    buffer.copyPastCaches(draft.bytes.part(0, size), to: waiting)
-
-    waiting += size
-    open[place].endBlock += UInt32(blocks)
-    open[place].isSynced = false
     return PageReference(
       position: position, blocks: UInt8(blocks), checksum: checksum, lowestVersion: 0, count: 0,
       liveBytes: UInt64(size))
+  }
+
+  /// Appends the page that was made last.
+  private func take(_ reference: PageReference) {
+    buffer.copyPastCaches(draft.bytes.part(0, reference.size), to: waiting)
+    waiting += reference.size
+    let place = open.count - 1
+    open[place].endBlock += UInt32(reference.blocks)
+    open[place].isSynced = false
   }
 
   /// Writes out what waits, and returns all that was appended, to be read by the files it is in.
@@ -216,25 +248,43 @@ final class PageAppender {
   ///
   /// The pages it names are synced before it, so a footer that can be read names nothing that
   /// cannot. The footer itself is in no extent, neither of this publication nor of the next.
+  ///
+  /// - Throws: `.unsound` if the code that opens stores would refuse it; `.limitExceeded`, `.full`, `.io`, `.poisoned`.
   func publish(_ footer: Footer) throws(StoreError) -> FooterReference {
+    try publish(footer, isChecked: true)
+  }
+
+  /// - Parameter isChecked: False to publish whatever the footer says.
+  func publish(_ footer: Footer, isChecked: Bool) throws(StoreError) -> FooterReference {
     try sync()
     let sections = try footer.encodedSections()
     let size = Footer.fixedSize + sections.count
-    let blocks = (size + Layout.blockSize - 1) / Layout.blockSize
-    try makeRoom(blocks: 2 * blocks)
-    let first = try append(.footer, blocks: blocks) { page in
-      footer.encode(sections, to: &page)
-      return size
-    }
-    let copy = try append(.footer, blocks: blocks) { page in
-      footer.encode(sections, to: &page)
-      return size
-    }
+    try makeRoom(blocks: 2 * ((size + Layout.blockSize - 1) / Layout.blockSize))
+    let first = try append(footer, sections, isChecked: isChecked)
+    let copy = try append(footer, sections, isChecked: isChecked)
     try sync()
     keepLast()
     return FooterReference(
       position: first.position, blocks: first.blocks, checksum: first.checksum,
       copyChecksum: copy.checksum, coveredSequence: footer.coveredSequence)
+  }
+
+  private func append(
+    _ footer: Footer, _ sections: [UInt8], isChecked: Bool
+  ) throws(StoreError) -> PageReference {
+    let size = Footer.fixedSize + sections.count
+    let blocks = (size + Layout.blockSize - 1) / Layout.blockSize
+    let reference = try draft(.footer, blocks: blocks) { page in
+      footer.encode(sections, to: &page)
+      return size
+    }
+    if isChecked {
+      let fault = PublicationCheck.fault(
+        of: footer, in: draft.bytes.part(0, reference.size), at: reference.position)
+      if let fault { throw fault }
+    }
+    take(reference)
+    return reference
   }
 }
 
@@ -328,10 +378,8 @@ extension PageAppender {
     let name = FileName.pages(number)
     let file = try medium.open(
       name.temporary, output == .direct ? .createDirect : .create, at: .segmentCreate)
-    var block = AlignedBuffer(count: Layout.blockSize)
-    var span = block.mutableBytes(0..<Layout.blockSize)
-    SegmentHeader(identity: identity, number: number).encode(to: &span)
-    try file.write(block.bytes, from: 0, at: .segmentHeaderWrite)
+    try file.write(
+      SegmentHeader(identity: identity, number: number), at: .segmentHeaderWrite)
     try file.sync(at: .segmentHeaderSync)
     try medium.rename(name.temporary, to: name, at: .segmentRename)
     try medium.syncDirectory(at: .segmentDirectorySync)

@@ -32,6 +32,22 @@ struct PageReference: Equatable, Sendable {
 }
 
 extension PageReference {
+  /// What a reference to a page of so many blocks says before the page has a place.
+  static func unplaced(blocks: Int) -> PageReference {
+    PageReference(
+      position: PagePosition(segment: 0, block: 0), blocks: UInt8(blocks), checksum: Checksum(),
+      lowestVersion: 0, count: 0, liveBytes: UInt64(blocks * Layout.blockSize))
+  }
+
+  /// Takes over what another reference says of the page and of those below.
+  mutating func state(_ other: PageReference) {
+    lowestVersion = other.lowestVersion
+    count = other.count
+    liveBytes = other.liveBytes
+  }
+}
+
+extension PageReference {
   /// Reads a reference that may hold anything. `check(below:)` says whether it can be one.
   @inline(__always)
   init(decoding bytes: RawSpan, at offset: Int) {

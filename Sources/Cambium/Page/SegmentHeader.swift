@@ -70,3 +70,15 @@ struct SegmentHeader: Equatable, Sendable {
     self.number = number
   }
 }
+
+extension SegmentHeader: FileHeader {
+  static var invariant: Invariant { .segmentHeader }
+  var place: StoreError.CorruptPlace { .segment(number) }
+
+  func fill(_ block: inout MutableRawSpan) { encode(to: &block) }
+
+  static func read(_ block: RawSpan, for header: SegmentHeader) throws(StoreError) -> SegmentHeader
+  {
+    try SegmentHeader(decoding: block, number: header.number, path: "")
+  }
+}

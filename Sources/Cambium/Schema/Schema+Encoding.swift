@@ -43,6 +43,23 @@ extension Schema {
     return key
   }
 
+  /// The bytes that a store keeps, once the code that reads them has accepted them.
+  ///
+  /// - Complexity: O(fields).
+  /// - Throws: `.unsound`.
+  func published() throws(StoreError) -> [UInt8] {
+    let bytes = encoded()
+    let place = StoreError.CorruptPlace.entry(tree: Self.treeName, key: Self.key(of: storedVersion))
+    let found: Schema
+    do throws(StoreError) {
+      found = try Schema(decoding: bytes.rawSpan, version: storedVersion, path: "")
+    } catch {
+      throw PublicationCheck.refusal(error, at: place, .schemaContents)
+    }
+    try PublicationCheck.expect(found.encoded(), toBe: bytes, at: place, .schemaContents)
+    return bytes
+  }
+
   /// - Complexity: O(fields).
   func encoded() -> [UInt8] {
     var bytes: [UInt8] = []

@@ -111,7 +111,7 @@ struct StoreOpening {
   private func write(_ schema: Schema, to backend: any StoreBackend) throws(StoreError) {
     let tree = try backend.names.slot(of: Schema.treeName)
     let key = Schema.key(of: schema.storedVersion)
-    let bytes = schema.encoded()
+    let bytes = try schema.published()
     try backend.commit { trees throws(StoreError) in
       try trees.put(key.rawSpan, bytes.rawSpan, in: tree)
     }

@@ -33,21 +33,21 @@ extension PageAppender {
     let size = LargeValue.listHeaderSize + references.count
     let blocks = (size + Layout.blockSize - 1) / Layout.blockSize
     let length = value.byteCount
-    var list = try append(.valueList, blocks: blocks) { page in
+    var aggregates = PageReference.unplaced(blocks: blocks)
+    aggregates.liveBytes += liveBytes
+    return try append(ValueListPage.self, blocks: blocks, stating: aggregates) { page in
       page.store(UInt64(length), at: 8)
       page.store(UInt32(references.count / PageReference.size), at: 16)
       page.store(UInt32(0), at: 20)
       page.copy(references.rawSpan, to: LargeValue.listHeaderSize)
       return size
     }
-    list.liveBytes += liveBytes
-    return list
   }
 
   private func append(valuePart part: RawSpan) throws(StoreError) -> PageReference {
     let size = LargeValue.partHeaderSize + part.byteCount
     let blocks = (size + Layout.blockSize - 1) / Layout.blockSize
-    return try append(.value, blocks: blocks) { page in
+    return try append(ValuePage.self, blocks: blocks) { page in
       page.store(UInt32(part.byteCount), at: 8)
       page.store(UInt32(0), at: 12)
       page.copy(part, to: LargeValue.partHeaderSize)

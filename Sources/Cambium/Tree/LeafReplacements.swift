@@ -57,12 +57,13 @@ struct RewrittenLeaf {
   ) throws(StoreError) -> PageReference {
     let bytes = page
     let blocks = (bytes.count + Layout.blockSize - 1) / Layout.blockSize
-    var reference = try appender.append(.leaf, blocks: blocks) { page in
+    var aggregates = PageReference.unplaced(blocks: blocks)
+    aggregates.count = UInt64(node.count)
+    aggregates.lowestVersion = node.schemaVersion
+    let reference = try appender.append(nodeAt: 0, blocks: blocks, stating: aggregates) { page in
       page.copy(bytes.rawSpan, to: 0)
       return bytes.count
     }
-    reference.count = UInt64(node.count)
-    reference.lowestVersion = node.schemaVersion
     self.reference = reference
     return reference
   }

@@ -105,3 +105,19 @@ enum NodeWriter {
     }
   }
 }
+
+extension PageAppender {
+  /// Appends a node that `fill` writes, once the code that reads it has accepted it.
+  ///
+  /// - Throws: as the other.
+  func append(
+    nodeAt level: UInt8, flags: UInt8 = 0, blocks: Int, stating aggregates: PageReference,
+    _ fill: (inout MutableRawSpan) -> Int
+  ) throws(StoreError) -> PageReference {
+    if level == 0 {
+      return try append(LeafPage.self, flags: flags, blocks: blocks, stating: aggregates, fill)
+    }
+    return try append(
+      BranchPage.self, level: level, flags: flags, blocks: blocks, stating: aggregates, fill)
+  }
+}

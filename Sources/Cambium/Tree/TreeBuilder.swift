@@ -242,15 +242,16 @@ extension TreeBuilder {
     let blocks = (measure.size + Layout.blockSize - 1) / Layout.blockSize
     let version = level == 0 ? schemaVersion : 0
     let (entries, tag) = (levels[level], tag)
-    var reference = try appender.append(
-      level == 0 ? .leaf : .branch, level: UInt8(level),
-      flags: measure.hasExternals ? Node.hasExternalsFlag : 0, blocks: blocks
+    var aggregates = PageReference.unplaced(blocks: blocks)
+    entries.aggregate(range, schemaVersion: version, into: &aggregates)
+    try checkAggregates(of: aggregates, of: entries, range)
+    let reference = try appender.append(
+      nodeAt: UInt8(level), flags: measure.hasExternals ? Node.hasExternalsFlag : 0, blocks: blocks,
+      stating: aggregates
     ) { page in
       NodeWriter.write(
         entries, range, measure: measure, schemaVersion: version, tag: tag, to: &page)
     }
-    entries.aggregate(range, schemaVersion: version, into: &reference)
-    try checkAggregates(of: reference, of: entries, range)
     let separator = level == 0 ? leafSeparator : entries.keyBytes(range.lowerBound)
     try append(reference, separator: separator, to: level + 1)
   }

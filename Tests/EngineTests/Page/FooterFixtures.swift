@@ -112,11 +112,11 @@ extension Footer {
 struct FooterStore {
   let medium = InMemoryFileSystem()
 
-  /// Publishes `footer` in a segment of its own.
+  /// Publishes `footer`, whatever it says, in a segment of its own.
   func publish(_ footer: Footer, in number: UInt32 = 1) throws(StoreError) -> FooterReference {
     let appender = PageAppender(
       to: medium, of: footer.identity, from: number, output: .buffered, segmentBlocks: 256)
-    return try appender.publish(footer)
+    return try appender.publish(footer, isChecked: false)
   }
 
   func open(_ reference: FooterReference) throws(StoreError) -> PageFile {

@@ -152,8 +152,8 @@ struct DeferredOpening {
       try renames.apply(to: trees, in: metadata, since: metadata)
       for name in dropped { try trees.removeAll(in: names.slot(of: name)) }
       for step in steps {
-        try trees.put(
-          Schema.key(of: step.to.storedVersion).rawSpan, step.to.encoded().rawSpan, in: schemaTree)
+        let (key, bytes) = (Schema.key(of: step.to.storedVersion), try step.to.published())
+        try trees.put(key.rawSpan, bytes.rawSpan, in: schemaTree)
       }
       try trees.removeAll(in: tree)
       for (key, value) in entries {

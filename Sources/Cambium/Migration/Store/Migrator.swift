@@ -145,8 +145,8 @@ extension Migrator {
         }
       }
       for schema in tasks.route.hops.map(\.change.to) where schema.version <= to.version {
-        try trees.put(
-          Schema.key(of: schema.storedVersion).rawSpan, schema.encoded().rawSpan, in: schemas)
+        let (key, bytes) = (Schema.key(of: schema.storedVersion), try schema.published())
+        try trees.put(key.rawSpan, bytes.rawSpan, in: schemas)
       }
       try MigrationMark.remove(from: trees, backend.names)
       if tasks.changesReferences { try BlobRecount.markDue(in: trees, backend.names) }

@@ -218,10 +218,7 @@ struct SalvagedSegments {
   ) throws(StoreError) {
     let copy = try target.open(.blobs(number), .create, at: .blobSegmentCreate)
     let memory = try BlobMemory(count: Self.pieceSize)
-    var block = memory.mutableBytes(0..<Layout.blockSize)
-    BlobSegmentHeader(seed: seed, number: number).encode(to: &block)
-    try copy.write(
-      memory.bytes(0..<Layout.blockSize), from: 0, at: .blobHeaderWrite)
+    try copy.write(BlobSegmentHeader(seed: seed, number: number), at: .blobHeaderWrite)
     if let file = try? source.open(.blobs(number), .read, at: .blobSegmentOpen) {
       let segment = BlobSegment(number: number, file: file)
       for (identity, place) in blobs {

@@ -39,8 +39,8 @@ struct SalvageRepair {
     try backend.commit { trees throws(StoreError) in
       try trees.removeAll(in: tree)
       for schema in schemas {
-        try trees.put(
-          Schema.key(of: schema.storedVersion).rawSpan, schema.encoded().rawSpan, in: tree)
+        let (key, bytes) = (Schema.key(of: schema.storedVersion), try schema.published())
+        try trees.put(key.rawSpan, bytes.rawSpan, in: tree)
       }
     }
   }
