@@ -54,40 +54,56 @@ extension Aggregate {
       guard try trees.copyValue(of: source, in: related.rows, to: &row) else {
         throw related.missingRow(source)
       }
-      try add(
-        try contribution(of: try related.row(key: source, row: row.rawSpan)), to: &total, key)
+      add(try contribution(of: try related.row(key: source, row: row.rawSpan)), to: &total)
       return true
     }
     return try result(of: total, key)
   }
 
   /// The facts about the values that were added.
-  private struct Total {
-    /// A sum of integers or decimals, or an extreme; nil before the first value.
-    var value: FieldValue?
+  fileprivate struct Total {
+    /// An extreme; nil before the first value.
+    var extreme: FieldValue?
     /// The values of a sum of doubles.
     var doubles: [Double] = []
+    /// A sum of integers, which may be beyond 64 bits until all have come; nil before the first value.
+    var integer: Int128?
+    /// A sum of decimals; nil before the first value.
+    var decimal: DecimalParts?
+    /// Decimals that such a sum does not hold exactly until others have come.
+    var waiting: [DecimalParts] = []
   }
 
-  private func add(
-    _ value: FieldValue, to total: inout Total, _ key: RawSpan
-  ) throws(StoreError) {
+  private func add(_ value: FieldValue, to total: inout Total) {
     if value == .null { return }
     guard kind == .sum else {
-      total.value = isBeyond(value, total.value) ? value : total.value
+      if isBeyond(value, total.extreme) { total.extreme = value }
       return
     }
     if let value = value.asDouble {
       total.doubles.append(value)
-    } else {
-      total.value = try sum(total.value ?? field.type.underived, adding: value, key)
+    } else if case .decimal(let value) = value {
+      total.add(DecimalParts(value))
+    } else if let value = value.asInteger {
+      total.integer = (total.integer ?? 0) + value
     }
   }
 
   private func result(of total: Total, _ key: RawSpan) throws(StoreError) -> FieldValue {
-    guard kind == .sum, field.type == .scalar(.double) else { return total.value ?? empty }
-    // In an order of their own, so that the sum does not depend on the index by which they were found.
-    return .double(total.doubles.sorted { $0 < $1 || $1.isNaN && !$0.isNaN }.reduce(0, +))
+    guard kind == .sum else { return total.extreme ?? empty }
+    if field.type == .scalar(.double) {
+      // In an order of their own, so that the sum does not depend on the index by which they were found.
+      return .double(total.doubles.sorted { $0 < $1 || $1.isNaN && !$0.isNaN }.reduce(0, +))
+    }
+    if total.decimal != nil || !total.waiting.isEmpty {
+      guard let sum = total.exactDecimal else {
+        throw refusal(key, "has more digits than a decimal holds")
+      }
+      return .decimal(sum.decimal)
+    }
+    guard let integer = total.integer else { return empty }
+    guard let value = Int64(exactly: integer) else { throw refusal(key, "is beyond 64 bits") }
+    return .integer(value)
   }
 
   /// True if a value takes the place of the extreme.
@@ -149,11 +165,9 @@ extension Aggregate {
   private func add(
     _ value: DecimalParts, to sum: DecimalParts, _ key: RawSpan
   ) throws(StoreError) -> DecimalParts {
-    if sum.isNaN || value.isNaN { return .nan }
-    // What was rounded does not lead back to both.
-    guard let total = DecimalParts.sum(sum, value),
-      DecimalParts.sum(total, value.negated) == sum, DecimalParts.sum(total, sum.negated) == value
-    else { throw refusal(key, "has more digits than a decimal holds") }
+    guard let total = DecimalParts.exactSum(sum, value) else {
+      throw refusal(key, "has more digits than a decimal holds")
+    }
     return total
   }
 
@@ -162,6 +176,44 @@ extension Aggregate {
     return .invalidValue(
       record: owner.record.name, field: field.name,
       reason: "the \(field.derivation?.description ?? "") of \(owner.text(ofKey: key)) \(reason)")
+  }
+}
+
+extension Aggregate.Total {
+  fileprivate mutating func add(_ value: DecimalParts) {
+    if let sum = DecimalParts.exactSum(decimal ?? .zero, value) {
+      decimal = sum
+    } else {
+      waiting.append(value)
+    }
+  }
+
+  /// The sum of all decimals; nil if no decimal holds it.
+  fileprivate var exactDecimal: DecimalParts? {
+    var total = self
+    while !total.waiting.isEmpty {
+      let waiting = total.waiting
+      total.waiting = []
+      for value in waiting { total.add(value) }
+      if total.waiting.count == waiting.count { return nil }
+    }
+    return total.decimal
+  }
+}
+
+extension DecimalParts {
+  fileprivate static var zero: DecimalParts {
+    DecimalParts(isNegative: false, exponent: 0, magnitude: 0)
+  }
+
+  /// Returns the sum of two decimals; nil if it would be rounded.
+  fileprivate static func exactSum(_ one: DecimalParts, _ other: DecimalParts) -> DecimalParts? {
+    if one.isNaN || other.isNaN { return .nan }
+    // What was rounded does not lead back to both.
+    guard let total = sum(one, other), sum(total, other.negated) == one,
+      sum(total, one.negated) == other
+    else { return nil }
+    return total
   }
 }
 

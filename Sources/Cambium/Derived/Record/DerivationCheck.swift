@@ -31,9 +31,15 @@ struct DerivationCheck {
     let cursor = try trees.cursor(in: entity.rows)
     while faults.count < faultsMax, try cursor.advance() {
       let row = try entity.row(key: cursor.key, row: try cursor.value())
-      for (column, value) in try map.values(of: row, entity, in: trees)
-        .sorted(by: { $0.key < $1.key })
-      {
+      let values: [Int: FieldValue]
+      do throws(StoreError) {
+        values = try map.values(of: row, entity, in: trees)
+      } catch {
+        guard case .invalidValue(_, let field, let reason) = error else { throw error }
+        note(entity.layout.fault(key: cursor.key, .derivations, "\(field ?? ""): \(reason)"))
+        continue
+      }
+      for (column, value) in values.sorted(by: { $0.key < $1.key }) {
         let stored = try row.value(column)
         if stored.isSame(as: value) || stored.isNaN && value.isNaN { continue }
         let field = entity.layout.columns[column].field
