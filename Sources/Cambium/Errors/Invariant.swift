@@ -41,6 +41,11 @@
   /// The footer is the one its reference means, and its sections are whole, known or skippable, and
   /// within their limits.
   case footerSections = "F1"
+  /// The footer says of each page segment how many of its bytes the state's trees reach, a page that several share
+  /// once.
+  case liveBytes = "F2"
+  /// The footer of a state that is kept lies within the published blocks.
+  case keptStates = "F3"
 
   /// Each file of the log begins with two copies of its header, of which at least one is whole and
   /// names this store and this file; whole copies of one use are the same.
@@ -93,6 +98,8 @@
   case rowExternal = "R5"
   /// A row is of at most one kind of those with the same parent, and of one if the parent is abstract.
   case rowKinds = "R6"
+  /// A row is of a version that the store has a schema of.
+  case rowVersion = "R7"
 
   /// The entries of a history are whole parts of commits behind the one that it begins with, each numbered
   /// from 0 without a gap.
@@ -103,11 +110,16 @@
   case blobMap = "X1"
   /// Of each segment the accounts say how many bytes of blobs the map has in it.
   case blobAccounts = "X2"
+  /// The end that the account of a segment says is not before that of a blob of the map there, nor behind that of the
+  /// file.
+  case blobEnds = "X3"
 
   /// What is pending of a migration are steps between versions that the store has, and indexes of the last.
   case pendingSteps = "M1"
   /// A name of metadata is UTF-8, and its value JSON.
   case metadata = "M2"
+  /// The mark of an interrupted migration is whole, and names trees that migrations make.
+  case migrationMark = "M3"
 
   /// A blob segment begins with a whole, checked header that names this segment and the seed of the store's
   /// blobs.
@@ -127,6 +139,18 @@
   /// The pages that a slice of a compaction wrote hold the entries of those that it replaced, as many and the
   /// same.
   case compactedEntries = "C2"
+}
+
+extension Invariant {
+  /// True if it is about numbers that only steer work: how full nodes are, how much of a file is garbage, where
+  /// interrupted work stopped. A store that breaks it can be read and written like any other. A check reports it, and
+  /// opening the store for writing, or the work itself, puts it right.
+  public var isForPlanning: Bool {
+    switch self {
+    case .fill, .liveBytes, .migrationMark, .compactionCursor: true
+    default: false
+    }
+  }
 }
 
 extension Invariant: CustomStringConvertible {

@@ -48,6 +48,7 @@ final class EngineBackend: StoreBackend {
       try Recovery.run(
         in: medium, options: options, creating: creating, check: check, makeSalt: numbers),
       options: options)
+    engine.correctPlanning()
     threads = try EngineThreads(for: engine)
   }
 
@@ -66,6 +67,7 @@ final class EngineBackend: StoreBackend {
         salts.next()
       },
       options: options)
+    engine.correctPlanning()
     threads = nil
   }
 

@@ -33,6 +33,12 @@ import Testing
       try document.column("number", of: "Invariants") == Invariant.allCases.map(\.rawValue))
   }
 
+  @Test func `every invariant is listed with what needs it`() throws {
+    #expect(
+      try document.column("needed for", of: "Invariants")
+        == Invariant.allCases.map { $0.isForPlanning ? "planning" : "reading" })
+  }
+
   @Test func `every limit of the format has its bound`() throws {
     let listed = try zip(
       document.column("limit", of: "Limits"), document.column("bound", of: "Limits"))

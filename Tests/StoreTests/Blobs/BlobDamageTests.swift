@@ -15,10 +15,12 @@ import Testing
     try store.write { [photos] in try $0.insert(contentsOf: photos) }
   }
 
-  private func put(_ key: Bytes, _ value: Bytes?, in tree: TreeSlot) throws {
+  private func put(
+    _ key: Bytes, _ value: Bytes?, version: UInt32 = 0, in tree: TreeSlot
+  ) throws {
     try store.backend.commit { trees throws(StoreError) in
       if let value {
-        try trees.put(key.rawSpan, value.rawSpan, schemaVersion: 0, in: tree)
+        try trees.put(key.rawSpan, value.rawSpan, schemaVersion: version, in: tree)
       } else {
         _ = try trees.remove(key.rawSpan, in: tree)
       }
@@ -102,7 +104,7 @@ import Testing
     let start = try #require(short.value.firstRange(of: text)).lowerBound
     var row = short.value
     row[start + 4] = 0xff
-    try put(short.key, row, in: rows)
+    try put(short.key, row, version: store.schema.storedVersion, in: rows)
     #expect(try store.faults().map { $0.breaks(.rowValues) } == [true])
 
     try store.save(Photo(9, image: 30_000, notes: 400))
@@ -116,7 +118,7 @@ import Testing
     let (image, notes) = (places[0], places[1])
     row.replaceSubrange(
       notes..<notes + BlobReference.size, with: row[image..<image + BlobReference.size])
-    try put(long.key, row, in: rows)
+    try put(long.key, row, version: store.schema.storedVersion, in: rows)
     #expect(try store.faults().contains { $0.breaks(.rowValues) })
   }
 

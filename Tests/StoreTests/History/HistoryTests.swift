@@ -246,33 +246,41 @@ import Testing
       for number in 0..<4 { try store.save(Note(key: "\(number)")) }
       let (history, last) = (store.entities.history, try store.snapshot().sequence)
       let note = try store.entities.entity(named: "Note")
-      func put(_ key: HistoryKey, _ value: [UInt8]?) throws -> [StoreError] {
+      func put(_ key: [UInt8], _ value: [UInt8]?) throws -> [StoreError] {
         try store.backend.commit { trees throws(StoreError) in
           if let value {
-            try trees.put(key.bytes.rawSpan, value.rawSpan, schemaVersion: 0, in: history)
+            try trees.put(key.rawSpan, value.rawSpan, schemaVersion: 0, in: history)
           } else {
-            _ = try trees.remove(key.bytes.rawSpan, in: history)
+            _ = try trees.remove(key.rawSpan, in: history)
           }
         }
         return try store.snapshot().check()
       }
-      func part(_ record: UInt32, _ version: UInt32) -> [UInt8] {
+      func part(_ record: UInt32, _ version: UInt32, old: [UInt8]? = nil) -> [UInt8] {
         var part = HistoryPart(date: 0, author: nil)
-        part.append(.inserted, record: record, version: version, key: [1], old: nil)
+        part.append(
+          old == nil ? .inserted : .deleted, record: record, version: version, key: [1], old: old)
         return part.bytes
       }
-      let key = HistoryKey(sequence: last - 1, part: 0)
+      let key = HistoryKey(sequence: last - 1, part: 0).bytes
       var value: [UInt8] = []
       #expect(
-        try store.snapshot().trees.copyValue(of: key.bytes.rawSpan, in: history, to: &value))
+        try store.snapshot().trees.copyValue(of: key.rawSpan, in: history, to: &value))
       let (record, version) = (note.record.number, note.layout.version)
-      for wrong in [nil, part(record + 100, version), part(record, version + 1)] {
+      for wrong in [
+        nil, part(record + 100, version), part(record, version + 1),
+        part(record, version, old: [0xff]),
+      ] {
         #expect(try put(key, wrong).map { $0.breaks(.history) } == [true])
       }
       #expect(try put(key, value) == [])
-      let later = HistoryKey(sequence: last + 100, part: 0)
+      let later = HistoryKey(sequence: last + 100, part: 0).bytes
       #expect(try put(later, part(record, version)).map { $0.breaks(.history) } == [true])
       #expect(try put(later, nil) == [])
+      let floor = try #require(try HistoryFloor.state(store.snapshot().trees, history))
+      let future = HistoryFloor(commit: last + 100, oldRows: floor.oldRows)
+      #expect(try put([], future.encoded).map { $0.breaks(.history) } == [true])
+      #expect(try put([], floor.encoded) == [])
     }
   }
 

@@ -13,6 +13,9 @@ enum HostileStores {
     "counts-of-trees-overflow", "blob-of-2-gib", "graph-that-doubles", "schema-of-20000-fields",
     "no-header-of-blobs", "no-header-of-stored-blobs", "stale-index-entry", "null-bit-over-a-value",
     "external-string-not-utf8", "metadata-not-json", "no-schema-tree", "unknown-pending-work",
+    "interrupted-migration-with-blobs", "row-of-a-later-version", "account-that-ends-too-low",
+    "account-that-ends-too-high", "partial-index-said-to-be-whole", "empty-mark",
+    "history-of-the-future", "old-row-that-is-none", "kept-state-outside",
   ]
 
   static func files(_ name: String) throws -> StoreFiles {

@@ -136,11 +136,30 @@ struct StoreBackup {
   /// every place in the map holds in the copy.
   private func copyBlobs(to target: any FileSystem) throws(StoreError) -> Int {
     guard let blobs = state.blobs else { return 0 }
-    let accounts = try BlobTrees(names).accounts(in: .state(state))
-    monitor.beginBlobs(accounts.reduce(0) { $0 &+ Int(clamping: $1.account.end) })
-    for (segment, account) in accounts {
-      try blobs.copy(segment, through: account.end, to: target, monitor)
-    }
+    let ends = try ends(of: blobs)
+    monitor.beginBlobs(ends.reduce(0) { $0 &+ Int(clamping: $1.end) })
+    for (segment, end) in ends { try blobs.copy(segment, through: end, to: target, monitor) }
     return monitor.progress.blobBytes
+  }
+
+  /// The bytes of each segment to copy: all up to the last blob that the map has there, whatever the segment's account
+  /// says. The tail of each blob is read: it must be whole.
+  ///
+  /// - Throws: `.corrupt`, `.missing`, `.io`.
+  private func ends(
+    of blobs: LocatedSegments
+  ) throws(StoreError) -> [(segment: UInt32, end: UInt64)] {
+    let trees = try BlobTrees(names)
+    var ends: [UInt32: UInt64] = [:]
+    try trees.forEach(in: .state(state)) { identity, entry throws(StoreError) in
+      try blobs.reader(of: identity, at: entry.place).check(deep: false)
+      ends[entry.place.segment] = max(ends[entry.place.segment] ?? 0, entry.place.end)
+      return true
+    }
+    for (segment, account) in try trees.accounts(in: .state(state)) {
+      let size = try blobs.size(of: segment)
+      ends[segment] = max(ends[segment] ?? 0, min(account.end, size))
+    }
+    return ends.map { (segment: $0.key, end: $0.value) }.sortedRarely { $0.segment < $1.segment }
   }
 }

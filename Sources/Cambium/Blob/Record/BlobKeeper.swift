@@ -145,6 +145,16 @@ final class LocatedSegments: Sendable {
     try segment.copy(through: end, to: target, monitor)
   }
 
+  /// The bytes of a segment's file.
+  ///
+  /// - Throws: `.missing` if it was not open; `.io`.
+  func size(of number: UInt32) throws(StoreError) -> UInt64 {
+    guard let segment = segment(number) else {
+      throw .missing(path: "\(files.medium.path)/\(FileName.blobs(number))")
+    }
+    return UInt64(clamping: try segment.file.size(at: .blobSegmentOpen))
+  }
+
   private func segment(_ number: UInt32) -> BlobSegment? {
     var (low, high) = (0, segments.count)
     while low < high {

@@ -119,6 +119,12 @@ struct SegmentAccount: Hashable, Sendable {
 
   init() {}
 
+  /// Adds a blob of the map.
+  mutating func add(_ place: BlobPlace) {
+    end = max(end, place.end)
+    live &+= place.size
+  }
+
   /// - Throws: `.corrupt` (X2).
   init(decoding bytes: RawSpan, of key: [UInt8]) throws(StoreError) {
     var reader = ByteReader(

@@ -53,7 +53,8 @@ extension Engine {
   /// With the fold's turn.
   private func runSlice(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
     let base = try newestBase().file
-    let pending = try CompactionPlace(in: base.footer, at: base.reference.position)
+    // One that cannot be read is no place to go on at: then a compaction begins anew.
+    let pending = try? CompactionPlace(in: base.footer, at: base.reference.position)
     let first = pending == nil ? try firstPlace(in: base, request) : nil
     guard let place = pending ?? first else { return nil }
     // What is moved does not go where it comes from.
@@ -85,7 +86,7 @@ extension Engine {
 extension Engine {
   /// Takes the fold's turn when no fold is under way. What is frozen is folded first, unless that cannot be done for
   /// want of room, which a compaction may make.
-  private func takeFoldTurnToCompact() throws(StoreError) {
+  func takeFoldTurnToCompact() throws(StoreError) {
     lock.lock()
     defer { lock.unlock() }
     while true {

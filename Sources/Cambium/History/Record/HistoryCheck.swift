@@ -9,13 +9,13 @@ extension RecordCheck {
     in trees: TreeAccess, _ slot: TreeSlot, through last: UInt64 = .max,
     describedBy schemas: [Schema]? = nil
   ) throws(StoreError) {
-    let described = schemas.map { schemas in
-      Set(
-        schemas.flatMap { schema in
-          schema.records.map { DescribedNumber(version: schema.storedVersion, record: $0.number) }
-        })
-    }
+    var described = schemas.map { DescribedRecords($0) }
     let floor = try HistoryFloor.find(trees, slot)
+    if let floor, floor > last {
+      let key: [UInt8] = []
+      throw .historyFault(
+        key.rawSpan, "it begins behind commit \(floor), and the last commit is \(last)")
+    }
     let cursor = try trees.cursor(in: slot)
     var before: HistoryKey?
     var isOn = try cursor.seek(behind: [])
@@ -36,7 +36,7 @@ extension RecordCheck {
           throw .historyFault(cursor.key, "the commits behind \(previous) are missing")
         }
         let part = try cursor.readHistoryPart(&isOn)
-        try check(part, key, after: before, described)
+        try check(part, key, after: before, &described)
         before = part.keys.last
       } else {
         before = key
@@ -47,7 +47,7 @@ extension RecordCheck {
 
   private static func check(
     _ part: StoredHistoryPart, _ key: HistoryKey, after before: HistoryKey?,
-    _ described: Set<DescribedNumber>?
+    _ described: inout DescribedRecords?
   ) throws(StoreError) {
     let isSame = before?.sequence == key.sequence
     guard key.part == (isSame ? (before?.part ?? 0) + 1 : 0) else {
@@ -56,13 +56,50 @@ extension RecordCheck {
     guard part.commit != nil || !part.changes.isEmpty else {
       throw .historyFault(key.bytes.rawSpan, "it is a piece of no old row")
     }
-    for change in part.changes {
-      let number = DescribedNumber(version: change.version, record: change.record)
-      if let described, !described.contains(number) {
-        throw .historyFault(
-          key.bytes.rawSpan,
-          "the store has no record \(change.record) of version \(change.version)")
-      }
+    for change in part.changes { try described?.check(change, in: key) }
+  }
+}
+
+/// The records of all versions, by which changes in a history are read.
+private struct DescribedRecords {
+  private struct Number: Hashable {
+    let version: UInt32
+    let record: UInt32
+  }
+
+  private let schemas: [UInt32: Schema]
+  private var layouts: [Number: RowLayout] = [:]
+
+  init(_ schemas: [Schema]) {
+    self.schemas = Dictionary(
+      schemas.map { ($0.storedVersion, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Reads the key of a change, and the row that was there, if it is kept.
+  ///
+  /// - Throws: `.corrupt` (H1).
+  mutating func check(_ change: StoredChange, in key: HistoryKey) throws(StoreError) {
+    guard let layout = try layout(of: change) else {
+      throw .historyFault(
+        key.bytes.rawSpan,
+        "the store has no record \(change.record) of version \(change.version)")
     }
+    guard let old = change.old else { return }
+    do throws(StoreError) {
+      try RowReader(key: change.key.rawSpan, row: old.rawSpan, layout: layout).check()
+    } catch {
+      guard case .corrupt(_, _, let reason) = error else { throw error }
+      throw .historyFault(
+        key.bytes.rawSpan, "an earlier \(layout.record.name) in it cannot be read: \(reason)")
+    }
+  }
+
+  private mutating func layout(of change: StoredChange) throws(StoreError) -> RowLayout? {
+    let number = Number(version: change.version, record: change.record)
+    if let known = layouts[number] { return known }
+    guard let record = schemas[change.version]?.record(number: change.record) else { return nil }
+    let layout = try RowLayout(record, version: change.version)
+    layouts[number] = layout
+    return layout
   }
 }

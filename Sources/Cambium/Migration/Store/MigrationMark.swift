@@ -15,8 +15,10 @@ struct MigrationMark: Hashable {
   /// The trees that the migration makes.
   let made: [String]
 
-  static let treeName = "migration"
+  static let treeName = Entities.migrationName
   private static let key: [UInt8] = [1]
+  /// The beginning of the names of all trees that migrations make.
+  private static let madePrefix = "m."
 
   init(_ tasks: MigrationTasks) {
     identity = tasks.identity
@@ -37,25 +39,66 @@ extension MigrationMark {
     _ = try trees.remove(key.rawSpan, in: try names.slot(of: treeName))
   }
 
-  /// - Returns: nil if no migration is under way.
-  /// - Throws: `.corrupt`, `.io`.
+  /// Returns the mark of the migration under way; nil if there is none. Discards one that cannot be read, with what the
+  /// migration has made.
+  ///
+  /// - Throws: `.corrupt` of pages, `.io`, and what a commit throws.
   static func standing(in backend: any StoreBackend) throws(StoreError) -> MigrationMark? {
-    let slot = try backend.names.slot(of: treeName)
+    let (trees, slot) = (try backend.trees(), try backend.names.slot(of: treeName))
+    if try !faults(in: trees, slot).isEmpty {
+      try discard(in: backend)
+      return nil
+    }
+    return try read(in: trees, slot)
+  }
+
+  private static func read(
+    in trees: TreeAccess, _ slot: TreeSlot
+  ) throws(StoreError) -> MigrationMark? {
     var bytes: [UInt8] = []
-    guard try backend.trees().copyValue(of: key.rawSpan, in: slot, to: &bytes) else { return nil }
+    let count = try trees.count(in: slot)
+    guard try trees.copyValue(of: key.rawSpan, in: slot, to: &bytes) else {
+      if count == 0 { return nil }
+      throw .corrupt(
+        .entry(tree: treeName, key: []), invariant: .migrationMark,
+        reason: "there are entries, and none is a mark")
+    }
+    guard count == 1 else {
+      throw .corrupt(
+        .entry(tree: treeName, key: key), invariant: .migrationMark,
+        reason: "there are \(count - 1) entries beside it")
+    }
     return try MigrationMark(decoding: bytes.rawSpan)
   }
 
-  /// Removes the trees of an interrupted migration, whichever it was.
+  /// The faults of a state's mark.
+  ///
+  /// - Throws: `.io`.
+  static func faults(in trees: TreeAccess, _ slot: TreeSlot) throws(StoreError) -> [StoreError] {
+    do throws(StoreError) {
+      _ = try read(in: trees, slot)
+      return []
+    } catch {
+      guard case .corrupt = error else { throw error }
+      return [error]
+    }
+  }
+
+  /// Removes the trees of an interrupted migration, whichever it was. If its mark cannot be read, those are all that
+  /// migrations make: no record of the store's version is in one of them.
   ///
   /// - Throws: `.corrupt`, and what a commit throws.
   static func discard(in backend: any StoreBackend) throws(StoreError) {
-    guard let mark = try standing(in: backend) else { return }
+    let (trees, slot) = (try backend.trees(), try backend.names.slot(of: treeName))
+    if try trees.count(in: slot) == 0 { return }
+    let isReadable = try faults(in: trees, slot).isEmpty
+    let mark = isReadable ? try read(in: trees, slot) : nil
+    let made = mark?.made ?? backend.names.all.filter { $0.hasPrefix(madePrefix) }.sortedRarely()
     try backend.commit { trees throws(StoreError) in
-      for name in mark.made { try trees.removeAll(in: backend.names.slot(of: name)) }
+      for name in made { try trees.removeAll(in: backend.names.slot(of: name)) }
       // Blobs that were written for it are referred to by nothing.
       try BlobRecount.markDue(in: trees, backend.names)
-      try remove(from: trees, backend.names)
+      try trees.removeAll(in: backend.names.slot(of: treeName))
     }
   }
 }
@@ -82,7 +125,7 @@ extension MigrationMark {
 
   init(decoding bytes: RawSpan) throws(StoreError) {
     var reader = ByteReader(
-      bytes, at: .entry(tree: Self.treeName, key: Self.key), invariant: .schemaContents)
+      bytes, at: .entry(tree: Self.treeName, key: Self.key), invariant: .migrationMark)
     let low = try reader.integer(UInt64.self)
     identity = SipHash128(low: low, high: try reader.integer(UInt64.self))
     task = try reader.integer(UInt32.self)
@@ -97,7 +140,7 @@ extension MigrationMark {
     let madeCount = try reader.integer(UInt32.self)
     for _ in 0..<madeCount {
       let name = try reader.shortString()
-      guard name.hasPrefix("m.") else {
+      guard name.hasPrefix(Self.madePrefix) else {
         throw reader.fault("a migration makes no tree \(name)")
       }
       made.append(name)

@@ -24,11 +24,14 @@ final class Entities: Sendable {
   let history: TreeSlot
   /// The tree of the schemas.
   let schemas: TreeSlot
+  /// The tree of the mark of an interrupted migration.
+  let migration: TreeSlot
   /// The trees of blobs.
   let blobs: BlobTrees
 
   static var metadataName: String { "metadata" }
   static var asideName: String { "aside" }
+  static var migrationName: String { "migration" }
 
   /// The schema version of entries that are neither rows nor index entries.
   static var systemVersion: UInt32 { 0 }
@@ -45,6 +48,7 @@ final class Entities: Sendable {
     metadata = try names.slot(of: places?.metadata ?? Self.metadataName)
     history = try names.slot(of: HistoryKey.treeName)
     schemas = try names.slot(of: Schema.treeName)
+    migration = try names.slot(of: Self.migrationName)
     blobs = try BlobTrees(names)
     var (all, byType): ([Entity], [ObjectIdentifier: Entity]) = ([], [:])
     var (byName, byNumber): ([String: Entity], [UInt32: Entity]) = ([:], [:])

@@ -16,6 +16,8 @@ struct RecordCheck {
   private(set) var count = 0
   /// Told of every record that is looked at.
   private var watch: (() -> Void)?
+  /// The versions that the store has schemas of; nil if those of rows are not looked at.
+  private var versions: Set<UInt32>?
 
   /// One damaged page makes thousands of faults; the first say enough.
   static var faultsMax: Int { 100 }
@@ -29,14 +31,16 @@ struct RecordCheck {
   /// and every record its entries.
   ///
   /// - Parameters:
+  ///   - versions: The versions that the store has schemas of; nil if those of rows are not looked at.
   ///   - readingBlobs: True if strings that lie in blobs are read.
   ///   - watch: Told of every record that is looked at.
   /// - Throws: `.io`. Damage to pages is a fault, too.
   static func faults(
-    of types: [Entity], in trees: TreeAccess, readingBlobs: Bool = false,
-    watch: (() -> Void)? = nil
+    of types: [Entity], in trees: TreeAccess, describedIn versions: Set<UInt32>? = nil,
+    readingBlobs: Bool = false, watch: (() -> Void)? = nil
   ) throws(StoreError) -> [StoreError] {
     var check = RecordCheck(trees, readsBlobs: readingBlobs)
+    check.versions = versions
     check.watch = watch
     for type in types {
       do throws(StoreError) { try check.check(type) } catch { try check.note(error) }
@@ -61,6 +65,7 @@ extension RecordCheck {
     let cursor = try trees.cursor(in: record.rows)
     while try cursor.advance() {
       do throws(StoreError) {
+        try checkVersion(at: cursor, of: record)
         try checkRow(cursor.key, try cursor.value(), of: record, &entryCounts)
       } catch {
         try note(error)
@@ -79,6 +84,14 @@ extension RecordCheck {
         try note(error)
       }
     }
+  }
+
+  private func checkVersion(at cursor: CursorAccess, of record: Entity) throws(StoreError) {
+    guard let versions, let version = cursor.storedVersion, !versions.contains(version) else {
+      return
+    }
+    throw record.layout.fault(
+      key: cursor.key, .rowVersion, "it is of version \(version), of which there is no schema")
   }
 
   /// Checks that an index has no other entries than those of records.
@@ -129,7 +142,7 @@ extension RecordCheck {
         entryCounts[place] += 1
         var found: [UInt8] = []
         let isThere = try trees.copyValue(of: key, in: index.slot, to: &found)
-        if !isThere, try !trees.isWhole(index.slot) { return }
+        if !isThere, try trees.isUnbuilt(index.slot, at: primaryKey) { return }
         if !isThere || found.rawSpan.compare(value) != 0 {
           throw record.layout.fault(
             key: primaryKey, .indexEntries,

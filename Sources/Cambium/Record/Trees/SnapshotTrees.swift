@@ -135,6 +135,9 @@ final class SnapshotCursor {
   /// True if values are as they are stored, as far as they have no pages of their own.
   var isOfOneVersion: Bool { upgrade == nil }
 
+  /// The schema version of the entry as it is stored.
+  var storedVersion: UInt32 { unsafe cursor.schemaVersion }
+
   func advance() throws(StoreError) -> Bool {
     if unsafe hasBegun { return try unsafe cursor.next() }
     unsafe hasBegun = true

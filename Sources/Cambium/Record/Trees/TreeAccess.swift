@@ -123,6 +123,15 @@ extension TreeAccess {
     return try !contains(key.rawSpan, in: upgrades.pending)
   }
 
+  /// Returns true if an index need not have the entries of a record: it is being built, and has not come to it.
+  func isUnbuilt(_ index: TreeSlot, at primaryKey: RawSpan) throws(StoreError) -> Bool {
+    guard let upgrades, let key = upgrades.unbuilt[index] else { return false }
+    if upgrades.isUnpublished { return true }
+    var end: [UInt8] = []
+    guard try copyValue(of: key.rawSpan, in: upgrades.pending, to: &end) else { return false }
+    return end.isEmpty || primaryKey.compare(end.rawSpan) > 0
+  }
+
   /// What rows of older versions are read through; nil where there are none.
   @inline(__always)
   var upgrades: TreeUpgrades? {
@@ -228,6 +237,14 @@ enum CursorAccess {
     switch self {
     case .state(let cursor): try cursor.next()
     case .transaction(let cursor): try cursor.next()
+    }
+  }
+
+  /// The schema version of the entry as it is stored; nil in a transaction.
+  var storedVersion: UInt32? {
+    switch self {
+    case .state(let cursor): cursor.storedVersion
+    case .transaction: nil
     }
   }
 

@@ -79,8 +79,17 @@ extension StoreSnapshot {
   public func check(
     readingBlobs: Bool = false, watch: (() -> Void)? = nil
   ) throws(StoreError) -> [StoreError] {
+    var schemas: [Schema]?
+    var described: StoreError?
+    do throws(StoreError) {
+      schemas = try StoredSchemas(trees, entities.schemas, path: "").all()
+    } catch {
+      guard case .corrupt = error else { throw error }
+      described = error
+    }
     var faults = try RecordCheck.faults(
-      of: entities.all, in: trees, readingBlobs: readingBlobs, watch: watch)
+      of: entities.all, in: trees, describedIn: schemas.map { Set($0.map(\.storedVersion)) },
+      readingBlobs: readingBlobs, watch: watch)
     func note(_ found: [StoreError]) {
       for fault in found where !faults.contains(fault) { faults.append(fault) }
     }
@@ -95,8 +104,8 @@ extension StoreSnapshot {
           of: map, entities.all, in: trees,
           atMost: Swift.max(0, RecordCheck.faultsMax - faults.count)))
     }
+    if let described { note([described]) }
     do throws(StoreError) {
-      let schemas = try StoredSchemas(trees, entities.schemas, path: "").all()
       try RecordCheck.checkHistory(
         in: trees, entities.history, through: sequence, describedBy: schemas)
     } catch {
@@ -104,8 +113,10 @@ extension StoreSnapshot {
       note([error])
     }
     note(try MetadataCheck.faults(in: trees, entities.metadata))
+    note(try MigrationMark.faults(in: trees, entities.migration))
     var check = BlobCheck(
-      entities.all, HistoryReferences(entities, in: trees), entities.blobs, in: trees, trees.blobs)
+      entities.all, HistoryReferences(entities, in: trees), entities.blobs, in: trees, trees.blobs,
+      isMigrating: try trees.count(in: entities.migration) > 0)
     try check.run(deep: readingBlobs)
     note(check.faults)
     return faults
@@ -150,14 +161,16 @@ struct CheckRun {
       }
       return
     }
+    backend.collations.set(options.collations)
     sequence = backend.report.sequence
     let file = backend.pages
     let total = file.footer.pageBytes
     add(
       PageFile.report(
         file.reference, of: file.pages.identity, in: medium, watch: watch(.pages, total)))
+    try checkPlanning(file)
     do throws(StoreError) { try checkRecords(backend) } catch { try note(error) }
-    if depth == .deep { checkKept(file, medium) }
+    if depth == .deep { try checkKept(file, medium) }
   }
 
   /// Throws only where there is no store, or one that cannot be looked at.
@@ -197,8 +210,6 @@ struct CheckRun {
 extension CheckRun {
   /// Checks the descriptions of versions and, in a deep check, every record.
   private mutating func checkRecords(_ backend: ReadingBackend) throws(StoreError) {
-    let file = backend.pages
-    _ = try CompactionPlace(in: file.footer, at: file.reference.position)
     // Those of older versions are checked by reading them.
     _ = try StoredSchemas(backend).all()
     guard let entities = try backend.describedEntities() else {
@@ -228,7 +239,28 @@ extension CheckRun {
     }
   }
 
-  private mutating func checkKept(_ file: PageFile, _ medium: any FileSystem) {
+  /// Checks the numbers of the footer by which work is planned.
+  ///
+  /// - Complexity: O(branches).
+  private mutating func checkPlanning(_ file: PageFile) throws(StoreError) {
+    do throws(StoreError) {
+      _ = try CompactionPlace(in: file.footer, at: file.reference.position)
+    } catch {
+      try note(error)
+    }
+    // What is damaged was named when pages were looked at.
+    guard faults.isEmpty else { return }
+    do throws(StoreError) {
+      for fault in try file.liveBytesFaults() { try note(fault) }
+    } catch {
+      try note(error)
+    }
+  }
+
+  private mutating func checkKept(
+    _ file: PageFile, _ medium: any FileSystem
+  ) throws(StoreError) {
+    for fault in file.keptFaults { try note(fault) }
     for state in file.footer.keptStates {
       let watch = watch(.keptPages, file.footer.pageBytes)
       add(PageFile.report(state.footer, of: file.pages.identity, in: medium, watch: watch))
@@ -247,6 +279,36 @@ extension StoreError {
     switch self {
     case .corrupt, .missing: true
     default: false
+    }
+  }
+}
+
+extension PageFile {
+  /// The segments of which the footer says another number of live bytes than the trees reach.
+  ///
+  /// - Complexity: O(branches).
+  /// - Throws: `.corrupt`, `.io`.
+  fileprivate func liveBytesFaults() throws(StoreError) -> [StoreError] {
+    let live = try pages.liveBytes(of: footer.trees)
+    return footer.segments.compactMap { extent in
+      let found = live[extent.number] ?? 0
+      if extent.kind != .pages || extent.liveBytes == found { return nil }
+      return .corrupt(
+        .segment(extent.number), invariant: .liveBytes,
+        reason: "\(extent.liveBytes) bytes are said to live in it, and \(found) do")
+    }
+  }
+
+  /// The states that are kept, and whose footers the segment table does not cover.
+  fileprivate var keptFaults: [StoreError] {
+    footer.keptStates.compactMap { state in
+      let number = state.footer.position.segment
+      let extent = footer.segments.first { $0.kind == .pages && $0.number == number }
+      if let extent, UInt64(state.footer.endBlock) <= extent.end { return nil }
+      return .corrupt(
+        .page(reference.position), invariant: .keptStates,
+        reason: "the footer of the state that is kept of version \(state.version) is at"
+          + " \(state.footer.position), which is not published")
     }
   }
 }
