@@ -184,6 +184,18 @@ import Testing
       }
     }
     #expect(try store.count(Wife.self) == 1)
+    // What was denied in a savepoint that was taken back is denied again.
+    #expect(throws: denied("Husband", by: "Wife.husband")) {
+      try store.write { transaction in
+        do {
+          try transaction.savepoint { transaction in
+            try transaction.delete(Husband.self, key: 0)
+            throw Undo()
+          }
+        } catch is Undo {}
+        try transaction.delete(Husband.self, key: 0)
+      }
+    }
   }
 
   @Test func `the other end's own rule and the bounds of lists are decided at the commit, too`()

@@ -103,6 +103,27 @@ import Testing
     }
   }
 
+  /// A header that its reader takes for another.
+  private struct MisreadHeader: FileHeader {
+    var number: UInt32 = 1
+    var place: StoreError.CorruptPlace { .segment(number) }
+    static var invariant: Invariant { .segmentHeader }
+
+    func fill(_ block: inout MutableRawSpan) { block.store(number, at: 0) }
+
+    static func read(
+      _ block: RawSpan, for header: MisreadHeader
+    ) throws(StoreError) -> MisreadHeader {
+      MisreadHeader(number: header.number + 1)
+    }
+  }
+
+  @Test func `what would be read as something else is not written`() throws {
+    let file = try medium.open(.pages(1), .create, at: .test)
+    #expect(invariant { try file.write(MisreadHeader(), at: .test) } == .segmentHeader)
+    #expect(try file.size(at: .test) == 0)
+  }
+
   @Test func `a schema that its reader refuses is not stored`() throws {
     let field = FieldSchema(
       number: 1, name: "id", type: .scalar(.int64), isOptional: false, composite: nil, modifier: nil

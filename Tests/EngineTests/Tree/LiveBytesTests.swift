@@ -24,6 +24,19 @@ import Testing
     #expect(error?.place == .page(shared.position))
   }
 
+  @Test func `a page that several trees share counts once`() throws {
+    let pages = CraftedPages()
+    let leaf = try pages.append(CraftedPages.entries(0..<80))
+    let other = try pages.append(CraftedPages.entries(80..<160))
+    let branch = try pages.append(branch: [([], leaf), ([0, 80], other)])
+    let tree = try pages.tree(branch, level: 1)
+    var live = LivePages()
+    try tree.addPages(to: &live)
+    // A leaf of it is a tree of its own, too.
+    try Tree(pages: tree.pages, root: TreeRoot(reference: leaf, level: 0)).addPages(to: &live)
+    #expect(live.bytes.values.reduce(0, +) == UInt64(branch.size + leaf.size + other.size))
+  }
+
   /// Verified by a reference that says all, and led to by one that says less.
   @Test func `more live bytes than a root says are refused`() throws {
     let pages = CraftedPages()

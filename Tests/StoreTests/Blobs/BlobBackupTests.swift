@@ -72,6 +72,36 @@ import Testing
     try expect(others, at: target + "2")
   }
 
+  enum Damage: CaseIterable {
+    case gone, cut, lastByte
+  }
+
+  @Test(arguments: Damage.allCases)
+  func `a backup whose blobs are lost or damaged ends with an error, and leaves nothing`(
+    damage: Damage
+  ) throws {
+    let path = directory.path + "/photos"
+    let store = try PersistentStore(at: path, model: Photo.model)
+    _ = try fill(store)
+    try store.close()
+    let file = URL(filePath: path + "/blobs-0000000001")
+    var bytes = try Data(contentsOf: file)
+    switch damage {
+    case .gone: try FileManager.default.removeItem(at: file)
+    case .cut: try bytes.prefix(bytes.count / 2).write(to: file)
+    case .lastByte:
+      bytes[bytes.count - 1] ^= 1
+      try bytes.write(to: file)
+    }
+    var options = StoreOptions()
+    options.access = .reading
+    let reader = try PersistentStore(at: path, model: Photo.model, options: options)
+    #expect(throws: StoreError.self) { try reader.backUp(to: target) }
+    try reader.close()
+    try PersistentStore.expectMissing(target)
+    #expect(try directory.workNames() == [])
+  }
+
   @Test func `one that is broken off among blobs leaves nothing`() throws {
     struct Enough: Error {}
     let store = try PersistentStore(inMemory: Photo.model)

@@ -87,6 +87,38 @@ import Testing
     #expect(try PersistentStore.check(at: path, .deep).isWhole)
   }
 
+  enum WrongMark: CaseIterable {
+    case treeOfRecords, bytesBehind, secondEntry
+  }
+
+  @Test(arguments: WrongMark.allCases)
+  func `a wrong mark costs no record, and goes when the store is opened for writing`(
+    wrong: WrongMark
+  ) throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    let store = try PersistentStore(at: path, model: .samples)
+    try store.save(contentsOf: Account.some(20))
+    let number = try store.entities.entity(named: "Account").record.number
+    let name = wrong == .treeOfRecords ? Entity.name(ofRows: number) : "m.1.r1"
+    // An identity, a task, an empty cursor and no counts; one tree.
+    var mark = Bytes(repeating: 0, count: 26)
+    mark += [1, 0, 0, 0, UInt8(name.utf8.count)]
+    mark += Bytes(name.utf8)
+    if wrong == .bytesBehind { mark.append(0) }
+    let (bytes, tree) = (mark, try store.backend.names.slot(of: MigrationMark.treeName))
+    let keys: [Bytes] = wrong == .secondEntry ? [[1], [2]] : [[1]]
+    try store.backend.commit { trees throws(StoreError) in
+      for key in keys { try trees.put(key.rawSpan, bytes.rawSpan, in: tree) }
+    }
+    try store.close()
+    let faults = try PersistentStore.check(at: path, .deep).faults
+    #expect(!faults.isEmpty && faults.allSatisfy { $0.breaks(.migrationMark) }, "\(faults)")
+    try PersistentStore(untypedAt: path).close()
+    #expect(try PersistentStore.check(at: path, .deep).isWhole)
+    #expect(try PersistentStore.snapshot(at: path).count(record: "Account") == 20)
+  }
+
   @Test func `compacting a store with pending work that nobody knows keeps what it has`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/store"

@@ -107,6 +107,11 @@ import Testing
     }
   }
 
+  @Test func `a text of more than 16 MiB is refused`() {
+    let text = "year > 1" + String(repeating: " ", count: 16 << 20)
+    #expect(throws: ConditionSyntaxError.self) { try FieldCondition(parsing: text) }
+  }
+
   @Test func `a condition made by hand is refused if it is nested deep`() throws {
     let store = try Self.library()
     let leaf = FieldCondition.comparison(field: "year", .greater, .integer(0))
