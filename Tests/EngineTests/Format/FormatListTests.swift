@@ -90,6 +90,10 @@ import Testing
     #expect(sections.map { "\($0) \($1)" } == known.map { "\($0.rawValue) \($0)" })
   }
 
+  @Test func `the mark of a work directory has its text`() throws {
+    #expect(try Repository.text("FORMAT.md").contains("\n    \(WorkDirectory.markText)"))
+  }
+
   @Test func `the newest format version is the code's, and no feature bit is known`() throws {
     let versions = try document.column("version", of: "Format versions")
     #expect(versions.last == "\(SegmentHeader.formatVersion)")
