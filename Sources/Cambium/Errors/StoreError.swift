@@ -204,8 +204,8 @@ extension StoreError: CustomStringConvertible {
       "\(place) is of an older copy of the store than its pages (\(Invariant.logAge)): \(reason). Restore all files"
         + " from one copy, into an empty directory; nothing was changed."
     case .corrupt(let place, let invariant, let reason) where invariant.isForPlanning:
-      "\(place) is not as it should be (\(invariant)): \(reason). Only the planning of work depends on it: open the store"
-        + " for writing to correct it."
+      "\(place) is not as it should be (\(invariant)): \(reason). Only the planning of work depends on it: to correct"
+        + " it, open the store for writing, or compact it."
     case .corrupt(let place, let invariant, let reason):
       "\(place) is damaged (\(invariant)): \(reason). Restore the store from a backup, or copy what can be read with"
         + " `cambium backup --skip-damaged`, or with `cambium salvage` if it cannot be opened."
