@@ -34,7 +34,7 @@ final class BlobAppender: @unchecked Sendable {
     return endOffset
   }
 
-  /// Returns where the next blob begins: behind the last one, if that is of the same batch, and else at a block.
+  /// Returns where the next blob begins: right after the last one if that belongs to the same batch, otherwise at the next block.
   func start(in batch: BlobBatch?) -> UInt64 {
     lock.lock()
     defer { lock.unlock() }
@@ -42,7 +42,7 @@ final class BlobAppender: @unchecked Sendable {
     return BlobLayout.blockEnd(of: endOffset)
   }
 
-  /// Says that the stream that had the segment wrote a blob up to there.
+  /// Notes the end of the blob that a stream has just written.
   func note(end: UInt64, of batch: BlobBatch?) {
     lock.lock()
     defer { lock.unlock() }
@@ -50,7 +50,7 @@ final class BlobAppender: @unchecked Sendable {
     self.batch = batch
   }
 
-  /// Writes through the file that is synced: a sync says nothing of what was written through another.
+  /// Writes through the same open file that is synced: a sync covers only what was written through that file.
   ///
   /// - Throws: `.io`, `.full`, `.closed`, `.forked`.
   func write(_ bytes: RawSpan, at offset: UInt64) throws(StoreError) {
@@ -59,7 +59,7 @@ final class BlobAppender: @unchecked Sendable {
     try segment.file.write(bytes, from: Int(offset), at: .blobWrite)
   }
 
-  /// Says that there will be no stream any more.
+  /// Notes that no further stream will write to the segment.
   func endOutput() {
     lock.lock()
     defer { lock.unlock() }

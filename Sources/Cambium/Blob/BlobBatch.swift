@@ -1,6 +1,6 @@
-/// Blobs that are written one after the other, and synced together before a commit refers to any of them: one
-/// transaction's.
+/// The blobs of one transaction. They are written one after the other, and synced together before a commit refers to any
+/// of them.
 ///
-/// Only they share blocks. A block that holds the end of any other blob may be on the disk, and needed, and is not
-/// written again: if the power failed meanwhile, it could be neither the old one nor the new one.
+/// Only blobs of one batch share blocks. A block with the end of any other blob may be on the disk already, and needed by
+/// a commit, so it is never written again: if the power failed during the write, the block could be lost.
 final class BlobBatch: Sendable {}

@@ -1,4 +1,4 @@
-/// Writes a full buffer on whichever thread, while the stream fills another.
+/// The write of a full buffer, on any thread, while the stream fills another one.
 final class BlobBlockWrite: CrewTask, @unchecked Sendable {
   let buffer: BlobMemory
   private let appender: BlobAppender

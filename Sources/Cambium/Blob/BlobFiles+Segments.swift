@@ -8,7 +8,7 @@ extension BlobFiles {
     for number in numbers.sortedRarely() { _ = try segment(number) }
   }
 
-  /// Opens those of the segments that are there and whole. Whoever reads a blob in one of the others is told.
+  /// Opens those of the segments that exist and are whole. Reading a blob in one of the others throws.
   ///
   /// - Throws: `.newerFormat`, `.io`.
   func openReadable(_ numbers: [UInt32]) throws(StoreError) {
@@ -148,7 +148,7 @@ extension BlobFiles {
 
   /// The size of the segment's file: what blobs and garbage take together.
   ///
-  /// A file that is gone has none.
+  /// A file that does not exist counts as empty.
   ///
   /// - Throws: `.io`.
   func size(of number: UInt32) throws(StoreError) -> UInt64 {

@@ -26,7 +26,7 @@ final class BlobOutput {
   /// The buffer before, on its way.
   private var underWay: BlobBlockWrite?
 
-  /// - Parameter batch: The batch that the blob belongs to; nil for one that shares a block with none before it.
+  /// - Parameter batch: The batch that the blob belongs to; nil if it may share no block with a blob before it.
   init(to files: BlobFiles, in batch: BlobBatch? = nil) {
     self.files = files
     self.batch = batch
@@ -119,7 +119,7 @@ extension BlobOutput {
     return taken
   }
 
-  /// Has the crew write the full buffer, which another takes the place of.
+  /// Hands the full buffer to the crew, and goes on with another one.
   private func writeOut(_ buffer: BlobMemory) throws(StoreError) {
     let place = try takePlace()
     try settle()

@@ -11,7 +11,8 @@ final class EngineThreads: Sendable {
   private static var idle: Duration { .milliseconds(100) }
   /// The pauses before a fold that failed is tried again: each is twice as long as the one before.
   private static var firstPause: Duration { .milliseconds(500) }
-  /// A fold that failed for want of space has written all that there was; one that failed otherwise, nothing.
+  /// On a full disk each attempt writes until it is full again, so attempts are rarer; after other failures they cost
+  /// nothing.
   private static func longestPause(after error: StoreError) -> Duration {
     if case .full = error { .seconds(32) } else { .seconds(2) }
   }

@@ -66,7 +66,7 @@
   case rolledBack(from: Int, to: Int)
   /// The state of this version, to which the store was to be rolled back, is not kept; those of `kept` are.
   case notKept(version: Int, kept: [Int])
-  /// There is nothing that could be salvaged of a damaged store, or nothing says what it is. Nothing was written.
+  /// A damaged store has nothing that could be salvaged, or nothing that describes its records. Nothing was written.
   case nothingToSalvage(path: String, reason: String)
   /// Rolling back would discard commits made since the migration.
   case wouldDiscard(commits: Int)
@@ -102,8 +102,8 @@
   case readOnly(path: String)
   /// A query would need more memory to sort its records than it may use.
   case sortTooLarge(record: String, size: Int)
-  /// A query needs more than its budget allows, or its task was cancelled: it has read so many rows and index entries, in
-  /// so long. A change by a query is not made.
+  /// A query needs more than its budget allows, or its task was cancelled. `rows` is the number of rows and index entries that it
+  /// has read, and `duration` the time it took. If the query was to change records, none has changed.
   case queryBudgetExceeded(rows: Int, duration: Duration)
   /// An index or an order of a record needs a collation that the program has not given. Nothing was changed.
   case missingCollation(record: String, name: String, version: String)

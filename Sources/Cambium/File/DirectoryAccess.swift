@@ -36,7 +36,7 @@ extension DirectoryAccess {
   func createFile(
     _ name: String, in directory: Syscall.Descriptor, _ flags: Int32
   ) -> Result<Syscall.Descriptor, SystemErrorCode> {
-    // What root makes is its group's for a moment, until it has the right one.
+    // A file that root creates has root's group for a moment, before it gets the right one.
     let mode = isInherited || Syscall.isRoot ? fileMode : withoutGroup(fileMode)
     let flags = flags | O_CREAT | O_EXCL | O_NOFOLLOW
     return Syscall.open(name, in: directory, flags, mode: mode)
@@ -61,7 +61,7 @@ extension DirectoryAccess {
   /// Whether new files get the directory's group by themselves.
   private var isInherited: Bool { mode & S_ISGID != 0 || Syscall.group == group }
 
-  /// What is left where the file's group is another: no more than all others have.
+  /// The permissions if the file keeps another group: its members get no more than everybody.
   private func withoutGroup(_ mode: mode_t) -> mode_t { mode & (~0o070 | (mode & 0o007) << 3) }
 
   /// Gives what was made to the directory's group, and by root to its owner. Where the system refuses that, members of

@@ -9,7 +9,7 @@ package protocol FileSystem: AnyObject, Sendable {
   /// The directory, for messages.
   var path: String { get }
 
-  /// Whether others can remove or replace its files: then a store looks whether they are still there.
+  /// True if others can remove or replace its files; then a store checks that its files still exist.
   var isShared: Bool { get }
 
   /// The bytes of the volume that it lies on, used and free; nil if that is not known.

@@ -1,22 +1,22 @@
 internal import Glibc
 
-/// A directory in which something is made until it is whole and gets its name, or is taken to be removed.
+/// A directory in which a store or file is made until it is complete and gets its name, or to which it is moved to be removed.
 ///
-/// It lies beside the place that it is for, under a random name that nothing had, and only its owner may enter it. A file
-/// in it, its mark, says that it is ours, and is locked for as long as the process lives that made it. **Nothing in a
-/// directory without a mark is ever removed.** What a killed process left is removed when the next work directory is made
-/// beside it: its mark is complete, and nobody has it locked.
+/// It lies in the directory of the place that it is for, under a random new name, and only its owner may enter it. A file in
+/// it, its mark, says that it is ours. The process that made it keeps the mark locked. **Nothing in a directory without a
+/// mark is ever removed.** The work directory of a killed process has a complete mark that nobody has locked; it is removed
+/// when the next work directory is made beside it.
 ///
 ///     orders.cambium                        the place
 ///     .cambium-work-9f41b06c2e77d035/
-///       MARK                                whose, and what it is for
+///       MARK                                says what the directory is
 ///       content                             the store or file that will be at the place, or was
 package final class WorkDirectory {
   /// The place that it is for.
   private let place: PathPlace
   private let name: String
   private let directory: Syscall.Descriptor
-  /// Nil where the file system knows no locks: then the mark is empty, and nobody takes it for a rest.
+  /// Nil if the file system has no locks. Then the mark stays empty, and no process removes the directory but this one.
   private let mark: PosixFile?
   private let forks = ForkGuard()
   private var isRemoved = false
@@ -27,7 +27,7 @@ package final class WorkDirectory {
   static let markText =
     "A work directory of Cambium. When no process has this file locked any more, the next one removes the directory.\n"
 
-  /// Makes one beside what is, or is to be, at `path`. What killed processes left there is removed.
+  /// Makes a work directory beside `path`, and removes those that killed processes left there.
   ///
   /// - Throws: `.missing` if there is no directory that `path` could be in; `.full`, `.io`.
   package init(beside path: String) throws(StoreError) {
@@ -90,7 +90,7 @@ extension WorkDirectory {
         _ = Syscall.unlink(markName, in: directory)
         Syscall.close(directory)
         Syscall.removeDirectory(name, in: place.parent)
-        // Another process looked whether it is a rest, in the moment before it was locked.
+        // Another process had the mark locked for a moment, to see whether it may remove the directory.
         guard case .locked = error else { throw error }
       }
     }
@@ -123,7 +123,7 @@ extension WorkDirectory {
     try made.get("create directory", path: content)
   }
 
-  /// Makes an empty file, as those of a store in a directory of that access are.
+  /// Makes an empty file with the permissions of a store's files in a directory with that access.
   ///
   /// - Returns: its descriptor, open for writing.
   package func makeFile(like access: DirectoryAccess) throws(StoreError) -> Int32 {
@@ -149,7 +149,7 @@ extension WorkDirectory {
     remove()
   }
 
-  /// Gives what was made or taken in a name at another place, which is free.
+  /// Moves the content to another place, where nothing exists.
   func give(to other: PathPlace) throws(StoreError) {
     try Syscall.renameToFreeOrLook(
       Self.contentName, in: directory, to: other.name, in: other.parent
@@ -158,7 +158,7 @@ extension WorkDirectory {
     try other.sync()
   }
 
-  /// Takes in the directory at the place, which is gone from there then, for good.
+  /// Moves the directory at the place into the work directory, and forces that to the disk.
   func takeDirectory() throws(StoreError) {
     try Syscall.rename(place.name, in: place.parent, to: Self.contentName, in: directory)
       .get("rename", path: place.path)
@@ -170,14 +170,14 @@ extension WorkDirectory {
 // MARK: - Removing
 
 extension WorkDirectory {
-  /// Removes it with what is in it. What is no file of a store stays, and the directory with it.
+  /// Removes the work directory and the files of a store in it. If there are other files, they stay, and so does the directory.
   package func remove() {
     if isRemoved || forks.isForked { return }
     isRemoved = true
     Self.remove(directory, named: name, in: place.parent)
   }
 
-  /// Removes what processes left that were killed, as far as that can be told and done.
+  /// Removes the work directories of killed processes, as far as they can be recognized and removed.
   private static func removeRest(in parent: Syscall.Descriptor) {
     guard case .success(let names) = Syscall.names(in: parent) else { return }
     for name in names where isOfWork(name) {
@@ -198,7 +198,7 @@ extension WorkDirectory {
       && digits.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
   }
 
-  /// The mark of a directory of ours that no process uses any more, locked; nil of any other.
+  /// Locks and returns the mark of a work directory that no process uses any more; nil for any other directory.
   private static func claimRest(_ directory: Syscall.Descriptor) -> PosixFile? {
     let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
     guard case .success(let status) = Syscall.status(directory), status.st_uid == Syscall.user,
@@ -220,7 +220,7 @@ extension WorkDirectory {
     return text[..<count].elementsEqual(markText.utf8)
   }
 
-  /// The mark goes last, so that what cannot be removed now still has it.
+  /// The mark is removed last, so that a directory which cannot be removed now still has it.
   private static func remove(
     _ directory: Syscall.Descriptor, named name: String, in parent: Syscall.Descriptor
   ) {

@@ -84,7 +84,7 @@ struct LogFiles: Sendable {
     }
   }
 
-  /// The file of the highest use that can be read, where the log as a whole cannot be opened; nil if neither can.
+  /// Returns the file of the highest use that can be read, for a log that cannot be opened as a whole; nil if neither file can.
   ///
   /// - Parameter note: Called with what is wrong with a file.
   static func left(

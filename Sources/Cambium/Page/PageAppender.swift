@@ -121,8 +121,8 @@ final class PageAppender {
     settled = open.last
   }
 
-  /// Gives back the space of everything that was appended since the newest true footer, as far as that can be
-  /// done now: what is left is cut off when the store is opened next. The appender is of no more use then.
+  /// Gives back the space of everything that was appended since the newest true footer, as far as that is possible now. The
+  /// rest is cut off when the store is opened next. The appender cannot be used afterwards.
   ///
   /// - Precondition: No footer behind that one is true, or may be on the medium.
   func giveBack() {
@@ -172,7 +172,7 @@ final class PageAppender {
     return reference
   }
 
-  /// Appends a page that nobody checks, whatever `fill` writes.
+  /// Appends the page that `fill` writes, without checking it.
   ///
   /// - Returns: a reference to the page with `liveBytes` counting the page alone.
   func append(
@@ -184,7 +184,7 @@ final class PageAppender {
     return reference
   }
 
-  /// Makes the next page where the next one will not overwrite it before it is taken.
+  /// Writes the next page into the draft. It must be taken before another one is made.
   private func draft(
     _ kind: PageKind, level: UInt8 = 0, flags: UInt8 = 0, blocks: Int,
     _ fill: (inout MutableRawSpan) -> Int

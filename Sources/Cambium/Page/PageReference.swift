@@ -32,14 +32,14 @@ struct PageReference: Equatable, Sendable {
 }
 
 extension PageReference {
-  /// What a reference to a page of so many blocks says before the page has a place.
+  /// The aggregates of a reference to a page of `blocks` blocks, before the page has a position.
   static func unplaced(blocks: Int) -> PageReference {
     PageReference(
       position: PagePosition(segment: 0, block: 0), blocks: UInt8(blocks), checksum: Checksum(),
       lowestVersion: 0, count: 0, liveBytes: UInt64(blocks * Layout.blockSize))
   }
 
-  /// Takes over what another reference says of the page and of those below.
+  /// Copies the aggregates of another reference.
   mutating func state(_ other: PageReference) {
     lowestVersion = other.lowestVersion
     count = other.count

@@ -1,9 +1,8 @@
-/// The check that everything passes before it becomes part of a store: headers of files, nodes, values in pages of
-/// their own, footers and schemas.
+/// Checks everything before it becomes part of a store: headers of files, nodes, values in pages of their own, footers and
+/// schemas.
 ///
-/// The bytes that are about to be written are read by the code that reads them when the store is opened. If that code
-/// refuses them, or reads something else than was meant, nothing is written: a fault of a writer ends an operation, and
-/// never a store.
+/// The code that opens stores reads the bytes that are about to be written. If it refuses them, or reads something else
+/// than was meant, nothing is written: a fault of a writer makes an operation fail, and never damages a store.
 enum PublicationCheck {
   /// Returns the error for a fault that the reader's code found in bytes that were not written yet.
   ///
@@ -43,7 +42,7 @@ protocol FileHeader: Equatable {
 
   /// Writes a whole block.
   func fill(_ block: inout MutableRawSpan)
-  /// Reads `block` as opening the file does that `header` is meant for.
+  /// Reads `block` as it is read when the file of `header` is opened.
   static func read(_ block: RawSpan, for header: Self) throws(StoreError) -> Self
 }
 

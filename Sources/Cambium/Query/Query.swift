@@ -60,8 +60,8 @@ extension Query {
     return query
   }
 
-  /// Returns the query of at most so many records, in place of an earlier limit. A negative one is an error when the query is
-  /// run.
+  /// Returns the query with a limit on the number of records, in place of an earlier one. A negative limit is an error when the
+  /// query is run.
   @inlinable
   public func limit(_ count: Int) -> Query {
     var query = self

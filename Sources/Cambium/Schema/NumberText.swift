@@ -1,8 +1,7 @@
 package import FoundationEssentials
 
-// From text to values whose type cannot hold everything that a text can say. Every way from text takes these: conditions,
-// conversions, JSON, CSV and files of steps. What the type cannot hold is refused; it does not become infinite, zero or
-// another URL.
+// Converts text to numbers, URLs and data. All conversions from text use these: conditions, migrations, JSON, CSV and files of
+// steps. A text whose value the type cannot hold is refused; it does not become infinite, zero or another URL.
 
 extension BinaryFloatingPoint where Self: LosslessStringConvertible {
   /// The number that a text writes, rounded to the type. Also `inf`, `-inf` and `nan`. Nil for any other text, for a number
@@ -12,7 +11,7 @@ extension BinaryFloatingPoint where Self: LosslessStringConvertible {
     let digits = text.utf8.filter { (0x30...0x39).contains($0) }
     if !value.isFinite, !digits.isEmpty { return nil }
     if value.isZero {
-      // The digits before the exponent; hexadecimal ones have it behind a p.
+      // The digits before the exponent, which follows a p in hexadecimal numbers and an e in others.
       let isHexadecimal = text.utf8.contains { $0 | 0x20 == UInt8(ascii: "x") }
       let exponent = UInt8(ascii: isHexadecimal ? "p" : "e")
       let mantissa = text.utf8.prefix { $0 | 0x20 != exponent }
@@ -58,7 +57,7 @@ extension Decimal {
       self = 0
       return
     }
-    // A number with a large exponent may have it in more digits.
+    // If the exponent is too large, zeros at the end can stand for a part of it.
     while exponent > 127, digits.count < 39 {
       digits.append(0x30)
       exponent -= 1

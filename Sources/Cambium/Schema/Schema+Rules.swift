@@ -45,8 +45,8 @@ extension Schema {
 extension Schema {
   /// The highest version. The descriptions of all versions are asked for at every open.
   static let versionMax = 65_535
-  /// What numbers are below: of records and indexes, and of the fields of a record. So many can be added to what a store
-  /// says that no sum overflows.
+  /// The bound of the numbers of records and indexes, and of the fields of a record. It is low enough that no sum overflows
+  /// when a program adds to the numbers of a store.
   static let numberMax: UInt32 = 1 << 30
 }
 

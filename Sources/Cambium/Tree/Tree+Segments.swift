@@ -89,7 +89,7 @@ private struct LivePagesWalk {
 
   /// Adds a page.
   ///
-  /// - Returns: whether there are pages below it that were not come by yet. Below one that is known all are.
+  /// - Returns: true if there are pages below it that were not visited yet. If the page is known, all pages below it are.
   private mutating func enter(_ reference: PageReference) throws(StoreError) -> Bool {
     let isNew = live.insert(reference, of: pages)
     let size = isNew ? UInt64(reference.size) : reference.liveBytes

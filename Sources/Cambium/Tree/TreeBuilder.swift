@@ -12,7 +12,7 @@
 struct TreeBuilder: ~Copyable {
   let appender: PageAppender
   let sizes: NodeSizes
-  /// Said by every node that is written.
+  /// The tag of all nodes that are written.
   private let tag: TreeTag
   /// Where adopted subtrees are read, should their entries be needed after all.
   let base: PageReader?

@@ -31,8 +31,8 @@ struct BlobAccounts {
 // MARK: References
 
 extension BlobAccounts {
-  /// Counts so many references more. A blob that the transaction has written comes into the map, and one that it has taken out
-  /// comes back.
+  /// Adds references to the count of a blob. A blob that the transaction has written is added to the map, and one that it has
+  /// removed is added again.
   ///
   /// - Throws: `.corrupt` (R5) where there is no such blob; `.full`, `.io`.
   func retain(_ identity: BlobIdentity, count: UInt64 = 1) throws(StoreError) {
@@ -83,7 +83,7 @@ extension BlobAccounts {
   private func add(
     _ identity: BlobIdentity, at place: BlobPlace, _ hash: SipHash128?, references: UInt64
   ) throws(StoreError) {
-    // One that comes back may find another with its content in its place.
+    // Meanwhile another blob with the same content may have taken its place.
     var shared = hash
     if let hash, session.released[identity] != nil, try self.identity(with: hash) != nil {
       shared = nil

@@ -95,7 +95,7 @@ final class DeletedBlob: BlobSource {
   }
 }
 
-/// A blob whose segment is lost or damaged: who reads it is told.
+/// A blob whose segment is lost or damaged: reading it throws.
 final class LostBlob: BlobSource {
   private let reference: BlobReference
   private let error: StoreError

@@ -4,7 +4,8 @@ internal import Synchronization
 final class BlobKeeper: Sendable {
   private let files: BlobFiles
   private let removals = Atomic(0)
-  /// By segment, how many bytes between the blobs that collection has moved there begin no block: no moving gains them.
+  /// By segment, the number of bytes that blobs which a collection has moved there leave unused at the ends of blocks: moving
+  /// them again would not reclaim these.
   private let padding = Mutex<[UInt32: UInt64]>([:])
   private let random: @Sendable () -> UInt64
 
@@ -63,7 +64,7 @@ final class BlobKeeper: Sendable {
     try files.goOn(in: segment, end: end)
   }
 
-  /// Returns when segments that were removed do not come back after a crash.
+  /// Returns when the removal of segments is on the disk, so that they do not reappear after a crash.
   func syncRemovals() throws(StoreError) {
     try files.medium.syncDirectory(at: .blobDirectorySync)
   }
@@ -80,7 +81,7 @@ final class BlobKeeper: Sendable {
     }
   }
 
-  /// The bytes of a segment that moving its blobs may gain, live ones among them.
+  /// The number of bytes of a segment that are reclaimed if its blobs are moved, including those of live blobs.
   ///
   /// - Throws: `.missing`, `.io`.
   func movableBytes(of segment: UInt32) throws(StoreError) -> UInt64 {

@@ -77,7 +77,8 @@ final class BlobBin: @unchecked Sendable {
     garbage = garbage.map { $0 &+ bytes }
   }
 
-  /// Returns true, and begins to count again, if at least so many bytes of blobs have left the map, or the first time.
+  /// Returns true if at least `bytes` of blobs have left the map since the last time, or if this is the first time. Then it
+  /// begins to count again.
   func takeGarbage(atLeast bytes: UInt64) -> Bool {
     lock.lock()
     defer { lock.unlock() }

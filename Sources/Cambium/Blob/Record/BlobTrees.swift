@@ -146,7 +146,7 @@ struct BlobHeader: Hashable, Sendable {
   var highest: UInt32
   /// True if references are still to be counted anew, since rows were changed as wholes.
   var isCountDue: Bool
-  /// True if the map may have blobs that nothing refers to: they were let go of while a state was kept.
+  /// True if the map may have blobs that nothing refers to: the last reference was removed while a state was kept.
   var mayHaveUnreferenced = false
   /// The commit in which they were last counted anew, which is none of a program's; 0 if they never were.
   var countedIn: UInt64

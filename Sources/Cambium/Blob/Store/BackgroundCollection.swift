@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Collects the blobs of an open store in the background when enough of their files is garbage, on a thread that lasts as long as
-/// that takes.
+/// Collects the blobs of an open store in the background when enough of their files is garbage. Each collection has a thread of
+/// its own, which then ends.
 final class BackgroundCollection: @unchecked Sendable {
   private let conditions: AutomaticCompaction
   private let isEnding = Atomic(false)
@@ -16,7 +16,7 @@ final class BackgroundCollection: @unchecked Sendable {
 
   /// Begins a collection if one is due and none is under way.
   ///
-  /// - Complexity: O(1); O(segments) after commits that have let go of some megabytes of blobs, and the first time.
+  /// - Complexity: O(1); O(segments) the first time, and after commits that have dropped some megabytes of blobs.
   func beginIfDue(in store: PersistentStore) {
     let blobs = store.backend.blobs
     guard let keeper = blobs.keeper, blobs.bin.takeGarbage(atLeast: leastGain / 8) else { return }
@@ -35,7 +35,7 @@ final class BackgroundCollection: @unchecked Sendable {
     }
   }
 
-  /// Ends what is under way, and waits for its end. The store is closed, so that it commits no more.
+  /// Interrupts a collection and waits until it has ended. Called when the store is closed, so nothing is committed any more.
   func end() {
     isEnding.store(true, ordering: .relaxed)
     lock.lock()
@@ -59,7 +59,7 @@ final class BackgroundCollection: @unchecked Sendable {
     return garbage >= leastGain && Double(garbage) >= conditions.beginsAt * Double(size)
   }
 
-  /// Moves some blobs. False if nothing is left to do.
+  /// Moves some blobs. Returns false if nothing is left to do.
   private func collectSome(of store: PersistentStore) -> Bool {
     do throws(StoreError) {
       return try store.collectBlobs(

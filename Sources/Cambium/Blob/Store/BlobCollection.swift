@@ -96,7 +96,7 @@ private struct BlobCollection {
     return found?.segment
   }
 
-  /// Moves some of a segment's blobs, in one commit. False where none is left. They are copied before, while others write.
+  /// Moves some of a segment's blobs in one commit. They are copied before it, while others write. Returns false if none is left.
   private mutating func moveSlice(of segment: UInt32) throws(StoreError) -> Bool {
     let (blobs, keeper) = (blobs, keeper)
     let limit = min(Self.sliceSize, UInt64(bytesLeft))
@@ -186,7 +186,7 @@ extension PersistentStore {
   /// The number of blobs that are taken out of the map in one commit.
   private static var droppedCount: Int { 4096 }
 
-  /// Removes blobs from the map to which only states referred that are no longer kept. They are looked for in a state, while
+  /// Removes blobs from the map that only states referred to which are no longer kept. It looks for them in a snapshot, while
   /// others write.
   ///
   /// - Complexity: O(blobs) if there may be such blobs, otherwise O(1).

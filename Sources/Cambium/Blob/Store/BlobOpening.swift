@@ -30,7 +30,7 @@ struct BlobOpening {
     }
     let orphans = try backend.blobSegments().filter { !kept.contains($0) }
     for segment in orphans { _ = try keeper.remove(segment) }
-    // One that came back could have the name of the next.
+    // A file that reappeared after a crash could have the name of the next segment.
     if let last = orphans.last, last > highest { try keeper.syncRemovals() }
     backend.blobs.open(keeper)
   }
@@ -47,7 +47,8 @@ struct BlobOpening {
   /// The number of times that a reader tries again if a segment is gone: a newer state exists without it.
   private static var triesMax: Int { 100 }
 
-  /// Opens the segments of the newest state beside a writer. What is missing in a state that stays the newest was lost.
+  /// Opens the segments of the newest state while another process may write. If a segment is missing and the state is still
+  /// the newest, the segment is lost.
   private func follow(_ blobs: BlobTrees) throws(StoreError) {
     for attempt in 1...Self.triesMax {
       let trees = try backend.trees()

@@ -34,7 +34,7 @@ struct AutomaticCompactionState {
   /// How many footers are passed over after a failure.
   var pause = 0
 
-  /// Footers that are passed over before it is tried again.
+  /// The number of footers after which a compaction that failed is tried again.
   static var retry: Int { 16 }
 }
 

@@ -53,7 +53,7 @@ extension Engine {
   /// With the fold's turn.
   private func runSlice(_ request: CompactionRequest) throws(StoreError) -> CompactedSlice? {
     let base = try newestBase().file
-    // One that cannot be read is no place to go on at: then a compaction begins anew.
+    // If the place cannot be read, the compaction begins from the start.
     let pending = try? CompactionPlace(in: base.footer, at: base.reference.position)
     let first = pending == nil ? try firstPlace(in: base, request) : nil
     guard let place = pending ?? first else { return nil }
@@ -105,7 +105,7 @@ extension Engine {
 
   /// With the fold's turn.
   ///
-  /// - Parameter retrying: Whether there is space now that a fold that failed may not have had.
+  /// - Parameter retrying: True if there may be space now that a fold which failed did not have.
   func giveFoldTurn(retrying: Bool = false) {
     lock.lock()
     defer { lock.unlock() }

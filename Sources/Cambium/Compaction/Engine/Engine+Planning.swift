@@ -1,11 +1,11 @@
-// A footer has numbers by which work is planned, and nothing else: how much of each segment is live, and where a
-// compaction goes on. Wrong ones refuse nothing; opening a store for writing corrects what it sees of them.
+// A footer has some numbers that are for planning work only: how much of each segment is live, and where a compaction
+// resumes. If they are wrong, nothing is refused, and opening the store for writing corrects them.
 
 extension Engine {
-  /// Publishes the base again if its footer says of segments or of a compaction what is not so.
+  /// Publishes the base again if the live bytes of segments or the place of a compaction in its footer are wrong.
   ///
-  /// What is wrong stays where it cannot be corrected now, for want of space or because pages are damaged: the next
-  /// fold says it anew.
+  /// If they cannot be corrected now, since there is no space or pages are damaged, they stay wrong until the next fold,
+  /// which computes them again.
   ///
   /// - Complexity: O(trees + segments); O(branches) if trees share pages, or a number is wrong.
   func correctPlanning() {
@@ -53,7 +53,7 @@ extension PageFile {
 extension Footer {
   /// True if the live bytes of segments are together those of the trees, as they are unless trees share pages.
   fileprivate var hasLikelyLiveBytes: Bool {
-    // The trees' are bounded; the segments' are any numbers.
+    // Those of trees are bounded; those of segments may be any numbers.
     var rest = trees.reduce(0) { $0 + ($1.root?.reference.liveBytes ?? 0) }
     for extent in segments where extent.kind == .pages {
       guard extent.liveBytes <= rest else { return false }

@@ -1,5 +1,5 @@
-// Whether the files are still those in the store's directory. They can be written and flushed long after somebody deleted
-// them, and then nothing of it is found again.
+// Checks that the open files are still those in the store's directory. A deleted file can still be written and flushed, but
+// nothing of that is found when the store is opened again.
 
 extension Engine {
   /// Throws if a file of the log or of the newest trees was deleted or replaced; then nothing more is written. With the
@@ -13,14 +13,14 @@ extension Engine {
     throw lost
   }
 
-  /// The error for the first file that its name does not lead to any more; nil if there is none. With the lock.
+  /// The error for the first file whose name no longer leads to it; nil if there is none. With the lock.
   func lostFile() -> StoreError? {
     guard medium.isShared else { return nil }
     let logs = zip(LogLayout.fileNumbers, log.files).map { (FileName.log($0), $1) }
     let pages = working.base.file.pages.segments.entries.map {
       (FileName.pages($0.segment.number), $0.segment.file)
     }
-    // A failure to look says nothing of the file.
+    // If the look itself fails, that does not mean that the file is gone.
     let lost = (logs + pages).first { (try? $1.isNamed($0, at: .fileCompare)) == false }
     return lost.map { .filesGone(path: "\(medium.path)/\($0.0)") }
   }

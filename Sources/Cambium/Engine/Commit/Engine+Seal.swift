@@ -27,7 +27,7 @@ extension Engine {
 
   /// Flushes all commits and says in the log that they are: from then on readers in other processes see them.
   ///
-  /// A frame of later commits says it as well as a seal does.
+  /// A frame of later commits serves as well as a seal.
   ///
   /// - Throws: what `flush` does; `.poisoned` if the seal could not be written.
   func seal() throws(StoreError) {
@@ -101,7 +101,7 @@ extension Engine {
     }
     takeFoldTurnForGood()
     defer { endClosing() }
-    // Whatever failed, it failed because of that.
+    // If files are gone, that is why the fold failed.
     try checkFiles()
     try check(.finishing)
     // What could not be folded is in the log, if that is well.

@@ -18,7 +18,7 @@ final class Transaction {
   @exclusivity(unchecked) private var savepointCount = 0
   /// The bytes of the overlay that were there before.
   private let bytesBefore: Int
-  /// A footer has room for the trees below this number, whichever of them there are.
+  /// A footer has space for all trees with numbers below this one.
   @exclusivity(unchecked) private var checkedTreeCount: UInt32 = 0
   /// What the operations written last were for; nil where the next one has to say it.
   @exclusivity(unchecked) private var statedTree: TreeSlot?
@@ -150,9 +150,9 @@ extension Transaction {
     if unsafe tree.number >= checkedTreeCount { try checkCatalog(with: tree) }
   }
 
-  /// Sees to it that a footer has room for all trees with this one: more could never be published.
+  /// Throws if a footer would have no space for this tree beside the others: they could never be published.
   ///
-  /// - Complexity: O(1), and O(trees) where the names of all that were ever mentioned would not fit.
+  /// - Complexity: O(1); O(trees) if the names of all trees that were ever mentioned would not fit.
   @inline(never)
   private func checkCatalog(with tree: TreeSlot) throws(StoreError) {
     let room = StoreError.Limit.footerSize.bound - Self.catalogReserve

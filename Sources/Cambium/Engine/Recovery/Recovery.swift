@@ -129,11 +129,11 @@ extension Recovery {
 // MARK: - Orphans
 
 extension Recovery {
-  /// Gives back what interrupted writers left behind the published ends of segments.
+  /// Cuts off what interrupted writers left after the published ends of segments.
   ///
-  /// Behind the pages of a segment may be footers of older states: those that this one names are kept, and behind
-  /// segments that nobody appends to any more as much as any footer takes, for a reader that is about to open one.
-  /// What cannot be cut now is at the next open.
+  /// After the pages of a segment there may be footers of older states. Those that the newest footer names are kept. In
+  /// segments that nobody appends to any more, so is as much as the largest footer and its copy take, since a reader may be
+  /// about to open one. What cannot be cut now is cut at the next open.
   private func cutTails(of file: PageFile) {
     let own = file.reference.position.segment
     let named =

@@ -3,8 +3,8 @@
 /// A number is given to a name when it is first mentioned and holds until the store is closed. On the
 /// medium there are names only.
 final class TreeNames: @unchecked Sendable {
-  /// The tree that says what the others are. What writes whole trees anew begins with it: of a file that is cut, the beginning
-  /// is left.
+  /// The tree that describes what the others hold. Whatever rewrites whole trees begins with it, since the beginning of a file
+  /// is what remains if the file is cut short.
   static let schemas = "schema"
 
   private let lock = ThreadLock()

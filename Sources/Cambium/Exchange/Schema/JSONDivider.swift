@@ -28,7 +28,7 @@ package struct JSONDivider {
   /// The line in which the value that was returned last begins.
   package private(set) var valueLine = 1
 
-  /// The bytes of a value: a record with a value of the greatest length, in base64, and room for more.
+  /// The largest number of bytes of a value: enough for a record whose longest field has the greatest length, in base64.
   private let valueMax: Int
 
   package init(valueMax: Int = 256 << 20) { self.valueMax = valueMax }

@@ -29,7 +29,7 @@ final class ImportRun {
   private let writer: RecordWriter
   /// The unique field that the identifiers are of; nil if they are primary keys.
   private let field: UniqueField?
-  /// The places of the columns that the store computes: what an import makes of them does not count.
+  /// The places of the columns that the store computes; the values that an import has for them are ignored.
   private let derived: Set<Int>
   private let encoder = KeyEncoder()
   // One owner on one thread uses them, so accesses cannot overlap.
@@ -417,7 +417,7 @@ extension ImportRun {
     trees.expectMany()
   }
 
-  /// Returns true if a row has the values that the present source's record has, but for derived ones.
+  /// Returns true if a row has the same values as the record of the current source, apart from derived ones.
   private func isSame(_ new: RawSpan, _ key: RawSpan) throws(StoreError) -> Bool {
     if new.equals(self.row) { return true }
     if derived.isEmpty { return false }
@@ -427,7 +427,7 @@ extension ImportRun {
     return areSame(try row.columnValues(), try stored.columnValues())
   }
 
-  /// Returns true if two rows have the same values, but for derived ones.
+  /// Returns true if two rows have the same values, apart from derived ones.
   private func areSame(_ one: [FieldValue], _ other: [FieldValue]) -> Bool {
     one.count == other.count
       && one.indices.allSatisfy { derived.contains($0) || one[$0].isSame(as: other[$0]) }

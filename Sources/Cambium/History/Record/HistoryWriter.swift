@@ -102,7 +102,7 @@ extension HistoryWriter {
     try put([], floor.encoded)
   }
 
-  /// Says where the history begins, and from where on it has old rows, as far as that changes with this commit.
+  /// Writes where the history begins, and from which commit on it has old rows, if this commit changes that.
   private func noteBeginning(after last: UInt64?, keepsOld: Bool) throws(StoreError) {
     let trees = TreeAccess.transaction(trees)
     let known = try HistoryFloor.state(trees, slot)
@@ -181,7 +181,7 @@ extension HistoryWriter {
 
 /// Where a history begins.
 struct HistoryFloor: Hashable {
-  /// The last commit of which it has nothing.
+  /// The last commit that the history does not have.
   var commit: UInt64
   /// The last commit that is there without old rows, or not at all; `UInt64.max` if the newest commit is.
   var oldRows: UInt64

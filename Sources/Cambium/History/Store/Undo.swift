@@ -69,8 +69,8 @@ extension WriteTransaction {
     let key: [UInt8]
   }
 
-  /// Returns the first change of each record by an author, by record and primary key. A change of nothing but fields that are
-  /// computed from other records is none.
+  /// Returns the first change of each record by an author, by record and primary key, without those that only change fields
+  /// that are computed from other records.
   private func firstChanges(
     in history: StoreHistory, by author: String?
   ) throws(StoreError) -> [(UndonePlace, StoreHistory.PlacedChange)] {

@@ -84,8 +84,8 @@ extension MigrationMark {
     }
   }
 
-  /// Removes the trees of an interrupted migration, whichever it was. If its mark cannot be read, those are all that
-  /// migrations make: no record of the store's version is in one of them.
+  /// Removes the trees of an interrupted migration. If its mark cannot be read, these are all trees with names that migrations
+  /// use: none of them has records of the store's version.
   ///
   /// - Throws: `.corrupt`, and what a commit throws.
   static func discard(in backend: any StoreBackend) throws(StoreError) {

@@ -1,11 +1,10 @@
-/// The way from the version that a store has to the one that a program wants, and what keeps it from being
-/// gone.
+/// The steps from the version that a store has to the one that a program wants, and the reasons why they cannot be taken.
 struct MigrationRoute: Sendable {
   let from: Schema
   /// The version that the program wants.
   let wanted: Int
   let hops: [Hop]
-  /// Why it cannot be gone.
+  /// The reasons why the steps cannot be taken.
   let faults: [MigrationFault]
 
   var to: Schema { hops.last?.change.to ?? from }
@@ -50,7 +49,7 @@ struct MigrationRoute: Sendable {
       faults: faults)
   }
 
-  /// - Throws: `.cannotMigrate` where the way cannot be gone.
+  /// - Throws: `.cannotMigrate` if the steps cannot be taken.
   func check() throws(StoreError) {
     guard faults.isEmpty else {
       throw .cannotMigrate(
@@ -113,7 +112,7 @@ extension Schema {
   fileprivate var number: Int { Int(version) }
 }
 
-/// Finds the way, hop by hop.
+/// Finds the steps, one after the other.
 private struct RouteFinding {
   private let stored: Schema
   private let model: StoreModel

@@ -124,7 +124,7 @@ extension MigrationStep {
       case before(StepHook)
       case after(StepHook)
       case check(CheckRecords)
-      /// The changes are in a program that is not running: only a lock names the step.
+      /// Only a lock names the step; what it changes is known to the program alone, which is not running.
       case elsewhere
     }
   }

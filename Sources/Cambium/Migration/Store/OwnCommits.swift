@@ -1,7 +1,8 @@
 /// The number of commits that the library made for itself while states were kept from before migrations: slices, counts,
-/// rollbacks. What a rollback would discard are the others.
+/// rollbacks. A rollback discards only the other commits.
 ///
-/// It is the one entry of a tree of its own, and is changed by each of these commits. A kept state has the number of its time.
+/// It is the only entry of a tree of its own, and each of these commits changes it. A kept state has the number of the time
+/// when it was kept.
 enum OwnCommits {
   static let treeName = "own"
   private static let key: [UInt8] = [1]

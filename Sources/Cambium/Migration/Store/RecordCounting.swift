@@ -223,7 +223,7 @@ extension RecordCounting {
   ) throws(StoreError) {
     let entry = KeyEncoder()
     let maker = RecordStream.Maker(stream)
-    // By the fields that were refused before: what makes the others of such a record.
+    // By the fields that were refused before: the stream that makes the other fields of such a record.
     var others: [Set<RecordStream.PartField>: RecordStream.Maker] = [:]
     var refused: [Refusal: (count: Int, first: String)] = [:]
     var count = 0
@@ -247,7 +247,7 @@ extension RecordCounting {
     counts.append(count)
   }
 
-  /// Takes down every field for which a record is refused, not only the first.
+  /// Notes every field for which a record is refused, not only the first.
   private func refuse(
     _ error: StoreError, _ stream: RecordStream, _ key: [UInt8], _ maker: RecordStream.Maker,
     _ others: inout [Set<RecordStream.PartField>: RecordStream.Maker],

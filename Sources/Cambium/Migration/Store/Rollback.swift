@@ -102,13 +102,13 @@ struct Rollback {
       try RollbackMark.all(in: trees, names).filter { $0.from != newest.version }
       + [RollbackMark(from: newest.storedVersion, to: version)]
     try backend.restore(version) { trees throws(StoreError) in
-      // Of the kept state: what was its own by then is no part of what has passed since.
+      // The number in the kept state: own commits before it are no part of what has been committed since.
       let ownBefore = try OwnCommits.count(in: .transaction(trees), names)
       // Commits were not counted before there was such a count: then one of them ended the migration.
       let own = max(own, ownBefore &+ 1)
       let discarded = Int(clamping: passed) - Int(clamping: own &- ownBefore)
       if discarded > 0, !discardingCommits { throw .wouldDiscard(commits: discarded) }
-      // What is discarded now is nothing that a rollback to an earlier state would discard. One more is this commit.
+      // Commits that are discarded now must not count again if an earlier state is restored. This commit is one more.
       try OwnCommits.set(ownBefore &+ passed &+ 1, in: trees, names)
       for mark in marks { try mark.put(into: trees, names) }
       try BlobRecount.markDue(in: trees, names)

@@ -62,7 +62,7 @@ struct ConditionParser {
   private static var depthMax: Int { 100 }
   /// The length of a chain of computations, which nest although nothing in their text does.
   private static var chainMax: Int { 100 }
-  /// The bytes of a text: of longer lists, values are arguments.
+  /// The largest number of bytes of a text. Values of longer lists can be passed as arguments.
   private static var lengthMax: Int { 16 << 20 }
 
   init(_ text: String, arguments: [FieldValue] = []) throws(ConditionSyntaxError) {

@@ -1,5 +1,5 @@
-/// Strings without regard to case, for keys, words and conditions: each scalar by Unicode's simple case folding, whatever
-/// stands beside it.
+/// Folds strings so that case makes no difference, for keys, words and conditions: each scalar by Unicode's simple case
+/// folding, whatever its neighbours are.
 ///
 /// Folding is not lowercase: the two small sigmas of Greek are one, and Cherokee is folded to its capitals.
 enum CaseFolding {
@@ -32,7 +32,7 @@ enum CaseFolding {
   ]
 }
 
-/// Strings in lowercase: each scalar by Unicode's simple mapping, whatever stands beside it.
+/// Maps strings to lowercase: each scalar by Unicode's simple mapping, whatever its neighbours are.
 enum Lowercase {
   /// The bytes of the lowercase string, for bytes that are UTF-8; others stay as they are.
   static func bytes(of bytes: RawSpan) -> [UInt8] { Self.bytes(of: bytes, by: mapping) }

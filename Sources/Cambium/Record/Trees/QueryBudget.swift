@@ -20,7 +20,7 @@ public struct QueryBudget: Hashable, Sendable {
   }
 }
 
-/// The part of a budget that a query has used. One query has it, on one thread at a time.
+/// Counts what a query uses of its budget. One query uses it, on one thread at a time.
 final class QueryMeter: @unchecked Sendable {
   private let budget: QueryBudget
   private let start = ContinuousClock.now

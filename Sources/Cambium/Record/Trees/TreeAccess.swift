@@ -123,7 +123,7 @@ extension TreeAccess {
     return try !contains(key.rawSpan, in: upgrades.pending)
   }
 
-  /// Returns true if an index need not have the entries of a record: it is being built, and has not come to it.
+  /// Returns true if an index need not have the entries of a record, since it is being built and has not reached the record.
   func isUnbuilt(_ index: TreeSlot, at primaryKey: RawSpan) throws(StoreError) -> Bool {
     guard let upgrades, let key = upgrades.unbuilt[index] else { return false }
     if upgrades.isUnpublished { return true }

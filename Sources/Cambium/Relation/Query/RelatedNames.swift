@@ -235,7 +235,7 @@ private struct RelatedNames {
 
   /// Returns the names of the records at the other end of a relation.
   ///
-  /// - Throws: `.invalidQuery` if there is no such relation, or so many led here.
+  /// - Throws: `.invalidQuery` if there is no such relation, or too many relations have led here.
   func leading(over relation: String) throws(StoreError) -> RelatedNames {
     let other = try entities.relation(relation, of: record).other
     return RelatedNames(

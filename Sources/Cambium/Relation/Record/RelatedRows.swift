@@ -4,7 +4,7 @@
 struct RelatedScope {
   let reader: RecordReader
   var keys: [FieldCondition: any RelatedTerm] = [:]
-  /// True for conditions on related records, which are decided again each time that they are led to.
+  /// True for conditions on related records, which are evaluated each time that a record leads to them.
   var isNested = false
 
   /// The same for the records at the other end of a relation.
@@ -40,7 +40,7 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
   @exclusivity(unchecked) private var lastKey: [UInt8] = []
   @exclusivity(unchecked) private var row: [UInt8] = []
   @exclusivity(unchecked) private var isThere: Bool?
-  /// The records for which it was decided; nil if each comes once.
+  /// The results so far, by record; nil if each record comes once.
   @exclusivity(unchecked) private var known: KnownResults<Bool>?
 
   /// - Throws: `.invalidQuery` if there is no such relation, or the condition does not fit the records at its other end.
@@ -138,7 +138,7 @@ private struct KnownResults<Value> {
 
   private var results: [[UInt8]: Value] = [:]
 
-  /// Fails where each record comes once, or may change in between.
+  /// Nil if each record comes once, or may change in between.
   init?(in scope: RelatedScope) {
     guard scope.isNested, !scope.reader.trees.isChanging else { return nil }
   }

@@ -1,5 +1,5 @@
-/// Sees to it that every checked reference leads somewhere when a transaction commits, that bounds are kept, and that no record
-/// was deleted that another denies: what denies it may be deleted or changed later in the same transaction.
+/// Checks, when a transaction commits, that every checked reference leads to a record, that bounds are kept, and that no
+/// deletion is denied. A record that denies a deletion may be deleted or changed later in the same transaction.
 ///
 /// A reference to a record that does not exist yet is open until the commit, so the order of writes makes no difference. A record
 /// that was found once is not looked up again while references of many records lead to it.
@@ -35,7 +35,7 @@ final class RelationKeeper {
     fileprivate let denialCount: Int
   }
 
-  /// A record that was deleted, and what denied that.
+  /// A record that was deleted, and the reason why that was denied.
   struct Denial: Hashable {
     let link: Int
     /// The primary key of the record that was deleted.
@@ -255,7 +255,7 @@ extension RelationKeeper {
     for entry in Self.inOrder(touched) { try checkBounds(entry.key.rawSpan, map.links[entry.link]) }
   }
 
-  /// Returns true if a record is still deleted, and what denied that is still so.
+  /// Returns true if a record is still deleted and the reason against it still holds.
   private func isInForce(_ denial: Denial) throws(StoreError) -> Bool {
     let link = map.links[denial.link]
     let subject = denial.subject.rawSpan
@@ -299,8 +299,8 @@ extension RelationKeeper {
       count: count)
   }
 
-  /// Notes of the records to which references lead and which do not exist that they are lost, in the place of refusing the
-  /// commit. Bounds are not looked at: they hold of records that are there.
+  /// Notes that records are lost to which references lead and which do not exist, instead of refusing the commit. Bounds are
+  /// not checked.
   ///
   /// - Returns: the types of these records, and their keys.
   /// - Throws: `.corrupt`, `.full`, `.io`.

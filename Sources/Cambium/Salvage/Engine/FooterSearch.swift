@@ -1,7 +1,6 @@
 /// A footer that was found by looking for one.
 struct FoundFooter: Sendable {
-  /// Where only one copy was found, the reference names it as the first, and the checksum of the other does
-  /// not hold.
+  /// If only one copy was found, the reference names it as the first, and its checksum for the other is wrong.
   let reference: FooterReference
   let footer: Footer
   let identity: StoreIdentity
@@ -14,7 +13,7 @@ struct FooterSearch: ~Copyable {
   private(set) var faults: [StoreError] = []
   /// Newest first: by covered sequence, then by position.
   private(set) var found: [FoundFooter] = []
-  /// Whose pages there may be: first that of the log, if that says it.
+  /// The identities that pages may have, first that of the log, if the log can be read.
   private(set) var identities: [StoreIdentity] = []
   /// All page segments that could be opened, ascending by number.
   private(set) var segments: [WholePages] = []
@@ -47,7 +46,7 @@ struct FooterSearch: ~Copyable {
       identities.append(identity)
     }
     if identities.isEmpty {
-      // Every footer says whose it is, too.
+      // Every footer has the store's identity, too.
       for segment in segments {
         for identity in segment.identitiesInFooters() where !identities.contains(identity) {
           identities.append(identity)
@@ -55,7 +54,7 @@ struct FooterSearch: ~Copyable {
       }
     }
     for (segment, own) in zip(segments, own) {
-      // A segment whose own header is damaged is one of those beside it.
+      // A segment with a damaged header may belong to any of the stores that the others belong to.
       for identity in own.map({ [$0] }) ?? identities { search(segment, identity) }
     }
     pair()

@@ -1,8 +1,8 @@
 /// The leaves of a damaged store, found by going over all pages: for the parts of trees to which no branch leads any more.
 ///
-/// Each says of which tree it is (`TreeTag`). Of two leaves the one that lies further on in append order was written later.
-/// So of several that have keys between the same two keys the last one counts, also where it does not have a key that an
-/// earlier one has: that record was deleted.
+/// Each leaf says to which tree it belongs (`TreeTag`). Of two leaves, the one that is later in append order was written later.
+/// So if several leaves have keys in one range, the last of them counts for that range. If it lacks a key that an earlier
+/// leaf has, the record was deleted.
 ///
 /// - Complexity: one pass over all pages when the first part is missing, and another over the leaves of each tree that lacks
 ///   some. Memory for 24 bytes a leaf, and for two keys of each leaf of those trees.
@@ -125,7 +125,7 @@ extension LooseLeaves {
     return Self.newest(of: spans)
   }
 
-  /// Goes over all keys where one leaf begins or ends, and takes of those that have the keys behind it the newest.
+  /// Goes over all keys at which a leaf begins or ends. Between each two of them the newest leaf counts.
   private static func newest(of spans: [Span]) -> [Piece] {
     var bounds = spans.map(\.first) + spans.map(\.end)
     bounds.sort { $1.isAbove($0) }
@@ -164,7 +164,7 @@ extension PageReader {
       position: position, blocks: blocks, checksum: checksum, lowestVersion: 0, count: 0,
       liveBytes: 0)
     let page = try load(reference, level: 0, as: LooseLeafPage.self)
-    // Checked to be a leaf's as far as its aggregates are concerned.
+    // What is checked of the page so far is enough to compute its aggregates.
     let node = Node(page.bytes)
     reference.count = UInt64(node.count)
     reference.lowestVersion = node.schemaVersion

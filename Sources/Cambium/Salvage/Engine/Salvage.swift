@@ -1,5 +1,5 @@
-/// The last resort, for a store that does not open: looks for footers in the page segments, and where none leads to them for
-/// leaves, and copies what there is into a new store.
+/// The last resort, for a store that does not open: finds footers in the page segments, and leaves that no footer leads to, and
+/// copies their entries into a new store.
 ///
 /// It is not part of opening a store, and must not be. Which footer is true, only the log says. One that is
 /// found may never have been true, as one of a fold that was interrupted, or a transaction that was never
@@ -24,8 +24,7 @@ enum Salvage {
   /// Copies one state of a store, or what is left of it, into a new store.
   ///
   /// - Parameters:
-  ///   - other: An empty directory. The new store is there when this returns without an error, and before
-  ///     that none is.
+  ///   - other: An empty directory. The new store exists once this has returned without an error, and not before.
   ///   - names: Trees that may be there, if no footer says so.
   /// - Returns: what was found and chosen, and what was lost. Where nothing could be chosen, nothing was
   ///   written.
@@ -49,7 +48,7 @@ enum Salvage {
     if try WriterLock.isHeld(in: medium) { throw .locked(path: medium.path, holder: nil) }
   }
 
-  /// Throws `.missing` if a directory has no file of a store but perhaps the lock.
+  /// Throws `.missing` if a directory has no files of a store, or only its lock.
   static func refuseEmpty(_ medium: any FileSystem) throws(StoreError) {
     let files = try medium.list(at: .directoryList)
     guard files.allSatisfy({ $0.isTemporary || $0 == .lock }) else { return }
@@ -78,7 +77,7 @@ enum Salvage {
     return state
   }
 
-  /// What is wrong with a footer's trees, but for nodes that are emptier than they should be.
+  /// The faults of a footer's trees, without those of nodes that are less full than they should be.
   private static func faults(of footer: Footer, in pages: PageReader?) -> [StoreError] {
     guard let pages else { return [] }
     var faults: [StoreError] = []

@@ -1,4 +1,4 @@
-/// A damaged store, opened as far as it is there.
+/// A damaged store, opened as far as its files can be read.
 struct SalvageSource {
   /// The state that is copied.
   struct Base {
@@ -168,7 +168,7 @@ extension PageReader {
       }
       guard let page = try? load(reference, level: level, as: BranchPage.self) else { continue }
       let node = Node(page.bytes)
-      // Else a file in which branches share children would have it read them for ever.
+      // Without this check, a file in which branches share children could be read for ever.
       guard node.isWithin(low, high) else { continue }
       var childLow = low
       for index in 0..<node.childCount {

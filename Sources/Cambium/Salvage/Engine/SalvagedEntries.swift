@@ -1,7 +1,8 @@
 /// The entries of a damaged tree, in order, without those that cannot be read.
 ///
-/// Where no node leads to a part of the tree, its leaves are looked for among all others. Keys ascend whatever the pages say:
-/// a node whose keys are not between the separators beside it is lost, too. So no page is come to twice, and the walk ends.
+/// If no node leads to a part of the tree, its leaves are looked for among all leaves of the store. Keys ascend whatever the
+/// pages hold: a node whose keys are not between the separators beside it counts as lost. So no page is visited twice, and
+/// the walk ends.
 struct SalvagedEntries: SortedInput, ~Copyable {
   /// A part of the tree that is still to be read.
   private enum Part {
@@ -71,7 +72,7 @@ struct SalvagedEntries: SortedInput, ~Copyable {
           lose(from: subtree.low, to: subtree.high, count: subtree.reference.count, error)
         }
       case .piece(let piece, let loss):
-        // One that cannot be read any more is as if it had not been found.
+        // If the leaf cannot be read any more, that is as if it had not been found.
         try? enter(piece, ofLoss: loss)
       }
     }
@@ -150,7 +151,7 @@ struct SalvagedEntries: SortedInput, ~Copyable {
         currentValue.append(node.value(slot))
       }
     } catch {
-      // The lowest key above this one bounds what is lost.
+      // Only this key is lost: the next possible key bounds the range.
       _ = losses.add(tree.name, from: currentKey, to: currentKey + [0], count: 1, error)
       return false
     }

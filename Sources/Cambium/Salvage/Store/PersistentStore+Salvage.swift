@@ -1,12 +1,12 @@
 extension PersistentStore {
-  /// Copies what is left of a store that cannot be opened any more into a new store. The last resort: a store that opens is
-  /// better backed up, and a damaged page of one left out with `forEach(_:skipping:_:)`.
+  /// Copies what is left of a store that cannot be opened any more into a new store. This is the last resort: back up a store
+  /// that opens, and leave damaged records out with `forEach(_:skipping:_:)`.
   ///
   /// Everything is copied whose page is whole, whatever else is damaged: headers, the log, footers, branches, other records,
-  /// files of blobs. Indexes, derived fields and the map of blobs are made anew, so that the copy is a whole store. A record
-  /// whose blob is lost is there, and says so when the blob is read.
+  /// files of blobs. Indexes, derived fields and the map of blobs are rebuilt, so that the copy is a whole store. A record whose
+  /// blob is lost is copied; reading the blob throws.
   ///
-  /// The damaged store is not written to. The copy is made beside `newPath`, and has its name when all of it is on the disk.
+  /// The damaged store is not written to. The copy is made beside `newPath`, and gets its name when all of it is on the disk.
   ///
   /// ```swift
   /// let report = try PersistentStore.salvage(at: "damaged.cambium", to: "salvaged.cambium")
@@ -14,7 +14,7 @@ extension PersistentStore {
   /// ```
   ///
   /// - Complexity: Reads all pages once, those of damaged trees twice, and all blobs. Memory for some pages, and where leaves
-  ///   are looked for to which nothing leads, for 24 bytes a leaf and the first and last keys of those that count.
+  ///   are looked for to which nothing leads, for 24 bytes for each leaf and the first and last keys of those that are used.
   /// - Returns: What was copied, and what is missing.
   /// - Throws: `StoreError.nothingToSalvage` if there is nothing to copy, or nothing says what it is; `.locked` if the store
   ///   is open for writing; `.newerFormat` if a newer version of Cambium has written it; `.missing` if there is no file of a

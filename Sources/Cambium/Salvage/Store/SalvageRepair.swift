@@ -1,9 +1,9 @@
-/// Makes a store of trees of which parts are missing, or come from different states.
+/// Makes a whole store of trees that have gaps, or parts from different states.
 ///
 ///     schemas ─▶ rows that are records ─▶ unique indexes, and rows without conflicts ─▶ other indexes
 ///                ─▶ derived fields ─▶ references to what is lost ─▶ metadata, history
 ///
-/// Whatever follows from rows is made anew. No row is changed but for derived fields.
+/// Everything that follows from rows is computed again. In rows, only derived fields are changed.
 struct SalvageRepair {
   private let backend: any StoreBackend
   private let schemas: [Schema]
@@ -110,7 +110,7 @@ extension SalvageRepair {
     }
   }
 
-  /// Leaves out rows that are none, as when nothing said of which version they are.
+  /// Removes rows that cannot be rows of their record, for example because their version is not known.
   private mutating func keepRecords(of entity: Entity) throws(StoreError) {
     var omitted: [[UInt8]] = []
     let trees = try backend.trees()
@@ -170,7 +170,7 @@ extension SalvageRepair {
     }
   }
 
-  /// True if a record is where a part of its tree was lost.
+  /// True if the key of a record is in a range of its tree that was lost.
   private func isLoose(_ key: [UInt8], in entity: Entity) -> Bool {
     let tree = Entity.name(ofRows: entity.record.number)
     return losses.contains { loss in
@@ -267,7 +267,7 @@ extension SalvageRepair {
     for index in entity.indexes { try build(index, of: entity) }
   }
 
-  /// Says of the records to which a reference leads and which do not exist that they are lost.
+  /// Notes that records are lost to which a reference leads and which do not exist.
   private mutating func noteMissing(_ link: Link) throws(StoreError) {
     var keys: Set<[UInt8]> = []
     try RelationCheck.forEachMissing(of: link, in: try backend.trees()) { keys.insert($0) }
@@ -309,7 +309,7 @@ extension SalvageRepair {
     }
   }
 
-  /// A history with gaps is none.
+  /// Removes a history that has gaps.
   private mutating func clearHistory(_ slot: TreeSlot) throws(StoreError) {
     let trees = try backend.trees()
     do throws(StoreError) {

@@ -2,8 +2,8 @@
 public struct SalvageOptions: Sendable {
   /// Which records are copied.
   public enum Extent: Hashable, Sendable {
-    /// The newest state, and in the place of its pages that are damaged or gone whatever pages have records between the same
-    /// keys. Some of these may be older versions of records, or records that were deleted; the report says how many.
+    /// The newest state. In place of pages that are damaged or gone, records with keys in the same ranges are taken from any
+    /// other pages. Some may be older versions of records, or records that were deleted; the report says how many were found.
     case everything
     /// The newest state, without what is damaged in it.
     case newestState
@@ -38,7 +38,7 @@ public struct SalvageReport: Hashable, Sendable {
   public internal(set) var missing: [MissingRecord] = []
   /// How many blobs records have that cannot be read. All others were copied.
   public internal(set) var damagedBlobs = 0
-  /// Everything else that is wrong with the damaged store, and was no hindrance: logs, headers, the history.
+  /// All other faults of the damaged store, which did not hinder the salvage: of logs, headers, the history.
   public internal(set) var faults: [StoreError] = []
   /// The faults that the deep check finds in the copy.
   public internal(set) var remainingFaults: [StoreError] = []

@@ -150,7 +150,7 @@ extension SalvageRun {
       report.damagedBlobs = try BlobSalvage(from: medium, to: target, backend).run()
     } catch {
       guard case .corrupt = error else { throw error }
-      // Nobody can say what is in its records, but they are there.
+      // What its records hold cannot be told, but the records exist.
       report.faults.append(error)
     }
   }

@@ -1,7 +1,7 @@
 @_spi(_Unicode) internal import Swift
 
-/// A regular expression that is matched in one pass over the text, by an automaton: no pattern and no text make it try
-/// anything twice. Any number of threads may use it.
+/// A regular expression that is matched in one pass over the text, by an automaton, without backtracking, whatever pattern and
+/// text are. Any number of threads may use it.
 ///
 /// It means what Swift's `Regex` does, whose own parts match single characters: classes, properties, escapes. Whatever only
 /// backtracking can match is refused. Idea: Thompson's simulation, as in RE2.
@@ -13,7 +13,7 @@ struct Pattern: Sendable {
   private enum Step: Sendable {
     case element(Int)
     case assertion(Assertion)
-    /// Goes on at both.
+    /// Continues at both steps.
     case fork(Int, Int)
     case jump(Int)
     case accept

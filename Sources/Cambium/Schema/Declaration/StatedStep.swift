@@ -1,5 +1,5 @@
-/// A step of a program as a lock states it: the versions that it leads between, and its name. What it does is in the program
-/// alone.
+/// A step of a program as a lock states it: the versions that it leads between, and its name. Only the program knows what
+/// the step does.
 struct StatedStep: Hashable, Sendable {
   let from: ClosedRange<Int>
   let to: Int

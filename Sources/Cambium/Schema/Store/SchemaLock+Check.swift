@@ -116,7 +116,7 @@ extension LockedVersion {
   /// Returns the differences to `other` on which no store depends.
   func harmlessDifferences(to other: LockedVersion) -> [SchemaDifference] {
     let label = SchemaDifference.Change.changed(.label, label, other.label ?? label)
-    // A lock that states no steps says as much of a version to which none leads as one that states that.
+    // If no step leads to a version, a lock without steps and one that says "steps none" mean the same.
     let isStated = other.steps.map { !($0.isEmpty && steps == nil) } ?? false
     let step = SchemaDifference.Change.changed(
       .step, stepsText, isStated ? other.stepsText : stepsText)

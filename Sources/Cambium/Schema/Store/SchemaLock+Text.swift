@@ -19,7 +19,7 @@ extension LockedVersion {
       + stepLines + records.map { "\n" + $0.text }).joined(separator: "\n")
   }
 
-  /// A line for each step; a line that says so if there is none, and nothing if that is not known.
+  /// A line for each step; `steps none` if there is none, and no line if that is not known.
   private var stepLines: [String] {
     guard let steps else { return [] }
     return steps.isEmpty ? ["steps none"] : steps.map(\.lockText)
