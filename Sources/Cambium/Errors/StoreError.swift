@@ -215,9 +215,9 @@ extension StoreError: CustomStringConvertible {
     case .newerFormat(let path, let reason):
       "\(path) was written by a newer version: \(reason). Use that version; nothing was changed."
     case .io(.tooManyLinks, "open as the only link", let path):
-      "\(path) has another name: a hard link, as `cp -al` and backups by links make. A write would change both stores, so"
-        + " neither is opened. Delete the links, or copy the files for good: `cp -r` the directory and move the copy in its"
-        + " place. Make backups with `cambium backup`."
+      "\(path) has a second name, a hard link, as `cp -al` and backups by links make. A write would change both stores, so"
+        + " neither is opened. Nothing is damaged: delete the other copy, or make a real one of the directory (`cp -r`) and"
+        + " move that to its place. Make backups with `cambium backup`."
     case .io(let errno, let operation, let path):
       "\(operation) failed on \(path): \(errno).\(errno.advice(for: operation))"
     case .full(let path):
