@@ -40,13 +40,39 @@ import Testing
     #expect(refusal() == .missing(path: world.path))
   }
 
+  @Test func `a log of a newer format is refused untouched, whatever else can be read`() throws {
+    let world = try SalvageWorld(40)
+    for log in 0...1 { try world.change("\(world.path)/log-\(log)", Self.makeLogNewer) }
+    let before = try StoreFiles(at: world.path).contents
+    let error = storeError { try PersistentStore.salvage(at: world.path, to: world.copy) }
+    guard case .newerFormat? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(try StoreFiles(at: world.path).contents == before)
+    #expect(!FileManager.default.fileExists(atPath: world.copy))
+  }
+
   /// Gives a segment's header the next version of the format.
   private static func makeSegmentNewer(_ bytes: inout Data) {
     bytes[8] = UInt8(SegmentHeader.formatVersion + 1)
+    put(checksumOf: [0..<36], at: 36, in: &bytes)
+  }
+
+  /// Gives both copies of a log's header the next version of the format.
+  private static func makeLogNewer(_ bytes: inout Data) {
+    for start in [0, Layout.blockSize] {
+      bytes[start + 8] = UInt8(SegmentHeader.formatVersion + 1)
+      let parts = [start..<start + 12, start + 16..<start + Layout.blockSize]
+      put(checksumOf: parts, at: start + 12, in: &bytes)
+    }
+  }
+
+  private static func put(checksumOf parts: [Range<Int>], at place: Int, in bytes: inout Data) {
     var checksum = Checksum()
-    checksum.update(Array(bytes[0..<36]).rawSpan)
+    for part in parts { checksum.update(Array(bytes[part]).rawSpan) }
     for byte in 0..<4 {
-      bytes[36 + byte] = UInt8(truncatingIfNeeded: checksum.rawValue >> (8 * UInt32(byte)))
+      bytes[place + byte] = UInt8(truncatingIfNeeded: checksum.rawValue >> (8 * UInt32(byte)))
     }
   }
 
