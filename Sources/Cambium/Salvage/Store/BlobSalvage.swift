@@ -1,8 +1,8 @@
 /// Has the blobs of a damaged store follow its records to a new one: copies their files as far as they are there, and
 /// makes the map anew for what rows refer to.
 ///
-/// A blob that rows refer to and nothing leads to any more gets a place behind the end of a segment of its own. So who
-/// reads it is told, and records that have it can be changed and deleted like others.
+/// A blob that rows refer to, and whose entry or tail is lost, gets a place that is too short for any blob, in a segment for all
+/// of these. So reading it throws, and records that have it can be changed and deleted like others.
 struct BlobSalvage {
   private let backend: any StoreBackend
   private let blobs: BlobTrees
@@ -29,9 +29,9 @@ struct BlobSalvage {
     let entities = try Entities(schema, model: nil, names: backend.names)
     let trees = try backend.trees()
     var map = try SalvagedMap(of: entities, blobs, in: trees)
-    let highest = try files.highest
-    try map.placeLost(behind: highest)
     let seed = try seed()
+    map.lose(files.unreadable(map.entries, seed))
+    try map.placeLost(behind: try files.highest)
     try files.copy(map.entries, seed)
     try map.write(to: backend, blobs, seed)
     return try files.countDamaged(map.entries, seed)
@@ -53,8 +53,6 @@ struct BlobSalvage {
 private struct SalvagedMap {
   /// By identity.
   private(set) var entries: [(identity: BlobIdentity, entry: BlobEntry)] = []
-  /// The places of those to which nothing leads.
-  private var lost: [Int] = []
   private var highest: UInt32 = 0
 
   init(
@@ -79,8 +77,9 @@ private struct SalvagedMap {
         highest = max(highest, entry.place.segment)
         entries.append((identity, entry))
       } else {
-        lost.append(entries.count)
-        entries.append((identity, BlobEntry(lost: row.reference, count: row.count)))
+        let reference = row.reference
+        entries.append(
+          (identity, BlobEntry(lost: reference.length, reference.checksum, count: row.count)))
       }
     }
   }
@@ -94,9 +93,19 @@ private struct SalvagedMap {
     }
   }
 
-  /// Gives all that nothing leads to places in a segment that nobody has: one behind the other, as each is of one blob.
+  /// Notes that blobs cannot be read, by their offsets in `entries`.
+  mutating func lose(_ offsets: [Int]) {
+    for offset in offsets {
+      let entry = entries[offset].entry
+      entries[offset].entry = BlobEntry(
+        lost: entry.place.length, entry.place.checksum, count: entry.references)
+    }
+  }
+
+  /// Gives all lost blobs places in a segment that does not exist yet: one after the other, as each place is of one blob.
   mutating func placeLost(behind number: UInt32) throws(StoreError) {
     highest = max(highest, number)
+    let lost = entries.indices.filter { entries[$0].entry.place.segment == BlobEntry.noSegment }
     if lost.isEmpty { return }
     guard highest < .max else { throw .limitExceeded(.segmentNumber, found: Int(highest) + 1) }
     highest += 1
@@ -141,10 +150,13 @@ private struct SalvagedMap {
 }
 
 extension BlobEntry {
-  /// Creates the entry of a blob of which only rows are known: it has no place yet.
-  fileprivate init(lost reference: BlobReference, count: UInt64) {
+  /// The number of no segment.
+  fileprivate static var noSegment: UInt32 { 0 }
+
+  /// Creates the entry of a blob of which only the references in rows are known: it has no place yet.
+  fileprivate init(lost length: UInt64, _ checksum: Checksum, count: UInt64) {
     let place = BlobPlace(
-      segment: 0, offset: 0, size: 1, length: reference.length, checksum: reference.checksum)
+      segment: Self.noSegment, offset: 0, size: 1, length: length, checksum: checksum)
     self.init(place: place, references: count, hash: nil)
   }
 }
@@ -197,34 +209,46 @@ struct SalvagedSegments {
     } catch { return nil }
   }
 
-  /// Copies the segments of blobs, as far as they are there; what is gone of one is not in the copy. Only the bytes of blobs
-  /// are copied whose tails are whole: without its tail none can be read, and a file may be of any size.
+  /// Returns the offsets of the blobs whose tails are not whole: without its tail no blob can be read.
+  func unreadable(
+    _ entries: [(identity: BlobIdentity, entry: BlobEntry)], _ seed: BlobSeed
+  ) -> [Int] {
+    var segments: [UInt32: BlobSegment] = [:]
+    return entries.indices.filter { offset in
+      let (identity, place) = (entries[offset].identity, entries[offset].entry.place)
+      if place.segment != BlobEntry.noSegment, segments[place.segment] == nil,
+        let file = try? source.open(.blobs(place.segment), .read, at: .blobSegmentOpen)
+      {
+        segments[place.segment] = BlobSegment(number: place.segment, file: file)
+      }
+      guard let segment = segments[place.segment] else { return true }
+      let reader = BlobFrameReader(
+        identity, at: place, in: segment, of: source, seed: seed, crew: BlobCrew(size: 0))
+      return (try? reader.check(deep: false)) == nil
+    }
+  }
+
+  /// Copies the blobs that are not lost, each to the same place: a file of the damaged store may be of any size.
   ///
   /// - Throws: `.full`, `.io` of the copies.
   func copy(
     _ entries: [(identity: BlobIdentity, entry: BlobEntry)], _ seed: BlobSeed
   ) throws(StoreError) {
-    var segments: [UInt32: [(identity: BlobIdentity, place: BlobPlace)]] = [:]
-    for (identity, entry) in entries {
-      segments[entry.place.segment, default: []].append((identity, entry.place))
-    }
+    var segments: [UInt32: [BlobPlace]] = [:]
+    for (_, entry) in entries { segments[entry.place.segment, default: []].append(entry.place) }
     for number in segments.keys.sortedRarely() { try copy(number, segments[number] ?? [], seed) }
     try target.syncDirectory(at: .blobDirectorySync)
   }
 
   /// Copies a segment. Its header is written again from what is known, since the old one may be damaged.
   private func copy(
-    _ number: UInt32, _ blobs: [(identity: BlobIdentity, place: BlobPlace)], _ seed: BlobSeed
+    _ number: UInt32, _ places: [BlobPlace], _ seed: BlobSeed
   ) throws(StoreError) {
     let copy = try target.open(.blobs(number), .create, at: .blobSegmentCreate)
     let memory = try BlobMemory(count: Self.pieceSize)
     try copy.write(BlobSegmentHeader(seed: seed, number: number), at: .blobHeaderWrite)
     if let file = try? source.open(.blobs(number), .read, at: .blobSegmentOpen) {
-      let segment = BlobSegment(number: number, file: file)
-      for (identity, place) in blobs {
-        let reader = BlobFrameReader(
-          identity, at: place, in: segment, of: source, seed: seed, crew: BlobCrew(size: 0))
-        guard (try? reader.check(deep: false)) != nil else { continue }
+      for place in places {
         var offset = Int(place.offset)
         let end = Int(place.end)
         while offset < end {
@@ -235,6 +259,9 @@ struct SalvagedSegments {
         }
       }
     }
+    // Lost blobs have no bytes, and their accounts end behind their places.
+    let end = places.reduce(0) { max($0, Int($1.end)) }
+    if try copy.size(at: .blobSegmentOpen) < end { try copy.truncate(to: end, at: .blobTruncate) }
     try copy.sync(at: .blobSync)
   }
 
