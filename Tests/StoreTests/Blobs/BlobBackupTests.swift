@@ -87,7 +87,7 @@ import Testing
     let file = URL(filePath: path + "/blobs-0000000001")
     var bytes = try Data(contentsOf: file)
     switch damage {
-    case .gone: try FileManager.default.removeItem(at: file)
+    case .gone: try FileManager.default.removeItem(atPath: path + "/blobs-0000000001")
     case .cut: try bytes.prefix(bytes.count / 2).write(to: file)
     case .lastByte:
       bytes[bytes.count - 1] ^= 1
