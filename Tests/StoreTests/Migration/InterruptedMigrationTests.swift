@@ -106,6 +106,17 @@ import Testing
     try expectSound()
   }
 
+  @Test func `a migration begins from the start if its mark cannot be read`() throws {
+    try make()
+    let store = try PersistentStore(at: path, model: Self.model.dynamic(version: 1))
+    let tree = try store.backend.names.slot(of: MigrationMark.treeName)
+    try store.backend.commit { trees throws(StoreError) in
+      try trees.put(([1] as Bytes).rawSpan, RawSpan(), in: tree)
+    }
+    try store.close()
+    try expectSound(before: false)
+  }
+
   @Test func `readers that are open, and new ones, read on while it runs, Q6 X16`() throws {
     try make()
     let path = path
