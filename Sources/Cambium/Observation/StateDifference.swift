@@ -194,7 +194,7 @@ struct RowFilter: Sendable {
     layout = record.layout
     let condition =
       condition.mayLeadOn(from: layout)
-      ? try condition.resolved(from: record, in: entities) : condition
+      ? try condition.resolved(from: record, in: entities, isChanging: false) : condition
     self.condition = try RowCondition(condition, in: layout)
   }
 

@@ -44,7 +44,8 @@ struct QueryPlanner {
     let leadsOn =
       reader.entities.hasReferences && query.condition?.mayLeadOn(from: layout) ?? false
     if leadsOn {
-      query.condition = try query.condition?.resolved(from: record, in: reader.entities)
+      query.condition = try query.condition?.resolved(
+        from: record, in: reader.entities, isChanging: trees.isChanging)
     }
     let condition = Conjunction(query.condition, in: layout)
     var planned = PlannedQuery(

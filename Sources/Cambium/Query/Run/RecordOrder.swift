@@ -32,7 +32,8 @@ struct BoundOrder {
       var field = field.providingCollation(of: layout)
       if let collation = field.collation { collations.append(collation) }
       if reader.entities.hasReferences {
-        field = try field.resolved(from: record, in: reader.entities)
+        field = try field.resolved(
+          from: record, in: reader.entities, isChanging: reader.trees.isChanging)
         if let column = try RelatedColumn(field, of: record, in: reader) {
           related[columns.count] = column
           columns.append(column.form)

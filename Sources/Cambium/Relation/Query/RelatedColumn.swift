@@ -30,7 +30,9 @@ final class RelatedColumn {
     let innerOrder = try FieldOrder(
       field: rest, isDescending: order.isDescending, isCaseInsensitive: order.isCaseInsensitive,
       collation: order.collation
-    ).resolved(from: side.other, in: reader.entities).providingCollation(of: side.other.layout)
+    ).resolved(
+      from: side.other, in: reader.entities, isChanging: reader.trees.isChanging
+    ).providingCollation(of: side.other.layout)
     collation = innerOrder.collation
     inner = try RelatedColumn(innerOrder, of: side.other, in: reader, steps: steps)
     let found =

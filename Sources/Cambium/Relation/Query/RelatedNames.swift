@@ -24,13 +24,17 @@ extension FieldCondition {
   ///
   /// Where there is no related record, its fields are null: `author.name != "x"` holds for records without an author.
   ///
+  /// - Parameter isChanging: True in a transaction, in which a checked reference may lead to a record that does not exist yet.
   /// - Throws: `.invalidQuery` for a name that leads over a list or an inverse, without saying which of the records is meant;
   ///   for a condition that is nested too deep, or leads over too many relations.
-  func resolved(from record: Entity, in entities: Entities) throws(StoreError) -> FieldCondition {
+  func resolved(
+    from record: Entity, in entities: Entities, isChanging: Bool
+  ) throws(StoreError) -> FieldCondition {
     guard !isDeeper(than: RowConditionBuilder.depthMax) else {
       throw RowConditionBuilder.tooDeep(record.layout)
     }
-    return try resolved(by: RelatedNames(record: record, entities: entities))
+    return try resolved(
+      by: RelatedNames(record: record, entities: entities, isChanging: isChanging))
   }
 
   fileprivate func resolved(by names: RelatedNames) throws(StoreError) -> FieldCondition {
@@ -81,11 +85,14 @@ extension FieldCondition {
 }
 
 extension FieldOrder {
-  /// Returns the order with the reference in place of the primary key that it leads to.
-  func resolved(from record: Entity, in entities: Entities) throws(StoreError) -> FieldOrder {
+  /// Returns the order with the reference in place of the primary key that it leads to, where a record is sure to be there.
+  func resolved(
+    from record: Entity, in entities: Entities, isChanging: Bool
+  ) throws(StoreError) -> FieldOrder {
     guard field.mayLeadOn,
-      let reference = try RelatedNames(record: record, entities: entities)
-        .reference(withKey: field)
+      let reference = try RelatedNames(
+        record: record, entities: entities, isChanging: isChanging
+      ).reference(withKey: field)
     else { return self }
     return FieldOrder(
       field: reference, isDescending: isDescending, isCaseInsensitive: isCaseInsensitive,
@@ -103,7 +110,7 @@ extension FieldQuery {
       [condition].compactMap { $0 }
       + order.map { .comparison(field: $0.field, .less, .null) }
     for condition in conditions where condition.mayLeadOn(from: record.layout) {
-      try condition.resolved(from: record, in: entities)
+      try condition.resolved(from: record, in: entities, isChanging: false)
         .forEachRelated(of: record, in: entities) { records.append($0) }
     }
     var places: Set<Int> = []
@@ -230,6 +237,8 @@ extension String {
 private struct RelatedNames {
   let record: Entity
   let entities: Entities
+  /// True if a checked reference may lead to a record that does not exist yet.
+  let isChanging: Bool
   /// The number of relations that led to the record, one after the other.
   var steps = 0
 
@@ -239,7 +248,8 @@ private struct RelatedNames {
   func leading(over relation: String) throws(StoreError) -> RelatedNames {
     let other = try entities.relation(relation, of: record).other
     return RelatedNames(
-      record: other, entities: entities, steps: try record.steps(after: steps, relation))
+      record: other, entities: entities, isChanging: isChanging,
+      steps: try record.steps(after: steps, relation))
   }
 
   /// Divides a name that leads over a relation after the first one; nil for a name of the record's own.
@@ -280,8 +290,10 @@ private struct RelatedNames {
   }
 
   /// Returns the checked reference of which a name is the primary key that it leads to, as `author` of `author.id`; else nil.
+  ///
+  /// In a transaction there may be no such record yet, of which the key is null as every other field is.
   func reference(withKey name: String) throws(StoreError) -> String? {
-    guard let (relation, rest) = divided(name),
+    guard !isChanging, let (relation, rest) = divided(name),
       record.record.field(named: relation)?.reference?.isChecked == true
     else { return nil }
     let other = try single(relation, name).record.record
@@ -354,7 +366,8 @@ extension RowCondition {
   ) throws(StoreError) {
     let condition =
       condition.mayLeadOn(from: record.layout)
-      ? try condition.resolved(from: record, in: reader.entities) : condition
+      ? try condition.resolved(
+        from: record, in: reader.entities, isChanging: reader.trees.isChanging) : condition
     try self.init(condition, in: record.layout, RelatedScope(reader: reader))
   }
 }

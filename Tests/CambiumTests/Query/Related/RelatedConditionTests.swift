@@ -70,6 +70,33 @@ import Testing
     #expect(try ids("finder == null") { $0.finder == nil } == [1, 2, 3])
   }
 
+  @Test func `the key and the name of a record that is not there yet are both null`() throws {
+    let expected: [(text: String, ids: [FieldValue])] = [
+      ("poet.id == null", [5]), ("poet.name == null", [5]), ("poet.id in [null]", [5]),
+      (#"poet.id in [null, "z"]"#, [5]), (#"poet.id == "z""#, []), (#"poet.id in ["z"]"#, []),
+      (#"poet.id > "m""#, []), (#"poet.name > "m""#, []), (#"poet.any(id == "z")"#, []),
+      (#"poet.id != "a""#, [3, 4, 5]), (#"(poet.id ?? "none") == "none""#, [5]),
+      (#"poet == "z""#, [5]),
+    ]
+    try store.write { transaction in
+      try transaction.save(Poem(id: 5, name: "E", year: 1940, poet: Reference("z")))
+      for (text, ids) in expected {
+        let found = try transaction.fetch(record: "Poem", where: FieldCondition(parsing: text))
+        #expect(found.map { $0["id"] } == ids, "\(text)")
+      }
+      for field in ["poet.id", "poet.name"] {
+        let first = try transaction.fetch(
+          record: "Poem", sortedBy: [FieldOrder(field: field)], limit: 1)
+        #expect(first.map { $0["id"] } == [5], "\(field)")
+      }
+      try transaction.save(Poet(id: "z", name: "Zeh"))
+      let found = try transaction.fetch(
+        record: "Poem", where: FieldCondition(parsing: #"poet.id == "z""#))
+      #expect(found.map { $0["id"] } == [5])
+    }
+    #expect(try store.ids(Poem.where { $0.poet.id == "z" }) == [5])
+  }
+
   @Test func `lists and inverses are queried by any, all, none and counts`() throws {
     #expect(
       try ids(#"themes.any(text == "night")"#) { $0.themes.any { $0.text == "night" } } == [2])
