@@ -158,6 +158,19 @@ import Testing
     #expect(faults.contains { $0.breaks(.indexEntries) })
   }
 
+  @Test func `a check of files honours the collations of its options`() throws {
+    try make(version: 2)
+    func faults(_ collations: [Collation]) throws -> [StoreError] {
+      var options = StoreOptions()
+      options.collations = collations
+      return try PersistentStore.check(at: path, .deep, options: options).faults
+    }
+    #expect(try faults([.german]) == [])
+    #expect(try faults([.germanNames]) == [], "of another version, and so of no index")
+    let changed = Collation("de") { Array($0.utf8.reversed()) }
+    #expect(try faults([changed]).contains { $0.breaks(.indexEntries) })
+  }
+
   @Test func `a lock states collations, and a store is made of it`() throws {
     let lock = try SchemaLock(Self.model(3))
     #expect("\(lock)".contains("unique name by de names named \"name\""))

@@ -56,4 +56,33 @@ import Testing
     #expect(try again.value([1], in: "\(prefix)\(made - 1)") == [2])
     try again.close()
   }
+
+  @Test func `copies of trees that no footer has room for are refused by their commit`() throws {
+    let medium = SimulatedFileSystem()
+    var options = EngineOptions.small(foldThreshold: 1 << 20)
+    options.logSize = .init(initial: 1 << 20, max: 8 << 20)
+    let engine = try SimulatedEngine.open(medium, options: options)
+    let made = try Self.makeTrees(named: "record.", count: 500, in: engine)
+    let error = #expect(throws: StoreError.self) {
+      try engine.write(.durable) { transaction in
+        for number in 0..<made {
+          let source = try engine.names.slot(of: "record.\(number)")
+          let copy = try engine.names.slot(of: "m.\(number).record")
+          transaction.treeWork.operations.append(.copy(source, to: copy))
+        }
+      }
+    }
+    guard case .limitExceeded(.footerSize, _) = error else {
+      Issue.record("\(error.map { "\($0)" } ?? "")")
+      return
+    }
+    // Everything else goes on.
+    try engine.put([2], [3], in: "record.0")
+    try engine.foldEverything()
+    try engine.close()
+    let again = try SimulatedEngine.open(medium, options: options)
+    #expect(try again.value([2], in: "record.0") == [3])
+    #expect(try again.value([1], in: "record.\(made - 1)") == [2])
+    try again.close()
+  }
 }
