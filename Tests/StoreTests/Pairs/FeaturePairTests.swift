@@ -119,6 +119,30 @@ import Testing
     try store.close()
   }
 
+  @Test func `a step of a migration imports records, and takes over unique values`() throws {
+    try filled().close()
+    let step = MigrationStep(to: 2) {
+      RunAfter(Shelf.self, Good.self, Tool.self) { transaction in
+        try transaction.importRecords(Good.self, from: [2, 7], id: \.self) { id, good in
+          var good = good ?? Good(id: id, label: "neu", code: "c\(id)", shelf: Reference(2))
+          good.note = "imported"
+          return good
+        }
+        try transaction.save(
+          Good(id: 8, label: "x", code: "c1", shelf: Reference(2)), onConflict: .replaceOther)
+      }
+    }
+    let store = try PersistentStore(
+      at: path, model: Workshop.model(2), steps: [step], options: Self.options)
+    let goods = try store.fetch(Good.self)
+    #expect(goods.map(\.id) == [2, 3, 4, 7, 8])
+    #expect(goods.map(\.note) == ["imported", nil, nil, "imported", nil])
+    #expect(try store.fetch(Shelf.self).map(\.goodCount) == [2, 3])
+    #expect(try store.fetch(Tool.self) == Workshop.tools)
+    #expect(try store.faults() == [])
+    try store.close()
+  }
+
   // MARK: Observers
 
   @Test func `observers are told of what policies, imports and an undo change`() async throws {
@@ -159,6 +183,28 @@ import Testing
   }
 
   // MARK: Values
+
+  @Test func `orders by collations are of kinds, of derived strings and over relations`() throws {
+    let store = try inMemory()
+    try Workshop.expectFilled(store)
+    // What they are sorted by changes.
+    var shelf = Workshop.shelves[1]
+    shelf.name = "Zülpich"
+    try store.save(shelf)
+    let folded = try store.fetch(Shelf.sorted(by: .ascending(\.folded, collation: .german)))
+    #expect(folded.map(\.id) == [1, 2])
+    let goods = try store.fetch(
+      record: "Good",
+      sortedBy: [FieldOrder(field: "shelf.name", collation: .german), FieldOrder(field: "id")])
+    #expect(goods.map { $0["id"] } == [1, 2, 4, 3])
+    var tool = Workshop.tools[0]
+    tool.maker = "Zz"
+    try store.save(tool)
+    let makers = try store.fetch(Tool.sorted(by: .ascending(\.maker, collation: .german)))
+    #expect(makers.map(\.good.id) == [4, 3])
+    #expect(try store.faults() == [])
+    try store.close()
+  }
 
   @Test func `strings with one sort key are in each other's way, for policies and imports`() throws
   {

@@ -167,20 +167,23 @@ extension Workshop {
       try store.fetch(Shelf.self, key: 1)
         == Shelf(id: 1, name: "ZEBRA", folded: "zebra", goodCount: 2))
     // An import.
-    let report = try store.importRecords(Tool.self, from: [3, 8], id: \.self) { id, tool in
+    let report = try store.importRecords(Tool.self, from: [3, 8, 10], id: \.self) { id, tool in
       var tool =
         tool ?? Tool(good: Good(id: id, label: "neu", code: "c\(id)", shelf: Reference(1)))
       tool.weight += 1
       return tool
     }
-    #expect(report.updated == 1 && report.inserted == 1)
+    #expect(report.updated == 1 && report.inserted == 2)
     #expect(try store.fetch(Tool.self, where: \.weight == 11).map(\.photo) == [content(4)])
-    #expect(try counts() == [3, 2])
-    // Conditions, and a deletion that cascades and cuts.
-    try store.update(Good.where(\.size == 2)) { $0.label = "Übel" }
+    #expect(try counts() == [4, 2])
+    // Conditions, also with a policy, and a deletion that cascades and cuts.
+    try store.update(Good.where(\.size == 2), onConflict: .replaceOther) { good in
+      good.label = "Übel"
+      good.code = "c8"
+    }
     try store.delete(Good.where(\.code == "c4"))
     try store.delete(Shelf.self, key: 2)
-    #expect(try store.fetch(Good.self).map(\.id) == [2, 8])
+    #expect(try store.fetch(Good.self).map(\.id) == [2, 10])
     let labels = try store.fetch(Good.sorted(by: .ascending(\.label, collation: .german)))
     #expect(labels.map(\.label) == ["neu", "Übel"])
     #expect(try store.faults() == [])
