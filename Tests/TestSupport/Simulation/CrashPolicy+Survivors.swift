@@ -27,20 +27,11 @@ extension CrashPolicy {
     case .grownWithGarbage(let seed):
       let filling = oldBytes(seed)
       return changes.map { $0.withoutBytes(filling) }
-    case .spoiled:
-      return changes.flatMap {
-        $0.inBlocks { file, block, _ in .content(file: file, block.spoiled) }
-      }
+    case .spoiled: return changes.flatMap { $0.inBlocks { .spoiled } }
     case .spoiledInPart(let seed):
       var generator = SplitMix64(seed: seed)
       return changes.flatMap {
-        $0.inBlocks { file, block, write in
-          switch generator.next() % 3 {
-          case 0: .content(file: file, block.spoiled)
-          case 1: .content(file: file, block.left)
-          default: write
-          }
-        }
+        $0.inBlocks { BlockFate(rawValue: generator.next() % 3) ?? .written }
       }
     case .truncateLost: return changes.filter { !$0.isResize }
     case .renameLost: return changes.filter { !$0.isRename }
@@ -87,19 +78,23 @@ extension PendingChange.Change {
     return parts
   }
 
-  /// A write in the blocks that it touches, each as `body` has it; a change of another kind as it is.
-  fileprivate func inBlocks(
-    _ body: (_ file: Int, SpoiledBlock, _ write: PendingChange.Change) -> PendingChange.Change
-  ) -> [PendingChange.Change] {
+  /// A write in the blocks that it touches, each as `fate` says; a change of another kind as it is.
+  fileprivate func inBlocks(_ fate: () -> BlockFate) -> [PendingChange.Change] {
     guard case .content(let file, .write(let bytes, let offset)) = self else { return [self] }
-    let end = offset + bytes.count
-    return SparseBytes.blocks(of: offset..<end).map { index in
+    let range = offset..<offset + bytes.count
+    return SparseBytes.blocks(of: range).map { index in
       let start = index * SparseBytes.blockSize
-      let part = (offset..<end).clamped(to: start..<start + SparseBytes.blockSize)
-      let written = Array(bytes[part.lowerBound - offset..<part.upperBound - offset])
-      return body(
-        file, SpoiledBlock(index: index, end: part.upperBound),
-        .content(file: file, .write(written, from: part.lowerBound)))
+      let part = range.clamped(to: start..<start + SparseBytes.blockSize)
+      let change: ContentChange =
+        switch fate() {
+        case .spoiled: .spoil(block: index, end: part.upperBound)
+        case .left: .grow(to: part.upperBound, filling: [])
+        case .written:
+          .write(
+            Array(bytes[part.lowerBound - offset..<part.upperBound - offset]),
+            from: part.lowerBound)
+        }
+      return .content(file: file, change)
     }
   }
 
@@ -130,15 +125,14 @@ extension PendingChange.Change {
   }
 }
 
-/// A block of a file that was being written, up to `end` at least, when the power failed.
-private struct SpoiledBlock {
-  let index: Int
-  let end: Int
-
+/// What the power leaves of a block that was being written when it failed.
+private enum BlockFate: UInt64 {
   /// Neither the old block nor the new one.
-  var spoiled: ContentChange { .spoil(block: index, end: end) }
+  case spoiled
   /// The old block, in a file that may have grown.
-  var left: ContentChange { .grow(to: end, filling: []) }
+  case left
+  /// The new block.
+  case written
 }
 
 extension TearUnit {

@@ -122,16 +122,22 @@ struct CrashPolicyTests {
     #expect(Set(images).count == 9)
   }
 
-  @Test func `a sync forces only what was written through the same open file`() throws {
+  @Test func `a sync forces the blocks that its open file wrote to, and no others`()
+    throws
+  {
     let fileSystem = SimulatedFileSystem()
-    let one = try fileSystem.create(.log(1), [1, 1])
-    let other = try fileSystem.open(.log(1), .readWrite, at: .test)
-    try other.write([2], from: 1)
+    let one = try fileSystem.create(.log(1), [UInt8](repeating: 1, count: 8192))
     try one.sync(at: .test)
     try fileSystem.syncDirectory(at: .test)
-    #expect(fileSystem.crashed(.none).bytes(of: .log(1)) == [1, 1])
+    let other = try fileSystem.open(.log(1), .readWrite, at: .test)
+    try one.write([2], from: 0)
+    try other.write([3], from: 1)
+    try other.write([4], from: 4096)
+    try one.sync(at: .test)
+    let image = try #require(fileSystem.crashed(.none).bytes(of: .log(1)))
+    #expect(image[0] == 2 && image[1] == 3 && image[4096] == 1)
     try other.sync(at: .test)
-    #expect(fileSystem.crashed(.none).bytes(of: .log(1)) == [1, 2])
+    #expect(fileSystem.crashed(.none).bytes(of: .log(1))?[4096] == 4)
   }
 
   @Test func `a file that grew on a new medium may hold noise`() throws {
