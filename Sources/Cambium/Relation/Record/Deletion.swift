@@ -235,10 +235,7 @@ extension Deletion {
   fileprivate func run(in writer: RecordWriter) throws(StoreError) {
     for denial in denials { writer.keeper?.leaveOpen(denial.open) }
     for site in cut {
-      let entity = entities.all[site.place]
-      try writer.keeper?.cutting { () throws(StoreError) in
-        try writer.cut(cuts[site] ?? [], from: site.key, of: entity)
-      }
+      try writer.cut(cuts[site] ?? [], from: site.key, of: entities.all[site.place], allowing: .all)
     }
     for (link, key) in streamed { try stream(link, to: key, in: writer) }
     for site in doomed { try delete(site.key, of: entities.all[site.place], in: writer) }
@@ -273,7 +270,8 @@ extension Deletion {
         if link.rule == .cascade {
           try delete(source, of: link.source, in: writer)
         } else {
-          try writer.cut([Cut(link: link, element: element)], from: source, of: link.source)
+          try writer.cut(
+            [Cut(link: link, element: element)], from: source, of: link.source, allowing: .all)
         }
       }
       if sources.count < Self.streamedAtOnce { return }
@@ -367,7 +365,9 @@ extension RecordWriter {
   /// Makes room for a record: deletes others that have the same values where they have to be unique, without hooks.
   func clear(_ conflicts: Conflicts, of entity: Entity) throws(StoreError) {
     for move in conflicts.moves {
-      try cut([Deletion.Cut(link: move.link, element: move.element)], from: move.key, of: entity)
+      try cut(
+        [Deletion.Cut(link: move.link, element: move.element)], from: move.key, of: entity,
+        allowing: .unchanged)
     }
     if hasRules(for: entity) {
       _ = try delete(conflicts.others, of: entity)
@@ -388,9 +388,10 @@ extension RecordWriter {
     }
   }
 
-  /// Writes a record without its references to deleted records. Neither its hooks nor its validations run.
+  /// Writes a record without its references to some. Neither its hooks nor its validations run.
   fileprivate func cut(
-    _ cuts: [Deletion.Cut], from key: [UInt8], of entity: Entity
+    _ cuts: [Deletion.Cut], from key: [UInt8], of entity: Entity,
+    allowing lists: RelationKeeper.ShortLists
   ) throws(StoreError) {
     var row: [UInt8] = []
     guard try trees.copyValue(of: key.rawSpan, in: entity.rows, to: &row) else {
@@ -411,8 +412,10 @@ extension RecordWriter {
     }
     let changed = buffers.cutRow
     try reader.copy(to: changed, replacing: changes)
-    try write(
-      key.rawSpan, changed.row, of: entity, over: row, presence: .isThere, onConflict: .refuse)
+    try keeper?.allowing(lists) { () throws(StoreError) in
+      try write(
+        key.rawSpan, changed.row, of: entity, over: row, presence: .isThere, onConflict: .refuse)
+    }
   }
 
   /// True if the deletion of all records of a type has to look at others.

@@ -15,8 +15,8 @@ final class RelationKeeper {
   /// Deletions that another record denied when they were made, each once.
   private var denials: [Denial] = []
   private var isDenied: Set<Denial> = []
-  /// True while references to deleted records are cut: a list may be too short until the commit.
-  private var isCutting = false
+  /// Which lists may be too short until the commit.
+  private var shortLists = ShortLists.none
   /// By link: the key of the last record that was found to exist.
   private var known: [[UInt8]?]
   private let newKey = KeyEncoder()
@@ -25,6 +25,16 @@ final class RelationKeeper {
   private struct Entry {
     let link: Int
     let key: [UInt8]
+  }
+
+  /// Which lists of a row that is written may be too short, as the commit decides about them.
+  enum ShortLists {
+    /// None: a program saves the row.
+    case none
+    /// Those that are too short already, as a record of theirs was deleted: an element is taken out of another list.
+    case unchanged
+    /// All: references to deleted records are cut.
+    case all
   }
 
   /// The numbers of open and touched keys, and of unproved links, when a savepoint began.
@@ -155,10 +165,13 @@ extension RelationKeeper {
     if isDenied.insert(denial).inserted { denials.append(denial) }
   }
 
-  /// Runs `body`, in which references to deleted records are cut.
-  func cutting(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-    isCutting = true
-    defer { isCutting = false }
+  /// Runs `body`, in which lists may be too short.
+  func allowing(
+    _ lists: ShortLists, _ body: () throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let before = shortLists
+    shortLists = lists
+    defer { shortLists = before }
     try body()
   }
 
@@ -222,13 +235,23 @@ extension RelationKeeper {
       if !before.contains(element) { try follow(link, found) }
     }
     if let bounds = link.bounds, !bounds.contains(after.count), !new.isNull(ofList: link),
-      !(isCutting && after.count < bounds.least)
+      !(after.count < bounds.least && mayBeShort(before, after))
     {
       throw .relationCount(
         record: link.source.record.name, key: link.source.text(ofKey: key),
         relation: link.field.name, count: after.count)
     }
     for element in before where !after.contains(element) { touch(link, element.rawSpan) }
+  }
+}
+
+extension RelationKeeper {
+  private func mayBeShort(_ before: Set<[UInt8]>, _ after: Set<[UInt8]>) -> Bool {
+    switch shortLists {
+    case .none: false
+    case .unchanged: before == after
+    case .all: true
+    }
   }
 }
 
