@@ -109,18 +109,26 @@ extension ConditionTree {
   /// are too deep for anything else.
   func isDeeper(than limit: Int) -> Bool { depth(upTo: limit + 1) > limit }
 
-  /// Returns the number of levels to which it is nested; `limit` if there are more.
+  /// Returns the number of levels to which it is nested; `limit` if there are more. The first part that is too deep ends the
+  /// search, as a condition may have a part in many places.
   func depth(upTo limit: Int) -> Int {
     if limit <= 1 { return limit }
-    return switch self {
-    case .comparison, .isIn, .match, .contains, .kind: 1
-    case .any(_, let operand): 1 + operand.depth(upTo: limit - 1)
-    case .computed(let one, _, let other):
-      1 + max(one.depth(upTo: limit - 1), other.depth(upTo: limit - 1))
+    switch self {
+    case .comparison, .isIn, .match, .contains, .kind: return 1
+    case .any(_, let operand), .not(let operand): return 1 + operand.depth(upTo: limit - 1)
+    case .computed(let one, _, let other): return 1 + one.depth(or: other, upTo: limit - 1)
     case .and(let operands), .or(let operands):
-      1 + operands.reduce(0) { max($0, $1.depth(upTo: limit - 1)) }
-    case .not(let operand): 1 + operand.depth(upTo: limit - 1)
+      var depth = 0
+      for operand in operands where depth < limit - 1 {
+        depth = max(depth, operand.depth(upTo: limit - 1))
+      }
+      return 1 + depth
     }
+  }
+
+  fileprivate func depth(or other: ExpressionTree<Field>, upTo limit: Int) -> Int {
+    let depth = depth(upTo: limit)
+    return depth == limit ? limit : max(depth, other.depth(upTo: limit))
   }
 }
 
@@ -133,13 +141,18 @@ extension ExpressionTree {
     return switch self {
     case .field, .value: 1
     case .arithmetic(let one, _, let other), .coalesced(let one, let other):
-      1 + max(one.depth(upTo: limit - 1), other.depth(upTo: limit - 1))
+      1 + one.depth(or: other, upTo: limit - 1)
     case .negated(let operand), .length(let operand), .lowercased(let operand):
       1 + operand.depth(upTo: limit - 1)
     case .count(relation: _, where: let condition): 1 + condition.depth(upTo: limit - 1)
     case .aggregate(_, relation: _, of: let operand, where: let condition):
-      1 + max(operand.depth(upTo: limit - 1), condition.depth(upTo: limit - 1))
+      1 + condition.depth(or: operand, upTo: limit - 1)
     }
+  }
+
+  fileprivate func depth(or other: ExpressionTree, upTo limit: Int) -> Int {
+    let depth = depth(upTo: limit)
+    return depth == limit ? limit : max(depth, other.depth(upTo: limit))
   }
 }
 
