@@ -96,7 +96,7 @@ import Testing
 
   private func couples(_ count: Int = 1) throws -> PersistentStore {
     let store = try PersistentStore(
-      inMemory: StoreModel(records: [Husband.self, Wife.self, Keeper.self, Circle.self]))
+      inMemory: StoreModel(records: [Husband.self, Wife.self, Keeper.self, Circle.self, Band.self]))
     try store.write { transaction in
       for id in 0..<count {
         try transaction.insert(Husband(id: id, wife: Reference(id)))
@@ -198,6 +198,25 @@ import Testing
     }
   }
 
+  @Test func `a list that is too short until the commit keeps no other reference from being cut`()
+    throws
+  {
+    let store = try couples()
+    try store.write { transaction in
+      try transaction.insert(Keeper(id: 0, kept: nil))
+      try transaction.insert(Band(id: 0, players: [Reference(0)], patron: Reference(0)))
+    }
+    try store.write { transaction in
+      try transaction.delete(Keeper.self, key: 0)
+      try transaction.delete(Husband.self, key: 0)
+      try transaction.delete(Wife.self, key: 0)
+      #expect(try transaction.fetch(Band.self, key: 0)?.patron == nil)
+      try transaction.delete(Band.self, key: 0)
+    }
+    #expect(try store.count(Band.self) + store.count(Keeper.self) == 0)
+    #expect(try store.snapshot().check().isEmpty)
+  }
+
   @Test func `the other end's own rule and the bounds of lists are decided at the commit, too`()
     throws
   {
@@ -224,6 +243,18 @@ import Testing
     }
     #expect(try store.count(Keeper.self) + store.count(Circle.self) == 0)
     #expect(try store.snapshot().check().isEmpty)
+  }
+}
+
+private struct Band: Record, Identifiable {
+  var id: Int
+  var players: [Reference<Keeper>]
+  var patron: Reference<Husband>?
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "players", type: .references(to: Keeper.self, count: 1...3))
+    Field(name: "patron", type: .reference(to: Husband.self), optional: true)
   }
 }
 
