@@ -89,4 +89,29 @@ import Testing
       }
     }
   }
+
+  @Test func `a value in JSON has escapes for everything that a terminal acts on`() throws {
+    let stage = try Stage()
+    let path = try stage.store(.good).path
+    let name = "\u{202e}txt.\u{2066}é\u{2069}\u{feff}\u{e0001}\u{f0000}\u{9b}31m 👩‍👧"
+    let store = try PersistentStore(at: path, model: Shop.model, options: Shop.options)
+    try store.save(Shop.item(90, name: name))
+    try store.close()
+    let escaped =
+      #"\u202etxt.\u2066é\u2069\ufeff\udb40\udc01\udb80\udc00\u009b31m 👩‍👧"#
+    let file = stage.path("items.json")
+    try #require(try Command.run("export", path, "--output", file).status == 0)
+    for text in [
+      try Command.run("query", path, "Item", "id == 90", "--json").output,
+      try Command.run("get", path, "Item", "90", "--json").output,
+      try Command.run("export", path).output, try contents(of: file),
+    ] {
+      #expect(text.contains(escaped), "\(text)")
+      #expect(!text.unicodeScalars.contains { $0 != "\n" && $0 != "\u{200d}" && Self.isUnsafe($0) })
+    }
+    // It is read as it was written.
+    let copy = stage.path("copy")
+    try #require(try Command.run("import", copy, file).status == 0)
+    #expect(try Command.run("get", copy, "Item", "90", "--json").output.contains(escaped))
+  }
 }

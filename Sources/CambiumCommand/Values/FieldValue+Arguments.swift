@@ -87,26 +87,11 @@ extension String {
       }
       rest.removeFirst()
       if scalar.isActedOn, scalar != "\n" {
-        for unit in Character(scalar).utf16 {
-          let digits = String(unit, radix: 16)
-          text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        }
+        text += scalar.jsonEscape
       } else {
         text.unicodeScalars.append(scalar)
       }
     }
     return text
-  }
-}
-
-extension Unicode.Scalar {
-  /// Whether a terminal acts on it, such as by another colour or direction of the text, or shows nothing, or whatever its
-  /// font has for private use. Scalars that join letters and pictures are part of how those look.
-  fileprivate var isActedOn: Bool {
-    switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator, .privateUse: true
-    case .format: ![0x200c, 0x200d].contains(value) && !(0xe0020...0xe007f).contains(value)
-    default: false
-    }
   }
 }

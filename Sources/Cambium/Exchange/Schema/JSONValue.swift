@@ -88,7 +88,7 @@ extension JSONValue: CustomStringConvertible {
     text += "\""
   }
 
-  /// What stands between the quotes of a string, or of a part of one.
+  /// What stands between the quotes of a string, or of a part of one. Scalars that a terminal acts on are escaped.
   package static func escaped(_ value: String) -> String {
     // Most have nothing to be escaped.
     if value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) {
@@ -102,13 +102,35 @@ extension JSONValue: CustomStringConvertible {
       case "\n": text += "\\n"
       case "\r": text += "\\r"
       case "\t": text += "\\t"
-      case "\u{0}"..."\u{1f}", "\u{7f}"..."\u{9f}", "\u{2028}", "\u{2029}":
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: text.unicodeScalars.append(scalar)
+      default:
+        if scalar.isActedOn {
+          text += scalar.jsonEscape
+        } else {
+          text.unicodeScalars.append(scalar)
+        }
       }
     }
     return text
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether a terminal acts on it, such as by another colour or direction of the text, or shows nothing, or whatever its
+  /// font has for private use. Scalars that join letters and pictures are part of how those look.
+  package var isActedOn: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator, .privateUse: true
+    case .format: ![0x200c, 0x200d].contains(value) && !(0xe0020...0xe007f).contains(value)
+    default: false
+    }
+  }
+
+  /// The scalar as the escapes of its UTF-16 code units, of which JSON has one or two.
+  package var jsonEscape: String {
+    Character(self).utf16.map { unit in
+      let digits = String(unit, radix: 16)
+      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }.joined()
   }
 }
 
