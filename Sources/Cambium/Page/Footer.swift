@@ -26,7 +26,8 @@ struct Footer: Equatable, Sendable {
 extension Footer {
   /// The share of the page segments that the present state does not reach, from 0 to 1: what a
   /// compaction could gain at most. From the aggregates beside the roots. What only kept states, pending
-  /// work or older footers reach counts as garbage, as do the segments' headers.
+  /// work or older footers reach counts as garbage, as do the segments' headers. What is in a file behind its
+  /// published end does not count: `PageFile.segmentsOnDisk` knows of that.
   ///
   /// - Complexity: O(trees + segments); no page is read.
   var garbageShare: Double {

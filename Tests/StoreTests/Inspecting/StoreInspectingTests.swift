@@ -91,6 +91,29 @@ import Testing
     for kind in StoreMap.Page.allCases { #expect(uses.contains(.page(kind, tree: tree))) }
   }
 
+  @Test func `what is behind the published end of a file is in sizes, map and prediction`() throws {
+    _ = try fill(300)
+    let (found, map) = (try PersistentStore.inspect(at: path), try PersistentStore.map(at: path))
+    let file = "\(path)/pages-0000000001"
+    let original = try Data(contentsOf: URL(filePath: file))
+    #expect(found.pageBytes == original.count)
+    let tail = 100 * StoreMap.blockSize
+    try (original + Data(repeating: 0xa5, count: tail)).write(to: URL(filePath: file))
+    let longer = try PersistentStore.inspect(at: path)
+    #expect(longer.pageBytes == found.pageBytes + tail && longer.size == found.size + tail)
+    #expect(longer.livePageBytes == found.livePageBytes && longer.liveShare < found.liveShare)
+    let segment = try #require(try PersistentStore.map(at: path).segments.first)
+    #expect(try segment.blockCount == #require(map.segments.first).blockCount + 100)
+    #expect(segment.regions.last?.use == .garbage)
+    #expect(segment.regions.last?.blocks.upperBound == segment.blockCount)
+    var options = StoreOptions()
+    options.access = .reading
+    let reader = try PersistentStore(
+      at: path, model: StoreModel(records: [Page.self]), options: options)
+    #expect(try reader.predictedGain().size == longer.pageBytes)
+    try reader.close()
+  }
+
   /// Photos of which every third is deleted, in several files of blobs.
   private func fillPhotos() throws -> BlobStatistics {
     var options = StoreOptions()

@@ -164,7 +164,7 @@ extension LongWork {
   /// Makes the store that the operation begins with: of the first version, fresh from a compaction, and what has to come
   /// before the operation.
   ///
-  /// - Returns: the share of its pages that was live after the compaction.
+  /// - Returns: the share of its published pages that was live after the compaction.
   func make(_ place: LongPlace) throws -> Double {
     let store = try place.open(oldModel)
     for some in records.all.divided(by: 5_000) {
@@ -173,8 +173,9 @@ extension LongWork {
       }
     }
     try store.compact()
+    // Of what is published, by which a footer is judged.
+    let share = 1 - (try store.snapshot().footer.garbageShare)
     try store.close()
-    let share = try place.inspect().liveShare
     try prepare(place)
     return share
   }

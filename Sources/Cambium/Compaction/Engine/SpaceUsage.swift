@@ -22,22 +22,11 @@ struct SpaceUsage: Equatable, Sendable {
         kept.formUnion(try file.segmentNumbers(of: state.footer))
       }
     }
-    // Behind the last page there is the footer itself.
-    let (own, end) = (file.reference.position.segment, UInt64(file.reference.endBlock))
-    var segments: [SegmentUsage] = []
-    for extent in file.footer.segments where extent.kind == .pages {
-      let published = extent.number == own ? max(extent.end, end) : extent.end
-      let size = try file.pages.segments.entry(extent.number)?.segment.file.size(at: .segmentOpen)
-      segments.append(
-        SegmentUsage(
-          number: extent.number, blocks: max(published, UInt64((size ?? 0) / Layout.blockSize)),
-          liveBytes: extent.liveBytes, isKept: kept.contains(extent.number)))
+    segments = try file.segmentsOnDisk().map {
+      SegmentUsage(
+        number: $0.number, blocks: $0.end, liveBytes: $0.liveBytes, isKept: kept.contains($0.number)
+      )
     }
-    if !segments.contains(where: { $0.number == own }) {
-      segments.append(
-        SegmentUsage(number: own, blocks: end, liveBytes: 0, isKept: kept.contains(own)))
-    }
-    self.segments = segments.sortedRarely { $0.number < $1.number }
   }
 
   /// The bytes of all segments.
@@ -52,6 +41,31 @@ struct SpaceUsage: Equatable, Sendable {
   var garbageShare: Double { size > 0 ? Double(garbage) / Double(size) : 0 }
   /// Above all numbers.
   var nextNumber: UInt32 { (segments.last?.number ?? 0) &+ 1 }
+}
+
+extension PageFile {
+  /// The page segments of the state, ascending by number, each as far as its file goes. Behind the published end there
+  /// are footers, pages that a writer is appending, and what interrupted writers left.
+  ///
+  /// - Complexity: O(segments), with a call for each.
+  /// - Throws: `.io`.
+  func segmentsOnDisk() throws(StoreError) -> [SegmentExtent] {
+    // Behind the last page there is the footer itself.
+    let (own, end) = (reference.position.segment, UInt64(reference.endBlock))
+    var segments: [SegmentExtent] = []
+    for var extent in footer.segments where extent.kind == .pages {
+      if extent.number == own { extent.end = max(extent.end, end) }
+      let size = try pages.segments.entry(extent.number)?.segment.file.size(at: .segmentOpen) ?? 0
+      // However long a file is that somebody else made.
+      let blocks = min(size / Layout.blockSize, Layout.segmentBlocksMax)
+      extent.end = max(extent.end, UInt64(blocks))
+      segments.append(extent)
+    }
+    if !segments.contains(where: { $0.number == own }) {
+      segments.append(SegmentExtent(kind: .pages, number: own, end: end, liveBytes: 0))
+    }
+    return segments.sortedRarely { $0.number < $1.number }
+  }
 }
 
 /// What one page segment holds.

@@ -40,11 +40,11 @@ public struct StoreInspection: Hashable, Sendable {
   /// The fingerprint of the version's description.
   public var fingerprint: Fingerprint? { schemas.last?.fingerprint }
 
-  /// The bytes of all pages.
+  /// The bytes of the files of pages, also what interrupted writers left at their ends.
   public var pageBytes: Int { segments.reduce(0) { $0 + ($1.kind == .pages ? $1.size : 0) } }
   /// The bytes of the pages that the present trees reach.
   package let livePageBytes: Int
-  /// The share of the pages' bytes that the present trees reach, from 0 to 1.
+  /// The share of the bytes of the files of pages that the present trees reach, from 0 to 1.
   public var liveShare: Double {
     pageBytes == 0 ? 1 : min(1, Double(livePageBytes) / Double(pageBytes))
   }
@@ -69,7 +69,7 @@ package struct SegmentUse: Hashable, Sendable {
   package let kind: Kind
   /// The number in the file's name.
   package let number: Int
-  /// The number of published bytes.
+  /// The bytes of the file.
   package let size: Int
   /// The bytes that the present state reaches, as last counted.
   package let liveBytes: Int
@@ -138,7 +138,7 @@ extension StoreInspection {
     let blobs = try BlobTrees(backend.names)
     blobCount = state.count(in: blobs.map)
     let files = try SegmentUse.blobs(blobs, in: .state(state), by: backend.blobs.keeper)
-    segments = footer.segments.map { SegmentUse($0) } + files
+    segments = try backend.pages.segmentsOnDisk().map { SegmentUse(pages: $0) } + files
     log = backend.logUse
     livePageBytes = footer.trees.reduce(0) {
       $0 + Int(clamping: $1.root?.reference.liveBytes ?? 0)
@@ -147,11 +147,10 @@ extension StoreInspection {
 }
 
 extension SegmentUse {
-  fileprivate init(_ extent: SegmentExtent) {
-    kind = extent.kind == .pages ? .pages : .blobs
+  fileprivate init(pages extent: SegmentExtent) {
+    kind = .pages
     number = Int(extent.number)
-    let unit = extent.kind == .pages ? Layout.blockSize : 1
-    size = Int(clamping: extent.end) * unit
+    size = Int(clamping: extent.end) * Layout.blockSize
     // Compared with the trees by a check alone.
     liveBytes = min(Int(clamping: extent.liveBytes), size)
   }

@@ -65,7 +65,7 @@ package struct StoreMap: Hashable, Sendable {
     case page(Page, tree: Int)
     /// Pages that only a state from before a migration reaches, or work that is not finished.
     case kept
-    /// Nothing reaches it.
+    /// Nothing reaches it, or a writer is just appending it.
     case garbage
   }
 
@@ -88,7 +88,7 @@ extension PersistentStore {
     let backend = try ReadingBackend(at: path, options)
     let file = backend.pages
     let schema = try? StoredSchemas(backend).newest()
-    var mapping = BlockMapping(file.footer)
+    var mapping = BlockMapping(try file.segmentsOnDisk())
     mapping.add(footer: file.reference)
     for (place, tree) in file.footer.trees.enumerated() {
       try mapping.add(Tree(pages: file.pages, root: tree.root), tree: place)
@@ -131,8 +131,8 @@ struct BlockMapping {
   private static var garbage: UInt16 { 0 }
   private static var header: UInt16 { 1 }
 
-  init(_ footer: Footer) {
-    for extent in footer.segments where extent.kind == .pages {
+  init(_ segments: [SegmentExtent]) {
+    for extent in segments {
       let count = min(Int(clamping: extent.end), Layout.segmentBlocksMax)
       var blocks = [UInt16](repeating: Self.garbage, count: count)
       if count > 0 { blocks[0] = Self.header }
@@ -174,14 +174,8 @@ extension BlockMapping {
     try fill(tree, onlyGarbage: true) { _ in kept }
   }
 
-  /// Adds the footer of the present state, which lies behind what it publishes.
+  /// Adds the footer of the present state.
   mutating func add(footer reference: FooterReference) {
-    let number = reference.position.segment
-    let missing =
-      min(Int(reference.endBlock), Layout.segmentBlocksMax) - (codes[number]?.count ?? 0)
-    if missing > 0, codes[number] != nil {
-      codes[number]?.append(contentsOf: repeatElement(Self.garbage, count: missing))
-    }
     fill(reference.copies, .footer)
   }
 
