@@ -96,6 +96,10 @@ extension CompactionPrediction {
       text +=
         "\n\(Figures.size(keptBytes)) more are of states from before migrations, or beside them."
     }
+    if blobSize > 0 {
+      text +=
+        "\nFiles of blobs: \(Figures.size(blobSize)) → \(Figures.size(max(0, blobSize - blobGain)))."
+    }
     return text
   }
 
@@ -103,6 +107,7 @@ extension CompactionPrediction {
     [
       "size": JSONValue(size), "liveBytes": JSONValue(liveBytes), "garbage": JSONValue(garbage),
       "keptBytes": JSONValue(keptBytes), "gain": JSONValue(gain),
+      "blobSize": JSONValue(blobSize), "blobGain": JSONValue(blobGain),
       "roomNeeded": JSONValue(roomNeeded),
     ]
   }

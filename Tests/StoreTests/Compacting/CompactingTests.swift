@@ -78,6 +78,29 @@ import Testing
     try again.close()
   }
 
+  @Test func `what files of blobs gain is said before, and gained after`() throws {
+    var options = Self.options
+    options.blobSegmentSize = 100_000
+    let store = try PersistentStore(at: path, model: Photo.model, options: options)
+    for id in 0..<40 { try store.save(Photo(id, image: 40_000)) }
+    for id in 0..<40 where id % 4 != 0 { try store.delete(Photo(id, image: 0)) }
+    let statistics = try store.blobStatistics()
+    let prediction = try store.predictedGain()
+    #expect(prediction.blobSize == statistics.segments.reduce(0) { $0 + $1.size })
+    #expect(prediction.blobGain > prediction.blobSize / 4)
+    #expect(prediction.blobGain <= statistics.garbageBytes + 4096 * statistics.segments.count)
+    // Files with anything in them are left alone then.
+    let segments = CompactionOptions(scope: .segments(leastGarbage: 1))
+    #expect(try store.predictedGain(of: segments).blobGain < prediction.blobGain)
+    let report = try store.compact()
+    #expect(report.blobSizeBefore == prediction.blobSize)
+    let gained = report.blobSizeBefore - report.blobSizeAfter
+    #expect(abs(gained - prediction.blobGain) < prediction.blobGain / 4)
+    #expect(try store.predictedGain().blobGain < prediction.blobGain / 4)
+    try store.expectSound()
+    try store.close()
+  }
+
   @Test func `it ends where it is told to, and goes on there`() throws {
     struct Enough: Error {}
     let store = try store(4_000)

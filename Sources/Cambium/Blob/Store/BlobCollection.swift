@@ -82,14 +82,13 @@ private struct BlobCollection {
     store.removeEmptiedSegments()
   }
 
-  /// The segment with the smallest share of blobs, of those that are worth it; no stream goes on in it.
+  /// The segment with the largest share of garbage, of those that are worth it; no stream goes on in it.
   private func nextSegment() throws(StoreError) -> UInt32? {
     var found: (segment: UInt32, share: Double)?
     for (segment, account) in try blobs.accounts(in: try store.backend.trees())
     where !taken.contains(segment) {
-      let room = try keeper.movableBytes(of: segment)
-      let share = room > 0 ? Double(account.live) / Double(room) : 1
-      guard 1 - share >= garbageShare, share < 1, share < found?.share ?? 2 else { continue }
+      let share = try keeper.garbage(of: segment, account).share
+      guard share >= garbageShare, share > found?.share ?? 0 else { continue }
       // One that is pinned is for later.
       if keeper.retire(segment) { found = (segment, share) }
     }
@@ -122,6 +121,57 @@ private struct BlobCollection {
     keeper.noteMoved(copies.map(\.content.place))
     bytesLeft -= Int(clamping: copies.reduce(0) { $0 &+ $1.entry.place.size })
     return true
+  }
+}
+
+extension BlobKeeper {
+  /// The bytes of a segment that moving its blobs reclaims, and their share of it, from 0 to 1.
+  ///
+  /// - Throws: `.missing`, `.io`.
+  fileprivate func garbage(
+    of segment: UInt32, _ account: SegmentAccount
+  ) throws(StoreError) -> (bytes: UInt64, share: Double) {
+    let room = try movableBytes(of: segment)
+    let bytes = room > account.live ? room - account.live : 0
+    return (bytes, room > 0 ? Double(bytes) / Double(room) : 0)
+  }
+}
+
+/// The gain of a collection, as far as it is known before it begins.
+struct BlobGain {
+  /// The bytes of all files of blobs.
+  var size: UInt64 = 0
+  /// The bytes that they will be smaller by.
+  var bytes: UInt64 = 0
+  /// The most bytes of blobs that are in one file to be rewritten: so many must be free meanwhile.
+  var movedAtOnce: UInt64 = 0
+}
+
+extension PersistentStore {
+  /// Returns what `collectBlobs` gains if it rewrites the files of which this share is garbage.
+  ///
+  /// - Complexity: O(files of blobs).
+  /// - Throws: `.corrupt`, `.io`, `.closed`, `.forked`.
+  func predictedBlobGain(_ garbageShare: Double) throws(StoreError) -> BlobGain {
+    var gain = BlobGain()
+    guard let keeper = backend.blobs.keeper else { return gain }
+    var unused = Set(keeper.openSegments)
+    for (segment, account) in try entities.blobs.accounts(in: try backend.trees()) {
+      unused.remove(segment)
+      gain.size &+= try keeper.size(of: segment)
+      let garbage = try keeper.garbage(of: segment, account)
+      guard garbage.share >= garbageShare, garbage.share > 0 else { continue }
+      gain.bytes &+= garbage.bytes
+      gain.movedAtOnce = Swift.max(gain.movedAtOnce, account.live)
+    }
+    // Their blobs are in no record.
+    let pinned = Set(keeper.pinnedSegments)
+    for segment in unused {
+      let size = try keeper.size(of: segment)
+      gain.size &+= size
+      if !pinned.contains(segment) { gain.bytes &+= size }
+    }
+    return gain
   }
 }
 

@@ -37,9 +37,8 @@ extension PersistentStore {
   private func collectBlobs(
     _ options: CompactionOptions, _ pause: Pause, _ progress: (CompactionProgress) throws -> Void
   ) throws {
-    let request = options.request
-    let share = request.scope == .whole ? 0.01 : request.leastGarbage
-    let budget = BlobBudget(bytes: Int(clamping: request.bytes), garbageShare: share)
+    let budget = BlobBudget(
+      bytes: Int(clamping: options.request.bytes), garbageShare: options.leastBlobGarbage)
     var rest = Duration.zero
     if let rate = options.bytesPerSecond, rate > 0 {
       rest = .seconds(Double(budget.bytes) / Double(rate))
@@ -77,6 +76,8 @@ extension PersistentStore {
   /// Does a part of a compaction, for programs that do it in their idle moments: resumes the pending one, or begins
   /// another. When it returns false, the compaction is finished, and the next call begins a new one.
   ///
+  /// It compacts files of pages only. `collectBlobs(_:)` does the same for files of blobs, within a budget of its own.
+  ///
   /// - Returns: True if there is more to do.
   /// - Throws: as `compact`.
   @discardableResult
@@ -87,15 +88,16 @@ extension PersistentStore {
     try CompactionRun.run(backend.writingEngine(), options, within: budget)
   }
 
-  /// Returns the gain of a compaction, without doing it.
+  /// Returns the gain of a compaction by `compact`, without doing it: in files of pages, and in files of blobs.
   ///
-  /// - Complexity: O(files of pages); no record is read.
+  /// - Complexity: O(files); no record is read.
   /// - Throws: `StoreError.corrupt`, `.io`, `.closed`, `.forked`.
   public func predictedGain(
     of options: CompactionOptions = CompactionOptions()
   ) throws(StoreError) -> CompactionPrediction {
     let usage = try backend.spaceUsage(droppingKept: options.droppingOldVersions)
-    return CompactionPrediction(usage, options.request)
+    let blobs = try predictedBlobGain(options.leastBlobGarbage)
+    return CompactionPrediction(usage, blobs, options.request)
   }
 }
 
@@ -146,6 +148,9 @@ extension CompactionOptions {
     request.bytes = max(bytes, Self.sliceMin)
     return request
   }
+
+  /// The share of a file of blobs that must be garbage so that it is rewritten.
+  var leastBlobGarbage: Double { scope == .whole ? 0.01 : request.leastGarbage }
 }
 
 /// The gain of a compaction, as far as it is known before it begins.
@@ -159,15 +164,20 @@ public struct CompactionPrediction: Hashable, Sendable {
   /// The bytes that the newest state does not reach, in files that are kept for states from before migrations. They are
   /// not reclaimed until those states are dropped.
   public let keptBytes: Int
-  /// The bytes that the files will be smaller by. If pages are not full, a whole compaction gains more, which is not
-  /// known without reading them.
+  /// The bytes that the files of pages will be smaller by. If pages are not full, a whole compaction gains more, which is
+  /// not known without reading them.
   public let gain: Int
+  /// The bytes of the store's files of blobs.
+  public let blobSize: Int
+  /// The bytes that the files of blobs will be smaller by, approximately. Blobs to which only states from before
+  /// migrations refer are not counted, whether those states are dropped or not: `compact` has to look for them.
+  public let blobGain: Int
   /// The approximate number of bytes that must be free meanwhile.
   public let roomNeeded: Int
 }
 
 extension CompactionPrediction {
-  init(_ usage: SpaceUsage, _ request: CompactionRequest) {
+  init(_ usage: SpaceUsage, _ blobs: BlobGain, _ request: CompactionRequest) {
     let candidates = request.candidates(of: usage)
     let live = candidates.map(\.liveBytes)
     let moved = live.reduce(0, +)
@@ -177,7 +187,11 @@ extension CompactionPrediction {
     garbage = Int(clamping: usage.garbage)
     keptBytes = Int(clamping: usage.keptBytes)
     gain = Int(clamping: candidates.reduce(0) { $0 + $1.garbage })
-    roomNeeded = Int(clamping: request.scope == .whole ? moved : min(moved, atOnce))
+    blobSize = Int(clamping: blobs.size)
+    blobGain = Int(clamping: blobs.bytes)
+    // Blobs come first, a file after the other.
+    let pages = request.scope == .whole ? moved : min(moved, atOnce)
+    roomNeeded = Int(clamping: max(pages, blobs.movedAtOnce))
   }
 }
 
