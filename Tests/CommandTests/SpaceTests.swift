@@ -65,6 +65,22 @@ import Testing
     #expect(try export(path) == before)
   }
 
+  @Test func `info shows what a snapshot of another process holds in deleted files`() throws {
+    try waste()
+    let store = try PersistentStore(at: path, model: Shop.model, options: Shop.options)
+    let snapshot = try store.snapshot()
+    var options = CompactionOptions()
+    options.droppingOldVersions = true
+    try store.compact(options)
+    let text = try Command.run("info", path).output
+    #expect(text.contains(" in deleted files that process") && text.contains("\(getpid())"))
+    let json = try Command.run("info", path, "--json").output
+    #expect(json.firstMatch(of: /"held":\{"bytes":[1-9]\d+,"processes":\[\d/) != nil, "\(json)")
+    #expect(json.contains(#""oldestSnapshotSeconds":"#))
+    #expect(try snapshot.count(record: "Item") > 0)
+    try store.close()
+  }
+
   @Test func `a backup is the same store, also beside its writer`() throws {
     let copy = stage.path("copy")
     let command = try Command.run("backup", path, copy)

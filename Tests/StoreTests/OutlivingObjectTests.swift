@@ -137,6 +137,7 @@ import Testing
         expectClosed { try store.flush() }
         expectClosed { try store.compact() }
         expectClosed { try store.compactionStep() }
+        expectClosed { _ = try store.heldSpace() }
         expectClosed { try store.backend.fold() }
         expectClosed { try store.backend.seal() }
         expectClosed { _ = try store.makeBlob(from: PhotoContent.bytes(300_000)) }

@@ -20,6 +20,7 @@ final class Engine: @unchecked Sendable {
   let options: EngineOptions
   let names: TreeNames
   let runNumbers = RunNumbers()
+  let snapshotAges = SnapshotAges()
   /// What opening found.
   let report: OpenReport
   private let forks = ForkGuard()

@@ -209,6 +209,25 @@ extension Syscall {
     return unsafe String(cString: resolved)
   }
 
+  /// The text of a link; nil if it is none, or cannot be read.
+  static func target(of name: String, in directory: Descriptor = AT_FDCWD) -> String? {
+    var target = [UInt8](repeating: 0, count: Int(PATH_MAX) + 16)
+    let count = unsafe target.withUnsafeMutableBytes { target in
+      guard let base = target.baseAddress else { return -1 }
+      return unsafe readlinkat(
+        directory, name, base.assumingMemoryBound(to: CChar.self), target.count)
+    }
+    return count > 0 ? String(decoding: target[..<count], as: UTF8.self) : nil
+  }
+
+  /// The time since `moment` of the real clock; zero if it is yet to come.
+  static func age(of moment: timespec) -> Duration {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    let seconds = Duration.seconds(now.tv_sec) - .seconds(moment.tv_sec)
+    return max(.zero, seconds + .nanoseconds(now.tv_nsec) - .nanoseconds(moment.tv_nsec))
+  }
+
   /// Whether two descriptors are of the same file or directory.
   static func isSame(_ one: Descriptor, _ other: Descriptor) -> Bool {
     guard case .success(let one) = status(one), case .success(let other) = status(other) else {
@@ -275,11 +294,13 @@ extension Syscall {
     status(name, in: directory).map { $0 != nil }
   }
 
-  /// Of what has the name, be it a link; nil if nothing has it.
-  static func status(_ name: String, in directory: Descriptor) -> Result<stat?, SystemErrorCode> {
+  /// Of what has the name, or of what it leads to if that is a link and `following` is set; nil if there is nothing.
+  static func status(
+    _ name: String, in directory: Descriptor, following: Bool = false
+  ) -> Result<stat?, SystemErrorCode> {
     var status = stat()
     let found = nothingOrErrno(retryOnInterrupt: true) {
-      unsafe fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW)
+      unsafe fstatat(directory, name, &status, following ? 0 : AT_SYMLINK_NOFOLLOW)
     }
     if case .failure(.noSuchFile) = found { return .success(nil) }
     return found.map { status }

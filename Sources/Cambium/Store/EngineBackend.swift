@@ -93,6 +93,7 @@ extension EngineBackend {
   var directory: PosixFileSystem? { engine.medium as? PosixFileSystem }
   var names: TreeNames { engine.names }
   var report: OpenReport { engine.report }
+  var oldestSnapshotAge: Duration? { engine.oldestSnapshotAge }
   var progress: CommitProgress { engine.commitProgress }
   var begunPublication: UInt64 { engine.begunPublication }
   func random() -> UInt64 { numbers() }

@@ -36,6 +36,9 @@ protocol StoreBackend: AnyObject, Sendable {
   /// The newest state, also of a store that was closed; nil in a forked child.
   func lastSnapshot() -> SnapshotTrees?
 
+  /// The age of the oldest snapshot of an earlier state; nil if none is held.
+  var oldestSnapshotAge: Duration? { get }
+
   var progress: CommitProgress { get }
 
   /// The last state that may be published by what has begun by now. Who begins later sees what was done before.
@@ -194,6 +197,7 @@ final class ReadingBackend: StoreBackend {
     return SnapshotTrees(follower.snapshot(), upgrades, blobs: blobs.keeper?.located())
   }
 
+  var oldestSnapshotAge: Duration? { follower.oldestSnapshotAge }
   var progress: CommitProgress { follower.progress }
   var begunPublication: UInt64 { follower.begunPublication }
 

@@ -74,6 +74,7 @@ extension CompactionReport {
     if blobSizeBefore > 0 {
       text += "\nFiles of blobs: \(Figures.size(blobSizeBefore)) → \(Figures.size(blobSizeAfter))."
     }
+    if let held = heldSpace.text { text += "\nNot free yet: \(held)." }
     return text
   }
 
@@ -83,6 +84,7 @@ extension CompactionReport {
       "blobSizeBefore": JSONValue(blobSizeBefore), "blobSizeAfter": JSONValue(blobSizeAfter),
       "writtenBytes": JSONValue(writtenBytes), "entries": JSONValue(entries),
       "slices": JSONValue(slices), "releasedFiles": JSONValue(releasedFiles),
+      "held": heldSpace.json,
       "seconds": JSONValue(elapsed / .seconds(1)),
     ]
   }

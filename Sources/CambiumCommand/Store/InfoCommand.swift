@@ -39,6 +39,7 @@ private struct InfoText {
     add("format", "\(found.format), store \(found.identity)")
     add("state", state(of: found))
     add("size", "\(Figures.size(found.size)), of pages \(Figures.share(found.liveShare)) live")
+    if let held = found.heldSpace.text { add("held", held) }
     add(
       "log",
       "\(Figures.size(found.log.usedBytes)) used of \(Figures.size(found.log.size)), use \(found.log.use)"

@@ -12,6 +12,7 @@ extension StoreInspection {
       "size": JSONValue(size),
       "pageBytes": JSONValue(pageBytes),
       "livePageBytes": JSONValue(livePageBytes),
+      "held": heldSpace.json,
       "blobs": [
         "count": JSONValue(blobCount), "size": JSONValue(blobBytes),
         "liveBytes": JSONValue(liveBlobBytes), "garbageBytes": JSONValue(garbageBlobBytes),

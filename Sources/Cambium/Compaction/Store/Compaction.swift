@@ -25,6 +25,7 @@ extension PersistentStore {
       try collectBlobs(options, pause, progress)
       var report = try CompactionRun.run(backend.writingEngine(), options, pause, progress)
       (report.blobSizeBefore, report.blobSizeAfter) = (blobSize, try blobFileSize())
+      report.heldSpace = try heldSpace()
       log.compacted(report)
       return report
     } catch {
@@ -98,6 +99,21 @@ extension PersistentStore {
     let usage = try backend.spaceUsage(droppingKept: options.droppingOldVersions)
     let blobs = try predictedBlobGain(options.leastBlobGarbage)
     return CompactionPrediction(usage, blobs, options.request)
+  }
+}
+
+extension PersistentStore {
+  /// Returns the space of deleted files that snapshots still read, in this process and in others, and the age of the oldest
+  /// snapshot.
+  ///
+  /// - Complexity: O(open files of all processes), with a call to the system for each.
+  /// - Throws: `StoreError.closed`, `.forked`.
+  public func heldSpace() throws(StoreError) -> HeldSpace {
+    // A store that was closed has a newest state, but may not be asked.
+    _ = try backend.snapshot()
+    var held = backend.directory?.heldSpace() ?? HeldSpace()
+    held.note(age: backend.oldestSnapshotAge)
+    return held
   }
 }
 
@@ -230,6 +246,8 @@ public struct CompactionReport: Hashable, Sendable {
   /// The bytes of the store's files of blobs before, and after.
   public internal(set) var blobSizeBefore = 0
   public internal(set) var blobSizeAfter = 0
+  /// The space of deleted files that is not free yet, because snapshots read them.
+  public internal(set) var heldSpace = HeldSpace()
   /// The bytes of pages that were written.
   public internal(set) var writtenBytes = 0
   /// The entries of trees that were moved: rows, index entries, and the store's own.

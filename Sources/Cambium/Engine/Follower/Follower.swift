@@ -16,6 +16,7 @@ final class Follower: @unchecked Sendable {
   let names: TreeNames
   private let reading: FollowedReading
   private let forks = ForkGuard()
+  private let snapshotAges = SnapshotAges()
 
   /// Held while the log is read, by one thread at a time.
   private let turn = ThreadLock()
@@ -41,9 +42,16 @@ final class Follower: @unchecked Sendable {
     lock.lock()
     defer { lock.unlock() }
     if let snapshotOfState { return snapshotOfState }
-    let snapshot = Snapshot(followed.state)
+    let snapshot = Snapshot(followed.state, snapshotAges)
     snapshotOfState = snapshot
     return snapshot
+  }
+
+  /// The age of the oldest snapshot of an earlier state; nil if none is held.
+  var oldestSnapshotAge: Duration? {
+    lock.lock()
+    defer { lock.unlock() }
+    return snapshotAges.oldest(but: snapshotOfState)
   }
 
   /// How far the last refresh has come.

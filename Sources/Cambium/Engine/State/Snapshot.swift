@@ -4,11 +4,19 @@
 final class Snapshot: Sendable {
   let state: StoreState
   private let pin: OverlayPin
+  private let ages: SnapshotAges?
 
+  /// - Parameter ages: Where it is known for as long as it is held.
   /// - Precondition: `state` is known to be alive, as that which is published is under the engine's lock.
-  init(_ state: StoreState) {
+  init(_ state: StoreState, _ ages: SnapshotAges? = nil) {
     self.state = state
+    self.ages = ages
     pin = state.fresh.pin()
+    ages?.add(ObjectIdentifier(self))
+  }
+
+  deinit {
+    ages?.remove(ObjectIdentifier(self))
   }
 
   func tree(_ slot: TreeSlot) -> LayeredTree { state.tree(slot) }
@@ -37,9 +45,16 @@ extension Engine {
   /// With the lock.
   private func newestSnapshot() -> Snapshot {
     if let snapshotOfPublished { return snapshotOfPublished }
-    let snapshot = Snapshot(commits.published)
+    let snapshot = Snapshot(commits.published, snapshotAges)
     snapshotOfPublished = snapshot
     return snapshot
+  }
+
+  /// The age of the oldest snapshot of an earlier state; nil if none is held.
+  var oldestSnapshotAge: Duration? {
+    lock.lock()
+    defer { lock.unlock() }
+    return snapshotAges.oldest(but: snapshotOfPublished)
   }
 
   /// How far commits are published, and which of them are in the trees.

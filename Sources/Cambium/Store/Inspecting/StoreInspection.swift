@@ -56,6 +56,9 @@ public struct StoreInspection: Hashable, Sendable {
   }
   /// The bytes in them that no state refers to, which collection can reclaim.
   public var garbageBlobBytes: Int { segments.reduce(0) { $0 + $1.garbageBlobBytes } }
+  /// The space of deleted files that snapshots still read, which is not in `size`. Of the snapshots of any process it
+  /// is only known that they are older than the deletion; `PersistentStore.heldSpace()` knows more of its own.
+  public let heldSpace: HeldSpace
   /// The bytes of all files.
   public var size: Int { segments.reduce(log.size) { $0 + $1.size } }
 }
@@ -95,7 +98,8 @@ extension PersistentStore {
   /// have it open.
   ///
   /// - Parameter commitLimit: The number of commits that are looked up in the history.
-  /// - Complexity: That of opening, which reads the log. Counts come from aggregates, and no leaf is read for them.
+  /// - Complexity: That of opening, which reads the log. Counts come from aggregates, and no leaf is read for them. The open
+  ///   files of all processes are looked at for `heldSpace`.
   /// - Throws: `StoreError.missing`, `.corrupt`, `.newerFormat`, `.networkFileSystem`, `.io`.
   public static func inspect(
     at path: String, lastCommits commitLimit: Int = 5, options: StoreOptions = StoreOptions()
@@ -140,6 +144,7 @@ extension StoreInspection {
     let files = try SegmentUse.blobs(blobs, in: .state(state), by: backend.blobs.keeper)
     segments = try backend.pages.segmentsOnDisk().map { SegmentUse(pages: $0) } + files
     log = backend.logUse
+    heldSpace = backend.directory?.heldSpace() ?? HeldSpace()
     livePageBytes = footer.trees.reduce(0) {
       $0 + Int(clamping: $1.root?.reference.liveBytes ?? 0)
     }
