@@ -115,7 +115,9 @@ struct LongWorkKillTests {
       var timer = itimerval()
       timer.it_value = timeval(
         tv_sec: microseconds / 1_000_000, tv_usec: microseconds % 1_000_000)
-      guard unsafe setitimer(ITIMER_REAL, &timer, nil) == 0 else { exit(1) }
+      guard unsafe setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil) == 0 else {
+        exit(1)
+      }
       do {
         try work.run(LongPlace(path))
       } catch {
