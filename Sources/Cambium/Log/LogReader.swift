@@ -327,3 +327,43 @@ extension LogReader {
     return try? frame(at: block).get()
   }
 }
+
+// MARK: After the end
+
+/// What a log has after the place at which no frame follows the one before.
+struct LogRemains: Equatable, Sendable {
+  /// The bytes from there to the end of the last frame.
+  var byteCount = 0
+  /// The highest sequence that a whole frame among them is about; zero without one.
+  var lastSequence: UInt64 = 0
+}
+
+extension LogReader {
+  /// Returns what the use has from `position` on. None of it may be carried out, since what it follows is not there.
+  ///
+  /// Blocks that cannot be read count as nothing.
+  mutating func remains() -> LogRemains {
+    held = nil
+    let start = position.block
+    let isOpening = start < header.openingEnd
+    var remains = LogRemains(lastSequence: isOpening ? header.openingSequence : 0)
+    var end = isOpening ? min(header.openingEnd, header.blocks) : start
+    var block = start
+    while block < header.blocks {
+      var next = block + 1
+      switch try? frame(at: block) {
+      case .success(let whole)?:
+        next = block + whole.blockCount
+        end = max(end, next)
+        if whole.last <= LogLayout.sequenceMax {
+          remains.lastSequence = max(remains.lastSequence, whole.last)
+        }
+      case .failure(let fault)? where fault.isOfUse: end = max(end, next)
+      default: break
+      }
+      block = next
+    }
+    remains.byteCount = Int(end - min(start, end)) * Layout.blockSize
+    return remains
+  }
+}

@@ -65,11 +65,17 @@ extension SalvageReport {
 
   /// A line for each thing that is not in the copy, or was wrong with the store.
   fileprivate var problems: [String] {
-    (sequence < newestSequence
-      ? ["Later commits, up to \(newestSequence), are not in the copy."] : [])
-      + losses.map { "Damaged: \($0)" } + omissions.map { "\($0)" } + missing.map { "\($0)" }
-      + (damagedBlobs == 0 ? [] : ["\(Figures.count(damagedBlobs, "blob")) cannot be read."])
-      + remainingFaults.map { "In the copy: \($0)" } + faults.map { "\($0)" }
+    var lines: [String] = []
+    if sequence < newestSequence {
+      lines.append("Later commits, up to \(newestSequence), are not in the copy.")
+    }
+    if let unreadLog { lines.append("Damaged: \(unreadLog)") }
+    lines += losses.map { "Damaged: \($0)" }
+    lines += omissions.map { "\($0)" }
+    lines += missing.map { "\($0)" }
+    if damagedBlobs > 0 { lines.append("\(Figures.count(damagedBlobs, "blob")) cannot be read.") }
+    lines += remainingFaults.map { "In the copy: \($0)" }
+    return lines + faults.map { "\($0)" }
   }
 
   fileprivate var json: JSONValue {
@@ -79,7 +85,8 @@ extension SalvageReport {
       "records": .object(
         records.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: JSONValue($0.value)) }),
       "damaged": .array(losses.map(\.json)), "left_out": .array(omissions.map(\.json)),
-      "lost": .array(missing.map(\.json)), "damaged_blobs": JSONValue(damagedBlobs),
+      "log_unread": unreadLog?.json ?? .null, "lost": .array(missing.map(\.json)),
+      "damaged_blobs": JSONValue(damagedBlobs),
       "in_copy": .array(remainingFaults.map { .string("\($0)") }),
       "faults": .array(faults.map { .string("\($0)") }),
     ]
@@ -92,6 +99,15 @@ extension SalvageReport.Loss {
       "record": JSONValue(record), "tree": .string(tree), "from": JSONValue(from),
       "to": JSONValue(to), "count": count.map { JSONValue($0) } ?? .null,
       "found": JSONValue(found), "error": .string("\(error)"),
+    ]
+  }
+}
+
+extension SalvageReport.UnreadLog {
+  fileprivate var json: JSONValue {
+    [
+      "bytes": JSONValue(byteCount), "commits": JSONValue(commitCount),
+      "flushed": .boolean(wasFlushed),
     ]
   }
 }

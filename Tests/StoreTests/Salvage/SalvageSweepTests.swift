@@ -147,6 +147,36 @@ import Testing
     try copy.close()
   }
 
+  @Test func `commits after damage within a log are counted, and said to be missing`() throws {
+    let directory = try TemporaryDirectory()
+    let (path, killed) = (directory.path + "/store", directory.path + "/killed")
+    let store = try PersistentStore(at: path, model: SalvageWorld.model)
+    for id in 0..<20 { try store.save(Clerk(id: id, name: "clerk \(id)")) }
+    try store.flush()
+    try StoreFiles(at: path).write(to: killed)
+    try store.close()
+    let files = try LogFiles(opening: try PosixFileSystem(at: killed), writing: false)
+    var reader = LogReader(files)
+    var frames: [LogFrame] = []
+    while let frame = try reader.next() {
+      if frame.kind == .commits { frames.append(frame) }
+    }
+    let damaged = frames[frames.count - 8]
+    let log = URL(filePath: "\(killed)/log-\(files.inUse)")
+    var bytes = try Data(contentsOf: log)
+    bytes[Int(damaged.blocks.lowerBound) * Layout.blockSize + FrameHeader.size + 2] ^= 1
+    try bytes.write(to: log)
+    let report = try PersistentStore.salvage(at: killed, to: directory.path + "/copy")
+    let last = reader.position.lastSequence
+    #expect(!report.isWhole && report.newestSequence == last)
+    #expect(report.sequence == damaged.sequences.lowerBound - 1)
+    let unread = try #require(report.unreadLog)
+    #expect(unread.wasFlushed && unread.commitCount == Int(last - report.sequence))
+    let blocks = Int(reader.position.block - damaged.blocks.lowerBound)
+    #expect(unread.byteCount == blocks * Layout.blockSize)
+    #expect(report.records["Clerk"] == 20 - unread.commitCount)
+  }
+
   // MARK: - Files that end early
 
   @Test(arguments: [10, 30, 50, 70, 90, 99], [false, true])

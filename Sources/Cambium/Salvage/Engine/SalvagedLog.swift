@@ -7,6 +7,10 @@ struct SalvagedLog {
   let sequence: UInt64
   /// True if it is the log that counts, up to its end: then no footer is true but the one that it names.
   let isWhole: Bool
+  /// What it has after the place at which it cannot be read any further.
+  let remains: LogRemains
+  /// True if that was flushed.
+  let wasFlushed: Bool
 
   var identity: StoreIdentity { files.identity }
   /// Which use it is.
@@ -28,14 +32,21 @@ struct SalvagedLog {
       files = left
     }
     var reader = LogReader(files)
+    var remains = LogRemains()
+    var wasFlushed = false
     do throws(StoreError) {
       while try reader.next() != nil {}
+      if case .torn? = reader.end { remains = reader.remains() }
     } catch {
       // What was flushed behind the damage is lost.
       isWhole = false
+      wasFlushed = true
       note(error)
+      remains = reader.remains()
     }
     self.files = files
+    self.remains = remains
+    self.wasFlushed = wasFlushed
     self.isWhole = isWhole
     footer = reader.position.footer
     sequence = reader.position.lastSequence

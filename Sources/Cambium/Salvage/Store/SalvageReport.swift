@@ -38,6 +38,8 @@ public struct SalvageReport: Hashable, Sendable {
   public internal(set) var missing: [MissingRecord] = []
   /// How many blobs records have that cannot be read. All others were copied.
   public internal(set) var damagedBlobs = 0
+  /// The part of the log after its damage, which has commits that may be missing in the copy; nil if there is none.
+  public internal(set) var unreadLog: UnreadLog?
   /// All other faults of the damaged store, which did not hinder the salvage: of logs, headers, the history.
   public internal(set) var faults: [StoreError] = []
   /// The faults that the deep check finds in the copy.
@@ -47,6 +49,7 @@ public struct SalvageReport: Hashable, Sendable {
   public var isWhole: Bool {
     losses.isEmpty && omissions.isEmpty && missing.isEmpty && damagedBlobs == 0
       && remainingFaults.isEmpty && sequence >= newestSequence
+      && !(unreadLog?.wasFlushed ?? false)
   }
 
   /// Keys whose pages are damaged or gone.
@@ -64,6 +67,19 @@ public struct SalvageReport: Hashable, Sendable {
     /// How many of them were found in pages to which nothing leads. They may be older versions, and some may have been deleted.
     public let found: Int
     public let error: StoreError
+  }
+
+  /// The part of the log after a damaged frame. A commit means something only after those before it, so none of its commits
+  /// is in the copy.
+  public struct UnreadLog: Hashable, Sendable {
+    /// The number of bytes from the damage to the end of the last commit.
+    public let byteCount: Int
+    /// The number of commits that are missing, as far as the undamaged ones among them tell by their numbers; 0 if none of
+    /// them is undamaged.
+    public let commitCount: Int
+    /// True if the damaged bytes were flushed, so that durable commits are missing. Otherwise a process that was killed may
+    /// have left them, and opening the store would have cut them off.
+    public let wasFlushed: Bool
   }
 
   /// A record that was read and is not in the copy.
@@ -96,6 +112,13 @@ extension SalvageReport.Loss: CustomStringConvertible {
       }
     let there = count.map { "\($0) were there" } ?? "how many were there is not known"
     return "\(name), \(range): \(there), \(found) found in pages by themselves: \(error)"
+  }
+}
+
+extension SalvageReport.UnreadLog: CustomStringConvertible {
+  public var description: String {
+    "the log cannot be read for its last \(byteCount) bytes: \(commitCount) commits or more"
+      + (wasFlushed ? " are missing" : ", which were not flushed, may be missing")
   }
 }
 

@@ -131,6 +131,11 @@ extension SalvageRun {
       report.sequence = max(covered, log.sequence)
       isExact = isExact && isTrue
     }
+    report.unreadLog = source.log?.unread(after: report.sequence)
+    if let unread = report.unreadLog, unread.wasFlushed {
+      report.newestSequence = max(
+        report.newestSequence, report.sequence + UInt64(unread.commitCount))
+    }
     let schemas = schemas
     var repair = SalvageRepair(backend, schemas, losses: state.losses)
     try repair.writeSchemas()
@@ -305,6 +310,19 @@ extension Schema {
   fileprivate var salvagedTrees: [String] {
     records.map { Entity.name(ofRows: $0.number) } + records.map { Entity.name(ofLost: $0.number) }
       + [Schema.treeName, Entities.metadataName, Entities.asideName] + BlobTrees.names
+  }
+}
+
+extension SalvagedLog {
+  /// Returns what it has that could not be carried out; nil if a state with all commits up to `copied` has that, too.
+  fileprivate func unread(after copied: UInt64) -> SalvageReport.UnreadLog? {
+    guard remains.byteCount > 0, max(remains.lastSequence, sequence + 1) > copied else {
+      return nil
+    }
+    return SalvageReport.UnreadLog(
+      byteCount: remains.byteCount,
+      commitCount: Int(clamping: max(remains.lastSequence, copied) - copied),
+      wasFlushed: wasFlushed)
   }
 }
 
