@@ -170,6 +170,41 @@ import Testing
     }
   }
 
+  @Test func `included relations lead so far and to so many records, and no further`() throws {
+    func including(_ relations: String) throws -> Command {
+      try Command.run("query", path, "Partner", "id == 1", "--json", "--including", relations)
+    }
+    func chain(_ name: String, _ count: Int) -> String {
+      Array(repeating: name, count: count).joined(separator: ".")
+    }
+    #expect(try including(chain("other", 24)).status == 0)
+    // No path is too long, and there are too many of them.
+    let wide = (1...11).flatMap { start in
+      (1...10).map { end in
+        [chain("other", start), "volumes.editor", chain("other", end), "volumes"]
+          .joined(separator: ".")
+      }
+    }.joined(separator: ",")
+    for relations in [
+      chain("other", 25), chain("other", 20_000), chain("other.volumes.editor", 30), wide,
+    ] {
+      let command = try including(relations)
+      #expect(command.status == 2 && command.output.isEmpty)
+      #expect(command.error.contains("24 relations at most"), "\(command.error)")
+    }
+    // The same relation again is no other one.
+    #expect(
+      try including(Array(repeating: "other", count: 5_000).joined(separator: ",")).status == 0)
+    let store = try PersistentStore(at: path, model: Self.model)
+    try store.save(
+      contentsOf: (100..<163).map { Volume(id: $0, editor: Reference(1), keywords: []) })
+    try store.close()
+    #expect(try including("volumes.editor.volumes").status == 0)
+    let command = try including(chain("volumes.editor", 3))
+    #expect(command.status == 7 && command.output.isEmpty)
+    #expect(command.error.contains("262144 records of volumes"), "\(command.error)")
+  }
+
   private static var model: StoreModel {
     StoreModel(records: [Partner.self, Volume.self, Keyword.self])
   }

@@ -18,22 +18,28 @@ struct IncludedRelation {
     shape = RecordShape(schema)
   }
 
+  /// The most relations that lead on from one another, as in conditions: each is a level of the output.
+  private static let depthMax = 24
+  /// The most relations in all: each is a pass over all records that lead to it.
+  private static let countMax = 200
+
   /// Returns the relations that are named, with commas between them: `author.country,tags`.
   ///
-  /// - Throws: `CommandFailure` if a record has no such relation.
+  /// - Throws: `CommandFailure` if a record has no such relation, or if there are too many of them.
   static func relations(
     _ names: String, of record: RecordSchema, in schema: Schema
   ) throws -> [IncludedRelation] {
     var relations: [IncludedRelation] = []
+    var count = 0
     for path in names.split(separator: ",", omittingEmptySubsequences: false) {
-      try add(path.drop { $0 == " " }, of: record, in: schema, to: &relations)
+      try add(path.drop { $0 == " " }, of: record, in: schema, to: &relations, depth: 1, &count)
     }
     return relations
   }
 
   private static func add(
     _ path: Substring, of record: RecordSchema, in schema: Schema,
-    to relations: inout [IncludedRelation]
+    to relations: inout [IncludedRelation], depth: Int, _ count: inout Int
   ) throws {
     let all = Self.all(of: record, in: schema)
     // The name of a reference within a composite has dots of its own.
@@ -41,13 +47,25 @@ struct IncludedRelation {
     guard let relation = found.max(by: { $0.name.count < $1.name.count }) else {
       let names = all.map(\.name).joined(separator: ", ")
       let known = all.isEmpty ? "It has none." : "It has \(names)."
-      throw CommandFailure(.usage, "\(record.name) has no relation \"\(path)\". \(known)")
+      throw CommandFailure(
+        .usage, "\(record.name) has no relation \"\(path.prefix(100))\". \(known)")
     }
     let place = relations.firstIndex { $0.name == relation.name } ?? relations.count
-    if place == relations.count { relations.append(relation) }
+    if place == relations.count {
+      relations.append(relation)
+      count += 1
+    }
+    guard depth <= depthMax, count <= countMax else {
+      throw CommandFailure(
+        .usage,
+        "--including leads over \(depthMax) relations at most, one after the other, and over"
+          + " \(countMax) in all.")
+    }
     let rest = path.dropFirst(relation.name.count + 1)
     if path.count > relation.name.count {
-      try add(rest, of: relation.schema, in: schema, to: &relations[place].nested)
+      try add(
+        rest, of: relation.schema, in: schema, to: &relations[place].nested, depth: depth + 1,
+        &count)
     }
   }
 
@@ -74,15 +92,29 @@ struct ShownRecord {
 }
 
 extension StoreSnapshot {
+  /// The most records that are shown at once of a relation that leads on from another. One that leads back and forth
+  /// between the same records would otherwise multiply them with each level.
+  private static var nestedCountMax: Int { 250_000 }
+
   /// Returns records with those of relations, each of which is one more pass over all of them.
+  ///
+  /// - Throws: `CommandFailure` if a relation leads to too many records over another one; `StoreError.corrupt`, `.io`.
   func including(
-    _ relations: [IncludedRelation], _ records: [DynamicRecord], stringsAsBlobs: Bool
+    _ relations: [IncludedRelation], _ records: [DynamicRecord], stringsAsBlobs: Bool,
+    isNested: Bool = false
   ) throws -> [ShownRecord] {
     var shown = records.map { ShownRecord(record: $0) }
     for relation in relations {
       let lists = try related(to: records, relation.name, stringsAsBlobs: stringsAsBlobs)
+      let count = lists.reduce(0) { $0 + $1.count }
+      guard !isNested || count <= Self.nestedCountMax else {
+        throw CommandFailure(
+          .refused,
+          "--including would show \(count) records of \(relation.name.inOneLine) at once, more than"
+            + " \(Self.nestedCountMax). Query the related records by themselves, or say --limit.")
+      }
       var rest = try including(
-        relation.nested, lists.flatMap { $0 }, stringsAsBlobs: stringsAsBlobs)[...]
+        relation.nested, lists.flatMap { $0 }, stringsAsBlobs: stringsAsBlobs, isNested: true)[...]
       for (index, list) in lists.enumerated() {
         shown[index].related.append((relation, Array(rest.prefix(list.count))))
         rest = rest.dropFirst(list.count)

@@ -7,7 +7,8 @@ extension Condition {
   /// use properties, also of composites and after `?`, constants, comparisons, `&& || !`, arithmetic, `??`, `== nil`,
   /// `count` and `isEmpty`, ranges, `contains` of lists, arrays and strings, and `starts(with:)`.
   ///
-  /// - Throws: `.invalidQuery`, with the part that is not supported.
+  /// - Throws: `.invalidQuery`, with the part that is not supported, or for expressions that are nested over 100 deep. Of
+  ///   more terms than that, make a condition by ``all(_:)`` or ``any(_:)``.
   public init(_ predicate: Predicate<Subject>) throws(StoreError) {
     let context = PredicateContext(
       root: Subject.self, parts: [predicate.variable.key: .record])
@@ -30,6 +31,15 @@ enum PredicatePart {
 struct PredicateContext {
   let root: any Any.Type
   var parts: [PredicateExpressions.VariableID: PredicatePart]
+  /// The number of expressions around the one that is translated.
+  private var depth = 0
+
+  private static var depthMax: Int { 100 }
+
+  init(root: any Any.Type, parts: [PredicateExpressions.VariableID: PredicatePart]) {
+    self.root = root
+    self.parts = parts
+  }
 
   func refusal(_ part: String) -> StoreError {
     .invalidQuery(
@@ -42,7 +52,12 @@ struct PredicateContext {
       let name = String(describing: type(of: expression))
       throw refusal(String(name.prefix { $0 != "<" }))
     }
-    return try expression.part(in: self)
+    guard depth < Self.depthMax else {
+      throw refusal("expressions that are nested over \(Self.depthMax) deep")
+    }
+    var inner = self
+    inner.depth += 1
+    return try expression.part(in: inner)
   }
 
   func condition(_ expression: Any) throws(StoreError) -> PropertyCondition {

@@ -133,4 +133,35 @@ import Testing
       }
     }
   }
+
+  /// A predicate as `#Predicate` makes it, of as many negations.
+  private static func negations(_ count: Int) -> Predicate<Poem> {
+    func negated(
+      _ expression: some StandardPredicateExpression<Bool>
+    ) -> any StandardPredicateExpression<Bool> {
+      PredicateExpressions.build_Negation(expression)
+    }
+    return Predicate<Poem> { poem in
+      var expression: any StandardPredicateExpression<Bool> = PredicateExpressions.build_Equal(
+        lhs: PredicateExpressions.build_KeyPath(
+          root: PredicateExpressions.build_Arg(poem), keyPath: \.year),
+        rhs: PredicateExpressions.build_Arg(2))
+      for _ in 0..<count { expression = negated(expression) }
+      return expression
+    }
+  }
+
+  @Test func `a predicate made by code is refused if it is nested deep`() throws {
+    let store = try Self.library()
+    try onSmallStack {
+      for count in [0, 1, 30, 90, 110, 400] {
+        do {
+          let found = try store.fetch(Poem.self, where: Condition(Self.negations(count)))
+          #expect(count <= 90 && found.count == (count % 2 == 0 ? 1 : 3))
+        } catch StoreError.invalidQuery {
+          #expect(count > 90)
+        }
+      }
+    }
+  }
 }
