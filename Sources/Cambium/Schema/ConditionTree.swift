@@ -32,6 +32,10 @@ public enum ConditionTree<Field: Hashable & Sendable>: Hashable, Sendable {
 /// A condition on a record's fields by their stored names.
 ///
 /// A name may lead on over references: `author.country.name` is null without an author, or if that has no country.
+///
+/// A condition that is nested over 100 deep is refused wherever it is used. As with every recursive `enum`, releasing one takes stack for
+/// each level, some 100 bytes; code that makes conditions has to join many terms in one ``ConditionTree/and(_:)`` or
+/// ``ConditionTree/or(_:)`` rather than in one another. ``Condition`` does so by itself.
 public typealias FieldCondition = ConditionTree<String>
 
 /// How two values compare.
@@ -315,7 +319,7 @@ public struct TextMatch: Hashable, Sendable {
     /// The value equals the text, according to the options.
     case equals
     /// The whole value matches the text, in which `?` stands for one Unicode scalar and `*` for any number of them. After a
-    /// backslash these, and the backslash, stand for themselves.
+    /// backslash these, and the backslash, stand for themselves. A pattern has 1,000 bytes and wildcards at most.
     case like
     /// Every word of the text is a word of the value, in any order; a word that is directly followed by `*` is one with
     /// which a word of the value begins. Every value matches a text without words.

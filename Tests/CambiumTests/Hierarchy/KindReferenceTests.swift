@@ -108,6 +108,34 @@ private let model = StoreModel(records: [
     return store
   }
 
+  @Test(arguments: [
+    ("trip.expenses.count(", "id >= 0", ") > 0"), ("trip.expenses.any(", "id >= 0", ")"),
+    ("trip.expenses.all(", "id >= 0", ")"), ("!trip.expenses.none(", "id >= 0", ")"),
+    ("trip.expenses.sum(trip.Business.perDiem, ", "id >= 0", ") > 0"),
+    ("trip.expenses.minimum(id, ", "id >= 0", ") >= 0"),
+    ("trip.expenses.maximum(id, ", "id >= 0", ") >= 0"),
+  ])
+  func `nested conditions over kinds take time with the sum of their levels`(
+    start: String, middle: String, end: String
+  ) throws {
+    var options = StoreOptions()
+    options.queryBudget = QueryBudget(rows: 100_000)
+    let store = try PersistentStore(inMemory: model, options: options)
+    try store.write { transaction in
+      for id in 1...2 { try transaction.insert(Self.business(id)) }
+      try transaction.insert(Self.sales(3))
+      for id in 0..<60 { try transaction.insert(Expense(id: id, trip: Reference(1 + id % 3))) }
+    }
+    for levels in [1, 4, 8] {
+      let condition = try FieldCondition(
+        parsing: String(repeating: start, count: levels) + middle
+          + String(repeating: end, count: levels))
+      #expect(try store.count(record: "Expense", where: condition) == 60)
+      let inTransaction = try store.write { try $0.count(record: "Expense", where: condition) }
+      #expect(inTransaction == 60)
+    }
+  }
+
   private func expectDangling(
     _ destination: String, of record: String = "Expense", _ store: PersistentStore,
     _ body: (inout WriteTransaction) throws -> Void

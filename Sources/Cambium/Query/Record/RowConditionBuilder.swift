@@ -350,7 +350,13 @@ extension RowConditionBuilder {
         return RowTerm(.bytes, .same, type: type, at: column.place, operand: keep(bytes))
       }
     }
-    operands.matchers.append(TextMatcher(match))
+    let matcher = TextMatcher(match)
+    guard matcher.isShort else {
+      throw layout.queryRefusal(
+        column,
+        "a pattern has \(LikePattern.countMax) bytes and wildcards at most; contains has no bound")
+    }
+    operands.matchers.append(matcher)
     let operand = UInt64(operands.matchers.count - 1)
     guard column.place.kind == .key else {
       return RowTerm(.match, .same, type: type, at: column.place, operand: operand)

@@ -18,11 +18,22 @@ struct TextMatcher: Sendable {
     words = match.kind == .words ? WordQuery(text) : nil
   }
 
+  /// False if it is a pattern so long that matching it would take too long for each byte of a text.
+  var isShort: Bool { pattern.map { $0.count <= LikePattern.countMax } ?? true }
+
   /// Returns nil if it has options and the bytes are not UTF-8.
+  ///
+  /// - Complexity: O(bytes).
   func matches(_ bytes: RawSpan) -> Bool? {
     if options.isEmpty { return matches(bytes, lowercasing: false) }
     if bytes.isASCII {
-      return matches(bytes, lowercasing: options.contains(.caseInsensitive))
+      guard options.contains(.caseInsensitive) else { return matches(bytes, lowercasing: false) }
+      // A short text is looked for at each place. A long one would be compared in part at each, so it gets a copy.
+      guard kind == .contains, text.count > 32 else { return matches(bytes, lowercasing: true) }
+      var lowercase: [UInt8] = []
+      lowercase.reserveCapacity(bytes.byteCount)
+      for offset in 0..<bytes.byteCount { lowercase.append(bytes.lowercased(offset)) }
+      return matches(lowercase.rawSpan, lowercasing: false)
     }
     guard let folded = TextFolding.bytes(of: bytes, options) else { return nil }
     return matches(folded.rawSpan, lowercasing: false)
@@ -171,6 +182,12 @@ struct LikePattern: Sendable {
   /// Bytes, and what stands for others.
   private let tokens: [UInt16]
 
+  /// The most bytes and wildcards of a pattern that is matched.
+  static var countMax: Int { 1_000 }
+
+  /// The number of its bytes and wildcards.
+  var count: Int { tokens.count }
+
   private static var anyScalar: UInt16 { 0x100 }
   private static var anyRun: UInt16 { 0x101 }
 
@@ -243,7 +260,7 @@ struct LikePattern: Sendable {
 
   /// Returns true if all of the bytes are what the pattern says.
   ///
-  /// - Complexity: O(bytes × tokens) at worst, with several wildcards; O(bytes) as a rule.
+  /// - Complexity: O(bytes × tokens) at worst, with several wildcards and no more than `countMax` tokens; O(bytes) as a rule.
   func matches(_ bytes: RawSpan, lowercasing: Bool) -> Bool {
     var offset = 0
     var token = 0

@@ -13,6 +13,14 @@ enum TreeAccess {
     case .transaction: true
     }
   }
+
+  /// How often anything was changed in it; 0 for a state that never changes.
+  var changeCount: Int {
+    switch self {
+    case .state: 0
+    case .transaction(let trees): unsafe trees.changeCount
+    }
+  }
 }
 
 // MARK: Reading

@@ -62,7 +62,7 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
 
   /// Returns true if one of the records that one leads to meets the condition.
   func holds(for record: RowReader) throws(StoreError) -> Bool {
-    if let result = unsafe known?[record.key] { return result }
+    if let result = unsafe known?.result(for: record.key) { return result }
     var isFound = false
     try forEach(of: record) { _ in
       isFound = true
@@ -135,19 +135,42 @@ final class RelatedRows: RelatedTerm, @unchecked Sendable {
 /// take time with the sum of their levels, not with the product.
 private struct KnownResults<Value> {
   private static var countMax: Int { 1 << 18 }
+  /// The most bytes of results that are no numbers.
+  private static var sizeMax: Int { 64 << 20 }
 
   private var results: [[UInt8]: Value] = [:]
+  private var size = 0
+  private let trees: TreeAccess
+  /// The changes before the results were known.
+  private var changeCount: Int
 
-  /// Nil if each record comes once, or may change in between.
+  /// Nil if each record comes once.
   init?(in scope: RelatedScope) {
-    guard scope.isNested, !scope.reader.trees.isChanging else { return nil }
+    guard scope.isNested else { return nil }
+    trees = scope.reader.trees
+    changeCount = trees.changeCount
   }
 
-  subscript(key: RawSpan) -> Value? { results.isEmpty ? nil : results[key.array()] }
+  /// Returns the result for a record; nil if it is not known, or was before something changed.
+  mutating func result(for key: RawSpan) -> Value? {
+    if results.isEmpty { return nil }
+    guard changeCount == trees.changeCount else {
+      results = [:]
+      size = 0
+      return nil
+    }
+    return results[key.array()]
+  }
 
-  mutating func insert(_ value: Value, for key: RawSpan) {
-    if results.count == Self.countMax { results.removeAll(keepingCapacity: true) }
+  /// - Parameter size: The bytes that the value takes beyond its own.
+  mutating func insert(_ value: Value, for key: RawSpan, size added: Int = 0) {
+    if results.count == Self.countMax || size + added > Self.sizeMax {
+      results.removeAll(keepingCapacity: true)
+      size = 0
+    }
+    if results.isEmpty { changeCount = trees.changeCount }
     results[key.array()] = value
+    size += added
   }
 }
 
@@ -194,11 +217,10 @@ final class RelatedValue: @unchecked Sendable {
   }
 
   func value(for record: RowReader) throws(StoreError) -> ComputedValue {
-    if let value = unsafe known?[record.key] { return value }
+    if let value = unsafe known?.result(for: record.key) { return value }
     let value = try computed(for: record)
-    // A long string is found again rather than kept.
-    if case .bytes(let bytes) = value, bytes.count > 64 { return value }
-    unsafe known?.insert(value, for: record.key)
+    let size = if case .bytes(let bytes) = value { bytes.count } else { 0 }
+    unsafe known?.insert(value, for: record.key, size: size)
     return value
   }
 

@@ -9,7 +9,7 @@ import Testing
 @Suite struct QueryBudgetTests {
   /// A store of `count` poems by `poets` poets.
   private static func library(
-    _ count: Int, poets: Int = 3, budget: QueryBudget? = nil
+    _ count: Int, poets: Int = 3, budget: QueryBudget? = nil, nameLength: Int = 1
   ) throws -> PersistentStore {
     var options = StoreOptions()
     options.queryBudget = budget
@@ -18,27 +18,106 @@ import Testing
       for poet in 0..<poets { try transaction.save(Poet(id: "\(poet)", name: "n")) }
       for id in 0..<count {
         try transaction.save(
-          Poem(id: id, name: "p\(id)", year: id % 7, poet: Reference("\(id % poets)")))
+          Poem(
+            id: id, name: String(repeating: "p", count: nameLength) + "\(id)", year: id % 7,
+            poet: Reference("\(id % poets)")))
       }
     }
     return store
   }
 
+  private static func nested(
+    _ start: String, _ middle: String, _ end: String, _ levels: Int
+  ) throws -> FieldCondition {
+    try FieldCondition(
+      parsing: String(repeating: start, count: levels) + middle
+        + String(repeating: end, count: levels))
+  }
+
   @Test(arguments: [
     ("poet.poems.count(", "year >= 0", ") > 0"), ("poet.poems.any(", "year > 99", ")"),
     ("poet.poems.sum(year, ", "year >= 0", ") > 0"),
+    ("poet.poems.sum(year + id, ", "year >= 0", ") > -1"),
     ("poet.poems.maximum(year, ", "year >= 0", ") > 0"),
+    ("poet.poems.minimum(year, ", "year >= 0", ") >= 0"),
+    ("poet.poems.all(", "year >= 0", ")"), ("!poet.poems.none(", "year >= 0", ")"),
+    // These are not found from the other end.
+    ("poet.poems.count(", "year >= 0", ") >= 0"), ("poet.poems.count(", "year > 99", ") > id * 0"),
+    ("id < 0 || poet.poems.any(", "year >= 0", ")"),
   ])
   func `nested conditions take time with the sum of their levels`(
     start: String, middle: String, end: String
   ) throws {
     // Without what is known of a record, ten levels would read 20 to the power of ten.
     let store = try Self.library(60, budget: QueryBudget(rows: 100_000))
+    let expected = middle == "year > 99" ? 0 : 60
+    for levels in [1, 4, 10] {
+      let condition = try Self.nested(start, middle, end, levels)
+      #expect(try store.count(record: "Poem", where: condition) == expected)
+      #expect(
+        try store.snapshot().fetch(record: "Poem", where: condition).count == expected)
+      let (before, after) = try store.write { transaction in
+        let before = try transaction.count(record: "Poem", where: condition)
+        try transaction.save(Poem(id: 0, name: "changed", year: 0, poet: Reference("0")))
+        return (before, try transaction.count(record: "Poem", where: condition))
+      }
+      #expect(before == expected && after == expected)
+    }
+  }
+
+  @Test(arguments: ["maximum", "minimum"])
+  func `nested aggregates of long strings take time with the sum of their levels`(
+    aggregate: String
+  ) throws {
+    let store = try Self.library(60, budget: QueryBudget(rows: 100_000), nameLength: 200)
     for levels in [1, 4, 10] {
       let text =
-        String(repeating: start, count: levels) + middle + String(repeating: end, count: levels)
-      let found = try store.count(record: "Poem", where: FieldCondition(parsing: text))
-      #expect(found == (middle == "year > 99" ? 0 : 60))
+        String(repeating: "poet.poems.\(aggregate)(", count: levels) + "title"
+        + String(repeating: ")", count: levels) + " > \"p\""
+      let condition = try FieldCondition(parsing: text)
+      #expect(try store.count(record: "Poem", where: condition) == 60)
+    }
+  }
+
+  @Test func `a long text that almost matches everywhere is looked for in linear time`() {
+    func seconds(_ length: Int) -> Duration {
+      let text = String(repeating: "a", count: length)
+      let bytes = Array(String(repeating: "A", count: 2 * length).utf8)
+      let matcher = TextMatcher(TextMatch(.contains, text + "b", [.caseInsensitive]))
+      let found = TextMatcher(TextMatch(.contains, text, [.caseInsensitive]))
+      let times = (0..<3).map { _ in
+        threadTime {
+          let results = (matcher.matches(bytes.rawSpan), found.matches(bytes.rawSpan))
+          #expect(results.0 == false && results.1 == true)
+        }
+      }
+      return times.min() ?? .zero
+    }
+    _ = seconds(100)
+    let times = [20_000, 80_000].map { seconds($0) }
+    #expect(times[1] < times[0] * 10, "\(times)")
+  }
+
+  @Test func `a pattern is refused if matching it would take too long for each byte`() throws {
+    let store = try Self.library(3)
+    for (pattern, count) in [
+      (String(repeating: "p", count: 1_000), 0), (String(repeating: "?*", count: 499) + "*", 0),
+      ("p" + String(repeating: "*", count: 5_000), 3),
+    ] {
+      #expect(try store.fetch(Poem.where { $0.name.like(pattern) }).count == count)
+    }
+    for pattern in [
+      "?" + String(repeating: "p", count: 1_000), String(repeating: "?*", count: 501),
+    ] {
+      for options in [[], .caseInsensitive] as [TextMatch.Options] {
+        let error = #expect(throws: StoreError.self) {
+          _ = try store.fetch(Poem.where { $0.name.like(pattern, options) })
+        }
+        guard case .invalidQuery? = error else {
+          Issue.record("\(error.map { "\($0)" } ?? "")")
+          return
+        }
+      }
     }
   }
 
