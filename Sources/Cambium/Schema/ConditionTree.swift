@@ -108,55 +108,68 @@ extension FieldCondition {
 
 // MARK: Depth
 
+/// The most parts of a condition that are looked at. A text of the greatest length has fewer; code that joins a condition with
+/// itself again and again makes one that takes little memory, and of which nobody could see the end.
+private let conditionPartsMax = 4_000_000
+
 extension ConditionTree {
-  /// Returns true if it is nested over so many levels deep, computed values included. It is safe to ask of conditions that
-  /// are too deep for anything else.
+  /// Returns true if it is nested over so many levels deep, computed values included, or has more than four million parts. It
+  /// is safe to ask of conditions that are too deep for anything else.
+  ///
+  /// - Complexity: O(parts), and no more than four million.
   func isDeeper(than limit: Int) -> Bool { depth(upTo: limit + 1) > limit }
 
-  /// Returns the number of levels to which it is nested; `limit` if there are more. The first part that is too deep ends the
-  /// search, as a condition may have a part in many places.
+  /// Returns the number of levels to which it is nested; `limit` if there are more, or too many parts.
   func depth(upTo limit: Int) -> Int {
-    if limit <= 1 { return limit }
-    switch self {
-    case .comparison, .isIn, .match, .contains, .kind: return 1
-    case .any(_, let operand), .not(let operand): return 1 + operand.depth(upTo: limit - 1)
-    case .computed(let one, _, let other): return 1 + one.depth(or: other, upTo: limit - 1)
-    case .and(let operands), .or(let operands):
-      var depth = 0
-      for operand in operands where depth < limit - 1 {
-        depth = max(depth, operand.depth(upTo: limit - 1))
-      }
-      return 1 + depth
-    }
+    var partCount = 0
+    return depth(upTo: limit, &partCount)
   }
 
-  fileprivate func depth(or other: ExpressionTree<Field>, upTo limit: Int) -> Int {
-    let depth = depth(upTo: limit)
-    return depth == limit ? limit : max(depth, other.depth(upTo: limit))
+  fileprivate func depth(upTo limit: Int, _ partCount: inout Int) -> Int {
+    partCount += 1
+    if limit <= 1 || partCount > conditionPartsMax { return limit }
+    let rest = limit - 1
+    switch self {
+    case .comparison, .isIn, .match, .contains, .kind: return 1
+    case .any(_, let operand): return 1 + operand.depth(upTo: rest, &partCount)
+    case .computed(let one, _, let other):
+      let depth = one.depth(upTo: rest, &partCount)
+      return 1 + max(depth, other.depth(upTo: rest, &partCount))
+    case .and(let operands), .or(let operands):
+      var depth = 0
+      for operand in operands where depth < rest {
+        depth = max(depth, operand.depth(upTo: rest, &partCount))
+      }
+      return 1 + depth
+    case .not(let operand): return 1 + operand.depth(upTo: rest, &partCount)
+    }
   }
 }
 
 extension ExpressionTree {
-  /// Returns true if it is nested over so many levels deep.
-  func isDeeper(than limit: Int) -> Bool { depth(upTo: limit + 1) > limit }
-
-  fileprivate func depth(upTo limit: Int) -> Int {
-    if limit <= 1 { return limit }
-    return switch self {
-    case .field, .value: 1
-    case .arithmetic(let one, _, let other), .coalesced(let one, let other):
-      1 + one.depth(or: other, upTo: limit - 1)
-    case .negated(let operand), .length(let operand), .lowercased(let operand):
-      1 + operand.depth(upTo: limit - 1)
-    case .count(relation: _, where: let condition): 1 + condition.depth(upTo: limit - 1)
-    case .aggregate(_, relation: _, of: let operand, where: let condition):
-      1 + condition.depth(or: operand, upTo: limit - 1)
-    }
+  /// Returns true if it is nested over so many levels deep, or has too many parts.
+  func isDeeper(than limit: Int) -> Bool {
+    var partCount = 0
+    return depth(upTo: limit + 1, &partCount) > limit
   }
 
-  fileprivate func depth(or other: ExpressionTree, upTo limit: Int) -> Int {
-    let depth = depth(upTo: limit)
-    return depth == limit ? limit : max(depth, other.depth(upTo: limit))
+  fileprivate func depth(upTo limit: Int, _ partCount: inout Int) -> Int {
+    partCount += 1
+    if limit <= 1 || partCount > conditionPartsMax { return limit }
+    let rest = limit - 1
+    switch self {
+    case .field, .value: return 1
+    case .arithmetic(let one, _, let other), .coalesced(let one, let other):
+      let depth = one.depth(upTo: rest, &partCount)
+      return 1 + max(depth, other.depth(upTo: rest, &partCount))
+    case .negated(let operand), .length(let operand), .lowercased(let operand):
+      return 1 + operand.depth(upTo: rest, &partCount)
+    case .count(relation: _, where: let condition):
+      return 1 + condition.depth(upTo: rest, &partCount)
+    case .aggregate(_, relation: _, of: let operand, where: let condition):
+      let depth = operand.depth(upTo: rest, &partCount)
+      return 1 + max(depth, condition.depth(upTo: rest, &partCount))
+    }
   }
 }
 

@@ -37,7 +37,8 @@ struct PropertyCondition: Hashable, Sendable {
   /// A condition that is nested so deep that looking at it could exhaust the stack: it is refused when it is checked.
   static var tooDeep: PropertyCondition { PropertyCondition(.or([]), depth: .max) }
 
-  var isTooDeep: Bool { depth == .max }
+  /// True also of one that was joined with itself so often that nobody could look at all of its parts.
+  var isTooDeep: Bool { depth == .max || tree.isDeeper(than: 10 * Self.depthMax) }
 
   /// Returns a condition that is nested as deep.
   func with(_ tree: Tree) -> PropertyCondition { PropertyCondition(tree, depth: depth) }

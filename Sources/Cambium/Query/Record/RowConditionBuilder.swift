@@ -19,7 +19,7 @@ struct RowConditionBuilder {
   static func tooDeep(_ layout: RowLayout) -> StoreError {
     .invalidQuery(
       record: layout.record.name, field: nil,
-      reason: "a condition is nested over \(depthMax) deep")
+      reason: "a condition is nested over \(depthMax) deep, or has over four million parts")
   }
 
   /// - Returns: where the condition begins.

@@ -134,6 +134,31 @@ import Testing
     }
   }
 
+  @Test func `a condition that was joined with itself again and again is refused`() throws {
+    let store = try Self.library()
+    try onSmallStack {
+      var condition = FieldCondition.comparison(field: "year", .greater, .integer(0))
+      var sum = FieldExpression.field("year")
+      var typed: Condition<Poem> = \.year > 0
+      for _ in 0..<45 {
+        condition = .and([condition, condition])
+        sum = .arithmetic(sum, .plus, sum)
+        typed = typed || typed
+      }
+      for condition in [condition, .computed(sum, .greater, .value(.integer(0)))] {
+        #expect(throws: StoreError.self) {
+          _ = try store.fetch(record: "Poem", where: condition)
+        }
+        #expect(throws: StoreError.self) {
+          _ = try store.fetch(Poem.self, where: Condition(condition))
+        }
+        #expect(condition.description == "(nested too deep)")
+      }
+      #expect(throws: StoreError.self) { _ = try store.fetch(Poem.self, where: typed) }
+      #expect(typed.description == "(nested too deep)")
+    }
+  }
+
   /// A predicate as `#Predicate` makes it, of as many negations.
   private static func negations(_ count: Int) -> Predicate<Poem> {
     func negated(
