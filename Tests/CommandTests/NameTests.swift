@@ -114,4 +114,65 @@ import Testing
     try #require(try Command.run("import", copy, file).status == 0)
     #expect(try Command.run("get", copy, "Item", "90", "--json").output.contains(escaped))
   }
+
+  @Test func `names that would be the same in Swift get different ones`() throws {
+    let stage = try Stage()
+    let path = stage.path("store")
+    let model = StoreModel(records: [PlainName.self, TickedName.self, SmallName.self])
+    try PersistentStore(at: path, model: model).close()
+    let command = try Command.run("schema", path)
+    #expect(command.status == 0, "\(command.error)")
+    let lines = command.output.split(separator: "\n").map { $0.drop { $0 == " " } }
+    func count(_ start: String) -> Int { lines.count { $0.hasPrefix(start) } }
+    for name in ["T_x", "T_x_2", "T_x_3"] {
+      #expect(count("struct \(name): Record") == 1, "\(command.output)")
+    }
+    for name in ["T_x.self", "T_x_2.self", "T_x_3.self"] {
+      #expect(command.output.contains(name), "\(command.output)")
+    }
+    for name in ["a_b", "a_b_2", "a_b_3"] {
+      #expect(count("var \(name): ") == 1, "\(command.output)")
+    }
+    #expect(count(#"Field(name: "a_b", type: .integer)"#) == 1)
+    #expect(count(#"Field(name: "a`b", type: .integer, property: "a_b_"#) == 1)
+    // The one that is called so keeps its name, and references lead to the right type.
+    #expect(count("var other: Reference<T_x>") == 1, "\(command.output)")
+    #expect(count(#"RecordName("t_x")"#) == 1 && count(#"RecordName("T`x")"#) == 1)
+    #expect(count(#"RecordName("T_x")"#) == 0)
+  }
+}
+
+private struct PlainName: Record, Identifiable {
+  var id: Int
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    RecordName("T_x")
+    Field(primaryKey: true, name: "id", type: .integer)
+  }
+}
+
+private struct TickedName: Record {
+  var id: Int
+  var plain: Int
+  var ticked: Int
+  var slashed: Int
+  var other: Reference<PlainName>
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    RecordName("T`x")
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "a`b", type: .integer, property: "ticked")
+    Field(name: "a_b", type: .integer, property: "plain")
+    Field(name: "a\\b", type: .integer, property: "slashed")
+    Field(name: "other", type: .reference(to: PlainName.self))
+  }
+}
+
+private struct SmallName: Record {
+  var id: Int
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    RecordName("t_x")
+    Field(primaryKey: true, name: "id", type: .integer)
+  }
 }

@@ -3,63 +3,73 @@ import Cambium
 /// A version as a program would describe it.
 struct SwiftText {
   private let schema: Schema
+  private let types: SwiftTypeNames
 
   init(_ schema: Schema) {
     self.schema = schema
+    types = SwiftTypeNames(schema)
   }
 
   var text: String {
     let label = schema.label.map { ", label: \($0.quoted)" } ?? ""
-    let types = schema.records.flatMap { record in
+    let records = schema.records.flatMap { record in
       [record.name] + record.kinds.compactMap { record.field($0.composite)?.lastName }
-    }.map { "\($0.swiftTypeName).self" }.joined(separator: ", ")
-    let model = "let model = StoreModel(version: \(schema.version)\(label), records: [\(types)])\n"
-    return
-      (["import Cambium\nimport FoundationEssentials\n"]
-      + schema.records.sorted { $0.name < $1.name }.flatMap { record in
-        [type(record)] + kinds(of: nil, in: record)
-      } + [model])
-      .joined(separator: "\n")
+    }.map { "\(types.name(of: $0)).self" }.joined(separator: ", ")
+    let model =
+      "let model = StoreModel(version: \(schema.version)\(label), records: [\(records)])\n"
+    var parts = ["import Cambium\nimport FoundationEssentials\n"]
+    for record in schema.records.sorted(by: { $0.name < $1.name }) {
+      let names = SwiftNames(record)
+      parts.append(type(record, names))
+      parts += kinds(of: nil, in: record, names)
+    }
+    return (parts + [model]).joined(separator: "\n")
   }
 
   /// The types of the kinds whose parent is a kind, or the record itself, each followed by those of its own kinds.
-  private func kinds(of parent: FieldSchema?, in record: RecordSchema) -> [String] {
+  private func kinds(
+    of parent: FieldSchema?, in record: RecordSchema, _ names: SwiftNames
+  ) -> [String] {
     record.kinds(of: parent?.number).compactMap { record.field($0.composite) }
       .sorted { $0.name < $1.name }.flatMap { kind in
-        let name = kind.lastName.swiftTypeName
+        let name = types.name(of: kind.lastName)
         let parentName = parent?.lastName ?? record.name
         let statements = record.swiftStatements(
           ofKind: kind, isNamed: name != kind.lastName,
-          parent: (parentName.swiftTypeName, parentName.asProperty.swiftIdentifier), in: schema)
+          parent: (types.name(of: parentName), parentName.asProperty.swiftIdentifier),
+          in: schema, types: types)
         let lines =
           [
             "struct \(name): Record\(isDestination(kind, of: record) ? ", Identifiable" : "") {",
-            "  var \(parentName.asProperty.swiftName): \(parentName.swiftTypeName)",
-          ] + Self.properties(of: RecordShape.fields(ofKind: kind, in: record))
-          + identifier(ofKind: kind, of: record) + [
+            "  var \(parentName.asProperty.swiftName): \(types.name(of: parentName))",
+          ] + properties(of: RecordShape.fields(ofKind: kind, in: record), names)
+          + identifier(ofKind: kind, of: record, names) + [
             "", "  static func recordDescription(for version: Int) -> RecordDescription {",
           ] + statements.map { "    " + $0 } + ["  }", "}", ""]
-        return [lines.joined(separator: "\n")] + kinds(of: kind, in: record)
+        return [lines.joined(separator: "\n")] + kinds(of: kind, in: record, names)
       }
   }
 
-  private func type(_ record: RecordSchema) -> String {
+  private func type(_ record: RecordSchema, _ names: SwiftNames) -> String {
     let shape = RecordShape(record)
-    let name = record.name.swiftTypeName
-    let identifier = identifier(of: record, shape)
+    let name = types.name(of: record.name)
+    let identifier = identifier(of: record, shape, names)
     var lines = ["struct \(name): Record\(identifier == nil ? "" : ", Identifiable") {"]
     let kinds = record.kinds(of: nil).map(\.composite)
-    lines += Self.properties(of: shape.fields.filter { !kinds.contains($0.number) })
+    lines += properties(of: shape.fields.filter { !kinds.contains($0.number) }, names)
     lines +=
       (identifier ?? []) + [
         "", "  static func recordDescription(for version: Int) -> RecordDescription {",
       ]
-    lines += record.swiftStatements(isNamed: name != record.name, in: schema).map { "    " + $0 }
+    lines += record.swiftStatements(isNamed: name != record.name, in: schema, types: types)
+      .map { "    " + $0 }
     return (lines + ["  }", "}", ""]).joined(separator: "\n")
   }
 
   /// Returns the code that makes a destination of references `Identifiable`: empty if its key is called `id`; nil if no reference leads to it.
-  private func identifier(of record: RecordSchema, _ shape: RecordShape) -> [String]? {
+  private func identifier(
+    of record: RecordSchema, _ shape: RecordShape, _ names: SwiftNames
+  ) -> [String]? {
     let isDestination = schema.records.contains { other in
       other.fields.contains { $0.reference?.destination == record.name }
     }
@@ -67,7 +77,7 @@ struct SwiftText {
       let key = shape.fields.first(where: { $0.name == record.name(of: part) })
     else { return nil }
     if key.name == "id" { return [] }
-    return ["  var id: \(Self.swiftType(of: key)) { \(key.name.swiftName) }"]
+    return ["  var id: \(swiftType(of: key, names)) { \(names.property(of: key.number)) }"]
   }
 
   private func isDestination(_ kind: FieldSchema, of record: RecordSchema) -> Bool {
@@ -79,7 +89,9 @@ struct SwiftText {
   }
 
   /// Returns the code that makes a kind that references lead to `Identifiable`: its key is that of the struct in it.
-  private func identifier(ofKind kind: FieldSchema, of record: RecordSchema) -> [String] {
+  private func identifier(
+    ofKind kind: FieldSchema, of record: RecordSchema, _ names: SwiftNames
+  ) -> [String] {
     guard isDestination(kind, of: record), let part = record.primaryKey.first,
       let key = RecordShape(record).fields.first(where: { $0.name == record.name(of: part) })
     else { return [] }
@@ -89,35 +101,35 @@ struct SwiftText {
       composite = inner.composite.flatMap { record.field($0) }
       path.append((composite?.lastName ?? record.name).asProperty.swiftName)
     }
-    let value = (path + [key.name.swiftName]).joined(separator: ".")
-    return ["  var id: \(Self.swiftType(of: key)) { \(value) }"]
+    let value = (path + [names.property(of: key.number)]).joined(separator: ".")
+    return ["  var id: \(swiftType(of: key, names)) { \(value) }"]
   }
 
   // MARK: Properties
 
-  private static func properties(of fields: [FieldShape], indented indentation: String = "  ")
-    -> [String]
-  {
+  private func properties(
+    of fields: [FieldShape], _ names: SwiftNames, indented indentation: String = "  "
+  ) -> [String] {
     fields.flatMap { field -> [String] in
-      let name = field.name.swiftName
-      let declaration =
-        "\(indentation)var \(name): \(swiftType(of: field))\(field.isOptional ? "?" : "")"
+      let type = swiftType(of: field, names)
+      let name = names.property(of: field.number)
+      let declaration = "\(indentation)var \(name): \(type)\(field.isOptional ? "?" : "")"
       if case .transformable = field.type { return [declaration + "  // whatever its type is"] }
       if field.type != .composite { return [declaration] }
-      return ["\(indentation)struct \(swiftType(of: field)): Codable, Sendable {"]
-        + properties(of: field.parts, indented: indentation + "  ") + [
+      return ["\(indentation)struct \(type): Codable, Sendable {"]
+        + properties(of: field.parts, names, indented: indentation + "  ") + [
           "\(indentation)}", declaration,
         ]
     }
   }
 
-  private static func swiftType(of field: FieldShape) -> String {
-    if field.type == .composite { return field.name.swiftTypeName }
+  private func swiftType(of field: FieldShape, _ names: SwiftNames) -> String {
+    if field.type == .composite { return names.type(of: field.number) }
     if let destination = field.destination {
-      let reference = "Reference<\(destination.swiftTypeName)>"
+      let reference = "Reference<\(types.name(of: destination))>"
       return field.type.isList ? "[\(reference)]" : reference
     }
-    return swiftType(field.type)
+    return Self.swiftType(field.type)
   }
 
   private static func swiftType(_ type: ColumnType) -> String {

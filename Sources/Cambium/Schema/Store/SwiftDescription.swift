@@ -4,8 +4,11 @@ extension RecordSchema {
   /// - Parameters:
   ///   - isNamed: True to state the record's name; without it, the type has that name.
   ///   - schema: The version that it is a record of.
-  package func swiftStatements(isNamed: Bool, in schema: Schema) -> [String] {
-    SwiftDescription(record: self, stated: [:], version: schema)
+  ///   - types: The names of that version's types, if the caller has them.
+  package func swiftStatements(
+    isNamed: Bool, in schema: Schema, types: SwiftTypeNames? = nil
+  ) -> [String] {
+    SwiftDescription(self, stated: [:], version: schema, types: types)
       .statements(name: isNamed ? "RecordName(\(name.quoted))" : nil)
   }
 
@@ -16,11 +19,12 @@ extension RecordSchema {
   ///   - isNamed: True to state the kind's name; without it, the type has that name.
   ///   - parent: The type of its parent, and the property that contains it.
   ///   - schema: The version that it is a record of.
+  ///   - types: The names of that version's types, if the caller has them.
   package func swiftStatements(
     ofKind composite: FieldSchema, isNamed: Bool, parent: (type: String, property: String),
-    in schema: Schema
+    in schema: Schema, types: SwiftTypeNames? = nil
   ) -> [String] {
-    SwiftDescription(record: self, stated: [:], version: schema).statements(
+    SwiftDescription(self, stated: [:], version: schema, types: types).statements(
       ofKind: composite, name: isNamed ? "RecordName(\(composite.lastName.quoted))" : nil, parent)
   }
 }
@@ -28,7 +32,7 @@ extension RecordSchema {
 extension LockedRecord {
   /// The record's description in Swift, without its rules.
   func swiftStatements(by indentation: String, in version: Schema) -> String {
-    let description = SwiftDescription(record: schema, stated: fields, version: version)
+    let description = SwiftDescription(schema, stated: fields, version: version)
     let name = "RecordName(\(name.quoted)\(argument("renamingID", renamingID?.quoted)))"
     let kinds = schema.kinds.compactMap { schema.field($0.composite) }
       .sortedRarely { $0.name.precedes($1.name) }
@@ -39,7 +43,7 @@ extension LockedRecord {
         return ["// in the description of its kind \(kind.name.quoted)"]
           + description.statements(
             ofKind: kind, name: "RecordName(\(kind.lastName.quoted))",
-            (parent.swiftTypeName, parent.asProperty.swiftIdentifier))
+            (description.types.name(of: parent), parent.asProperty.swiftIdentifier))
       }).map { indentation + $0 + "\n" }.joined()
   }
 }
@@ -51,6 +55,19 @@ private struct SwiftDescription {
   let stated: [String: LockedField]
   /// The version that it is a record of.
   let version: Schema
+  let names: SwiftNames
+  let types: SwiftTypeNames
+
+  init(
+    _ record: RecordSchema, stated: [String: LockedField], version: Schema,
+    types: SwiftTypeNames? = nil
+  ) {
+    self.record = record
+    self.stated = stated
+    self.version = version
+    names = SwiftNames(record)
+    self.types = types ?? SwiftTypeNames(version)
+  }
 
   func statements(name: String?) -> [String] {
     let part = record.primaryKey.first
@@ -99,7 +116,7 @@ private struct SwiftDescription {
     let field = reference(of: inverse)
     let owner = field?.reference?.typeName ?? record.name
     return
-      "Inverse<\(owner.swiftTypeName), \(inverse.related.swiftTypeName)>(\(inverse.name.quoted), of: \(inverse.reference.quoted)"
+      "Inverse<\(types.name(of: owner)), \(types.name(of: inverse.related))>(\(inverse.name.quoted), of: \(inverse.reference.quoted)"
       + (field?.type.scalar == nil ? ", isList: true" : "")
       + argument("deleteRule", inverse.deleteRule.swift) + argument("count", inverse.bounds?.swift)
       + argument("renamingID", stated[inverse.name]?.renamingID?.quoted) + ")"
@@ -114,7 +131,9 @@ private struct SwiftDescription {
       let primary = field.number == key ? "primaryKey: true, " : ""
       let begin = "Field(\(primary)name: \(field.lastName.quoted), type: "
       let end = "\(arguments(of: field)))"
-      if let reference = field.reference { return [begin + reference.swift(field.type) + end] }
+      if let reference = field.reference {
+        return [begin + reference.swift(field.type, types) + end]
+      }
       guard field.type == .composite else { return [begin + field.type.swift + end] }
       let parts = fields(of: field.number, key).map { "  " + $0 }
       return [begin + ".composite {"] + parts + ["}" + end]
@@ -125,8 +144,8 @@ private struct SwiftDescription {
     let stated = stated[field.name]
     var storage: String?
     if case .external(_, let options) = field.type { storage = options.swift }
-    let name = field.lastName
-    let property = name.swiftIdentifier == name ? nil : name.swiftIdentifier.quoted
+    let identifier = names.identifier(of: field.number)
+    let property = identifier == field.lastName ? nil : identifier.quoted
     return argument("storage", storage) + (field.isOptional ? ", optional: true" : "")
       + argument("property", property)
       + argument("default", stated?.defaultValue) + argument("modifier", field.modifier?.quoted)
@@ -216,8 +235,8 @@ extension ColumnType {
 }
 
 extension ReferenceSchema {
-  fileprivate func swift(_ type: ColumnType) -> String {
-    ".reference\(type.scalar == nil ? "s" : "")(to: \(typeName.swiftTypeName).self"
+  fileprivate func swift(_ type: ColumnType, _ types: SwiftTypeNames) -> String {
+    ".reference\(type.scalar == nil ? "s" : "")(to: \(types.name(of: typeName)).self"
       + argument("deleteRule", deleteRule.swift) + argument("count", bounds?.swift)
       + (isChecked ? "" : ", checked: false") + ")"
   }
@@ -250,9 +269,11 @@ extension RelationBounds {
 
 extension String {
   /// The name of a property that is called so in Swift, between backticks if it is no plain identifier.
-  package var swiftName: String {
-    let name = swiftIdentifier
-    return name.isPlainIdentifier && !Self.swiftKeywords.contains(name) ? name : "`\(name)`"
+  package var swiftName: String { swiftIdentifier.inBackticks }
+
+  /// The identifier as code has it: between backticks if it is no plain one.
+  var inBackticks: String {
+    isPlainIdentifier && !Self.swiftKeywords.contains(self) ? self : "`\(self)`"
   }
 
   /// The name without backticks, as `Field(property:)` has it: what Swift does not take between them, or nobody would see,
@@ -274,7 +295,10 @@ extension String {
   }
 
   /// The name of the type of a record that is stored under this name: with a capital, so that no property is called so.
-  package var swiftTypeName: String { (prefix(1).uppercased() + dropFirst()).swiftName }
+  package var swiftTypeName: String { swiftTypeIdentifier.inBackticks }
+
+  /// The name of the type without backticks.
+  var swiftTypeIdentifier: String { (prefix(1).uppercased() + dropFirst()).swiftIdentifier }
 
   /// Words of Swift that are likely to be names of fields.
   private static let swiftKeywords: Set<String> = [
