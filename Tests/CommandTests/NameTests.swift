@@ -115,6 +115,24 @@ import Testing
     #expect(try Command.run("get", copy, "Item", "90", "--json").output.contains(escaped))
   }
 
+  @Test func `no type is called as one that the code uses`() throws {
+    let stage = try Stage()
+    let path = stage.path("store")
+    for name in ["data", "Record", "Type", "protocol", "uuid"] {
+      try makeStore(name, at: path)
+      let swift = try Command.run("import", path, "--sqlite", path + ".db").output
+      let record = try #require(
+        try PersistentStore.inspect(at: path).schemas.last?.records.first?.name)
+      let type = record.prefix(1).uppercased() + record.dropFirst()
+      // Only the very names are taken.
+      let isTaken = ["Data", "Record", "Type", "Protocol"].contains(type)
+      #expect(swift.contains("struct \(type)\(isTaken ? "_2" : ""): Record"), "\(swift)")
+      #expect(swift.contains("records: [\(type)\(isTaken ? "_2" : "").self]"), "\(swift)")
+      #expect(!isTaken || swift.contains("RecordName(\"\(record)\")"), "\(swift)")
+      for file in ["", ".db", ".sql"] { try FileManager.default.removeItem(atPath: path + file) }
+    }
+  }
+
   @Test func `names that would be the same in Swift get different ones`() throws {
     let stage = try Stage()
     let path = stage.path("store")

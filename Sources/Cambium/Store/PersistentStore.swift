@@ -177,16 +177,22 @@ extension PersistentStore {
 
   /// Calls `body` with a transaction, and commits its changes; in a task. Waiting for other writers and for the
   /// flush suspends. `body` runs on the caller's task, without suspending.
+  ///
+  /// - Throws: As the synchronous one; `CancellationError` if the task was cancelled before `body` was called, and nothing was
+  ///   written. Later, the commit is made as if the task had not been cancelled.
   nonisolated(nonsending)
     public func write<Result: ~Copyable>(
       durability: Durability? = nil, author: String? = nil,
       _ body: (inout WriteTransaction) throws -> Result
     ) async throws -> Result
   {
+    try Task.checkCancellation()
     var result: Result?
     defer { publish(durability) }
     do {
       try await backend.write(durability ?? self.durability) { trees in
+        // It may have waited long for its turn.
+        try Task.checkCancellation()
         result = try lend(trees, author, body)
       }
     } catch {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import TestSupport
 import Testing
 
@@ -162,6 +162,43 @@ struct RecordTransactionTests {
       try await store.write { transaction in try transaction.insert(Note(key: "a")) }
     }
     #expect(error != nil)
+  }
+
+  @Test func `a task that is cancelled before its turn writes nothing`() async throws {
+    let store = try PersistentStore(inMemory: .samples)
+    let mayEnd = DispatchSemaphore(value: 0)
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        try? store.write { transaction in
+          try transaction.save(Note(key: "first"))
+          continuation.resume()
+          mayEnd.wait()
+        }
+      }
+    }
+    let tasks = (0..<20).map { number in
+      Task { try await store.write { try $0.save(Note(key: "\(number)")) } }
+    }
+    try await Task.sleep(for: .milliseconds(20))
+    for task in tasks.prefix(10) { task.cancel() }
+    mayEnd.signal()
+    for (number, task) in tasks.enumerated() {
+      do {
+        try await task.value
+        #expect(number >= 10)
+      } catch is CancellationError {
+        #expect(number < 10)
+      }
+      #expect(try store.contains(Note.self, key: "\(number)") == (number >= 10))
+    }
+    // One that is cancelled from the beginning does not even wait.
+    let late = Task {
+      while !Task.isCancelled { await Task.yield() }
+      try await store.write { transaction in try transaction.save(Note(key: "late")) }
+    }
+    late.cancel()
+    await #expect(throws: CancellationError.self) { try await late.value }
+    #expect(try !store.contains(Note.self, key: "late"))
   }
 
   @Test func `many tasks write and read at once, F12 F17 F18`() async throws {

@@ -14,7 +14,8 @@ package struct SwiftNames {
       let names = fields.map(\.lastName).swiftIdentifiers(besides: taken, \.swiftIdentifier)
       for (field, name) in zip(fields, names) { properties[field.number] = name }
       let composites = fields.filter { $0.type == .composite }
-      let typeNames = composites.map(\.lastName).swiftIdentifiers(\.swiftTypeIdentifier)
+      let typeNames = composites.map(\.lastName).swiftIdentifiers(
+        besides: SwiftTypeNames.used, \.swiftTypeIdentifier)
       for (field, name) in zip(composites, typeNames) { types[field.number] = name }
     }
   }
@@ -39,8 +40,20 @@ package struct SwiftTypeNames {
       [record.name] + record.kinds.compactMap { record.field($0.composite)?.lastName }
     }.filter { known.insert($0).inserted }
     names = Dictionary(
-      uniqueKeysWithValues: zip(all, all.swiftIdentifiers(\.swiftTypeIdentifier)))
+      uniqueKeysWithValues: zip(
+        all, all.swiftIdentifiers(besides: Self.used, \.swiftTypeIdentifier)))
   }
+
+  /// Types that descriptions and their properties use, and words that no type may be called by: a record that is stored as
+  /// `Data` is no data.
+  fileprivate static let used: Set<String> = [
+    "Abstract", "Any", "Array", "Blob", "Bool", "Codable", "Data", "Date", "Decimal", "Double",
+    "Field", "Float", "Identifiable", "Index", "Int", "Int16", "Int32", "Int64", "Int8", "Inverse",
+    "JSONDocument", "Never", "Optional", "Parent", "PrimaryKey", "Protocol", "Record",
+    "RecordDescription", "RecordModifier", "RecordName", "Reference", "Self", "Sendable",
+    "StoreModel", "String", "Type", "UInt16", "UInt32", "UInt64", "UInt8", "URL", "UUID", "Unique",
+    "UserInfo",
+  ]
 
   /// Returns the name of the type of a record or kind that is stored under a name, between backticks if it is no plain
   /// identifier.

@@ -206,4 +206,42 @@ import Testing
     #expect(one.related.first?.hasPrefix("looking up Poem.poet of each") == true)
     #expect(one.actual?.resultCount == 1)
   }
+
+  private static func ids(
+    _ text: String, in transaction: borrowing WriteTransaction
+  ) throws -> [FieldValue] {
+    try transaction.fetch(record: "Poem", where: FieldCondition(parsing: text)).map { $0["id"] }
+  }
+
+  @Test func `in a transaction a key and a field agree on a record that is not there yet`() throws {
+    let store = try PersistentStore(inMemory: .library)
+    try store.write { transaction in
+      try transaction.save(Poet(id: "a", name: "a"))
+      for (id, sequel) in [(1, 1), (2, 9), (3, nil)] as [(Int, Int?)] {
+        try transaction.save(
+          Poem(
+            id: id, name: "p", year: 1, poet: Reference("a"), sequel: sequel.map { Reference($0) }))
+      }
+      for (one, other) in [
+        ("sequel.id == null", "sequel.title == null"),
+        ("sequel.id != null", "sequel.title != null"),
+        ("sequel.id != 9", "sequel.title != \"x\""), ("sequel.id == 9", "sequel.title == \"x\""),
+        ("sequel.id in [null, 9]", "sequel.title in [null, \"x\"]"),
+        ("sequel.id > 5", "sequel.title > \"x\""),
+      ] {
+        let found = try Self.ids(one, in: transaction)
+        let expected = try Self.ids(other, in: transaction)
+        #expect(found == expected, "\(one)")
+      }
+      let missing = try Self.ids("sequel.id == null", in: transaction)
+      let there = try Self.ids("sequel.id == 1", in: transaction)
+      #expect(missing == [2, 3] && there == [1])
+      try transaction.save(Poem(id: 9, name: "p", year: 1, poet: Reference("a")))
+      let led = try Self.ids("sequel.id == 9", in: transaction)
+      #expect(led == [2])
+    }
+    #expect(
+      try store.fetch(record: "Poem", where: FieldCondition(parsing: "sequel.id == 9"))
+        .map { $0["id"] } == [2])
+  }
 }
