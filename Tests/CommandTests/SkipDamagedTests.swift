@@ -68,8 +68,18 @@ import Testing
     let salvaged = stage.path("salvaged")
     let salvage = try Command.run("salvage", store, salvaged, "--newest", "--json")
     #expect(salvage.status == 1)
-    #expect(salvage.output.contains("\"record\":\"Target\""))
-    #expect(try PersistentStore.snapshot(at: salvaged).count(record: "Source") == 2_000)
+    let found = try PersistentStore.snapshot(at: salvaged)
+    #expect(try found.count(record: "Source") == 2_000)
+    // What is missing is said by record and range of keys, for programs and for people.
+    let report = try JSONDecoder().decode(SalvageOutput.self, from: Data(salvage.output.utf8))
+    let losses = report.damaged.filter { $0.record == "Target" }
+    #expect(losses.count == 1 && losses.allSatisfy { $0.from != nil || $0.to != nil })
+    #expect(try losses.reduce(0) { $0 + ($1.count ?? 0) } == 2_000 - found.count(record: "Target"))
+    #expect(report.lost.allSatisfy { $0.record == "Target" } && !report.lost.isEmpty)
+    #expect(salvage.output.contains("\"log_unread\":null"))
+    let text = try Command.run("salvage", store, stage.path("again"), "--newest")
+    #expect(text.status == 1)
+    #expect(text.error.contains("Damaged: Target, keys "), "\(text.error)")
   }
 
   @Test(arguments: ["salvage", "backup"])
@@ -81,6 +91,24 @@ import Testing
     }
     #expect(try PersistentStore.snapshot(at: path).count(record: "Item") == before)
   }
+}
+
+/// What `salvage --json` says is missing.
+private struct SalvageOutput: Decodable {
+  struct Loss: Decodable {
+    var record: String?
+    var from: String?
+    var to: String?
+    var count: Int?
+  }
+
+  struct Lost: Decodable {
+    var record: String
+    var key: String
+  }
+
+  var damaged: [Loss]
+  var lost: [Lost]
 }
 
 private enum Link {
