@@ -9,13 +9,6 @@ final class EngineThreads: Sendable {
 
   /// How long a store is idle before its log is sealed.
   private static var idle: Duration { .milliseconds(100) }
-  /// The pauses before a fold that failed is tried again: each is twice as long as the one before.
-  private static var firstPause: Duration { .milliseconds(500) }
-  /// On a full disk each attempt writes until it is full again, so attempts are rarer; after other failures they cost
-  /// nothing.
-  private static func longestPause(after error: StoreError) -> Duration {
-    if case .full = error { .seconds(32) } else { .seconds(2) }
-  }
   /// The space that somebody else must have given back for a fold to be tried again before its pause is over.
   private static var spaceGained: Int { 1 << 20 }
 
@@ -125,7 +118,7 @@ extension EngineThreads {
 extension EngineThreads {
   private static func fold(_ engine: Engine) {
     let signals = engine.background
-    var pause = firstPause
+    var pauses = RetryPauses()
     while true {
       engine.lock.lock()
       while !signals.wantsFold, !signals.isEnding { signals.folder.wait() }
@@ -135,11 +128,9 @@ extension EngineThreads {
       if isEnding { return }
       do throws(StoreError) {
         while try engine.step() {}
-        pause = firstPause
+        pauses = RetryPauses()
       } catch {
-        pause = min(pause, longestPause(after: error))
-        wait(pause, before: engine)
-        pause *= 2
+        wait(pauses.next(after: error), before: engine)
       }
     }
   }
@@ -155,7 +146,7 @@ extension EngineThreads {
     while engine.life.permits(.finishing), !signals.isEnding, !signals.retriesFold {
       let rest = deadline - .now
       if rest <= .zero { break }
-      _ = signals.folder.wait(atMost: min(rest, firstPause))
+      _ = signals.folder.wait(atMost: min(rest, RetryPauses.first))
       engine.lock.unlock()
       let now = engine.medium.bytesFree
       engine.lock.lock()
@@ -163,5 +154,23 @@ extension EngineThreads {
     }
     signals.retriesFold = false
     signals.wantsFold = engine.life.permits(.finishing)
+  }
+}
+
+/// The pauses before a fold that failed is tried again: each is twice as long as the one before, up to a bound.
+struct RetryPauses {
+  static var first: Duration { .milliseconds(500) }
+  private var pause = first
+
+  /// A fold that failed for want of space has written all that there was; one that failed otherwise, nothing.
+  private static func longest(after error: StoreError) -> Duration {
+    if case .full = error { .seconds(32) } else { .seconds(2) }
+  }
+
+  /// The pause after one more failure.
+  mutating func next(after error: StoreError) -> Duration {
+    let next = min(pause, Self.longest(after: error))
+    pause = next * 2
+    return next
   }
 }

@@ -98,6 +98,19 @@ import Testing
     }
   }
 
+  @Test func `the pauses before a fold is tried again grow and are bounded`() {
+    func pauses(after error: StoreError) -> [Duration] {
+      var pauses = RetryPauses()
+      return (0..<10).map { _ in pauses.next(after: error) }
+    }
+    #expect(
+      pauses(after: .full(path: "store"))
+        == [0.5, 1, 2, 4, 8, 16, 32, 32, 32, 32].map { .seconds($0) })
+    #expect(
+      pauses(after: .failed("create", .tooManyOpenFiles, path: "store"))
+        == [0.5, 1, 2, 2, 2, 2, 2, 2, 2, 2].map { .seconds($0) })
+  }
+
   // MARK: Descriptors and memory
 
   @Test(arguments: [
