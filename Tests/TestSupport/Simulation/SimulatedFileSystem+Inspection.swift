@@ -68,7 +68,7 @@ extension SimulatedFileSystem {
   package var diskUsage: Int {
     guardian.lock()
     defer { guardian.unlock() }
-    return contents.values.reduce(0) { $0 + $1.usedBlocks } * SparseBytes.blockSize
+    return usedBlocks * SparseBytes.blockSize
   }
 
   package var names: Set<FileName> {

@@ -112,12 +112,20 @@ extension SimulatedFileSystem {
     return file
   }
 
+  /// The blocks of files that have a name or that somebody has open. A file system gives others to whoever needs them, also
+  /// before their names are gone for good.
+  var usedBlocks: Int {
+    let named = Set(directory.live.values)
+    return contents.values.reduce(0) {
+      named.contains($1.number) || !$1.openFiles.isEmpty ? $0 + $1.usedBlocks : $0
+    }
+  }
+
   func takeRoom(
     for range: Range<Int>, in content: SimulatedContent, path: String
   ) throws(StoreError) {
     if diskBlocks == .max { return }
-    let used = contents.values.reduce(0) { $0 + $1.usedBlocks }
-    guard used + content.neededBlocks(for: range) <= diskBlocks else {
+    guard usedBlocks + content.neededBlocks(for: range) <= diskBlocks else {
       throw .failed("write", .noSpace, path: path)
     }
   }
