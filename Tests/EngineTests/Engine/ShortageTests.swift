@@ -98,6 +98,27 @@ import Testing
     }
   }
 
+  @Test func `a log that has to grow on a full disk refuses the commit, and nothing is poisoned`()
+    throws
+  {
+    for length in stride(from: 1000, through: 60_000, by: 1000) {
+      let medium = SimulatedFileSystem()
+      let engine = try SimulatedEngine.open(medium, options: .small(foldThreshold: 256 << 10))
+      medium.limitDisk(to: medium.diskUsage)
+      let value = Bytes(repeating: 1, count: length)
+      for number in 0..<200 as Range<UInt8> {
+        let error = storeError { try engine.put([number], value) }
+        guard let error else { continue }
+        guard case .full = error else {
+          Issue.record("value \(number) of \(length) bytes: \(error)")
+          break
+        }
+        break
+      }
+      try engine.close()
+    }
+  }
+
   @Test func `the pauses before a fold is tried again grow and are bounded`() {
     func pauses(after error: StoreError) -> [Duration] {
       var pauses = RetryPauses()

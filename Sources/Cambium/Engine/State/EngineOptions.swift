@@ -31,8 +31,12 @@ struct EngineOptions: Hashable, Sendable {
   var frameMax: Int { logSize.max / 2 }
 
   /// The overlays that a use of the log may begin with, in bytes of a file: so much that there is still
-  /// room for what comes after.
-  func openingMax(ofFile size: Int) -> Int { size / 8 * 7 }
+  /// room for what comes after, and that both fit behind the header, in whole blocks each. A use that had to grow its
+  /// file first could not begin on a full disk.
+  func openingMax(ofFile size: Int) -> Int {
+    let blocks = LogLayout.headerBlocks + LogLayout.reservedBlocks + 2
+    return min(size / 8 * 7, size - blocks * Layout.blockSize)
+  }
 }
 
 extension EngineOptions {
