@@ -40,7 +40,7 @@ package struct StoreImage {
       throw StoreError.missing(path: path)
     }
     for name in names.sorted() {
-      guard let file = FileName(name) else { continue }
+      guard let file = FileName(name), !file.isBesidesContent else { continue }
       let data = try Data(contentsOf: URL(filePath: path + "/" + name))
       _ = try medium.create(file, Array(data))
     }

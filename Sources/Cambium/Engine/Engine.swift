@@ -21,6 +21,7 @@ final class Engine: @unchecked Sendable {
   let names: TreeNames
   let runNumbers = RunNumbers()
   let snapshotAges = SnapshotAges()
+  let reserve: Reserve
   /// What opening found.
   let report: OpenReport
   private let forks = ForkGuard()
@@ -96,6 +97,7 @@ final class Engine: @unchecked Sendable {
     log = recovered.log
     makeSalt = recovered.makeSalt
     appender = recovered.appender
+    reserve = recovered.reserve
     working = recovered.state
     commits = GroupCommit(recovered.state, sequence: recovered.state.sequence)
     spareSize = recovered.log.spareBlocks * Layout.blockSize

@@ -8,6 +8,8 @@ package struct FileName: Hashable, Sendable {
     case log(UInt32)
     case blobs(UInt32)
     case lock
+    /// Space for when the disk is full.
+    case reserve
   }
 
   package let kind: Kind
@@ -23,9 +25,15 @@ package struct FileName: Hashable, Sendable {
   package static func log(_ number: UInt32) -> FileName { FileName(.log(number)) }
   package static func blobs(_ number: UInt32) -> FileName { FileName(.blobs(number)) }
   package static let lock = FileName(.lock)
+  package static let reserve = FileName(.reserve)
 
   /// The name this file has until it is complete.
   package var temporary: FileName { FileName(kind, isTemporary: true) }
+}
+
+extension FileName {
+  /// True of a file without which a store is the same.
+  package var isBesidesContent: Bool { self == .lock || self == .reserve }
 }
 
 extension FileName: CustomStringConvertible {
@@ -38,6 +46,7 @@ extension FileName: CustomStringConvertible {
       case .log(let number): "log-\(number)"
       case .blobs(let number): "blobs-" + FileName.tenDigits(number)
       case .lock: "LOCK"
+      case .reserve: "RESERVE"
       }
     return isTemporary ? complete + FileName.temporarySuffix : complete
   }
@@ -67,9 +76,14 @@ extension FileName: LosslessStringConvertible {
 extension FileName.Kind {
   /// Reads leniently; the caller compares with what is computed.
   fileprivate init?(_ text: Substring) {
-    if text == "LOCK" {
+    switch text {
+    case "LOCK":
       self = .lock
       return
+    case "RESERVE":
+      self = .reserve
+      return
+    default: break
     }
     let parts = text.split(separator: "-", maxSplits: 1)
     guard parts.count == 2, let number = UInt32(parts[1]) else { return nil }

@@ -77,6 +77,11 @@ package protocol File: AnyObject, Sendable {
   /// Cuts the file to `size` bytes, or grows it with zeros.
   func truncate(to size: Int, at site: Site) throws(StoreError)
 
+  /// Gives the first `size` bytes of the file space on the medium, and the file that size at least. What it holds there
+  /// may be lost.
+  /// - Throws: `.full`, with any part of the space taken.
+  func allocate(_ size: Int, at site: Site) throws(StoreError)
+
   /// Locks the file for this open file, for as long as the process that locked it has it open. That
   /// a forked child has it too changes nothing, unless the parent is killed: then the child keeps it.
   /// - Throws: `.locked`, with the holder's process where it can be known.
@@ -98,6 +103,14 @@ package protocol File: AnyObject, Sendable {
 }
 
 extension File {
+  package func allocate(_ size: Int, at site: Site) throws(StoreError) {
+    if size <= 0 { return }
+    let zeros = AlignedBuffer(count: min(size, 64 << 10))
+    for start in stride(from: 0, to: size, by: zeros.count) {
+      try write(zeros.bytes.part(0, min(zeros.count, size - start)), from: start, at: site)
+    }
+  }
+
   /// Cuts the file to `size` bytes if it is longer.
   func cut(to size: Int, at site: Site) throws(StoreError) {
     if try self.size(at: site) > size { try truncate(to: size, at: site) }

@@ -84,6 +84,10 @@ extension PosixFile {
     try Syscall.truncate(descriptor, to: size).get("truncate", path: path)
   }
 
+  package func allocate(_ size: Int, at site: Site) throws(StoreError) {
+    try Syscall.allocate(descriptor, size).get("allocate", path: path)
+  }
+
   /// The least that a device's readahead commonly is.
   private static var readAhead: Int { 128 << 10 }
 

@@ -38,6 +38,10 @@ package enum Site: UInt8, Sendable, CaseIterable {
   /// The sync of zeros written ahead. For speed only: later syncs do without its work.
   case logGrowSync
   case logCutTruncate
+  case reserveOpen
+  case reserveWrite
+  case reserveTruncate
+  case reserveUnlink
   case lockOpen
   case lockTake
   case lockDirectory

@@ -126,6 +126,12 @@ extension Syscall {
     nothingOrErrno(retryOnInterrupt: true) { ftruncate(descriptor, size) }
   }
 
+  /// Where the file system cannot allocate, the C library writes to each block.
+  static func allocate(_ descriptor: Descriptor, _ size: Int) -> Result<Void, SystemErrorCode> {
+    let code = posix_fallocate(descriptor, 0, size)
+    return code == 0 ? .success(()) : .failure(SystemErrorCode(rawValue: code))
+  }
+
   static func syncBytes(_ descriptor: Descriptor) -> Result<Void, SystemErrorCode> {
     nothingOrErrno(retryOnInterrupt: false) { fdatasync(descriptor) }
   }

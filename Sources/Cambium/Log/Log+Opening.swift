@@ -37,10 +37,12 @@ extension Log {
   ///   - opening: Overlays with all that was read and `footer` does not cover.
   ///   - footer: The newest that was read, or one published since.
   ///   - salt: Random.
+  ///   - reserve: Is released for a write that finds the disk full, now and later.
   /// - Throws: `.limitExceeded`, `.full`, `.io`; what was promised is still there. `.corrupt` if numbers
   ///   in the log are so high that what is written next could not be read.
   convenience init(
-    recovering files: LogFiles, opening: [Opening], footer: FooterReference, salt: UInt64
+    recovering files: LogFiles, opening: [Opening], footer: FooterReference, salt: UInt64,
+    reserve: Reserve? = nil
   ) throws(StoreError) {
     let medium = files.medium
     let last = opening.last?.sequences.upperBound ?? footer.coveredSequence
@@ -54,6 +56,7 @@ extension Log {
     try files.mend()
     self.init(
       files.files.map(\.file), sizes: files.files.map(\.blocks), header: files.header, in: medium)
+    self.reserve = reserve
     try begin(opening: opening, footer: footer, salt: salt)
   }
 }

@@ -16,6 +16,8 @@ final class Log {
   private(set) var header: LogHeader
   private var tail: LogTail
   private(set) var isPoisoned = false
+  /// Is released for a write that finds the disk full, which is made again then.
+  var reserve: Reserve?
   /// For frames that the log makes itself.
   private let small = FrameBuffer(capacity: FooterReference.size)
 
@@ -152,14 +154,22 @@ extension Log {
       salt: header.salt, block: tail.endBlock, flushedThrough: tail.flushedThrough)
     let checksum = buffer.seal(frame, in: identity)
     isPoisoned = true
-    try files[inUse].write(
-      buffer.frame, from: Int(tail.endBlock) * Layout.blockSize,
-      at: .logFrameWrite)
+    try lending { () throws(StoreError) in
+      try files[inUse].write(
+        buffer.frame, from: Int(tail.endBlock) * Layout.blockSize,
+        at: .logFrameWrite)
+    }
     isPoisoned = false
     tail.endBlock += frame.blockCount
     tail.previous = checksum
     tail.stated = frame.flushedThrough
     if kind != .seal { tail.contentEnd = tail.endBlock }
+  }
+
+  /// Makes a write once more if it finds the disk full and the reserve gives it space. A write that failed so has left
+  /// nothing but a part of the same bytes at the same place.
+  private func lending(to body: () throws(StoreError) -> Void) throws(StoreError) {
+    if let reserve { try reserve.lending(to: body) } else { try body() }
   }
 
   /// Forces all that was appended to the medium: when it returns, that is true for good. One call, and
@@ -217,9 +227,9 @@ extension Log {
     let last = try write(opening, of: next)
     let file = files[spare]
     try file.sync(at: .logOpeningSync)
-    try file.write(next, copy: 0, at: .logHeaderWrite)
+    try lending { () throws(StoreError) in try file.write(next, copy: 0, at: .logHeaderWrite) }
     try file.sync(at: .logHeaderSync)
-    try file.write(next, copy: 1, at: .logHeaderWrite)
+    try lending { () throws(StoreError) in try file.write(next, copy: 1, at: .logHeaderWrite) }
     try file.sync(at: .logHeaderCopySync)
     isPoisoned = false
     header = next
@@ -248,15 +258,19 @@ extension Log {
         previous: previous, salt: next.salt, block: block,
         flushedThrough: UInt32(LogLayout.headerBlocks))
       previous = overlay.operations.seal(frame, in: identity)
-      try files[spare].write(
-        overlay.operations.frame, from: Int(block) * Layout.blockSize,
-        at: .logOpeningWrite)
+      try lending { () throws(StoreError) in
+        try files[spare].write(
+          overlay.operations.frame, from: Int(block) * Layout.blockSize,
+          at: .logOpeningWrite)
+      }
       block += frame.blockCount
     }
     // The header says how long the file is. It may look longer than it is, where its growth was not
     // flushed, or by another process.
     if block < next.blocks {
-      try files[spare].writeZeros(next.blocks - 1..<next.blocks, at: .logOpeningWrite)
+      try lending { () throws(StoreError) in
+        try files[spare].writeZeros(next.blocks - 1..<next.blocks, at: .logOpeningWrite)
+      }
     }
     return previous
   }
@@ -298,13 +312,18 @@ extension Log {
   /// the next flush of commits has to see, and the commits with it. So there is more room when the
   /// spare has been begun, and the file that was in use has grown in its turn.
   ///
-  /// - Throws: `.full`, `.io`; the log goes on as before.
+  /// - Throws: `.full`, `.io`; the log goes on as before, and what was written is given back.
   func growSpare(to blocks: Int) throws(StoreError) {
     try refuseIfPoisoned()
     let end = UInt32(min(blocks, LogLayout.blocksMax))
     guard end > sizes[spare] else { return }
-    try files[spare].writeZeros(sizes[spare]..<end, at: .logGrowWrite)
-    try files[spare].sync(at: .logGrowSync)
+    do throws(StoreError) {
+      try files[spare].writeZeros(sizes[spare]..<end, at: .logGrowWrite)
+      try files[spare].sync(at: .logGrowSync)
+    } catch {
+      try? files[spare].truncate(to: Int(sizes[spare]) * Layout.blockSize, at: .logCutTruncate)
+      throw error
+    }
     sizes[spare] = end
   }
 
@@ -318,6 +337,12 @@ extension Log {
     if needed <= sizes[spare] { return }
     var size = LogLayout.blocksMin
     while size < needed { size *= 2 }
-    try growSpare(to: size)
+    do throws(StoreError) {
+      try growSpare(to: size)
+    } catch {
+      guard case .full = error else { throw error }
+      try lending { () throws(StoreError) in try growSpare(to: needed) }
+      reserve?.hold()
+    }
   }
 }

@@ -8,7 +8,7 @@ struct FileNameTests {
     (.log(0), "log-0"), (.log(10), "log-10"), (.log(.max), "log-4294967295"),
     (.log(3).temporary, "log-3.new"),
     (.blobs(12), "blobs-0000000012"), (.blobs(12).temporary, "blobs-0000000012.new"),
-    (.lock, "LOCK"), (FileName.lock.temporary, "LOCK.new"),
+    (.reserve, "RESERVE"), (.lock, "LOCK"), (FileName.lock.temporary, "LOCK.new"),
   ]
 
   @Test(arguments: texts)
@@ -18,7 +18,8 @@ struct FileNameTests {
   }
 
   @Test(arguments: [
-    "", ".", "..", "lock", "LOCK ", "LOCK.new.new", ".new", "LOCK.", "LOCK-1",
+    "", ".", "..", "lock", "LOCK ", "LOCK.new.new", ".new", "LOCK.", "LOCK-1", "reserve",
+    "RESERVE-1",
     "pages", "pages-", "pages-1", "pages-00000000001", "pages-000000001", "pages-4294967296",
     "pages--000000001", "pages-+000000001", "pages-0000000001.old", "pages-0000000001.NEW",
     "Pages-0000000001", "pages-0000000001/", "../LOCK", "pages_0000000001",

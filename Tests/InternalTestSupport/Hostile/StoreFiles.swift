@@ -9,7 +9,8 @@ struct StoreFiles {
   init() {}
 
   init(at path: String) throws {
-    for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != "LOCK" {
+    for name in try FileManager.default.contentsOfDirectory(atPath: path)
+    where FileName(name)?.isBesidesContent != true {
       contents[name] = [UInt8](try Data(contentsOf: URL(filePath: path + "/" + name)))
     }
   }

@@ -43,7 +43,7 @@ extension Engine {
       giveFoldTurn(retrying: (done?.releasedSegments ?? 0) > 0)
       return SliceTaken(done: done)
     } catch {
-      let isOver = abandonFold(error)
+      let isOver = abandonFold(error) && !releaseReserve(after: error)
       giveFoldTurn()
       if isOver { throw error }
       return nil
@@ -66,6 +66,7 @@ extension Engine {
     let (published, report) = try slice.run(watchCommits())
     failedFolds = 0
     try makeTrue(published) { $0.move(to: $1) }
+    holdReserve(for: published.file)
     return report
   }
 

@@ -106,6 +106,8 @@ extension Engine {
       try makeLogHold(transaction)
     } catch {
       transaction.abort()
+      // What was committed before is put into the trees, so that the log has space for another attempt.
+      if case .full = error, working.frozen == nil, !working.fresh.isEmpty { freeze() }
       throw error
     }
     working.sequence += 1

@@ -64,6 +64,9 @@ final class Transaction {
   var byteCount: Int { editor.present.byteCount }
 
   /// What the trees would have to take in.
+  /// True if it removes more entries than it adds.
+  var isShrinking: Bool { editor.present.countChange < base.fresh.countChange }
+
   var layers: FoldLayers { FoldLayers(editor.present, below: spill) }
 
   /// Whether there is anything to commit.

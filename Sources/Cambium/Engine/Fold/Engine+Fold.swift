@@ -20,15 +20,16 @@ extension Engine {
   /// Does the next part of the fold, and begins one if there is something frozen.
   ///
   /// - Returns: whether it did anything; false also while another thread has the turn.
-  /// - Throws: `.full` and `.io` of a call that writes nothing, which are over when the system has space, memory
-  ///   or descriptors again; `.corrupt`, `.limitExceeded`, `.poisoned`; `.filesGone`, which poisons. A first `.io` of a write or flush is not
+  /// - Throws: `.full`, if more is removed than added after a second attempt with the reserve, and `.io` of a call that
+  ///   writes nothing, which are over when the system has space, memory or descriptors again; `.corrupt`,
+  ///   `.limitExceeded`, `.poisoned`; `.filesGone`, which poisons. A first `.io` of a write or flush is not
   ///   thrown: the fold begins again, in another segment. A second in a row is, and poisons.
   func stepFold() throws(StoreError) -> Bool {
     guard try takeFoldTurn() else { return false }
     do throws(StoreError) {
       try continueFold()
     } catch {
-      let isOver = abandonFold(error)
+      let isOver = abandonFold(error) && !(isFoldShrinking && releaseReserve(after: error))
       leaveFoldTurn(isOver ? error : nil)
       if isOver { throw error }
       return true
@@ -72,6 +73,7 @@ extension Engine {
     fold = nil
     failedFolds = 0
     try makeTrue(published) { $0.settle(on: $1) }
+    holdReserve(for: published.file)
   }
 
   /// Gives back what a fold wrote before `error`: the next begins in a segment of its own, and never flushes

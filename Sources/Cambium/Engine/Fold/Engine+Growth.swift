@@ -36,8 +36,19 @@ extension Engine {
       try waitForFold()
       try check(.finishing)
     }
-    let size = spareSize(for: transaction)
-    if size > spareSize { try growSpare(to: size) }
+    do throws(StoreError) {
+      try growSpare(for: transaction)
+    } catch {
+      guard case .full = error else { throw error }
+      // What is frozen is folded before the log takes space of the reserve: then it may do without.
+      do throws(StoreError) {
+        try waitForFold()
+      } catch {
+        guard case .full = error else { throw error }
+      }
+      try check(.finishing)
+      try growSpare(for: transaction, lending: transaction.isShrinking ? reserve : nil)
+    }
   }
 
   /// Whether `makeLogHold` has nothing to do. With the lock.
@@ -60,12 +71,27 @@ extension Engine {
     return size
   }
 
-  private func growSpare(to size: Int) throws(StoreError) {
+  /// Makes the spare file as large as the transaction needs it. With the lock.
+  private func growSpare(
+    for transaction: Transaction, lending reserve: Reserve? = nil
+  ) throws(StoreError) {
+    let size = spareSize(for: transaction)
+    if size > spareSize { try growSpare(to: size, lending: reserve) }
+  }
+
+  private func growSpare(to size: Int, lending reserve: Reserve? = nil) throws(StoreError) {
     try takeLogTurn()
     lock.unlock()
+    let blocks = size / Layout.blockSize
     let grown: Result<Void, StoreError>
     do throws(StoreError) {
-      grown = .success(try log.growSpare(to: size / Layout.blockSize))
+      if let reserve {
+        defer { reserve.hold() }
+        try reserve.lending { () throws(StoreError) in try log.growSpare(to: blocks) }
+      } else {
+        try log.growSpare(to: blocks)
+      }
+      grown = .success(())
     } catch {
       grown = .failure(error)
     }

@@ -40,6 +40,18 @@ struct Overlay: @unchecked Sendable {
   /// - Complexity: O(trees).
   var trees: [TreeSlot] { directory.trees }
 
+  /// True if it removes more entries than it adds.
+  ///
+  /// - Complexity: O(trees).
+  var isShrinking: Bool {
+    trees.contains { self[$0].hidesBase } || countChange < 0
+  }
+
+  /// The entries that it adds, less those that it removes.
+  ///
+  /// - Complexity: O(trees).
+  var countChange: Int { trees.reduce(0) { $0 + self[$1].countChange } }
+
   /// One of the trees.
   subscript(_ tree: TreeSlot) -> OverlayTree {
     @inline(__always) get { OverlayTree(arena, tree, directory[tree]) }

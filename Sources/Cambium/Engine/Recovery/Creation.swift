@@ -13,9 +13,11 @@ extension Recovery {
     let files = try medium.list(at: .directoryList)
     if files.contains(.log(0)) { return false }
     for name in files { try checkUnfinished(name) }
-    for name in files where name != .lock { try medium.unlink(name, at: .orphanUnlink) }
+    for name in files where !name.isBesidesContent { try medium.unlink(name, at: .orphanUnlink) }
     // An older attempt must not come back beside the new one.
-    if files.contains(where: { $0 != .lock }) { try medium.syncDirectory(at: .orphanDirectorySync) }
+    if files.contains(where: { !$0.isBesidesContent }) {
+      try medium.syncDirectory(at: .orphanDirectorySync)
+    }
     try create()
     return true
   }
@@ -24,7 +26,7 @@ extension Recovery {
   private func checkUnfinished(_ name: FileName) throws(StoreError) {
     if name.isTemporary { return }
     switch name.kind {
-    case .lock: return
+    case .lock, .reserve: return
     case .pages(1): if try size(of: name) <= Self.blocksOfNewStore * Layout.blockSize { return }
     case .log(1): if try isUnused(name) { return }
     default: break

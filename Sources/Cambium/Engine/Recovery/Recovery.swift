@@ -5,6 +5,7 @@ struct Recovered {
   let names: TreeNames
   let log: Log
   let appender: PageAppender
+  let reserve: Reserve
   let state: StoreState
   let report: OpenReport
   let makeSalt: @Sendable () -> UInt64
@@ -78,9 +79,12 @@ struct Recovery {
     let base = try Base(page, names: names)
     let state = try replay(content, over: base, from: files)
     try check?.check(Snapshot(state), names)
+    let reserve = Reserve(in: medium, atMost: options.reserveSize)
+    reserve.hold(for: page.publishedSize)
     // From here on nothing is relied on that is not on the medium now.
     let log = try Log(
-      recovering: files, opening: state.opening(names), footer: content.footer, salt: makeSalt())
+      recovering: files, opening: state.opening(names), footer: content.footer, salt: makeSalt(),
+      reserve: reserve)
     let highest = try removeOrphans(of: page)
     cutTails(of: page)
     let appender = try PageAppender(
@@ -89,7 +93,7 @@ struct Recovery {
     appender.logUse = UInt32(clamping: log.header.use)
     return Recovered(
       medium: medium, writerLock: writerLock, names: names, log: log, appender: appender,
-      state: state, report: report, makeSalt: makeSalt)
+      reserve: reserve, state: state, report: report, makeSalt: makeSalt)
   }
 }
 

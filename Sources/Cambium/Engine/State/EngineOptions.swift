@@ -15,6 +15,8 @@ struct EngineOptions: Hashable, Sendable {
   var segmentBlocks = Layout.segmentBlocksMax
   /// The size in bytes after which a segment of blobs takes no further blob.
   var blobSegmentSize = 1 << 30
+  /// The size in bytes that the reserve may have; there is none if it is 0.
+  var reserveSize = 0
 
   /// When segments are emptied in the background; never if nil.
   var automaticCompaction: AutomaticCompaction?
@@ -42,10 +44,11 @@ struct EngineOptions: Hashable, Sendable {
 extension EngineOptions {
   /// Returns the options for a store on a volume of `size` bytes: each file of the log may take a sixteenth of it, since
   /// a log of full size would leave nothing of a small volume for the records. It may always have half a mebibyte: what is
-  /// deleted on a full disk has to fit into the log before there is space to fold it.
+  /// deleted on a full disk has to fit into the log before there is space to fold it. The reserve takes a 64th.
   func fitting(volume size: Int?) -> EngineOptions {
     guard let size else { return self }
     var options = self
+    options.reserveSize = Reserve.sizeMax(onVolume: size)
     while options.logSize.max > max(size / 16, logSize.initial, 512 << 10) {
       options.logSize.max /= 2
       options.foldThreshold = min(foldThreshold, options.logSize.max / 2)

@@ -48,10 +48,10 @@ enum Salvage {
     if try WriterLock.isHeld(in: medium) { throw .locked(path: medium.path, holder: nil) }
   }
 
-  /// Throws `.missing` if a directory has no files of a store, or only its lock.
+  /// Throws `.missing` if a directory has no files of a store but perhaps the lock and the reserve.
   static func refuseEmpty(_ medium: any FileSystem) throws(StoreError) {
     let files = try medium.list(at: .directoryList)
-    guard files.allSatisfy({ $0.isTemporary || $0 == .lock }) else { return }
+    guard files.allSatisfy({ $0.isTemporary || $0.isBesidesContent }) else { return }
     throw .missing(path: medium.path)
   }
 

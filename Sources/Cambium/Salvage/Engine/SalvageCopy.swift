@@ -47,7 +47,7 @@ struct SalvageCopy {
   ) throws(StoreError) {
     let lock = try WriterLock(in: other)
     defer { withExtendedLifetime(lock) {} }
-    guard try other.list(at: .directoryList).allSatisfy({ $0 == .lock }) else {
+    guard try other.list(at: .directoryList).allSatisfy(\.isBesidesContent) else {
       throw .io(
         .fileExists, operation: "salvage into a directory that is not empty", path: other.path)
     }
