@@ -306,6 +306,7 @@ extension Transaction {
       spill?.release(moment)
     } else {
       unsafe savepointCount -= 1
+      editor.release(savepoint.overlay)
     }
   }
 }

@@ -13,8 +13,14 @@
   }
 
   subscript(_ index: Int) -> OverlayNode {
-    precondition(index >= 0 && index < count, "outside the stack")
-    return unsafe nodes[index]
+    get {
+      precondition(index >= 0 && index < count, "outside the stack")
+      return unsafe nodes[index]
+    }
+    set {
+      precondition(index >= 0 && index < count, "outside the stack")
+      unsafe nodes[index] = newValue
+    }
   }
 
   @inline(__always)

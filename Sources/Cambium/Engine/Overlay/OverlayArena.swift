@@ -75,7 +75,23 @@ extension OverlayArena {
   /// Gives up a node that the version at `stamp`, not yet finished, has no more.
   @inline(__always)
   func retire(_ node: OverlayNode, at stamp: Stamp) {
-    if node.born == stamp { give(node) } else { unsafe replaced.append(node) }
+    if node.born >= stamp { give(node) } else { unsafe replaced.append(node) }
+  }
+
+  /// Gives up the nodes that were both made since `stamp` and replaced since `mark`, a later moment: nobody goes back to it any
+  /// more.
+  func releaseReplaced(since mark: Mark, madeSince stamp: Stamp) {
+    var kept = mark.replaced
+    for index in unsafe mark.replaced..<replaced.count {
+      let node = unsafe replaced[index]
+      if node.born >= stamp {
+        give(node)
+      } else {
+        unsafe replaced[kept] = node
+        kept += 1
+      }
+    }
+    unsafe replaced.cut(to: kept)
   }
 
   @inline(__always)

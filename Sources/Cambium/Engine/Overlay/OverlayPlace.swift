@@ -46,7 +46,7 @@ struct OverlayPlace {
   private static func owned(
     _ node: OverlayNode, in arena: OverlayArena, at stamp: Stamp
   ) -> OverlayNode {
-    if node.born == stamp { return node }
+    if node.born >= stamp { return node }
     let copy = arena.makeNode(level: node.level, born: stamp)
     node.copyContents(to: copy)
     arena.retire(node, at: stamp)

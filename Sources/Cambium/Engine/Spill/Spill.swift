@@ -396,6 +396,9 @@ extension Spill {
   func release(_ savepoint: Savepoint) {
     guard let index = unsafe savepoints.lastIndex(where: { $0 === savepoint }) else { return }
     unsafe savepoints.removeLast(savepoints.count - index)
+    if let moment = savepoint.moment, let editor = unsafe editor, savepoint.editor === editor {
+      editor.release(moment)
+    }
   }
 }
 

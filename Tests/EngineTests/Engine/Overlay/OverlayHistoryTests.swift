@@ -63,6 +63,32 @@ import Testing
     try world.verifyEnd()
   }
 
+  @Test func `a savepoint around each change takes no memory once it is released`() throws {
+    let keys = (0..<40).map { Self.digits(UInt64($0), 8) }
+    var world = OverlayWorld(keys: keys, below: [TreeSlot(0): []])
+    for key in keys { try world.put(key) }
+    let nodeCount = world.arena.statistics.usedNodes
+    for step in 0..<2_000 {
+      world.save()
+      try world.put(keys[step % keys.count])
+      world.release()
+    }
+    #expect(world.arena.statistics.usedNodes == nodeCount)
+    // One that stays open keeps what there was, once.
+    world.save()
+    for step in 0..<2_000 {
+      world.save()
+      try world.put(keys[step * 7 % keys.count])
+      world.release()
+    }
+    #expect(world.arena.statistics.usedNodes <= 2 * nodeCount)
+    try world.verifyPresent()
+    world.rollBack()
+    try world.verifyPresent()
+    try world.finish()
+    try world.verifyEnd()
+  }
+
   private static func transaction(
     _ keys: [Bytes], _ trees: [TreeSlot], _ world: inout OverlayWorld, _ random: inout SplitMix64
   ) throws {
@@ -85,6 +111,7 @@ import Testing
       case 0...2: world.save()
       case 3, 4: world.rollBack(to: Int(random.next() % 4))
       case 5: world.clear(tree)
+      case 7, 8: world.release()
       case 6: try world.verifyPresent()
       default: break
       }

@@ -85,6 +85,12 @@ struct OverlayWorld {
     present = model
   }
 
+  /// Releases the newest savepoint: what happened since stays.
+  mutating func release() {
+    guard let editor, let (savepoint, _) = savepoints.popLast() else { return }
+    editor.release(savepoint)
+  }
+
   mutating func finish(pinning: Bool = true, recycling: Bool = true) throws {
     newest = transaction().finish()
     model = present

@@ -14,6 +14,23 @@ struct SpillTests {
     }
   }
 
+  @Test func `needs no memory for savepoints that are released`() throws {
+    let engine = try SimulatedEngine.open(SimulatedFileSystem(), options: EngineOptions())
+    let slot = try engine.names.slot(of: "t")
+    try engine.write(.durable) { transaction in
+      for index in 0..<2_000 {
+        let savepoint = try transaction.savepoint()
+        let key = Bytes(String(index % 10).utf8)
+        try transaction.put(key.rawSpan, [1, 2, 3].rawSpan, schemaVersion: 1, in: slot)
+        transaction.release(savepoint)
+      }
+      #expect(transaction.spill == nil)
+    }
+    // A copy of a node for each savepoint would be two megabytes.
+    #expect(engine.working.fresh.arena.statistics.nodeBytes < 64 << 10)
+    try engine.close()
+  }
+
   @Test func `leaves no file open, however it ends`() throws {
     let medium = SimulatedFileSystem()
     struct Abort: Error {}
