@@ -76,6 +76,36 @@ private struct Slide: Record, Equatable {
     try store.expectSound()
   }
 
+  @Test func `every short array becomes every other, and the index agrees`() throws {
+    let letters = ["a", "b", "c"]
+    var arrays: [[String]] = [[]]
+    for length in 1...3 {
+      arrays += arrays.filter { $0.count == length - 1 }.flatMap { array in
+        letters.map { array + [$0] }
+      }
+    }
+    try withSlides { store in
+      try store.write { transaction in
+        let index = try #require(
+          try store.entities.type(Slide.self).indexes.first { $0.layout.schema.name == "labels" })
+        let trees = transaction.elementWriter.trees
+        for old in arrays {
+          for new in arrays {
+            try transaction.save(
+              Slide(id: 1, labels: old, serials: old.map { Int($0.utf8.first ?? 0) }))
+            try transaction.save(
+              Slide(id: 1, labels: new, serials: new.map { Int($0.utf8.first ?? 0) }))
+            #expect(try trees.count(in: index.slot) == Set(new).count, "\(old) to \(new)")
+            for letter in letters {
+              let count = try transaction.count(Slide.where { $0.labels.contains(letter) })
+              #expect(count == (new.contains(letter) ? 1 : 0), "\(letter), \(old) to \(new)")
+            }
+          }
+        }
+      }
+    }
+  }
+
   @Test func `ten thousand elements of one record are written, changed and deleted`() throws {
     try withSlides { store in
       let count = 10_000

@@ -75,6 +75,7 @@ extension RecordWriter {
     of record: Entity
   ) throws(StoreError) {
     for feed in feeds {
+      if let new, !old.isEmpty, try isSame(feed, key, old.rawSpan, new, of: record) { continue }
       let before =
         old.isEmpty ? Fed() : try Fed(by: try record.row(key: key, row: old.rawSpan), feed)
       let after =
@@ -90,6 +91,20 @@ extension RecordWriter {
         try update(owner, feed, had ? before.values : nil, has ? after.values : nil)
       }
     }
+  }
+
+  /// Returns true if two rows of a record lead to the same owners by a list, and contribute the same.
+  private func isSame(
+    _ feed: DerivationMap.Feed, _ key: RawSpan, _ old: RawSpan, _ new: RawSpan, of record: Entity
+  ) throws(StoreError) -> Bool {
+    let before = try record.row(key: key, row: old)
+    let after = try record.row(key: key, row: new)
+    guard feed.link.isSame(in: before, after) else { return false }
+    for field in feed.aggregates {
+      let value = try field.contribution(of: before)
+      if try !value.isSame(as: field.contribution(of: after)) { return false }
+    }
+    return true
   }
 
   /// The owners to which a record leads by one relation, and its contributions.

@@ -46,6 +46,22 @@ struct ExpandedPart: Hashable, Sendable {
     values.removeDuplicates()
     return values
   }
+
+  /// The same of the elements at some places of a record's list.
+  fileprivate static func differentElements(
+    of array: ArrayReader, at places: Range<Int>, of record: RowReader, _ column: KeyColumn,
+    _ encoder: KeyEncoder
+  ) throws(StoreError) -> SortedKeys {
+    var values = SortedKeys(of: record.layout.record.name)
+    for index in places {
+      encoder.begin()
+      try encoder.append(array.element(index), column, of: record)
+      try values.add(encoder.key, keyLength: 0)
+    }
+    values.sort()
+    values.removeDuplicates()
+    return values
+  }
 }
 
 extension IndexLayout {
@@ -64,17 +80,108 @@ extension IndexLayout {
     let columns = (isWhole ? wholeParts : parts).columns
     let values = try expanded.differentValues(of: record, columns[expanded.place], encoder)
     for index in 0..<values.count {
-      encoder.begin()
-      for (place, column) in columns.enumerated() {
-        if place == expanded.place {
-          encoder.appendRaw(values.whole(index))
-        } else {
-          try encoder.append(column, from: record)
-        }
-      }
-      let isRecord = finish(encoder, of: record, isWhole: isWhole) == .primaryKey
+      let isRecord = try encode(
+        values.whole(index), of: expanded, columns, isWhole: isWhole, of: record, to: encoder)
       try body(encoder.key, isRecord ? record.key : RawSpan(), isRecord && schema.isUnique)
     }
+  }
+
+  /// Puts the key of the entry of one value together. Returns true if the entry's value is the primary key.
+  private func encode(
+    _ value: RawSpan, of expanded: ExpandedPart, _ columns: [KeyColumn], isWhole: Bool,
+    of record: RowReader, to encoder: KeyEncoder
+  ) throws(StoreError) -> Bool {
+    encoder.begin()
+    for (place, column) in columns.enumerated() {
+      if place == expanded.place {
+        encoder.appendRaw(value)
+      } else {
+        try encoder.append(column, from: record)
+      }
+    }
+    return finish(encoder, of: record, isWhole: isWhole) == .primaryKey
+  }
+
+  /// Calls `body` with the entries that only one of two rows of a record has, if these differ in no part but in elements of a list.
+  ///
+  /// - Parameter body: Is given the entry's key and value, and true if it is one of the new row; some of those the old row may
+  ///   have too.
+  /// - Returns: False if they differ in more, or in words: then `body` was not called.
+  /// - Complexity: A pass over the bytes of both rows, and O(n × log n) for n elements that are not at the same places, counted
+  ///   from the beginning or from the end.
+  /// - Throws: as `forEachEntry(of:in:_:)`.
+  func forEachDifference(
+    from old: RowReader, to new: RowReader, in encoder: KeyEncoder,
+    _ body: (_ key: RawSpan, _ value: RawSpan, _ isNew: Bool) throws(StoreError) -> Void
+  ) throws(StoreError) -> Bool {
+    guard let expanded, expanded.expansion == .elements else { return false }
+    for (place, column) in parts.columns.enumerated() {
+      guard old.isNull(column.place) == new.isNull(column.place),
+        place == expanded.place || old.bytes(of: column).equals(new.bytes(of: column))
+      else { return false }
+    }
+    if let condition {
+      let holds = try condition.holds(for: new)
+      guard try condition.holds(for: old) == holds else { return false }
+      if !holds { return true }
+    }
+    let isWhole = schema.isUnique && !parts.columns.contains { new.isNull($0.place) }
+    let columns = (isWhole ? wholeParts : parts).columns
+    let column = columns[expanded.place]
+    guard let oldList = ArrayReader(old.bytes(of: column), of: column.type),
+      let newList = ArrayReader(new.bytes(of: column), of: column.type)
+    else { throw new.fault(.rowValues, "an array is not whole elements") }
+    let places = newList.difference(from: oldList)
+    let gone = try ExpandedPart.differentElements(
+      of: oldList, at: places.old, of: old, column, encoder)
+    let come = try ExpandedPart.differentElements(
+      of: newList, at: places.new, of: new, column, encoder)
+    var kept: Set<Int> = []
+    for index in 0..<come.count {
+      if let place = gone.place(of: come.whole(index)) {
+        kept.insert(place)
+        continue
+      }
+      let isRecord = try encode(
+        come.whole(index), of: expanded, columns, isWhole: isWhole, of: new, to: encoder)
+      try body(encoder.key, isRecord ? new.key : RawSpan(), true)
+    }
+    if gone.count == kept.count { return true }
+    // What went may be somewhere else in the list.
+    for others in [0..<places.new.lowerBound, places.new.upperBound..<newList.count] {
+      for index in others {
+        encoder.begin()
+        try encoder.append(newList.element(index), column, of: new)
+        if let place = gone.place(of: encoder.key) { kept.insert(place) }
+      }
+    }
+    for index in 0..<gone.count where !kept.contains(index) {
+      let isRecord = try encode(
+        gone.whole(index), of: expanded, columns, isWhole: isWhole, of: old, to: encoder)
+      try body(encoder.key, isRecord ? old.key : RawSpan(), false)
+    }
+    return true
+  }
+
+  /// Calls `body` with each entry of a record that the row stored of it may not have.
+  ///
+  /// - Parameter old: The stored row; empty if there is none.
+  /// - Throws: as `forEachEntry(of:in:_:)`.
+  func forEachNewEntry(
+    of record: RowReader, over old: RawSpan, in encoder: KeyEncoder,
+    _ body: (_ key: RawSpan, _ value: RawSpan, _ isSole: Bool) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    if expanded != nil, old.byteCount > 0 {
+      let layout = record.layout
+      let before = try RowReader(key: record.key, row: old, layout: layout, blobs: record.blobs)
+      if try hasSameEntries(before, record) { return }
+      let isDone = try forEachDifference(from: before, to: record, in: encoder) {
+        key, value, isNew throws(StoreError) in
+        if isNew { try body(key, value, value.byteCount > 0 && schema.isUnique) }
+      }
+      if isDone { return }
+    }
+    try forEachEntry(of: record, in: encoder, body)
   }
 
   /// Returns true if two rows of one record have the same entries for certain, because all that entries are made of is the

@@ -52,6 +52,46 @@ struct ArrayReader: ~Escapable {
     return bytes.part(1 + (count + 1) << widthCode + start, end(of: index) - start)
   }
 
+  /// The places of the elements in which two arrays of one type differ: those before them are the same in both, and so are those
+  /// behind them.
+  ///
+  /// - Complexity: O(bytes).
+  func difference(from old: ArrayReader) -> (old: Range<Int>, new: Range<Int>) {
+    let shorter = min(count, old.count)
+    var start = 0
+    if let fixedWidth {
+      start = bytes.commonPrefix(with: old.bytes, atMost: shorter * fixedWidth) / fixedWidth
+    } else {
+      while start < shorter, element(start).equals(old.element(start)) { start += 1 }
+    }
+    var (oldEnd, newEnd) = (old.count, count)
+    while oldEnd > start, newEnd > start, element(newEnd - 1).equals(old.element(oldEnd - 1)) {
+      oldEnd -= 1
+      newEnd -= 1
+    }
+    return (start..<oldEnd, start..<newEnd)
+  }
+
+  /// The bytes of the array without the elements that are among others, in one pass.
+  ///
+  /// - Parameter others: Elements as a row has them.
+  func bytes(without others: Set<[UInt8]>, of type: ScalarType) -> [UInt8] {
+    let sole = others.count == 1 ? others.first : nil
+    func isLeftOut(_ element: RawSpan) -> Bool {
+      if let sole { return element.equals(sole.rawSpan) }
+      return others.contains(element.array())
+    }
+    var kept: [UInt8] = []
+    if fixedWidth != nil {
+      kept.reserveCapacity(bytes.byteCount)
+      for index in 0..<count where !isLeftOut(element(index)) { kept.append(element(index)) }
+      return kept
+    }
+    var writer = ArrayWriter(of: type)
+    for index in 0..<count where !isLeftOut(element(index)) { writer.append(element(index)) }
+    return writer.finish()
+  }
+
   private func end(of index: Int) -> Int {
     Self.number(bytes, at: 1 + (index + 1) << widthCode, widthCode)
   }

@@ -140,7 +140,7 @@ extension RecordWriter {
       return try keep(tracked, of: record, key)
     }
     if !record.indexes.isEmpty {
-      if let others = try conflicts(of: key, row, of: record) {
+      if let others = try conflicts(of: key, row, of: record, over: isThere ? oldRow : []) {
         switch policy {
         case .refuse: throw others.refusal
         case .keepOther: return
@@ -320,18 +320,20 @@ extension RecordWriter {
   }
 
   /// Finds other records that have the same values as this one where they have to be unique; nil if there are none.
+  ///
+  /// - Parameter old: The stored row, whose entries are there already; empty if there is none, or it was not looked up.
   func conflicts(
-    of key: RawSpan, _ row: RawSpan, of record: Entity
+    of key: RawSpan, _ row: RawSpan, of record: Entity, over old: [UInt8] = []
   ) throws(StoreError) -> Conflicts? {
     guard let derived = try derivedStrings(key, row, of: record) else {
-      return try computedConflicts(of: key, row, of: record)
+      return try computedConflicts(of: key, row, of: record, over: old)
     }
-    return try computedConflicts(of: key, derived.rawSpan, of: record)
+    return try computedConflicts(of: key, derived.rawSpan, of: record, over: old)
   }
 
   /// The same of a row whose derived strings are computed.
   private func computedConflicts(
-    of key: RawSpan, _ row: RawSpan, of record: Entity
+    of key: RawSpan, _ row: RawSpan, of record: Entity, over old: [UInt8]
   ) throws(StoreError) -> Conflicts? {
     var conflicts: Conflicts?
     var known: Set<[UInt8]> = []
@@ -340,7 +342,8 @@ extension RecordWriter {
       if index.layout.expanded != nil, !index.layout.canRefuse { continue }
       let link = listLink(of: index, record)
       // Every entry is put together once before anything is written, so that what cannot be is refused.
-      try index.layout.forEachEntry(of: reader, in: newKey) { entry, _, isSole throws(StoreError) in
+      try index.layout.forEachNewEntry(of: reader, over: old.rawSpan, in: newKey) {
+        entry, _, isSole throws(StoreError) in
         guard isSole, try trees.copyValue(of: entry, in: index.slot, to: &holder),
           holder.rawSpan.compare(key) != 0, link != nil || known.insert(holder).inserted
         else { return }
@@ -449,6 +452,15 @@ extension RecordWriter {
   ) throws(StoreError) {
     let layout = index.layout
     if try layout.hasSameEntries(old, new) { return }
+    let isDone = try layout.forEachDifference(from: old, to: new, in: newKey) {
+      key, value, isNew throws(StoreError) in
+      if isNew {
+        try put(key, value, in: index.slot)
+      } else {
+        _ = try remove(key, in: index.slot)
+      }
+    }
+    if isDone { return }
     var found = SortedKeys(of: layout.schema.name)
     try layout.forEachEntry(of: old, in: oldKey) { key, _, _ throws(StoreError) in
       try found.add(key, keyLength: 0)

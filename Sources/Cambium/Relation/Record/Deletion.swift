@@ -237,44 +237,65 @@ extension Deletion {
     for site in cut {
       try writer.cut(cuts[site] ?? [], from: site.key, of: entities.all[site.place], allowing: .all)
     }
-    for (link, key) in streamed { try stream(link, to: key, in: writer) }
+    let streamed = Dictionary(grouping: streamed) { $0.link.number }
+    for link in map.links {
+      if let found = streamed[link.number] { try stream(link, to: found.map(\.key), in: writer) }
+    }
     for site in doomed { try delete(site.key, of: entities.all[site.place], in: writer) }
   }
 
   /// The number of keys of records that are kept in memory while those are streamed.
   private static var streamedAtOnce: Int { 1_024 }
 
-  /// Cuts or deletes the records that lead to one with a key, some at a time.
+  /// Cuts or deletes the records that lead to some with keys, in batches. A list from which several elements are cut is written
+  /// once for each batch.
   ///
   /// - Throws: `.corrupt`, also where an index says of a record that it leads there, and it does not.
   private func stream(
-    _ link: Link, to key: [UInt8], in writer: RecordWriter
+    _ link: Link, to keys: [[UInt8]], in writer: RecordWriter
   ) throws(StoreError) {
-    let element = try link.value(ofKey: key.rawSpan)
-    var first: [UInt8]?
-    while true {
-      var sources: [[UInt8]] = []
-      try link.forEachSource(to: key.rawSpan, in: trees, encoder) { source in
-        sources.append(source.array())
-        return sources.count < Self.streamedAtOnce
-      }
-      if sources.isEmpty { return }
-      // References that were cut no longer lead there; else this loop would never end.
-      if let first, first == sources[0] {
-        throw link.source.layout.fault(
-          key: first.rawSpan, .indexEntries,
-          "an index says that \(link.field.name) is \(element), and it is not")
-      }
-      first = sources[0]
-      for source in sources {
-        if link.rule == .cascade {
-          try delete(source, of: link.source, in: writer)
-        } else {
-          try writer.cut(
-            [Cut(link: link, element: element)], from: source, of: link.source, allowing: .all)
+    var sources: [[UInt8]] = []
+    var cuts: [[UInt8]: [Cut]] = [:]
+    var count = 0
+    for key in keys {
+      let cut = Cut(link: link, element: try link.value(ofKey: key.rawSpan))
+      var last: [UInt8]?
+      repeat {
+        if count >= Self.streamedAtOnce {
+          try end(sources, cuts, of: link, in: writer)
+          (sources, cuts, count) = ([], [:], 0)
         }
+        var first: [UInt8]?
+        try link.forEachSource(to: key.rawSpan, in: trees, encoder) { found in
+          let source = found.array()
+          first = first ?? source
+          if cuts[source] == nil { sources.append(source) }
+          cuts[source, default: []].append(cut)
+          count += 1
+          return count < Self.streamedAtOnce
+        }
+        // References that were cut no longer lead there; else this loop would never end.
+        if let first, first == last {
+          throw link.source.layout.fault(
+            key: first.rawSpan, .indexEntries,
+            "an index says that \(link.field.name) is \(cut.element), and it is not")
+        }
+        last = first
+      } while count >= Self.streamedAtOnce
+    }
+    try end(sources, cuts, of: link, in: writer)
+  }
+
+  /// Deletes records that lead to deleted ones, or cuts their references.
+  private func end(
+    _ sources: [[UInt8]], _ cuts: [[UInt8]: [Cut]], of link: Link, in writer: RecordWriter
+  ) throws(StoreError) {
+    for source in sources {
+      if link.rule == .cascade {
+        try delete(source, of: link.source, in: writer)
+      } else {
+        try writer.cut(cuts[source] ?? [], from: source, of: link.source, allowing: .all)
       }
-      if sources.count < Self.streamedAtOnce { return }
     }
   }
 
@@ -391,28 +412,28 @@ extension RecordWriter {
   /// Writes a record without its references to some. Neither its hooks nor its validations run.
   fileprivate func cut(
     _ cuts: [Deletion.Cut], from key: [UInt8], of entity: Entity,
-    allowing lists: RelationKeeper.ShortLists
+    allowing short: RelationKeeper.ShortLists
   ) throws(StoreError) {
     var row: [UInt8] = []
     guard try trees.copyValue(of: key.rawSpan, in: entity.rows, to: &row) else {
       throw entity.missingRow(key.rawSpan)
     }
     let reader = try entity.row(key: key.rawSpan, row: row.rawSpan)
-    var changes: [Int: FieldValue] = [:]
-    for cut in cuts {
-      let column = cut.link.column
-      guard cut.link.isList else {
+    var (changes, lists): ([Int: FieldValue], [Int: [UInt8]]) = ([:], [:])
+    for (column, cuts) in Dictionary(grouping: cuts, by: \.link.column) {
+      let link = cuts[0].link
+      if !link.isList {
         changes[column] = .null
-        continue
-      }
-      let value = if let value = changes[column] { value } else { try reader.value(column) }
-      if case .array(let elements) = value {
-        changes[column] = .array(elements.filter { !$0.isSame(as: cut.element) })
+      } else if let rest = try link.list(of: reader, without: cuts.map(\.element)) {
+        lists[column] = rest
+      } else if case .array(let elements) = try reader.value(column) {
+        changes[column] = .array(
+          elements.filter { element in !cuts.contains { $0.element.isSame(as: element) } })
       }
     }
     let changed = buffers.cutRow
-    try reader.copy(to: changed, replacing: changes)
-    try keeper?.allowing(lists) { () throws(StoreError) in
+    try reader.copy(to: changed, replacing: changes, lists: lists)
+    try keeper?.allowing(short) { () throws(StoreError) in
       try write(
         key.rawSpan, changed.row, of: entity, over: row, presence: .isThere, onConflict: .refuse)
     }

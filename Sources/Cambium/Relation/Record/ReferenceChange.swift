@@ -101,15 +101,20 @@ struct ReferenceChange {
 extension RowReader {
   /// Copies the row, with other values in some columns.
   ///
+  /// - Parameter lists: The bytes of other columns, which are variable and not null, as a row has them.
   /// - Throws: `.invalidValue` if a value is not one of its column's type, `.limitExceeded`.
   borrowing func copy(
-    to writer: RowWriter, replacing values: [Int: FieldValue]
+    to writer: RowWriter, replacing values: [Int: FieldValue], lists: [Int: [UInt8]] = [:]
   ) throws(StoreError) {
     let layout = layout
     writer.begin(layout)
     for (index, column) in layout.columns.enumerated() {
       if let value = values[index] {
         try writer.set(value, of: column, in: layout)
+        continue
+      }
+      if let list = lists[index] {
+        try writer.append(list.rawSpan, to: column.place.index)
         continue
       }
       try copyColumn(column, to: writer)

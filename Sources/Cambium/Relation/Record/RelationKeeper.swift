@@ -215,31 +215,47 @@ extension RelationKeeper {
     if hasKey { try follow(link, newKey.key) }
   }
 
+  /// - Complexity: A pass over the bytes of both lists, and a lookup for each new element.
   private func checkList(
     _ key: RawSpan, from old: RawSpan, to new: RowReader, _ link: Link
   ) throws(StoreError) {
-    let source = link.source
+    let (source, oldKey, newKey) = (link.source, oldKey, newKey)
+    let count = try link.elements(of: new).count
     var before: Set<[UInt8]> = []
+    // Elements that both rows have at their beginnings, or at their ends, are as they were.
+    var places = 0..<count
     if old.byteCount > 0 {
       let row = try source.row(key: key, row: old)
-      try link.forEachKey(of: row, in: oldKey) { key in before.insert(key.array()) }
+      let difference = try link.elements(of: new).difference(from: try link.elements(of: row))
+      places = difference.new
+      try link.forEachKey(of: row, in: oldKey, at: difference.old) { key in
+        before.insert(key.array())
+      }
     }
     var after: Set<[UInt8]> = []
-    try link.forEachKey(of: new, in: newKey) { found throws(StoreError) in
+    func refuse(_ element: RawSpan) throws(StoreError) {
+      throw .invalidValue(
+        record: link.source.record.name, field: link.field.name,
+        reason: "it leads to \(try link.value(ofKey: element)) twice")
+    }
+    try link.forEachKey(of: new, in: newKey, at: places) { found throws(StoreError) in
       let element = found.array()
-      guard after.insert(element).inserted else {
-        throw .invalidValue(
-          record: link.source.record.name, field: link.field.name,
-          reason: "it leads to \(try link.value(ofKey: found)) twice")
-      }
+      if !after.insert(element).inserted { try refuse(found) }
       if !before.contains(element) { try follow(link, found) }
     }
-    if let bounds = link.bounds, !bounds.contains(after.count), !new.isNull(ofList: link),
-      !(after.count < bounds.least && mayBeShort(before, after))
+    if !after.isEmpty {
+      for others in [0..<places.lowerBound, places.upperBound..<count] {
+        try link.forEachKey(of: new, in: newKey, at: others) { found throws(StoreError) in
+          if after.contains(found.array()) { try refuse(found) }
+        }
+      }
+    }
+    if let bounds = link.bounds, !bounds.contains(count), !new.isNull(ofList: link),
+      !(count < bounds.least && mayBeShort(before, after))
     {
       throw .relationCount(
         record: link.source.record.name, key: link.source.text(ofKey: key),
-        relation: link.field.name, count: after.count)
+        relation: link.field.name, count: count)
     }
     for element in before where !after.contains(element) { touch(link, element.rawSpan) }
   }

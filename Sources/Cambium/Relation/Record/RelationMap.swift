@@ -226,14 +226,55 @@ extension Link {
       try encoder.append(key, from: record)
       return try body(encoder.key)
     }
-    guard let array = ArrayReader(record.bytes(key.place.index), of: key.type) else {
-      throw record.fault(.rowValues, "an array is not whole elements")
-    }
-    for index in 0..<array.count {
+    let array = try elements(of: record)
+    try forEachKey(of: record, in: encoder, at: 0..<array.count, body)
+  }
+
+  /// Calls `body` with the primary key of each record that a record's list leads to with the elements at some places.
+  func forEachKey(
+    of record: RowReader, in encoder: KeyEncoder, at places: Range<Int>,
+    _ body: (RawSpan) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let array = try elements(of: record)
+    for index in places {
       encoder.begin()
       try encoder.append(array.element(index), key, of: record)
       try body(encoder.key)
     }
+  }
+
+  /// The elements of a record's list; none if it is null.
+  @_lifetime(copy record)
+  func elements(of record: RowReader) throws(StoreError) -> ArrayReader {
+    guard let array = ArrayReader(record.bytes(key.place.index), of: key.type) else {
+      throw record.fault(.rowValues, "an array is not whole elements")
+    }
+    return array
+  }
+
+  /// Returns true if two rows of one record have the same value in the reference for certain, since it is the same bytes.
+  ///
+  /// - Complexity: O(bytes).
+  func isSame(in one: RowReader, _ other: RowReader) -> Bool {
+    guard isList else { return false }
+    return one.isNull(key.place) == other.isNull(key.place)
+      && one.bytes(key.place.index).equals(other.bytes(key.place.index))
+  }
+
+  /// The bytes of a record's list without the elements of some values.
+  ///
+  /// - Complexity: O(bytes).
+  func list(of record: RowReader, without values: [FieldValue]) throws(StoreError) -> [UInt8]? {
+    let array = try elements(of: record)
+    var others: Set<[UInt8]> = []
+    for value in values {
+      guard let bytes = FieldValue.array([value]).rowBytes(of: .array(of: key.type)),
+        let reader = ArrayReader(bytes.rawSpan, of: key.type), reader.count == 1
+      else { return nil }
+      others.insert(reader.element(0).array())
+    }
+    let rest = array.bytes(without: others, of: key.type)
+    return ArrayReader(rest.rawSpan, of: key.type)?.count == array.count - others.count ? rest : nil
   }
 
   /// The value of a field that leads to the record with a primary key.
