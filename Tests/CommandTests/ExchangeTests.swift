@@ -52,6 +52,27 @@ import Testing
     #expect(try contents(of: stage.path("error")) == "")
   }
 
+  @Test(arguments: [
+    ["query", "Letter", "--fields", "id"], ["query", "Letter"], ["get", "Letter", "1"],
+    ["get", "Letter", "1", "--json"], ["backup", "copy", "--skip-damaged"],
+  ])
+  func `a string of 32 MiB is never taken whole for an integer beside it`(arguments: [String])
+    throws
+  {
+    let store = stage.path("letters")
+    try Letter.write([Letter(id: 1, text: String(repeating: "a\"é", count: 8 << 20))], to: store)
+    let rest = arguments.dropFirst().map { $0 == "copy" ? stage.path("copy") : $0 }
+    let child = try ChildProcess(
+      [arguments[0], store] + rest,
+      files: ["/dev/null", stage.path("output"), stage.path("error")],
+      after: "ulimit -v \(128 << 10)")
+    let status = child.wait()
+    #expect(status == 0, "\(try contents(of: stage.path("error")))")
+    if arguments.contains("--fields") {
+      #expect(try contents(of: stage.path("output")).utf8.count < 1_000)
+    }
+  }
+
   @Test func `strings outside their rows come back exactly, wherever they are cut`() throws {
     let (store, file, copy) = (stage.path("letters"), stage.path("file"), stage.path("copy"))
     // Pieces end within each of the characters, and before and after it.

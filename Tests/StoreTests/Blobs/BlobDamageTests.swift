@@ -49,6 +49,24 @@ import Testing
     do { try store.save(Photo(0, image: 40_000)) } catch is StoreError {}
   }
 
+  @Test func `an empty file with the highest number of all does not stop the writing of blobs`()
+    throws
+  {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/photos"
+    try PersistentStore(at: path, model: Photo.model).close()
+    for id in 0..<2 {
+      let file = path + "/blobs-4294967295"
+      try Data().write(to: URL(filePath: file))
+      let opened = try PersistentStore(at: path, model: Photo.model)
+      #expect(!FileManager.default.fileExists(atPath: file))
+      try opened.save(photos[id])
+      #expect(try opened.count(Photo.self) == id + 1)
+      #expect(try opened.snapshot().check() == [])
+      try opened.close()
+    }
+  }
+
   @Test func `every byte of every entry, changed, is found`() throws {
     let blobs = store.entities.blobs
     #expect(try store.faults() == [])
