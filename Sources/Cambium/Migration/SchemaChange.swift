@@ -172,7 +172,7 @@ extension RecordChange {
     let isKey = Set(new.primaryKey.map(\.field))
     let filled = Set(new.fields.filter { given[$0.name] != nil }.flatMap { new.composites($0) })
     for field in new.fields {
-      let declared = described?.fields.first { $0.name == field.name }
+      let declared = described?.field(named: field.name)
       var source = given[field.name]
       if case .field(let name) = source, let path = schema.path(name, from: old) {
         source = .related(path)

@@ -9,7 +9,10 @@ public struct Schema: Hashable, Sendable {
   var storedVersion: UInt32
   public internal(set) var label: String?
   /// The records, by number.
-  public internal(set) var records: [RecordSchema]
+  public internal(set) var records: [RecordSchema] {
+    didSet { recordNames.renew(for: records.count) }
+  }
+  private var recordNames = NameTable()
   /// Above every number that a record or an index of the store ever had.
   var nextNumber: UInt32
 
@@ -29,7 +32,8 @@ public struct RecordSchema: Hashable, Sendable {
   package internal(set) var number: UInt32
   public internal(set) var name: String
   /// The fields, by number, including the parts of composites.
-  public internal(set) var fields: [FieldSchema]
+  public internal(set) var fields: [FieldSchema] { didSet { fieldNames.renew(for: fields.count) } }
+  private var fieldNames = NameTable()
   /// The fields of the primary key, in its order.
   public internal(set) var primaryKey: [KeyPart]
   /// The indexes, including unique constraints.
@@ -125,17 +129,22 @@ public struct IndexSchema: Hashable, Sendable {
 }
 
 extension Schema {
+  /// - Complexity: O(1); the first time, O(records).
   public func record(named name: String) -> RecordSchema? {
-    records.first { $0.name == name }
+    place(ofRecord: name).map { records[$0] }
   }
+
+  /// The place of a record among all.
+  func place(ofRecord name: String) -> Int? { recordNames.place(of: name, in: records) { $0.name } }
 
   func record(number: UInt32) -> RecordSchema? { records.first { $0.number == number } }
 }
 
 extension RecordSchema {
   /// - Parameter name: The stored name; of a composite's part, after the composite's name and a dot.
+  /// - Complexity: O(1); the first time, O(fields).
   public func field(named name: String) -> FieldSchema? {
-    fields.first { $0.name == name }
+    fieldNames.place(of: name, in: fields) { $0.name }.map { fields[$0] }
   }
 
   public func index(named name: String) -> IndexSchema? {
@@ -159,7 +168,7 @@ extension RecordSchema {
     of described: DescribedRecord, as stored: RecordSchema, in schema: Schema
   ) {
     for index in fields.indices {
-      guard let field = described.fields.first(where: { $0.name == fields[index].name }) else {
+      guard let field = described.field(named: fields[index].name) else {
         continue
       }
       let composite = stored.field(named: fields[index].name)?.composite

@@ -26,6 +26,99 @@ import Testing
     #expect(time < .seconds(8), "\(shape)")
   }
 
+  /// A model of two versions: in the second, each field has a new name.
+  private static func model(version: Int, records: Int, fields: Int) -> StoreModel {
+    StoreModel(
+      version: version,
+      untyped: (0..<records).map { record in
+        RemovedRecord("R\(record)") { version in
+          Field(primaryKey: true, name: "id", type: .integer)
+          for number in 0..<fields {
+            Field(
+              name: "f\(number)v\(version)", type: .integer,
+              migrationInfo: MigrationInfo(
+                defaultValue: nil, renamingID: version == 1 ? nil : "f\(number)v1"))
+          }
+        }
+      })
+  }
+
+  @Test(.timeLimit(.minutes(10)), arguments: [true, false])
+  func `a large model is opened, locked, planned and migrated in time that is linear in its size`(
+    hasManyFields: Bool
+  ) throws {
+    let (records, fields) =
+      hasManyFields ? (1, scaled(20_000, debug: 4_000)) : (scaled(5_000, debug: 1_000), 1)
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    let models = (1...2).map { Self.model(version: $0, records: records, fields: fields) }
+    func expectSoon(_ name: String, _ body: () throws -> Void) rethrows {
+      let time = try threadTime(body)
+      #expect(time < .seconds(8), "\(name)")
+    }
+    try expectSoon("opening") {
+      try PersistentStore(at: path, model: models[0]).close()
+      try PersistentStore(at: path, model: models[0]).close()
+    }
+    try expectSoon("locking") {
+      let lock = directory.path + "/Schema.lock"
+      try SchemaLock.write(models[0], at: lock)
+      try SchemaLock.write(models[1], at: lock)
+      try SchemaLock.check(models[1], at: lock)
+      let read = try StoreModel(SchemaLock(contentsOf: lock))
+      #expect(try read.schemas().count == 2)
+    }
+    try expectSoon("planning and migrating") {
+      let migration = try PersistentStore.migration(at: path, to: models[1])
+      #expect(migration.plan.canRun)
+      _ = try migration.run()
+      let store = try PersistentStore(at: path, model: models[1])
+      #expect(store.schema.records.count == records)
+      try store.close()
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a lock of very many versions is written and read in time that is linear`() throws {
+    let directory = try TemporaryDirectory()
+    let lock = directory.path + "/Schema.lock"
+    let count = scaled(8_000, debug: 1_000)
+    let time = try threadTime {
+      let model = Self.model(version: count, records: 1, fields: 0)
+      try SchemaLock.write(model, at: lock)
+      try SchemaLock.check(model, at: lock)
+      let read = try StoreModel(SchemaLock(contentsOf: lock))
+      let schemas = try read.schemas()
+      #expect(schemas.count == count)
+      _ = try StoreModel(continuing: schemas, with: []).schemas()
+    }
+    #expect(time < .seconds(20))
+  }
+
+  @Test func `versions are found where they are, and where some are missing`() {
+    for numbers in [[], [1], [1, 2, 3], [2, 3, 5], [3, 9]] as [[Int]] {
+      for number in 0...10 {
+        #expect(numbers.first(version: number) { $0 } == numbers.first { $0 == number })
+        #expect(numbers.last(upTo: number) == numbers.last { $0 <= number })
+      }
+    }
+  }
+
+  @Test func `a name is found in a list of every length, also after a change`() {
+    var record = Self.record(1)
+    for number in 2...40 as ClosedRange<UInt32> {
+      #expect(record.field(named: "f\(number)") == nil)
+      record.fields.append(Self.field(number))
+      #expect(record.field(named: "f\(number)")?.number == number)
+    }
+    record.fields.append(Self.field(41, "f40"))
+    record.fields.removeFirst(3)
+    #expect(record.field(named: "f3") == nil)
+    #expect(record.field(named: "f40")?.number == 40)
+    record.fields[30].name = "other"
+    #expect(record.field(named: "other") == record.fields[30])
+  }
+
   @Test func `a composite that is in itself is refused, however many there are`() throws {
     let fields = (1...UInt32(Self.count)).map { number in
       FieldSchema(

@@ -59,7 +59,7 @@ final class Entities: Sendable {
     // A type comes after the ancestor that it contains.
     let types = (model?.records ?? []).sortedRarely { $0.levels.count < $1.levels.count }
     for checked in types {
-      guard let place = schema.records.firstIndex(where: { $0.name == checked.schema.name }) else {
+      guard let place = schema.place(ofRecord: checked.schema.name) else {
         continue
       }
       let ancestor = checked.levels.count > 1 ? checked.levels[1].type : nil

@@ -88,7 +88,8 @@ struct DescribedRecord: Sendable {
   private(set) var modifier: String?
   private(set) var userInfo: [String: String] = [:]
   /// Composites before their parts.
-  private(set) var fields: [DescribedField] = []
+  private(set) var fields: [DescribedField] = [] { didSet { fieldNames.renew(for: fields.count) } }
+  private var fieldNames = NameTable()
   private(set) var primaryKey: [KeyField] = []
   /// The indexes, including those of unique and indexed fields.
   private(set) var indexes: [RecordDescription.Index] = []
@@ -436,6 +437,11 @@ extension DescribedRecord {
       }
     }
     computed.append(DescribedComputed(kind: kind, property: name, fields: found))
+  }
+
+  /// - Complexity: O(1); the first time, O(fields).
+  func field(named name: String) -> DescribedField? {
+    fieldNames.place(of: name, in: fields) { $0.name }.map { fields[$0] }
   }
 
   /// Refuses a property that is described already.

@@ -105,7 +105,7 @@ extension StoreModel {
       for record in removed {
         all.append((record.description(version), nil, record.name))
       }
-    } else if let stated = versions.first(where: { $0.number == version }) {
+    } else if let stated = versions.first(version: version, by: \.number) {
       all = stated.statedRecords
     }
     all.removeAll { $0.description.elements.isEmpty }
@@ -114,7 +114,7 @@ extension StoreModel {
 
   /// Returns the label of a version.
   func label(of version: Int) -> String? {
-    version == self.version ? label : versions.first { $0.number == version }?.label
+    version == self.version ? label : versions.first(version: version, by: \.number)?.label
   }
 
   /// Returns the descriptions in a version without the types, and without validations of whole records, which need them.

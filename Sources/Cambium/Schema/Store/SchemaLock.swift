@@ -63,7 +63,9 @@ public struct SchemaLock: Hashable, Sendable {
   /// Returns true if a version is in the lock.
   public func contains(version: Int) -> Bool { self[version] != nil }
 
-  public subscript(version: Int) -> LockedVersion? { versions.first { $0.number == version } }
+  public subscript(version: Int) -> LockedVersion? {
+    versions.first(version: version, by: \.number)
+  }
 }
 
 /// One version in a lock.

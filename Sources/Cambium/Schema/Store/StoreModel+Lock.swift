@@ -32,7 +32,7 @@ extension StoreModel {
       version: newest.number, label: newest.label,
       untyped: names.map { name in
         RemovedRecord(name) { version in
-          let number = numbers.last { $0 <= version } ?? numbers.first
+          let number = numbers.last(upTo: version) ?? numbers.first
           number.flatMap { described[$0]?[name] } ?? RecordDescription()
         }
       })

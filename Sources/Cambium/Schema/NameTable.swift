@@ -1,0 +1,79 @@
+/// Finds the elements of a list by their names: the places of all are looked for once, when a name is first sought, so that a
+/// list of 20,000 fields whose names are each sought takes linear time.
+///
+/// Who changes the list begins another table. Tables are no part of what two lists are compared by.
+struct NameTable: Sendable {
+  private final class Memory: @unchecked Sendable {
+    let lock = ThreadLock()
+    /// The first place of each name; nil before one is sought.
+    var places: [String: Int]?
+  }
+
+  private let memory = Memory()
+
+  /// The length up to which a list is searched from its beginning.
+  private static var shortMax: Int { 16 }
+
+  /// Begins another table, since the list has changed.
+  ///
+  /// - Parameter count: The number of elements that it has now.
+  mutating func renew(for count: Int) {
+    if count > Self.shortMax { self = NameTable() }
+  }
+
+  /// Returns the place of the first element with a name.
+  ///
+  /// - Parameter list: The same in each call.
+  /// - Complexity: O(1); the first time, O(count).
+  func place<Element>(
+    of name: String, in list: [Element], by path: (Element) -> String
+  ) -> Int? {
+    if list.count <= Self.shortMax { return list.firstIndex { path($0) == name } }
+    memory.lock.lock()
+    defer { memory.lock.unlock() }
+    let places = memory.places ?? Self.places(of: list.map(path))
+    memory.places = places
+    return places[name]
+  }
+
+  private static func places(of names: [String]) -> [String: Int] {
+    var places: [String: Int] = [:]
+    places.reserveCapacity(names.count)
+    for (place, name) in names.enumerated() where places[name] == nil { places[name] = place }
+    return places
+  }
+}
+
+extension NameTable: Hashable {
+  static func == (one: NameTable, other: NameTable) -> Bool { true }
+
+  func hash(into hasher: inout Hasher) {}
+}
+
+extension Array {
+  /// Returns the element of a version.
+  ///
+  /// - Complexity: O(1) in a list of all versions from one on; otherwise O(count).
+  func first(version number: Int, by path: (Element) -> Int) -> Element? {
+    guard let first else { return nil }
+    let place = number &- path(first)
+    if indices.contains(place), path(self[place]) == number { return self[place] }
+    return self.first { path($0) == number }
+  }
+}
+
+extension [Int] {
+  /// Returns the highest of these numbers, which ascend, that is not above another; nil if all are.
+  ///
+  /// - Complexity: O(log count).
+  func last(upTo number: Int) -> Int? {
+    var range = indices
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      range =
+        self[middle] <= number
+        ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return range.lowerBound == 0 ? nil : self[range.lowerBound - 1]
+  }
+}
