@@ -84,7 +84,7 @@ extension PosixFileSystem {
     guard let file = FileName(String(Substring(name))), !file.isTemporary else { return false }
     switch file.kind {
     case .pages, .blobs: return true
-    case .log, .lock: return false
+    case .log, .lock, .reserve: return false
     }
   }
 }
