@@ -67,7 +67,8 @@ import Testing
       files: ["/dev/null", stage.path("output"), stage.path("error")],
       after: "ulimit -v \(128 << 10)")
     let status = child.wait()
-    #expect(status == 0, "\(try contents(of: stage.path("error")))")
+    let errors = try contents(of: stage.path("error"))
+    #expect(status == 0, "\(errors)")
     if arguments.contains("--fields") {
       #expect(try contents(of: stage.path("output")).utf8.count < 1_000)
     }
