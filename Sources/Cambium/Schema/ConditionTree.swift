@@ -332,7 +332,7 @@ public struct TextMatch: Hashable, Sendable {
     /// The value equals the text, according to the options.
     case equals
     /// The whole value matches the text, in which `?` stands for one Unicode scalar and `*` for any number of them. After a
-    /// backslash these, and the backslash, stand for themselves. A pattern has 1,000 bytes and wildcards at most.
+    /// backslash these, and the backslash, stand for themselves. A pattern has 4,000 bytes and wildcards at most.
     case like
     /// Every word of the text is a word of the value, in any order; a word that is directly followed by `*` is one with
     /// which a word of the value begins. Every value matches a text without words.

@@ -183,7 +183,7 @@ struct LikePattern: Sendable {
   private let tokens: [UInt16]
 
   /// The most bytes and wildcards of a pattern that is matched.
-  static var countMax: Int { 1_000 }
+  static var countMax: Int { 4_000 }
 
   /// The number of its bytes and wildcards.
   var count: Int { tokens.count }
