@@ -20,12 +20,13 @@ import Testing
     return options
   }
 
+  /// Opened again, so that snapshots read pages, and nothing that is still in memory.
   private func store() throws -> PersistentStore {
     let store = try PersistentStore(at: path, model: .samples, options: Self.options)
     try store.write { transaction in try transaction.save(contentsOf: Account.some(400)) }
     try store.save(Note(key: "large", text: String(repeating: "x", count: 2_000_000)))
-    try store.backend.fold()
-    return store
+    try store.close()
+    return try PersistentStore(at: path, model: .samples, options: Self.options)
   }
 
   /// Processes that other tests start have all open files for a moment.
