@@ -73,7 +73,7 @@ struct Migrator {
     try monitor.begin(task)
     switch task {
     case .arrange(let arrangement): try arrange(arrangement, &mark)
-    case .convert(let conversion): try convert(conversion)
+    case .convert(let conversion): try convert(conversion, mark)
     case .remake(let remake): try self.remake(remake, &mark)
     case .build(let build): try self.build(build)
     case .derive(let task): try derive(task)
@@ -163,8 +163,11 @@ extension Migrator {
 // MARK: Rows
 
 extension Migrator {
-  /// The slice after the last finds its place by the versions beside the references.
-  private func convert(_ conversion: MigrationTask.Conversion) throws(StoreError) {
+  /// The slice after the last finds its place by the versions beside the references. With the first, the tasks before are done
+  /// for good: they would read rows of another version from now on.
+  private func convert(
+    _ conversion: MigrationTask.Conversion, _ mark: MigrationMark
+  ) throws(StoreError) {
     let tree = try slot(conversion.tree)
     // Rows that were put together a moment ago are in no page before the first slice.
     let count = try backend.trees().count(in: tree)
@@ -172,6 +175,7 @@ extension Migrator {
     var isOn = count > 0
     while isOn {
       try backend.commit { trees throws(StoreError) in
+        try mark.put(into: trees, backend.names)
         trees.addWork {
           $0.transforms[tree] = TreeTransform(conversion.transform, .first(sliceCount), by: crew)
         }
