@@ -10,14 +10,16 @@ import Testing
   /// Of each record the rows are copied to be widened, so that a migration has twice as many trees as the store.
   private static let count = 3_600
 
-  private static let model = StoreModel(
-    version: 2,
-    untyped: (0..<count).map { number in
-      RemovedRecord("R\(number)") { version in
-        Field(primaryKey: true, name: "id", type: .integer)
-        Field(name: "size", type: version == 1 ? .int32 : .int64)
-      }
-    })
+  private static func model(_ version: Int) -> StoreModel {
+    StoreModel(
+      version: version,
+      untyped: (0..<count).map { number in
+        RemovedRecord("R\(number)") { version in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Field(name: "size", type: version == 1 ? .int32 : .int64)
+        }
+      })
+  }
 
   private static func record(_ number: Int, id: Int64) -> DynamicRecord {
     DynamicRecord(name: "R\(number)", fields: ["id": .integer(id), "size": 7])
@@ -27,20 +29,20 @@ import Testing
     throws
   {
     let image = StoreImage()
-    var store = try image.open(Self.model.dynamic(version: 1))
+    var store = try image.open(Self.model(1))
     try store.write { transaction in
       for number in 0..<Self.count { try transaction.save(Self.record(number, id: 1)) }
     }
     try store.close()
-    #expect(throws: StoreError.self) { _ = try image.open(Self.model.dynamic(version: 2)) }
+    #expect(throws: StoreError.self) { _ = try image.open(Self.model(2)) }
     // The program of the old version opens the store, writes, folds and closes it.
-    store = try image.open(Self.model.dynamic(version: 1))
+    store = try image.open(Self.model(1))
     try store.write { transaction in try transaction.save(Self.record(0, id: 2)) }
     #expect(try store.count(record: "R0") == 2)
     #expect(try store.count(record: "R\(Self.count - 1)") == 1)
     try store.expectSound()
     try store.close()
-    store = try image.open(Self.model.dynamic(version: 1))
+    store = try image.open(Self.model(1))
     #expect(try store.count(record: "R0") == 2)
     try store.close()
   }
