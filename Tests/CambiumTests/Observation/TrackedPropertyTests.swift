@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -278,10 +279,14 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a tracked value is visible when the commit before it is, or never`(isLost: Bool) throws {
+  func `a tracked value is visible when the commit before it is, or never`(isLost: Bool)
+    async throws
+  {
     let medium = InterposedFileSystem(InMemoryFileSystem())
     let store = try PersistentStore(on: medium, model: .downloads, seed: 1)
     try store.save(Download(id: 1, name: "1"), durability: .durable)
+    let crew = Crew()
+    let isRefused = Guarded(false)
     var duringFlush: [Double] = []
     var isWritten = false
     medium.beforeCalls { _ in
@@ -289,9 +294,19 @@ import Testing
       isWritten = true
       if isLost { medium.failWriting { _ in .ioError } }
       do {
-        try store.write(durability: .relaxed) { transaction in
-          for id in 1...2 { try transaction.save(Download(id: id, name: "\(id)", progress: 5)) }
+        // On another thread, as it returns when what it waits for is visible.
+        try crew.start { _ in
+          do {
+            try store.write(durability: .relaxed) { transaction in
+              for id in 1...2 {
+                try transaction.save(Download(id: id, name: "\(id)", progress: 5))
+              }
+            }
+          } catch {
+            isRefused.withLock { $0 = true }
+          }
         }
+        usleep(20_000)
         duringFlush = try store.fetch(Download.self).map(\.progress)
       } catch {
         Issue.record(error)
@@ -300,9 +315,11 @@ import Testing
     let error = storeError {
       try store.save(Download(id: 2, name: "2"), durability: .durable)
     }
+    #expect(await crew.ends())
     medium.beforeCalls(nil)
     #expect(isWritten && duringFlush == [0])
     #expect((error != nil) == isLost)
+    #expect(isRefused.withLock { $0 } == isLost)
     #expect(try store.fetch(Download.self).map(\.progress) == (isLost ? [0] : [5, 5]))
   }
 
