@@ -24,6 +24,8 @@ enum LongChange: Hashable, Sendable {
   case entered
   /// A value of the row becomes a blob.
   case external
+  /// A string is derived from the code.
+  case derived
   /// A hook changes records of the old version.
   case before
   /// A hook changes records of the new version.
@@ -146,6 +148,9 @@ extension LongChange {
       Field(name: "rank", type: .integer, indexed: true, migrationInfo: .init(default: 3))
     }
     if has.contains(.computed) { Field(name: "digest", type: .integer) }
+    if has.contains(.derived) {
+      Field(name: "key", type: .string, derived: .lowercased("code"))
+    }
   }
 
   /// The step to a version that makes some changes.
@@ -246,6 +251,8 @@ extension LongChange {
       item["digest"] = digest(item)
       if case .string(let code) = item["code"] { item["code"] = .string(code + "!") }
     }
+    // Codes are lowercase.
+    if changes.contains(.derived) || item.fields["key"] != nil { item["key"] = item["code"] }
     guard changes.contains(.entered) else { return item }
     var own = item.fields.dictionary
     own["id"] = nil

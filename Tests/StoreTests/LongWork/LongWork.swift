@@ -49,6 +49,7 @@ extension LongWork {
     LongWork(
       "several at once", .migration, [.widened, .computed, .added], [.before, .listed, .required],
       [.split, .after]),
+    LongWork("derived, then a closure", .migration, [.derived], [.computed, .widened]),
     LongWork("rehearsal of a closure", .rehearsal, [.computed, .widened]),
     LongWork("rehearsal with hooks", .rehearsal, [.before, .listed, .after]),
     LongWork("published, then finished", .publishing, [.added]),
