@@ -93,7 +93,7 @@ import Testing
   }
 }
 
-/// What `salvage --json` says is missing.
+/// The parts of the output of `salvage --json` that say what is missing.
 private struct SalvageOutput: Decodable {
   struct Loss: Decodable {
     var record: String?

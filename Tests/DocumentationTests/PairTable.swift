@@ -50,7 +50,7 @@ struct PairTable {
     self.strays = strays
   }
 
-  /// What is wrong with the tables, if the tests have these names.
+  /// Returns the faults of the tables. There are tests with the given names, and no others.
   func faults(tests names: Set<String>) -> [String] {
     var faults = strays.map { "This is no row of two cells: \($0)" }
     let known = Set(features)

@@ -30,9 +30,7 @@ import Testing
   }
 
   private func open() throws -> PersistentStore {
-    var options = StoreOptions()
-    options.automaticCompaction = nil
-    return try PersistentStore(at: path, model: Photo.model, options: options)
+    try PersistentStore(at: path, model: Photo.model, options: .withoutAutomaticCompaction)
   }
 
   private static func expectClosed(

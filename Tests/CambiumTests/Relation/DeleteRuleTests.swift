@@ -163,36 +163,31 @@ import Testing
   @Test func `a savepoint that is taken back takes its denials along`() throws {
     let store = try couples()
     struct Undo: Error {}
-    try store.write { transaction in
+    func takeBackDeletion<Subject: Record>(
+      of type: Subject.Type, in transaction: inout WriteTransaction
+    ) throws {
       do {
         try transaction.savepoint { transaction in
-          try transaction.delete(Husband.self, key: 0)
+          try transaction.delete(type, key: 0)
           throw Undo()
         }
       } catch is Undo {}
+    }
+    try store.write { transaction in
+      try takeBackDeletion(of: Husband.self, in: &transaction)
       #expect(try transaction.count(Husband.self) == 1)
     }
     #expect(throws: denied("Husband", by: "Wife.husband")) {
       try store.write { transaction in
         try transaction.delete(Husband.self, key: 0)
-        do {
-          try transaction.savepoint { transaction in
-            try transaction.delete(Wife.self, key: 0)
-            throw Undo()
-          }
-        } catch is Undo {}
+        try takeBackDeletion(of: Wife.self, in: &transaction)
       }
     }
     #expect(try store.count(Wife.self) == 1)
     // What was denied in a savepoint that was taken back is denied again.
     #expect(throws: denied("Husband", by: "Wife.husband")) {
       try store.write { transaction in
-        do {
-          try transaction.savepoint { transaction in
-            try transaction.delete(Husband.self, key: 0)
-            throw Undo()
-          }
-        } catch is Undo {}
+        try takeBackDeletion(of: Husband.self, in: &transaction)
         try transaction.delete(Husband.self, key: 0)
       }
     }

@@ -127,7 +127,7 @@ private final class FullLife {
   private let valueLength: Int
   private var present: Set<UInt16> = []
   private var openings: UInt64 = 0
-  /// What it is doing, for messages.
+  /// The step that it is at, for messages.
   private(set) var place = "opening"
 
   init(_ options: EngineOptions, blocks: Int, valueLength: Int) {

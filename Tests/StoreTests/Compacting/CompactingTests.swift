@@ -14,13 +14,8 @@ import Testing
     directory = try TemporaryDirectory()
   }
 
-  private static var options: StoreOptions {
-    var options = StoreOptions()
-    options.automaticCompaction = nil
-    return options
-  }
-
-  private func open(_ options: StoreOptions = Self.options) throws -> PersistentStore {
+  private func open(_ options: StoreOptions = .withoutAutomaticCompaction) throws -> PersistentStore
+  {
     try PersistentStore(at: path, model: .samples, options: options)
   }
 
@@ -79,7 +74,7 @@ import Testing
   }
 
   @Test func `what files of blobs gain is said before, and gained after`() throws {
-    var options = Self.options
+    var options = StoreOptions.withoutAutomaticCompaction
     options.blobSegmentSize = 100_000
     let store = try PersistentStore(at: path, model: Photo.model, options: options)
     for id in 0..<40 { try store.save(Photo(id, image: 40_000)) }
@@ -164,7 +159,7 @@ import Testing
   @Test func `who only reads cannot compact, and can say what it would gain`() throws {
     let store = try store()
     try store.backend.seal()
-    var options = Self.options
+    var options = StoreOptions.withoutAutomaticCompaction
     options.access = .reading
     let reader = try open(options)
     #expect(try reader.predictedGain() == store.predictedGain())
@@ -198,7 +193,8 @@ import Testing
     let report = try store.backUp(to: target + "/")
     #expect(try report.sequence == store.snapshot().sequence)
     try store.delete(Note(key: "last"))
-    let copy = try PersistentStore(at: target, model: .samples, options: Self.options)
+    let copy = try PersistentStore(
+      at: target, model: .samples, options: .withoutAutomaticCompaction)
     #expect(try accounts(copy) == Self.remaining())
     #expect(try copy.fetch(Note.self, key: "last") != nil)
     #expect(copy.report.replayedCommits == 0)
@@ -231,7 +227,8 @@ import Testing
     #expect(unsafe access(target, F_OK) != 0)
     #expect(try directory.workNames() == [])
     let report = try await store.backUp(to: target)
-    let copy = try PersistentStore(at: target, model: .samples, options: Self.options)
+    let copy = try PersistentStore(
+      at: target, model: .samples, options: .withoutAutomaticCompaction)
     #expect(try accounts(copy) == Self.remaining(9_000) && report.entries > 4500)
     try copy.close()
     try store.close()
@@ -254,7 +251,7 @@ import Testing
     let store = try store()
     try store.save(Note(key: "late"))
     try store.close()
-    var options = Self.options
+    var options = StoreOptions.withoutAutomaticCompaction
     options.access = .reading
     let reader = try open(options)
     try reader.backUp(to: directory.path + "/one")
@@ -265,7 +262,7 @@ import Testing
     }
     for name in ["one", "two"] {
       let copy = try PersistentStore(
-        at: directory.path + "/" + name, model: .samples, options: Self.options)
+        at: directory.path + "/" + name, model: .samples, options: .withoutAutomaticCompaction)
       #expect(try accounts(copy) == Self.remaining())
       #expect(try copy.fetch(Note.self, key: "late") != nil)
       try copy.expectSound()
@@ -274,7 +271,7 @@ import Testing
   }
 
   @Test func `history goes on in a copy`() throws {
-    var options = Self.options
+    var options = StoreOptions.withoutAutomaticCompaction
     options.history = HistoryOptions()
     let store = try open(options)
     try store.save(Note(key: "a"))

@@ -14,19 +14,13 @@ import Testing
     directory = try TemporaryDirectory()
   }
 
-  private static var options: StoreOptions {
-    var options = StoreOptions()
-    options.automaticCompaction = nil
-    return options
-  }
-
   /// Opened again, so that snapshots read pages, and nothing that is still in memory.
   private func store() throws -> PersistentStore {
-    let store = try PersistentStore(at: path, model: .samples, options: Self.options)
+    let store = try PersistentStore(at: path, model: .samples, options: .withoutAutomaticCompaction)
     try store.write { transaction in try transaction.save(contentsOf: Account.some(400)) }
     try store.save(Note(key: "large", text: String(repeating: "x", count: 2_000_000)))
     try store.close()
-    return try PersistentStore(at: path, model: .samples, options: Self.options)
+    return try PersistentStore(at: path, model: .samples, options: .withoutAutomaticCompaction)
   }
 
   /// Processes that other tests start have all open files for a moment.
@@ -65,7 +59,8 @@ import Testing
   }
 
   @Test func `files of blobs count, too`() throws {
-    let store = try PersistentStore(at: path, model: Photo.model, options: Self.options)
+    let store = try PersistentStore(
+      at: path, model: Photo.model, options: .withoutAutomaticCompaction)
     for id in 0..<10 { try store.save(Photo(id, image: 40_000)) }
     var snapshot: StoreSnapshot? = try store.snapshot()
     try store.write { transaction in try transaction.deleteAll(Photo.self) }
@@ -82,7 +77,7 @@ import Testing
   @Test func `a store that is read knows the age of its own snapshots`() throws {
     let store = try store()
     try store.flush()
-    var options = Self.options
+    var options = StoreOptions.withoutAutomaticCompaction
     options.access = .reading
     let reader = try PersistentStore(at: path, model: .samples, options: options)
     let snapshot = try reader.snapshot()
@@ -100,7 +95,7 @@ import Testing
   }
 
   @Test func `of a store in memory only the age is known`() throws {
-    let store = try PersistentStore(inMemory: .samples, options: Self.options)
+    let store = try PersistentStore(inMemory: .samples, options: .withoutAutomaticCompaction)
     let snapshot = try store.snapshot()
     #expect(try store.heldSpace() == HeldSpace())
     try store.save(Note(key: "new"))

@@ -424,9 +424,8 @@ extension WriteTransaction {
 
   /// 400 records, of which those of even numbers are deleted again, each with six of eleven labels.
   private func store() throws -> PersistentStore {
-    var options = StoreOptions()
-    options.automaticCompaction = nil
-    let store = try PersistentStore(at: path, model: model, options: options)
+    let store = try PersistentStore(
+      at: path, model: model, options: .withoutAutomaticCompaction)
     try store.save(contentsOf: (0..<400).map(Self.slide))
     try store.backend.fold()
     for id in stride(from: 0, to: 400, by: 2) { try store.delete(Slide.self, key: id) }

@@ -125,7 +125,7 @@ extension PendingChange.Change {
   }
 }
 
-/// What the power leaves of a block that was being written when it failed.
+/// The content of a block that was being written when the power failed.
 private enum BlockFate: UInt64 {
   /// Neither the old block nor the new one.
   case spoiled

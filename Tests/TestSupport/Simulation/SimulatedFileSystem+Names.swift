@@ -112,8 +112,8 @@ extension SimulatedFileSystem {
     return file
   }
 
-  /// The blocks of files that have a name or that somebody has open. A file system gives others to whoever needs them, also
-  /// before their names are gone for good.
+  /// The number of blocks in use: those of files that have a name or are open. All others are free, also while the removal of
+  /// a name is not on the disk yet.
   var usedBlocks: Int {
     let named = Set(directory.live.values)
     return contents.values.reduce(0) {
