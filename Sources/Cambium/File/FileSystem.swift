@@ -77,8 +77,9 @@ package protocol File: AnyObject, Sendable {
   /// Cuts the file to `size` bytes, or grows it with zeros.
   func truncate(to size: Int, at site: Site) throws(StoreError)
 
-  /// Gives the first `size` bytes of the file space on the medium, and the file that size at least. What it holds there
-  /// may be lost.
+  /// Takes space on the medium for the first `size` bytes of the file, which is at least that long afterwards. Its content
+  /// there may be lost.
+  ///
   /// - Throws: `.full`, with any part of the space taken.
   func allocate(_ size: Int, at site: Site) throws(StoreError)
 

@@ -330,7 +330,7 @@ extension LogReader {
 
 // MARK: After the end
 
-/// What a log has after the place at which no frame follows the one before.
+/// The part of a log after its last readable frame.
 struct LogRemains: Equatable, Sendable {
   /// The bytes from there to the end of the last frame.
   var byteCount = 0

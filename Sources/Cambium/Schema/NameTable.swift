@@ -1,7 +1,8 @@
 /// Finds the elements of a list by their names: the places of all are looked for once, when a name is first sought, so that a
 /// list of 20,000 fields whose names are each sought takes linear time.
 ///
-/// Who changes the list begins another table. Tables are no part of what two lists are compared by.
+/// After each change of the list, call `renew(for:)`. All tables are equal, so that values which have one are compared by
+/// their lists alone.
 struct NameTable: Sendable {
   private final class Memory: @unchecked Sendable {
     let lock = ThreadLock()

@@ -63,10 +63,10 @@ final class Transaction {
   /// The bytes of the overlay with the changes in it.
   var byteCount: Int { editor.present.byteCount }
 
-  /// What the trees would have to take in.
   /// True if it removes more entries than it adds.
   var isShrinking: Bool { editor.present.countChange < base.fresh.countChange }
 
+  /// The changes that the trees would have to take in.
   var layers: FoldLayers { FoldLayers(editor.present, below: spill) }
 
   /// Whether there is anything to commit.

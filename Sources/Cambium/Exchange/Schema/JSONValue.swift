@@ -88,7 +88,7 @@ extension JSONValue: CustomStringConvertible {
     text += "\""
   }
 
-  /// What stands between the quotes of a string, or of a part of one. Scalars that a terminal acts on are escaped.
+  /// Returns a string, or a part of one, as JSON has it between quotes. Scalars that a terminal acts on are escaped.
   package static func escaped(_ value: String) -> String {
     // Most have nothing to be escaped.
     if value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) {

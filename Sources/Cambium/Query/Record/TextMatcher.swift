@@ -23,7 +23,7 @@ struct TextMatcher: Sendable {
 
   /// Returns nil if it has options and the bytes are not UTF-8.
   ///
-  /// - Complexity: O(bytes).
+  /// - Complexity: O(bytes); of a pattern with several wildcards at worst that of `LikePattern.matches`.
   func matches(_ bytes: RawSpan) -> Bool? {
     if options.isEmpty { return matches(bytes, lowercasing: false) }
     if bytes.isASCII {

@@ -7,7 +7,7 @@ struct SalvagedLog {
   let sequence: UInt64
   /// True if it is the log that counts, up to its end: then no footer is true but the one that it names.
   let isWhole: Bool
-  /// What it has after the place at which it cannot be read any further.
+  /// The part of the log that could not be read.
   let remains: LogRemains
   /// True if that was flushed.
   let wasFlushed: Bool
