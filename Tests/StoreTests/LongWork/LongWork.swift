@@ -76,7 +76,8 @@ struct LongState: Sendable {
 
   init(_ version: Int, _ records: [DynamicRecord]) {
     self.version = version
-    self.records = records.map(\.comparable).sorted { $0.place < $1.place }
+    self.records = records.map { (place: $0.place, record: $0.comparable) }
+      .sorted { $0.place < $1.place }.map(\.record)
   }
 
   init(of store: PersistentStore) throws {
