@@ -196,7 +196,7 @@ import Testing
     let child = try ChildProcess(
       ["export", path, "-o", stage.path("file")],
       files: ["/dev/null", "/dev/null", stage.path("error")])
-    while try stage.directory.workNames().isEmpty { usleep(1000) }
+    while try stage.directory.workNames().isEmpty, !child.hasEnded { usleep(1000) }
     kill(child.number, SIGINT)
     #expect(child.wait() == 130)
     #expect(try names(beginning: "file") == [] && stage.directory.workNames() == [])

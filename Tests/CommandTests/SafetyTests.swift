@@ -62,7 +62,7 @@ import Testing
       let file = stage.path(victim)
       let child = try ChildProcess(
         ["export", path, "-o", file], files: ["/dev/null", "/dev/null", stage.path("error")])
-      while try stage.directory.workNames().isEmpty { usleep(500) }
+      while try stage.directory.workNames().isEmpty, !child.hasEnded { usleep(500) }
       if victim == "link" {
         _ = try link("link", to: stage.path("precious"))
         try write("precious", to: stage.path("precious"))
@@ -86,9 +86,12 @@ import Testing
     let child = try ChildProcess(
       ["export", path, "-o", file], files: ["/dev/null", "/dev/null", stage.path("error")])
     func marks() throws -> [String] {
-      try stage.directory.workNames().filter { try !bytes(of: stage.path($0 + "/MARK")).isEmpty }
+      try stage.directory.workNames().filter { name in
+        let mark = stage.path(name + "/MARK")
+        return try exists(mark) && !bytes(of: mark).isEmpty
+      }
     }
-    while try marks().isEmpty { usleep(500) }
+    while try marks().isEmpty, !child.hasEnded { usleep(500) }
     // Somebody else's export does not remove what is in use.
     #expect(try Command.run("map", path, "-o", stage.path("map")).status == 0)
     kill(child.number, SIGKILL)

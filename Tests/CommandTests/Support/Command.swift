@@ -42,9 +42,11 @@ struct Command {
   }()
 }
 
-/// A process of the command.
-struct ChildProcess {
+/// A process of the command. One that nobody waits for is killed, and leaves nothing: whatever watches all children, as
+/// tests of exits do, would find only it from then on.
+final class ChildProcess {
   let number: pid_t
+  private var status: Int32?
 
   /// - Parameters:
   ///   - files: What it has as its input, output and error output.
@@ -76,12 +78,28 @@ struct ChildProcess {
     number = child
   }
 
+  deinit {
+    guard status == nil else { return }
+    kill(number, SIGKILL)
+    _ = wait()
+  }
+
   /// Its status, or 128 and the signal that ended it.
   func wait() -> Int32 {
-    var status: Int32 = 0
-    while unsafe waitpid(number, &status, 0) < 0, errno == EINTR {}
-    let signal = status & 0x7f
-    return signal == 0 ? status >> 8 & 0xff : 128 + signal
+    if let status { return status }
+    var ended: Int32 = 0
+    while unsafe waitpid(number, &ended, 0) < 0, errno == EINTR {}
+    let signal = ended & 0x7f
+    let status = signal == 0 ? ended >> 8 & 0xff : 128 + signal
+    self.status = status
+    return status
+  }
+
+  /// True if it has ended by itself: what a test looks for in the meantime will not come.
+  var hasEnded: Bool {
+    var ended = unsafe siginfo_t()
+    let found = unsafe waitid(P_PID, id_t(number), &ended, WEXITED | WNOHANG | WNOWAIT)
+    return unsafe found != 0 || ended._sifields._sigchld.si_pid != 0
   }
 
   struct NotStarted: Error {

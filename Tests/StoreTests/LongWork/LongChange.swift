@@ -43,7 +43,7 @@ struct LongRecords: Sendable {
   let ownerCount = 12
 
   /// Few that fill hundreds of blocks: three items a leaf.
-  static let wide = LongRecords(count: 156, textSize: 2_500, bodies: (10, 12_000))
+  static let wide = LongRecords(count: 108, textSize: 2_500, bodies: (10, 12_000))
 
   /// - Parameter count: As many items as are asked for, small ones.
   static func small(_ count: Int) -> LongRecords {

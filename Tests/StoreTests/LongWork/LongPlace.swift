@@ -14,7 +14,7 @@ struct LongPlace {
 
   let kind: Kind
   /// The number of records in a slice.
-  var sliceCount = 6
+  var sliceCount = 4
   /// Numbers the openings of a store and of its copies, as each use of a log has another salt.
   private let openings: Guarded<UInt64>
 

@@ -10,7 +10,7 @@ import Testing
 struct LongWorkCrashTests {
   private static let tally = Tally(parts: LongWork.all.count)
   /// The images of each operation.
-  private static let wanted = scaled(1_160, debug: 12)
+  private static let wanted = scaled(1_100, debug: 12)
 
   /// One image: to see a failure again, put its line into `replayed`.
   struct Image: CustomStringConvertible {

@@ -9,7 +9,7 @@ import Testing
 /// Random models of five versions, and random records: whatever path a store takes, it ends with what each record
 /// must have become (X15).
 @Suite struct RandomMigrationTests {
-  private static let seeds = 0..<UInt64(scaled(600, debug: 12) * Soak.factor)
+  private static let seeds = 0..<UInt64(scaled(300, debug: 12) * Soak.factor)
 
   @Test func `all paths between five random versions end with what the model says, T6 T3 J14`()
     throws
