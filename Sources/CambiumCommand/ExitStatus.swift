@@ -1,6 +1,6 @@
 import Glibc
 
-/// The status that the command ends with. The manual and the article on operations list all of them.
+/// The exit status of the command. The manual and the article on operations list all of them.
 enum ExitStatus: Int32, CaseIterable {
   case good = 0
   case fault = 1
@@ -17,19 +17,19 @@ enum ExitStatus: Int32, CaseIterable {
 
   var meaning: String {
     switch self {
-    case .good: "It is done, and nothing is wrong."
-    case .fault: "Damage was found in the store, or records were left out because of it."
-    case .usage: "The arguments cannot be understood."
+    case .good: "It was done, and nothing is wrong."
+    case .fault: "The store is damaged, or records were left out because of damage."
+    case .usage:
+      "The arguments are not valid: a wrong condition, or a type, field or relation that does not exist."
     case .locked: "Another process has the store open for writing."
     case .newerFormat: "The store was written by a newer version of Cambium, or has a newer schema."
     case .noStore: "There is no store at the path."
     case .inputOutput: "The system refused to read or write, or the disk is full."
     case .refused:
-      "It was not done, since something would be lost or overwritten, or it cannot be inferred."
-    case .notFound: "The record, type or version that was asked for is not there."
-    case .invalid:
-      "What was given to read is not what it should be: a schema file, an import, a value."
-    case .different: "Versions that were compared differ."
+      "It was not done, because something would be lost or overwritten, or cannot be inferred."
+    case .notFound: "The record, version or file does not exist."
+    case .invalid: "The input is not valid: a schema file, an import or a value."
+    case .different: "The versions that were compared differ."
     case .interrupted: "It was interrupted, and the store is whole."
     }
   }

@@ -41,14 +41,11 @@ struct StoreArguments: ParsableArguments {
 }
 
 extension Schema {
-  /// - Throws: where there is no such type, with the names that there are.
+  /// - Throws: `CommandFailure` if there is no such type, with the names of all types.
   func type(named name: String) throws -> RecordSchema {
     if let record = record(named: name) { return record }
-    let names = records.map(\.name).sorted().joined(separator: ", ")
-    throw CommandFailure(
-      .notFound,
-      "There is no type \(name) in version \(version); there \(names.isEmpty ? "is none" : "are \(names)")."
-    )
+    throw CommandFailure.unknown(
+      "type", name, in: "Version \(version)", known: records.map(\.name).sorted())
   }
 }
 

@@ -89,7 +89,7 @@ import Testing
     let own = stage.path("own.lock")
     try write(output("schema", path, "--form", "text"), to: own)
     #expect(try Command.run("schema", path, "--step", "--lock", own).status == 8)
-    #expect(try Command.run("schema", path, "--lock", stage.path("none")).status == 6)
+    #expect(try Command.run("schema", path, "--lock", stage.path("none")).status == 8)
   }
 
   @Test func `queries come as a table, as lines of JSON and as CSV`() throws {
@@ -105,6 +105,12 @@ import Testing
     #expect(
       try output("query", path, "Item", #"name == "new""#, "--explain").contains(
         "index the names"))
+    let explanation = try JSONParser.parse(
+      Array(
+        try output("query", path, "Item", #"name == "new""#, "--explain", "--json").utf8))
+    #expect(explanation["access"]?.text?.contains("index the names") == true)
+    #expect(explanation["actual"]?["records"]?.integer == 1)
+    #expect(explanation["sorting"]?.text == "none")
   }
 
   @Test func `a query begins after a primary key`() throws {

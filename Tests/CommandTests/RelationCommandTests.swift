@@ -170,6 +170,15 @@ import Testing
     }
   }
 
+  @Test
+  func `a condition over an unknown relation is a usage error that names those of the record`()
+    throws
+  {
+    let command = try Command.run("query", path, "Volume", "nobody.any(id == 1)")
+    #expect(command.status == 2, "\(command.error)")
+    #expect(command.error.contains("it has editor, keywords"), "\(command.error)")
+  }
+
   @Test func `included relations lead so far and to so many records, and no further`() throws {
     func including(_ relations: String) throws -> Command {
       try Command.run("query", path, "Partner", "id == 1", "--json", "--including", relations)

@@ -169,9 +169,9 @@ private struct Seat: Record, Equatable {
         Item(id: 1, code: "one", name: "new", note: "kept", place: Place(x: 3, city: "Ulm"))
       ])
     let unknown = try run("Item", text, named: "items.csv", "--map", "x=nothing")
-    #expect(unknown.status == 8)
+    #expect(unknown.status == 2)
     let notUnique = try run("Item", "id,name\n1,x\n", named: "items.csv", "--id", "name")
-    #expect(notUnique.status == 9)
+    #expect(notUnique.status == 2)
     #expect(notUnique.error.contains("not unique"))
   }
 

@@ -21,11 +21,10 @@ struct ColumnMapping {
     self.shape = shape
     self.fields = fields
     for case let field? in fields.values where path(to: field) == nil {
-      throw CommandFailure(.notFound, "\(shape.name) has no field \(field); it has \(names).")
+      throw CommandFailure.unknown(
+        "field", field, in: shape.name, known: shape.columns.map(\.name))
     }
   }
-
-  private var names: String { shape.columns.map(\.name).joined(separator: ", ") }
 
   /// Columns that were mapped, but are not there.
   func missing(from columns: [String]) -> String? {

@@ -88,7 +88,7 @@ final class SourceImport {
     source = try SourceReader(
       lines, format, separator: try command.separatorByte(path), shape, mapping)
     if let id = command.id, !shape.fields.contains(where: { $0.name == id }) {
-      throw CommandFailure(.notFound, "\(name) has no field \(id).")
+      throw CommandFailure.unknown("field", id, in: name, known: shape.fields.map(\.name))
     }
     id = command.id
     batch = command.batch
@@ -166,7 +166,7 @@ final class SourceImport {
     }
     report += try transaction.importRecords(record: name, from: fields, uniqueID: id) {
       number, error in
-      guard ExitStatus(of: error) == .invalid else { throw error }
+      guard [.invalid, .usage].contains(ExitStatus(of: error)) else { throw error }
       try reject(records.list[numbers[number]], "\(error)")
     }
   }
@@ -199,10 +199,10 @@ final class SourceImport {
 
   private func naming(_ error: any Error) -> any Error {
     if let error = error as? JSONFault {
-      return CommandFailure(.invalid, "\(error). \(outcome)")
+      return CommandFailure(.invalid, "\(error). \(outcome)", ErrorDetail(of: error))
     }
     if let error = error as? StoreError, ExitStatus(of: error) == .invalid {
-      return CommandFailure(.invalid, "\(error) \(outcome)")
+      return CommandFailure(.invalid, "\(error) \(outcome)", ErrorDetail(of: error))
     }
     return error
   }

@@ -22,7 +22,10 @@ final class LineInput {
   init(_ path: String) throws {
     name = path == "-" ? "standard input" : path
     descriptor = path == "-" ? 0 : unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure }
+    guard descriptor >= 0 else {
+      if errno == ENOENT { throw CommandFailure(.notFound, "There is no file \(path).") }
+      throw failure
+    }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw failure }
     if status.st_mode & S_IFMT == S_IFREG { size = Int(status.st_size) }

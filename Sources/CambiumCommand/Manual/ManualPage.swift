@@ -20,6 +20,13 @@ struct ManualPage {
     }
     section("EXIT STATUS")
     for status in ExitStatus.allCases { item("\(status.rawValue)", status.meaning) }
+    section("ERRORS")
+    paragraphs(
+      """
+      An error is a sentence on standard error. With --json it is a line of JSON there, with the name of the error's \
+      case, the status, the sentence, and the values of the case:
+      {"error":{"case":"locked","status":3,"text":"...","parts":{"path":"orders.cambium","holder":17}}}
+      """)
     section("ENVIRONMENT")
     item(
       "NO_COLOR",
@@ -30,7 +37,7 @@ struct ManualPage {
 
   private mutating func add(_ command: JSONValue) {
     let arguments = command.list("arguments").filter { $0["shouldDisplay"] == .boolean(true) }
-      .filter { !["help", "version"].contains($0.words("valueName")) }
+      .filter { !($0.isFlag && ["help", "version"].contains($0.words("valueName"))) }
     line(
       ".SS cambium \(command.words("commandName")) \(arguments.map(\.usage).joined(separator: " "))"
     )
@@ -62,7 +69,7 @@ extension JSONValue {
     if case .array(let values) = self[name] { values } else { [] }
   }
 
-  private var isFlag: Bool { words("kind") == "flag" }
+  fileprivate var isFlag: Bool { words("kind") == "flag" }
   private var isPositional: Bool { words("kind") == "positional" }
 
   /// "--limit", "-o, --output".

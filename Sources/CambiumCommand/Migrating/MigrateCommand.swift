@@ -27,7 +27,9 @@ struct MigrateCommand: ParsableCommand {
       return try say(MigrationOutcome(from: plan.from, to: plan.to, records: 0, seconds: 0))
     }
     guard plan.canRun else {
-      for fault in plan.faults { StandardError.line("cambium: \(fault)") }
+      if !arguments.json {
+        for fault in plan.faults { StandardError.line("cambium: \(fault)") }
+      }
       throw plan.refusal
     }
     Interruption.begin { migration.cancel() }

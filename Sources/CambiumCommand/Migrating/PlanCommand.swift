@@ -27,11 +27,13 @@ extension MigrationPlan {
     let refused = "It cannot be migrated from version \(from) to \(to)"
     let rest = "Say the rest in a file of steps, or migrate it with the program."
     let others = faults.filter { if case .rolledBack = $0 { false } else { true } }
+    let detail = ErrorDetail(
+      "\(ExitStatus.refused)", ["faults": .array(faults.map { .string("\($0)") })])
     if others.count == faults.count {
-      return CommandFailure(.refused, "\(refused) by what the files say. \(rest)")
+      return CommandFailure(.refused, "\(refused) by what the files say. \(rest)", detail)
     }
     let advice = "\(refused) again after a rollback unless you say --after-rollback."
-    return CommandFailure(.refused, others.isEmpty ? advice : "\(advice) \(rest)")
+    return CommandFailure(.refused, others.isEmpty ? advice : "\(advice) \(rest)", detail)
   }
 
   var json: JSONValue {

@@ -45,10 +45,7 @@ struct IncludedRelation {
     // The name of a reference within a composite has dots of its own.
     let found = all.filter { path == $0.name || path.hasPrefix($0.name + ".") }
     guard let relation = found.max(by: { $0.name.count < $1.name.count }) else {
-      let names = all.map(\.name).joined(separator: ", ")
-      let known = all.isEmpty ? "It has none." : "It has \(names)."
-      throw CommandFailure(
-        .usage, "\(record.name) has no relation \"\(path.prefix(100))\". \(known)")
+      throw CommandFailure.unknown("relation", path, in: record.name, known: all.map(\.name))
     }
     let place = relations.firstIndex { $0.name == relation.name } ?? relations.count
     if place == relations.count {

@@ -92,7 +92,7 @@ struct QueryCommand: ParsableCommand {
       let explanation = try snapshot.explain(
         record: type, where: parsed, sortedBy: order, limit: limit, offset: offset, after: after,
         running: true)
-      return StandardOutput.line("\(explanation)")
+      return StandardOutput.line(arguments.json ? "\(explanation.json)" : "\(explanation)")
     }
     if count {
       return StandardOutput.line("\(try snapshot.count(record: type, where: parsed))")
@@ -126,7 +126,8 @@ struct QueryCommand: ParsableCommand {
     return try fields.split(separator: ",").map { name in
       let name = name.drop { $0 == " " }
       guard let field = shape.fields.first(where: { $0.name == name }) else {
-        throw CommandFailure(.notFound, "\(shape.name) has no field \(name).")
+        throw CommandFailure.unknown(
+          "field", name, in: shape.name, known: shape.fields.map(\.name))
       }
       return field
     }

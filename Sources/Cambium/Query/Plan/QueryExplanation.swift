@@ -1,7 +1,7 @@
 /// An explanation of how a query is run.
 public struct QueryExplanation: Hashable, Sendable {
   /// The stored name of the record.
-  let record: String
+  package let record: String
   /// The trees that are searched: `rows`, `index cityBalance`, a union or intersection of such; with the number of ranges
   /// of keys.
   public let access: String
@@ -14,7 +14,7 @@ public struct QueryExplanation: Hashable, Sendable {
   /// The approximate number of entries to be read; exact if the condition is nil.
   public let estimatedCount: Int
   /// The other plans, and why they were not chosen.
-  let others: [Other]
+  package let others: [Other]
   /// The numbers of entries and rows that the query read; nil if it was not run.
   public let actual: Actual?
 
@@ -30,9 +30,9 @@ public struct QueryExplanation: Hashable, Sendable {
   }
 
   /// A plan that was not chosen.
-  struct Other: Hashable, Sendable {
-    let access: String
-    let reason: String
+  package struct Other: Hashable, Sendable {
+    package let access: String
+    package let reason: String
   }
 
   public struct Actual: Hashable, Sendable {

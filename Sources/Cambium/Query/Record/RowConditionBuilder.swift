@@ -117,7 +117,9 @@ extension RowLayout {
   /// - Throws: `.invalidQuery` if there is none.
   func place(ofQueried name: String) throws(StoreError) -> Int {
     guard let place = index(named: name) else {
-      throw .invalidQuery(record: record.name, field: name, reason: "there is no such field")
+      let names = (record.fields.map(\.name) + record.inverses.map(\.name)).joined(separator: ", ")
+      throw .invalidQuery(
+        record: record.name, field: name, reason: "there is no such field; it has \(names)")
     }
     return place
   }

@@ -333,8 +333,7 @@ extension Entities {
         link: try link(of: record, name, to: other), isInverse: false, other: other)
     }
     guard let inverse = schema.inverses.first(where: { $0.name == name }) else {
-      throw .invalidQuery(
-        record: schema.name, field: name, reason: "it is neither a reference nor an inverse")
+      throw schema.refusal(ofUnknownRelation: name)
     }
     let other = try entity(named: inverse.related)
     return RelationSide(

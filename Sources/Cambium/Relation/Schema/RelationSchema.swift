@@ -219,4 +219,18 @@ extension RecordSchema {
     field(named: name)?.reference?.destination
       ?? inverses.first { $0.name == name }?.related
   }
+
+  /// The names of the references and inverses.
+  package var relationNames: [String] {
+    fields.filter { $0.reference != nil }.map(\.name) + inverses.map(\.name)
+  }
+
+  /// Returns the error for a query over a relation that the record does not have.
+  func refusal(ofUnknownRelation name: String) -> StoreError {
+    let names = relationNames.joined(separator: ", ")
+    return .invalidQuery(
+      record: self.name, field: name,
+      reason: "there is no such reference or inverse; "
+        + (names.isEmpty ? "it has none" : "it has \(names)"))
+  }
 }

@@ -48,9 +48,7 @@ extension RecordReading where Self: ~Copyable {
       return try reader.targets(of: values, reference, stringsAsBlobs)
     }
     guard let inverse = schema.inverses.first(where: { $0.name == relation }) else {
-      throw .invalidQuery(
-        record: name, field: relation,
-        reason: "it is neither a reference of the record nor an inverse")
+      throw schema.refusal(ofUnknownRelation: relation)
     }
     return try reader.sources(of: records, schema, inverse, stringsAsBlobs)
   }
