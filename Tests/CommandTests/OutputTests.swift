@@ -63,7 +63,7 @@ import Testing
     #expect(json.contains(#""blobs":{"count":2,"size":"#))
     #expect(json.contains(#"{"kind":"blobs","number":1,"#))
     let picture = try output("map", path)
-    for name in ["blobs 1<", "blobs, ", "blobs: garbage, ", "blobs: headers, "] {
+    for name in ["blobs 1<", "contents of blobs, ", "blobs: from byte ", "garbage: from byte "] {
       #expect(picture.contains(name), "\(name)")
     }
     let map = try output("map", path, "--json")
@@ -145,12 +145,50 @@ import Testing
     _ = try output("map", path, "--output", file)
     let picture = try contents(of: file)
     #expect(picture.hasPrefix("<svg"))
-    for name in ["Item: leaf", "Visit: leaf", "garbage", "kept or under way", "footers"] {
+    for name in [
+      ">Item, ", "Item, leaves: block", "Visit, leaves: block", ">garbage, ",
+      ">kept for a rollback",
+      ">headers and footers, ",
+    ] {
       #expect(picture.contains(name), "\(name)")
     }
     #expect(try Command.run("map", path, "--output", file).status == 7)
     #expect(try Command.run("map", path, "--output", file, "--force").status == 0)
     #expect(try output("map", path, "--json").contains(#""use":"header""#))
+  }
+
+  @Test
+  func `the colours of a map differ, its legend is sorted by size, and its areas have titles`()
+    throws
+  {
+    let picture = try output("map", path)
+    // The white background is no area.
+    let rectangles = picture.matches(
+      of: /<rect x=.*? fill="(#[0-9a-f]{6})"(\/>|><title>.+?<\/title>)/)
+    let legend = rectangles.filter { $0.2 == "/>" }.map { String($0.1) }
+    let areas = rectangles.filter { $0.2 != "/>" }.map { String($0.1) }
+    #expect(legend.count > 5 && Set(areas) == Set(legend))
+    for (place, colour) in legend.enumerated() {
+      for other in legend[..<place] {
+        let distance = Self.distance(colour, other)
+        #expect(distance > 60, "\(colour) \(other)")
+      }
+    }
+    let shares = picture.matches(of: /, (\d+)\.(\d) %</).compactMap { Int($0.1 + $0.2) }
+    #expect(shares.count == legend.count && shares == shares.sorted(by: >), "\(shares)")
+    #expect((990...1010).contains(shares.reduce(0, +)), "\(shares)")
+  }
+
+  /// The distance of two colours in the cube of red, green and blue.
+  private static func distance(_ one: String, _ other: String) -> Double {
+    let (one, other) = (
+      Int(one.dropFirst(), radix: 16) ?? 0, Int(other.dropFirst(), radix: 16) ?? 0
+    )
+    let squares = [0, 8, 16].map { shift in
+      let difference = (one >> shift & 0xff) - (other >> shift & 0xff)
+      return difference * difference
+    }
+    return Double(squares.reduce(0, +)).squareRoot()
   }
 
   @Test func `a check says which page is damaged`() throws {

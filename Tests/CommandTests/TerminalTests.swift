@@ -20,6 +20,19 @@ import Testing
     #expect(try !Command.run("info", path).output.contains("\u{1b}"))
   }
 
+  @Test func `a map on a terminal is a table, not a picture`() throws {
+    let (status, shown) = try PseudoTerminal.run("map", path)
+    #expect(status == 0)
+    #expect(!shown.contains("<svg"))
+    for text in ["share", "Item", "garbage", "--output"] {
+      #expect(shown.contains(text), "\(shown)")
+    }
+    // With a file, it is the picture.
+    let file = stage.path("map.svg")
+    #expect(try PseudoTerminal.run("map", path, "--output", file).shown.isEmpty)
+    #expect(try contents(of: file).hasPrefix("<svg"))
+  }
+
   @Test func `the command does not load what takes long to load`() throws {
     // 44 MB of Unicode data come with it.
     let binary = try bytes(of: Command.path)

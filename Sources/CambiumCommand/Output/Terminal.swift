@@ -1,11 +1,14 @@
 import Glibc
 
-/// What the command talks to.
+/// The terminal that shows the output of the command, if there is one.
 enum Terminal {
-  /// Whether the answer is read by a person, who likes colour.
-  static let hasColour = isatty(1) == 1 && variable("NO_COLOR") == nil && variable("TERM") != "dumb"
+  /// True if standard output is a terminal.
+  static let isOutput = isatty(1) == 1
 
-  /// Whether what is said beside the answer is seen by a person.
+  /// True if standard output is a terminal that shows colours.
+  static let hasColour = isOutput && variable("NO_COLOR") == nil && variable("TERM") != "dumb"
+
+  /// True if standard error is a terminal, on which progress can be shown.
   static let showsProgress = isatty(2) == 1 && variable("TERM") != "dumb"
 
   /// The columns that there are.

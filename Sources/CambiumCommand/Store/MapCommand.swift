@@ -3,11 +3,11 @@ import Cambium
 
 struct MapCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "map", abstract: "Draws what the blocks of a store are used for.",
+    commandName: "map", abstract: "Draws how a store uses its files.",
     discussion: """
-      The picture is SVG: a band of blocks for each segment, with live pages in the colours of their trees, and \
-      what compaction would give back in grey; and a band for each file of blobs, with what collection would give \
-      back in grey.
+      The picture is SVG, with a band for each file. Live pages have the colours of their trees, and garbage, whose \
+      space compaction reclaims, is grey. The legend lists sizes and shares, and a viewer shows what an area is when \
+      you point at it. On a terminal, the command prints the legend as a table instead of the picture.
 
       Example: cambium map orders.cambium --output orders.svg
       """)
@@ -24,17 +24,23 @@ struct MapCommand: ParsableCommand {
 
   func run() throws {
     let map = try PersistentStore.map(at: arguments.store, options: arguments.reading)
-    let text = arguments.json ? "\(map.json)\n" : MapPicture(map).svg
+    let picture = MapPicture(map)
+    let text = arguments.json ? "\(map.json)\n" : picture.svg
     if let output {
       let file = try FileOutput.create(
         output, of: arguments.store, overwriting: force)
       try file.write(text)
       try file.close()
+    } else if Terminal.isOutput, !arguments.json {
+      for line in picture.legend.table.lines { StandardOutput.line(line) }
+      StandardOutput.line(Style.faint("For the picture, name a file: --output map.svg"))
     } else {
       StandardOutput.write(text)
     }
     if let fault = map.faults.first {
-      throw CommandFailure(.fault, "What is behind damage is not in the map: \(fault)")
+      throw CommandFailure(
+        .fault, "The map counts everything below damaged pages as garbage: \(fault)",
+        ErrorDetail(of: fault))
     }
   }
 }

@@ -6,19 +6,24 @@ import Cambium
 ///     pages 1   ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇   a row for each so many blocks
 ///               ▇▇▇▇▇▇▇
 ///     blobs 1   ▇▇▇▇▇▇▇▇▇▇▇
-///     legend    tree, size; blobs; garbage, kept, headers and footers
+///     legend    use, size, share: the largest first, in columns
 struct MapPicture {
   private let map: StoreMap
+  private let bands: [MapBand]
   private let blocksPerRow: Int
+  let legend: MapLegend
 
   private static let left = 110
   private static let width = 900
   private static let rowHeight = 10
   private static let rowsMax = 400
+  private static let legendColumns = 3
 
   init(_ map: StoreMap) {
     self.map = map
-    let blocks = map.bands.reduce(0) { $0 + $1.blockCount }
+    bands = map.bands
+    legend = MapLegend(map, bands)
+    let blocks = bands.reduce(0) { $0 + $1.blockCount }
     // Rows of whole numbers of blocks, in a picture that a screen can show.
     blocksPerRow = max(256, (blocks + Self.rowsMax - 1) / Self.rowsMax)
   }
@@ -26,29 +31,31 @@ struct MapPicture {
   var svg: String {
     var body = ""
     var y = 40
-    for band in map.bands {
+    for band in bands {
       body += text(band.name, x: 10, y: y + 9)
-      for region in band.regions { body += rectangles(of: region, top: y) }
+      for region in band.regions { body += rectangles(of: region, in: band, top: y) }
       let rows = (band.blockCount + blocksPerRow - 1) / blocksPerRow
       y += max(1, rows) * (Self.rowHeight + 2) + 12
     }
-    let (legend, height) = legend(top: y)
+    let (entries, height) = legendText(top: y)
     return """
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.left + Self.width + 20) \(height)" \
       font-family="sans-serif" font-size="11">
       <rect width="100%" height="100%" fill="#ffffff"/>
-      \(text("\(Figures.size(blockCount * StoreMap.blockSize)) in \(map.bands.count) segments", x: 10, y: 20))\
-      \(body)\(legend)</svg>
+      \(text("\(Figures.size(blockCount * StoreMap.blockSize)) in \(Figures.count(bands.count, "file"))", x: 10, y: 20))\
+      \(body)\(entries)</svg>
 
       """
   }
 
-  private var blockCount: Int { map.bands.reduce(0) { $0 + $1.blockCount } }
+  private var blockCount: Int { bands.reduce(0) { $0 + $1.blockCount } }
 
   /// A region may begin in one row and end in another.
-  private func rectangles(of region: MapBand.Region, top: Int) -> String {
+  private func rectangles(of region: MapBand.Region, in band: MapBand, top: Int) -> String {
     let perRow = blocksPerRow * StoreMap.blockSize
     let scale = Double(Self.width) / Double(perRow)
+    let colour = legend.colour(of: region.use)
+    let title = self.title(of: region, in: band)
     var text = ""
     var byte = region.bytes.lowerBound
     while byte < region.bytes.upperBound {
@@ -56,17 +63,18 @@ struct MapPicture {
       let end = min(region.bytes.upperBound, (row + 1) * perRow)
       let x = Double(Self.left) + Double(byte - row * perRow) * scale
       text += rectangle(
-        x: x, y: top + row * (Self.rowHeight + 2), width: Double(end - byte) * scale,
-        colour(of: region.use))
+        x: x, y: top + row * (Self.rowHeight + 2), width: Double(end - byte) * scale, colour, title)
       byte = end
     }
     return text
   }
 
-  private func rectangle(x: Double, y: Int, width: Double, _ colour: String) -> String {
+  private func rectangle(
+    x: Double, y: Int, width: Double, _ colour: String, _ title: String
+  ) -> String {
     """
     <rect x="\(Figures.decimal(x))" y="\(y)" width="\(Figures.decimal(max(0.1, width)))" \
-    height="\(Self.rowHeight)" fill="\(colour)"/>
+    height="\(Self.rowHeight)" fill="\(colour)"><title>\(title.inOneLine.inXML)</title></rect>
 
     """
   }
@@ -74,64 +82,42 @@ struct MapPicture {
   private func text(_ text: String, x: Int, y: Int) -> String {
     "<text x=\"\(x)\" y=\"\(y)\">\(text.inOneLine.inXML)</text>\n"
   }
-}
 
-// MARK: Colours and their meaning
+  /// The text that a viewer shows for the area under the pointer.
+  private func title(of region: MapBand.Region, in band: MapBand) -> String {
+    let size = Figures.size(region.bytes.count)
+    switch region.use {
+    case .blocks(let use):
+      let first = region.bytes.lowerBound / StoreMap.blockSize
+      let last = (region.bytes.upperBound - 1) / StoreMap.blockSize
+      let blocks = first == last ? "block \(first)" : "blocks \(first) to \(last)"
+      return "\(name(of: use)): \(blocks) of \(band.name), \(size)"
+    case .blobs(let use):
+      return "\(use.rawValue): from byte \(region.bytes.lowerBound) of \(band.name), \(size)"
+    }
+  }
 
-extension MapPicture {
-  /// Trees go around the circle of hues; branches are darker than leaves, values lighter.
-  private func colour(of use: MapBand.Use) -> String {
+  private func name(of use: StoreMap.Use) -> String {
     switch use {
-    case .blocks(let use): colour(of: use)
-    case .blobs(.header): "#000000"
-    case .blobs(.blobs): "#3b6ea5"
-    case .blobs(.kept): "#b0a890"
-    case .blobs(.garbage): "#dddddd"
+    case .page(.leaf, let tree): "\(map.trees[tree]), leaves"
+    case .page(.branch, let tree): "\(map.trees[tree]), branches"
+    case .page(.value, let tree): "\(map.trees[tree]), large values"
+    default: use.name
     }
   }
 
-  private func colour(of use: StoreMap.Use) -> String {
-    switch use {
-    case .header, .footer: return "#000000"
-    case .kept: return "#b0a890"
-    case .garbage: return "#dddddd"
-    case .page(let page, let tree):
-      let hue = tree * 137 % 360
-      switch page {
-      case .leaf: return "hsl(\(hue),65%,55%)"
-      case .branch: return "hsl(\(hue),80%,30%)"
-      case .value: return "hsl(\(hue),55%,75%)"
-      }
+  private func legendText(top: Int) -> (String, height: Int) {
+    let entries = legend.entries
+    let rows = (entries.count + Self.legendColumns - 1) / Self.legendColumns
+    var text = ""
+    for (place, entry) in entries.enumerated() {
+      let x = 10 + place / rows * ((Self.left + Self.width) / Self.legendColumns)
+      let y = top + 10 + place % rows * 16
+      text +=
+        "<rect x=\"\(x)\" y=\"\(y)\" width=\"12\" height=\"10\" fill=\"\(entry.colour)\"/>\n"
+      text += self.text(entry.text, x: x + 18, y: y + 9)
     }
-  }
-
-  private func legend(top: Int) -> (String, height: Int) {
-    var sizes: [MapBand.Use: Int] = [:]
-    for region in map.bands.flatMap(\.regions) {
-      sizes[region.use, default: 0] += region.bytes.count
-    }
-    var (text, y) = ("", top + 10)
-    for (use, name) in uses {
-      guard let size = sizes[use], size > 0 else { continue }
-      text += "<rect x=\"10\" y=\"\(y)\" width=\"12\" height=\"10\" fill=\"\(colour(of: use))\"/>\n"
-      text += self.text("\(name), \(Figures.size(size))", x: 28, y: y + 9)
-      y += 16
-    }
-    return (text, y + 10)
-  }
-
-  private var uses: [(MapBand.Use, String)] {
-    let pages = map.trees.enumerated().flatMap { tree, name in
-      StoreMap.Page.allCases.map { page in
-        (MapBand.Use.blocks(.page(page, tree: tree)), "\(name): \(page.rawValue)")
-      }
-    }
-    return pages + [
-      (.blocks(.footer), "footers"), (.blocks(.header), "headers"),
-      (.blocks(.kept), "kept or under way"), (.blocks(.garbage), "garbage"),
-      (.blobs(.blobs), "blobs"), (.blobs(.header), "blobs: headers"),
-      (.blobs(.kept), "blobs: kept"), (.blobs(.garbage), "blobs: garbage"),
-    ]
+    return (text, top + 10 + rows * 16 + 10)
   }
 }
 
@@ -149,7 +135,7 @@ extension String {
   }
 }
 
-/// One segment of a map, as a picture has it: a band of bytes.
+/// One file of a map, as a picture shows it: a band of bytes.
 struct MapBand {
   let name: String
   let size: Int
@@ -160,18 +146,18 @@ struct MapBand {
     let use: Use
   }
 
-  /// What bytes are used for, in either kind of segment.
+  /// The use of bytes, in either kind of file.
   enum Use: Hashable {
     case blocks(StoreMap.Use)
     case blobs(StoreMap.BlobUse)
   }
 
-  /// As many blocks as it begins.
+  /// The number of blocks that it fills, the last perhaps in part.
   var blockCount: Int { (size + StoreMap.blockSize - 1) / StoreMap.blockSize }
 }
 
 extension StoreMap {
-  /// The segments of pages, and those of blobs behind them.
+  /// The files of pages, and after them those of blobs.
   var bands: [MapBand] {
     let unit = Self.blockSize
     return segments.map { segment in
