@@ -41,6 +41,8 @@ import Testing
     try Recorded.check(
       Recorded.masked(plan.output.replacing(/of .* free/, with: "of SIZE free"), path: path),
       "plan.txt")
+    // No size is rounded to nothing.
+    #expect(plan.output.contains(/about [1-9][0-9.]* (bytes|KiB) to read/), "\(plan.output)")
     #expect(
       try Command.run("plan", path, "--schema", try lock(), "--json").output.contains(
         #""canRun":true"#))

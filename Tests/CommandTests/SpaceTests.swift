@@ -1,4 +1,5 @@
 import Cambium
+import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -43,6 +44,28 @@ import Testing
     #expect(found.keptVersions.isEmpty)
     #expect(try export(path) == before)
     #expect(try PersistentStore.check(at: path, .deep).isWhole)
+  }
+
+  @Test func `a compaction says what moves out of the log, and no size twice`() throws {
+    let store = try PersistentStore(at: path, model: Shop.model, options: Shop.options)
+    try store.write { transaction in
+      for id in 100..<300 { try transaction.save(Shop.item(id)) }
+    }
+    try store.flush()
+    // As a crash leaves it.
+    let copy = stage.path("copy")
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    try store.close()
+    let prediction = try Command.run("compact", copy, "--dry-run")
+    #expect(prediction.output.contains("In the log alone: 1 commit."), "\(prediction)")
+    let first = try Command.run("compact", copy)
+    #expect(
+      first.output.contains("1 commit moved from the log into files of pages: "), "\(first)")
+    let second = try Command.run("compact", copy)
+    #expect(!second.output.contains("moved from the log"), "\(second)")
+    for text in [prediction.output, first.output, second.output] {
+      #expect(text.firstMatch(of: /([0-9.]+ [a-zA-Z]+) → \1\b/) == nil, "\(text)")
+    }
   }
 
   @Test func `states from before migrations are kept unless they are dropped`() throws {

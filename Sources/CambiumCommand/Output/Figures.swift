@@ -1,3 +1,5 @@
+import Cambium
+
 /// Numbers as people read them.
 enum Figures {
   /// Digits in groups of three.
@@ -14,14 +16,17 @@ enum Figures {
   }
 
   /// "1.5 MiB".
-  static func size(_ bytes: Int) -> String {
-    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
-    var (value, unit) = (Double(bytes), 0)
-    while value >= 1024, unit < units.count - 1 { (value, unit) = (value / 1024, unit + 1) }
-    return unit == 0 ? "\(bytes) bytes" : "\(decimal(value)) \(units[unit])"
+  static func size(_ bytes: Int) -> String { bytes.byteText }
+
+  /// "36.0 KiB → 28.0 KiB"; the difference if both have the same text.
+  static func change(_ before: Int, _ after: Int) -> String {
+    let (old, new) = (size(before), size(after))
+    if old != new { return "\(old) → \(new)" }
+    if before == after { return "\(new), as before" }
+    return "\(new), \(size(abs(before - after))) \(after < before ? "less" : "more") than before"
   }
 
-  /// One digit behind the point.
+  /// One digit after the decimal point.
   static func decimal(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"

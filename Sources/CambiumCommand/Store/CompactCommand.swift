@@ -3,36 +3,38 @@ import Cambium
 
 struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "compact", abstract: "Gives back the room that nothing needs any more.",
+    commandName: "compact", abstract: "Reclaims the space of what is no longer needed.",
     discussion: """
-      What lives is moved to new files, compared with what was read, and the others are deleted. Interrupted, what was \
-      done stays done, and the next compaction goes on there. The state from before a migration counts as living, \
-      unless --drop-old-versions lets go of it.
+      Live pages are copied to new files and compared with the originals, and the old files are deleted. If a \
+      compaction is interrupted, what it has done is kept, and the next one resumes there. States from before \
+      migrations count as live, unless --drop-old-versions deletes them.
 
       Example: cambium compact orders.cambium --rate 50
       """)
 
   @OptionGroup var arguments: StoreArguments
 
-  @Flag(help: "Only say what would be gained.")
+  @Flag(help: "Only print how much space would be reclaimed.")
   var dryRun = false
 
-  @Option(help: "How many MiB are written in a second at most.")
+  @Option(help: "The most MiB to write per second.")
   var rate: Int?
 
-  @Flag(help: "Only files of which a fifth is garbage: that needs little free room.")
+  @Flag(
+    help: "Only compact files of which at least a fifth is garbage, which needs little free space.")
   var segments = false
 
-  @Flag(help: "Let go of the states from before migrations: there is no way back then.")
+  @Flag(help: "Delete the states from before migrations, after which no rollback is possible.")
   var dropOldVersions = false
 
   func validate() throws {
-    if (rate ?? 1) < 1 { throw ValidationError("The rate is one MiB a second at least.") }
+    if (rate ?? 1) < 1 { throw ValidationError("The rate must be at least 1 MiB per second.") }
   }
 
   func run() throws {
     if dryRun { return try predict() }
     Interruption.begin()
+    let logged = try LoggedCommits(arguments)
     let store = try arguments.open(arguments.writing)
     let bar = ProgressBar()
     let report: CompactionReport
@@ -41,14 +43,15 @@ struct CompactCommand: ParsableCommand {
       report = try store.compact(options) { progress in
         bar.show(progress.fraction, "\(Figures.size(progress.writtenBytes)) written")
         try Interruption.check(
-          "The compaction was interrupted. What was done stays done; the next one goes on there.")
+          "The compaction was interrupted. What it has done is kept, and the next one resumes there."
+        )
       }
       try store.close()
     } catch {
       try? store.close()
       throw error
     }
-    StandardOutput.line(arguments.json ? "\(report.json)" : report.text)
+    StandardOutput.line(arguments.json ? "\(report.json)" : report.text(logged))
   }
 
   private var options: CompactionOptions {
@@ -59,20 +62,40 @@ struct CompactCommand: ParsableCommand {
   }
 
   private func predict() throws {
+    let logged = try LoggedCommits(arguments)
     let store = try arguments.open(arguments.reading)
     let prediction = try store.predictedGain(of: options)
     try store.close()
-    StandardOutput.line(arguments.json ? "\(prediction.json)" : prediction.text)
+    StandardOutput.line(arguments.json ? "\(prediction.json)" : prediction.text(logged))
+  }
+}
+
+/// The commits that are in the log alone. A compaction moves them into pages first, which grow by that.
+private struct LoggedCommits {
+  let count: Int
+  /// The size of the files of pages without them.
+  let pageBytes: Int
+
+  init(_ arguments: StoreArguments) throws {
+    let found = try PersistentStore.inspect(
+      at: arguments.store, lastCommits: 0, options: arguments.reading)
+    count = Int(clamping: found.sequence - min(found.sequence, found.foldedSequence))
+    pageBytes = found.pageBytes
   }
 }
 
 extension CompactionReport {
-  fileprivate var text: String {
+  fileprivate func text(_ logged: LoggedCommits) -> String {
     var text =
-      "\(Figures.size(sizeBefore)) → \(Figures.size(sizeAfter)): \(Figures.count(releasedFiles, "file")) given back, "
-      + "\(Figures.count(entries)) entries moved in \(Figures.time(elapsed))."
+      "Files of pages: \(Figures.change(sizeBefore, sizeAfter)). \(Figures.count(entries)) entries were moved in"
+      + " \(Figures.time(elapsed)), and old files deleted: \(Figures.count(releasedFiles))."
+    if logged.count > 0, logged.pageBytes < sizeBefore {
+      text =
+        "\(Figures.count(logged.count, "commit")) moved from the log into files of pages:"
+        + " \(Figures.change(logged.pageBytes, sizeBefore)).\n" + text
+    }
     if blobSizeBefore > 0 {
-      text += "\nFiles of blobs: \(Figures.size(blobSizeBefore)) → \(Figures.size(blobSizeAfter))."
+      text += "\nFiles of blobs: \(Figures.change(blobSizeBefore, blobSizeAfter))."
     }
     if let held = heldSpace.text { text += "\nNot free yet: \(held)." }
     return text
@@ -91,18 +114,26 @@ extension CompactionReport {
 }
 
 extension CompactionPrediction {
-  fileprivate var text: String {
-    var text =
-      "\(Figures.size(size)) → \(Figures.size(max(0, size - gain))), and \(Figures.size(roomNeeded)) free meanwhile."
+  fileprivate func text(_ logged: LoggedCommits) -> String {
+    var text = "Files of pages: \(Self.change(size, gain))."
+    if roomNeeded > 0 { text += " The compaction needs \(Figures.size(roomNeeded)) of free space." }
+    if logged.count > 0 {
+      text +=
+        "\nIn the log alone: \(Figures.count(logged.count, "commit")). A compaction first moves what is in the log into"
+        + " files of pages."
+    }
     if keptBytes > 0 {
       text +=
-        "\n\(Figures.size(keptBytes)) more are of states from before migrations, or beside them."
+        "\n\(Figures.size(keptBytes)) are in files that states from before migrations need; --drop-old-versions reclaims"
+        + " them."
     }
-    if blobSize > 0 {
-      text +=
-        "\nFiles of blobs: \(Figures.size(blobSize)) → \(Figures.size(max(0, blobSize - blobGain)))."
-    }
+    if blobSize > 0 { text += "\nFiles of blobs: \(Self.change(blobSize, blobGain))." }
     return text
+  }
+
+  private static func change(_ size: Int, _ gain: Int) -> String {
+    gain > 0
+      ? Figures.change(size, max(0, size - gain)) : "\(Figures.size(size)), and nothing to reclaim"
   }
 
   fileprivate var json: JSONValue {

@@ -75,11 +75,11 @@ extension MigrationPlan: CustomStringConvertible {
     lines.append("work")
     lines += work.map { "  \($0)" }
     lines.append(
-      "  \(records) records to look at, about \(bytesToRead.megabytes) to read and"
-        + " \(bytesToWrite.megabytes) to write"
-        + (blobBytesToWrite > 0 ? ", and \(blobBytesToWrite.megabytes) of blobs," : "")
-        + (logBytesToGrow > 0 ? ", and \(logBytesToGrow.megabytes) by which the log may grow," : "")
-        + (bytesFree.map { " of \($0.megabytes) free" } ?? ""))
+      "  \(records) records to look at, about \(bytesToRead.byteText) to read and"
+        + " \(bytesToWrite.byteText) to write"
+        + (blobBytesToWrite > 0 ? ", and \(blobBytesToWrite.byteText) of blobs," : "")
+        + (logBytesToGrow > 0 ? ", and \(logBytesToGrow.byteText) by which the log may grow," : "")
+        + (bytesFree.map { " of \($0.byteText) free" } ?? ""))
     if !faults.isEmpty {
       lines.append("it cannot be done:")
       lines += faults.map { "  \($0)" }
@@ -269,7 +269,7 @@ extension MigrationPlan.Fault: CustomStringConvertible {
     case .rolledBack(let from, let to):
       "the store was rolled back from version \(from) to \(to); allow its migration after a rollback in the options"
     case .noSpace(let needed, let free):
-      "it needs about \(needed.megabytes) on the disk, where \(free.megabytes) are free"
+      "it needs about \(needed.byteText) on the disk, where \(free.byteText) are free"
     }
   }
 }
@@ -310,10 +310,13 @@ extension MigrationPlan.PlannedStep.Change: CustomStringConvertible {
 }
 
 extension Int {
-  /// A number of bytes in megabytes.
-  var megabytes: String {
-    let tenths = (self + 50_000) / 100_000
-    return "\(tenths / 10).\(tenths % 10) MB"
+  /// The number of bytes in the unit that fits it: "512 bytes", "1.5 MiB".
+  package var byteText: String {
+    var (value, unit, units) = (Double(self), "", ["KiB", "MiB", "GiB", "TiB"][...])
+    while value >= 1024, let next = units.popFirst() { (value, unit) = (value / 1024, next) }
+    if unit.isEmpty { return self == 1 ? "1 byte" : "\(self) bytes" }
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10) \(unit)"
   }
 }
 
