@@ -191,6 +191,39 @@ import Testing
     return Double(squares.reduce(0, +)).squareRoot()
   }
 
+  @Test(arguments: ["Item", "Item by the names", "Visit"])
+  func `a check names the record or the index that a damaged page is of`(name: String) throws {
+    let map = try JSONParser.parse(Array(try output("map", path, "--json").utf8))
+    guard case .array(let trees)? = map["trees"], case .array(let segments)? = map["segments"],
+      case .array(let regions)? = segments.first?["regions"]
+    else {
+      Issue.record("\(map)")
+      return
+    }
+    let tree = try #require(trees.firstIndex { $0.text == name })
+    let region = try #require(
+      regions.first { $0["use"]?.text == "leaf" && $0["tree"]?.integer == tree })
+    let segment = path + "/pages-000000000\(try #require(segments.first?["number"]?.integer))"
+    var all = try bytes(of: segment)
+    let block = try #require(region["first"]?.integer)
+    all[block * 4096 + 200] ^= 1
+    try write(all, to: segment)
+    for depth in [[], ["--deep"]] {
+      let check = try Command.run(["check", path] + depth)
+      #expect(check.status == 1)
+      #expect(check.output.contains("fault  \(name): The page at segment "), "\(check)")
+    }
+    let json = try JSONParser.parse(
+      Array(try output("check", path, "--json", status: 1).utf8))
+    guard case .array(let faults)? = json["faults"] else {
+      Issue.record("\(json)")
+      return
+    }
+    let fault = try #require(faults.first { $0["in"]?.text == name })
+    #expect(
+      fault["case"]?.text == "corrupt" && fault["parts"]?["place"]?["page"] != nil, "\(fault)")
+  }
+
   @Test func `a check says which page is damaged`() throws {
     let (damaged, _) = try Stage().store(.damaged)
     _ = damaged

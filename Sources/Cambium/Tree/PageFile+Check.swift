@@ -31,8 +31,8 @@ extension PageFile {
     var known = Set(report.faults)
     for tree in footer.trees + footer.pendingWork.flatMap(\.trees) {
       let found = TreeCheck.run(Tree(pages: pages, root: tree.root), sizes: sizes, watch: watch)
-      report.faults += found.faults.filter { known.insert($0).inserted }
-      report.add(found)
+      let new = found.faults.filter { known.insert($0).inserted }
+      report.add(found, new, of: tree.name)
     }
     return report
   }
@@ -46,7 +46,9 @@ extension PageFile {
 /// What a check of a published state found.
 struct PageFileReport: Sendable {
   /// Every fault, located.
-  var faults: [StoreError]
+  private(set) var faults: [StoreError]
+  /// The names of the trees that faults are in.
+  private(set) var trees: [StoreError: String] = [:]
   /// The footer; nil where neither copy can be read.
   let footer: Footer?
   /// The leaves and branches that were looked at.
@@ -58,7 +60,9 @@ struct PageFileReport: Sendable {
     self.footer = footer
   }
 
-  fileprivate mutating func add(_ tree: TreeReport) {
+  fileprivate mutating func add(_ tree: TreeReport, _ newFaults: [StoreError], of name: String) {
+    faults += newFaults
+    for fault in newFaults { trees[fault] = name }
     nodeCount += tree.leafCount + tree.branchCount
     entryCount += tree.entryCount
   }

@@ -61,7 +61,7 @@ private struct MigrationOutcome {
   func text(isRehearsal: Bool) -> String {
     if from == to { return "The store has version \(to) already." }
     let work =
-      "\(Figures.count(records, "record")) looked at in \(Figures.time(.seconds(seconds)))."
+      "\(Figures.count(records, "record")) read in \(Figures.time(.seconds(seconds)))."
     return isRehearsal
       ? "Version \(from) would become \(to): \(work) Nothing was changed."
       : "Version \(from) is \(to) now: \(work)"

@@ -57,10 +57,13 @@ extension StoreCheck {
     if isWhole {
       let records = depth == .deep ? ", \(Figures.count(recordCount, "record"))" : ""
       return [
-        Style.green("No faults") + ": \(Figures.count(nodeCount, "node"))\(records) looked at."
+        Style.green("No faults") + ": \(Figures.count(nodeCount, "node"))\(records) checked."
       ]
     }
-    return faults.map { Style.red("fault") + "  " + "\($0)".inOneLine }
+    return faults.map { fault in
+      let place = tree(of: fault).map { "\($0): " } ?? ""
+      return Style.red("fault") + "  " + "\(place)\(fault)".inOneLine
+    }
   }
 
   fileprivate var json: JSONValue {
@@ -70,7 +73,14 @@ extension StoreCheck {
       "sequence": sequence.map { JSONValue($0) } ?? .null,
       "nodes": JSONValue(nodeCount),
       "records": JSONValue(recordCount),
-      "faults": .array(faults.map { .string("\($0)") }),
+      "faults": .array(
+        faults.map { fault -> JSONValue in
+          let detail = ErrorDetail(of: fault)
+          return [
+            "text": .string("\(fault)"), "in": JSONValue(tree(of: fault)),
+            "case": .string(detail.name), "parts": detail.parts,
+          ]
+        }),
     ]
   }
 }

@@ -12,6 +12,8 @@ public struct StoreCheck: Hashable, Sendable {
   public let recordCount: Int
   /// The number of the last commit; nil if the store does not open.
   public let sequence: UInt64?
+  /// The records and indexes that faults are in, as far as a fault itself only names a page or a tree.
+  let trees: [StoreError: String]
 
   public var isWhole: Bool { faults.isEmpty }
 
@@ -35,6 +37,12 @@ public struct StoreCheck: Hashable, Sendable {
     /// The approximate number of bytes or records in all.
     public let total: Int
   }
+}
+
+extension StoreCheck {
+  /// Returns the record or the index that a fault of the check is in, such as "Item" or "Item by name"; nil if the fault
+  /// is in neither, or names the record itself.
+  package func tree(of fault: StoreError) -> String? { trees[fault] }
 }
 
 extension PersistentStore {
@@ -131,6 +139,9 @@ struct CheckRun {
   private var nodeCount = 0
   private let records = CheckedCount()
   private var sequence: UInt64?
+  /// The names of the trees whose pages have faults, and the schema that says what is in them.
+  private var trees: [StoreError: String] = [:]
+  private var schema: Schema?
   /// True if something was missing that a writer may have removed.
   private(set) var hasMissed = false
 
@@ -142,7 +153,21 @@ struct CheckRun {
   var result: StoreCheck {
     StoreCheck(
       depth: depth, faults: faults, nodeCount: nodeCount, recordCount: records.count,
-      sequence: sequence)
+      sequence: sequence, trees: treesForPeople)
+  }
+
+  /// The records and indexes that faults are in.
+  private var treesForPeople: [StoreError: String] {
+    var names: [StoreError: String] = [:]
+    for fault in faults {
+      if let tree = trees[fault] {
+        names[fault] = tree.asTreeName(in: schema)
+      } else if case .corrupt(.entry(let tree, _), _, _) = fault {
+        let name = tree.asTreeName(in: schema)
+        if name != tree { names[fault] = name }
+      }
+    }
+    return names
   }
 
   /// - Throws: `.missing`, `.newerFormat`, `.io`.
@@ -163,6 +188,7 @@ struct CheckRun {
     }
     backend.collations.set(options.collations)
     sequence = backend.report.sequence
+    schema = try? StoredSchemas(backend).newest()
     let file = backend.pages
     let total = file.footer.pageBytes
     add(
@@ -195,6 +221,7 @@ struct CheckRun {
       if case .missing = fault { hasMissed = true }
       faults.append(fault)
     }
+    trees.merge(report.trees) { first, _ in first }
     nodeCount += report.nodeCount
   }
 

@@ -109,7 +109,7 @@ extension PersistentStore {
 
 extension String {
   /// The tree's name for people: that of its record or of its index.
-  fileprivate func asTreeName(in schema: Schema?) -> String {
+  func asTreeName(in schema: Schema?) -> String {
     for record in schema?.records ?? [] {
       if self == Entity.name(ofRows: record.number) { return record.name }
       for index in record.indexes where self == Entity.name(ofIndex: index.number) {
