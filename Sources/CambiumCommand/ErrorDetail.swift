@@ -18,7 +18,8 @@ struct ErrorDetail {
       self.init(
         payload?.label ?? "\(error)", payload.map { JSONValue(reflecting: $0.value) } ?? [:])
     } else {
-      self.init("\(type(of: error))".beginningSmall, JSONValue(reflecting: error))
+      let name = error is JSONFault ? "malformed" : "\(type(of: error))".beginningSmall
+      self.init(name, JSONValue(reflecting: error))
     }
   }
 }

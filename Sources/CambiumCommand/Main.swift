@@ -23,8 +23,8 @@ struct RootCommand: ParsableCommand {
     commandName: "cambium",
     abstract: "Explains, checks, copies and migrates any Cambium store.",
     discussion: """
-      A store is a directory. Nothing is written to it but by the commands that say so, and those leave it whole \
-      when they are interrupted.
+      A store is a directory. Only the commands that say so write to it, and they leave it whole if they are \
+      interrupted.
 
       Example: cambium info orders.cambium
       """,

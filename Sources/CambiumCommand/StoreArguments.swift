@@ -6,10 +6,11 @@ struct StoreArguments: ParsableArguments {
   @Argument(help: "The store's directory.", completion: .directory)
   var store: String
 
-  @Flag(help: "Answer in JSON, for programs.")
+  @Flag(help: "Write JSON, for programs.")
   var json = false
 
-  @Flag(help: "Accept a directory on a network file system, where locks and flushes may not hold.")
+  @Flag(
+    help: "Accept a directory on a network file system, where locks and flushes may be unreliable.")
   var allowNetwork = false
 
   /// For stores that may be damaged: every page is verified each time it is read.
@@ -51,18 +52,20 @@ extension Schema {
 
 /// What a store is to become.
 struct SchemaArguments: ParsableArguments {
-  @Option(help: "The schema file, as SchemaLock.write makes it.", completion: .file())
+  @Option(help: "The schema file, which SchemaLock.write makes.", completion: .file())
   var schema: String
 
-  @Option(help: "The version to migrate to; the newest of the file without it.")
+  @Option(help: "The version to migrate to. (default: the newest in the schema file)")
   var to: Int?
 
   @Option(
-    help: "A file of steps in JSON: the sources of values that do not follow from the schema file.",
+    help: "A file of steps in JSON, for values that do not follow from the schema file.",
     completion: .file())
   var steps: String?
 
-  @Flag(help: "Migrate it again, although it was rolled back from the version or a later one.")
+  @Flag(
+    help:
+      "Migrate the store again, even though it was rolled back from this version or a later one.")
   var afterRollback = false
 
   func migration(for store: StoreArguments) throws -> Migration {

@@ -71,7 +71,7 @@ import Testing
       }
       #expect(child.wait() == 7)
       #expect(try contents(of: file) == "precious")
-      #expect(try contents(of: stage.path("error")).contains("is there already"))
+      #expect(try contents(of: stage.path("error")).contains("already exists"))
     }
     #expect(try stage.directory.workNames() == [])
   }

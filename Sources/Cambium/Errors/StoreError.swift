@@ -243,8 +243,8 @@ extension StoreError: CustomStringConvertible {
     case .poisoned(let path, let reason):
       "\(path) refuses writes after an earlier failure: \(reason) Close the store and open it again."
     case .outcomeUnknown(let path, let reason):
-      "Whether the last commit to \(path) is there is not known: \(reason) Close the store, open it"
-        + " again, and look."
+      "It is not known whether the last commit to \(path) was made: \(reason) Close the store, open it"
+        + " again, and check."
     case .reentrant(let path):
       "A write transaction on \(path) is under way on this thread. Use that one, or a savepoint in it."
     case .closed(let path):
@@ -269,8 +269,8 @@ extension StoreError: CustomStringConvertible {
       "The step to version \(version) failed at \(source): \(reason.withoutStop). Nothing was changed. Correct the record"
         + " or the step, and migrate again."
     case .migrationCancelled(let from, let to):
-      "The migration from version \(from) to \(to) was cancelled. Run it again to go on; the store has"
-        + " version \(from) until it has ended."
+      "The migration from version \(from) to \(to) was cancelled. Run it again to resume it; the store"
+        + " keeps version \(from) until it ends."
     case .newerSchema(let found, let supported):
       "The store has version \(found), newer than \(supported). Use the program that wrote it, or roll"
         + " it back; nothing was changed."
@@ -283,8 +283,8 @@ extension StoreError: CustomStringConvertible {
     case .nothingToSalvage(let path, let reason):
       "Nothing of \(path) can be salvaged: \(reason.withoutStop). Nothing was written."
     case .wouldDiscard(let commits):
-      "Since the migration \(commits) commit\(commits == 1 ? " was" : "s were") made, which going back would"
-        + " discard. Say `discardingCommits: true` if they are to be; nothing was changed."
+      "A rollback would discard \(commits) commit\(commits == 1 ? "" : "s") made since the migration. Pass"
+        + " `discardingCommits: true` to discard them; nothing was changed."
     case .unknownRecord(let name):
       "The model has no record \(name) in this version. List its type in the model."
     case .invalidValue(let record, let field, let reason):
@@ -314,15 +314,15 @@ extension StoreError: CustomStringConvertible {
       "The \(record) with the key \(key) was changed since this copy of it was read. Fetch it again, and"
         + " change that."
     case .historyExpired(let since, let kept):
-      "The history behind commit \(since) is not there; what is kept begins behind commit \(kept). Read the"
-        + " records anew, and go on from the cursor of that state."
+      "The history after commit \(since) is not kept; it begins after commit \(kept). Read the records again, and"
+        + " continue from the cursor of that state."
     case .readOnly(let path):
       "\(path) is open for reading only. Open it for writing."
     case .changesNotKept(let record):
-      "What \(record) was before it changed was not kept. Call `keepChanges()` before the first change of a transaction; to"
+      "The earlier values of \(record) were not kept. Call `keepChanges()` before the first change of a transaction; to"
         + " undo commits, keep a history with old values."
     case .missingCollation(let record, let name, let version):
-      "\(record) is sorted by the collation \(name), version \(version), which this program has not given. Put"
+      "\(record) is sorted by the collation \(name), version \(version), which the program has not provided. Put"
         + " `Collation(\"\(name)\", version: \"\(version)\") { … }` into the options of the store; nothing was changed."
     case .queryBudgetExceeded(let rows, let duration):
       "A query was ended after \(rows) rows and entries, in \(duration): more than its budget allows, or its task was"

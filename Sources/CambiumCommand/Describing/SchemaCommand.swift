@@ -3,12 +3,12 @@ import Cambium
 
 struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "schema", abstract: "Shows how the records of a version are described.",
+    commandName: "schema", abstract: "Shows the schema of a version.",
     discussion: """
-      Of the store's own version, or of any that it has had. With --diff it says what differs from another version, \
-      or with --lock from the same version in a schema file, and ends with status 10 if anything does. With --step it \
-      writes the skeleton of the step to the version from the one before; with --step and --lock, of the step from the \
-      version to the next one in the file.
+      The version is the store's own, or any that it has had. --diff shows the differences from another \
+      version, and --lock those from the same version in a schema file; the status is 10 if there are any. \
+      --step writes the skeleton of the step that migrates the version before to this one. With --lock, it \
+      is the step from this version to the next one in the schema file.
 
       Example: cambium schema orders.cambium --version 2 --diff 1
       Example: cambium schema orders.cambium --step --lock Schema.lock
@@ -16,19 +16,19 @@ struct SchemaCommand: ParsableCommand {
 
   @OptionGroup var arguments: StoreArguments
 
-  @Option(help: "The version to show; the store's own without it.")
+  @Option(help: "The version to show. (default: the store's own)")
   var version: Int?
 
-  @Option(help: "In which form: \(SchemaForm.allNames).")
+  @Option(help: "The form of the schema: \(SchemaForm.allNames).")
   var form = SchemaForm.swift
 
-  @Option(help: "Say what has changed since this version instead.")
+  @Option(help: "Show the changes since this version instead.")
   var diff: Int?
 
-  @Option(help: "Say what a schema file describes otherwise instead.", completion: .file())
+  @Option(help: "Show the differences from a schema file instead.", completion: .file())
   var lock: String?
 
-  @Flag(help: "Write the skeleton of the step to the version, or from it to the schema file's.")
+  @Flag(help: "Write the skeleton of a step instead.")
   var step = false
 
   func validate() throws {

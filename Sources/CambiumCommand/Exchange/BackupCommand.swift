@@ -5,24 +5,24 @@ struct BackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup", abstract: "Copies a store, while a program may be writing to it.",
     discussion: """
-      The copy is of one committed state, has no garbage, and gets its name when all of it is there. States from before \
-      migrations are not copied.
+      The copy is of one committed state, has no garbage, and gets its name when it is complete. States \
+      from before migrations are not copied.
 
       Example: cambium backup orders.cambium /backup/orders.cambium
       """)
 
   @OptionGroup var arguments: StoreArguments
 
-  @Argument(help: "The directory of the copy, which is made.", completion: .directory)
+  @Argument(help: "The directory of the copy, which must not exist.", completion: .directory)
   var copy: String
 
-  @Flag(help: "Replace the store that is there.")
+  @Flag(help: "Replace the store if it exists.")
   var force = false
 
   @Flag(
     help: """
-      Leave out records that cannot be read, and copy the others one by one. Each that is left out is named on standard \
-      error, and the command ends with 1.
+      Leave out records that cannot be read, and copy the others one by one. Each that is left out is named \
+      on standard error, and the status is 1.
       """)
   var skipDamaged = false
 
@@ -37,7 +37,7 @@ struct BackupCommand: ParsableCommand {
       defer { bar.end() }
       return try store.backUp(to: path) { progress in
         bar.show(progress.fraction, "\(Figures.count(progress.entries)) entries")
-        try Interruption.check("The backup was interrupted; nothing of it is there.")
+        try Interruption.check("The backup was interrupted. No copy was made.")
       }
     }
     try store.close()

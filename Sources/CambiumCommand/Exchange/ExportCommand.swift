@@ -6,10 +6,10 @@ struct ExportCommand: ParsableCommand {
     commandName: "export",
     abstract: "Writes all records as lines of JSON.",
     discussion: """
-      The first line has the schema, then comes a line for each record and each value under a name, and the last line \
-      says how many records there were. Nothing is lost: what JSON has no number or word for is a string that the \
-      field's type says how to read. It is written as it is read, in constant memory, of one state of the store. A file \
-      gets its name when all of it is there.
+      The first line has the schema, each line after it a record or a value of the metadata, and the last \
+      line the number of records. Nothing is lost: values that JSON cannot express are strings, which the \
+      field's type says how to read. All records are of one state of the store, and the export takes \
+      constant memory. A file gets its name when it is complete.
 
       Example: cambium export orders.cambium --output orders.jsonl
       """)
@@ -17,20 +17,20 @@ struct ExportCommand: ParsableCommand {
   @OptionGroup var arguments: StoreArguments
 
   @Option(
-    name: .shortAndLong, help: "The file to write; standard output without it.", completion: .file()
+    name: .shortAndLong, help: "The file to write. (default: standard output)", completion: .file()
   )
   var output: String?
 
-  @Option(help: "Only this type; may be given several times. The metadata is then left out.")
+  @Option(help: "Only export this type, without metadata. May be repeated.")
   var record: [String] = []
 
   @Flag(
     help:
-      "Leave out records that cannot be read. Each is named on standard error, and the command ends with 1."
+      "Leave out records that cannot be read. Each is named on standard error, and the status is 1."
   )
   var skipDamaged = false
 
-  @Flag(help: "Overwrite the file if it is there.")
+  @Flag(help: "Overwrite the file if it exists.")
   var force = false
 
   func run() throws {
@@ -140,7 +140,7 @@ struct ExportWriter {
     let named = shape.fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     let body: (DynamicRecord) throws -> Void = { record in
       try Interruption.check(
-        "The export was interrupted; a file is not there, other output has no last line.")
+        "The export was interrupted. No file was made, and other output lacks its last line.")
       try write("{\"record\":\(JSONValue.string(shape.name)),\"fields\":")
       try FieldValue.writeJSON(named.map { ($0, record[$0.name]) }, to: write)
       try write("}\n")

@@ -17,7 +17,7 @@ struct NewStore {
   ///   - hint: What to say to have it otherwise.
   init(
     at path: String, of source: String? = nil, like: String? = nil, replacing: Bool,
-    hint: String = "Say --force to replace it.", _ options: StoreOptions
+    hint: String = "Use --force to replace it.", _ options: StoreOptions
   ) throws {
     self.path = path
     if let source, NewName.isSame(source, path) {
@@ -26,7 +26,7 @@ struct NewStore {
     isThere = NewName.isTaken(path)
     if isThere {
       guard replacing else {
-        throw CommandFailure(.refused, "\(path) is there already. \(hint)")
+        throw CommandFailure(.refused, "\(path) already exists. \(hint)")
       }
       do {
         let found = try PersistentStore.inspect(at: path, lastCommits: 0, options: options)
@@ -48,7 +48,7 @@ struct NewStore {
   /// - Parameter source: The store that is copied, which is never replaced.
   static func make<Result>(
     at path: String, of source: String? = nil, like: String? = nil, replacing: Bool,
-    hint: String = "Say --force to replace it.", _ options: StoreOptions,
+    hint: String = "Use --force to replace it.", _ options: StoreOptions,
     _ body: (String) throws -> Result
   ) throws -> Result {
     let place = try NewStore(

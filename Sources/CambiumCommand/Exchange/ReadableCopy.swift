@@ -25,7 +25,7 @@ struct ReadableCopy {
               skippedCount += 1
             }
           ) { record in
-            try Interruption.check("The backup was interrupted; nothing of it is there.")
+            try Interruption.check("The backup was interrupted. No copy was made.")
             do {
               try transaction.savepoint { try $0.save(record) }
             } catch let error as StoreError where error.isOfOneRecord {

@@ -4,38 +4,39 @@ import Cambium
 struct SalvageCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "salvage",
-    abstract: "Copies what is left of a store that cannot be opened any more.",
+    abstract: "Copies what can be read of a damaged store.",
     discussion: """
-      The last resort. It copies everything whose page is whole into a new store, whatever else is damaged or gone: the \
-      log, headers, footers, files of blobs, other pages. Where pages of a state are damaged, records are looked for in \
-      all others; some of these may be older versions, or deleted. It says what is missing by record and range of keys. \
-      The damaged store stays as it is. One that a newer version has written is refused. Ends with status 1 if anything \
-      is missing or may be older.
+      This is the last resort. It copies everything whose page is undamaged into a new store, whatever else \
+      is damaged or gone: the log, headers, footers, files of blobs, other pages. If pages of a state are \
+      damaged, it looks for their records in all other pages; some of these may be older versions, or may \
+      have been deleted. It lists what is missing by record and range of keys. The damaged store is not \
+      changed. A store of a newer version of Cambium is refused. The status is 1 if anything is missing or \
+      may be older.
 
       Example: cambium salvage damaged.cambium salvaged.cambium
       """)
 
   @OptionGroup var arguments: StoreArguments
 
-  @Argument(help: "The directory of the new store, which is made.", completion: .directory)
+  @Argument(help: "The directory of the new store, which must not exist.", completion: .directory)
   var copy: String
 
-  @Flag(help: "Take the newest state alone, and leave out what is damaged in it.")
+  @Flag(help: "Copy only the newest state, without what is damaged in it.")
   var newest = false
 
-  @Flag(help: "Take the newest state of which nothing is damaged, without later commits.")
+  @Flag(help: "Copy the newest state that is undamaged, without later commits.")
   var whole = false
 
   @Option(
-    help: "The schema file, as SchemaLock.write makes it, if the store's own schema is lost.",
+    help: "The schema file that SchemaLock.write made, if the store's own schema is lost.",
     completion: .file())
   var schema: String?
 
-  @Flag(help: "Replace the store that is there.")
+  @Flag(help: "Replace the store if it exists.")
   var force = false
 
   func validate() throws {
-    if newest, whole { throw ValidationError("Say --newest or --whole, not both.") }
+    if newest, whole { throw ValidationError("Use --newest or --whole, not both.") }
   }
 
   func run() throws {
@@ -50,9 +51,12 @@ struct SalvageCommand: ParsableCommand {
     StandardOutput.line(
       arguments.json
         ? "\(report.json)"
-        : "Commit \(Figures.count(Int(clamping: report.sequence))) of \(Figures.count(Int(clamping: report.newestSequence))) found was copied to \(copy): \(Figures.count(report.recordCount, "record"))."
+        : "\(Figures.count(report.recordCount, "record")) of commit \(Figures.count(report.sequence)) copied to \(copy). The newest commit found is \(Figures.count(report.newestSequence))."
     )
-    for line in report.problems { StandardError.line("cambium: \(line)") }
+    // In JSON they are in the answer.
+    if !arguments.json {
+      for line in report.problems { StandardError.line("cambium: \(line)") }
+    }
     if !report.isWhole {
       throw CommandFailure(
         .fault, "The copy lacks what was damaged, or may have older versions of it.")

@@ -30,9 +30,11 @@ struct ManualPage {
     section("ENVIRONMENT")
     item(
       "NO_COLOR",
-      "Set to anything, it keeps colours out of the answer. In a pipe there are none anyway.")
+      "If it is set, output has no colours. Output to a pipe never has any.")
     section("SHELL COMPLETION")
-    paragraphs("cambium --generate-completion-script bash writes one; zsh and fish are known too.")
+    paragraphs(
+      "cambium --generate-completion-script bash writes a completion script; zsh and fish work too."
+    )
   }
 
   private mutating func add(_ command: JSONValue) {
@@ -110,12 +112,12 @@ struct ManualCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "manual", abstract: "Writes the manual page.",
     discussion: """
-      It is made of what the commands say of themselves, in the form that man reads.
+      It is made from the help of the commands, in the format that man reads.
 
       Example: cambium manual | man -l -
       """)
 
-  @Flag(help: "Write the statuses that the command ends with as JSON instead.")
+  @Flag(help: "Write the exit statuses as JSON instead.")
   var json = false
 
   func run() throws {

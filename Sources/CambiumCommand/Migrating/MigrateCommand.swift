@@ -4,12 +4,13 @@ import Cambium
 struct MigrateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate",
-    abstract: "Migrates a store by a schema file.",
+    abstract: "Migrates a store to a version of a schema file.",
     discussion: """
-      Until it has ended, the store is one of the old version, whole. Interrupted, it stops after the part that it is \
-      at, and the next run goes on there. The state from before is kept, for rollback. What does not follow from the \
-      schema file is not guessed: unless a file of steps says it, nothing is done, and the status is 7. So it is if the \
-      store was rolled back from the version or a later one, unless --after-rollback says that it is to be migrated again.
+      Until the migration ends, the store has the old version and is whole. If it is interrupted, it stops \
+      after the current part, and the next run resumes there. The state from before is kept for a rollback. \
+      A change that does not follow from the schema file is not guessed: without a file of steps for it, \
+      nothing is done, and the status is 7. The same holds if the store was rolled back from the version or \
+      a later one, unless you use --after-rollback.
 
       Example: cambium migrate orders.cambium --schema Schema.lock --steps Steps.json
       """)
@@ -17,7 +18,7 @@ struct MigrateCommand: ParsableCommand {
   @OptionGroup var arguments: StoreArguments
   @OptionGroup var schema: SchemaArguments
 
-  @Flag(help: "Do all of it on the real records, and throw away what was made.")
+  @Flag(help: "Rehearse the migration on the real records, and discard the result.")
   var dryRun = false
 
   func run() throws {
@@ -59,12 +60,12 @@ private struct MigrationOutcome {
   let seconds: Double
 
   func text(isRehearsal: Bool) -> String {
-    if from == to { return "The store has version \(to) already." }
+    if from == to { return "The store already has version \(to)." }
     let work =
       "\(Figures.count(records, "record")) read in \(Figures.time(.seconds(seconds)))."
     return isRehearsal
-      ? "Version \(from) would become \(to): \(work) Nothing was changed."
-      : "Version \(from) is \(to) now: \(work)"
+      ? "Rehearsed the migration from version \(from) to \(to): \(work) Nothing was changed."
+      : "Migrated from version \(from) to \(to): \(work)"
   }
 
   func json(isRehearsal: Bool) -> JSONValue {

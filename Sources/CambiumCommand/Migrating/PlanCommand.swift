@@ -4,10 +4,11 @@ import Cambium
 struct PlanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
-    abstract: "Says what migrating a store would do.",
+    abstract: "Shows what a migration of a store would do.",
     discussion: """
-      Nothing is written. What does not follow from the schema file, such as a string that becomes a number, is said in \
-      a step, by a program or by a file of steps: else the plan says what is missing, and ends with status 7.
+      It writes nothing. A change that does not follow from the schema file, such as a string that becomes \
+      a number, needs a step, in the program or in a file of steps. Without it, the plan shows what is \
+      missing, and the status is 7.
 
       Example: cambium plan orders.cambium --schema Schema.lock --steps Steps.json
       """)
@@ -24,15 +25,15 @@ struct PlanCommand: ParsableCommand {
 
 extension MigrationPlan {
   var refusal: CommandFailure {
-    let refused = "It cannot be migrated from version \(from) to \(to)"
-    let rest = "Say the rest in a file of steps, or migrate it with the program."
+    let refused = "The store cannot be migrated from version \(from) to \(to)"
+    let rest = "Write the missing steps in a file (--steps), or migrate it with the program."
     let others = faults.filter { if case .rolledBack = $0 { false } else { true } }
     let detail = ErrorDetail(
       "\(ExitStatus.refused)", ["faults": .array(faults.map { .string("\($0)") })])
     if others.count == faults.count {
-      return CommandFailure(.refused, "\(refused) by what the files say. \(rest)", detail)
+      return CommandFailure(.refused, "\(refused) with the given files. \(rest)", detail)
     }
-    let advice = "\(refused) again after a rollback unless you say --after-rollback."
+    let advice = "\(refused) again after a rollback unless you use --after-rollback."
     return CommandFailure(.refused, others.isEmpty ? advice : "\(advice) \(rest)", detail)
   }
 

@@ -3,24 +3,24 @@ import Cambium
 
 struct RollbackCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rollback", abstract: "Takes a store back to before a migration.",
+    commandName: "rollback", abstract: "Takes a store back to the state before a migration.",
     discussion: """
-      What was committed since the migration would be discarded: the command says how much that is, and does it only \
-      with --discard. Programs of the version that is left do not migrate the store again by themselves, \
-      nor does cambium migrate without --after-rollback.
+      A rollback discards the commits made since the migration: the command prints their number, and rolls \
+      back only with --discard. Programs of the version that the store leaves do not migrate it again by \
+      themselves, nor does cambium migrate without --after-rollback.
 
       Example: cambium rollback orders.cambium --to 2
       """)
 
   @OptionGroup var arguments: StoreArguments
 
-  @Option(help: "The version to go back to; the last that is kept without it.")
+  @Option(help: "The version to go back to. (default: the last that is kept)")
   var to: Int?
 
-  @Flag(help: "Discard what was committed since the migration.")
+  @Flag(help: "Discard the commits made since the migration.")
   var discard = false
 
-  @Flag(help: "Only say what would be discarded.")
+  @Flag(help: "Only print what would be discarded.")
   var dryRun = false
 
   func run() throws {
@@ -33,17 +33,19 @@ struct RollbackCommand: ParsableCommand {
     if dryRun {
       return say(
         kept, commits,
-        "Version \(found.version ?? 0) would be \(kept.version) again, and \(loss) discarded.")
+        "A rollback from version \(found.version ?? 0) to \(kept.version) would discard \(loss).")
     }
     if commits > 0, !discard {
       throw CommandFailure(
         .refused,
-        "Going back to version \(kept.version) would discard \(loss). Say --discard if it is to; nothing was changed."
+        "A rollback to version \(kept.version) would discard \(loss). Use --discard to do that; nothing was changed."
       )
     }
     try PersistentStore.rollback(
       at: arguments.store, to: kept.version, discardingCommits: discard, options: arguments.writing)
-    say(kept, commits, "Version \(found.version ?? 0) is \(kept.version) again; \(loss) discarded.")
+    say(
+      kept, commits,
+      "Rolled back from version \(found.version ?? 0) to \(kept.version), and discarded \(loss).")
   }
 
   private func target(of found: StoreInspection) throws -> KeptVersion {

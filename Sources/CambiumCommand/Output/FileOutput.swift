@@ -99,7 +99,7 @@ enum NewName {
   }
 
   static func taken(_ path: String) -> CommandFailure {
-    CommandFailure(.refused, "\(path) is there already. Say --force to overwrite it.")
+    CommandFailure(.refused, "\(path) already exists. Use --force to overwrite it.")
   }
 
   /// Whether two paths lead to the same directory or file, by whatever names and links.

@@ -55,7 +55,7 @@ struct IncludedRelation {
     guard depth <= depthMax, count <= countMax else {
       throw CommandFailure(
         .usage,
-        "--including leads over \(depthMax) relations at most, one after the other, and over"
+        "--including follows \(depthMax) relations at most, one after the other, and"
           + " \(countMax) in all.")
     }
     let rest = path.dropFirst(relation.name.count + 1)
@@ -108,7 +108,7 @@ extension StoreSnapshot {
         throw CommandFailure(
           .refused,
           "--including would show \(count) records of \(relation.name.inOneLine) at once, more than"
-            + " \(Self.nestedCountMax). Query the related records by themselves, or say --limit.")
+            + " \(Self.nestedCountMax). Query the related records by themselves, or use --limit.")
       }
       var rest = try including(
         relation.nested, lists.flatMap { $0 }, stringsAsBlobs: stringsAsBlobs, isNested: true)[...]

@@ -23,53 +23,53 @@ struct QueryCommand: ParsableCommand {
   @Argument(help: "The type of the records, by its stored name.")
   var type: String
 
-  @Argument(help: "The condition; all records without it.")
+  @Argument(help: "The condition. (default: all records)")
   var condition: String?
 
   @Option(
     parsing: .unconditionalSingleValue,
     help:
-      "A field to sort by; with - before it from the highest value down. May be given several times."
+      "A field to sort by; with - before it, in descending order. May be repeated."
   )
   var sort: [String] = []
 
-  @Option(help: "How many records to show at most.")
+  @Option(help: "The most records to show.")
   var limit: Int?
 
-  @Option(help: "How many of the first to leave out.")
+  @Option(help: "The number of records to skip.")
   var offset = 0
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: "The primary key of the record to begin after; given once for each part of the key.")
+    help: "The primary key of the record to begin after. Repeat it for each part of the key.")
   var after: [String] = []
 
   @Option(
-    help: "References and inverses whose records to show, with commas between: author.country,tags."
+    help: "References and inverses whose records to show, separated by commas: author.country,tags."
   )
   var including: String?
 
-  @Option(help: "The fields to show, with commas between them.")
+  @Option(help: "The fields to show, separated by commas.")
   var fields: String?
 
   @Flag(
     help: """
-      Write comma-separated values. Texts are as they are: a spreadsheet may take one that begins with =, +, - or @ for \
-      a formula and run it, so open what strangers wrote as text.
+      Write comma-separated values. Strings are written unchanged, and a spreadsheet may run one that \
+      begins with =, +, - or @ as a formula: import data of strangers as text.
       """)
   var csv = false
 
-  @Flag(help: "Only say how many there are.")
+  @Flag(help: "Only print the number of records.")
   var count = false
 
-  @Flag(help: "Only say how the records would be found.")
+  @Flag(help: "Only explain how the records are found.")
   var explain = false
 
   func validate() throws {
     if (limit ?? 0) < 0 || offset < 0 {
       throw ValidationError("Numbers of records cannot be negative.")
     }
-    if csv && arguments.json { throw ValidationError("Only one of --csv and --json can be meant.") }
+    if csv && arguments.json { throw ValidationError("Use --csv or --json, not both.") }
     if csv && including != nil {
       throw ValidationError("Related records cannot be shown as comma-separated values.")
     }

@@ -3,18 +3,19 @@ import Cambium
 
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Looks for damage, and says where it is.",
+    commandName: "check",
+    abstract: "Looks for damage, and says where it is.",
     discussion: """
-      Reads the log, the footers and every page of the present state. The deep check also reads every record, \
-      compares all indexes with them, and reads the history and the states that are kept. Ends with status 1 if \
-      anything is wrong.
+      It reads the log, the footers and every page of the current state. A deep check also reads every \
+      record, compares all indexes with the records, and reads the history and the states from before \
+      migrations. The status is 1 if anything is wrong.
 
       Example: cambium check --deep orders.cambium
       """)
 
   @OptionGroup var arguments: StoreArguments
 
-  @Flag(help: "Compare records and indexes too, and read what is kept.")
+  @Flag(help: "Also compare records with indexes, and read the history and old versions.")
   var deep = false
 
   func run() throws {

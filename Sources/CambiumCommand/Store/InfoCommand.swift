@@ -3,16 +3,16 @@ import Cambium
 
 struct InfoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "info", abstract: "Says what a store is, and what is in it.",
+    commandName: "info", abstract: "Shows the size, versions and records of a store.",
     discussion: """
-      Nothing is scanned: a large store takes no longer than a small one. Another process may have the store open.
+      It scans nothing, so a large store takes no longer than a small one. Another process may have the store open.
 
       Example: cambium info orders.cambium
       """)
 
   @OptionGroup var arguments: StoreArguments
 
-  @Option(help: "How many of the last commits to show, where the store keeps a history.")
+  @Option(help: "The number of recent commits to show, if the store keeps a history.")
   var commits = 5
 
   func validate() throws {

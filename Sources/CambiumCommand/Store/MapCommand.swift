@@ -15,11 +15,11 @@ struct MapCommand: ParsableCommand {
   @OptionGroup var arguments: StoreArguments
 
   @Option(
-    name: .shortAndLong, help: "The file to write; standard output without it.", completion: .file()
+    name: .shortAndLong, help: "The file to write. (default: standard output)", completion: .file()
   )
   var output: String?
 
-  @Flag(help: "Overwrite the file if it is there.")
+  @Flag(help: "Overwrite the file if it exists.")
   var force = false
 
   func run() throws {

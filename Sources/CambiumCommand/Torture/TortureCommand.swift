@@ -4,45 +4,48 @@ import Glibc
 
 struct TortureCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "torture", abstract: "Tests a disk, and the library on it, to the limit.",
+    commandName: "torture", abstract: "Tests a disk, and the library on it, with crashes.",
     discussion: """
-      Processes write a store at random, compact it now and then, and are killed at random. After each life the store is opened, checked in \
-      every way, and compared with what it has to hold: all that was acknowledged as durable, and nothing that was \
-      not written. It stops at the first fault, keeps the store, and says how to do the same again.
+      Processes write random records to a new store, sometimes compact it, and are killed at random \
+      moments. After each of them the store is opened, checked, and compared with what it must contain: \
+      everything that was acknowledged as durable, and nothing that was not written. The test stops at the \
+      first fault, keeps the store, and prints the seed with which to repeat it.
 
       Example: cambium torture /mnt/disk/test --seconds 60 --seed 7
       """)
 
-  @Argument(help: "A directory for the store, which is made.", completion: .directory)
+  @Argument(help: "The directory of the store, which must not exist.", completion: .directory)
   var directory: String
 
-  @Option(help: "How long, in seconds.")
+  @Option(help: "The length of the test in seconds. (default: 60)")
   var seconds: Int?
 
-  @Option(help: "How long, in hours.")
+  @Option(help: "The length of the test in hours.")
   var hours: Int?
 
-  @Option(help: "What everything follows from that is random; another each time without it.")
+  @Option(help: "The random seed. Pass the seed of an earlier run to repeat it. (default: random)")
   var seed: UInt64?
 
-  @Flag(help: "Keep the store even if nothing is wrong.")
+  @Flag(help: "Keep the store even if the test finds nothing wrong.")
   var keep = false
 
-  @Flag(help: "Answer in JSON, for programs.")
+  @Flag(help: "Write JSON, for programs.")
   var json = false
 
   func validate() throws {
     if seconds != nil && hours != nil {
-      throw ValidationError("Only one of --seconds and --hours can be meant.")
+      throw ValidationError("Use --seconds or --hours, not both.")
     }
-    if (seconds ?? 1) < 1 || (hours ?? 1) < 1 { throw ValidationError("It takes some time.") }
+    if (seconds ?? 1) < 1 || (hours ?? 1) < 1 {
+      throw ValidationError("The test takes at least one second.")
+    }
   }
 
   func run() throws {
     let seed = seed ?? UInt64.random(in: 0..<1_000_000)
     guard unsafe access(directory, F_OK) != 0 else {
       throw CommandFailure(
-        .refused, "\(directory) is there already. Name a directory that can be made.")
+        .refused, "\(directory) already exists. Name a directory that does not exist.")
     }
     Interruption.begin()
     let limit = Duration.seconds(hours.map { $0 * 3600 } ?? seconds ?? 60)
@@ -54,12 +57,12 @@ struct TortureCommand: ParsableCommand {
     } catch let failure as CommandFailure where failure.status == .fault {
       throw CommandFailure(
         .fault,
-        "\(failure.message), in life \(torture.lives) of seed \(seed). The store is kept: \(directory)"
+        "\(failure.message), after process \(torture.lives) with seed \(seed). The store is kept in \(directory)."
       )
     }
     if !keep { try PersistentStore.delete(at: directory) }
     StandardOutput.line(json ? "\(torture.json)" : torture.text)
-    try Interruption.check("The torture was interrupted; nothing was wrong until then.")
+    try Interruption.check("The test was interrupted. It had found nothing wrong.")
   }
 }
 
@@ -93,7 +96,8 @@ struct Torture {
       try check(durable, acknowledged)
       let elapsed = start.duration(to: clock.now)
       bar.show(
-        elapsed / limit, "\(lives) lives, \(kills) killed, \(Figures.count(model.count)) commits")
+        elapsed / limit,
+        "\(lives) processes, \(kills) killed, \(Figures.count(model.count)) commits")
     }
   }
 
@@ -126,15 +130,17 @@ struct Torture {
     let count = try store.fetch(TortureProgress.self, key: 0)?.count ?? 0
     guard count >= max(durable, 0) else {
       throw CommandFailure(
-        .fault, "Transaction \(durable) was durable, and the store ends with \(count)")
+        .fault,
+        "Transaction \(durable) was acknowledged as durable, but the last in the store is \(count)")
     }
     guard count <= max(acknowledged, model.count) + 1 else {
       throw CommandFailure(
-        .fault, "Transaction \(acknowledged) was the last, and the store has \(count)")
+        .fault, "Transaction \(acknowledged) was the last, but the store has \(count)")
     }
     if count < model.count {
       throw CommandFailure(
-        .fault, "Transaction \(model.count) was there, and the store ends with \(count)")
+        .fault, "Transaction \(model.count) was in the store before, but the last in it is \(count)"
+      )
     }
     patience =
       count > model.count ? Self.patienceMin : min(patience * 2, Self.patienceMax)
@@ -146,7 +152,7 @@ struct Torture {
   }
 
   var text: String {
-    "\(Figures.count(lives)) lives, of which \(Figures.count(kills)) were ended: \(Figures.count(model.count)) commits, and nothing wrong. Seed \(script.seed)."
+    "\(Figures.count(lives)) processes, of which \(Figures.count(kills)) were killed, made \(Figures.count(model.count)) commits: nothing wrong. Seed \(script.seed)."
   }
 
   var json: JSONValue {

@@ -29,7 +29,7 @@ struct TortureScript {
     }
   }
 
-  /// Whether the transaction is acknowledged when it is on the medium.
+  /// Whether the transaction is acknowledged when it is on the disk.
   func isDurable(_ number: Int) -> Bool {
     var random = random(for: number)
     return random.next() >> 60 < 6
@@ -79,15 +79,15 @@ struct TortureModel {
     try store.forEach(TortureItem.self) { item in
       found += 1
       guard let stamp = stamps[item.id] else {
-        throw CommandFailure(.fault, "Item \(item.id) is there, and was deleted")
+        throw CommandFailure(.fault, "Item \(item.id) exists, but was deleted")
       }
       guard item == TortureItem(id: item.id, stamp: stamp) else {
         throw CommandFailure(
-          .fault, "Item \(item.id) has stamp \(item.stamp), and should have \(stamp)")
+          .fault, "Item \(item.id) has stamp \(item.stamp) instead of \(stamp)")
       }
     }
     guard found == stamps.count else {
-      throw CommandFailure(.fault, "\(found) items are there, and should be \(stamps.count)")
+      throw CommandFailure(.fault, "\(found) items exist instead of \(stamps.count)")
     }
   }
 }

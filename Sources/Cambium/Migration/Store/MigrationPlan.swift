@@ -62,7 +62,7 @@ public struct MigrationPlan: Hashable, Codable, Sendable {
 
 extension MigrationPlan: CustomStringConvertible {
   public var description: String {
-    if from == to { return "The store has version \(to) already." }
+    if from == to { return "The store already has version \(to)." }
     var lines = ["version \(from) → \(to), \(steps.count) step\(steps.count == 1 ? "" : "s")"]
     for step in steps {
       let label = step.label.map { " “\($0)”" } ?? ""
@@ -70,18 +70,18 @@ extension MigrationPlan: CustomStringConvertible {
         "  \(step.from) → \(step.to)\(label), \(step.kind.rawValue)"
           + (step.isDeferrable ? ", deferrable" : ""))
       lines += step.changes.map { "    \($0)" }
-      if step.changes.isEmpty { lines.append("    nothing that is stored") }
+      if step.changes.isEmpty { lines.append("    no change to what is stored") }
     }
     lines.append("work")
     lines += work.map { "  \($0)" }
     lines.append(
-      "  \(records) records to look at, about \(bytesToRead.byteText) to read and"
-        + " \(bytesToWrite.byteText) to write"
-        + (blobBytesToWrite > 0 ? ", and \(blobBytesToWrite.byteText) of blobs," : "")
-        + (logBytesToGrow > 0 ? ", and \(logBytesToGrow.byteText) by which the log may grow," : "")
-        + (bytesFree.map { " of \($0.byteText) free" } ?? ""))
+      "  reads \(records) record\(records == 1 ? "" : "s"), about \(bytesToRead.byteText), and writes about"
+        + " \(bytesToWrite.byteText)"
+        + (blobBytesToWrite > 0 ? " and \(blobBytesToWrite.byteText) of blobs" : "")
+        + (logBytesToGrow > 0 ? "; the log may grow by \(logBytesToGrow.byteText)" : "")
+        + (bytesFree.map { "; \($0.byteText) are free" } ?? ""))
     if !faults.isEmpty {
-      lines.append("it cannot be done:")
+      lines.append("it cannot run:")
       lines += faults.map { "  \($0)" }
     }
     if !uncertainties.isEmpty {

@@ -40,8 +40,8 @@ public struct StoreCheck: Hashable, Sendable {
 }
 
 extension StoreCheck {
-  /// Returns the record or the index that a fault of the check is in, such as "Item" or "Item by name"; nil if the fault
-  /// is in neither, or names the record itself.
+  /// Returns the record or the index that a fault of the check is in, such as "Item" or "Item by name"; nil if the fault is
+  /// in no tree, or names the record itself.
   package func tree(of fault: StoreError) -> String? { trees[fault] }
 }
 
