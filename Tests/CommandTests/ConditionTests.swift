@@ -103,6 +103,7 @@ import Testing
       (
         ["query", path, "Item", "--sort", "nme"], "invalidQuery", "no such field; it has id, name, "
       ),
+      (["query", path, "Item", "name == paid"], "invalidQuery", "write it in quotes"),
       (["query", path, "Item", "--fields", "id,nme"], "unknownField", "It has id, name, "),
       (["query", path, "Item", "--including", "x"], "unknownRelation", "It has none."),
       (["query", path, "Nothing"], "unknownType", types),

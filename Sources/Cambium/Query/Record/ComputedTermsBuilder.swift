@@ -106,6 +106,9 @@ private struct ComputedBuilder {
   }
 
   private mutating func field(_ name: String) throws(StoreError) -> Operand {
+    guard layout.index(named: name) != nil else {
+      throw layout.refusal(ofUnknownField: name, ". If it is a string, write it in quotes")
+    }
     let column = try layout.queriedColumn(name)
     guard let type = column.field.type.scalar else {
       throw layout.queryRefusal(column, "nothing can be computed of \(column.field.type)")

@@ -117,11 +117,18 @@ extension RowLayout {
   /// - Throws: `.invalidQuery` if there is none.
   func place(ofQueried name: String) throws(StoreError) -> Int {
     guard let place = index(named: name) else {
-      let names = (record.fields.map(\.name) + record.inverses.map(\.name)).joined(separator: ", ")
-      throw .invalidQuery(
-        record: record.name, field: name, reason: "there is no such field; it has \(names)")
+      throw refusal(ofUnknownField: name)
     }
     return place
+  }
+
+  /// Returns the error for a field that the record does not have, with those that it has.
+  ///
+  /// - Parameter hint: What else the name may be.
+  func refusal(ofUnknownField name: String, _ hint: String = "") -> StoreError {
+    let names = (record.fields.map(\.name) + record.inverses.map(\.name)).joined(separator: ", ")
+    return .invalidQuery(
+      record: record.name, field: name, reason: "there is no such field; it has \(names)\(hint)")
   }
 
   /// Returns the column of a field that a query names.
