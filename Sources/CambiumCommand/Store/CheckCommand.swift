@@ -56,9 +56,12 @@ extension StoreCheck.Progress {
 extension StoreCheck {
   fileprivate var lines: [String] {
     if isWhole {
+      // A store whose commits are all in the log has no nodes.
+      let commit = sequence.map { " through commit \(Figures.count($0))" } ?? ""
       let records = depth == .deep ? ", \(Figures.count(recordCount, "record"))" : ""
       return [
-        Style.green("No faults") + ": \(Figures.count(nodeCount, "node"))\(records) checked."
+        Style.green("No faults")
+          + "\(commit): \(Figures.count(nodeCount, "node"))\(records) checked."
       ]
     }
     return faults.map { fault in
