@@ -1,7 +1,7 @@
 import ArgumentParser
 import Cambium
 
-/// Which store, and how the answer is wanted: what most commands take.
+/// The arguments of most commands: the store, and the form of the answer.
 struct StoreArguments: ParsableArguments {
   @Argument(help: "The store's directory.", completion: .directory)
   var store: String
@@ -13,7 +13,7 @@ struct StoreArguments: ParsableArguments {
     help: "Accept a directory on a network file system, where locks and flushes may be unreliable.")
   var allowNetwork = false
 
-  /// For stores that may be damaged: every page is verified each time it is read.
+  /// The options for stores that may be damaged: every page is verified each time it is read.
   var reading: StoreOptions {
     var options = StoreOptions()
     options.access = .reading
@@ -28,7 +28,9 @@ struct StoreArguments: ParsableArguments {
     return options
   }
 
-  /// The store as it describes itself.
+  /// Opens the store with the schema that it has.
+  ///
+  /// - Throws: `CommandFailure` if it has none; what opening it throws.
   func open(_ options: StoreOptions) throws -> PersistentStore {
     do {
       return try PersistentStore(untypedAt: store, options: options)
@@ -50,7 +52,7 @@ extension Schema {
   }
 }
 
-/// What a store is to become.
+/// The arguments for the version to which a store is migrated.
 struct SchemaArguments: ParsableArguments {
   @Option(help: "The schema file, which SchemaLock.write makes.", completion: .file())
   var schema: String
@@ -71,8 +73,11 @@ struct SchemaArguments: ParsableArguments {
   func migration(for store: StoreArguments) throws -> Migration {
     let file = try SchemaLock(contentsOf: schema)
     guard let version = to ?? file.versions.last?.number, file.contains(version: version) else {
+      let known = file.versions.map { "\($0.number)" }.joined(separator: ", ")
+      let wanted = to.map { " \($0)" } ?? ""
       throw CommandFailure(
-        .notFound, to.map { "\(schema) has no version \($0)." } ?? "\(schema) has no version.")
+        .notFound,
+        "\(schema) has no version\(wanted)\(known.isEmpty ? "" : "; it has \(known)").")
     }
     let known = try PersistentStore.inspect(at: store.store, lastCommits: 0, options: store.reading)
     // Also the versions before that only the store has.
