@@ -19,7 +19,7 @@ struct SwiftText {
       "let model = StoreModel(version: \(schema.version)\(label), records: [\(records)])\n"
     var parts = ["import Cambium\nimport FoundationEssentials\n"]
     for record in schema.records.sorted(by: { $0.name < $1.name }) {
-      let names = SwiftNames(record)
+      let names = SwiftNames(record, types: types)
       parts.append(type(record, names))
       parts += kinds(of: nil, in: record, names)
     }
@@ -40,7 +40,7 @@ struct SwiftText {
           in: schema, types: types)
         let lines =
           [
-            "struct \(name): Record\(isDestination(kind, of: record) ? ", Identifiable" : "") {",
+            "struct \(name): Record\(types.isDestination(record, kind: kind.number) ? ", Identifiable" : "") {",
             "  var \(parentName.asProperty.swiftName): \(types.name(of: parentName))",
           ] + properties(of: RecordShape.fields(ofKind: kind, in: record), names)
           + identifier(ofKind: kind, of: record, names) + [
@@ -70,29 +70,24 @@ struct SwiftText {
   private func identifier(
     of record: RecordSchema, _ shape: RecordShape, _ names: SwiftNames
   ) -> [String]? {
-    let isDestination = schema.records.contains { other in
-      other.fields.contains { $0.reference?.destination == record.name }
-    }
-    guard isDestination, let part = record.primaryKey.first,
+    guard types.isDestination(record), let part = record.primaryKey.first,
       let key = shape.fields.first(where: { $0.name == record.name(of: part) })
     else { return nil }
-    if key.name == "id" { return [] }
-    return ["  var id: \(swiftType(of: key, names)) { \(names.property(of: key.number)) }"]
+    if names.identifier(of: key.number) == "id" { return [] }
+    return ["  var id: \(swiftType(of: key, names)) { \(value(of: key, names)) }"]
   }
 
-  private func isDestination(_ kind: FieldSchema, of record: RecordSchema) -> Bool {
-    schema.records.contains { other in
-      other.fields.contains {
-        $0.reference?.destination == record.name && $0.reference?.kind == kind.name
-      }
-    }
+  /// Returns the expression for a property's value: what is called `ID` could be the type of that name as well.
+  private func value(of field: FieldShape, _ names: SwiftNames) -> String {
+    let name = names.property(of: field.number)
+    return name == "ID" ? "self.\(name)" : name
   }
 
   /// Returns the code that makes a kind that references lead to `Identifiable`: its key is that of the struct in it.
   private func identifier(
     ofKind kind: FieldSchema, of record: RecordSchema, _ names: SwiftNames
   ) -> [String] {
-    guard isDestination(kind, of: record), let part = record.primaryKey.first,
+    guard types.isDestination(record, kind: kind.number), let part = record.primaryKey.first,
       let key = RecordShape(record).fields.first(where: { $0.name == record.name(of: part) })
     else { return [] }
     var path: [String] = []

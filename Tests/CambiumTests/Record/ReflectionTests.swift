@@ -13,6 +13,23 @@ private struct Mixed<Element> {
 
 private struct Nothing {}
 
+private struct Spaced: Record, Equatable {
+  var `first name`: String
+  var `name:de`: Int?
+  var `class`: Bool
+  var id: Int
+  var `a list`: [Int]?
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(name: "first name", type: .string)
+    Field(name: "german", type: .integer, optional: true, property: "name:de")
+    Field(name: "class", type: .boolean)
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "a list", type: .array(of: .integer), optional: true)
+    Index("first name")
+  }
+}
+
 private final class Shared {
   let first = 1
 }
@@ -29,6 +46,18 @@ private final class Shared {
     let types: [any Any.Type] = [Bool.self, [Double].self, String?.self, Int.self]
     let told = properties.map { ObjectIdentifier($0.type) }
     #expect(told == types.map { ObjectIdentifier($0) })
+  }
+
+  @Test func `a property that is declared between backticks is a field like others`() throws {
+    let names = Reflection.storedProperties(of: Spaced.self).map(\.name)
+    #expect(names == ["first name", "name:de", "class", "id", "a list"])
+    let store = try PersistentStore(inMemory: StoreModel(records: [Spaced.self]))
+    let record = Spaced(`first name`: "Ann", `name:de`: 7, class: true, id: 1, `a list`: [1, 2])
+    try store.save(record)
+    #expect(try store.fetch(Spaced.where(\.`first name` == "Ann")) == [record])
+    #expect(try store.fetch(Spaced.where(\.`name:de` == 8)).isEmpty)
+    #expect(try store.fetch(record: "Spaced").map { $0["german"] } == [.integer(7)])
+    try store.close()
   }
 
   @Test func `what is no struct has no properties`() {

@@ -4,6 +4,7 @@
 
 /// A stored property of a struct.
 struct StoredProperty {
+  /// As code without backticks would have it: `first name` of a property that is declared with them.
   let name: String
   /// In bytes, from the start of the struct.
   let offset: Int
@@ -28,7 +29,7 @@ enum Reflection {
     var properties: [StoredProperty] = []
     var strong: Set<String>?
     unsafe _forEachField(of: type, options: []) { name, offset, property, kind in
-      let name = unsafe String(cString: name)
+      let name = unsafe withoutBackticks(name)
       var isStrong = true
       if mayBeWeak(kind) {
         let known = strong ?? namesOfStrong(in: type)
@@ -78,10 +79,20 @@ enum Reflection {
     // `ignoreUnknown`, which is a variable there.
     let leavesOthersOut = _EachFieldOptions(rawValue: 1 << 1)
     unsafe _forEachFieldWithKeyPath(of: type, options: leavesOthersOut) { name, _ in
-      names.insert(unsafe String(cString: name))
+      names.insert(unsafe withoutBackticks(name))
       return true
     }
     return names
+  }
+
+  /// Returns the name of a property. Metadata have backticks around a name that is no identifier without them, as
+  /// `first name`, but not around a keyword.
+  private static func withoutBackticks(_ name: UnsafePointer<CChar>) -> String {
+    let name = unsafe String(cString: name)
+    // None is within a name, where a combining character could follow it.
+    let scalars = name.unicodeScalars
+    guard scalars.count > 2, scalars.first == "`", scalars.last == "`" else { return name }
+    return String(scalars.dropFirst().dropLast())
   }
 }
 

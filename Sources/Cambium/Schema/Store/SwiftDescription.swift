@@ -65,8 +65,9 @@ private struct SwiftDescription {
     self.record = record
     self.stated = stated
     self.version = version
-    names = SwiftNames(record)
-    self.types = types ?? SwiftTypeNames(version)
+    let types = types ?? SwiftTypeNames(version)
+    names = SwiftNames(record, types: types)
+    self.types = types
   }
 
   func statements(name: String?) -> [String] {
@@ -302,11 +303,12 @@ extension String {
 
   /// Words of Swift that are likely to be names of fields.
   private static let swiftKeywords: Set<String> = [
-    "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "do",
-    "else", "enum", "extension", "false", "for", "func", "guard", "if", "import", "in", "init",
-    "internal", "is", "let", "nil", "operator", "private", "protocol", "public", "repeat", "return",
-    "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
-    "typealias", "var", "where", "while",
+    "Any", "Protocol", "Self", "Type", "as", "associatedtype", "break", "case", "catch", "class",
+    "continue", "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough",
+    "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "init", "inout",
+    "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public",
+    "repeat", "rethrows", "return", "self", "static", "struct", "subscript", "super", "switch",
+    "throw", "throws", "true", "try", "typealias", "var", "where", "while",
   ]
 }
 
