@@ -213,6 +213,25 @@ import Testing
       """, "plain field"
     ),
     (
+      "a key that leads to itself",
+      "CREATE TABLE t (id INTEGER PRIMARY KEY REFERENCES t (id)); INSERT INTO t VALUES (1);",
+      "leads to itself"
+    ),
+    (
+      "keys that lead to each other",
+      """
+      CREATE TABLE a (id INTEGER PRIMARY KEY REFERENCES t (id)); INSERT INTO a VALUES (1);
+      CREATE TABLE t (id INTEGER PRIMARY KEY REFERENCES a (id)); INSERT INTO t VALUES (1);
+      """, "leads to itself"
+    ),
+    (
+      "a key of real numbers that others lead to",
+      """
+      CREATE TABLE a (id REAL PRIMARY KEY NOT NULL); INSERT INTO a VALUES (1.5);
+      CREATE TABLE t (id INTEGER PRIMARY KEY, a REAL REFERENCES a (id)); INSERT INTO t VALUES (1, 1.5);
+      """, "no reference is"
+    ),
+    (
       "references in a circle",
       """
       CREATE TABLE a (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t (id)); INSERT INTO a VALUES (1, 1);
@@ -302,6 +321,37 @@ import Testing
     #expect(!exists(store))
     #expect(try Command.run("import", store, "--table", "x").status == 2)
     #expect(try imported("--into").status == 2)
+  }
+
+  @Test func `a database is known by its first bytes, and arguments in the wrong order are told`()
+    throws
+  {
+    try make("library.sql")
+    let command = try Command.run("import", store, database, "--table", "book", "--table", "author")
+    #expect(command.status == 0 && command.output.contains("struct Book"), "\(command.error)")
+    let typed = try Command.run("import", store, "book", database)
+    #expect(typed.status == 2 && typed.error.contains("--table"), "\(typed.error)")
+    #expect(try Command.run("import", store, database, "--into").status == 2)
+    #expect(try Command.run("import", store, "x", "--sqlite", database).status == 2)
+    let export = stage.path("books.jsonl")
+    try #require(try Command.run("export", store, "--output", export).status == 0)
+    let tables = try Command.run("import", stage.path("new"), export, "--table", "book")
+    #expect(tables.status == 2 && tables.error.contains("is none"), "\(tables.error)")
+    let new = stage.path("new.cambium")
+    for (arguments, meant) in [
+      ([export, new], [new, export]), ([export, store], [store, export]),
+      ([database, store], [store, database]), ([database, "--sqlite", store], [store, database]),
+      ([store, export, "book"], [store, "book", export]),
+      (["book", store, export], [store, "book", export]),
+      ([export, "book", store], [store, "book", export]),
+    ] {
+      let wrong = try Command.run(["import"] + arguments)
+      #expect(wrong.status == 2, "\(arguments): \(wrong.error)")
+      let proposal = "cambium import " + meant.joined(separator: " ")
+      #expect(wrong.error.contains(proposal), "\(arguments): \(wrong.error)")
+    }
+    #expect(!exists(new))
+    #expect(try Command.run("import", new, export).status == 0)
   }
 
   @Test func `some tables are taken along, and a store that is there is replaced only if told to`()

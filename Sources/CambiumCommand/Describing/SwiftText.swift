@@ -77,11 +77,18 @@ struct SwiftText {
     return ["  var id: \(swiftType(of: key, names)) { \(value(of: key, names)) }"]
   }
 
-  /// Returns the expression for a property's value: what is called `ID` could be the type of that name as well.
+  /// Returns the expression for a property's value: some names would be taken for something else without `self`.
   private func value(of field: FieldShape, _ names: SwiftNames) -> String {
     let name = names.property(of: field.number)
-    return name == "ID" ? "self.\(name)" : name
+    return Self.ambiguous.contains(name) ? "self.\(name)" : name
   }
+
+  /// The type that each `Identifiable` type has, accessors, and words that an expression may begin with.
+  private static let ambiguous: Set<String> = [
+    "ID", "any", "await", "borrow", "consume", "copy", "didSet", "discard", "each", "get", "macro",
+    "modify", "mutate", "mutating", "nonisolated", "nonmutating", "read", "set", "some", "unsafe",
+    "willSet", "yield",
+  ]
 
   /// Returns the code that makes a kind that references lead to `Identifiable`: its key is that of the struct in it.
   private func identifier(

@@ -11,7 +11,7 @@ struct ImportCommand: ParsableCommand {
       their keys. References may lead to records that come later, or are in the store already; one that leads nowhere in \
       the end is refused.
 
-      With --sqlite, a database becomes a new store: tables become records, foreign keys references, and tables that \
+      A SQLite database, known by its first bytes or named with --sqlite, becomes a new store: tables become records, foreign keys references, and tables that \
       hold nothing but pairs of keys lists of references; indexes and unique constraints are kept. What differs is said \
       line by line, and the Swift that describes the store is the answer. Columns get the type that holds all of their \
       values.
@@ -22,7 +22,7 @@ struct ImportCommand: ParsableCommand {
       imported is named with its line, and nothing is imported; with --rejects it is set aside.
 
       Example: cambium import orders.cambium orders.jsonl
-      Example: cambium import notes.cambium --sqlite notes.db > Notes.swift
+      Example: cambium import notes.cambium notes.db > Notes.swift
       Example: cambium import shop.cambium Item items.csv --map "Item number=sku" --id sku
       """)
 
@@ -30,11 +30,13 @@ struct ImportCommand: ParsableCommand {
 
   @Argument(
     help:
-      "The export to read; or the name of a type, and a file of its records. - for standard input.",
+      "The export or SQLite database to read; or the name of a type, and a file of its records. - for standard input.",
     completion: .file())
   var inputs: [String] = []
 
-  @Option(help: "The SQLite database to read instead of an export.", completion: .file())
+  @Option(
+    help: "The SQLite database to read, also if its first bytes are not those of one.",
+    completion: .file())
   var sqlite: String?
 
   @Option(
@@ -69,7 +71,9 @@ struct ImportCommand: ParsableCommand {
   func validate() throws {
     if inputs.count > 2 { throw ValidationError("There is more than a type and a file.") }
     let isOfType = inputs.count == 2
-    if isOfType, sqlite != nil { throw ValidationError("--sqlite takes no file of records.") }
+    if sqlite != nil, !inputs.isEmpty {
+      throw ValidationError("--sqlite is the file that is read: name no other.")
+    }
     if isOfType, into || force {
       throw ValidationError("--into and --force are for exports; records are always added.")
     }
@@ -82,11 +86,14 @@ struct ImportCommand: ParsableCommand {
     if into && sqlite != nil {
       throw ValidationError("A database becomes a new store: omit --into.")
     }
-    if sqlite == nil && !tables.isEmpty { throw ValidationError("--table is for --sqlite.") }
+    if sqlite == nil && inputs.count != 1 && !tables.isEmpty {
+      throw ValidationError("--table is for SQLite databases.")
+    }
   }
 
   func run() throws {
-    if let sqlite { return try importDatabase(at: sqlite) }
+    try checkOrder()
+    if let database = try database() { return try importDatabase(at: database) }
     if inputs.count == 2 { return try importRecords(of: inputs[0], from: inputs[1]) }
     let lines = try LineInput(inputs.first ?? "-")
     let header = try ImportHeader(lines)

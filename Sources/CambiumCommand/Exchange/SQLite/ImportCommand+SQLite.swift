@@ -1,6 +1,45 @@
 import Cambium
+import Glibc
 
 extension ImportCommand {
+  /// The path of the database to import; nil if records or an export are to be read.
+  func database() throws -> String? {
+    if let sqlite { return sqlite }
+    guard let path = inputs.last, FileKind(of: path) == .database else {
+      guard tables.isEmpty else {
+        throw CommandFailure(
+          .usage, "--table is for SQLite databases, and \(inputs.last ?? "-") is none.")
+      }
+      return nil
+    }
+    guard inputs.count == 1 else {
+      throw CommandFailure(
+        .usage,
+        "\(path) is a SQLite database, which becomes a new store. Omit \(inputs[0]), or say --table for one table."
+      )
+    }
+    guard !into else {
+      throw CommandFailure(.usage, "A database becomes a new store: omit --into.")
+    }
+    return path
+  }
+
+  /// Throws if a file is named where the store or a type is expected, and a store or nothing where the file is.
+  func checkOrder() throws {
+    let words = [arguments.store] + inputs + [sqlite].compactMap(\.self)
+    guard words.count > 1, let last = words.last, last != "-" else { return }
+    let kinds = words.map { FileKind(of: $0) }
+    let isFileEarly = kinds.dropLast().contains { $0 == .file || $0 == .database }
+    let isStoreLast = kinds[words.count - 1] == .directory || kinds[words.count - 1] == .missing
+    let isStoreSecond = words.count == 3 && kinds[0] != .directory && kinds[1] == .directory
+    guard isFileEarly && isStoreLast || isStoreSecond else { return }
+    let sorted = words.indices.sorted { (kinds[$0].rank, $0) < (kinds[$1].rank, $1) }
+    throw CommandFailure(
+      .usage,
+      "The store comes first and the file last, after the type if there is one. Is this what you mean: cambium import "
+        + sorted.map { words[$0] }.joined(separator: " "))
+  }
+
   /// Makes a store of a SQLite database, and prints the Swift that describes it.
   func importDatabase(at path: String) throws {
     Interruption.begin()
@@ -49,5 +88,46 @@ extension ImportCommand {
       "\(Figures.count(count, "record")) of \(kinds) imported into \(arguments.store) in \(Figures.time(time))."
     )
     StandardOutput.write(text)
+  }
+}
+
+/// What is at a path, as far as the order of arguments depends on it.
+private enum FileKind {
+  case directory, missing, other, file, database
+
+  /// A pipe is not opened, since it can be read only once.
+  init(of path: String) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else {
+      self = .missing
+      return
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR: self = .directory
+    case S_IFREG: self = Self.isDatabase(path) ? .database : .file
+    default: self = .other
+    }
+  }
+
+  /// Its place among the arguments of an import.
+  var rank: Int {
+    switch self {
+    case .directory: 0
+    case .missing: 1
+    case .other, .file, .database: 2
+    }
+  }
+
+  /// Returns true if a file begins as each database of SQLite does that is not empty.
+  private static func isDatabase(_ path: String) -> Bool {
+    let mark = Array("SQLite format 3\0".utf8)
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: mark.count)
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe read(descriptor, $0.baseAddress, $0.count)
+    }
+    return count == mark.count && bytes == mark
   }
 }

@@ -240,6 +240,9 @@ extension SQLiteMapping {
       }
       records[record].fields[place].type = destination.type
     }
+    if let fault = fault(ofReference: field, of: record, to: target, destination) {
+      return note(text, "\(fault); it is a plain field")
+    }
     let missing = try countMissing(
       field.column, of: records[record].table.name, in: records[target].table.name,
       destination.column)
@@ -254,6 +257,27 @@ extension SQLiteMapping {
     addInverse(
       of: records[record].name, field.name, to: target,
       rule(key, isRequired: !field.isOptional, text))
+  }
+
+  /// Returns why there is no such reference in Swift; nil if there can be.
+  private func fault(
+    ofReference field: Field, of record: Int, to target: Int, _ key: Field
+  ) -> String? {
+    if key.type == .double || key.type == .boolean {
+      return "the key that it leads to is \(key.type), and no reference is"
+    }
+    guard records[record].key == [field.name] else { return nil }
+    // The key of a record whose key is a reference is that of its destination, and that must end.
+    var place = target
+    while place != record {
+      guard records[place].key.count == 1,
+        let key = records[place].fields.first(where: { $0.name == records[place].key[0] }),
+        let next = key.destination,
+        let index = records.firstIndex(where: { $0.name == next.record })
+      else { return nil }
+      place = index
+    }
+    return "it is a key that leads to itself"
   }
 
   /// Counts the rows whose value in a column is not found in another table's.
