@@ -266,6 +266,64 @@ import Testing
     return String(try contents(of: stage.path(name)).dropLast())
   }
 
+  @Test func `what a table declares and the store does not have is said line by line`() throws {
+    try execute(
+      """
+      CREATE TABLE "a.b" (id INTEGER PRIMARY KEY AUTOINCREMENT, -- CHECK (0)
+        n INT DEFAULT 5 CHECK (n > 0 AND "n" <> ')'), s TEXT DEFAULT NULL COLLATE nocase,
+        twice AS (n * 2), CHECK (n < 9));
+      CREATE TABLE t (
+        id INTEGER PRIMARY KEY, x INT REFERENCES "a.b" ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED,
+        y TEXT UNIQUE ON CONFLICT REPLACE);
+      """)
+    let command = try imported("--json")
+    #expect(command.status == 0, "\(command.error)")
+    for note in [
+      #"a.b.n: DEFAULT 5 is left out"#, "a.b.twice: it is computed there", "a.b.id: AUTOINCREMENT",
+      #"a.b.n: CHECK (n > 0 AND \"n\" <> ')') is left out"#,
+      "a.b.s: COLLATE nocase holds in indexes",
+      "a.b: CHECK (n < 9) is left out", "a.b: it is called a_b in the store",
+      "t.x: ON UPDATE CASCADE is left out", "t.x: DEFERRABLE is left out",
+      "t.y: ON CONFLICT REPLACE is left out",
+    ] {
+      #expect(command.output.contains(note), "\(note)\n\(command.output)")
+    }
+    #expect(!command.output.contains("CHECK (0)") && !command.output.contains("DEFAULT NULL"))
+  }
+
+  @Test func `a list keeps the rules that its table had for deletions at both ends`() throws {
+    let keys = [("", false), ("ON DELETE CASCADE", true)]
+    for (source, isSourceDeleted) in keys {
+      for (target, isTargetDeleted) in keys {
+        try execute(
+          """
+          DROP TABLE IF EXISTS l; DROP TABLE IF EXISTS a; DROP TABLE IF EXISTS b;
+          CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY);
+          CREATE TABLE l (x INTEGER NOT NULL REFERENCES a \(source),
+            y INTEGER NOT NULL REFERENCES b \(target), PRIMARY KEY (x, y));
+          INSERT INTO a VALUES (1), (2); INSERT INTO b VALUES (1), (2); INSERT INTO l VALUES (1, 1);
+          """)
+        try #require(try imported("--force").status == 0)
+        let opened = try PersistentStore(untypedAt: store)
+        func isDeleted(_ name: String, _ key: Int) throws -> Bool {
+          do {
+            return try opened.write { transaction in
+              try transaction.delete(record: name, key: key)
+            }
+          } catch StoreError.deleteDenied {
+            return false
+          }
+        }
+        #expect(try isDeleted("a", 2) && isDeleted("b", 2))
+        #expect(try isDeleted("b", 1) == isTargetDeleted, "\(source), \(target)")
+        // Its list has nothing that refuses it any more.
+        #expect(
+          try isDeleted("a", 1) == (isSourceDeleted || isTargetDeleted), "\(source), \(target)")
+        try opened.close()
+      }
+    }
+  }
+
   @Test func `dates of Core Data are seconds since 2001`() throws {
     try execute(
       """

@@ -38,6 +38,8 @@ struct SQLiteMapping {
     let source: String
     let target: String
     let destination: String
+    /// What the list means for the deletion of its record.
+    let deleteRule: DeleteRule
   }
 
   struct Destination {
@@ -85,6 +87,13 @@ extension SQLiteMapping {
     notes = left.map { "not imported: \($0)" }
     let tables = try all.filter { wanted?.contains($0) ?? true }.map {
       try SQLiteTable($0, of: database)
+    }
+    for table in tables {
+      for difference in try SQLiteDifferences(table.name, of: database).notes {
+        note(
+          ([table.name] + [difference.column].compactMap(\.self)).joined(separator: "."),
+          difference.text)
+      }
     }
     let numbersAreDates = try database.isOfCoreData()
     let known = KnownTables(tables)
@@ -144,6 +153,7 @@ extension SQLiteMapping {
     }
     let name = table.name.asFieldName(besides: recordNames)
     recordNames.insert(name)
+    if name != table.name { note(table.name, "it is called \(name) in the store") }
     places[table.name.lowercased()] = records.count
     records.append(
       Record(
@@ -378,10 +388,16 @@ extension SQLiteMapping {
     let name = records[destination].name
     let list = List(
       name: (taken.contains(name) ? table.name : name).asFieldName(besides: taken),
-      table: table.name, source: pair[0], target: pair[1], destination: name)
+      table: table.name, source: pair[0], target: pair[1], destination: name,
+      deleteRule: Self.rule(ofLink: source))
     records[owner].lists.append(list)
-    let rule: DeleteRule = ["CASCADE", "SET NULL"].contains(target.deletion) ? .nullify : .deny
-    addInverse(of: records[owner].name, list.name, to: destination, rule)
+    addInverse(of: records[owner].name, list.name, to: destination, Self.rule(ofLink: target))
+  }
+
+  /// Returns the rule for the record that a foreign key of a link table leads to: its deletion deletes the rows of the
+  /// table, or is refused as long as there are any.
+  private static func rule(ofLink key: SQLiteTable.ForeignKey) -> DeleteRule {
+    ["CASCADE", "SET NULL"].contains(key.deletion) ? .nullify : .deny
   }
 }
 
@@ -491,7 +507,9 @@ extension SQLiteMapping.Record {
         storage: field.isExternal ? .external() : .inline, optional: field.isOptional)
     }
     for list in lists {
-      Field(name: list.name, type: .references(to: list.destination))
+      Field(
+        name: list.name,
+        type: .references(to: list.destination, deleteRule: list.deleteRule))
     }
     RecordDescription.PrimaryKey(fields: key.map { .ascending($0) })
     for index in indexes {
