@@ -229,7 +229,7 @@ import Testing
       """
       CREATE TABLE a (id REAL PRIMARY KEY NOT NULL); INSERT INTO a VALUES (1.5);
       CREATE TABLE t (id INTEGER PRIMARY KEY, a REAL REFERENCES a (id)); INSERT INTO t VALUES (1, 1.5);
-      """, "no reference is"
+      """, "no reference can be"
     ),
     (
       "references in a circle",

@@ -274,7 +274,7 @@ extension SQLiteMapping {
     ofReference field: Field, of record: Int, to target: Int, _ key: Field
   ) -> String? {
     if key.type == .double || key.type == .boolean {
-      return "the key that it leads to is \(key.type), and no reference is"
+      return "it leads to a key that is \(key.type), which no reference can be"
     }
     guard records[record].key == [field.name] else { return nil }
     // The key of a record whose key is a reference is that of its destination, and that must end.
