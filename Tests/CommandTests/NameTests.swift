@@ -133,6 +133,30 @@ import Testing
     }
   }
 
+  @Test func `no property is called as a type that the code uses, and id means the key`() throws {
+    let stage = try Stage()
+    try write(
+      """
+      create table Note (ID integer primary key, "Date" text, Type text);
+      create table Tag (pk integer primary key, id text);
+      create table NoteTag (
+        Note integer references Note (ID), Tag integer references Tag (pk), primary key (Note, Tag));
+      create table x (n integer references Note (ID));
+      create table Await (await integer primary key, next integer references Await (await));
+      """, to: stage.path("sql"))
+    try #require(unsafe system("sqlite3 -bail '\(stage.path("db"))' < '\(stage.path("sql"))'") == 0)
+    let command = try Command.run("import", stage.path("store"), stage.path("db"))
+    #expect(command.status == 0, "\(command.error)")
+    for text in [
+      "var Tag_2: [Reference<Tag>]",
+      #"Field(name: "Tag", type: .references(to: Tag.self, deleteRule: .deny), property: "Tag_2")"#,
+      "var Date_2: String?", "var Type_2: String?", "var ID: Int\n", "var id: Int { self.ID }",
+      "var id_2: String?", "var id: Int { pk }", "var id: Int { self.await }",
+    ] {
+      #expect(command.output.contains(text), "\(text)\n\(command.output)")
+    }
+  }
+
   @Test func `names that would be the same in Swift get different ones`() throws {
     let stage = try Stage()
     let path = stage.path("store")

@@ -83,11 +83,10 @@ struct SwiftText {
     return Self.ambiguous.contains(name) ? "self.\(name)" : name
   }
 
-  /// The type that each `Identifiable` type has, accessors, and words that an expression may begin with.
+  /// The type that each `Identifiable` type has, the value itself, accessors, and a word that an expression begins with.
   private static let ambiguous: Set<String> = [
-    "ID", "any", "await", "borrow", "consume", "copy", "didSet", "discard", "each", "get", "macro",
-    "modify", "mutate", "mutating", "nonisolated", "nonmutating", "read", "set", "some", "unsafe",
-    "willSet", "yield",
+    "ID", "_modify", "_read", "`self`", "await", "borrow", "didSet", "get", "modify", "mutate",
+    "read", "set", "willSet",
   ]
 
   /// Returns the code that makes a kind that references lead to `Identifiable`: its key is that of the struct in it.
