@@ -55,9 +55,10 @@ import Testing
     let errors = try Self.compile(in: stage.directory.path)
     #expect(errors.isEmpty, "\(errors)")
     let faults = stage.path("faults")
-    #expect(
-      unsafe system("'\(stage.path("program"))' '\(stage.directory.path)' > '\(faults)'") == 0)
-    #expect(try contents(of: faults).isEmpty, "\(try contents(of: faults).prefix(2000))")
+    let status = unsafe system(
+      "'\(stage.path("program"))' '\(stage.directory.path)' > '\(faults)' 2>&1")
+    let text = try contents(of: faults)
+    #expect(status == 0 && text.isEmpty, "\(text.prefix(2000))")
   }
 
   /// The text as a namespace, with a function that reads all records.

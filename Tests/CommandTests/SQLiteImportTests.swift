@@ -314,7 +314,8 @@ import Testing
             return false
           }
         }
-        #expect(try isDeleted("a", 2) && isDeleted("b", 2))
+        #expect(try isDeleted("a", 2))
+        #expect(try isDeleted("b", 2))
         #expect(try isDeleted("b", 1) == isTargetDeleted, "\(source), \(target)")
         // Its list has nothing that refuses it any more.
         #expect(
