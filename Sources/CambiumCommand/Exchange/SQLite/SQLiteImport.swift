@@ -82,6 +82,7 @@ extension SQLiteMapping.List {
   /// The keys that a record leads to, whose key is the parameter.
   fileprivate var query: String {
     "SELECT \(target.sqlName) FROM \(table.sqlName) WHERE \(source.sqlName) = ?"
+      + (order.map { " ORDER BY \($0.sqlName)" } ?? "")
   }
 }
 

@@ -37,6 +37,8 @@ struct SQLiteMapping {
     let table: String
     let source: String
     let target: String
+    /// The column with the order of the elements; nil for none.
+    let order: String?
     let destination: String
     /// What the list means for the deletion of its record.
     let deleteRule: DeleteRule
@@ -85,16 +87,19 @@ extension SQLiteMapping {
         .notFound, "The database has no table \(name), but \(all.joined(separator: ", ")).")
     }
     notes = left.map { "not imported: \($0)" }
-    let tables = try all.filter { wanted?.contains($0) ?? true }.map {
+    let declared = try all.filter { wanted?.contains($0) ?? true }.map {
       try SQLiteTable($0, of: database)
     }
-    for table in tables {
+    for table in declared {
       for difference in try SQLiteDifferences(table.name, of: database).notes {
         note(
           ([table.name] + [difference.column].compactMap(\.self)).joined(separator: "."),
           difference.text)
       }
     }
+    let coreData = try CoreDataTables(declared, of: database)
+    notes += coreData?.notes ?? []
+    let tables = coreData?.tables ?? declared
     let numbersAreDates = try database.isOfCoreData()
     let known = KnownTables(tables)
     links = try tables.filter { try isLink($0, among: known) }
@@ -343,7 +348,7 @@ extension String {
 extension SQLiteMapping {
   /// Returns true for a table that holds nothing but pairs of keys of two others, each pair once.
   private func isLink(_ table: SQLiteTable, among tables: KnownTables) throws -> Bool {
-    guard table.columns.count == 2, table.foreignKeys.count == 2,
+    guard table.columns.count == (table.list?.order == nil ? 2 : 3), table.foreignKeys.count == 2,
       let pair = table.linkColumns, Set(pair.map { $0.lowercased() }).count == 2,
       !tables.destinations.contains(table.name.lowercased()),
       table.indexes.allSatisfy({ !$0.isUnique || $0.parts?.count == 2 })
@@ -386,9 +391,10 @@ extension SQLiteMapping {
     else { return }
     let taken = records[owner].names
     let name = records[destination].name
+    let wanted = table.list?.name ?? (taken.contains(name) ? table.name : name)
     let list = List(
-      name: (taken.contains(name) ? table.name : name).asFieldName(besides: taken),
-      table: table.name, source: pair[0], target: pair[1], destination: name,
+      name: wanted.asFieldName(besides: taken), table: table.name, source: pair[0],
+      target: pair[1], order: table.list?.order, destination: name,
       deleteRule: Self.rule(ofLink: source))
     records[owner].lists.append(list)
     addInverse(of: records[owner].name, list.name, to: destination, Self.rule(ofLink: target))

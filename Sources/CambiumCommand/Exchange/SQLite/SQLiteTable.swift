@@ -1,16 +1,18 @@
 /// A table as the database declares it.
 struct SQLiteTable {
-  let name: String
+  var name: String
   var columns: [Column] = []
   /// The places of the columns of the declared primary key, in its order; empty if there is none.
   var primaryKey: [Int] = []
   var foreignKeys: [ForeignKey] = []
   var indexes: [Index] = []
+  /// What is known of the list that the table becomes if it links two others.
+  var list: ListDeclaration?
 
   struct Column {
-    let name: String
+    var name: String
     /// As it was written, in capitals; empty for none.
-    let declaredType: String
+    var declaredType: String
     let isRequired: Bool
   }
 
@@ -29,13 +31,19 @@ struct SQLiteTable {
     /// True if it has only rows that meet a condition.
     let isPartial: Bool
     /// Nil if an expression is indexed.
-    let parts: [Part]?
+    var parts: [Part]?
 
     struct Part {
-      let column: String
+      var column: String
       let isDescending: Bool
       let isCaseInsensitive: Bool
     }
+  }
+
+  struct ListDeclaration {
+    let name: String
+    /// The column with the order of the elements.
+    let order: String?
   }
 
   func column(named name: String) -> Int? {

@@ -1,0 +1,271 @@
+import Cambium
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// Files in the layout of Core Data that become stores.
+@Suite struct CoreDataImportTests {
+  private let stage: Stage
+  private var database: String { stage.path("file.sqlite") }
+  private var store: String { stage.path("copy.cambium") }
+
+  init() throws { stage = try Stage() }
+
+  private func imported(_ statements: String, _ arguments: String...) throws -> Command {
+    let script = stage.path("script.sql")
+    try write(statements, to: script)
+    try #require(unsafe system("sqlite3 -bail '\(database)' < '\(script)'") == 0)
+    return try Command.run(["import", store, "--sqlite", database] + arguments)
+  }
+
+  /// Everything of a type, with the store checked.
+  private func records(_ name: String) throws -> [DynamicRecord] {
+    #expect(try PersistentStore.check(at: store, .deep).isWhole)
+    let opened = try PersistentStore(untypedAt: store)
+    defer { try? opened.close() }
+    return try opened.fetch(record: name)
+  }
+
+  private func schema() throws -> Schema {
+    try #require(try PersistentStore.inspect(at: store).schemas.last)
+  }
+
+  private static let described = """
+    CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB);
+    CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER);
+
+    """
+
+  /// Persons, of whom some are managers, in departments, with ordered projects and friends.
+  private static let company =
+    described + """
+      INSERT INTO Z_PRIMARYKEY VALUES
+        (1, 'ABDepartment', 0, 2), (2, 'ABPerson', 0, 4), (3, 'ABManager', 2, 0), (4, 'ABProject', 0, 3);
+      CREATE TABLE ZABDEPARTMENT (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR);
+      CREATE TABLE ZABPERSON (
+        Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZBUDGET INTEGER, ZHOMEDEPARTMENT INTEGER,
+        ZBOSS INTEGER, Z2_BOSS INTEGER, ZLEVEL INTEGER, Z_FOK_HOMEDEPARTMENT INTEGER, ZBORN TIMESTAMP,
+        ZID BLOB, ZNAME VARCHAR);
+      CREATE TABLE ZABPROJECT (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZTITLE VARCHAR);
+      CREATE TABLE Z_2PROJECTS (
+        Z_2MEMBERS INTEGER, Z_4PROJECTS INTEGER, Z_FOK_4PROJECTS INTEGER, PRIMARY KEY (Z_2MEMBERS, Z_4PROJECTS));
+      CREATE TABLE Z_2FRIENDS (Z_2FRIENDS INTEGER, REFLEXIVE INTEGER, PRIMARY KEY (Z_2FRIENDS, REFLEXIVE));
+      CREATE INDEX ZABPERSON_Z_ENT_INDEX ON ZABPERSON (Z_ENT);
+      CREATE INDEX ZABPERSON_ZHOMEDEPARTMENT_INDEX ON ZABPERSON (ZHOMEDEPARTMENT);
+      CREATE INDEX ZABPERSON_ZBOSS_INDEX ON ZABPERSON (ZBOSS);
+      CREATE INDEX ZABPERSON_ZLEVEL_INDEX ON ZABPERSON (ZLEVEL);
+      CREATE INDEX Z_2PROJECTS_Z_4PROJECTS_INDEX ON Z_2PROJECTS (Z_4PROJECTS, Z_2MEMBERS);
+      INSERT INTO ZABDEPARTMENT VALUES (1, 1, 1, 'Sales'), (2, 1, 7, 'Care');
+      INSERT INTO ZABPERSON VALUES
+        (1, 3, 1, 500, 2, NULL, NULL, 1, 1024, 0.5, x'000102030405060708090a0b0c0d0e0f', 'Ada'),
+        (2, 2, 1, NULL, 2, 1, 3, 2, 2048, 86400, NULL, 'Ben'),
+        (4, 2, 1, NULL, NULL, 2, 2, 1, NULL, NULL, NULL, 'Cyd');
+      INSERT INTO ZABPROJECT VALUES (1, 4, 1, 'Roof'), (2, 4, 1, 'Wall'), (3, 4, 1, 'Door');
+      INSERT INTO Z_2PROJECTS VALUES (1, 1, 30), (1, 2, 10), (1, 3, 20), (4, 2, 1);
+      INSERT INTO Z_2FRIENDS VALUES (1, 2), (2, 1), (4, 1);
+
+      """
+
+  @Test func `a file of Core Data has the names and relations of its entities`() throws {
+    let command = try imported(Self.company)
+    #expect(command.status == 0, "\(command.error)")
+    let schema = try schema()
+    #expect(schema.records.map(\.name).sorted() == ["ABDepartment", "ABPerson", "ABProject"])
+    let person = try #require(schema.record(named: "ABPerson"))
+    #expect(
+      person.fields.map(\.name).sorted() == [
+        "born", "boss", "budget", "entity", "fok_homedepartment", "friends", "homedepartment", "id",
+        "id_2", "level", "name", "projects",
+      ])
+    for (field, destination) in [
+      ("boss", "ABPerson"), ("homedepartment", "ABDepartment"), ("friends", "ABPerson"),
+      ("projects", "ABProject"),
+    ] {
+      #expect(person.field(named: field)?.reference?.destination == destination, "\(field)")
+      #expect(person.field(named: field)?.reference?.isChecked == true, "\(field)")
+    }
+    let persons = try records("ABPerson")
+    #expect(persons.map { $0["id"] } == [.integer(1), .integer(2), .integer(4)])
+    #expect(persons.map { $0["name"] } == [.string("Ada"), .string("Ben"), .string("Cyd")])
+    #expect(
+      persons.map { $0["entity"] }
+        == [.string("ABManager"), .string("ABPerson"), .string("ABPerson")])
+    #expect(persons.map { $0["boss"] } == [.null, .integer(1), .integer(2)])
+    #expect(persons.map { $0["homedepartment"] } == [.integer(2), .integer(2), .null])
+    #expect(persons[0]["born"] == .date(Date(timeIntervalSinceReferenceDate: 0.5)))
+    #expect(persons[0]["id_2"] == .data(Data(0...15)))
+    #expect(persons[0]["level"] == .integer(1))
+    // In the order of the relation, not of the keys.
+    #expect(persons[0]["projects"] == .array([.integer(2), .integer(3), .integer(1)]))
+    #expect(persons[2]["projects"] == .array([.integer(2)]))
+    #expect(persons[1]["projects"] == .array([]))
+    // The column of the other end is the owner, as REFLEXIVE is.
+    #expect(persons[0]["friends"] == .array([.integer(2), .integer(4)]))
+    #expect(try records("ABDepartment").map { $0["name"] } == [.string("Sales"), .string("Care")])
+  }
+
+  @Test func `everything that is not as Core Data has it is said`() throws {
+    let notes = try imported(Self.company).error.split(separator: "\n").map(String.init)
+    for text in [
+      "note: ZABPERSON: it is called ABPerson",
+      "note: ZABPERSON: it has rows of ABPerson, ABManager",
+      "note: ZABPERSON.ZHOMEDEPARTMENT: it is taken for a reference to ABDepartment",
+      "note: ZABPERSON.ZLEVEL: if it is a relation", "Z_OPT", "delete rules",
+      "note: not imported: table Z_PRIMARYKEY",
+    ] {
+      #expect(notes.contains { $0.contains(text) }, "\(text): \(notes)")
+    }
+  }
+
+  /// The name of the column with the order, the record with the list, and its elements.
+  private static let orders: [(column: String, record: String, list: String, elements: [Int64])] = [
+    ("Z_FOK_4PROJECTS", "ABPerson", "projects", [2, 3, 1]),
+    ("Z_FOK_PROJECTS", "ABPerson", "projects", [2, 3, 1]),
+    ("Z_FOK_2MEMBERS", "ABProject", "members", [1]),
+  ]
+
+  @Test(arguments: orders.indices)
+  func `a list is at the end of a relation that has an order`(number: Int) throws {
+    let (column, name, list, elements) = Self.orders[number]
+    let command = try imported(Self.company.replacing("Z_FOK_4PROJECTS", with: column))
+    #expect(command.status == 0, "\(command.error)")
+    #expect(try records(name).first?[list] == .array(elements.map { .integer($0) }), "\(column)")
+  }
+
+  @Test func `an order of neither end is kept`() throws {
+    let command = try imported(Self.company.replacing("Z_FOK_4PROJECTS", with: "Z_FOK_7OTHERS"))
+    #expect(command.status == 0, "\(command.error)")
+    #expect(try records("Z_2PROJECTS").first?["Z_FOK_7OTHERS"] == .integer(30))
+  }
+
+  private static let doubtful: [(name: String, statements: String, field: String)] = [
+    (
+      "a row leads nowhere",
+      "UPDATE ZABPERSON SET ZHOMEDEPARTMENT = 99 WHERE Z_PK = 1;", "homedepartment"
+    ),
+    (
+      "the column has no index",
+      "DROP INDEX ZABPERSON_ZHOMEDEPARTMENT_INDEX;", "homedepartment"
+    ),
+    (
+      "two entities are called like it",
+      "INSERT INTO Z_PRIMARYKEY VALUES (5, 'XYDepartment', 0, 0);", "homedepartment"
+    ),
+    (
+      "the destinations are of two tables",
+      "UPDATE ZABPERSON SET Z2_BOSS = 1 WHERE Z_PK = 2;", "boss"
+    ),
+  ]
+
+  @Test(arguments: doubtful.indices)
+  func `a number that may lead elsewhere stays a number`(number: Int) throws {
+    let (name, statements, field) = Self.doubtful[number]
+    let command = try imported(Self.company + statements)
+    #expect(command.status == 0, "\(name): \(command.error)")
+    let person = try #require(try schema().record(named: "ABPerson"))
+    #expect(person.field(named: field)?.type == .scalar(.int64), "\(name)")
+    #expect(person.field(named: field)?.reference == nil, "\(name)")
+  }
+
+  @Test func `what the destinations do not know of their entities is kept`() throws {
+    let command = try imported(
+      Self.company + "UPDATE ZABPERSON SET Z2_BOSS = 2 WHERE Z_PK = 2;")  // Ada is a manager
+    #expect(command.status == 0, "\(command.error)")
+    let persons = try records("ABPerson")
+    #expect(persons.map { $0["z2_boss"] } == [.null, .integer(2), .integer(2)])
+    #expect(persons.map { $0["boss"] } == [.null, .integer(1), .integer(2)])
+  }
+
+  @Test func `a list that would be too long stays a record, with its order`() throws {
+    let command = try imported(
+      Self.company + """
+        WITH RECURSIVE c(n) AS (SELECT 10 UNION ALL SELECT n + 1 FROM c WHERE n < 1100)
+        INSERT INTO ZABPROJECT SELECT n, 4, 1, 'Part' FROM c;
+        INSERT INTO Z_2PROJECTS SELECT 2, Z_PK, -Z_PK FROM ZABPROJECT WHERE Z_PK > 9;
+        """)
+    #expect(command.status == 0, "\(command.error)")
+    let links = try records("Z_2PROJECTS")
+    #expect(links.count == 1_095)
+    #expect(links.first?["Z_FOK_4PROJECTS"] == .integer(30))
+    let link = try #require(try schema().record(named: "Z_2PROJECTS"))
+    #expect(link.field(named: "Z_4PROJECTS")?.reference?.destination == "ABProject")
+  }
+
+  private static let hostile: [(name: String, statements: String)] = [
+    (
+      "entities inherit in a ring",
+      "INSERT INTO Z_PRIMARYKEY VALUES (1, 'Trip', 2, 0), (2, 'Other', 1, 0), (3, 'Third', 3, 0);"
+    ),
+    (
+      "the list of entities has no names",
+      "DROP TABLE Z_PRIMARYKEY; CREATE TABLE Z_PRIMARYKEY (a, b);"
+    ),
+    ("there is no list of entities", "DROP TABLE Z_PRIMARYKEY;"),
+    (
+      "names of entities are not text, empty or quoted",
+      """
+      INSERT INTO Z_PRIMARYKEY VALUES (1, NULL, 0, 0), (2, '', 0, 0), (3, 7, 0, 0), (4, 'o''"x', 0, 0);
+      CREATE TABLE "ZO'""X" (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER); INSERT INTO "ZO'""X" VALUES (1, 4);
+      """
+    ),
+    (
+      "an entity is called as another table",
+      """
+      INSERT INTO Z_PRIMARYKEY VALUES (1, 'Trip', 0, 0);
+      CREATE TABLE trip (a TEXT); INSERT INTO trip VALUES ('x');
+      """
+    ),
+    (
+      "an entity's name is SQLite's own",
+      """
+      INSERT INTO Z_PRIMARYKEY VALUES (1, 'sqlite_x', 0, 0);
+      CREATE TABLE ZSQLITE_X (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER); INSERT INTO ZSQLITE_X VALUES (1, 1);
+      """
+    ),
+    (
+      "two columns have one name in lowercase without Z",
+      """
+      INSERT INTO Z_PRIMARYKEY VALUES (1, 'Trip', 0, 0);
+      ALTER TABLE ZTRIP ADD COLUMN NAME TEXT; ALTER TABLE ZTRIP ADD COLUMN ZNAME TEXT; UPDATE ZTRIP SET NAME = 'x';
+      """
+    ),
+    (
+      "columns of the link lead to no entity",
+      """
+      INSERT INTO Z_PRIMARYKEY VALUES (1, 'Trip', 0, 0);
+      CREATE TABLE Z_1STOPS (Z_1TRIPS INTEGER, Z_8STOPS INTEGER, PRIMARY KEY (Z_1TRIPS, Z_8STOPS));
+      INSERT INTO Z_1STOPS VALUES (1, 1);
+      """
+    ),
+    (
+      "the key is no key",
+      """
+      INSERT INTO Z_PRIMARYKEY VALUES (1, 'Stop', 0, 0);
+      CREATE TABLE ZSTOP (Z_PK TEXT, Z_ENT TEXT); INSERT INTO ZSTOP VALUES (NULL, 'x');
+      """
+    ),
+  ]
+
+  @Test(arguments: hostile.indices)
+  func `a file that is only similar to one of Core Data loses no rows`(number: Int) throws {
+    let (name, statements) = Self.hostile[number]
+    let command = try imported(
+      Self.described + """
+        CREATE TABLE ZTRIP (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZSTART TIMESTAMP);
+        INSERT INTO ZTRIP VALUES (1, 1, 1, 0.5), (2, 1, 1, 86400);
+
+        """ + statements)
+    #expect(command.status == 0, "\(name): \(command.error)")
+    let names = try schema().records.map(\.name)
+    var count = 0
+    for record in names { count += try records(record).count }
+    // Most have one more table, with one row.
+    let more = statements.ranges(of: "INSERT INTO").count
+    let ofEntities = statements.ranges(of: "INSERT INTO Z_PRIMARYKEY").count
+    #expect(count == 2 + more - ofEntities, "\(name): \(names)")
+    let trips = try records(names.contains("Trip") ? "Trip" : "ZTRIP")
+    let starts = trips.map { $0["start"] == .null ? $0["ZSTART"] : $0["start"] }
+    #expect(starts.contains(.date(Date(timeIntervalSinceReferenceDate: 0.5))), "\(name)")
+  }
+}
