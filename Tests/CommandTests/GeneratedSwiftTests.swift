@@ -22,7 +22,7 @@ import Testing
     throws
   {
     let script = (0..<Self.count).map { number in
-      ".open '\(stage.path("\(number).db"))'\n" + RandomDatabase(seed: UInt64(number)).statements
+      ".open '\(stage.path("\(number).db"))'\n" + OddDatabase(seed: UInt64(number)).statements
     }
     try write(script.joined(separator: "\n"), to: stage.path("all.sql"))
     try #require(unsafe system("sqlite3 -bail < '\(stage.path("all.sql"))'") == 0)
@@ -103,7 +103,7 @@ import Testing
 }
 
 /// Tables that lead to each other, called as anything that SQLite takes.
-private struct RandomDatabase {
+private struct OddDatabase {
   private(set) var statements = ""
   private var random: SplitMix64
   private var tables: [Table] = []
