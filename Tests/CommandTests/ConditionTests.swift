@@ -99,12 +99,12 @@ import Testing
     for (arguments, name, text) in [
       (["query", path, "Item", "id ==="], "conditionSyntaxError", "was expected"),
       (["query", path, "Item", "id == \"x\""], "invalidQuery", "Item.id cannot be queried"),
-      (["query", path, "Item", "nme == 1"], "invalidQuery", "no such field; it has id, name, "),
+      (["query", path, "Item", "nme == 1"], "invalidQuery", "no such field; it has added, extra, id, "),
       (
-        ["query", path, "Item", "--sort", "nme"], "invalidQuery", "no such field; it has id, name, "
+        ["query", path, "Item", "--sort", "nme"], "invalidQuery", "no such field; it has added, extra, id, "
       ),
       (["query", path, "Item", "name == paid"], "invalidQuery", "write it in quotes"),
-      (["query", path, "Item", "--fields", "id,nme"], "unknownField", "It has id, name, "),
+      (["query", path, "Item", "--fields", "id,nme"], "unknownField", "It has added, extra, id, "),
       (["query", path, "Item", "--including", "x"], "unknownRelation", "It has none."),
       (["query", path, "Nothing"], "unknownType", types),
       (["get", path, "Nothing", "1"], "unknownType", types),

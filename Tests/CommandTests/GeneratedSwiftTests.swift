@@ -86,14 +86,19 @@ import Testing
   private static func compile(in directory: String) throws -> String {
     let build = String(Command.path.prefix(upTo: try #require(Command.path.lastIndex(of: "/"))))
     let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    let objects = ["Cambium", "CCambium", "Logging"].map { "'\(build)/\($0).build/'*.o" }
+    // What the command was linked from, without itself: in a build's directory there may be objects that are out of date.
+    let linked = try contents(of: "\(build)/cambium.product/Objects.LinkFileList")
+    let objects = linked.split(separator: "\n").filter { path in
+      ["Cambium", "CCambium", "Logging"].contains { path.contains("/\($0).build/") }
+    }
+    try write(objects.joined(separator: "\n"), to: "\(directory)/objects")
     let log = "\(directory)/log"
     let status = unsafe system(
       """
       swiftc -swift-version 6 -suppress-warnings -Onone -wmo -I '\(build)/Modules' \
       -I '\(root)/Sources/CZstd' -Xcc '-fmodule-map-file=\(build)/CCambium.build/module.modulemap' \
-      '\(directory)/main.swift' '\(directory)/Descriptions.swift' \(objects.joined(separator: " ")) \
-      -lzstd -o '\(directory)/program' > '\(log)' 2>&1
+      '\(directory)/main.swift' '\(directory)/Descriptions.swift' \
+      '@\(directory)/objects' -lzstd -o '\(directory)/program' > '\(log)' 2>&1
       """)
     if status == 0 { return "" }
     let lines = try contents(of: log).split(separator: "\n")
