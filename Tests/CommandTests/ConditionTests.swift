@@ -99,9 +99,13 @@ import Testing
     for (arguments, name, text) in [
       (["query", path, "Item", "id ==="], "conditionSyntaxError", "was expected"),
       (["query", path, "Item", "id == \"x\""], "invalidQuery", "Item.id cannot be queried"),
-      (["query", path, "Item", "nme == 1"], "invalidQuery", "no such field; it has added, extra, id, "),
       (
-        ["query", path, "Item", "--sort", "nme"], "invalidQuery", "no such field; it has added, extra, id, "
+        ["query", path, "Item", "nme == 1"], "invalidQuery",
+        "no such field; it has added, extra, id, "
+      ),
+      (
+        ["query", path, "Item", "--sort", "nme"], "invalidQuery",
+        "no such field; it has added, extra, id, "
       ),
       (["query", path, "Item", "name == paid"], "invalidQuery", "write it in quotes"),
       (["query", path, "Item", "--fields", "id,nme"], "unknownField", "It has added, extra, id, "),
