@@ -89,10 +89,13 @@ enum Reflection {
   /// `first name`, but not around a keyword.
   private static func withoutBackticks(_ name: UnsafePointer<CChar>) -> String {
     let name = unsafe String(cString: name)
-    // None is within a name, where a combining character could follow it.
+    // None is within a name, where a combining character could follow it. The compiler has another space in place of each,
+    // which a name between backticks cannot have itself.
     let scalars = name.unicodeScalars
     guard scalars.count > 2, scalars.first == "`", scalars.last == "`" else { return name }
-    return String(scalars.dropFirst().dropLast())
+    var inner = String.UnicodeScalarView()
+    inner.append(contentsOf: scalars.dropFirst().dropLast().lazy.map { $0 == "\u{a0}" ? " " : $0 })
+    return String(inner)
   }
 }
 
