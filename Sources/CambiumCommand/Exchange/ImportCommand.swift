@@ -1,6 +1,11 @@
 import ArgumentParser
 import Cambium
 
+/// The encoding of strings of a database that are not UTF-8.
+enum TextEncoding: String, CaseIterable, ExpressibleByArgument {
+  case latin1
+}
+
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
@@ -14,7 +19,7 @@ struct ImportCommand: ParsableCommand {
       A SQLite database, known by its first bytes or named with --sqlite, becomes a new store: tables become records, foreign keys references, and tables that \
       hold nothing but pairs of keys lists of references; indexes and unique constraints are kept. What differs is said \
       line by line, and the Swift that describes the store is the answer. Columns get the type that holds all of their \
-      values.
+      values exactly; strings that are not UTF-8 are bytes, without --encoding or --lossy.
 
       With the name of a type before the file, records of this type are read from comma-separated values (with a header), \
       a JSON array or lines of JSON, and found by their keys, or by the unique field that --id names: those that are \
@@ -42,6 +47,12 @@ struct ImportCommand: ParsableCommand {
   @Option(
     name: .customLong("table"), help: "A table of the database to take along; all without it.")
   var tables: [String] = []
+
+  @Option(help: "latin1: read the strings of the database that are not UTF-8 as Latin-1.")
+  var encoding: TextEncoding?
+
+  @Flag(help: "Replace the bytes of strings of the database that are not UTF-8.")
+  var lossy = false
 
   @Flag(help: "Add to the store, which is there already.")
   var into = false
@@ -88,6 +99,9 @@ struct ImportCommand: ParsableCommand {
     }
     if sqlite == nil && inputs.count != 1 && !tables.isEmpty {
       throw ValidationError("--table is for SQLite databases.")
+    }
+    if encoding != nil && lossy {
+      throw ValidationError("Only one of --encoding and --lossy can be meant.")
     }
   }
 

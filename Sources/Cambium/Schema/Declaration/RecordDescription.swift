@@ -194,7 +194,7 @@ public struct KeyField: Hashable, Sendable, ExpressibleByStringLiteral {
 
 extension [KeyField] {
   /// The name of an index of these fields that was given none.
-  var text: String {
+  package var text: String {
     map { field in
       switch field.expansion {
       case .none:

@@ -6,9 +6,10 @@ extension ImportCommand {
   func database() throws -> String? {
     if let sqlite { return sqlite }
     guard let path = inputs.last, FileKind(of: path) == .database else {
-      guard tables.isEmpty else {
+      guard tables.isEmpty, encoding == nil, !lossy else {
+        let option = !tables.isEmpty ? "--table" : lossy ? "--lossy" : "--encoding"
         throw CommandFailure(
-          .usage, "--table is for SQLite databases, and \(inputs.last ?? "-") is none.")
+          .usage, "\(option) is for SQLite databases, and \(inputs.last ?? "-") is none.")
       }
       return nil
     }
@@ -47,15 +48,34 @@ extension ImportCommand {
     let start = clock.now
     let bar = ProgressBar()
     defer { bar.end() }
-    let database = try SQLiteDatabase(path)
-    let mapping = try SQLiteMapping(database, tables: tables.isEmpty ? nil : tables) {
+    let database = try SQLiteDatabase(path, malformedText: malformedText)
+    var mapping = try SQLiteMapping(database, tables: tables.isEmpty ? nil : tables) {
       table, count in
       try Interruption.check("The import was interrupted; there is no store.")
       bar.show(nil, "Reading \(table): \(Figures.count(count)) rows")
     }
-    let (count, schema) = try NewStore.make(
-      at: arguments.store, replacing: force, arguments.reading
-    ) { place in
+    while true {
+      do {
+        let (count, schema) = try write(database, mapping, bar)
+        bar.end()
+        return say(count, schema, mapping.notes, after: start.duration(to: clock.now))
+      } catch StoreError.uniqueConflict(let record, let constraint, let key) {
+        // It begins again without the constraint.
+        guard mapping.leaveOut(constraint, of: record) else {
+          throw StoreError.uniqueConflict(record: record, constraint: constraint, key: key)
+        }
+      }
+    }
+  }
+
+  private var malformedText: MalformedText {
+    lossy ? .lossy : encoding == .latin1 ? .latin1 : .bytes
+  }
+
+  private func write(
+    _ database: SQLiteDatabase, _ mapping: SQLiteMapping, _ bar: ProgressBar
+  ) throws -> (Int, Schema) {
+    try NewStore.make(at: arguments.store, replacing: force, arguments.reading) { place in
       var options = arguments.writing
       options.access = .writing
       let store = try PersistentStore(at: place, model: mapping.model, options: options)
@@ -69,8 +89,6 @@ extension ImportCommand {
         throw error
       }
     }
-    bar.end()
-    say(count, schema, mapping.notes, after: start.duration(to: clock.now))
   }
 
   private func say(_ count: Int, _ schema: Schema, _ notes: [String], after time: Duration) {

@@ -6,6 +6,10 @@ import Glibc
   fileprivate let library: SQLiteLibrary
   fileprivate var handle: OpaquePointer?
   private let path: String
+  /// What becomes of strings that are not UTF-8.
+  let malformedText: MalformedText
+  /// The names of collations that were added, in capitals.
+  private var collations: Set<String> = []
 
   /// The bytes of a string or blob, and of a row.
   private static let valueLengthMax: Int32 = 128 << 20
@@ -13,9 +17,10 @@ import Glibc
   private static let heapMax = 512 << 20
 
   /// - Throws: `CommandFailure` if there is no database at the path, or another process keeps it locked.
-  init(_ path: String) throws {
+  init(_ path: String, malformedText: MalformedText = .bytes) throws {
     library = try SQLiteLibrary()
     self.path = path
+    self.malformedText = malformedText
     guard unsafe access(path, F_OK) == 0 else {
       throw CommandFailure(.noStore, "There is no file \(path).")
     }
@@ -40,6 +45,22 @@ import Glibc
     return CommandFailure(.invalid, "\(path): SQLite says “\(text)”.")
   }
 
+  /// Adds a collation of the program that made the database, without which SQLite reads no table whose key has it. Its
+  /// order is not the program's, so nothing may be looked up by it.
+  func addCollation(_ name: String) throws {
+    guard collations.insert(name.uppercased()).inserted else { return }
+    let utf8: Int32 = 1
+    let code = unsafe library.createCollation(handle, name, utf8, nil) {
+      _, count, bytes, otherCount, otherBytes in
+      guard let bytes = unsafe bytes, let otherBytes = unsafe otherBytes else {
+        return count - otherCount
+      }
+      let order = unsafe memcmp(bytes, otherBytes, Int(min(count, otherCount)))
+      return order == 0 ? count - otherCount : order
+    }
+    guard code == SQLiteCode.ok else { throw failure() }
+  }
+
   /// Runs a statement to its end.
   func execute(_ text: String) throws {
     let query = try query(text)
@@ -59,6 +80,16 @@ import Glibc
     let query = try query(text)
     return try query.next() ? Int(query.integer(0)) : 0
   }
+}
+
+/// What becomes of strings whose bytes are not UTF-8.
+enum MalformedText {
+  /// Their column is one of bytes.
+  case bytes
+  /// Bytes that are not UTF-8 are replaced.
+  case lossy
+  /// Each of their bytes is a character of Latin-1.
+  case latin1
 }
 
 /// Numbers that SQLite's functions return.
@@ -126,6 +157,10 @@ enum SQLiteValueType: Int32 {
     guard let bytes = unsafe library.text(handle, Int32(column)) else { return "" }
     // The length is that of the text only after the text was asked for.
     let buffer = unsafe UnsafeBufferPointer(start: bytes, count: length(column))
+    if database.malformedText == .latin1, !isUTF8(column) {
+      let scalars = unsafe buffer.map { Unicode.Scalar($0) }
+      return String(String.UnicodeScalarView(scalars))
+    }
     return unsafe String(decoding: buffer, as: UTF8.self)
   }
 
@@ -137,8 +172,10 @@ enum SQLiteValueType: Int32 {
     return unsafe String(validating: buffer, as: UTF8.self) != nil
   }
 
-  /// The bytes of a blob or string.
+  /// The bytes of a blob, or those of a string in UTF-8.
   func data(_ column: Int) -> Data {
+    // A database of UTF-16 has other bytes until its text was asked for.
+    if type(column) == .text { _ = unsafe library.text(handle, Int32(column)) }
     let bytes = unsafe library.blob(handle, Int32(column))
     return unsafe Data(UnsafeRawBufferPointer(start: bytes, count: length(column)))
   }

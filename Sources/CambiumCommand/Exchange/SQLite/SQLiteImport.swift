@@ -31,7 +31,7 @@ struct SQLiteImport {
   ) throws {
     let key = record.fields.firstIndex { $0.name == record.key[0] } ?? 0
     let rows = try database.query(
-      "SELECT \(record.fields.map(\.column.sqlName).joined(separator: ", "))"
+      "SELECT \(record.fields.map(\.expression).joined(separator: ", "))"
         + " FROM \(record.table.name.sqlName)")
     let lists = try record.lists.map { list in
       (query: try database.query(list.query), type: type(ofKeyOf: list.destination))
@@ -62,6 +62,8 @@ struct SQLiteImport {
         return true
       }
     } catch let error as StoreError {
+      // The import may begin again without the constraint.
+      if case .uniqueConflict = error { throw error }
       guard ExitStatus(of: error) == .invalid else { throw error }
       throw CommandFailure(.invalid, "table \(record.table.name): \(error)")
     }
@@ -81,7 +83,9 @@ struct SQLiteImport {
 extension SQLiteMapping.List {
   /// The keys that a record leads to, whose key is the parameter.
   fileprivate var query: String {
-    "SELECT \(target.sqlName) FROM \(table.sqlName) WHERE \(source.sqlName) = ?"
+    // The index of a column without regard to case finds more than the key itself.
+    "SELECT \(target.sqlName) FROM \(table.sqlName) WHERE \(source.sqlName) = ?1"
+      + " AND \(source.sqlName) = ?1 COLLATE BINARY"
       + (order.map { " ORDER BY \($0.sqlName)" } ?? "")
   }
 }
@@ -105,9 +109,15 @@ extension SQLiteQuery {
     case (_, .date): .date(Date(timeIntervalSinceReferenceDate: double(column)))
     case (.text, .uuid): UUID(uuidString: string(column)).map { .uuid($0) } ?? .null
     case (.blob, .uuid): .uuid(uuid(column))
-    case (_, .binaryData): .data(data(column))
-    default: .string(string(column))
+    case (.blob, .binaryData), (.text, .binaryData): .data(data(column))
+    case (_, .binaryData): .data(Data(text(column).utf8))
+    default: .string(text(column))
     }
+  }
+
+  /// A string, or the shortest text of a number of which it can be made again: SQLite's own has 15 digits.
+  private func text(_ column: Int) -> String {
+    type(column) == .real ? "\(double(column))" : string(column)
   }
 
   private func uuid(_ column: Int) -> UUID {

@@ -27,6 +27,16 @@ import Glibc
   let blob: @convention(c) (OpaquePointer, Int32) -> UnsafeRawPointer?
   let text: @convention(c) (OpaquePointer, Int32) -> UnsafePointer<UInt8>?
   let length: @convention(c) (OpaquePointer, Int32) -> Int32
+  let createCollation:
+    @convention(c) (
+      OpaquePointer?, UnsafePointer<CChar>, Int32, UnsafeMutableRawPointer?, Comparison?
+    ) -> Code
+
+  /// Compares two strings, each given by its length and its bytes.
+  typealias Comparison =
+    @convention(c) (
+      UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?
+    ) -> Int32
 
   private static let names = ["libsqlite3.so.0", "libsqlite3.so"]
 
@@ -72,5 +82,6 @@ import Glibc
     unsafe blob = try function("column_blob")
     unsafe text = try function("column_text")
     unsafe length = try function("column_bytes")
+    unsafe createCollation = try function("create_collation")
   }
 }

@@ -22,8 +22,10 @@ struct SQLiteMapping {
 
   struct Field {
     let name: String
-    /// The column's name, or that of SQLite's own key of a row.
-    let column: String
+    /// The column's name; nil for SQLite's own key of a row.
+    let column: String?
+    /// What it is in a query of its table.
+    let expression: String
     var type: ScalarType
     let isOptional: Bool
     /// True for long values, which are kept outside of the rows.
@@ -59,14 +61,13 @@ struct SQLiteMapping {
 
   struct Index {
     let parts: [KeyField]
-    let isUnique: Bool
+    var isUnique: Bool
   }
 
   private let database: SQLiteDatabase
   /// By table. Tables that link two others have none.
   private var places: [String: Int] = [:]
   private var recordNames: Set<String> = []
-  private var links: [SQLiteTable] = []
 }
 
 extension SQLiteMapping {
@@ -102,19 +103,31 @@ extension SQLiteMapping {
     let tables = coreData?.tables ?? declared
     let numbersAreDates = try database.isOfCoreData()
     let known = KnownTables(tables)
-    links = try tables.filter { try isLink($0, among: known) }
-    let linkNames = Set(links.map(\.name))
-    for table in tables where !linkNames.contains(table.name) {
-      let profile = try SQLiteProfile(table, of: database, numbersAreDates: numbersAreDates) {
+    let declaredLinks = tables.filter { isLink($0, among: known) }
+    let linkNames = Set(declaredLinks.map(\.name))
+    func read(_ table: SQLiteTable) throws -> SQLiteProfile {
+      try SQLiteProfile(table, of: database, numbersAreDates: numbersAreDates) {
         try progress(table.name, $0)
       }
-      add(table, profile)
+    }
+    for table in tables where !linkNames.contains(table.name) {
+      add(table, try read(table))
+    }
+    // Which keys the records have is known now.
+    var links: [SQLiteTable] = []
+    for link in declaredLinks {
+      let profile = try read(link)
+      if try isList(link, profile) {
+        links.append(link)
+      } else {
+        add(link, profile)
+      }
     }
     guard !records.isEmpty else {
       throw CommandFailure(.invalid, "There is nothing to import: the database has no tables.")
     }
     for place in records.indices { try addReferences(to: place) }
-    for link in links { try addList(link) }
+    for link in links { addList(link) }
     for place in records.indices { addIndexes(to: place) }
     sort()
   }
@@ -127,18 +140,17 @@ extension SQLiteMapping {
 extension SQLiteMapping {
   private mutating func add(_ table: SQLiteTable, _ profile: SQLiteProfile) {
     var fields: [Field] = []
-    for (column, values) in zip(table.columns, profile.columns) {
-      let (type, change) = values.type(declared: column.declaredType)
+    for (place, (column, values)) in zip(table.columns, profile.columns).enumerated() {
+      let (type, change) = values.type(
+        declared: column.declaredType, isKey: table.primaryKey.contains(place))
       let field = Field(
         name: column.name.asFieldName(besides: fields.map(\.name)), column: column.name,
-        type: type, isOptional: !column.isRequired || values.nulls > 0,
+        expression: column.name.sqlName, type: type,
+        isOptional: !column.isRequired || values.nulls > 0,
         isExternal: values.longest > Self.longestInRow && (type == .string || type == .binaryData))
-      let place = "\(table.name).\(column.name)"
-      if let change { note(place, change) }
-      if values.malformed > 0 {
-        note(place, "\(values.malformed) strings are not UTF-8; their bad bytes are replaced")
-      }
-      if field.name != column.name { note(place, "it is called \(field.name) in the store") }
+      let text = "\(table.name).\(column.name)"
+      if let change { note(text, change) }
+      if field.name != column.name { note(text, "it is called \(field.name) in the store") }
       fields.append(field)
     }
     let key = declaredKey(of: table, profile, fields)
@@ -146,20 +158,26 @@ extension SQLiteMapping {
       for place in key {
         let field = fields[place]
         fields[place] = Field(
-          name: field.name, column: field.column, type: field.type, isOptional: false,
-          isExternal: false)
+          name: field.name, column: field.column, expression: field.expression, type: field.type,
+          isOptional: false, isExternal: false)
       }
     } else {
       let name = "rowid".asFieldName(besides: fields.map(\.name))
+      let (expression, isNumber) = table.rowKey(in: database)
       fields.insert(
-        Field(name: name, column: "rowid", type: .int64, isOptional: false, isExternal: false),
-        at: 0)
-      note(table.name, "its key is SQLite's rowid")
+        Field(
+          name: name, column: nil, expression: expression, type: .int64, isOptional: false,
+          isExternal: false), at: 0)
+      note(
+        table.name,
+        isNumber
+          ? "its key cannot be one here, and it has no rowid: \(name) is the number of the row"
+          : "its key is SQLite's rowid")
     }
     let name = table.name.asFieldName(besides: recordNames)
     recordNames.insert(name)
     if name != table.name { note(table.name, "it is called \(name) in the store") }
-    places[table.name.lowercased()] = records.count
+    places[table.name.sqlFolded] = records.count
     records.append(
       Record(
         table: table, name: name, profile: profile,
@@ -173,8 +191,8 @@ extension SQLiteMapping {
     let isKey = table.primaryKey.allSatisfy { place in
       let values = profile.columns[place]
       // Values that become equal when their types are made equal are not keys any more.
-      return values.nulls == 0 && values.malformed == 0
-        && values.type(declared: table.columns[place].declaredType).note == nil
+      return values.nulls == 0
+        && (values.values == 0 || values.spelling(as: fields[place].type) != nil)
     }
     let length = table.primaryKey.reduce(0) { $0 + profile.columns[$1].longest + 16 }
     return isKey && !table.primaryKey.isEmpty && length <= Self.longestKey
@@ -209,58 +227,57 @@ extension String {
 
 extension SQLiteMapping {
   private mutating func addReferences(to place: Int) throws {
-    let record = records[place]
-    for key in record.table.foreignKeys {
-      let text = "\(record.table.name).\(key.columns.joined(separator: ", "))"
-      guard let target = places[key.table.lowercased()] else {
+    let table = records[place].table
+    for key in table.foreignKeys {
+      let text = "\(table.name).\(key.columns.joined(separator: ", "))"
+      guard let target = places[key.table.sqlFolded] else {
         note(text, "it leads to \(key.table), which is no record; it is a plain field")
         continue
       }
-      guard key.columns.count == 1, records[target].key.count == 1, leads(key, toKeyOf: target)
-      else {
+      guard let destination = self.key(of: target, named: key) else {
         note(text, "it does not lead to a primary key of one field; it is no reference")
         continue
       }
-      guard
-        let field = record.fields.firstIndex(where: { $0.column.isColumn(key.columns[0]) }),
-        record.fields[field].destination == nil
+      guard let field = records[place].fields.firstIndex(where: { $0.isOf(key.columns[0]) })
       else { continue }
-      try addReference(key, field, of: place, to: target, text)
+      if let known = records[place].fields[field].destination {
+        // Some state the same key twice.
+        if known.record != records[target].name {
+          note(text, "it leads to \(key.table), too; it is a reference to \(known.record) only")
+        }
+        continue
+      }
+      try addReference(key, field, of: place, to: target, destination, text)
     }
   }
 
-  private func leads(_ key: SQLiteTable.ForeignKey, toKeyOf target: Int) -> Bool {
-    guard let stated = key.destinations.first else { return true }
-    let field = records[target].fields.first { $0.name == records[target].key[0] }
-    return field?.column.isColumn(stated) ?? false
+  /// Returns the field that is the primary key of a record, if a foreign key leads to just that; nil otherwise.
+  private func key(of target: Int, named key: SQLiteTable.ForeignKey) -> Field? {
+    let record = records[target]
+    guard key.columns.count == 1, record.key.count == 1,
+      let field = record.fields.first(where: { $0.name == record.key[0] }),
+      let column = field.column, key.destinations.first?.isName(column) ?? true
+    else { return nil }
+    return field
   }
 
   private mutating func addReference(
-    _ key: SQLiteTable.ForeignKey, _ place: Int, of record: Int, to target: Int, _ text: String
+    _ key: SQLiteTable.ForeignKey, _ place: Int, of record: Int, to target: Int,
+    _ destination: Field, _ text: String
   ) throws {
     let field = records[record].fields[place]
-    guard
-      let destination = records[target].fields.first(where: { $0.name == records[target].key[0] })
-    else { return }
-    if field.type != destination.type {
-      let isEmpty = records[record].profile.columns.indices.contains { column in
-        records[record].table.columns[column].name == field.column
-          && records[record].profile.columns[column].values == 0
-      }
-      guard isEmpty else {
-        return note(
-          text,
-          "its values are \(field.type), the key that it leads to is \(destination.type);"
-            + " it is a plain field")
-      }
-      records[record].fields[place].type = destination.type
-    }
-    if let fault = fault(ofReference: field, of: record, to: target, destination) {
+    let table = records[record].table
+    guard let column = field.column, let number = table.column(named: column) else { return }
+    let values = records[record].profile.columns[number]
+    if let fault = fault(ofReference: field, of: record, to: target) {
       return note(text, "\(fault); it is a plain field")
     }
-    let missing = try countMissing(
-      field.column, of: records[record].table.name, in: records[target].table.name,
-      destination.column)
+    let missing: Int
+    switch try match(values, field.type, column, of: table, target, destination) {
+    case .fault(let fault): return note(text, "\(fault); it is a plain field")
+    case .missing(let count): missing = count
+    }
+    if values.values == 0 { records[record].fields[place].type = destination.type }
     records[record].fields[place].destination = Destination(
       record: records[target].name, isChecked: missing == 0)
     if missing > 0 {
@@ -274,13 +291,64 @@ extension SQLiteMapping {
       rule(key, isRequired: !field.isOptional, text))
   }
 
-  /// Returns why there is no such reference in Swift; nil if there can be.
-  private func fault(
-    ofReference field: Field, of record: Int, to target: Int, _ key: Field
-  ) -> String? {
+  /// How the values of a column fit the keys of a record.
+  private enum Match {
+    /// Why they cannot lead to it, in words.
+    case fault(String)
+    /// They can, and lead to the rows that they lead to in the database, but for some that lead nowhere.
+    case missing(Int)
+  }
+
+  /// Compares the values of a column with the keys that they lead to: both must have the type that references have, and
+  /// find the same rows by its bytes as SQLite does by its own rules.
+  private func match(
+    _ values: SQLiteProfile.Column, _ type: ScalarType, _ column: String, of table: SQLiteTable,
+    _ target: Int, _ key: Field
+  ) throws -> Match {
     if key.type == .double || key.type == .boolean {
-      return "it leads to a key that is \(key.type), which no reference can be"
+      return .fault("it leads to a key that is \(key.type), which no reference can be")
     }
+    guard values.values > 0 else { return .missing(0) }
+    guard type == key.type else {
+      return .fault("its values are \(type), the key that it leads to is \(key.type)")
+    }
+    let destination = records[target]
+    guard let name = key.column, let place = destination.table.column(named: name) else {
+      return .fault("it leads to no column")
+    }
+    guard !destination.table.hasForeignCollation else {
+      return .fault("it leads to a key that the program compares by a collation of its own")
+    }
+    let keys = destination.profile.columns[place]
+    guard let spelling = values.spelling(as: type),
+      keys.values == 0 || keys.spelling(as: key.type) == spelling
+    else {
+      return .fault("its values are written otherwise than the keys that it leads to")
+    }
+    let condition = "b.\(name.sqlName) = a.\(column.sqlName)"
+    let isSame =
+      " AND \(condition) COLLATE BINARY"
+      + " AND typeof(b.\(name.sqlName)) = typeof(a.\(column.sqlName))"
+    func countMissing(_ condition: String) throws -> Int {
+      try database.number(
+        """
+        SELECT count(*) FROM \(table.name.sqlName) AS a WHERE a.\(column.sqlName) IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM \(destination.table.name.sqlName) AS b WHERE \(condition))
+        """)
+    }
+    let missing = try countMissing(condition + isSame)
+    guard missing > 0 else { return .missing(0) }
+    let different = try missing - countMissing(condition)
+    guard different == 0 else {
+      return .fault(
+        "\(Figures.count(different, "row")) \(different == 1 ? "leads" : "lead") to keys that are spelled otherwise"
+      )
+    }
+    return .missing(missing)
+  }
+
+  /// Returns why there is no such reference in Swift; nil if there can be.
+  private func fault(ofReference field: Field, of record: Int, to target: Int) -> String? {
     guard records[record].key == [field.name] else { return nil }
     // The key of a record whose key is a reference is that of its destination, and that must end.
     var place = target
@@ -293,17 +361,6 @@ extension SQLiteMapping {
       place = index
     }
     return "it is a key that leads to itself"
-  }
-
-  /// Counts the rows whose value in a column is not found in another table's.
-  private func countMissing(
-    _ column: String, of table: String, in target: String, _ key: String
-  ) throws -> Int {
-    try database.number(
-      """
-      SELECT count(*) FROM \(table.sqlName) AS a WHERE a.\(column.sqlName) IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM \(target.sqlName) AS b WHERE b.\(key.sqlName) = a.\(column.sqlName))
-      """)
   }
 
   private mutating func rule(
@@ -338,39 +395,46 @@ extension SQLiteMapping.Record {
   }
 }
 
-extension String {
-  /// SQLite's names are equal without regard to the case of their ASCII letters.
-  fileprivate func isColumn(_ other: String) -> Bool { lowercased() == other.lowercased() }
+extension SQLiteMapping.Field {
+  /// Returns true for the field of a column.
+  fileprivate func isOf(_ name: String) -> Bool { column?.isName(name) ?? false }
 }
 
 // MARK: - Lists
 
 extension SQLiteMapping {
-  /// Returns true for a table that holds nothing but pairs of keys of two others, each pair once.
-  private func isLink(_ table: SQLiteTable, among tables: KnownTables) throws -> Bool {
+  /// Returns true for a table that is declared to hold nothing but pairs of keys of two others, each pair once.
+  private func isLink(_ table: SQLiteTable, among tables: KnownTables) -> Bool {
     guard table.columns.count == (table.list?.order == nil ? 2 : 3), table.foreignKeys.count == 2,
-      let pair = table.linkColumns, Set(pair.map { $0.lowercased() }).count == 2,
-      !tables.destinations.contains(table.name.lowercased()),
+      let pair = table.linkColumns, !table.hasForeignCollation,
+      !tables.destinations.contains(table.name.sqlFolded),
       table.indexes.allSatisfy({ !$0.isUnique || $0.parts?.count == 2 })
     else { return false }
-    for key in table.foreignKeys {
-      guard key.columns.count == 1, !key.table.isColumn(table.name),
-        let target = tables.byName[key.table.lowercased()],
-        target.primaryKey.count == 1,
-        let place = target.primaryKey.first,
-        key.destinations.first.map({ target.columns[place].name.isColumn($0) }) ?? true,
-        try countNulls(key.columns[0], of: table.name) == 0,
-        try countMissing(
-          key.columns[0], of: table.name, in: target.name, target.columns[place].name)
-          == 0
-      else { return false }
-    }
-    return try longestList(of: table.name, pair[0]) <= Self.longestList
+    let columns = Set(table.foreignKeys.flatMap { $0.columns.map(\.sqlFolded) })
+    return columns.count == 2 && columns == Set(pair.map(\.sqlFolded))
+      && table.foreignKeys.allSatisfy { key in
+        key.columns.count == 1 && !key.table.isName(table.name)
+          && tables.byName[key.table.sqlFolded] != nil
+      }
   }
 
-  private func countNulls(_ column: String, of table: String) throws -> Int {
-    try database.number(
-      "SELECT count(*) FROM \(table.sqlName) WHERE \(column.sqlName) IS NULL")
+  /// Returns true if each row of a table that is declared as a link leads to records at both ends.
+  private func isList(_ table: SQLiteTable, _ profile: SQLiteProfile) throws -> Bool {
+    for key in table.foreignKeys {
+      guard let target = places[key.table.sqlFolded],
+        let destination = self.key(of: target, named: key),
+        let place = table.column(named: key.columns[0]), profile.columns[place].nulls == 0
+      else { return false }
+      let (column, values) = (table.columns[place], profile.columns[place])
+      let type = values.type(
+        declared: column.declaredType, isKey: table.primaryKey.contains(place)
+      ).type
+      guard
+        case .missing(0) = try match(values, type, column.name, of: table, target, destination)
+      else { return false }
+    }
+    guard let first = table.linkColumns?.first else { return false }
+    return try longestList(of: table.name, first) <= Self.longestList
   }
 
   private func longestList(of table: String, _ column: String) throws -> Int {
@@ -381,13 +445,13 @@ extension SQLiteMapping {
   /// A record that leads to more others is rewritten too often as a list: it stays a record of its own.
   private static let longestList = 1_000
 
-  private mutating func addList(_ table: SQLiteTable) throws {
+  /// Adds the list that a link is.
+  private mutating func addList(_ table: SQLiteTable) {
     guard let pair = table.linkColumns,
-      let source = table.foreignKeys.first(where: { $0.columns[0].isColumn(pair[0]) }),
-      let target = table.foreignKeys.first(where: { $0.columns[0].isColumn(pair[1]) }),
-      let owner = places[source.table.lowercased()],
-      let destination = places[target.table.lowercased()],
-      records[owner].key.count == 1, records[destination].key.count == 1
+      let source = table.foreignKeys.first(where: { $0.columns[0].isName(pair[0]) }),
+      let target = table.foreignKeys.first(where: { $0.columns[0].isName(pair[1]) }),
+      let owner = places[source.table.sqlFolded],
+      let destination = places[target.table.sqlFolded]
     else { return }
     let taken = records[owner].names
     let name = records[destination].name
@@ -415,8 +479,8 @@ private struct KnownTables {
   let destinations: Set<String>
 
   init(_ tables: [SQLiteTable]) {
-    byName = Dictionary(tables.map { ($0.name.lowercased(), $0) }) { first, _ in first }
-    destinations = Set(tables.flatMap { $0.foreignKeys.map { $0.table.lowercased() } })
+    byName = Dictionary(tables.map { ($0.name.sqlFolded, $0) }) { first, _ in first }
+    destinations = Set(tables.flatMap { $0.foreignKeys.map(\.table.sqlFolded) })
   }
 }
 
@@ -442,7 +506,7 @@ extension SQLiteMapping {
         continue
       }
       let fields = parts.compactMap { part in
-        record.fields.first { $0.column.isColumn(part.column) }.map { (part, $0) }
+        record.fields.first { $0.isOf(part.column) }.map { (part, $0) }
       }
       guard fields.count == parts.count, !fields.contains(where: { $0.1.isExternal }) else {
         note(record.table.name, "the index \(index.name) is left out: its values are too long")
@@ -455,6 +519,28 @@ extension SQLiteMapping {
       guard !isOfReference, seen.insert(key).inserted else { continue }
       records[place].indexes.append(Index(parts: key, isUnique: index.isUnique))
     }
+  }
+}
+
+extension SQLiteMapping {
+  /// Makes a unique constraint one of the rows that may be equal: those of the database break it by the rules of a store.
+  ///
+  /// - Parameters:
+  ///   - constraint: Its name in errors.
+  ///   - record: The name of its record.
+  /// - Returns: False if there is none.
+  mutating func leaveOut(_ constraint: String, of record: String) -> Bool {
+    guard let place = records.firstIndex(where: { $0.name == record }),
+      let number = records[place].indexes.firstIndex(where: {
+        $0.isUnique && $0.parts.text == constraint
+      })
+    else { return false }
+    records[place].indexes[number].isUnique = false
+    note(
+      records[place].table.name,
+      "UNIQUE of \(constraint) is left out, and an index kept: rows that differ in SQLite are equal here"
+    )
+    return true
   }
 }
 

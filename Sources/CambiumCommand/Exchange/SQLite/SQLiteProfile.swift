@@ -15,8 +15,17 @@ struct SQLiteProfile {
     fileprivate(set) var nulls = 0
     /// The length of the longest string or blob in bytes.
     fileprivate(set) var longest = 0
-    /// Strings whose bytes are not UTF-8.
+    /// Integers that are not exactly the value of a double.
+    fileprivate var longIntegers = 0
+    /// Strings whose bytes are not UTF-8, and the number of the first row with one.
     fileprivate(set) var malformed = 0
+    fileprivate var firstMalformed = 0
+    fileprivate let malformedText: MalformedText
+    /// Dates with an offset, and UUIDs that are not in capitals.
+    fileprivate var respelled = 0
+    /// The form of the first date or UUID that is a string, and whether all others have it.
+    fileprivate var form: String?
+    fileprivate var isUniform = true
     /// True as long as no value was found that is not what the declared type promises.
     fileprivate(set) var keepsPromise = true
     fileprivate let promise: Promise?
@@ -46,12 +55,18 @@ struct SQLiteProfile {
     _ table: SQLiteTable, of database: SQLiteDatabase, numbersAreDates: Bool,
     progress: (Int) throws -> Void
   ) throws {
-    columns = table.columns.map { Column(promise: Promise($0.declaredType)) }
+    columns = table.columns.map {
+      Column(malformedText: database.malformedText, promise: Promise($0.declaredType))
+    }
     let names = table.columns.map(\.name.sqlName).joined(separator: ", ")
     let row = try database.query("SELECT \(names) FROM \(table.name.sqlName)")
     while try row.next() {
-      for index in columns.indices { columns[index].take(row, index, numbersAreDates) }
       count += 1
+      for index in columns.indices {
+        let malformed = columns[index].malformed
+        columns[index].take(row, index, numbersAreDates)
+        if malformed == 0, columns[index].malformed > 0 { columns[index].firstMalformed = count }
+      }
       if count & 0xfff == 0 { try progress(count) }
     }
   }
@@ -63,16 +78,21 @@ extension SQLiteProfile.Column {
     case .null: nulls += 1
     case .integer:
       integers += 1
+      let integer = row.integer(index)
+      let isLong = Int64(exactly: Double(integer)) != integer
+      if isLong { longIntegers += 1 }
       guard let promise, keepsPromise else { return }
-      let isBoolean = promise == .boolean && (0...1).contains(row.integer(index))
-      keepsPromise = isBoolean || promise == .date && numbersAreDates
+      let isBoolean = promise == .boolean && (0...1).contains(integer)
+      keepsPromise = isBoolean || promise == .date && numbersAreDates && !isLong
     case .real:
       reals += 1
       keepsPromise = keepsPromise && promise == .date && numbersAreDates
     case .text:
       strings += 1
-      if !row.isUTF8(index) { malformed += 1 }
-      longest = max(longest, row.length(index))
+      let isMalformed = !row.isUTF8(index)
+      if isMalformed { malformed += 1 }
+      // A byte that is replaced becomes three.
+      longest = max(longest, row.length(index) * (isMalformed ? 3 : 1))
       if promise != nil, keepsPromise { check(row.string(index)) }
     case .blob:
       blobs += 1
@@ -83,14 +103,64 @@ extension SQLiteProfile.Column {
 
   private mutating func check(_ text: String) {
     switch promise {
-    case .date: keepsPromise = Date(iso: text) != nil
-    case .uuid: keepsPromise = UUID(uuidString: text) != nil
+    case .date:
+      guard let date = Date(iso: text), date.isExactly(text) else {
+        keepsPromise = false
+        return
+      }
+      if text.hasOffset { respelled += 1 }
+      take(form: text.dateForm)
+    case .uuid:
+      guard let capitals = UUID(uuidString: text)?.uuidString, capitals == text.uppercased() else {
+        keepsPromise = false
+        return
+      }
+      if text != capitals { respelled += 1 }
+      take(form: text == capitals ? "capitals" : text == capitals.lowercased() ? "lowercase" : "")
     case .boolean, nil: keepsPromise = false
     }
   }
 
+  /// - Parameter form: Two values with it are equal exactly if their strings are; empty for none.
+  private mutating func take(form other: String) {
+    if form == nil { form = other }
+    if form != other || other.isEmpty { isUniform = false }
+  }
+
   /// The number of values that are not null.
   var values: Int { integers + reals + strings + blobs }
+}
+
+extension Date {
+  /// Returns true if a text that was read as the date is not rounded by it, and no leap second.
+  fileprivate func isExactly(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard bytes.first != UInt8(ascii: "@"), !bytes.dropFirst(17).starts(with: "60".utf8) else {
+      return false
+    }
+    guard let point = bytes.firstIndex(of: UInt8(ascii: ".")) else { return true }
+    let digits = bytes[(point + 1)...].prefix { (0x30...0x39).contains($0) }
+    guard digits.count <= 9, let stated = Int(String(decoding: digits, as: UTF8.self)) else {
+      return false
+    }
+    let scale = digits.reduce(1.0) { scale, _ in scale * 10 }
+    let seconds = timeIntervalSinceReferenceDate
+    return Int(((seconds - seconds.rounded(.down)) * scale).rounded()) == stated
+  }
+}
+
+extension String {
+  /// True for a date that is not in UTC by what it states.
+  fileprivate var hasOffset: Bool {
+    utf8.dropFirst(10).contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
+  }
+
+  /// The text of a date with a zero for each digit; empty if it has an offset.
+  fileprivate var dateForm: String {
+    guard !hasOffset else { return "" }
+    return String(
+      decoding: utf8.map { (0x30...0x39).contains($0) ? 0x30 : $0 }, as: UTF8.self)
+  }
 }
 
 // MARK: - Column types
@@ -98,23 +168,72 @@ extension SQLiteProfile.Column {
 extension SQLiteProfile.Column {
   /// Returns the type that holds all values exactly, and in words what becomes of those that are of another type.
   ///
-  /// - Parameter declared: The declared type, which decides if there are no values.
-  func type(declared: String) -> (type: ScalarType, note: String?) {
-    if keepsPromise, let promise, values > 0 || promise != .date { return (promise.type, nil) }
+  /// - Parameters:
+  ///   - declared: The declared type, which decides if there are no values.
+  ///   - isKey: True for a part of the primary key. Two spellings of a date or a UUID are two keys, so they stay strings.
+  func type(declared: String, isKey: Bool) -> (type: ScalarType, note: String?) {
+    if keepsPromise, let promise, !isKey || values == 0 || spelling(as: promise.type) != nil {
+      return (promise.type, respelledNote)
+    }
     if values == 0 { return (promise?.type ?? Self.type(byAffinityOf: declared), nil) }
     let (numbers, bytes) = (integers + reals, strings + blobs)
+    if malformed > 0, malformedText == .bytes { return (.binaryData, malformedNote) }
     if bytes == 0 {
+      if reals > 0, longIntegers > 0 {
+        return (
+          .string,
+          "it has \(reals) real numbers and \(longIntegers) integers that no double is; all are strings now"
+        )
+      }
       let note =
         integers > 0 && reals > 0 && !Self.isOfReals(declared)
         ? "it has \(integers) integers and \(reals) real numbers; all are doubles now" : nil
       return (reals > 0 ? .double : .int64, note)
     }
-    if numbers == 0, blobs == 0 { return (.string, nil) }
+    if numbers == 0, blobs == 0 { return (.string, malformedNote) }
     if numbers == 0, strings == 0 { return (.binaryData, nil) }
     if blobs == 0 {
-      return (.string, "it has \(strings) strings and \(numbers) numbers; all are strings now")
+      let note = "it has \(strings) strings and \(numbers) numbers; all are strings now"
+      return (.string, [note, malformedNote].compactMap(\.self).joined(separator: "; "))
     }
     return (.binaryData, "it has blobs and \(numbers + strings) other values; all are bytes now")
+  }
+
+  /// What all values have in common, of which two are the same in the store exactly if they are the same for SQLite, there
+  /// also compared with those of another column of that spelling; nil if they have nothing in common.
+  ///
+  /// - Parameter type: Their type in the store.
+  func spelling(as type: ScalarType) -> String? {
+    if malformed > 0, malformedText != .bytes { return nil }
+    let kinds = (integers + reals > 0, strings > 0, blobs > 0)
+    switch kinds {
+    case (true, false, false): return reals > 0 && longIntegers > 0 ? nil : "numbers"
+    case (false, true, false):
+      guard type == .date || type == .uuid else { return "strings" }
+      return isUniform ? form : nil
+    case (false, false, true): return "bytes"
+    default: return nil
+    }
+  }
+
+  private var respelledNote: String? {
+    guard respelled > 0 else { return nil }
+    let isOne = respelled == 1
+    return promise == .date
+      ? "\(respelled) of its dates \(isOne ? "has" : "have") an offset; the dates are in UTC now"
+      : "\(respelled) of its UUIDs \(isOne ? "is" : "are") not in capitals, as all are now"
+  }
+
+  private var malformedNote: String? {
+    guard malformed > 0 else { return nil }
+    let rest =
+      switch malformedText {
+      case .bytes:
+        "all values are bytes now; --encoding latin1 or --lossy makes strings of them"
+      case .lossy: "their bad bytes are replaced"
+      case .latin1: "they are read as Latin-1"
+      }
+    return "\(malformed) strings are not UTF-8, the first in row \(firstMalformed); \(rest)"
   }
 
   private static func isOfReals(_ declared: String) -> Bool {

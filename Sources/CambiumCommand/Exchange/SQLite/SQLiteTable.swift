@@ -6,6 +6,8 @@ struct SQLiteTable {
   var primaryKey: [Int] = []
   var foreignKeys: [ForeignKey] = []
   var indexes: [Index] = []
+  /// True if an index, or the key, is sorted by a collation that only the program has that made the database.
+  private(set) var hasForeignCollation = false
   /// What is known of the list that the table becomes if it links two others.
   var list: ListDeclaration?
 
@@ -47,7 +49,7 @@ struct SQLiteTable {
   }
 
   func column(named name: String) -> Int? {
-    columns.firstIndex { $0.name.lowercased() == name.lowercased() }
+    columns.firstIndex { $0.name.isName(name) }
   }
 }
 
@@ -95,25 +97,27 @@ extension SQLiteTable {
 
   private mutating func readIndexes(of database: SQLiteDatabase) throws {
     var found: [(name: String, isUnique: Bool, isPartial: Bool)] = []
+    var key: String?
     try database.forEach("PRAGMA index_list(\(name.sqlName))") { row in
       // The index of the primary key is the key.
-      if row.string(3) != "pk" {
+      if row.string(3) == "pk" {
+        key = row.string(1)
+      } else {
         found.append((row.string(1), row.integer(2) != 0, row.integer(4) != 0))
       }
     }
+    try forEachPart(of: key, database) { _ in }
     for index in found.reversed() {
       var parts: [Index.Part]? = []
-      // Column's number, which is negative for an expression, name, descending, collation, and 0 for the row's key.
-      try database.forEach("PRAGMA index_xinfo(\(index.name.sqlName))") { row in
-        guard row.integer(5) != 0 else { return }
-        guard row.integer(1) >= 0, row.string(4) != "RTRIM" else {
+      try forEachPart(of: index.name, database) { row in
+        guard row.integer(1) >= 0, row.string(4).uppercased() != "RTRIM" else {
           parts = nil
           return
         }
         parts?.append(
           Index.Part(
             column: row.string(2), isDescending: row.integer(3) != 0,
-            isCaseInsensitive: row.string(4) == "NOCASE"))
+            isCaseInsensitive: row.string(4).uppercased() == "NOCASE"))
       }
       indexes.append(
         Index(
@@ -122,26 +126,63 @@ extension SQLiteTable {
   }
 }
 
+extension SQLiteTable {
+  private static let collations: Set<String> = ["BINARY", "NOCASE", "RTRIM"]
+
+  /// Calls `body` with the number of each column of an index, which is negative for an expression, its name, whether it is
+  /// descending, and its collation, in the columns 1 to 4 of a row.
+  private mutating func forEachPart(
+    of index: String?, _ database: SQLiteDatabase, _ body: (SQLiteQuery) -> Void
+  ) throws {
+    guard let index else { return }
+    var foreign: [String] = []
+    try database.forEach("PRAGMA index_xinfo(\(index.sqlName))") { row in
+      // The last one is 0 for what an index has of the row's key.
+      guard row.integer(5) != 0 else { return }
+      let collation = row.string(4)
+      if !collation.isEmpty, !Self.collations.contains(collation.uppercased()) {
+        foreign.append(collation)
+      }
+      body(row)
+    }
+    for collation in foreign { try database.addCollation(collation) }
+    if !foreign.isEmpty { hasForeignCollation = true }
+  }
+
+  /// The expression of SQLite's own key of a row: of its names, one that no column has. In a table that has none, the rows
+  /// are numbered.
+  func rowKey(in database: SQLiteDatabase) -> (expression: String, isNumber: Bool) {
+    for name in ["rowid", "oid", "_rowid_"] where column(named: name) == nil {
+      let query = try? database.query("SELECT \(name) FROM \(self.name.sqlName)")
+      if query != nil { return (name, false) }
+    }
+    return ("row_number() OVER ()", true)
+  }
+}
+
 extension SQLiteDatabase {
   /// Returns the names of the tables that hold the user's rows, and what is not taken along, in words.
   func tableNames() throws -> (tables: [String], left: [String]) {
-    var (tables, virtual, left): ([String], [String], [String]) = ([], [], [])
+    var (tables, left): ([String], [String]) = ([], [])
+    // The tables in which virtual ones keep their data. A library without this PRAGMA, or the module of a virtual table,
+    // knows none of them: then they are tables like others.
+    var shadows: Set<String> = []
+    try forEach("PRAGMA main.table_list") { row in
+      if row.string(0) == "main", row.string(2) == "shadow" { shadows.insert(row.string(1)) }
+    }
     try forEach("SELECT type, name, sql FROM sqlite_master ORDER BY rowid") { row in
       let (type, name) = (row.string(0), row.string(1))
       switch type {
-      case "table" where name.hasPrefix("sqlite_"): break
+      case "table" where name.hasPrefix("sqlite_") || shadows.contains(name): break
       case "table" where Self.bookkeeping.contains(name):
         left.append("table \(name), which describes the file")
       case "table" where row.string(2).uppercased().hasPrefix("CREATE VIRTUAL"):
-        virtual.append(name)
         left.append("virtual table \(name)")
       case "table": tables.append(name)
       case "view", "trigger": left.append("\(type) \(name)")
       default: break
       }
     }
-    // The tables in which a virtual one keeps its data are called after it.
-    tables.removeAll { table in virtual.contains { table.hasPrefix($0 + "_") } }
     return (tables, left)
   }
 
@@ -160,4 +201,13 @@ extension SQLiteDatabase {
 extension String {
   /// The name as SQLite's statements quote it.
   var sqlName: String { "\"" + replacing("\"", with: "\"\"") + "\"" }
+
+  /// The name with its ASCII letters in lowercase: names that are the same then are one for SQLite.
+  var sqlFolded: String {
+    String(
+      decoding: utf8.map { (0x41...0x5a).contains($0) ? $0 + 0x20 : $0 }, as: UTF8.self)
+  }
+
+  /// Returns true if both are the same name for SQLite.
+  func isName(_ other: String) -> Bool { sqlFolded == other.sqlFolded }
 }
