@@ -261,6 +261,12 @@ import Testing
       """, "is the number of the row"
     ),
     (
+      "a key of two blobs of zeros, each of which takes two bytes",
+      """
+      CREATE TABLE t (a BLOB, b BLOB, PRIMARY KEY (a, b)); INSERT INTO t VALUES (zeroblob(460), zeroblob(460));
+      """, "t: its key is SQLite's rowid"
+    ),
+    (
       "a foreign key stated twice",
       """
       CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1);
@@ -501,6 +507,23 @@ import Testing
       "\(command.error)")
     #expect(Set(try records("tag").map { $0["name"] }) == [.string("a"), .string("B")])
     #expect(try records("t").map { $0["tag"] } == [.string("a")])
+  }
+
+  @Test func `names are cut that are longer than those of a store, and noted`() throws {
+    let (table, column) = (String(repeating: "t", count: 300), String(repeating: "ä", count: 140))
+    let columns = (1...12).map { "column_\($0)_of_a_name_of_thirty_letters" }
+    try execute(
+      """
+      CREATE TABLE \(table) (id INTEGER PRIMARY KEY, \(column) TEXT, \(column)2 TEXT);
+      CREATE TABLE u (id INTEGER PRIMARY KEY, \(columns.joined(separator: ", ")));
+      CREATE UNIQUE INDEX many ON u (\(columns.joined(separator: ", ")));
+      """)
+    let command = try imported()
+    #expect(command.status == 0, "\(command.error)")
+    #expect(command.error.contains("\(table): it is called"), "\(command.error)")
+    let schema = try #require(try PersistentStore.inspect(at: store).schemas.last)
+    #expect(schema.record(named: "u")?.indexes.map(\.name) == ["many"])
+    #expect(schema.records.map(\.fields.count).sorted() == [3, 13])
   }
 
   @Test func `dates of Core Data are seconds since 2001`() throws {

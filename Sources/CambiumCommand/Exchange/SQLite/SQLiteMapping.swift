@@ -60,6 +60,8 @@ struct SQLiteMapping {
   }
 
   struct Index {
+    /// Nil for the one that is made of its fields' names.
+    let name: String?
     let parts: [KeyField]
     var isUnique: Bool
   }
@@ -194,7 +196,10 @@ extension SQLiteMapping {
       return values.nulls == 0
         && (values.values == 0 || values.spelling(as: fields[place].type) != nil)
     }
-    let length = table.primaryKey.reduce(0) { $0 + profile.columns[$1].longest + 16 }
+    let isAlone = table.primaryKey.count == 1
+    let length = table.primaryKey.reduce(0) { length, place in
+      length + profile.columns[place].longestKey(isAlone: isAlone)
+    }
     return isKey && !table.primaryKey.isEmpty && length <= Self.longestKey
       ? table.primaryKey : nil
   }
@@ -212,13 +217,20 @@ extension String {
   }
 
   fileprivate func asFieldName(besides others: Set<String>) -> String {
-    let plain = replacing(".", with: "_")
+    let plain = replacing(".", with: "_").cut
     let base = plain.isEmpty ? "unnamed" : plain
     var (name, number) = (base, 2)
     while others.contains(name) {
       name = "\(base)_\(number)"
       number += 1
     }
+    return name
+  }
+
+  /// The beginning of the name, if it is longer than names can be with what may be added.
+  fileprivate var cut: String {
+    var name = self
+    while name.utf8.count > 200 { name.removeLast() }
     return name
   }
 }
@@ -517,7 +529,9 @@ extension SQLiteMapping {
       let isOfReference =
         fields.count == 1 && !index.isUnique && fields[0].1.destination?.isChecked == true
       guard !isOfReference, seen.insert(key).inserted else { continue }
-      records[place].indexes.append(Index(parts: key, isUnique: index.isUnique))
+      let isLong = key.text.utf8.count > StoreError.Limit.nameLength.bound
+      records[place].indexes.append(
+        Index(name: isLong ? index.name.cut : nil, parts: key, isUnique: index.isUnique))
     }
   }
 }
@@ -532,7 +546,7 @@ extension SQLiteMapping {
   mutating func leaveOut(_ constraint: String, of record: String) -> Bool {
     guard let place = records.firstIndex(where: { $0.name == record }),
       let number = records[place].indexes.firstIndex(where: {
-        $0.isUnique && $0.parts.text == constraint
+        $0.isUnique && ($0.name ?? $0.parts.text) == constraint
       })
     else { return false }
     records[place].indexes[number].isUnique = false
@@ -606,9 +620,9 @@ extension SQLiteMapping.Record {
     RecordDescription.PrimaryKey(fields: key.map { .ascending($0) })
     for index in indexes {
       if index.isUnique {
-        RecordDescription.Unique(fields: index.parts)
+        RecordDescription.Unique(fields: index.parts, named: index.name)
       } else {
-        RecordDescription.Index(fields: index.parts)
+        RecordDescription.Index(fields: index.parts, named: index.name)
       }
     }
     for inverse in inverses {

@@ -216,6 +216,11 @@ extension SQLiteProfile.Column {
     }
   }
 
+  /// The bytes that a value takes at most as a part of a key, with what separates it from others.
+  ///
+  /// - Parameter isAlone: False if other parts follow: then each zero byte of a blob takes two.
+  func longestKey(isAlone: Bool) -> Int { longest * (isAlone || blobs == 0 ? 1 : 2) + 16 }
+
   private var respelledNote: String? {
     guard respelled > 0 else { return nil }
     let isOne = respelled == 1
