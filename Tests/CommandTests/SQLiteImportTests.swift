@@ -505,8 +505,18 @@ import Testing
     #expect(
       command.error.contains("t.tag: it leads to a key that the program compares"),
       "\(command.error)")
-    #expect(Set(try records("tag").map { $0["name"] }) == [.string("a"), .string("B")])
+    #expect(try Set(records("tag").map { $0["name"] }) == [.string("a"), .string("B")])
     #expect(try records("t").map { $0["tag"] } == [.string("a")])
+  }
+
+  @Test func `a unique index is kept beside another one of the same columns`() throws {
+    try execute(
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE INDEX i ON t (a); CREATE UNIQUE INDEX u ON t (a);
+      """)
+    #expect(try imported().status == 0)
+    let record = try PersistentStore.inspect(at: store).schemas.last?.record(named: "t")
+    #expect(record?.indexes.map(\.isUnique) == [true])
   }
 
   @Test func `names are cut that are longer than those of a store, and noted`() throws {
@@ -620,7 +630,7 @@ import Testing
     throws
   {
     try make("library.sql")
-    #expect(try imported("--table", "book", "--table", "author").status == 0)
+    #expect(try imported("--table", "book", "--table", "AUTHOR").status == 0)
     let names = try PersistentStore.inspect(at: store).schemas.last?.records.map(\.name)
     #expect(names == ["author", "book"])
     #expect(try imported().status == 7)

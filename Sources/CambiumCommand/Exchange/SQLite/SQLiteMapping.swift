@@ -85,14 +85,13 @@ extension SQLiteMapping {
   ) throws {
     self.database = database
     let (all, left) = try database.tableNames()
-    for name in wanted ?? [] where !all.contains(name) {
+    for name in wanted ?? [] where !all.contains(where: { $0.isName(name) }) {
       throw CommandFailure(
         .notFound, "The database has no table \(name), but \(all.joined(separator: ", ")).")
     }
     notes = left.map { "not imported: \($0)" }
-    let declared = try all.filter { wanted?.contains($0) ?? true }.map {
-      try SQLiteTable($0, of: database)
-    }
+    let taken = all.filter { table in wanted?.contains { $0.isName(table) } ?? true }
+    let declared = try taken.map { try SQLiteTable($0, of: database) }
     for table in declared {
       for difference in try SQLiteDifferences(table.name, of: database).notes {
         note(
@@ -528,7 +527,12 @@ extension SQLiteMapping {
       // A reference that is checked has an index of its own.
       let isOfReference =
         fields.count == 1 && !index.isUnique && fields[0].1.destination?.isChecked == true
-      guard !isOfReference, seen.insert(key).inserted else { continue }
+      guard !isOfReference else { continue }
+      guard seen.insert(key).inserted else {
+        let known = records[place].indexes.firstIndex { $0.parts == key }
+        if let known, index.isUnique { records[place].indexes[known].isUnique = true }
+        continue
+      }
       let isLong = key.text.utf8.count > StoreError.Limit.nameLength.bound
       records[place].indexes.append(
         Index(name: isLong ? index.name.cut : nil, parts: key, isUnique: index.isUnique))
