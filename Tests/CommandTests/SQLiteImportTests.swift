@@ -324,6 +324,11 @@ import Testing
       "t: UNIQUE of s without case is left out"
     ),
     (
+      "an index with a column twice",
+      "CREATE TABLE t (a, b); CREATE INDEX i ON t (a, b, a DESC);",
+      "t: the index i is left out: a column is in it twice"
+    ),
+    (
       "names that differ in the case of a letter that is not ASCII",
       "CREATE TABLE t (\"É\" INTEGER PRIMARY KEY, \"é\" TEXT); INSERT INTO t VALUES (1, 'x');", ""
     ),

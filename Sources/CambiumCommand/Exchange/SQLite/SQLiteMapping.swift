@@ -523,6 +523,10 @@ extension SQLiteMapping {
         note(record.table.name, "the index \(index.name) is left out: its values are too long")
         continue
       }
+      guard Set(fields.map(\.1.name)).count == fields.count else {
+        note(record.table.name, "the index \(index.name) is left out: a column is in it twice")
+        continue
+      }
       let key = fields.map { part, field in part.keyField(field) }
       // A reference that is checked has an index of its own.
       let isOfReference =
