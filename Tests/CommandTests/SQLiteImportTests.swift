@@ -164,6 +164,12 @@ import Testing
     }
   }
 
+  private static let wideTable: String = {
+    let columns = (0..<300).map { "c\($0)" }.joined(separator: ", ")
+    let values = [String](repeating: "zeroblob(60000)", count: 300).joined(separator: ", ")
+    return "CREATE TABLE t (\(columns)); INSERT INTO t VALUES (\(values));"
+  }()
+
   private static let oddities: [(name: String, statements: String, note: String)] = [
     (
       "a key that is null",
@@ -322,6 +328,10 @@ import Testing
       "letters that SQLite holds apart under a constraint without regard to case",
       "CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT UNIQUE COLLATE nocase); INSERT INTO t VALUES (1, 'É'), (2, 'é');",
       "t: UNIQUE of s without case is left out"
+    ),
+    (
+      "a row of 18 MB in fields of 60 KB",
+      wideTable, "rowid"
     ),
     (
       "an index with a column twice",
