@@ -15,27 +15,26 @@ extension Date {
     }
     guard let days = rest.takeDay() else { return nil }
     var seconds = 0
-    var fraction = 0.0
+    var fraction: [UInt8] = []
     if !rest.isEmpty {
       guard rest.take("T") || rest.take(" "), let time = rest.takeTime() else { return nil }
       seconds = time
       if rest.take(".") {
-        let digits = rest.prefix { (0x30...0x39).contains($0) }
-        guard !digits.isEmpty, let value = Double("0." + String(decoding: digits, as: UTF8.self))
-        else { return nil }
-        fraction = value
-        rest = rest.dropFirst(digits.count)
+        fraction = Array(rest.prefix { (0x30...0x39).contains($0) })
+        guard !fraction.isEmpty else { return nil }
+        rest = rest.dropFirst(fraction.count)
       }
       guard let offset = rest.takeOffset() else { return nil }
       seconds -= offset
     }
-    guard rest.isEmpty else { return nil }
-    self.init(
-      timeIntervalSinceReferenceDate: Double((days - Self.referenceDay) * 86_400 + seconds)
-        + fraction)
+    guard rest.isEmpty,
+      let interval = Self.interval((days - Self.referenceDay) * 86_400 + seconds, fraction)
+    else { return nil }
+    self.init(timeIntervalSinceReferenceDate: interval)
   }
 
-  /// The text of which `init(iso:)` makes exactly this date.
+  /// The text of which `init(iso:)` makes exactly this date, with as many digits as that takes. `@` and seconds only before
+  /// the year 1 and after 9999.
   var isoText: String {
     let seconds = timeIntervalSinceReferenceDate
     // From the year 1 to 9999.
@@ -47,12 +46,37 @@ extension Date {
       Self.text(ofDay: days + Self.referenceDay) + "T" + Self.digits(time / 3600, 2) + ":"
       + Self.digits(time / 60 % 60, 2) + ":" + Self.digits(time % 60, 2)
     if Double(whole) == seconds { return base + "Z" }
-    for (digits, scale) in [(3, 1e3), (6, 1e6)] {
-      let part = Int(((seconds - Double(whole)) * scale).rounded())
-      let text = "\(base).\(Self.digits(part, digits))Z"
-      if part < Int(scale), Date(iso: text) == self { return text }
+    let fraction = String(decoding: Self.fraction(of: seconds), as: UTF8.self)
+    return base + "." + fraction + String(repeating: "0", count: max(0, 3 - fraction.utf8.count))
+      + "Z"
+  }
+
+  /// The double nearest to whole seconds and the digits of a fraction that is added to them. It is rounded once, so that
+  /// the shortest digits of a double make it again.
+  private static func interval(_ whole: Int, _ fraction: [UInt8]) -> Double? {
+    guard let last = fraction.lastIndex(where: { $0 != 0x30 }) else { return Double(whole) }
+    let digits = Array(fraction[...last])
+    if whole >= 0 { return Double("\(whole)." + String(decoding: digits, as: UTF8.self)) }
+    return Double("-\(-whole - 1)." + String(decoding: rest(of: digits), as: UTF8.self))
+  }
+
+  /// The digits of what a number that is not whole has above the next smaller whole one.
+  private static func fraction(of seconds: Double) -> [UInt8] {
+    let parts = "\(seconds.magnitude)".utf8.split(separator: UInt8(ascii: "e"))
+    let mantissa = Array(parts[0])
+    var digits = Array(mantissa.drop { $0 != UInt8(ascii: ".") }.dropFirst())
+    // Of numbers that have an exponent, one digit stands before the point.
+    if parts.count == 2, let exponent = Int(String(decoding: Array(parts[1]), as: UTF8.self)) {
+      digits = [UInt8](repeating: 0x30, count: max(0, -exponent - 1)) + mantissa[..<1] + digits
     }
-    return "@\(seconds)"
+    return seconds < 0 ? rest(of: digits) : digits
+  }
+
+  /// The digits of 1 less a fraction, whose last digit is not 0.
+  private static func rest(of digits: [UInt8]) -> [UInt8] {
+    var rest = digits.map { 0x69 - $0 }
+    if let last = rest.indices.last { rest[last] += 1 }
+    return rest
   }
 
   /// 2001-01-01, in days since 1970-01-01.

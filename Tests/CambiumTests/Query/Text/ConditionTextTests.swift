@@ -190,6 +190,31 @@ import Testing
     }
   }
 
+  @Test func `a date is written in ISO 8601 with all of its digits, and is read back exactly`() {
+    for (seconds, text) in [
+      (0.5, "2001-01-01T00:00:00.500Z"), (-0.5, "2000-12-31T23:59:59.500Z"),
+      (817_377_346.07, "2026-11-26T09:15:46.070Z"),
+      (817_377_346.0712346, "2026-11-26T09:15:46.0712346Z"),
+      (-817_377_346.0712346, "1975-02-06T14:44:13.9287654Z"),
+      (1.5e-5, "2001-01-01T00:00:00.000015Z"), (-1.5e-5, "2000-12-31T23:59:59.999985Z"),
+    ] {
+      let date = Date(timeIntervalSinceReferenceDate: seconds)
+      #expect(date.isoText == text)
+      #expect(Date(iso: text) == date)
+    }
+    #expect(
+      Date(iso: "2026-11-26T10:15:46.07000+01:00")
+        == Date(timeIntervalSinceReferenceDate: 817_377_346.07))
+    var random = SplitMix64(seed: 8)
+    for _ in 0..<scaled(20_000, debug: 2000) {
+      let seconds = Double.random(in: -63_113_904_000..<252_423_993_600, using: &random)
+      let scale = [1, 1e3, 1e6, 1e9, 1e12, 1e30].randomElement(using: &random) ?? 1
+      let date = Date(timeIntervalSinceReferenceDate: seconds / scale)
+      #expect(Date(iso: date.isoText) == date)
+      #expect(date.isoText.hasSuffix("Z"), "\(date.isoText)")
+    }
+  }
+
   @Test func `dates are read and written for every day of ten thousand years`() throws {
     let day = 86_400.0
     for number in stride(from: -730_485, to: 2_921_575, by: scaled(1, debug: 97)) {
