@@ -132,6 +132,100 @@ private struct Seat: Record, Equatable {
     #expect(try items == Self.all)
   }
 
+  @Test(arguments: ["--csv", "--json"])
+  func `what a query writes is read as the same values, and what is empty is not null`(
+    form: String
+  ) throws {
+    let edges = [
+      Item(id: 2, code: "", name: "", note: "", picture: Data(), tags: []),
+      Item(id: 3, code: "3", name: ",\u{301}", note: "\"\u{301}", tags: [""]),
+      Item(
+        id: 4, code: "null", name: "\r", note: "\n\"\"\r\n,", ratio: -0.1,
+        added: Date(timeIntervalSinceReferenceDate: 817_377_346.071_234_6),
+        tags: ["a,b", "\"", "]", "\n"], place: Place(x: .infinity, city: "")),
+      Item(id: 5, code: " ", ratio: .infinity, flag: false, place: Place(x: 1)),
+    ]
+    let store = try PersistentStore(at: path, model: Self.model)
+    try store.write { transaction in for item in edges { try transaction.save(item) } }
+    try store.close()
+    let all = try items
+    let text = try Command.run("query", path, "Item", form).output
+    #expect(text.contains("2026-11-26T09:15:46.0712346Z"))
+    let again = try PersistentStore(at: path, model: Self.model)
+    try again.write { transaction in
+      for item in all { try transaction.delete(Item.self, key: item.id) }
+    }
+    try again.close()
+    let command = try run("Item", text, named: form == "--csv" ? "items.csv" : "items.jsonl")
+    #expect(command.output.contains("5 inserted"), "\(command.error)")
+    #expect(try items == all)
+  }
+
+  @Test func `cells are read as spreadsheets write them`() throws {
+    let text = """
+      id,code,name,flag,added
+      2,a,x,TRUE,2020-01-02 03:04:05
+      3,b,x,False,2020-01-02
+      4,c,x,1,2020-01-02T03:04:05.25+01:00
+      5,d,x,0,
+      """
+    let rows = text + "\n"
+    let command = try run("Item", rows)
+    #expect(command.status == 0, "\(command.error)")
+    let read = try items.dropFirst()
+    #expect(read.map(\.flag) == [true, false, true, false])
+    let second = 599_627_045.0
+    #expect(
+      read.map { $0.added?.timeIntervalSinceReferenceDate } == [
+        second, second - 11_045, second - 3599.75, nil,
+      ])
+  }
+
+  @Test(arguments: ["\r", "\n", "\r\n"])
+  func `lines may end with a return, a line feed or both`(end: String) throws {
+    let lines = ["\u{feff}id,code,\"name\"", "2,a,\"x\ny\"", "3,\"b\",\"x\ry\"", "4,c,"]
+    let command = try run("Item", lines.map { $0 + end }.joined())
+    #expect(command.status == 0, "\(command.error)")
+    #expect(
+      try items.dropFirst() == [
+        Item(id: 2, code: "a", name: "x\ny"), Item(id: 3, code: "b", name: "x\ry"),
+        Item(id: 4, code: "c"),
+      ])
+    let wrong = try run("Item", (lines + ["bad,d,x"]).joined(separator: end))
+    #expect(wrong.error.contains("line 6: id: bad is not"), "\(wrong.error)")
+  }
+
+  @Test(arguments: [
+    ("id;code;name\n2;a;x\n", ";"), ("\"id\";\"code\"\n2;a\n", ";"),
+    ("id\tcode\n2\ta\n", "\\t"), ("id|code\n2|a\n", "|"),
+    ("id;name, in full;code\n2;a;b\n", ";"),
+  ])
+  func `a header that another separator divides is answered with that`(
+    text: String, separator: String
+  ) throws {
+    let command = try run("Item", text)
+    #expect(command.status == 9)
+    #expect(command.error.contains("line 1: "), "\(command.error)")
+    #expect(command.error.contains("say --separator '\(separator)'"), "\(command.error)")
+    let mapped = try run("Item", text, named: "items.csv", "--map", "Code=code")
+    #expect(mapped.status == (text.first == "\"" ? 9 : 8))
+    #expect(mapped.error.contains("say --separator '\(separator)'"), "\(mapped.error)")
+  }
+
+  @Test(arguments: ["csv", "json", "jsonl", "txt"])
+  func `a byte order mark is passed over in every form`(ending: String) throws {
+    let object = #"{"id":1,"code":"one","name":"new"}"#
+    let text =
+      switch ending {
+      case "csv": "id,code,name\n1,one,new\n"
+      case "jsonl": object
+      default: "[\(object)]"
+      }
+    let command = try run("Item", "\u{feff}" + text, named: "items.\(ending)")
+    #expect(command.status == 0, "\(command.error)")
+    #expect(try items.map(\.name) == ["new"])
+  }
+
   @Test(arguments: ["json", "jsonl", "txt"])
   func `an array and lines of JSON are imported the same`(ending: String) throws {
     let objects = [

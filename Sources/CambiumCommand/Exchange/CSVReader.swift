@@ -11,12 +11,11 @@ struct CSVRecord: Equatable {
   let cells: [Cell]
 }
 
-/// Reads comma-separated values, record by record: quotes, line ends within them, a byte order mark, lines that end
-/// with or without a carriage return.
+/// Reads comma-separated values, record by record: quotes, line ends within them, lines that end with a line
+/// feed, a carriage return or both.
 struct CSVReader {
   private let lines: LineInput
   private let separator: UInt8
-  private var isAtStart = true
 
   /// The bytes of a record that has several lines: without a bound, a quote that is left open would take the whole file.
   private static let recordMax = 64 << 20
@@ -39,10 +38,8 @@ struct CSVReader {
   /// The next record; nil after the last. Lines without anything are passed over.
   ///
   /// - Throws: where the file cannot be read.
-  mutating func next() throws -> Entry? {
+  func next() throws -> Entry? {
     while var bytes = try lines.next() {
-      if isAtStart, bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes.removeFirst(3) }
-      isAtStart = false
       if bytes.isEmpty || bytes == [0x0d] { continue }
       let line = lines.number
       var parser = CSVParser(separator)
@@ -55,7 +52,7 @@ struct CSVReader {
           let fault = JSONFault(reason: "a quote is never closed")
           return Entry(line: line, bytes: bytes, record: .failure(fault))
         }
-        bytes.append(0x0a)
+        bytes.append(lines.end)
         bytes += more
         if bytes.count > Self.recordMax {
           let fault = JSONFault(

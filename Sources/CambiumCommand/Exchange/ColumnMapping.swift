@@ -59,7 +59,7 @@ struct ColumnMapping {
 }
 
 extension FieldValue {
-  /// The value of a cell, as `cambium query --csv` writes it. Nothing is null where that can be.
+  /// The value of a cell, as `cambium query --csv` writes it, or a spreadsheet. Nothing is null where that can be.
   init(_ cell: CSVRecord.Cell, of field: FieldShape) throws(JSONFault) {
     if cell.text.isEmpty, !cell.isQuoted, field.isOptional {
       self = .null
@@ -74,7 +74,12 @@ extension FieldValue {
       do throws(JSONFault) { return try JSONParser.parse(Array(text.utf8)) } catch {
         throw JSONFault(reason: "\(field.name): \(error.reason)")
       }
-    case .scalar(.boolean): return Bool(text).map { JSONValue.boolean($0) } ?? .string(text)
+    case .scalar(.boolean):
+      switch text.lowercased() {
+      case "true", "1": return .boolean(true)
+      case "false", "0": return .boolean(false)
+      default: return .string(text)
+      }
     case .scalar(let type) where type.isInteger || type == .float || type == .double:
       return .number(text)
     default: return .string(text)

@@ -83,7 +83,7 @@ final class SourceImport {
     }
     let lines = try LineInput(path)
     let format =
-      try command.format ?? SourceFormat(of: path) ?? SourceFormat(beginning: lines.firstByte())
+      command.format ?? SourceFormat(of: path) ?? SourceFormat(beginning: lines.firstByte())
     let mapping = try ColumnMapping(command.map, of: shape)
     source = try SourceReader(
       lines, format, separator: try command.separatorByte(path), shape, mapping)

@@ -1,7 +1,7 @@
 import Cambium
 import Glibc
 
-/// The lines of a file, one after the other, however long the file is.
+/// The lines of a file, one after the other, however long the file is. A byte order mark at its beginning is passed over.
 final class LineInput {
   private let descriptor: Int32
   private let name: String
@@ -13,6 +13,8 @@ final class LineInput {
   private var size: Int?
   /// Of the line that was read last, from 1.
   private(set) var number = 0
+  /// The byte that ends a line.
+  private(set) var end = UInt8(ascii: "\n")
 
   private static let chunk = 1 << 18
   /// What a line has at most: a record with a value of the greatest length, in base64, and room for more.
@@ -29,6 +31,9 @@ final class LineInput {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw failure }
     if status.st_mode & S_IFMT == S_IFREG { size = Int(status.st_size) }
+    let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+    while buffer.count < mark.count, !isAtEnd { try fill() }
+    if buffer.starts(with: mark) { start = mark.count }
   }
 
   /// How much of the file was read, from 0 to 1; nil where nobody knows.
@@ -37,11 +42,28 @@ final class LineInput {
   }
 
   /// The first byte that is no space, before anything is read.
-  func firstByte() throws -> UInt8? {
-    while buffer.isEmpty, !isAtEnd { try fill() }
-    let mark: [UInt8] = [0xef, 0xbb, 0xbf]
-    return buffer.dropFirst(buffer.starts(with: mark) ? 3 : 0).first {
-      $0 != 0x20 && !(0x09...0x0d).contains($0)
+  func firstByte() -> UInt8? {
+    buffer[start...].first { $0 != 0x20 && !(0x09...0x0d).contains($0) }
+  }
+
+  /// Has lines end with a carriage return, if that alone ends the first one: old spreadsheets write so. Before anything is
+  /// read.
+  func findEnd() throws {
+    var isQuoted = false
+    var place = start
+    while place < buffer.count {
+      let byte = buffer[place]
+      place += 1
+      if byte == 0x22 { isQuoted.toggle() }
+      if isQuoted { continue }
+      if byte == 0x0a { return }
+      guard byte == 0x0d else { continue }
+      while place == buffer.count, !isAtEnd {
+        place -= start
+        try fill()
+      }
+      if place == buffer.count || buffer[place] != 0x0a { end = 0x0d }
+      return
     }
   }
 
@@ -63,10 +85,10 @@ final class LineInput {
   func next() throws -> [UInt8]? {
     var searched = start
     while true {
-      if let end = buffer[searched...].firstIndex(of: 0x0a) {
-        defer { start = end + 1 }
+      if let place = buffer[searched...].firstIndex(of: end) {
+        defer { start = place + 1 }
         number += 1
-        return Array(buffer[start..<end])
+        return Array(buffer[start..<place])
       }
       searched = buffer.count
       if isAtEnd { return rest() }

@@ -38,7 +38,7 @@ struct SourceReader {
   private let shape: RecordShape
   private let mapping: ColumnMapping
   private let format: SourceFormat
-  private var csv: CSVReader
+  private let csv: CSVReader
   /// The columns of comma-separated values.
   private var columns: [[FieldShape]] = []
   /// The header of the file, for records that are set aside.
@@ -56,7 +56,10 @@ struct SourceReader {
     self.shape = shape
     self.mapping = mapping
     csv = CSVReader(lines, separator: separator)
-    if format == .csv { try readHeader() }
+    if format == .csv {
+      try lines.findEnd()
+      try readHeader(separator)
+    }
   }
 
   mutating func next() throws -> SourceRecord? {
@@ -69,24 +72,35 @@ struct SourceReader {
 
   // MARK: Comma-separated values
 
-  private mutating func readHeader() throws {
+  private mutating func readHeader(_ separator: UInt8) throws {
     guard let entry = try csv.next() else {
       throw CommandFailure(.invalid, "There is nothing to import: the file has no header.")
     }
+    let hint = Self.hint(atSeparatorOf: entry.bytes, without: separator)
     do {
       let names = try entry.record.get().cells.map(\.text)
       if let name = mapping.missing(from: names) {
-        throw CommandFailure(.notFound, "The file has no column \(name), but it is mapped.")
+        throw CommandFailure(.notFound, "The file has no column \(name), but it is mapped\(hint).")
       }
       columns = try names.map { name throws(JSONFault) in try mapping.path(of: name) }
     } catch let fault as JSONFault {
-      throw JSONFault(line: entry.line, reason: fault.reason)
+      throw JSONFault(line: entry.line, reason: fault.reason + hint)
     }
     let paths = columns.filter { !$0.isEmpty }.map { $0.map(\.name) }
     guard Set(paths).count == paths.count else {
       throw JSONFault(line: entry.line, reason: "two columns are for the same field")
     }
     header = entry.bytes
+  }
+
+  /// What is said of a header that has more of what is the separator in other files.
+  private static func hint(atSeparatorOf header: [UInt8], without separator: UInt8) -> String {
+    let others: [(sign: UInt8, text: String)] = [
+      (0x3b, ";"), (0x09, "\\t"), (0x7c, "|"), (0x2c, ","),
+    ]
+    func count(_ sign: UInt8) -> Int { header.count { $0 == sign } }
+    guard let other = others.first(where: { count($0.sign) > count(separator) }) else { return "" }
+    return "; if \(other.text) is between the cells, say --separator '\(other.text)'"
   }
 
   private mutating func nextRow() throws -> SourceRecord? {
@@ -135,8 +149,7 @@ struct SourceReader {
   private mutating func nextLine() throws -> SourceRecord? {
     while let line = try lines.next() {
       if line.allSatisfy({ $0 == 0x20 || (0x09...0x0d).contains($0) }) { continue }
-      let start = lines.number == 1 && line.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
-      return record(Array(line[start...]), line: lines.number)
+      return record(line, line: lines.number)
     }
     return nil
   }

@@ -63,8 +63,8 @@ struct RecordOutput {
     StandardOutput.line(Style.faint(Figures.count(count, "record")))
   }
 
-  /// Writes what stands in a cell of comma-separated values. Null is nothing; what is no text or number is as in
-  /// JSON.
+  /// Writes what stands in a cell of comma-separated values. Null is nothing, and what else has no characters is a
+  /// pair of quotes; what is no text or number is as in JSON.
   private static func writeCell(_ value: FieldValue, of field: FieldShape) throws {
     switch value {
     case .null: break
@@ -73,6 +73,7 @@ struct RecordOutput {
       StandardOutput.write("\"")
       try blob.writeText { StandardOutput.write(doublingQuotes($0)) }
       StandardOutput.write("\"")
+    case .blob(let blob) where blob.count == 0: StandardOutput.write(quoted(""))
     // Nothing in it has to be quoted.
     case .blob(let blob): try blob.writeBase64(to: StandardOutput.write)
     case .composite:
@@ -86,12 +87,16 @@ struct RecordOutput {
   }
 
   private static func quoted(_ cell: String) -> String {
-    let needsQuotes = cell.contains { "\",\r\n".contains($0) } || cell.contains("\r\n")
+    // By bytes: a comma with an accent on it is another character, but parts cells all the same.
+    let needsQuotes = cell.isEmpty || cell.utf8.contains { "\",\r\n".utf8.contains($0) }
     return needsQuotes ? "\"\(doublingQuotes(cell))\"" : cell
   }
 
   private static func doublingQuotes(_ text: String) -> String {
-    text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+    let quote = UInt8(ascii: "\"")
+    guard text.utf8.contains(quote) else { return text }
+    return String(
+      decoding: text.utf8.flatMap { $0 == quote ? [quote, quote] : [$0] }, as: UTF8.self)
   }
 }
 

@@ -14,7 +14,7 @@ extension FieldValue {
       case .float: Float(numberText: text).map { .float($0) }
       case .double: Double(numberText: text).map { .double($0) }
       case .decimal: Decimal(numberText: text).map { .decimal($0) }
-      case .date: Self.literal("date", text)
+      case .date: Date(iso: text).map { .date($0) }
       case .uuid: Self.literal("uuid", text)
       case .binaryData: Self.literal("data", text)
       case nil:
