@@ -32,7 +32,8 @@ struct RootCommand: ParsableCommand {
     subcommands: [
       InfoCommand.self, CheckCommand.self, CompactCommand.self, MapCommand.self, SchemaCommand.self,
       QueryCommand.self,
-      GetCommand.self, ExportCommand.self, ImportCommand.self, BackupCommand.self,
+      GetCommand.self, PutCommand.self, DeleteCommand.self, ExportCommand.self, ImportCommand.self,
+      BackupCommand.self,
       SalvageCommand.self,
       PlanCommand.self, MigrateCommand.self, RollbackCommand.self, TortureCommand.self,
       TortureLifeCommand.self, ManualCommand.self,

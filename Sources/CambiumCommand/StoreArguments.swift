@@ -41,6 +41,17 @@ struct StoreArguments: ParsableArguments {
   }
 
   func snapshot() throws -> StoreSnapshot { try open(reading).snapshot() }
+
+  /// Opens the store for writing. If it keeps a history, commits are added to it as the last one was, and none is removed.
+  ///
+  /// - Throws: as `open`.
+  func openKeepingHistory() throws -> PersistentStore {
+    var options = writing
+    if let extent = try snapshot().historyExtent {
+      options.history = HistoryOptions(keepsOldValues: extent.oldValuesStart != nil)
+    }
+    return try open(options)
+  }
 }
 
 extension Schema {

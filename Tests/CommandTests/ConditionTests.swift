@@ -14,6 +14,8 @@ import Testing
     (["schema", "STORE"], [0, 1, 0, 4, 5, 5, 5]),
     (["query", "STORE", "Item"], [0, 1, 0, 4, 5, 5, 5]),
     (["get", "STORE", "Item", "1"], [0, 1, 0, 4, 5, 5, 5]),
+    (["put", "STORE", "Visit", visit], [0, 1, 3, 4, 5, 5, 5]),
+    (["delete", "STORE", "Item", "1"], [0, 1, 3, 4, 5, 5, 5]),
     (["export", "STORE"], [0, 1, 0, 4, 5, 5, 5]),
     (["plan", "STORE", "--schema", "LOCK"], [0, 1, 0, 4, 5, 5, 5]),
     (["migrate", "STORE", "--schema", "LOCK"], [0, 1, 3, 4, 5, 5, 5]),
@@ -26,6 +28,8 @@ import Testing
     (["import", "STORE", "EXPORT"], [7, 7, 7, 7, 7, 0, 7]),
     (["torture", "STORE", "--seconds", "1"], [7, 7, 7, 7, 7, 0, 7]),
   ]
+
+  private static let visit = #"{"person":"Ada","day":"2001-01-01T00:00:01Z","seen":false}"#
 
   @Test(arguments: Stage.Condition.allCases)
   func `each command ends with the status that the manual names`(

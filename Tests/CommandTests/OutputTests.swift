@@ -20,8 +20,8 @@ import Testing
   @Test func `help has an example for each command`() throws {
     try Recorded.check(try output("--help"), "help.txt")
     for name in [
-      "info", "check", "compact", "map", "schema", "query", "get", "export", "import", "backup",
-      "salvage", "plan", "migrate", "rollback", "torture", "manual",
+      "info", "check", "compact", "map", "schema", "query", "get", "put", "delete", "export",
+      "import", "backup", "salvage", "plan", "migrate", "rollback", "torture", "manual",
     ] {
       let help = try output(name, "--help")
       #expect(help.contains("Example: cambium \(name)"), "\(name)")

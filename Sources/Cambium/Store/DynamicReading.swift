@@ -50,9 +50,16 @@ extension WriteTransaction {
     record name: String, key part: any FieldValueConvertible,
     _ others: any FieldValueConvertible...
   ) throws(StoreError) -> Bool {
+    try delete(record: name, keyParts: keyParts(part, others))
+  }
+
+  /// Deletes the record with a primary key, whose parts are in an array.
+  package mutating func delete(
+    record name: String, keyParts: [any FieldValueConvertible]
+  ) throws(StoreError) -> Bool {
     let entity = try entities.entity(named: name)
     let key = buffers.key
-    try key.encode(primaryKey: keyParts(part, others), of: entity)
+    try key.encode(primaryKey: keyParts, of: entity)
     return try writer.delete(key.key, of: entity)
   }
 }

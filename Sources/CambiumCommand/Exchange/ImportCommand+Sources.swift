@@ -7,7 +7,7 @@ import Glibc
 extension ImportCommand {
   /// Imports the records of a file into a store that is there already.
   func importRecords(of name: String, from path: String) throws {
-    let store = try arguments.open(arguments.writing)
+    let store = try arguments.openKeepingHistory()
     do {
       let run = try SourceImport(self, into: store, record: name, from: path)
       Interruption.begin()

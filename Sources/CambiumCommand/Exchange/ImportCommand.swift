@@ -116,7 +116,7 @@ struct ImportCommand: ParsableCommand {
     defer { bar.end() }
     let count: Int
     if into {
-      let store = try arguments.open(arguments.writing)
+      let store = try arguments.openKeepingHistory()
       count = try add(lines, header, to: store, bar)
     } else {
       count = try make(lines, header, bar)

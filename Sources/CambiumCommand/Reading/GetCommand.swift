@@ -22,9 +22,9 @@ struct GetCommand: ParsableCommand {
   func run() throws {
     let snapshot = try arguments.snapshot()
     let shape = RecordShape(try snapshot.schema.type(named: type))
-    guard let record = try find(try shape.keyValues(key), in: snapshot, shape) else {
-      throw CommandFailure(
-        .notFound, "There is no \(type) with the key \(key.joined(separator: ", ")).")
+    let parts = try shape.keyValues(key)
+    guard let record = try snapshot.find(parts, of: shape, stringsAsBlobs: true) else {
+      throw CommandFailure.noRecord(type, parts)
     }
     if arguments.json {
       var output = RecordOutput(.json, shape.columns)
@@ -36,18 +36,5 @@ struct GetCommand: ParsableCommand {
       let cell = try record[field.name].cell(of: field)
       StandardOutput.line(Style.bold(field.name.inOneLine) + padding + "  " + cell)
     }
-  }
-
-  private func find(
-    _ parts: [FieldValue], in snapshot: StoreSnapshot, _ shape: RecordShape
-  ) throws -> DynamicRecord? {
-    let terms = zip(shape.key, parts).map { field, value in
-      FieldCondition.comparison(field: field.name, .equal, value)
-    }
-    var found: DynamicRecord?
-    try snapshot.forEach(record: type, where: .and(terms), limit: 1, stringsAsBlobs: true) {
-      found = $0
-    }
-    return found
   }
 }

@@ -1,0 +1,93 @@
+import Cambium
+import Testing
+
+/// The commands that change one record.
+@Suite struct WritingTests {
+  private let stage: Stage
+  private let path: String
+
+  init() throws {
+    stage = try Stage()
+    path = try stage.store(.good).path
+  }
+
+  @discardableResult
+  private func output(_ arguments: String..., status: Int32 = 0) throws -> String {
+    let command = try Command.run(arguments)
+    #expect(command.status == status, "\(arguments): \(command.error)")
+    return status == 0 ? command.output : command.error
+  }
+
+  @Test func `a record that was shown as JSON can be put back as it was`() throws {
+    let all = try output("query", path, "Item", "--json")
+    let second = try output("get", path, "Item", "2", "--json")
+    #expect(try output("put", path, "Item", second) == "Item 2 was updated.\n")
+    #expect(try output("query", path, "Item", "--json") == all)
+    try output("delete", path, "Item", "2")
+    let file = stage.path("item.json")
+    try write(second, to: file)
+    let put = try Command.run("put", path, "Item", "-", "--json", input: file)
+    #expect(put.output == #"{"record":"Item","key":[2],"change":"inserted"}"# + "\n", "\(put)")
+    #expect(try output("query", path, "Item", "--json") == all)
+    #expect(try Command.run("check", path, "--deep").status == 0)
+  }
+
+  @Test func `a record is put only if it is whole, and the stored one is as was expected`() throws {
+    let visit = #"{"person":"Ada","day":"2001-01-01T00:00:01Z","seen":false}"#
+    #expect(
+      try output("put", path, "Visit", visit, "--if", "seen == false", status: 7)
+        .contains("does not meet the condition seen == false. Nothing was changed."))
+    #expect(try output("query", path, "Visit", "seen == true", "--count") == "1\n")
+    try output("put", path, "Visit", visit, "--if", "seen == true")
+    #expect(try output("query", path, "Visit", "seen == false", "--count") == "1\n")
+    let other = #"{"person":"Bob","day":"2001-01-01T00:00:01Z","seen":false}"#
+    try output("put", path, "Visit", other, "--if", "seen == true", status: 8)
+    #expect(
+      try output("put", path, "Visit", #"{"person":"Bob"}"#, status: 9).contains("has no day"))
+    #expect(
+      try output("put", path, "Visit", #"{"who":"Bob"}"#, status: 9).contains("no field who"))
+    try output("put", path, "Item", #"{"id":9}"#, status: 9)
+    try output("put", path, "Visit", "no JSON", status: 9)
+    try output("put", path, "Nothing", "{}", status: 2)
+  }
+
+  @Test func `a deletion takes one record, if it is as was expected`() throws {
+    try output("delete", path, "Item", "3", "--if", #"name == "other""#, status: 7)
+    let json = try output("delete", path, "Item", "3", "--if", "id == 3", "--json")
+    #expect(json == #"{"record":"Item","key":[3],"change":"deleted"}"# + "\n")
+    #expect(try output("query", path, "Item", "--count") == "3\n")
+    #expect(
+      try output("delete", path, "Item", "3", status: 8)
+        == "cambium: There is no Item with the key 3.\n")
+    try output("delete", path, "Item", "3", "--if", "id == 3", status: 8)
+    try output("delete", path, "Item", "x", status: 2)
+    #expect(try output("delete", path, "Visit", "Ada", status: 2).contains("has 2 parts"))
+    #expect(try Command.run("check", path, "--deep").status == 0)
+  }
+
+  @Test(arguments: [false, true])
+  func `what the command writes is in the history of a store that keeps one`(
+    keepsOldValues: Bool
+  ) throws {
+    var options = Shop.options
+    options.history?.keepsOldValues = keepsOldValues
+    let before = try PersistentStore(at: path, model: Shop.model, options: options)
+    try before.save(Shop.item(5))
+    let cursor = try before.snapshot().historyCursor
+    try before.close()
+    try output("delete", path, "Item", "5")
+    let file = stage.path("items.csv")
+    try write("id,name\n4,other\n", to: file)
+    try output("import", path, "Item", file)
+    let after = try PersistentStore(at: path, model: Shop.model, options: options)
+    let history = try after.history(since: cursor)
+    let deletion = try #require(try history.next())
+    #expect(deletion.author == "cambium")
+    #expect(deletion.changes.map(\.kind) == [.deleted])
+    #expect(deletion.changes.map(\.key) == [[.integer(5)]])
+    #expect((deletion.changes.first?.old != nil) == keepsOldValues)
+    #expect(try history.next()?.changes.map(\.kind) == [.updated])
+    #expect(try history.next() == nil)
+    try after.close()
+  }
+}
