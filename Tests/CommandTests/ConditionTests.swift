@@ -15,6 +15,7 @@ import Testing
     (["query", "STORE", "Item"], [0, 1, 0, 4, 5, 5, 5]),
     (["get", "STORE", "Item", "1"], [0, 1, 0, 4, 5, 5, 5]),
     (["put", "STORE", "Visit", visit], [0, 1, 3, 4, 5, 5, 5]),
+    (["set", "STORE", "Item", "1", "count=2"], [0, 1, 3, 4, 5, 5, 5]),
     (["delete", "STORE", "Item", "1"], [0, 1, 3, 4, 5, 5, 5]),
     (["export", "STORE"], [0, 1, 0, 4, 5, 5, 5]),
     (["plan", "STORE", "--schema", "LOCK"], [0, 1, 0, 4, 5, 5, 5]),

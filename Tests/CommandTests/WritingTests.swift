@@ -65,6 +65,53 @@ import Testing
     #expect(try Command.run("check", path, "--deep").status == 0)
   }
 
+  @Test func `fields are set by what is written plainly or in JSON, and others stay`() throws {
+    let before = try output("get", path, "Item", "1", "--json")
+    #expect(try output("set", path, "Item", "1", "count=0") == "Item 1 is unchanged.\n")
+    let json = try output(
+      "set", path, "Item", "1", "count=7", "name=a = \"b\"", #"tags:=["x","y"]"#, "note:=null",
+      "place.y=2.5", "added=2026-01-02T03:04:05Z", "--json", "--if", "count == 0")
+    #expect(json == #"{"record":"Item","key":[1],"change":"updated"}"# + "\n")
+    let (old, new) = try (
+      JSONParser.parse(Array(before.utf8)),
+      JSONParser.parse(Array(try output("get", path, "Item", "1", "--json").utf8))
+    )
+    let changed: [String: JSONValue] = [
+      "count": JSONValue(7), "name": #"a = "b""#, "tags": ["x", "y"], "note": .null,
+      "added": "2026-01-02T03:04:05Z",
+    ]
+    guard case .object(let members) = new else {
+      Issue.record("\(new)")
+      return
+    }
+    for member in members where member.name != "place" {
+      #expect(member.value == changed[member.name] ?? old[member.name], "\(member.name)")
+    }
+    let place = new["place"]
+    #expect(place?["x"] == old["place"]?["x"] && place?["y"] == .number("2.5"), "\(new)")
+    #expect(try Command.run("check", path, "--deep").status == 0)
+  }
+
+  @Test func `nothing is set if the key, a field, a value or the condition is wrong`() throws {
+    let all = try output("query", path, "Item", "--json")
+    for (arguments, status, text) in [
+      (["9", "count=1"], 8, "There is no Item with the key 9."),
+      (["1"], 2, "name a field"), (["1", "count"], 2, "write field=value"),
+      (["1", "size=1"], 2, "Item has no field \"size\""),
+      (["1", "size:=1"], 2, "Item has no field \"size\""),
+      (["1", "place.z=1"], 2, "place has no field \"z\""), (["1", "id=2"], 2, "primary key"),
+      (["1", "count=many"], 2, "many is not"), (["1", "name:=null"], 9, "name"),
+      (["1", "count:=\"1\""], 9, "count"), (["1", "name:={"], 9, "expected"),
+      (["1", "count=1", "--if", "count == 1"], 7, "Nothing was changed."),
+      (["1", "count=1", "--if", "size == 1"], 2, "size"),
+    ] as [([String], Int32, String)] {
+      let command = try Command.run(["set", path, "Item"] + arguments)
+      #expect(command.status == status, "\(arguments): \(command)")
+      #expect(command.error.contains(text), "\(arguments): \(command.error)")
+    }
+    #expect(try output("query", path, "Item", "--json") == all)
+  }
+
   @Test(arguments: [false, true])
   func `what the command writes is in the history of a store that keeps one`(
     keepsOldValues: Bool
