@@ -32,7 +32,8 @@ struct RootCommand: ParsableCommand {
     subcommands: [
       InfoCommand.self, CheckCommand.self, CompactCommand.self, MapCommand.self, SchemaCommand.self,
       QueryCommand.self,
-      GetCommand.self, PutCommand.self, SetCommand.self, DeleteCommand.self, ExportCommand.self,
+      GetCommand.self, PutCommand.self, SetCommand.self, DeleteCommand.self, HistoryCommand.self,
+      ExportCommand.self,
       ImportCommand.self,
       BackupCommand.self,
       SalvageCommand.self,

@@ -190,7 +190,7 @@ public struct HistoryCommit: Hashable, Sendable {
   /// The author given to `PersistentStore.write`.
   public let author: String?
   /// The changed records, each once, by type and primary key.
-  public let changes: [HistoryChange]
+  public package(set) var changes: [HistoryChange]
 
   /// The commit's number.
   public var sequence: UInt64 { cursor.sequence }
