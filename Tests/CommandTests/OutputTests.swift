@@ -118,6 +118,31 @@ import Testing
     #expect(explanation["sorting"]?.text == "none")
   }
 
+  @Test func `a query shows groups and sums`() throws {
+    let query = ["query", path, "Item"]
+    func shown(_ arguments: String...) throws -> [Substring] {
+      let command = try Command.run(query + arguments)
+      #expect(command.status == 0, "\(arguments): \(command.error)")
+      return command.output.split { $0.isNewline }
+    }
+    #expect(
+      try shown("--group", "count", "--sum", "price,id", "--csv") == [
+        "count,count(),sum(price),sum(id)", "0,3,1.5,6", "7,1,1,4",
+      ])
+    #expect(
+      try shown("--group", "count, note", "id < 4", "--json") == [
+        #"{"count":0,"note":null,"count()":1}"#, #"{"count":0,"note":"ok","count()":2}"#,
+      ])
+    #expect(try shown("--sum", "id", "--json") == [#"{"count()":4,"sum(id)":10}"#])
+    #expect(try shown("id > 9", "--sum", "id", "--json") == [#"{"count()":0,"sum(id)":0}"#])
+    #expect(try shown("--group", "place.x").last == "3 groups")
+    for wrong in [["--group", "size"], ["--sum", "name"], ["--group", "tags"]] {
+      let command = try Command.run(query + wrong)
+      #expect(command.status == 2 && command.error.contains(wrong[1]), "\(command)")
+    }
+    #expect(try Command.run(query + ["--group", "count", "--limit", "1"]).status == 2)
+  }
+
   @Test func `a query begins after a primary key`() throws {
     func ids(_ arguments: String...) throws -> String {
       let command = try Command.run(

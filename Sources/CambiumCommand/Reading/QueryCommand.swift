@@ -13,9 +13,13 @@ struct QueryCommand: ParsableCommand {
       --including shows related records of the same state. In JSON they replace their keys: an object or null for a \
       reference, an array for a list or an inverse. In a table they are lines below each record.
 
+      --group shows a line for each group of records with the same values in some fields, and how many they are; --sum \
+      adds up a field, of each group or of all records.
+
       For the next page, repeat the query with --after and the primary key of the last record.
 
       Example: cambium query people.cambium Person 'age >= 18' --sort -age --limit 10
+      Example: cambium query orders.cambium Order 'paid == true' --group customer --sum total
       """)
 
   @OptionGroup var arguments: StoreArguments
@@ -62,6 +66,12 @@ struct QueryCommand: ParsableCommand {
   @Flag(help: "Only print the number of records.")
   var count = false
 
+  @Option(help: "The fields to group by, separated by commas.")
+  var group: String?
+
+  @Option(help: "The fields whose sums to show, separated by commas.")
+  var sum: String?
+
   @Flag(help: "Only explain how the records are found.")
   var explain = false
 
@@ -76,6 +86,14 @@ struct QueryCommand: ParsableCommand {
     if count && !after.isEmpty {
       throw ValidationError("--count counts all records, also those before --after.")
     }
+    let isOfRecords =
+      !sort.isEmpty || limit != nil || offset != 0 || !after.isEmpty || including != nil
+      || fields != nil || count || explain
+    if group != nil || sum != nil, isOfRecords {
+      throw ValidationError(
+        "--group and --sum show all groups, sorted by their fields: only a condition, --csv and --json go with them."
+      )
+    }
   }
 
   func run() throws {
@@ -83,6 +101,7 @@ struct QueryCommand: ParsableCommand {
     let snapshot = try arguments.snapshot()
     let record = try snapshot.schema.type(named: type)
     let shape = RecordShape(record)
+    if group != nil || sum != nil { return try writeGroups(of: snapshot, where: parsed) }
     let order = sort.map { FieldOrder(argument: $0) }
     let after = after.isEmpty ? nil : try shape.keyValues(after)
     let relations = try including.map {
@@ -114,6 +133,25 @@ struct QueryCommand: ParsableCommand {
     }
     try writePage()
     output.finish()
+  }
+
+  private func writeGroups(
+    of snapshot: StoreSnapshot, where condition: FieldCondition?
+  ) throws {
+    let fields = [group, sum].map { list in
+      (list ?? "").split(separator: ",").map { String($0.drop { $0 == " " }) }
+    }
+    let groups = try snapshot.group(
+      record: type, where: condition, by: fields[0], summing: fields[1])
+    let names = fields[0] + ["count()"] + fields[1].map { "sum(\($0))" }
+    var output = RecordOutput(form, names.map { FieldShape(computed: $0) })
+    for group in groups {
+      let values = group.key + [.integer(Int64(group.count))] + group.values
+      let cells = Dictionary(zip(names, values), uniquingKeysWith: { first, _ in first })
+      try output.add(
+        ShownRecord(record: DynamicRecord(name: type, fields: RecordFields(cells))))
+    }
+    output.finish("group")
   }
 
   /// The number of records whose related records are looked up together.

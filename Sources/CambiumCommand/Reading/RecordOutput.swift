@@ -57,10 +57,11 @@ struct RecordOutput {
     }
   }
 
-  mutating func finish() {
+  /// - Parameter thing: What a line of it is.
+  mutating func finish(_ thing: String = "record") {
     guard form == .table else { return }
     if widths.isEmpty { writeWaiting() }
-    StandardOutput.line(Style.faint(Figures.count(count, "record")))
+    StandardOutput.line(Style.faint(Figures.count(count, thing)))
   }
 
   /// Writes what stands in a cell of comma-separated values. Null is nothing, and what else has no characters is a

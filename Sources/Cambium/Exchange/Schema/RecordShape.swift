@@ -75,3 +75,12 @@ extension FieldShape {
     self = shape
   }
 }
+
+extension FieldShape {
+  /// Creates a column whose values are computed: numbers, or values of fields without parts.
+  package init(computed name: String) {
+    self.init(
+      number: 0, name: name, property: nil, type: .scalar(.int64), isOptional: true,
+      destination: nil, parts: [])
+  }
+}

@@ -275,6 +275,13 @@ struct RecordGrouping {
     self.template = template
   }
 
+  /// Makes the group of all records, which exists even if there are none. Only without fields, before the first record.
+  mutating func beginWithAll() {
+    places[GroupKey()] = 0
+    counts = [0]
+    aggregates = template
+  }
+
   /// Adds a record to its group. True where that is new.
   ///
   /// - Throws: `.corrupt`.

@@ -52,6 +52,46 @@ extension RecordReading where Self: ~Copyable {
     try recordReader().runner(ofRecord: name).count(FieldQuery(condition: condition))
   }
 
+  /// Groups the records of the type stored as `name` that meet a condition by fields, and returns the groups sorted by them;
+  /// without fields, one group of all records.
+  ///
+  /// - Parameter sums: The fields whose values are added up in each group.
+  /// - Complexity: Linear in the records; memory for each group.
+  /// - Throws: As `count(record:where:)`; `StoreError.invalidQuery` if values have no order or no sum, or a sum of integers
+  ///   exceeds 64 bits.
+  package func group(
+    record name: String, where condition: FieldCondition? = nil, by fields: [String],
+    summing sums: [String]
+  ) throws(StoreError) -> [RecordGroup<[FieldValue]>] {
+    let runner = try recordReader().runner(ofRecord: name)
+    let layout = runner.record.layout
+    var computed: [(kind: AggregateKind, field: String)] = []
+    for field in sums { computed.append((.sum, field)) }
+    var grouping = try RecordGrouping(runner.record, by: fields, computed)
+    var places: [Int] = []
+    for field in fields { places.append(try layout.place(ofQueried: field)) }
+    var keys: [[FieldValue]] = []
+    if fields.isEmpty {
+      grouping.beginWithAll()
+      keys.append([])
+    }
+    let found = try runner.find(FieldQuery(condition: condition), for: .recordsInAnyOrder)
+    while try found.next(where: { row throws(StoreError) in try grouping.add(found.key, row) }) {
+      let row = try RowReader(
+        key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
+      var key: [FieldValue] = []
+      for place in places { key.append(try row.value(place)) }
+      keys.append(key)
+    }
+    var groups: [RecordGroup<[FieldValue]>] = []
+    for place in grouping.sorted {
+      groups.append(
+        RecordGroup(
+          key: keys[place], count: grouping.count(place), values: try grouping.values(place)))
+    }
+    return groups
+  }
+
   /// Explains how a query of the type stored as `name` is run.
   ///
   /// - Throws: as `fetch(record:where:sortedBy:limit:offset:after:fields:)`.
