@@ -33,6 +33,7 @@ struct RootCommand: ParsableCommand {
       InfoCommand.self, CheckCommand.self, CompactCommand.self, MapCommand.self, SchemaCommand.self,
       QueryCommand.self,
       GetCommand.self, PutCommand.self, SetCommand.self, DeleteCommand.self, HistoryCommand.self,
+      BlobCommand.self,
       ExportCommand.self,
       ImportCommand.self,
       BackupCommand.self,

@@ -18,6 +18,7 @@ import Testing
     (["set", "STORE", "Item", "1", "count=2"], [0, 1, 3, 4, 5, 5, 5]),
     (["delete", "STORE", "Item", "1"], [0, 1, 3, 4, 5, 5, 5]),
     (["history", "STORE"], [0, 1, 0, 4, 5, 5, 5]),
+    (["blob", "cat", "STORE", "Item", "name", "1"], [0, 1, 0, 4, 5, 5, 5]),
     (["export", "STORE"], [0, 1, 0, 4, 5, 5, 5]),
     (["plan", "STORE", "--schema", "LOCK"], [0, 1, 0, 4, 5, 5, 5]),
     (["migrate", "STORE", "--schema", "LOCK"], [0, 1, 3, 4, 5, 5, 5]),

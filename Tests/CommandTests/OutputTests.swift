@@ -21,10 +21,10 @@ import Testing
     try Recorded.check(try output("--help"), "help.txt")
     for name in [
       "info", "check", "compact", "map", "schema", "query", "get", "put", "set", "delete",
-      "history", "export",
+      "history", "blob cat", "export",
       "import", "backup", "salvage", "plan", "migrate", "rollback", "torture", "manual",
     ] {
-      let help = try output(name, "--help")
+      let help = try Command.run(name.split(separator: " ").map(String.init) + ["--help"]).output
       #expect(help.contains("Example: cambium \(name)"), "\(name)")
       #expect(help.contains("--json"), "\(name)")
       // Words that other documentation has better ones for.
@@ -73,6 +73,38 @@ import Testing
     let map = try output("map", path, "--json")
     #expect(map.contains(#""blobSegments":[{"number":1,"size":"#))
     #expect(map.contains(#"{"first":0,"count":4096,"use":"header"}"#))
+  }
+
+  @Test func `the content of a blob, of data and of a string is written as it is`() throws {
+    let gallery = stage.path("gallery.cambium")
+    try Gallery.make(at: gallery)
+    let content = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 3 &>> 3) }
+    let file = stage.path("content")
+    let cat = ["blob", "cat", gallery, "Picture", "content"]
+    let written = try Command.run(cat + ["3", "--output", file])
+    #expect(written.output == "20,000 bytes written to \(file).\n", "\(written)")
+    #expect(try bytes(of: file) == content)
+    #expect(try Command.run(cat + ["3", "--output", file]).status == 7)
+    let piped = stage.path("piped")
+    let child = try ChildProcess(cat + ["3"], files: ["/dev/null", piped, stage.path("error")])
+    #expect(child.wait() == 0)
+    #expect(try bytes(of: piped) == content)
+    let json = try JSONParser.parse(Array(try Command.run(cat + ["3", "--json"]).output.utf8))
+    #expect(json["bytes"]?.integer == 20_000)
+    #expect(json["content"]?.text?.count == 26_668)
+    #expect(try output("blob", "cat", path, "Item", "name", "1") == "thing 1")
+    #expect(
+      try output("blob", "cat", path, "Item", "name", "1", "--json")
+        == #"{"bytes":7,"content":"thing 1"}"# + "\n")
+    #expect(
+      try output("blob", "cat", path, "Item", "picture", "1", "--json")
+        == #"{"bytes":3,"content":"AP8B"}"# + "\n")
+    for (arguments, status) in [
+      (["Item", "note", "2"], 8), (["Item", "name", "9"], 8), (["Item", "size", "1"], 2),
+      (["Item", "count", "1"], 2),
+    ] as [([String], Int32)] {
+      #expect(try Command.run(["blob", "cat", path] + arguments).status == status, "\(arguments)")
+    }
   }
 
   @Test func `a schema is shown as Swift, as a lock and as JSON`() throws {

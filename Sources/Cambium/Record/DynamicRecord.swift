@@ -34,7 +34,7 @@ public struct DynamicRecord: Hashable, Sendable {
 
 extension DynamicRecord {
   /// The value of a field or of a part of a composite; nil if the record has none.
-  func value(at path: String) -> FieldValue? {
+  package func value(at path: String) -> FieldValue? {
     fields[path] ?? Self.value(at: path) { fields[$0] }
   }
 

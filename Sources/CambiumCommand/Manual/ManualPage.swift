@@ -16,7 +16,10 @@ struct ManualPage {
     paragraphs(command.words("discussion"))
     section("COMMANDS")
     for subcommand in command.list("subcommands") where subcommand.words("commandName") != "help" {
-      if subcommand["shouldDisplay"] == .boolean(true) { add(subcommand) }
+      guard subcommand["shouldDisplay"] == .boolean(true) else { continue }
+      let inner = subcommand.list("subcommands").filter { $0.words("commandName") != "help" }
+      if inner.isEmpty { add(subcommand) }
+      for command in inner { add(command, of: subcommand.words("commandName") + " ") }
     }
     section("EXIT STATUS")
     for status in ExitStatus.allCases { item("\(status.rawValue)", status.meaning) }
@@ -37,11 +40,12 @@ struct ManualPage {
     )
   }
 
-  private mutating func add(_ command: JSONValue) {
+  /// - Parameter parent: The name of the command that it is a subcommand of, and a space.
+  private mutating func add(_ command: JSONValue, of parent: String = "") {
     let arguments = command.list("arguments").filter { $0["shouldDisplay"] == .boolean(true) }
       .filter { !($0.isFlag && ["help", "version"].contains($0.words("valueName"))) }
     line(
-      ".SS cambium \(command.words("commandName")) \(arguments.map(\.usage).joined(separator: " "))"
+      ".SS cambium \(parent)\(command.words("commandName")) \(arguments.map(\.usage).joined(separator: " "))"
     )
     paragraphs(command.words("abstract"))
     paragraphs(command.words("discussion"))

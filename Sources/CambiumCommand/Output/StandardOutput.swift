@@ -8,6 +8,7 @@ enum StandardOutput {
   private static let output = Mutex(FileOutput(descriptor: 1, name: "standard output"))
 
   static func write(_ text: String) { run { try $0.write(text) } }
+  static func write(_ bytes: [UInt8]) { run { try $0.write(bytes) } }
   /// Writes a line for people, or one of JSON: a terminal does not act on what is in it.
   static func line(_ text: String = "") { write(text.onTerminal + "\n") }
   static func finish() { run { try $0.flush() } }
