@@ -30,7 +30,8 @@ struct RootCommand: ParsableCommand {
       """,
     version: VersionText.text,
     subcommands: [
-      InfoCommand.self, CheckCommand.self, CompactCommand.self, MapCommand.self, SchemaCommand.self,
+      InfoCommand.self, CheckCommand.self, CompactCommand.self, CollectCommand.self,
+      MapCommand.self, SchemaCommand.self,
       QueryCommand.self,
       GetCommand.self, PutCommand.self, SetCommand.self, DeleteCommand.self, HistoryCommand.self,
       BlobCommand.self,

@@ -25,6 +25,7 @@ import Testing
     (["rollback", "STORE", "--discard"], [0, 1, 3, 4, 5, 5, 5]),
     (["import", "STORE", "EXPORT", "--into"], [0, 1, 3, 4, 5, 5, 5]),
     (["compact", "STORE"], [0, 1, 3, 4, 5, 5, 5]),
+    (["collect", "STORE"], [0, 1, 3, 4, 5, 5, 5]),
     (["compact", "--dry-run", "STORE"], [0, 1, 0, 4, 5, 5, 5]),
     (["backup", "STORE", "COPY"], [0, 1, 0, 4, 5, 5, 5]),
     (["salvage", "STORE", "COPY"], [0, 1, 3, 4, 5, 5, 5]),

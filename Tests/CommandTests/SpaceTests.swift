@@ -104,6 +104,41 @@ import Testing
     try store.close()
   }
 
+  @Test func `a collection reclaims the space of deleted blobs, and keeps the others`() throws {
+    let path = stage.path("gallery.cambium")
+    var options = StoreOptions()
+    options.automaticCompaction = nil
+    let model = StoreModel(records: [Gallery.Picture.self])
+    let store = try PersistentStore(at: path, model: model, options: options)
+    try store.write { transaction in
+      for id in 1...8 {
+        var state = UInt64(id)
+        let content = Data(
+          (0..<20_000).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(truncatingIfNeeded: state >> 33)
+          })
+        try transaction.save(Gallery.Picture(id: id, content: Blob(content)))
+      }
+    }
+    try store.write { transaction in
+      for id in 3...8 { _ = try transaction.delete(Gallery.Picture.self, key: id) }
+    }
+    try store.close()
+    let before = try export(path)
+    let command = try Command.run("collect", path, "--json")
+    #expect(command.status == 0, "\(command.error)")
+    let json = try JSONParser.parse(Array(command.output.utf8))
+    let sizes = try (
+      #require(json["blobSizeBefore"]?.integer), #require(json["blobSizeAfter"]?.integer)
+    )
+    #expect(sizes.0 > 160_000 && sizes.1 < sizes.0, "\(sizes)")
+    #expect(json["blobs"]?.integer == 2)
+    #expect(try export(path) == before)
+    #expect(try Command.run("collect", path).output.contains(", as before."))
+    #expect(try PersistentStore.check(at: path, .deep).isWhole)
+  }
+
   @Test func `a backup is the same store, also beside its writer`() throws {
     let copy = stage.path("copy")
     let command = try Command.run("backup", path, copy)

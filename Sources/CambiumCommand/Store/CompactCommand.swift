@@ -35,7 +35,7 @@ struct CompactCommand: ParsableCommand {
     if dryRun { return try predict() }
     Interruption.begin()
     let logged = try LoggedCommits(arguments)
-    let store = try arguments.open(arguments.writing)
+    let store = try arguments.openKeepingHistory()
     let bar = ProgressBar()
     let report: CompactionReport
     do {
