@@ -131,7 +131,7 @@ extension HistoryCommit {
 
 extension DynamicRecord {
   /// Its fields; of blobs, how long they are.
-  fileprivate var json: JSONValue {
+  var json: JSONValue {
     .object(fields.map { JSONValue.Member(name: $0.key, value: $0.value.json) })
   }
 }

@@ -221,3 +221,35 @@ extension PersistentStore {
     }
   }
 }
+
+extension StoreSnapshot {
+  /// Calls `body` with each record of the type stored as `name` that differs from an older state of the store, by primary
+  /// key.
+  ///
+  /// - Parameters:
+  ///   - condition: What records have to meet; one that begins to is new, one that no longer does has gone.
+  ///   - body: Called with the record in the older state and in this one; nil where there is none.
+  /// - Complexity: Linear in what was committed since; linear in the records if it was folded into the trees.
+  /// - Throws: `StoreError.unknownRecord`, `.invalidQuery`, `.corrupt`, `.io`; what `body` throws.
+  package func forEachChange(
+    record name: String, where condition: FieldCondition? = nil, since old: StoreSnapshot,
+    _ body: (_ old: DynamicRecord?, _ new: DynamicRecord?) throws -> Void
+  ) throws {
+    let entity = try entities.entity(named: name)
+    let filter = try condition.map { try RowFilter($0, of: entity, in: entities) }
+    let step = ObservedStep(tree: entity.rows, before: old, after: self, changes: .unknown)
+    let (oldBlobs, newBlobs) = (old.trees.blobFinder(of: entity), trees.blobFinder(of: entity))
+    func record(
+      _ key: [UInt8], _ row: [UInt8]?, _ blobs: BlobFinder?
+    ) throws(StoreError) -> DynamicRecord? {
+      guard let row else { return nil }
+      return try DynamicRecord(
+        try entity.row(key: key.rawSpan, row: row.rawSpan, blobs: blobs), stringsAsBlobs: true)
+    }
+    try step.forEachChange { change in
+      guard let change = try filter.map({ try $0.filtered(change) }) ?? change else { return }
+      try body(
+        try record(change.key, change.old, oldBlobs), try record(change.key, change.new, newBlobs))
+    }
+  }
+}

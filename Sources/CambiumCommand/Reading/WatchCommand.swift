@@ -1,0 +1,75 @@
+import ArgumentParser
+import Cambium
+import Glibc
+
+struct WatchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch", abstract: "Shows the records of a type as programs change them.",
+    discussion: """
+      Each record that is inserted, updated or deleted from now on is shown, with the fields that changed; commits that come \
+      close to one another are shown together. With a condition, a record is inserted when it begins to meet it, and deleted \
+      when it no longer does. With --json each change is an object in a line, with the old and the new record. The store \
+      need not keep a history. It ends at Ctrl-C, with status 0.
+
+      Example: cambium watch orders.cambium Order 'paid == false'
+      """)
+
+  @OptionGroup var arguments: StoreArguments
+
+  @Argument(help: "The type of the records, by its stored name.")
+  var type: String
+
+  @Argument(help: "The condition, as in query. (default: all records)")
+  var condition: String?
+
+  func run() throws {
+    let parsed = try condition.map { try FieldCondition(parsing: $0) }
+    Interruption.begin()
+    let store = try arguments.open(arguments.reading)
+    var state = try store.snapshot()
+    let shape = RecordShape(try state.schema.type(named: type))
+    let count = try state.count(record: shape.name, where: parsed)
+    if !arguments.json {
+      StandardOutput.line(
+        Style.faint("Watching \(Figures.count(count, "record")). End with Ctrl-C."))
+    }
+    while !Interruption.isRequested {
+      StandardOutput.finish()
+      usleep(Self.pause)
+      guard try store.refresh() else { continue }
+      let next = try store.snapshot()
+      try next.forEachChange(record: shape.name, where: parsed, since: state) { old, new in
+        write(old, new, next.historyCursor.sequence, shape)
+      }
+      state = next
+    }
+  }
+
+  /// The microseconds between looks for new commits.
+  private static let pause: UInt32 = 100_000
+
+  private func write(
+    _ old: DynamicRecord?, _ new: DynamicRecord?, _ sequence: UInt64, _ shape: RecordShape
+  ) {
+    guard let record = new ?? old else { return }
+    let key = shape.key.map { record[$0.name] }
+    let change: RecordOutcome = old == nil ? .inserted : new == nil ? .deleted : .updated
+    if arguments.json {
+      let json: JSONValue = [
+        "commit": JSONValue(sequence), "record": .string(shape.name),
+        "key": .array(key.map(\.json)), "change": .string(change.rawValue),
+        "old": old?.json ?? .null, "new": new?.json ?? .null,
+      ]
+      return StandardOutput.line("\(json)")
+    }
+    StandardOutput.line(
+      Style.bold("\(shape.name.inOneLine) \(key.text) \(change.rawValue)")
+        + Style.faint("  commit \(Figures.count(sequence))"))
+    for field in shape.columns {
+      let (before, after) = (old?[field.name], new?[field.name])
+      guard before != after else { continue }
+      let cells = [before, after].compactMap { $0?.cell }
+      StandardOutput.line("  \(field.name.inOneLine)  \(cells.joined(separator: " → "))")
+    }
+  }
+}
