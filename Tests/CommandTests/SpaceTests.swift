@@ -157,6 +157,30 @@ import Testing
     #expect(try stage.directory.workNames() == [])
   }
 
+  @Test func `a backup is checked, and keeps a rate, if that is wanted`() throws {
+    let store = try PersistentStore(at: path, model: Shop.model, options: Shop.options)
+    try store.write { transaction in
+      for id in 100..<20_000 { try transaction.save(Shop.item(id)) }
+    }
+    try store.close()
+    let copy = stage.path("copy")
+    let start = ContinuousClock.now
+    let command = try Command.run("backup", path, copy, "--verify", "--rate", "3", "--json")
+    let elapsed = (ContinuousClock.now - start) / .seconds(1)
+    #expect(command.status == 0, "\(command.error)")
+    let json = try JSONParser.parse(Array(command.output.utf8))
+    let bytes = try #require(json["bytes"]?.integer)
+    // It is looked at after every few thousand entries, so that the last ones are not waited for.
+    #expect(elapsed > Double(bytes) / (3 << 20) / 2, "\(bytes) in \(elapsed)")
+    #expect(try export(copy) == export(path))
+    let quick = try Command.run("backup", path, copy, "--verify", "--force")
+    #expect(quick.output.hasSuffix(" to \(copy), and checked.\n"), "\(quick)")
+    for wrong in [["--rate", "0"], ["--skip-damaged", "--verify"]] {
+      #expect(try Command.run(["backup", path, stage.path("none")] + wrong).status == 2)
+    }
+    #expect(!exists(stage.path("none")))
+  }
+
   @Test func `a backup that cannot be made leaves nothing`() throws {
     #expect(try Command.run("backup", path, stage.path("no/where")).status != 0)
     let file = stage.path("file")
