@@ -29,7 +29,7 @@ enum ExitStatus: Int32, CaseIterable {
       "It was not done, because something would be lost or overwritten, or cannot be inferred."
     case .notFound: "The record, version or file does not exist."
     case .invalid: "The input is not valid: a schema file, an import or a value."
-    case .different: "The versions that were compared differ."
+    case .different: "The versions or stores that were compared differ."
     case .interrupted: "It was interrupted, and the store is whole."
     }
   }

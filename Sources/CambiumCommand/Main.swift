@@ -34,7 +34,7 @@ struct RootCommand: ParsableCommand {
       MapCommand.self, SchemaCommand.self,
       QueryCommand.self,
       GetCommand.self, PutCommand.self, SetCommand.self, DeleteCommand.self, HistoryCommand.self,
-      WatchCommand.self,
+      WatchCommand.self, DiffCommand.self,
       BlobCommand.self,
       ExportCommand.self,
       ImportCommand.self,

@@ -19,6 +19,7 @@ import Testing
     (["delete", "STORE", "Item", "1"], [0, 1, 3, 4, 5, 5, 5]),
     (["history", "STORE"], [0, 1, 0, 4, 5, 5, 5]),
     (["blob", "cat", "STORE", "Item", "name", "1"], [0, 1, 0, 4, 5, 5, 5]),
+    (["diff", "STORE", "STORE"], [0, 1, 0, 4, 5, 5, 5]),
     (["export", "STORE"], [0, 1, 0, 4, 5, 5, 5]),
     (["plan", "STORE", "--schema", "LOCK"], [0, 1, 0, 4, 5, 5, 5]),
     (["migrate", "STORE", "--schema", "LOCK"], [0, 1, 3, 4, 5, 5, 5]),

@@ -22,7 +22,7 @@ import Testing
     for name in [
       "info", "check", "compact", "collect", "map", "schema", "query", "get", "put", "set",
       "delete",
-      "history", "watch", "blob cat", "export",
+      "history", "watch", "diff", "blob cat", "export",
       "import", "backup", "salvage", "plan", "migrate", "rollback", "torture", "manual",
     ] {
       let help = try Command.run(name.split(separator: " ").map(String.init) + ["--help"]).output

@@ -39,7 +39,8 @@ struct WatchCommand: ParsableCommand {
       guard try store.refresh() else { continue }
       let next = try store.snapshot()
       try next.forEachChange(record: shape.name, where: parsed, since: state) { old, new in
-        write(old, new, next.historyCursor.sequence, shape)
+        RecordDifference(shape, old, new).write(
+          asJSON: arguments.json, commit: next.historyCursor.sequence)
       }
       state = next
     }
@@ -47,29 +48,4 @@ struct WatchCommand: ParsableCommand {
 
   /// The microseconds between looks for new commits.
   private static let pause: UInt32 = 100_000
-
-  private func write(
-    _ old: DynamicRecord?, _ new: DynamicRecord?, _ sequence: UInt64, _ shape: RecordShape
-  ) {
-    guard let record = new ?? old else { return }
-    let key = shape.key.map { record[$0.name] }
-    let change: RecordOutcome = old == nil ? .inserted : new == nil ? .deleted : .updated
-    if arguments.json {
-      let json: JSONValue = [
-        "commit": JSONValue(sequence), "record": .string(shape.name),
-        "key": .array(key.map(\.json)), "change": .string(change.rawValue),
-        "old": old?.json ?? .null, "new": new?.json ?? .null,
-      ]
-      return StandardOutput.line("\(json)")
-    }
-    StandardOutput.line(
-      Style.bold("\(shape.name.inOneLine) \(key.text) \(change.rawValue)")
-        + Style.faint("  commit \(Figures.count(sequence))"))
-    for field in shape.columns {
-      let (before, after) = (old?[field.name], new?[field.name])
-      guard before != after else { continue }
-      let cells = [before, after].compactMap { $0?.cell }
-      StandardOutput.line("  \(field.name.inOneLine)  \(cells.joined(separator: " → "))")
-    }
-  }
 }
