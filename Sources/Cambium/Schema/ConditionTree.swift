@@ -110,7 +110,7 @@ extension FieldCondition {
 
 /// The most parts of a condition that are looked at. A text of the greatest length has fewer; code that joins a condition with
 /// itself again and again makes one that takes little memory, and of which nobody could see the end.
-private let conditionPartsMax = 4_000_000
+let conditionPartsMax = 4_000_000
 
 extension ConditionTree {
   /// Returns true if it is nested over so many levels deep, computed values included, or has more than four million parts. It

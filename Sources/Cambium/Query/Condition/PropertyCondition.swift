@@ -142,7 +142,9 @@ extension PropertyCondition {
     if depth < pairDepthMax {
       tree = isAnd ? .and([one.tree, other.tree]) : .or([one.tree, other.tree])
     } else {
-      let gathered = GatheredTrees(one.tree, other.tree, isAnd: isAnd)
+      guard let gathered = GatheredTrees(one.tree, other.tree, isAnd: isAnd) else {
+        return .tooDeep
+      }
       whole += gathered.hasWholeList ? 2 : 0
       depth = whole + 1
       tree = gathered.tree
@@ -177,8 +179,13 @@ private struct GatheredTrees {
   /// True if a long list is an element.
   private(set) var hasWholeList = false
 
-  init(_ one: PropertyCondition.Tree, _ other: PropertyCondition.Tree, isAnd: Bool) {
+  /// Nil if there are more than a condition may have: one that was joined with itself has twice as many each time.
+  init?(_ one: PropertyCondition.Tree, _ other: PropertyCondition.Tree, isAnd: Bool) {
     self.isAnd = isAnd
+    var count = 0
+    self.count(one, &count)
+    self.count(other, &count)
+    if count > conditionPartsMax { return nil }
     gather(one)
     gather(other)
     endLast()
@@ -190,13 +197,26 @@ private struct GatheredTrees {
     isAnd ? .and(trees) : .or(trees)
   }
 
-  private mutating func gather(_ tree: PropertyCondition.Tree) {
-    let operands: [PropertyCondition.Tree]
+  /// The operands of a tree that is of the same kind.
+  private func operands(of tree: PropertyCondition.Tree) -> [PropertyCondition.Tree]? {
     switch tree {
-    case .and(let parts) where isAnd: operands = parts
-    case .or(let parts) where !isAnd: operands = parts
-    default: return last.append(tree)
+    case .and(let operands) where isAnd: operands
+    case .or(let operands) where !isAnd: operands
+    default: nil
     }
+  }
+
+  /// Counts the trees that are put together in pairs.
+  private func count(_ tree: PropertyCondition.Tree, _ count: inout Int) {
+    count += 1
+    guard count <= conditionPartsMax, let operands = operands(of: tree), operands.count == 2 else {
+      return
+    }
+    for operand in operands { self.count(operand, &count) }
+  }
+
+  private mutating func gather(_ tree: PropertyCondition.Tree) {
+    guard let operands = operands(of: tree) else { return last.append(tree) }
     if operands.count == 2 {
       for operand in operands { gather(operand) }
     } else if operands.count <= Self.copiedCountMax {

@@ -159,6 +159,22 @@ import Testing
     }
   }
 
+  @Test func `a condition is joined with itself in no time, however often`() throws {
+    let store = try Self.library()
+    let joins: [(Condition<Poem>, Condition<Poem>) -> Condition<Poem>] = [
+      { $0 || $1 }, { $0 && $1 },
+    ]
+    for join in joins {
+      var condition: Condition<Poem> = \.year > 0
+      let time = threadTime {
+        for _ in 0..<200 { condition = join(condition, condition) }
+      }
+      #expect(time < .seconds(scaled(2, debug: 20)))
+      #expect(condition.description == "(nested too deep)")
+      #expect(throws: StoreError.self) { _ = try store.fetch(Poem.self, where: condition) }
+    }
+  }
+
   /// A predicate as `#Predicate` makes it, of as many negations.
   private static func negations(_ count: Int) -> Predicate<Poem> {
     func negated(
