@@ -78,6 +78,19 @@ import Testing
     }
   }
 
+  @Test func `descriptions are taken without their types in time that is linear in their number`()
+    throws
+  {
+    let times = try [500, 2_000].map { count in
+      let model = Self.model(version: 2, records: count, fields: 1)
+      return try nanoseconds(each: count) {
+        let schemas = try model.untyped(version: 2).schemas()
+        #expect(schemas.last?.records.count == count)
+      }
+    }
+    #expect(times[1] < times[0] * 2.5, "\(times)")
+  }
+
   @Test(.timeLimit(.minutes(10)))
   func `a lock of very many versions is written and read in time that is linear`() throws {
     let directory = try TemporaryDirectory()

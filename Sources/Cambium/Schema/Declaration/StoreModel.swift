@@ -118,15 +118,21 @@ extension StoreModel {
   }
 
   /// Returns the descriptions in a version without the types, and without validations of whole records, which need them.
+  ///
+  /// - Complexity: O(versions × fields).
   package func untyped(version: Int) -> StoreModel {
-    let names = Set((1...max(version, 1)).flatMap { statedRecords(in: $0).map(\.name) })
+    var stated: [String: [Int: RecordDescription]] = [:]
+    for version in 1...max(version, 1) {
+      for record in statedRecords(in: version) where stated[record.name]?[version] == nil {
+        stated[record.name, default: [:]][version] = record.description
+      }
+    }
     return StoreModel(
       version: version, label: label(of: version),
-      untyped: names.sortedRarely { $0.precedes($1) }.map { name in
+      untyped: stated.sortedRarely { $0.key.precedes($1.key) }.map { name, descriptions in
         RemovedRecord(name) { version in
-          let stated = statedRecords(in: version).first { $0.name == name }
           return RecordDescription(
-            (stated?.description.elements ?? []).filter {
+            (descriptions[version]?.elements ?? []).filter {
               if case .validation = $0.kind { false } else { true }
             })
         }
