@@ -171,7 +171,7 @@ import Testing
     let json = try JSONParser.parse(Array(command.output.utf8))
     let bytes = try #require(json["bytes"]?.integer)
     // It is looked at after every few thousand entries, so that the last ones are not waited for.
-    #expect(elapsed > Double(bytes) / (3 << 20) / 2, "\(bytes) in \(elapsed)")
+    #expect(elapsed > Double(bytes) / Double(3 << 20) / 2, "\(bytes) in \(elapsed)")
     #expect(try export(copy) == export(path))
     let quick = try Command.run("backup", path, copy, "--verify", "--force")
     #expect(quick.output.hasSuffix(" to \(copy), and checked.\n"), "\(quick)")
