@@ -170,6 +170,20 @@ import Testing
     return "CREATE TABLE t (\(columns)); INSERT INTO t VALUES (\(values));"
   }()
 
+  @Test func `columns that are computed by functions for JSON have their values`() throws {
+    try execute(
+      """
+      CREATE TABLE t (body TEXT, n INT AS (json_extract(body, '$.n')) STORED,
+        m INT AS (json_extract(body, '$.m')) VIRTUAL);
+      INSERT INTO t (body) VALUES ('{"n": 7, "m": 8}');
+      """)
+    let command = try imported()
+    #expect(command.status == 0, "\(command.error)")
+    let found = try records("t")
+    #expect(found.map { $0["n"] } == [.integer(7)])
+    #expect(found.map { $0["m"] } == [.integer(8)])
+  }
+
   private static let oddities: [(name: String, statements: String, note: String)] = [
     (
       "a key that is null",

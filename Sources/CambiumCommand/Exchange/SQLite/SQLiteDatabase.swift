@@ -34,15 +34,29 @@ import Glibc
     try execute("PRAGMA hard_heap_limit = \(Self.heapMax)")
     try execute("PRAGMA trusted_schema = OFF")
     try execute("BEGIN")
-    // A file that is no database is found out by the first read.
-    try execute("SELECT count(*) FROM sqlite_master")
+    try readSchema()
+  }
+
+  /// Reads the schema for the first time: a file that is no database is found out by it.
+  private func readSchema() throws {
+    let query = "SELECT count(*) FROM sqlite_master"
+    do { try execute(query) } catch {
+      // Before version 3.41, SQLite counts its own functions for JSON among those that might do harm.
+      guard message.contains("unsafe use of json") else { throw error }
+      try execute("PRAGMA trusted_schema = ON")
+      try execute(query)
+    }
   }
 
   deinit { _ = unsafe library.close(handle) }
 
+  /// What SQLite says of the last call.
+  private var message: String {
+    unsafe library.message(handle).map { unsafe String(cString: $0) } ?? "unknown error"
+  }
+
   func failure() -> CommandFailure {
-    let text = unsafe library.message(handle).map { unsafe String(cString: $0) } ?? "unknown error"
-    return CommandFailure(.invalid, "\(path): SQLite says “\(text)”.")
+    CommandFailure(.invalid, "\(path): SQLite says “\(message)”.")
   }
 
   /// Adds a collation of the program that made the database, without which SQLite reads no table whose key has it. Its
