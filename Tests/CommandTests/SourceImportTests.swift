@@ -316,6 +316,15 @@ private struct Seat: Record, Equatable {
     (Array("id,code,name,tags\n7,x,y,[1\n".utf8), "line 2: tags: no JSON"),
     (Array("id,id,code\n7,7,x\n".utf8), "line 1: two columns are for the same field"),
     (Array("code,name\nx,y\n".utf8), "line 2: Item.id is not valid: the primary key is missing"),
+    (Array("id,code,name\n9223372036854775808,x,y\n".utf8), "line 2: id: 9223372036854775808 is"),
+    (Array("id,code,name\n1_000,x,y\n".utf8), "line 2: id: 1_000 is not"),
+    (Array("id,code,name,ratio\n7,x,y,1e309\n".utf8), "line 2: ratio: "),
+    (Array("id,code,name,price\n7,x,y,1e400\n".utf8), "line 2: price: "),
+    (Array("id,code,name,nothing\n7,x,y,z\n".utf8), "line 1: Item has no field nothing"),
+    // In 16 bits.
+    (
+      [0xff, 0xfe] + Array("id,code\n".utf8).flatMap { [$0, 0] }, "line 1: cell 1: it is not UTF-8"
+    ),
     (Array("id,code,name\n7,one,y\n".utf8), "line 2: "),
   ]
 
@@ -335,6 +344,9 @@ private struct Seat: Record, Equatable {
 
   @Test(arguments: [
     ("[{\"id\":7,\"code\":\"x\",\"name\":\"\"}", "line 1: the text is cut off"),
+    ("[{\"id\":7,\"code\":\"\\ud800\",\"name\":\"\"}]", "line 1: no JSON at byte"),
+    ("[{\"id\":7,\"ratio\":1e400}]", "line 1: no JSON at byte"),
+    ("[{\"id\":7,\"code\":\"x\"},]", "line 1: "),
     ("[{\"id\":7}{}]", "line 1: a comma"), ("[1]", "line 1: it is no object"),
     ("[\n{\"id\":7,\n\"code\" \"x\"}]", "line 2: no JSON at byte"),
   ])
