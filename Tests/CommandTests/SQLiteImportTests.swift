@@ -164,6 +164,12 @@ import Testing
     }
   }
 
+  private static let manyColumns: String = {
+    let columns = (0..<1_899).map { "c\($0) INTEGER" }.joined(separator: ", ")
+    return
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, \(columns)); INSERT INTO t (id, c7) VALUES (1, 7);"
+  }()
+
   private static let wideTable: String = {
     let columns = (0..<300).map { "c\($0)" }.joined(separator: ", ")
     let values = [String](repeating: "zeroblob(60000)", count: 300).joined(separator: ", ")
@@ -262,6 +268,34 @@ import Testing
       "names with quotes, spaces and letters of any script",
       #"CREATE TABLE t ("a ""b'" TEXT, "größe" INTEGER, "" TEXT); INSERT INTO t VALUES ('x', 1, 'y');"#,
       "unnamed"
+    ),
+    (
+      "strings in 16 bits",
+      "PRAGMA encoding = 'UTF-16'; CREATE TABLE t (s TEXT); INSERT INTO t VALUES ('ä😀');", "rowid"
+    ),
+    (
+      "a write-ahead log",
+      "PRAGMA journal_mode = WAL; CREATE TABLE t (s TEXT); INSERT INTO t VALUES ('x');", "rowid"
+    ),
+    (
+      "keys of several columns and of bytes, without rowids",
+      """
+      CREATE TABLE a (k BLOB PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO a VALUES (x'00ff', 1), (x'', 2);
+      CREATE TABLE t (x TEXT, y INTEGER, z, PRIMARY KEY (x, y)) WITHOUT ROWID;
+      INSERT INTO t VALUES ('b', 2, 'q'), ('a', 1, NULL), ('b', 1, 3);
+      """, ""
+    ),
+    (
+      "a link table with doubles and nulls",
+      """
+      CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1), (2);
+      CREATE TABLE t (x INTEGER REFERENCES a, y INTEGER REFERENCES a);
+      INSERT INTO t VALUES (1, 1), (1, 1), (NULL, 2);
+      """, ""
+    ),
+    (
+      "1,900 columns",
+      manyColumns, ""
     ),
     (
       "a column called rowid beside SQLite's own",
