@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Cambium
+@testable import InternalTestSupport
 
 /// Delete rules at both ends of relations, for typed records with hooks.
 @Suite struct DeleteRuleTests {
@@ -90,6 +91,54 @@ import Testing
       try transaction.deleteAll(Label.self)
     }
     #expect(try store.count(Label.self) == 0)
+  }
+
+  @Test func `a long chain, a ring and a record that leads to itself go by one call`() throws {
+    let store = try PersistentStore(inMemory: StoreModel(records: [Category.self]))
+    try store.write { transaction in
+      for id in 0..<scaled(50_000, debug: 2_000) {
+        try transaction.insert(Category(id: id, parent: id == 0 ? nil : Reference(id - 1)))
+      }
+    }
+    try store.delete(Category.self, key: 0)
+    #expect(try store.count(Category.self) == 0)
+    try store.write { transaction in
+      for (id, parent) in [(1, 1), (2, 3), (3, 4), (4, 2)] {
+        try transaction.insert(Category(id: id, parent: Reference(parent)))
+      }
+      try transaction.insert(Category(id: 5, parent: Reference(2), next: Reference(6)))
+      try transaction.insert(Category(id: 6, parent: nil, next: Reference(5)))
+    }
+    try store.delete(Category.self, key: 1)
+    #expect(try store.fetch(Category.self).map(\.id) == [2, 3, 4, 5, 6])
+    try store.delete(Category.self, key: 3)
+    #expect(try store.count(Category.self) == 0)
+  }
+
+  @Test func `a record that is deleted and added again has lost what led to it`() throws {
+    let store = try store()
+    try store.write { transaction in
+      try transaction.insert(Writer(id: 7))
+      try transaction.insert(Novel(id: 1, author: Reference(7), labels: [], jacket: nil))
+    }
+    try store.write { transaction in
+      try transaction.delete(Writer.self, key: 7)
+      try transaction.insert(Writer(id: 7))
+    }
+    #expect(try store.count(Writer.self) == 1)
+    #expect(try store.count(Novel.self) == 0)
+    // One that is saved again loses nothing.
+    try store.insert(Novel(id: 2, author: Reference(7), labels: [], jacket: nil))
+    try store.save(Writer(id: 7))
+    #expect(try store.count(Novel.self) == 1)
+    // One that was never committed takes along what came before it.
+    try store.write { transaction in
+      try transaction.insert(Novel(id: 3, author: Reference(8), labels: [], jacket: nil))
+      try transaction.insert(Writer(id: 8))
+      try transaction.delete(Writer.self, key: 8)
+    }
+    #expect(try store.fetch(Novel.self).map(\.id) == [2])
+    #expect(try store.snapshot().check().isEmpty)
   }
 
   // MARK: At the commit
@@ -238,6 +287,20 @@ import Testing
     }
     #expect(try store.count(Keeper.self) + store.count(Circle.self) == 0)
     #expect(try store.snapshot().check().isEmpty)
+  }
+}
+
+private struct Category: Record, Identifiable {
+  var id: Int
+  var parent: Reference<Category>?
+  var next: Reference<Category>? = nil
+  static let children = Inverse("children", of: \Category.parent, deleteRule: .cascade)
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "parent", type: .reference(to: Category.self), optional: true)
+    Field(name: "next", type: .reference(to: Category.self, deleteRule: .cascade), optional: true)
+    children
   }
 }
 

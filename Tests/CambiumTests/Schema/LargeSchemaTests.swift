@@ -92,6 +92,31 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
+  func `records of very many types that lead to one another in a ring go by one call`() throws {
+    let count = scaled(500, debug: 50)
+    let model = StoreModel(
+      version: 1,
+      untyped: (0..<count).map { number in
+        RemovedRecord("R\(number)") { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Field(name: "next", type: .reference(to: "R\((number + 1) % count)"), optional: true)
+          Field(name: "number", type: .integer, derived: .count(of: "previous"))
+          UntypedInverse(
+            "previous", of: "next", in: "R\((number + count - 1) % count)", deleteRule: .cascade)
+        }
+      })
+    let store = try PersistentStore(inMemory: model)
+    try store.write { transaction in
+      for number in 0..<count {
+        try transaction.save(DynamicRecord(name: "R\(number)", fields: ["id": 1, "next": 1]))
+      }
+    }
+    #expect(try store.fetch(record: "R0").map { $0["number"] } == [.integer(1)])
+    try store.write { transaction in _ = try transaction.delete(record: "R5", key: 1) }
+    for number in 0..<count { #expect(try store.count(record: "R\(number)") == 0) }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
   func `a lock of very many versions is written and read in time that is linear`() throws {
     let directory = try TemporaryDirectory()
     let lock = directory.path + "/Schema.lock"

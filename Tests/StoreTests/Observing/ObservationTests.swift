@@ -36,6 +36,60 @@ import Testing
     try store.close()
   }
 
+  private struct Album: Record, Identifiable, Equatable {
+    var id: Int
+    static let pictures = Inverse("pictures", of: \Picture.album, deleteRule: .cascade)
+    static let labels = Inverse("labels", of: \Label.album, deleteRule: .nullify)
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      pictures
+      labels
+    }
+  }
+
+  private struct Picture: Record, Identifiable, Equatable {
+    var id: Int
+    var album: Reference<Album>
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "album", type: .reference(to: Album.self))
+    }
+  }
+
+  private struct Label: Record, Identifiable, Equatable {
+    var id: Int
+    var album: Reference<Album>?
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "album", type: .reference(to: Album.self), optional: true)
+    }
+  }
+
+  @Test func `what is deleted or cut by a rule, by a query or with all is told`() async throws {
+    let store = try PersistentStore(
+      inMemory: StoreModel(records: [Album.self, Picture.self, Label.self]))
+    try await store.write { transaction in
+      for id in 1...2 { try transaction.insert(Album(id: id)) }
+      for id in 0..<6 { try transaction.insert(Picture(id: id, album: Reference(1 + id / 3))) }
+      try transaction.insert(Label(id: 20, album: Reference(1)))
+    }
+    let albums = Told(by: try store.changes(of: Album.self))
+    let pictures = Told(by: try store.changes(of: Picture.self))
+    let labels = Told(by: try store.changes(of: Label.self))
+    try store.delete(Album.self, key: 1)
+    #expect(try await albums.next()?.deleted.map(\.id) == [1])
+    #expect(try await pictures.next()?.deleted.map(\.id) == [0, 1, 2])
+    let cut = try #require(try await labels.next()?.updated.first)
+    #expect(cut.new == Label(id: 20, album: nil) && cut.changedFields == ["album"])
+    try store.delete(Picture.where { $0.id < 4 })
+    try store.deleteAll(Picture.self)
+    #expect(try await pictures.next()?.deleted.map(\.id) == [3, 4, 5])
+    try store.close()
+  }
+
   @Test func `an update says which fields differ, H3`() async throws {
     let store = try PersistentStore(
       inMemory: StoreModel(records: [Building.self, Account.self]))
