@@ -136,6 +136,23 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
         return
       }
       #expect(try store.sum(\.number, of: Seat.where(\.row == "b")) == 1)
+      // What is out of range only on the way is a number.
+      try store.save(Seat(row: "c", number: -1))
+      #expect(try store.sum(\Seat.number) == Int.max)
+    }
+  }
+
+  @Test func `a list of very many values finds what has one of them, and one of none nothing`()
+    throws
+  {
+    try withAccounts { store, accounts in
+      let count = scaled(200_000, debug: 10_000)
+      #expect(try store.count(Account.where { $0.id.isIn(Array(0..<count)) }) == accounts.count)
+      let cities = (0..<count).map { "city \($0)" } + ["Ulm"]
+      #expect(try store.count(Account.where { $0.city.isIn(cities) }) == 20)
+      #expect(try store.count(Account.where { !$0.city.isIn(cities) }) == 40)
+      #expect(try store.count(Account.where { $0.id.isIn([Int]()) }) == 0)
+      #expect(try store.count(Account.where { !$0.id.isIn([Int]()) }) == accounts.count)
     }
   }
 

@@ -75,6 +75,85 @@ import Testing
         ])
   }
 
+  struct Measure: Record, Equatable {
+    var id: Int
+    var value: Double
+    var place: Double
+    var count: UInt64 = 0
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "value", type: .double)
+      Field(name: "place", type: .double, indexed: true)
+      Field(name: "count", type: .uint64, indexed: true)
+    }
+  }
+
+  @Test func `what is no number is in no range, and together in an order`() throws {
+    let store = try PersistentStore(inMemory: StoreModel(records: [Measure.self]))
+    let values: [Double] = [3, .nan, -1, 2, .nan, 0, .infinity, -.infinity, 1, -.nan]
+    for (id, value) in values.enumerated() {
+      try store.save(Measure(id: id, value: value, place: Double(id)))
+    }
+    #expect(try store.fetch(Measure.where { $0.value > 0 }).map(\.id) == [0, 3, 6, 8])
+    #expect(try store.fetch(Measure.where { $0.value < 0 }).map(\.id) == [2, 7])
+    #expect(try store.count(Measure.where { $0.value > .nan || $0.value <= .nan }) == 0)
+    #expect(try store.count(Measure.where { $0.place > .nan || $0.place <= .nan }) == 0)
+    let sorted = try store.fetch(Measure.sorted(by: .ascending(\.value))).map(\.value)
+    let numbers = sorted.filter { !$0.isNaN }
+    #expect(numbers == [-.infinity, -1, 0, 1, 2, 3, .infinity])
+    #expect([0, 7].contains(sorted.firstIndex { $0.isNaN }))
+    #expect(sorted.split(omittingEmptySubsequences: true) { $0.isNaN }.count == 1)
+  }
+
+  @Test func `both zeros are one value, and each keeps its sign`() throws {
+    let store = try PersistentStore(inMemory: StoreModel(records: [Measure.self]))
+    try store.save(Measure(id: 1, value: -0.0, place: -0.0))
+    try store.save(Measure(id: 2, value: 0, place: 0))
+    for condition: Condition<Measure> in [
+      \.value == 0, \.value <= -0.0, \.place == -0.0, \.place == 0, \.place <= -0.0, \.place >= 0,
+    ] {
+      #expect(try store.count(Measure.where(condition)) == 2, "\(condition)")
+    }
+    #expect(try store.distinct(\.value, from: Query<Measure>()).count == 1)
+    let stored = try #require(try store.fetch(Measure.self, key: 1))
+    #expect(stored.value.sign == .minus && stored.place.sign == .minus)
+  }
+
+  @Test func `numbers above those with a sign are sorted and compared as they are`() throws {
+    let store = try PersistentStore(inMemory: StoreModel(records: [Measure.self]))
+    let signed = UInt64(Int64.max)
+    let counts: [UInt64] = [0, 1, signed, signed + 1, .max - 1, .max]
+    for (id, count) in counts.enumerated() {
+      try store.save(Measure(id: -id, value: 0, place: 0, count: count))
+    }
+    #expect(try store.fetch(Measure.sorted(by: .ascending(\.count))).map(\.count) == counts)
+    #expect(try store.count(Measure.where { $0.count > signed }) == 3)
+    #expect(try store.max(\Measure.count) == UInt64.max)
+    let text = try FieldCondition(parsing: "count == 18446744073709551615")
+    #expect(try store.count(record: "Measure", where: text) == 1)
+  }
+
+  @Test func `what are wildcards elsewhere are letters`() throws {
+    let store = try PersistentStore(inMemory: StoreModel(records: [Sample.self]))
+    let names = [
+      "50% off", "50 then 5 off", "a_b", "axb", "100%", "x*y", "xzzy", "what?", "whatx", "a\\b",
+    ]
+    for (id, name) in names.enumerated() { try store.save(Sample(id: id, name: name)) }
+    func found(_ condition: (Fields<Sample>) -> Condition<Sample>) throws -> [String] {
+      try store.fetch(Sample.where(condition)).map(\.name)
+    }
+    #expect(try found { $0.name.contains("50%") } == ["50% off"])
+    #expect(try found { $0.name.contains("_") } == ["a_b"])
+    #expect(try found { $0.name.contains("\\") } == ["a\\b"])
+    #expect(try found { $0.name.hasPrefix("x*") } == ["x*y"])
+    #expect(try found { $0.name.hasSuffix("?") } == ["what?"])
+    #expect(try found { $0.name.hasPrefix("") } == names)
+    #expect(try found { $0.name.like("*%") } == ["100%"])
+    #expect(try found { $0.name.like("x\\*y") } == ["x*y"])
+    #expect(try found { $0.name.like("x*y") } == ["x*y", "xzzy"])
+  }
+
   @Test func `different values come in the order of the query, or sorted without one`() throws {
     let store = try store()
     #expect(try store.distinct(\.name, from: Query<Sample>()) == ["a", "b", "c"])

@@ -81,6 +81,48 @@ struct ValueFieldTests {
     }
   }
 
+  private struct Holder: Record, Equatable {
+    var id: Int
+    var text: String?
+    var data: Data?
+    var list: [String]?
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(name: "text", type: .string, optional: true)
+      Field(name: "data", type: .binaryData, optional: true)
+      Field(name: "list", type: .array(of: .string), optional: true)
+    }
+  }
+
+  @Test func `what is empty is not nil`() throws {
+    try withStore(StoreModel(records: [Holder.self])) { store in
+      let holders = [Holder(id: 1, text: "", data: Data(), list: []), Holder(id: 2)]
+      for holder in holders { try store.save(holder) }
+      #expect(try store.fetch(Holder.self) == holders)
+      #expect(try store.fetch(Holder.where(\.text == "")).map(\.id) == [1])
+      #expect(try store.fetch(Holder.where(\.text == nil)).map(\.id) == [2])
+      #expect(try store.fetch(Holder.where(\.data == nil)).map(\.id) == [2])
+      #expect(try store.fetch(Holder.where(\.list == nil)).map(\.id) == [2])
+    }
+  }
+
+  @Test(arguments: [
+    "https://example.com", "https://example.com/", "http://[2001:db8::1]:8080/a%20b?q=%C3%A9#f",
+    "file:///tmp/a%0Ab", "mailto:a@b.c", "urn:isbn:0451450523", "data:text/plain;base64,SGVsbG8=",
+    "HTTPS://EXAMPLE.com/%7e", "https://user:p%40ss@h/", "tel:+1-816-555-1212",
+    "https://h/a//b/../c/./d",
+  ])
+  func `a URL comes back as it is written, and is found`(text: String) throws {
+    let url = try #require(URL(string: text))
+    try withStore(StoreModel(records: [Keyed<URL>.self])) { store in
+      try store.save(Keyed(key: url, number: 7))
+      let found = try #require(try store.fetch(Keyed<URL>.self, key: url))
+      #expect(found.key == url && found.number == 7)
+      #expect(found.key.absoluteString == url.absoluteString)
+    }
+  }
+
   private func keys<Key: Codable & Sendable & Hashable & FieldValueConvertible & KeyKind>(
     ascending keys: [Key], sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
