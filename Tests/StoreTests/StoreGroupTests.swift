@@ -198,6 +198,22 @@ import Testing
     try stores.close()
   }
 
+  @Test func `a store is neither opened by two configurations nor by another one's path`() throws {
+    let first = try StoreGroup(Self.model(1), at: paths)
+    try first["orders"].save(Mark(id: "a"))
+    try first.close()
+    let orders = paths["orders"] ?? ""
+    let wrong = [
+      ["orders": orders, "people": orders], ["orders": paths["people"] ?? "", "people": orders],
+    ]
+    for paths in wrong {
+      #expect(storeError { try StoreGroup(Self.model(1), at: paths) } != nil, "\(paths)")
+    }
+    let again = try StoreGroup(Self.model(1), at: paths)
+    #expect(try again["orders"].count(Mark.self) == 1)
+    try again.close()
+  }
+
   @Test func `a reference out of its configuration that is checked is refused`() throws {
     struct Book: Record {
       var id: Int

@@ -54,6 +54,38 @@ import Testing
     Field(name: "code", type: .string)
   }
 
+  @Test func `a renaming that nobody states is a field that goes and one that is new`() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    func model(_ version: Int) -> StoreModel {
+      StoreModel(
+        version: version,
+        untyped: [
+          RemovedRecord("R") { version in
+            Field(primaryKey: true, name: "id", type: .integer)
+            if version == 1 {
+              Field(name: "code", type: .string)
+            } else {
+              Field(name: "label", type: .string, optional: true)
+            }
+          }
+        ])
+    }
+    let store = try PersistentStore(at: path, model: model(1))
+    try store.write { try $0.save(DynamicRecord(name: "R", fields: ["id": 1, "code": "a"])) }
+    try store.close()
+    let migration = try PersistentStore.migration(at: path, to: model(2))
+    #expect(migration.plan.canRun)
+    let sentences = try #require(migration.plan.steps.first).changes.map(\.description)
+    #expect(sentences.count == 2, "\(sentences)")
+    #expect(sentences.contains { $0.hasPrefix("R.code ") }, "\(sentences)")
+    #expect(sentences.contains { $0.hasPrefix("R.label is new") }, "\(sentences)")
+    _ = try migration.run()
+    let migrated = try PersistentStore(at: path, model: model(2))
+    #expect(try migrated.fetch(record: "R").map { $0["label"] } == [.null])
+    try migrated.close()
+  }
+
   @Test(arguments: changes)
   func `a plan says that keys change which other records may hold`(change: Change) throws {
     let directory = try TemporaryDirectory()

@@ -144,6 +144,28 @@ struct RecordTransactionTests {
     }
   }
 
+  @Test func `within a write the store shows what is committed, and within a read it is written`()
+    async throws
+  {
+    let store = try PersistentStore(inMemory: .samples)
+    try await store.write { try $0.save(Note(key: "a")) }
+    try await store.write { transaction in
+      try transaction.save(Note(key: "b"))
+      #expect(try store.count(Note.self) == 1)
+      #expect(try transaction.count(Note.self) == 2)
+      guard case .reentrant = storeError({ try store.save(Note(key: "c")) }) else {
+        Issue.record("it is not refused")
+        return
+      }
+    }
+    try await store.read { snapshot in
+      try store.save(Note(key: "d"))
+      #expect(try snapshot.count(Note.self) == 2)
+    }
+    let keys = try store.fetch(Note.self).map(\.key)
+    #expect(keys == ["a", "b", "d"])
+  }
+
   @Test func `tasks write and read, F18`() async throws {
     let store = try PersistentStore(inMemory: .samples)
     let count = try await store.write { transaction in

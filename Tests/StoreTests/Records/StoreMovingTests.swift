@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -52,6 +53,39 @@ import Testing
     try PersistentStore.replace(at: path, with: new)
     #expect(try text(at: path) == "new")
     #expect(!FileManager.default.fileExists(atPath: new))
+  }
+
+  @Test func `a copy of files that are being written is whole up to some commit, or refused`()
+    throws
+  {
+    let path = directory.path + "/store"
+    let store = try PersistentStore(at: path, model: .samples)
+    let isDone = Guarded(false)
+    let writer = try BackgroundThread(name: "writer") {
+      var key = 1_000_000
+      while !isDone.withLock({ $0 }) {
+        try? store.save(Note(key: "\(key)"))
+        key += 1
+      }
+    }
+    let copies = (0..<3).map { "\(path)-\($0)" }
+    for copy in copies { _ = unsafe system("cp -r '\(path)' '\(copy)'") }
+    isDone.withLock { $0 = true }
+    writer.join()
+    try store.close()
+    for copy in copies {
+      do throws(StoreError) {
+        let opened = try PersistentStore(at: copy, model: .samples)
+        try opened.close()
+      } catch {
+        continue
+      }
+      #expect(try PersistentStore.check(at: copy, .deep).isWhole)
+      let opened = try PersistentStore(at: copy, model: .samples)
+      let keys = try opened.fetch(Note.self).map(\.key)
+      #expect(keys == keys.indices.map { "\(1_000_000 + $0)" })
+      try opened.close()
+    }
   }
 
   @Test func `what is open, missing or in the way is refused, and nothing has changed`() throws {

@@ -117,6 +117,27 @@ struct StoreOpeningTests {
     try store.close()
   }
 
+  @Test func `a store is opened whatever its path is called, or the path is refused`() throws {
+    let names = [
+      "sp ace", "new\nline", "üñï", "cafe\u{301}", "100%", "'q\"", "-dash", "😀", "a:b",
+      String(repeating: "d", count: 250),
+    ]
+    for name in names {
+      let path = directory.path + "/" + name
+      for count in 0..<2 {
+        let store = try PersistentStore(at: path, model: .samples)
+        #expect(try store.count(Note.self) == count, "\(name)")
+        try store.save(Note(key: "\(count)"))
+        try store.close()
+      }
+      #expect(try PersistentStore.check(at: path).isWhole, "\(name)")
+    }
+    let long = String(repeating: "d", count: 256)
+    for path in ["", directory.path + "/" + long, directory.path + "/none/store", "/dev/null"] {
+      #expect(storeError { try PersistentStore(at: path, model: .samples) } != nil, "\(path)")
+    }
+  }
+
   @Test func `a store in memory is gone with its user, F19`() throws {
     let store = try PersistentStore(inMemory: .samples)
     try store.save(Note(key: "a"))
