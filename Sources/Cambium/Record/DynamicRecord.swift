@@ -177,11 +177,9 @@ final class ColumnValues {
     var knownCount = 0
     for index in 0..<layout.outermost.count {
       let column = layout.outermost[index]
-      guard let place = unsafe places[index], let value = fields[place] else {
-        unsafe values[column] = defaults[column] ?? .null
-        continue
-      }
-      knownCount += 1
+      let given = unsafe places[index].flatMap { fields[$0] }
+      if given != nil { knownCount += 1 }
+      let value = given ?? defaults[column] ?? .null
       unsafe values[column] = value
       guard case .composite(let parts) = value else { continue }
       try unsafe layout.spread(
@@ -214,11 +212,9 @@ extension RowLayout {
     var knownCount = 0
     for place in composite.parts {
       let column = columns[place]
-      guard let value = parts[column.shortName(in: composite)] else {
-        values[place] = defaults[place] ?? .null
-        continue
-      }
-      knownCount += 1
+      let given = parts[column.shortName(in: composite)]
+      if given != nil { knownCount += 1 }
+      let value = given ?? defaults[place] ?? .null
       values[place] = value
       guard case .composite(let inner) = value else { continue }
       try spread(inner, over: column, defaults: defaults, into: &values)

@@ -27,6 +27,37 @@ private struct Player: Record, Equatable {
   }
 }
 
+private struct Game: Record, Equatable {
+  struct Rules: Codable, Hashable, Sendable {
+    var points = 7
+    var note: String?
+  }
+
+  struct Board: Codable, Hashable, Sendable {
+    var size = 8
+    var rules = Rules()
+  }
+
+  var id: Int
+  var rules = Rules()
+  var board = Board()
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    let rules = FieldType.composite {
+      Field(name: "points", type: .integer, default: 7)
+      Field(name: "note", type: .string, optional: true)
+    }
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "rules", type: rules)
+    Field(
+      name: "board",
+      type: .composite {
+        Field(name: "size", type: .integer, default: 8)
+        Field(name: "rules", type: rules)
+      })
+  }
+}
+
 @Suite struct RecordDefaultTests {
   @Test func `a record without a type has the defaults of the fields that it does not name`() throws
   {
@@ -48,6 +79,23 @@ private struct Player: Record, Equatable {
           Player(id: 1, score: .init(rounds: 2)),
           Player(id: 2, level: 4, nick: nil, score: .init(points: 1, rounds: 2)),
         ])
+    }
+  }
+
+  @Test func `a composite that is not named is there if its parts have defaults`() throws {
+    try withStore(StoreModel(records: [Game.self])) { store in
+      try store.write { transaction in
+        try transaction.save(DynamicRecord(name: "Game", fields: ["id": 1]))
+        try transaction.save(
+          DynamicRecord(name: "Game", fields: ["id": 2, "board": .composite(["size": 3])]))
+      }
+      #expect(
+        try store.fetch(Game.self) == [Game(id: 1), Game(id: 2, board: Game.Board(size: 3))])
+      let null = DynamicRecord(name: "Game", fields: ["id": 3, "rules": .null])
+      guard case .invalidValue = storeError({ try store.write { try $0.save(null) } }) else {
+        Issue.record("it is saved")
+        return
+      }
     }
   }
 

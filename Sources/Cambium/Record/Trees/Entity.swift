@@ -89,7 +89,7 @@ class Entity: @unchecked Sendable {
     lost = try names.slot(of: Self.name(ofLost: number))
     countsBlobs = tree == name
     blobs = layout.external.isEmpty ? nil : try BlobTrees(names)
-    defaults = layout.underived.merging(checked?.defaults(in: layout) ?? [:]) { one, _ in one }
+    defaults = layout.defaults(stated: checked?.defaults(in: layout) ?? [:])
     var indexes: [IndexTree] = []
     for index in try layout.indexLayouts() {
       let number = index.schema.number
@@ -225,6 +225,30 @@ extension RowLayout {
       if !column.field.isOptional { values[place] = column.field.type.underived }
     }
     return values
+  }
+
+  /// The values of fields that a record does not name: what is stated, what is computed, and composites whose parts have
+  /// defaults.
+  fileprivate func defaults(stated: [Int: FieldValue]) -> [Int: FieldValue] {
+    let known = underived.merging(stated) { one, _ in one }
+    var defaults = known
+    for place in columns.indices where hasDefault(place, stated, known) {
+      if !known.keys.contains(place) { defaults[place] = .composite([:]) }
+    }
+    return defaults
+  }
+
+  private func hasDefault(
+    _ place: Int, _ stated: [Int: FieldValue], _ known: [Int: FieldValue]
+  ) -> Bool {
+    if stated.keys.contains(place) { return true }
+    let column = columns[place]
+    guard column.field.type == .composite, !column.field.isOptional else { return false }
+    return column.parts.contains { hasDefault($0, stated, known) }
+      && column.parts.allSatisfy { part in
+        columns[part].field.isOptional || known.keys.contains(part)
+          || hasDefault(part, stated, known)
+      }
   }
 }
 
