@@ -208,7 +208,8 @@ import Testing
     var random = SplitMix64(seed: 8)
     for _ in 0..<scaled(20_000, debug: 2000) {
       let seconds = Double.random(in: -63_113_904_000..<252_423_993_600, using: &random)
-      let scale = [1, 1e3, 1e6, 1e9, 1e12, 1e30].randomElement(using: &random) ?? 1
+      let scales: [Double] = [1, 1e3, 1e6, 1e9, 1e12, 1e30]
+      let scale = scales.randomElement(using: &random) ?? 1
       let date = Date(timeIntervalSinceReferenceDate: seconds / scale)
       #expect(Date(iso: date.isoText) == date)
       #expect(date.isoText.hasSuffix("Z"), "\(date.isoText)")
