@@ -86,6 +86,15 @@ for target in package.targets where !["CCambium", "CZstd"].contains(target.name)
   target.swiftSettings = settings
 }
 
+// Without the optimizer, which takes longer than the tests gain by it. What they test is optimized, and so is what simulates
+// disks.
+let unoptimized = [
+  "CambiumTests", "StoreTests", "CommandTests", "DialectTests", "DocumentationTests",
+]
+for target in package.targets where unoptimized.contains(target.name) {
+  target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
+}
+
 for target in package.targets where target.name == "UnreflectedTests" {
   target.swiftSettings?.append(.unsafeFlags(["-Xfrontend", "-disable-reflection-metadata"]))
 }
