@@ -170,12 +170,6 @@ import Testing
       "CREATE TABLE t (id INTEGER PRIMARY KEY, \(columns)); INSERT INTO t (id, c7) VALUES (1, 7);"
   }()
 
-  private static let wideTable: String = {
-    let columns = (0..<300).map { "c\($0)" }.joined(separator: ", ")
-    let values = [String](repeating: "zeroblob(60000)", count: 300).joined(separator: ", ")
-    return "CREATE TABLE t (\(columns)); INSERT INTO t VALUES (\(values));"
-  }()
-
   @Test func `columns that are computed by functions for JSON have their values`() throws {
     try execute(
       """
@@ -376,10 +370,6 @@ import Testing
       "letters that SQLite holds apart under a constraint without regard to case",
       "CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT UNIQUE COLLATE nocase); INSERT INTO t VALUES (1, 'É'), (2, 'é');",
       "t: UNIQUE of s without case is left out"
-    ),
-    (
-      "a row of 18 MB in fields of 60 KB",
-      wideTable, "rowid"
     ),
     (
       "an index with a column twice",

@@ -141,8 +141,6 @@ extension SQLiteMapping {
 extension SQLiteMapping {
   private mutating func add(_ table: SQLiteTable, _ profile: SQLiteProfile) {
     var fields: [Field] = []
-    // A row of them all must be one of a store.
-    let longestInRow = min(Self.longestInRow, Self.longestRow / max(1, table.columns.count))
     for (place, (column, values)) in zip(table.columns, profile.columns).enumerated() {
       let (type, change) = values.type(
         declared: column.declaredType, isKey: table.primaryKey.contains(place))
@@ -150,7 +148,7 @@ extension SQLiteMapping {
         name: column.name.asFieldName(besides: fields.map(\.name)), column: column.name,
         expression: column.name.sqlName, type: type,
         isOptional: !column.isRequired || values.nulls > 0,
-        isExternal: values.longest > longestInRow && (type == .string || type == .binaryData))
+        isExternal: values.longest > Self.longestInRow && (type == .string || type == .binaryData))
       let text = "\(table.name).\(column.name)"
       if let change { note(text, change) }
       if field.name != column.name { note(text, "it is called \(field.name) in the store") }
@@ -207,8 +205,6 @@ extension SQLiteMapping {
 
   /// Longer values are kept outside of the rows, in bytes.
   private static let longestInRow = 64 << 10
-  /// Half of the bytes that a row of a store can have.
-  private static let longestRow = StoreError.Limit.valueLength.bound / 2
   /// Keys of a store are up to 1,024 bytes long, with what separates their parts.
   private static let longestKey = 960
 }
