@@ -5,7 +5,7 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct ObservedSectionsTests {
+@Suite(.timeLimit(.minutes(60))) struct ObservedSectionsTests {
   @Test func `sections come first, and then what they become, H5`() async throws {
     let store = try PersistentStore(inMemory: Volume.model)
     try store.save(contentsOf: [

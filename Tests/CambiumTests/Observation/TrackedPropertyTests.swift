@@ -7,7 +7,7 @@ import Testing
 @testable import InternalTestSupport
 
 /// Properties that are not stored and whose changes are told all the same.
-@Suite(.timeLimit(.minutes(10))) struct TrackedPropertyTests {
+@Suite(.timeLimit(.minutes(60))) struct TrackedPropertyTests {
   private func makeStore(_ options: StoreOptions = StoreOptions()) throws -> PersistentStore {
     try PersistentStore(inMemory: .downloads, options: options)
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct SectionsTests {
+@Suite(.timeLimit(.minutes(60))) struct SectionsTests {
   private static let some = [
     Volume(id: 1, title: "Zauberberg", genre: "novel"), Volume(id: 2, title: "Ariel"),
     Volume(id: 3, title: "Effi Briest", genre: "novel"),

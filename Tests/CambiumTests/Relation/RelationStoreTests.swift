@@ -257,7 +257,7 @@ private struct Text: Record, Identifiable, Equatable {
   }
 
   /// References without bounds are cut some at a time, until no more are found.
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a deletion ends where an index goes on saying what a record does not`() throws {
     let store = try PersistentStore(
       inMemory: untyped(

@@ -13,7 +13,7 @@ import Testing
     case fields, optionalFields, parts, records, indexes, indexParts, terms
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: Shape.allCases)
+  @Test(.timeLimit(.minutes(60)), arguments: Shape.allCases)
   func `a large schema is read in time that is linear in its size`(shape: Shape) throws {
     let schema = Self.schema(shape)
     let bytes = schema.encoded()
@@ -43,7 +43,7 @@ import Testing
       })
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: [true, false])
+  @Test(.timeLimit(.minutes(60)), arguments: [true, false])
   func `a large model is opened, locked, planned and migrated in time that is linear in its size`(
     hasManyFields: Bool
   ) throws {
@@ -91,7 +91,7 @@ import Testing
     #expect(times[1] < times[0] * 2.5, "\(times)")
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `records of very many types that lead to one another in a ring go by one call`() throws {
     let count = scaled(500, debug: 50)
     let model = StoreModel(
@@ -116,7 +116,7 @@ import Testing
     for number in 0..<count { #expect(try store.count(record: "R\(number)") == 0) }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a lock of very many versions is written and read in time that is linear`() throws {
     let directory = try TemporaryDirectory()
     let lock = directory.path + "/Schema.lock"

@@ -8,13 +8,13 @@ import Testing
 /// Threads that write, read, follow, fold and go over to other uses of the log, all at once (X12).
 @Suite("Concurrency", .serialized)
 struct ConcurrencyTests {
-  @Test(.timeLimit(.minutes(2 * Soak.factor)))
+  @Test(.timeLimit(.minutes(60 * Soak.factor)))
   func `readers keep what they see, on real files`() throws {
     let directory = try TemporaryDirectory()
     try run(on: PosixFileSystem(at: directory.path), as: "files")
   }
 
-  @Test(.timeLimit(.minutes(2 * Soak.factor)))
+  @Test(.timeLimit(.minutes(60 * Soak.factor)))
   func `readers keep what they see, in memory`() throws {
     try run(on: InMemoryFileSystem(), as: "memory")
   }

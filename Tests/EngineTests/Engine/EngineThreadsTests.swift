@@ -78,7 +78,7 @@ struct EngineThreadsTests {
   // MARK: Tasks
 
   /// As many tasks as the pool has threads, and more, wait for the writer's turn; then for a flush.
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `tasks that write do not hold the pool's threads while they wait`() async throws {
     let medium = Medium(InMemoryFileSystem())
     let engine = try Engine.open(medium)
@@ -121,7 +121,7 @@ struct EngineThreadsTests {
   }
 
   /// Commits of every size: in the log, with an overlay that its files must grow for, by a footer.
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `only the engine's threads write and flush for tasks`() async throws {
     let medium = Medium(InMemoryFileSystem())
     let engine = try Engine.open(medium, options: .small(foldThreshold: 64 << 10))

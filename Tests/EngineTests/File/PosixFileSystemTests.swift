@@ -132,7 +132,7 @@ struct PosixFileSystemTests {
     #expect(try fileSystem.contents(of: .pages(1)) == [1])
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: [OpenMode.read, .readWrite])
+  @Test(.timeLimit(.minutes(60)), arguments: [OpenMode.read, .readWrite])
   func `a pipe or a directory is refused and does not hang`(mode: OpenMode) throws {
     let fileSystem = try PosixFileSystem(at: path, creating: true)
     #expect(unsafe mkfifo(path + "/log-1", 0o600) == 0)

@@ -129,7 +129,7 @@ struct WriterLockTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `another process is locked out, and told by whom`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -145,7 +145,7 @@ struct WriterLockTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a child that drops what it inherited does not unlock the parent's store`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -165,7 +165,7 @@ struct WriterLockTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `closing a store frees it though a child still has its files`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -192,7 +192,7 @@ struct WriterLockTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a killed holder leaves no lock`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in

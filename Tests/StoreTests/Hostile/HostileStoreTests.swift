@@ -7,7 +7,7 @@ import Testing
 /// Stores whose checksums are right, in every public way of reading: each ends, in time, with an answer or a
 /// `StoreError`.
 @Suite struct HostileStoreTests {
-  @Test(.timeLimit(.minutes(10)), arguments: HostileStores.names, StoreUse.allCases)
+  @Test(.timeLimit(.minutes(60)), arguments: HostileStores.names, StoreUse.allCases)
   func `every use of a hostile store ends with an answer or an error`(
     name: String, use: StoreUse
   ) throws {

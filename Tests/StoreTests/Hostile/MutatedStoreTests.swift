@@ -11,7 +11,7 @@ import Testing
 ///
 /// Where it traps, the store and its seed are left behind in a temporary directory: the files `store` and `seed`.
 @Suite(.serialized) struct MutatedStoreTests {
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `stores changed at random are read or refused, in time`() throws {
     let directory = try TemporaryDirectory()
     let bases = try MutatedStores.bases(in: directory.path)

@@ -19,7 +19,7 @@ struct LongWorkKillTests {
     #expect(LongWork.all.count * Self.storeCount * Self.lives >= scaled(200, debug: 50))
   }
 
-  @Test(.timeLimit(.minutes(5 * Soak.factor)), arguments: LongWork.all)
+  @Test(.timeLimit(.minutes(60 * Soak.factor)), arguments: LongWork.all)
   func `a killed operation leaves a store that every program opens, and is resumed, X16`(
     work: LongWork
   ) async throws {
@@ -29,7 +29,7 @@ struct LongWorkKillTests {
   }
 
   /// More records than fit in one slice: three slices of each task.
-  @Test(.timeLimit(.minutes(10 * Soak.factor)))
+  @Test(.timeLimit(.minutes(60 * Soak.factor)))
   func `so it is with hundreds of thousands of records, X16`() async throws {
     var work = try #require(LongWork.all.first { $0.name == "several at once" })
     work.records = .small(scaled(200_000, debug: 3_000))
@@ -37,7 +37,7 @@ struct LongWorkKillTests {
   }
 
   @Test(
-    .timeLimit(.minutes(5 * Soak.factor)),
+    .timeLimit(.minutes(60 * Soak.factor)),
     arguments: LongWork.all.filter { $0.kind == .migration || $0.kind == .rehearsal })
   func `a cancelled operation leaves a store that every program opens, and is resumed, X16`(
     work: LongWork

@@ -24,7 +24,7 @@ private final class QueueExecutor: TaskExecutor {
     directory = try TemporaryDirectory()
   }
 
-  @Test(.timeLimit(.minutes(30)))
+  @Test(.timeLimit(.minutes(60)))
   func `the parts, the records, the rate and the time left are told while it runs, Q2 Q3 Q4 Q5`()
     async throws
   {

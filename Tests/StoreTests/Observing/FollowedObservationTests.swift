@@ -6,7 +6,7 @@ import Testing
 @testable import InternalTestSupport
 
 /// Observers of a store that is only read, while another writes to it.
-@Suite(.timeLimit(.minutes(10))) struct FollowedObservationTests {
+@Suite(.timeLimit(.minutes(60))) struct FollowedObservationTests {
   private static var reading: StoreOptions {
     var options = StoreOptions()
     options.access = .reading

@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct ObservationTests {
+@Suite(.timeLimit(.minutes(60))) struct ObservationTests {
   private func makeStore(_ options: StoreOptions = StoreOptions()) throws -> PersistentStore {
     try PersistentStore(inMemory: .samples, options: options)
   }

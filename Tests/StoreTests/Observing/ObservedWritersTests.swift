@@ -32,7 +32,7 @@ struct FollowedNotes {
   }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct ObservedWritersTests {
+@Suite(.timeLimit(.minutes(60))) struct ObservedWritersTests {
   static func change(
     _ store: PersistentStore, _ generator: inout SplitMix64
   ) async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct QueryObservationTests {
+@Suite(.timeLimit(.minutes(60))) struct QueryObservationTests {
   /// The results of a query, asked anew.
   static func run(_ query: FieldQuery, in snapshot: StoreSnapshot) throws -> [Account] {
     let type = try snapshot.entities.type(Account.self)

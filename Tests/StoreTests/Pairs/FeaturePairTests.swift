@@ -6,7 +6,7 @@ import Testing
 @testable import InternalTestSupport
 
 /// Features two by two, as far as no other test shows that they go together.
-@Suite(.timeLimit(.minutes(10))) struct FeaturePairTests {
+@Suite(.timeLimit(.minutes(60))) struct FeaturePairTests {
   private typealias Card = Workshop.Card
   private typealias Good = Workshop.Good
   private typealias Shelf = Workshop.Shelf

@@ -8,7 +8,7 @@ import Testing
 /// A process that commits is killed, on real files, again and again (X8).
 @Suite("Killed processes")
 struct KillTests {
-  @Test(.timeLimit(.minutes(5 * Soak.factor)), arguments: 0..<2 as Range<UInt64>)
+  @Test(.timeLimit(.minutes(60 * Soak.factor)), arguments: 0..<2 as Range<UInt64>)
   func `a killed process leaves what it acknowledged, and a prefix of its commits`(
     part: UInt64
   ) async throws {

@@ -50,7 +50,7 @@ struct ProcessTests {
 
   // MARK: Scenarios
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a store that is open is refused to the same process, and to others`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -66,7 +66,7 @@ struct ProcessTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `whatever path leads to it, moved or linked`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -84,7 +84,7 @@ struct ProcessTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a forked child can neither write nor read by its parent's store`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -117,7 +117,7 @@ struct ProcessTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a forked child is refused at once, whatever its parent's threads were doing`() async throws
   {
     let directory = try TemporaryDirectory()
@@ -148,7 +148,7 @@ struct ProcessTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a killed holder leaves every acknowledged commit and no lock`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -167,7 +167,7 @@ struct ProcessTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `removing LOCK lets nobody in`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -182,7 +182,7 @@ struct ProcessTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a directory that cannot be written to is read, and not opened for writing`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -213,7 +213,7 @@ struct ProcessTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a program that a writer starts inherits nothing of it`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -256,7 +256,7 @@ struct ProcessTests {
     return String(decoding: bytes.prefix(max(0, count - 1)), as: UTF8.self)
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `of a killed holder's forks the last one frees the store`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -280,7 +280,7 @@ struct ProcessTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `readers hinder no writer, and go on from one to the next`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -313,7 +313,7 @@ struct ProcessTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a reader follows another process through folds and uses of the log`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -369,7 +369,7 @@ struct ProcessTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `of many that open it at once one gets it, and the rest are told`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -403,7 +403,7 @@ struct ProcessTests {
 
   private static func contender(_ path: String) throws -> Contender { try Contender(path) }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a reader in another process reads on while segments are emptied`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -454,7 +454,7 @@ struct ProcessTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a reader in the writer's own process sees what is flushed`() async throws {
     let directory = try TemporaryDirectory()
     await #expect(processExitsWith: .success) { [path = directory.path as String] in

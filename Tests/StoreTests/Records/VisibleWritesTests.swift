@@ -6,7 +6,7 @@ import Testing
 @testable import InternalTestSupport
 
 /// What a write of records did is seen by every read that begins after it has returned.
-@Suite(.timeLimit(.minutes(10))) struct VisibleWritesTests {
+@Suite(.timeLimit(.minutes(60))) struct VisibleWritesTests {
   private final class Stop: Sendable {
     let isSet = Atomic(false)
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import Cambium
 @testable import InternalTestSupport
 
-@Suite(.timeLimit(.minutes(10))) struct RelatedObservationTests {
+@Suite(.timeLimit(.minutes(60))) struct RelatedObservationTests {
   /// What makes the results the same.
   private static func text(_ poems: [Poem]) -> String {
     poems.map { poem in

@@ -6,7 +6,7 @@ import Testing
 @testable import InternalTestSupport
 
 /// When a write returns, every read that begins then sees it, whatever others are flushing.
-@Suite(.timeLimit(.minutes(10))) struct VisibilityTests {
+@Suite(.timeLimit(.minutes(60))) struct VisibilityTests {
   private struct Stop: Error {}
 
   /// An engine whose flushes take a while, beside a thread that makes durable commits all the time.

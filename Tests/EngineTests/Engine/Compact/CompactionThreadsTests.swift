@@ -40,7 +40,7 @@ import Testing
     return halves[0] == halves[1] && halves[0].count == tree.count
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `readers see whole states while everything is moved, and closing ends it`() throws {
     var options = EngineOptions.small(foldThreshold: 16 << 10)
     options.readMode = .mapped

@@ -85,7 +85,7 @@ struct BackgroundThreadTests {
 
   // MARK: Forks
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `a forked child knows that it is one, and waits for no thread of its parent's`() async {
     await #expect(processExitsWith: .success) {
       let before = ForkGuard()

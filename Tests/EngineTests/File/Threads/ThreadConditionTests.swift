@@ -44,7 +44,7 @@ struct ThreadConditionTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(60)))
   func `everything that is signalled arrives, once`() throws {
     let mailbox = Mailbox()
     let sum = Atomic(0)
@@ -72,7 +72,7 @@ struct ThreadConditionTests {
     lock.unlock()
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: [Duration.seconds(30), .seconds(Int64.max)])
+  @Test(.timeLimit(.minutes(60)), arguments: [Duration.seconds(30), .seconds(Int64.max)])
   func `a signal ends a wait before its time is over`(duration: Duration) throws {
     let lock = ThreadLock()
     let condition = ThreadCondition(lock)
