@@ -64,7 +64,8 @@ let package = Package(
       ]),
     // Runs the command as it was built beside the tests.
     .testTarget(
-      name: "CommandTests", dependencies: ["Cambium", "TestSupport"], exclude: ["Fixtures"]),
+      name: "CommandTests", dependencies: ["Cambium", "InternalTestSupport", "TestSupport"],
+      exclude: ["Fixtures"]),
     // The code of documents about other libraries, in the dialects.
     .testTarget(
       name: "DialectTests",
