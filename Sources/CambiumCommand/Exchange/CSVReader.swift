@@ -71,7 +71,7 @@ struct CSVReader {
 /// Takes a record apart, line by line.
 private struct CSVParser {
   private enum Place {
-    case start, plain, quoted, afterQuote
+    case start, plain, quoted, afterQuote, afterLineEnd
   }
 
   private let separator: UInt8
@@ -94,7 +94,6 @@ private struct CSVParser {
     count += bytes.count
     for byte in bytes { take(byte) }
     if place == .quoted { return nil }
-    if place == .plain, cell.last == 0x0d { cell.removeLast() }
     endCell()
     if let fault { return .failure(fault) }
     return .success(CSVRecord(cells: cells))
@@ -108,7 +107,10 @@ private struct CSVParser {
     case .afterQuote where byte == quote:
       cell.append(byte)
       place = .quoted
-    case .afterQuote where byte == 0x0d: break
+    case .afterLineEnd where byte == 0x0d: break
+    case .afterLineEnd:
+      note("a line ends within it, in another way than the first one; quote it, or end all alike")
+    case _ where byte == 0x0d || byte == 0x0a: place = .afterLineEnd
     case _ where byte == separator: endCell()
     case .start where byte == quote: (place, isQuoted) = (.quoted, true)
     case .afterQuote: note("something follows a closing quote")
