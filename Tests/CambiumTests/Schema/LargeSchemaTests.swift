@@ -91,6 +91,28 @@ import Testing
     #expect(times[1] < times[0] * 2.5, "\(times)")
   }
 
+  @Test func `records of a version are found by name in time that is linear in their number`()
+    throws
+  {
+    let times = try [1_000, 8_000].map { count in
+      let names = (0..<count).map { "R\($0)" }
+      let key = Field(primaryKey: true, name: "id", type: .integer)
+      let version = ModelVersion(
+        1,
+        describing: Dictionary(
+          uniqueKeysWithValues: names.map { ($0, RecordDescription([.init(kind: .field(key))])) }))
+      let model = StoreModel([version])
+      let described = try model.describedVersions()[0]
+      let locked = try SchemaLock(model).versions[0]
+      return nanoseconds(each: count) {
+        #expect(version.statedRecords.count == count)
+        #expect(names.allSatisfy { described.record(named: $0) != nil && locked[$0] != nil })
+      }
+    }
+    // Each of them compared with each other takes eight times as long.
+    #expect(times[1] < times[0] * 4, "\(times)")
+  }
+
   @Test(.timeLimit(.minutes(60)))
   func `records of very many types that lead to one another in a ring go by one call`() throws {
     let count = scaled(500, debug: 50)

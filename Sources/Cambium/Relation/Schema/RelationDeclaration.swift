@@ -179,7 +179,7 @@ extension DescribedVersion {
   /// The place of a record, and the kind of it that is meant.
   private func found(_ destination: Destination) -> (record: Int?, kind: DescribedKind?) {
     let name = destination.name(in: version)
-    if let record = records.firstIndex(where: { $0.name == name }) { return (record, nil) }
+    if let record = place(ofRecord: name) { return (record, nil) }
     for (place, record) in records.enumerated() {
       let kind = record.kinds.first { kind in
         if case .type(let type) = destination, let own = kind.type { return own == type }

@@ -535,7 +535,9 @@ extension DescribedRecord {
 /// All records of one version as described, and what each was in the version before.
 struct DescribedVersion: Sendable {
   let version: Int
+  /// Neither their names nor their order change.
   var records: [DescribedRecord]
+  private let recordNames = NameTable()
   /// By the records' names.
   private(set) var lineages: [String: Lineage] = [:]
   /// The records that are kept elsewhere than in the version before, by kinds.
@@ -585,9 +587,13 @@ struct DescribedVersion: Sendable {
     open.removeAll { origins.explains($0.record, $0.field) }
   }
 
+  /// - Complexity: O(1); the first time, O(records).
   func record(named name: String) -> DescribedRecord? {
-    records.first { $0.name == name }
+    place(ofRecord: name).map { records[$0] }
   }
+
+  /// The place of a record among all.
+  func place(ofRecord name: String) -> Int? { recordNames.place(of: name, in: records) { $0.name } }
 
   func fault(_ record: String, _ field: String?, _ reason: String) -> StoreError {
     .invalidDescription(record: record, field: field, version: version, reason: reason)

@@ -70,11 +70,16 @@ extension ModelVersion {
     var all: [TypeDescription] = records.map { type in
       (type.recordDescription(for: number), type, RecordDescription.name(of: type))
     }
+    var places: [String: Int] = [:]
+    for (place, record) in all.enumerated().reversed() {
+      places[record.description.statedName ?? record.name] = place
+    }
     for (name, description) in descriptions {
       let name = description.statedName ?? name
-      if let place = all.firstIndex(where: { ($0.description.statedName ?? $0.name) == name }) {
+      if let place = places[name] {
         all[place].description.takeOrigins(of: name, from: description)
       } else {
+        places[name] = all.count
         all.append((description, nil, name))
       }
     }

@@ -76,7 +76,10 @@ public struct LockedVersion: Hashable, Sendable {
   /// The fingerprint of all records, as 32 hexadecimal digits.
   public internal(set) var fingerprint: String
   /// In the order of their names.
-  var records: [LockedRecord]
+  var records: [LockedRecord] {
+    didSet { recordNames.renew(for: records.count) }
+  }
+  var recordNames = NameTable()
   /// The program's steps that lead to it; nil if the lock does not state them.
   var steps: [StatedStep]?
 }
@@ -120,7 +123,10 @@ extension LockedVersion {
     }
   }
 
-  subscript(name: String) -> LockedRecord? { records.first { $0.name == name } }
+  /// - Complexity: O(1); the first time, O(records).
+  subscript(name: String) -> LockedRecord? {
+    recordNames.place(of: name, in: records) { $0.name }.map { records[$0] }
+  }
 }
 
 extension LockedRecord {
