@@ -45,11 +45,9 @@ extension MigrationMark {
   /// - Throws: `.corrupt` of pages, `.io`, and what a commit throws.
   static func standing(in backend: any StoreBackend) throws(StoreError) -> MigrationMark? {
     let (trees, slot) = (try backend.trees(), try backend.names.slot(of: treeName))
-    if try !faults(in: trees, slot).isEmpty {
-      try discard(in: backend)
-      return nil
-    }
-    return try read(in: trees, slot)
+    if case .success(let mark) = try found(in: trees, slot) { return mark }
+    try discard(in: backend)
+    return nil
   }
 
   private static func read(
@@ -71,16 +69,17 @@ extension MigrationMark {
     return try MigrationMark(decoding: bytes.rawSpan)
   }
 
-  /// The faults of a state's mark.
+  /// The mark of a state, nil without one; or why it cannot be read.
   ///
   /// - Throws: `.io`.
-  static func faults(in trees: TreeAccess, _ slot: TreeSlot) throws(StoreError) -> [StoreError] {
+  static func found(
+    in trees: TreeAccess, _ slot: TreeSlot
+  ) throws(StoreError) -> Result<MigrationMark?, StoreError> {
     do throws(StoreError) {
-      _ = try read(in: trees, slot)
-      return []
+      return .success(try read(in: trees, slot))
     } catch {
       guard case .corrupt = error else { throw error }
-      return [error]
+      return .failure(error)
     }
   }
 
@@ -91,9 +90,8 @@ extension MigrationMark {
   static func discard(in backend: any StoreBackend) throws(StoreError) {
     let (trees, slot) = (try backend.trees(), try backend.names.slot(of: treeName))
     if try trees.count(in: slot) == 0 { return }
-    let isReadable = try faults(in: trees, slot).isEmpty
-    let mark = isReadable ? try read(in: trees, slot) : nil
-    let made = mark?.made ?? backend.names.all.filter { $0.hasPrefix(madePrefix) }.sortedRarely()
+    var made = backend.names.all.filter { $0.hasPrefix(madePrefix) }.sortedRarely()
+    if case .success(let mark?) = try found(in: trees, slot) { made = mark.made }
     try backend.commit { trees throws(StoreError) in
       for name in made { try trees.removeAll(in: backend.names.slot(of: name)) }
       // Blobs that were written for it are referred to by nothing.

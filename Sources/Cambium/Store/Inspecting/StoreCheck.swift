@@ -121,7 +121,9 @@ extension StoreSnapshot {
       note([error])
     }
     note(try MetadataCheck.faults(in: trees, entities.metadata))
-    note(try MigrationMark.faults(in: trees, entities.migration))
+    if case .failure(let fault) = try MigrationMark.found(in: trees, entities.migration) {
+      note([fault])
+    }
     var check = BlobCheck(
       entities.all, HistoryReferences(entities, in: trees), entities.blobs, in: trees, trees.blobs,
       isMigrating: try trees.count(in: entities.migration) > 0)
