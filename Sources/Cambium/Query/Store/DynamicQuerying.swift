@@ -62,34 +62,19 @@ extension RecordReading where Self: ~Copyable {
   package func group(
     record name: String, where condition: FieldCondition? = nil, by fields: [String],
     summing sums: [String]
-  ) throws(StoreError) -> [RecordGroup<[FieldValue]>] {
+  ) throws -> [RecordGroup<[FieldValue]>] {
     let runner = try recordReader().runner(ofRecord: name)
     let layout = runner.record.layout
-    var computed: [(kind: AggregateKind, field: String)] = []
-    for field in sums { computed.append((.sum, field)) }
-    var grouping = try RecordGrouping(runner.record, by: fields, computed)
-    var places: [Int] = []
-    for field in fields { places.append(try layout.place(ofQueried: field)) }
-    var keys: [[FieldValue]] = []
-    if fields.isEmpty {
-      grouping.beginWithAll()
-      keys.append([])
-    }
+    var grouping = try RecordGrouping(runner.record, by: fields, sums.map { (.sum, $0) })
+    let places = try fields.map { try layout.place(ofQueried: $0) }
+    // All records are a group even if there are none.
+    if fields.isEmpty { grouping.beginWithAll() }
     let found = try runner.find(FieldQuery(condition: condition), for: .recordsInAnyOrder)
-    while try found.next(where: { row throws(StoreError) in try grouping.add(found.key, row) }) {
+    return try grouping.groups(of: found, beginningWith: fields.isEmpty ? [[]] : []) {
       let row = try RowReader(
         key: found.key, row: try found.row(), layout: layout, blobs: found.blobs)
-      var key: [FieldValue] = []
-      for place in places { key.append(try row.value(place)) }
-      keys.append(key)
+      return try places.map { try row.value($0) }
     }
-    var groups: [RecordGroup<[FieldValue]>] = []
-    for place in grouping.sorted {
-      groups.append(
-        RecordGroup(
-          key: keys[place], count: grouping.count(place), values: try grouping.values(place)))
-    }
-    return groups
   }
 
   /// Explains how a query of the type stored as `name` is run.

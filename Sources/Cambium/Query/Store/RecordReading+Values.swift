@@ -245,20 +245,33 @@ extension RecordReader {
       computed.append((aggregate.kind, try type.field(of: aggregate.property)))
     }
     var grouping = try RecordGrouping(type, by: names, computed)
-    var keys: [Key] = []
     let found = try find(query, of: type, for: inOrder ? .records : .recordsInAnyOrder)
     let values = FieldValues(type, found, type.places(of: properties))
-    while try found.next(where: { row throws(StoreError) in try grouping.add(found.key, row) }) {
+    return try grouping.groups(of: found, inOrder: inOrder) {
       values.begin()
-      keys.append(try key(values))
+      return try key(values)
+    }.filter(having)
+  }
+}
+
+extension RecordGrouping {
+  /// Groups records, and returns the groups.
+  ///
+  /// - Parameters:
+  ///   - keys: The values of the groups that there are without any record.
+  ///   - inOrder: True if groups come where their first records are; else they are sorted.
+  ///   - key: Returns the values of a new group, of the record that `found` is at.
+  mutating func groups<Key>(
+    of found: FoundRecords, beginningWith keys: [Key] = [], inOrder: Bool = false,
+    key: () throws -> Key
+  ) throws -> [RecordGroup<Key>] {
+    var keys = keys
+    while try found.next(where: { row throws(StoreError) in try add(found.key, row) }) {
+      keys.append(try key())
     }
-    var groups: [RecordGroup<Key>] = []
-    for place in inOrder ? Array(keys.indices) : grouping.sorted {
-      let group = RecordGroup(
-        key: keys[place], count: grouping.count(place), values: try grouping.values(place))
-      if try having(group) { groups.append(group) }
+    return try (inOrder ? Array(keys.indices) : sorted).map { place in
+      RecordGroup(key: keys[place], count: count(place), values: try values(place))
     }
-    return groups
   }
 }
 
