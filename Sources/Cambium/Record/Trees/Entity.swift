@@ -232,23 +232,23 @@ extension RowLayout {
   fileprivate func defaults(stated: [Int: FieldValue]) -> [Int: FieldValue] {
     let known = underived.merging(stated) { one, _ in one }
     var defaults = known
-    for place in columns.indices where hasDefault(place, stated, known) {
-      if !known.keys.contains(place) { defaults[place] = .composite([:]) }
-    }
-    return defaults
-  }
-
-  private func hasDefault(
-    _ place: Int, _ stated: [Int: FieldValue], _ known: [Int: FieldValue]
-  ) -> Bool {
-    if stated.keys.contains(place) { return true }
-    let column = columns[place]
-    guard column.field.type == .composite, !column.field.isOptional else { return false }
-    return column.parts.contains { hasDefault($0, stated, known) }
-      && column.parts.allSatisfy { part in
-        columns[part].field.isOptional || known.keys.contains(part)
-          || hasDefault(part, stated, known)
+    // Returns two answers about a field that a record does not name: does it have a value, and is part of it a stated default?
+    func look(_ place: Int) -> (isThere: Bool, isStated: Bool) {
+      var parts = (isThere: true, isStated: false)
+      for part in columns[place].parts {
+        let found = look(part)
+        parts = (parts.isThere && found.isThere, parts.isStated || found.isStated)
       }
+      let isOptional = columns[place].field.isOptional
+      if stated.keys.contains(place) { return (true, true) }
+      guard parts.isThere, parts.isStated, !isOptional else {
+        return (isOptional || known.keys.contains(place), false)
+      }
+      if !known.keys.contains(place) { defaults[place] = .composite([:]) }
+      return (true, true)
+    }
+    for place in outermost { _ = look(place) }
+    return defaults
   }
 }
 
