@@ -16,10 +16,7 @@ struct ExportCommand: ParsableCommand {
 
   @OptionGroup var arguments: StoreArguments
 
-  @Option(
-    name: .shortAndLong, help: "The file to write. (default: standard output)", completion: .file()
-  )
-  var output: String?
+  @OptionGroup var file: OutputArguments
 
   @Option(help: "Only export this type, without metadata. May be repeated.")
   var record: [String] = []
@@ -30,15 +27,10 @@ struct ExportCommand: ParsableCommand {
   )
   var skipDamaged = false
 
-  @Flag(help: "Overwrite the file if it exists.")
-  var force = false
-
   func run() throws {
     let snapshot = try arguments.snapshot()
     for name in record { _ = try snapshot.schema.type(named: name) }
-    let file = try output.map {
-      try FileOutput.create($0, of: arguments.store, overwriting: force)
-    }
+    let file = try file.create(of: arguments.store)
     Interruption.begin()
     let bar = ProgressBar()
     var writer = try ExportWriter(
@@ -56,7 +48,7 @@ struct ExportCommand: ParsableCommand {
       StandardOutput.line("\(["records": JSONValue(writer.count)] as JSONValue)")
     } else {
       StandardOutput.line(
-        "\(Figures.count(writer.count, "record")) written to \(output ?? "").")
+        "\(Figures.count(writer.count, "record")) written to \(self.file.output ?? "").")
     }
     try writer.checkWhole()
   }

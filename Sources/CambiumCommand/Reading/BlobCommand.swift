@@ -34,31 +34,19 @@ struct BlobCatCommand: ParsableCommand {
   @Argument(help: "The parts of the primary key, as for get.")
   var key: [String]
 
-  @Option(
-    name: .shortAndLong, help: "The file to write. (default: standard output)", completion: .file()
-  )
-  var output: String?
-
-  @Flag(help: "Overwrite the file if it exists.")
-  var force = false
+  @OptionGroup var file: OutputArguments
 
   func run() throws {
-    let snapshot = try arguments.snapshot()
-    let shape = RecordShape(try snapshot.schema.type(named: type))
-    let parts = try shape.keyValues(key)
-    guard let record = try snapshot.find(parts, of: shape, stringsAsBlobs: true) else {
-      throw CommandFailure.noRecord(type, parts)
-    }
+    let (record, shape) = try arguments.snapshot().record(type, key: key)
     let content = try BlobContents(of: record, field, shape)
-    if let output {
-      let file = try FileOutput.create(output, of: arguments.store, overwriting: force)
+    if let file = try file.create(of: arguments.store) {
       try content.forEachPiece { try file.write($0) }
       try file.close()
       let size = JSONValue(content.count)
       return StandardOutput.line(
         arguments.json
           ? "\(["bytes": size] as JSONValue)"
-          : "\(Figures.count(content.count, "byte")) written to \(output).")
+          : "\(Figures.count(content.count, "byte")) written to \(self.file.output ?? "").")
     }
     if arguments.json { return try content.writeJSON() }
     guard !Terminal.isOutput else {

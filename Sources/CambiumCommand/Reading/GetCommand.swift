@@ -20,12 +20,7 @@ struct GetCommand: ParsableCommand {
   var key: [String]
 
   func run() throws {
-    let snapshot = try arguments.snapshot()
-    let shape = RecordShape(try snapshot.schema.type(named: type))
-    let parts = try shape.keyValues(key)
-    guard let record = try snapshot.find(parts, of: shape, stringsAsBlobs: true) else {
-      throw CommandFailure.noRecord(type, parts)
-    }
+    let (record, shape) = try arguments.snapshot().record(type, key: key)
     if arguments.json {
       var output = RecordOutput(.json, shape.columns)
       return try output.add(ShownRecord(record: record))

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Cambium
-import Glibc
 
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -53,18 +52,12 @@ struct HistoryCommand: ParsableCommand {
     }
     if let last { for commit in commits.suffix(last) { write(commit) } }
     var cursor = start.historyCursor
-    while follow, !Interruption.isRequested {
-      StandardOutput.finish()
-      usleep(Self.pause)
-      guard try store.refresh() else { continue }
-      let state = try store.snapshot()
+    guard follow else { return }
+    try store.follow { state in
       try filter.forEach(in: try state.history(since: cursor), write)
       cursor = state.historyCursor
     }
   }
-
-  /// The microseconds between looks for new commits.
-  private static let pause: UInt32 = 100_000
 
   private func write(_ commit: HistoryCommit) {
     if arguments.json { return StandardOutput.line("\(commit.json)") }
@@ -126,12 +119,5 @@ extension HistoryCommit {
           ]
         }),
     ]
-  }
-}
-
-extension DynamicRecord {
-  /// Its fields; of blobs, how long they are.
-  var json: JSONValue {
-    .object(fields.map { JSONValue.Member(name: $0.key, value: $0.value.json) })
   }
 }

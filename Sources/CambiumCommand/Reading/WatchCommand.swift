@@ -1,6 +1,5 @@
 import ArgumentParser
 import Cambium
-import Glibc
 
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -33,11 +32,7 @@ struct WatchCommand: ParsableCommand {
       StandardOutput.line(
         Style.faint("Watching \(Figures.count(count, "record")). End with Ctrl-C."))
     }
-    while !Interruption.isRequested {
-      StandardOutput.finish()
-      usleep(Self.pause)
-      guard try store.refresh() else { continue }
-      let next = try store.snapshot()
+    try store.follow { next in
       try next.forEachChange(record: shape.name, where: parsed, since: state) { old, new in
         RecordDifference(shape, old, new).write(
           asJSON: arguments.json, commit: next.historyCursor.sequence)
@@ -45,7 +40,4 @@ struct WatchCommand: ParsableCommand {
       state = next
     }
   }
-
-  /// The microseconds between looks for new commits.
-  private static let pause: UInt32 = 100_000
 }

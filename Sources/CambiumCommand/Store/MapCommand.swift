@@ -14,21 +14,13 @@ struct MapCommand: ParsableCommand {
 
   @OptionGroup var arguments: StoreArguments
 
-  @Option(
-    name: .shortAndLong, help: "The file to write. (default: standard output)", completion: .file()
-  )
-  var output: String?
-
-  @Flag(help: "Overwrite the file if it exists.")
-  var force = false
+  @OptionGroup var file: OutputArguments
 
   func run() throws {
     let map = try PersistentStore.map(at: arguments.store, options: arguments.reading)
     let picture = MapPicture(map)
     let text = arguments.json ? "\(map.json)\n" : picture.svg
-    if let output {
-      let file = try FileOutput.create(
-        output, of: arguments.store, overwriting: force)
+    if let file = try file.create(of: arguments.store) {
       try file.write(text)
       try file.close()
     } else if Terminal.isOutput, !arguments.json {

@@ -116,3 +116,10 @@ extension Blob {
     while let piece = try reader.read(upTo: 3 << 16) { try write(piece.base64EncodedString()) }
   }
 }
+
+extension DynamicRecord {
+  /// Its fields; of blobs, how long they are.
+  var json: JSONValue {
+    .object(fields.map { JSONValue.Member(name: $0.key, value: $0.value.json) })
+  }
+}

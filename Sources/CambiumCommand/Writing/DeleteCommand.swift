@@ -12,20 +12,15 @@ struct DeleteCommand: ParsableCommand {
       Example: cambium delete orders.cambium Customer 17 --if 'name == "Ada"'
       """)
 
-  @OptionGroup var arguments: StoreArguments
-
-  @Argument(help: "The type of the record, by its stored name.")
-  var type: String
+  @OptionGroup var changing: ChangeArguments
 
   @Argument(help: "The parts of its primary key.")
   var key: [String]
 
-  @OptionGroup var changing: ChangeArguments
-
   func run() throws {
-    try arguments.change(type) { transaction, shape in
+    try changing.change { transaction, shape in
       let parts = try shape.keyValues(key)
-      _ = try transaction.has(parts, of: shape, if: changing.condition)
+      _ = try changing.has(parts, of: shape, in: transaction)
       guard try transaction.delete(record: shape.name, keyParts: parts) else {
         throw CommandFailure.noRecord(shape.name, parts)
       }

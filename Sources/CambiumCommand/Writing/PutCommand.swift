@@ -5,27 +5,22 @@ struct PutCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "put", abstract: "Adds a record, or replaces the one with its primary key.",
     discussion: """
-      The record is an object of JSON, as get --json prints it. Fields that it does not have get their defaults. With \
-      --if, a record with the key has to exist and to meet the condition; otherwise nothing is changed, and the status is \
+      The record is an object of JSON, as get --json prints it. Fields that it does not name become null; one that cannot \
+      be is refused, since the defaults of fields are known only to the program. With --if, a record with the key has to exist and to meet the condition; otherwise nothing is changed, and the status is \
       8 or 7. The hooks and checks of the program's Swift types do not run. The history, if the store keeps one, names \
       cambium as the author.
 
       Example: cambium put orders.cambium Customer '{"id":17,"name":"Ada"}'
       """)
 
-  @OptionGroup var arguments: StoreArguments
-
-  @Argument(help: "The type of the record, by its stored name.")
-  var type: String
+  @OptionGroup var changing: ChangeArguments
 
   @Argument(help: "The record in JSON. - for standard input.")
   var record: String
 
-  @OptionGroup var changing: ChangeArguments
-
   func run() throws {
     let json = try JSONParser.parse(try bytes())
-    try arguments.change(type) { transaction, shape in
+    try changing.change { transaction, shape in
       let fields = try FieldValue.parts(json, of: shape.fields, in: shape.name)
       let key = try shape.key.map { field in
         guard let value = fields[field.name] else {
@@ -34,7 +29,7 @@ struct PutCommand: ParsableCommand {
         }
         return value
       }
-      let isThere = try transaction.has(key, of: shape, if: changing.condition)
+      let isThere = try changing.has(key, of: shape, in: transaction)
       try transaction.save(DynamicRecord(name: shape.name, fields: RecordFields(fields)))
       return (key, isThere ? .updated : .inserted)
     }

@@ -14,24 +14,19 @@ struct SetCommand: ParsableCommand {
       Example: cambium set orders.cambium Order 17 state=paid note:=null --if 'revision == 7'
       """)
 
-  @OptionGroup var arguments: StoreArguments
-
-  @Argument(help: "The type of the record, by its stored name.")
-  var type: String
+  @OptionGroup var changing: ChangeArguments
 
   @Argument(help: "The parts of its primary key, and then fields: field=value or field:=JSON.")
   var values: [String]
 
-  @OptionGroup var changing: ChangeArguments
-
   func run() throws {
-    try arguments.change(type) { transaction, shape in
+    try changing.change { transaction, shape in
       let parts = try shape.keyValues(Array(values.prefix(shape.key.count)))
       let assignments = values.dropFirst(shape.key.count)
       guard !assignments.isEmpty else {
         throw CommandFailure(.usage, "After the key, name a field to change: field=value.")
       }
-      guard try transaction.has(parts, of: shape, if: changing.condition) else {
+      guard try changing.has(parts, of: shape, in: transaction) else {
         throw CommandFailure.noRecord(shape.name, parts)
       }
       var fields: [String: FieldValue] = [:]

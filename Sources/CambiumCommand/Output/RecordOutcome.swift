@@ -1,0 +1,4 @@
+/// What became of a record.
+enum RecordOutcome: String {
+  case inserted, updated, unchanged, deleted
+}
