@@ -93,7 +93,7 @@ struct SourceReader {
     header = entry.bytes
   }
 
-  /// What is said of a header that has more of what is the separator in other files.
+  /// Returns advice to append to an error in the header, if another common separator occurs in it more often.
   private static func hint(atSeparatorOf header: [UInt8], without separator: UInt8) -> String {
     let others: [(sign: UInt8, text: String)] = [
       (0x3b, ";"), (0x09, "\\t"), (0x7c, "|"), (0x2c, ","),

@@ -51,7 +51,7 @@ package struct SwiftTypeNames {
   private let names: [String: String]
   /// The names of the types, without backticks.
   private let identifiers: Set<String>
-  /// What references lead to: the name of a record, and of a kind of it as well.
+  /// The destinations of references: a record's name, followed by the name of its kind if there is one.
   private let destinations: Set<[String]>
 
   package init(_ version: Schema) {
@@ -84,7 +84,7 @@ package struct SwiftTypeNames {
     Self.used.contains(identifier) || identifiers.contains(identifier)
   }
 
-  /// What a type that is `Identifiable` has by this name is the type of its `id`. A property may be called so, no type.
+  /// `Identifiable` has an associated type of this name, the type of `id`. A property may have the name, a type may not.
   fileprivate static let identifierType = "ID"
 
   /// Types that descriptions and their properties use, others that each record has, and words that no type may be called

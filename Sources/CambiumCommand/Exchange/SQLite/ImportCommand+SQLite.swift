@@ -109,7 +109,7 @@ extension ImportCommand {
   }
 }
 
-/// What is at a path, as far as the order of arguments depends on it.
+/// The kind of a file, to find out whether arguments are in the wrong order.
 private enum FileKind {
   case directory, missing, other, file, database
 

@@ -6,7 +6,7 @@ import Glibc
   fileprivate let library: SQLiteLibrary
   fileprivate var handle: OpaquePointer?
   private let path: String
-  /// What becomes of strings that are not UTF-8.
+  /// The treatment of strings that are not UTF-8.
   let malformedText: MalformedText
   /// The names of collations that were added, in capitals.
   private var collations: Set<String> = []
@@ -50,7 +50,7 @@ import Glibc
 
   deinit { _ = unsafe library.close(handle) }
 
-  /// What SQLite says of the last call.
+  /// The error message of the last call.
   private var message: String {
     unsafe library.message(handle).map { unsafe String(cString: $0) } ?? "unknown error"
   }
@@ -96,13 +96,13 @@ import Glibc
   }
 }
 
-/// What becomes of strings whose bytes are not UTF-8.
+/// The treatment of strings whose bytes are not UTF-8.
 enum MalformedText {
-  /// Their column is one of bytes.
+  /// The column becomes binary data.
   case bytes
-  /// Bytes that are not UTF-8 are replaced.
+  /// Invalid bytes are replaced with U+FFFD.
   case lossy
-  /// Each of their bytes is a character of Latin-1.
+  /// The bytes are decoded as Latin-1.
   case latin1
 }
 

@@ -1,4 +1,4 @@
-/// What a table declares and a store does not have, in words: each with its column, if it is of one.
+/// Notes on the parts of a table's declaration that a store does not support, such as `CHECK` and `DEFAULT`.
 struct SQLiteDifferences {
   private(set) var notes: [(column: String?, text: String)] = []
 

@@ -199,8 +199,8 @@ extension SQLiteProfile.Column {
     return (.binaryData, "it has blobs and \(numbers + strings) other values; all are bytes now")
   }
 
-  /// What all values have in common, of which two are the same in the store exactly if they are the same for SQLite, there
-  /// also compared with those of another column of that spelling; nil if they have nothing in common.
+  /// Returns the name of the form in which all values are written; nil if they are written in several. Values of the same
+  /// form, also of another column, are equal in the store exactly if they are equal in SQLite.
   ///
   /// - Parameter type: Their type in the store.
   func spelling(as type: ScalarType) -> String? {

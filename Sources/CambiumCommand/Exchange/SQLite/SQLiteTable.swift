@@ -6,9 +6,9 @@ struct SQLiteTable {
   var primaryKey: [Int] = []
   var foreignKeys: [ForeignKey] = []
   var indexes: [Index] = []
-  /// True if an index, or the key, is sorted by a collation that only the program has that made the database.
+  /// True if an index, or the key, is sorted by a collation that only the program defines that made the database.
   private(set) var hasForeignCollation = false
-  /// What is known of the list that the table becomes if it links two others.
+  /// The name and order of the list that the table becomes if it links two others.
   var list: ListDeclaration?
 
   struct Column {

@@ -14,7 +14,7 @@ struct CoreDataTables {
   /// The tables of entities, by the numbers of their roots.
   private var homes: [Int64: Home] = [:]
   private(set) var tables: [SQLiteTable] = []
-  /// What differs from the file, in words.
+  /// Notes on differences from the file.
   private(set) var notes: [String] = []
 
   /// A table with the rows of a root and of all entities that inherit from it.
@@ -155,7 +155,7 @@ extension [CoreDataEntities.Entity] {
 
 /// A view of a table with other names.
 private struct View {
-  /// What the view is to the import.
+  /// The view, described as a table for the import.
   var table: SQLiteTable
   private let original: SQLiteTable
   private var names: Set<String> = []
