@@ -54,22 +54,25 @@ import Testing
     Field(name: "code", type: .string)
   }
 
+  private static func model(
+    _ version: Int,
+    @RecordDescription.ResultBuilder description: @escaping @Sendable (Int) -> RecordDescription
+  ) -> StoreModel {
+    StoreModel(version: version, untyped: [RemovedRecord("R", description: description)])
+  }
+
   @Test func `a renaming that nobody states is a field that goes and one that is new`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/store"
     func model(_ version: Int) -> StoreModel {
-      StoreModel(
-        version: version,
-        untyped: [
-          RemovedRecord("R") { version in
-            Field(primaryKey: true, name: "id", type: .integer)
-            if version == 1 {
-              Field(name: "code", type: .string)
-            } else {
-              Field(name: "label", type: .string, optional: true)
-            }
-          }
-        ])
+      Self.model(version) { version in
+        Field(primaryKey: true, name: "id", type: .integer)
+        if version == 1 {
+          Field(name: "code", type: .string)
+        } else {
+          Field(name: "label", type: .string, optional: true)
+        }
+      }
     }
     let store = try PersistentStore(at: path, model: model(1))
     try store.write { try $0.save(DynamicRecord(name: "R", fields: ["id": 1, "code": "a"])) }
@@ -91,17 +94,13 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.path + "/store"
     func model(_ version: Int) -> StoreModel {
-      StoreModel(
-        version: version,
-        untyped: [
-          RemovedRecord("R") { version in
-            if version == 1 {
-              Self.description { Field(primaryKey: true, name: "id", type: .int32) }
-            } else {
-              change.description()
-            }
-          }
-        ])
+      Self.model(version) { version in
+        if version == 1 {
+          Self.description { Field(primaryKey: true, name: "id", type: .int32) }
+        } else {
+          change.description()
+        }
+      }
     }
     try PersistentStore(at: path, model: model(1)).close()
     let plan = try PersistentStore.migration(at: path, to: model(2), steps: change.steps).plan
