@@ -8,7 +8,8 @@ struct Command: AsyncParsableCommand {
     abstract: "Measures Cambium side by side with other engines.",
     subcommands: [
       TreeCommand.self, CommitCommand.self, LoadCommand.self, EngineCommand.self,
-      RecordsCommand.self, ImportCommand.self, QueryCommand.self, TextCommand.self,
+      RecordsCommand.self, ImportCommand.self, ConvertCommand.self, QueryCommand.self,
+      TextCommand.self,
       RelateCommand.self, ObserveCommand.self, MigrateCommand.self, BlobsCommand.self,
       CompactCommand.self, ReportCommand.self,
     ])

@@ -44,6 +44,7 @@ enum BenchmarkPlan {
       "records --records 1000000 --durability relaxed --indexes none --engines cambium,grdb,grdb-rowid"
         + " --workloads insert-batches,fetch,fetch-each,scan,update,delete --rounds 3"),
     step("import", "import --records 100000 --rounds 3"),
+    step("convert", "convert --rounds 3"),
     step("query", "query --records 1000000 --rounds 3"),
     step("text", "text --records 100000 --rounds 3"),
     step("relate", "relate --records 1000000 --rounds 3"),
@@ -75,6 +76,7 @@ enum BenchmarkPlan {
       "records --records 10000 --durability relaxed --singles 2000 --fetches 10000 --folder-max 500"
         + " --rounds 1 --workloads " + recordWrites),
     step("import", "import --records 20000 --rounds 1"),
+    step("convert", "convert --rows 102000 --lines 50000 --rounds 1"),
     step("query", "query --records 100000 --rounds 1"),
     step("text", "text --records 10000 --rounds 1"),
     step("relate", "relate --records 20000 --rounds 1"),

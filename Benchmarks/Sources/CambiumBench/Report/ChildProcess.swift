@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Glibc
 
-/// This program once more, with other arguments, as a process of its own: neither a crash nor what it leaves in
-/// memory touches the others.
+/// A program as a process of its own, often this one once more: neither a crash nor what it leaves in memory touches
+/// others.
 enum ChildProcess {
   struct End {
     let seconds: Double
@@ -13,12 +13,17 @@ enum ChildProcess {
   }
 
   /// Runs it to its end, or until the time is over. Its tables come where this process's would.
+  ///
+  /// - Parameters:
+  ///   - arguments: Its arguments, the first of them its name.
+  ///   - path: The program; this one without it.
   static func run(
-    _ arguments: [String], until deadline: ContinuousClock.Instant?
+    _ arguments: [String], at path: String = "/proc/self/exe",
+    until deadline: ContinuousClock.Instant? = nil
   ) throws -> End {
     let errors = try ErrorText()
     let start = ContinuousClock.now
-    let child = try spawn(["cambium-bench"] + arguments, errors: errors.descriptor)
+    let child = try spawn(path, arguments, errors: errors.descriptor)
     let interruptions = Interruptions(passedOnTo: child)
     defer { interruptions.end() }
     let (status, usage, isLate) = try wait(for: child, until: deadline)
@@ -30,7 +35,9 @@ enum ChildProcess {
       peakResident: usage.ru_maxrss * 1024)
   }
 
-  private static func spawn(_ arguments: [String], errors: Int32) throws -> pid_t {
+  private static func spawn(
+    _ path: String, _ arguments: [String], errors: Int32
+  ) throws -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -39,7 +46,7 @@ enum ChildProcess {
     var child = pid_t()
     let failure = unsafe withCStrings(arguments) { arguments in
       unsafe withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
-        unsafe posix_spawn(&child, "/proc/self/exe", &actions, nil, arguments, environment)
+        unsafe posix_spawn(&child, path, &actions, nil, arguments, environment)
       }
     }
     guard failure == 0 else { throw ChildError(call: "posix_spawn", code: failure) }

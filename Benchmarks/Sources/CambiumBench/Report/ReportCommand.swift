@@ -91,7 +91,8 @@ struct ReportCommand: ParsableCommand {
         step: step, seconds: 0, problem: "was not begun: the time is over", peakResident: 0)
     }
     let arguments =
-      step.arguments + ["--seed", "\(seed)", "--directory", directory, "--json", path]
+      ["cambium-bench"] + step.arguments
+      + ["--seed", "\(seed)", "--directory", directory, "--json", path]
     let child = try ChildProcess.run(arguments, until: end)
     return StepOutcome(
       step: step, seconds: child.seconds, problem: child.problem, peakResident: child.peakResident)
