@@ -31,15 +31,9 @@ import Testing
     try #require(try PersistentStore.inspect(at: store).schemas.last)
   }
 
-  private static let described = """
-    CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB);
-    CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER);
-
-    """
-
   /// Persons, of whom some are managers, in departments, with ordered projects and friends.
   private static let company =
-    described + """
+    CoreDataFile.described + """
       INSERT INTO Z_PRIMARYKEY VALUES
         (1, 'ABDepartment', 0, 2), (2, 'ABPerson', 0, 4), (3, 'ABManager', 2, 0), (4, 'ABProject', 0, 3);
       CREATE TABLE ZABDEPARTMENT (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR);
@@ -75,8 +69,8 @@ import Testing
     let person = try #require(schema.record(named: "ABPerson"))
     #expect(
       person.fields.map(\.name).sorted() == [
-        "born", "boss", "budget", "entity", "fok_homedepartment", "friends", "homedepartment", "id",
-        "id_2", "level", "name", "projects",
+        "ABManager", "ABManager.budget", "ABManager.id_2", "born", "boss", "fok_homedepartment",
+        "friends", "homedepartment", "id", "level", "name", "projects",
       ])
     for (field, destination) in [
       ("boss", "ABPerson"), ("homedepartment", "ABDepartment"), ("friends", "ABPerson"),
@@ -89,12 +83,12 @@ import Testing
     #expect(persons.map { $0["id"] } == [.integer(1), .integer(2), .integer(4)])
     #expect(persons.map { $0["name"] } == [.string("Ada"), .string("Ben"), .string("Cyd")])
     #expect(
-      persons.map { $0["entity"] }
-        == [.string("ABManager"), .string("ABPerson"), .string("ABPerson")])
+      persons.map { $0["ABManager"] } == [
+        .composite(["budget": .integer(500), "id_2": .data(Data(0...15))]), .null, .null,
+      ])
     #expect(persons.map { $0["boss"] } == [.null, .integer(1), .integer(2)])
     #expect(persons.map { $0["homedepartment"] } == [.integer(2), .integer(2), .null])
     #expect(persons[0]["born"] == .date(Date(timeIntervalSinceReferenceDate: 0.5)))
-    #expect(persons[0]["id_2"] == .data(Data(0...15)))
     #expect(persons[0]["level"] == .integer(1))
     // In the order of the relation, not of the keys.
     #expect(persons[0]["projects"] == .array([.integer(2), .integer(3), .integer(1)]))
@@ -109,7 +103,8 @@ import Testing
     let notes = try imported(Self.company).error.split(separator: "\n").map(String.init)
     for text in [
       "note: ZABPERSON: it is called ABPerson",
-      "note: ZABPERSON: it has rows of ABPerson, ABManager",
+      "note: ZABPERSON: its entities become kinds: ABManager of ABPerson",
+      "note: ZABPERSON: ZBUDGET, ZID are of ABManager", "which entities are abstract",
       "note: ZABPERSON.ZHOMEDEPARTMENT: it is taken for a reference to ABDepartment",
       "note: ZABPERSON.ZLEVEL: if it is a relation", "Z_OPT", "delete rules",
       "note: not imported: table Z_PRIMARYKEY",
@@ -117,6 +112,150 @@ import Testing
       #expect(notes.contains { $0.contains(text) }, "\(text): \(notes)")
     }
   }
+
+  // MARK: Hierarchies
+
+  /// The value of a field, within the composites of the kinds before it; null in a record that is not of these.
+  private static func value(_ path: String, _ record: DynamicRecord) -> FieldValue {
+    let names = path.split(separator: ".").map(String.init)
+    return names.dropFirst().reduce(record[names[0]]) { value, name in
+      if case .composite(let parts) = value { parts[name] ?? .null } else { .null }
+    }
+  }
+
+  @Test func `entities that inherit become kinds, each with the fields that only its rows have`()
+    throws
+  {
+    let command = try imported(CoreDataFile.fleet)
+    #expect(command.status == 0, "\(command.error)")
+    let asset = try #require(try schema().record(named: "Asset"))
+    #expect(
+      asset.fields.map(\.name).sorted() == [
+        "House", "House.asset", "House.data", "House.data.is", "House.rooms", "House.rooms_2",
+        "House.rooms_2.is", "Vehicle", "Vehicle.Car", "Vehicle.Car.bought", "Vehicle.Car.doors",
+        "Vehicle.Car.drivers", "Vehicle.Car.is_2", "Vehicle.Car.keeper", "Vehicle.Car.plate",
+        "Vehicle.Truck", "Vehicle.Truck.load", "Vehicle.wheels", "id", "motto", "price",
+      ])
+    #expect(asset.kinds.count == 6 && !asset.isAbstract)
+    #expect(asset.kinds.allSatisfy { !$0.isAbstract })
+    let assets = try records("Asset")
+    for (path, values) in [
+      ("price", [100, 200, 300, nil]), ("Vehicle.wheels", [4, 6, nil, 4]),
+      ("Vehicle.Car.doors", [5, nil, nil, 3]), ("House.rooms", [nil, nil, 7, nil]),
+      ("House.asset", [nil, nil, 9, nil]), ("Vehicle.Car.keeper", [1, nil, nil, 2]),
+    ] as [(String, [Int64?])] {
+      let expected = values.map { $0.map { FieldValue.integer($0) } ?? .null }
+      #expect(assets.map { Self.value(path, $0) } == expected, "\(path)")
+    }
+    #expect(
+      assets.map { Self.value("Vehicle.Car.is_2", $0) } == [
+        .boolean(true), .null, .null, .boolean(false),
+      ])
+    #expect(
+      Self.value("Vehicle.Car.bought", assets[0])
+        == .date(Date(timeIntervalSinceReferenceDate: 0.5)))
+    #expect(Self.value("House.data", assets[2]) == .null)
+    for (name, count) in [("Vehicle", 3), ("Car", 2), ("Truck", 1), ("House", 1), ("data", 0)] {
+      let query = try Command.run("query", store, "Asset", "is(\(name))", "--count")
+      #expect(query.output.contains("\(count)"), "\(name): \(query.output)\(query.error)")
+    }
+  }
+
+  @Test func `relations are of the kinds that have them, and lead to the kinds that they reach`()
+    throws
+  {
+    #expect(try imported(CoreDataFile.fleet).status == 0)
+    let schema = try schema()
+    for (record, field, destination, kind) in [
+      ("Driver", "firstasset", "Asset", nil), ("Driver", "vehicle", "Asset", "Vehicle"),
+      ("Driver", "car", "Asset", "Vehicle.Car"), ("Driver", "trucks", "Asset", "Vehicle.Truck"),
+      ("Asset", "Vehicle.Car.drivers", "Driver", nil),
+      ("Asset", "Vehicle.Car.keeper", "Driver", nil),
+    ] as [(String, String, String, String?)] {
+      let reference = schema.record(named: record)?.field(named: field)?.reference
+      #expect(reference?.destination == destination && reference?.kind == kind, "\(field)")
+      #expect(reference?.isChecked == true, "\(field)")
+    }
+    let drivers = try records("Driver")
+    #expect(drivers.map { $0["firstasset"] } == [.integer(3), .integer(1)])
+    #expect(drivers.map { $0["vehicle"] } == [.integer(2), .null])
+    #expect(drivers.map { $0["trucks"] } == [.array([.integer(2)]), .array([])])
+    let assets = try records("Asset")
+    #expect(
+      Self.value("Vehicle.Car.drivers", assets[0]) == .array([.integer(1), .integer(2)]))
+    #expect(Self.value("Vehicle.Car.drivers", assets[3]) == .array([.integer(2)]))
+    // A reference to a car can lead to no truck.
+    let opened = try PersistentStore(untypedAt: store)
+    defer { try? opened.close() }
+    #expect(throws: StoreError.self) {
+      try opened.write { transaction in
+        var driver = try #require(try transaction.fetch(record: "Driver", key: 1))
+        driver["car"] = .integer(2)
+        try transaction.save(driver)
+      }
+    }
+  }
+
+  @Test func `indexes of columns that a kind has are of its records`() throws {
+    let command = try imported(CoreDataFile.fleet)
+    let asset = try #require(try schema().record(named: "Asset"))
+    let names = asset.indexes.map(\.name)
+    #expect(names.contains("doors, price"), "\(names)")
+    #expect(asset.indexes.contains { $0.isUnique }, "\(names)")
+    #expect(command.error.contains("the index Z_mixed is left out"), "\(command.error)")
+  }
+
+  @Test func `a constraint of a kind that its rows break by the rules of a store is left out`()
+    throws
+  {
+    let command = try imported(
+      CoreDataFile.fleet + "UPDATE ZASSET SET ZPLATE = 'Ä' WHERE Z_PK = 4;")
+    #expect(command.status == 0, "\(command.error)")
+    #expect(command.error.contains("is left out, and an index kept"), "\(command.error)")
+    let plates = try records("Asset").map { Self.value("Vehicle.Car.plate", $0) }
+    #expect(plates == [.string("ä"), .null, .null, .string("Ä")])
+  }
+
+  @Test func `rows of unknown entities are plain records, which keep the number`() throws {
+    let command = try imported(
+      CoreDataFile.fleet + """
+        UPDATE ZASSET SET Z_ENT = 77 WHERE Z_PK = 3;
+        INSERT INTO ZDRIVER (Z_PK, Z_ENT, ZNAME) VALUES (3, NULL, 'Cyd'), (4, 2, 'Dan');
+        """)
+    #expect(command.status == 0, "\(command.error)")
+    #expect(
+      command.error.contains("note: ZASSET: 1 row is of no entity of this table"),
+      "\(command.error)")
+    #expect(
+      command.error.contains("note: ZDRIVER: 2 rows are of no entity of this table"),
+      "\(command.error)")
+    let assets = try records("Asset")
+    #expect(assets.map { $0["ent"] } == [3, 4, 77, 3].map { .integer($0) })
+    #expect(assets.map { $0["rooms"] } == [.null, .null, .integer(7), .null])
+    #expect(assets[2]["House"] == .null && assets[2]["Vehicle"] == .null)
+    let drivers = try records("Driver")
+    #expect(drivers.map { $0["ent"] } == [.integer(6), .integer(6), .null, .integer(2)])
+    #expect(drivers.map { $0["name"] } == ["Ada", "Ben", "Cyd", "Dan"].map { .string($0) })
+  }
+
+  @Test func `entities whose names are too long together become no kinds, and no row is lost`()
+    throws
+  {
+    let name = String(repeating: "Long", count: 30)
+    let command = try imported(
+      CoreDataFile.fleet + """
+        UPDATE Z_PRIMARYKEY SET Z_NAME = '\(name)A' WHERE Z_ENT = 2;
+        UPDATE Z_PRIMARYKEY SET Z_NAME = '\(name)B' WHERE Z_ENT = 3;
+        """)
+    #expect(command.status == 0, "\(command.error)")
+    #expect(command.error.contains("3 is \(name)B, 4 is Truck"), "\(command.error)")
+    let assets = try records("Asset")
+    #expect(assets.map { $0["ent"] } == [3, 4, 5, 3].map { .integer($0) })
+    #expect(assets.map { $0["doors"] } == [.integer(5), .null, .null, .integer(3)])
+    #expect(assets[0]["drivers"] == .array([.integer(1), .integer(2)]))
+  }
+
+  // MARK: Doubtful files
 
   /// The name of the column with the order, the record with the list, and its elements.
   private static let orders: [(column: String, record: String, list: String, elements: [Int64])] = [
@@ -251,7 +390,7 @@ import Testing
   func `a file that is only similar to one of Core Data loses no rows`(number: Int) throws {
     let (name, statements) = Self.hostile[number]
     let command = try imported(
-      Self.described + """
+      CoreDataFile.described + """
         CREATE TABLE ZTRIP (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZSTART TIMESTAMP);
         INSERT INTO ZTRIP VALUES (1, 1, 1, 0.5), (2, 1, 1, 86400);
 

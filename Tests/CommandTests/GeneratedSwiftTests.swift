@@ -21,14 +21,17 @@ import Testing
   @Test func `the Swift of random databases with odd names compiles and opens their stores`()
     throws
   {
-    let script = (0..<Self.count).map { number in
-      ".open '\(stage.path("\(number).db"))'\n" + OddDatabase(seed: UInt64(number)).statements
+    // One has kinds.
+    let databases =
+      [CoreDataFile.fleet] + (1..<Self.count).map { OddDatabase(seed: UInt64($0)).statements }
+    let script = databases.enumerated().map { number, statements in
+      ".open '\(stage.path("\(number).db"))'\n" + statements
     }
     try write(script.joined(separator: "\n"), to: stage.path("all.sql"))
     try #require(unsafe system("sqlite3 -bail < '\(stage.path("all.sql"))'") == 0)
     var code = ["import Cambium", "import FoundationEssentials"]
     var calls = ["import Cambium"]
-    for number in 0..<Self.count {
+    for number in databases.indices {
       let store = stage.path("\(number).cambium")
       let command = try Command.run(
         "import", store, "--sqlite", stage.path("\(number).db"))

@@ -30,33 +30,40 @@ struct SQLiteImport {
     _ record: SQLiteMapping.Record, _ transaction: inout WriteTransaction, _ count: inout Int
   ) throws {
     let key = record.fields.firstIndex { $0.name == record.key[0] } ?? 0
+    let kinds = KindRow(record)
+    let kindColumn = kinds == nil ? [] : [SQLiteTable.kindColumn.sqlName]
     let rows = try database.query(
-      "SELECT \(record.fields.map(\.expression).joined(separator: ", "))"
+      "SELECT \((record.fields.map(\.expression) + kindColumn).joined(separator: ", "))"
         + " FROM \(record.table.name.sqlName)")
     let lists = try record.lists.map { list in
       (query: try database.query(list.query), type: type(ofKeyOf: list.destination))
     }
-    let types = record.fields.map(\.type)
+    let types = record.fields.map(\.type) + (kinds == nil ? [] : [ScalarType.int64])
     // Lists are queried for each row, by the same thread as the rows.
     let isLarge = record.profile.count >= SQLiteRowsAhead.countMin
     let ahead = isLarge && lists.isEmpty ? try SQLiteRowsAhead(rows, types) : nil
     defer { ahead?.end() }
     do {
       _ = try transaction.load(
-        record: record.name, fields: record.fields.map(\.name) + record.lists.map(\.name),
+        record: record.name,
+        fields: kinds?.fields ?? record.fields.map(\.name) + record.lists.map(\.name),
         expecting: record.profile.count
       ) { values in
+        func set(_ column: Int, _ value: FieldValue) {
+          if let kinds { kinds[column] = value } else { values[column] = value }
+        }
         if let ahead {
           guard try ahead.next() else { return false }
-          for column in types.indices { values[column] = ahead.value(column) }
+          for column in types.indices { set(column, ahead.value(column)) }
         } else {
           guard try rows.next() else { return false }
-          for column in types.indices { values[column] = rows.value(column, types[column]) }
+          for column in types.indices { set(column, rows.value(column, types[column])) }
         }
         for (place, list) in lists.enumerated() {
           try list.query.restart(with: key, of: rows)
-          values[types.count + place] = .array(try list.query.values(of: list.type))
+          set(types.count + place, .array(try list.query.values(of: list.type)))
         }
+        kinds?.give(to: &values)
         count += 1
         if count & 0xfff == 0 { try show(count) }
         return true
@@ -75,8 +82,84 @@ struct SQLiteImport {
   }
 
   private func type(ofKeyOf name: String) -> ScalarType {
-    guard let record = mapping.records.first(where: { $0.name == name }) else { return .int64 }
+    let record = mapping.records.first { record in
+      record.name == name || record.kinds.contains { $0.name == name }
+    }
+    guard let record else { return .int64 }
     return record.fields.first { $0.name == record.key[0] }?.type ?? .int64
+  }
+}
+
+/// The values of a row of a table with kinds: those that the record has, and those that are in the composites of its kinds.
+private final class KindRow {
+  private typealias Part = (place: Int, name: String)
+
+  /// The names of the record's fields, and of the outermost kinds.
+  let fields: [String]
+  private let kinds: [SQLiteTable.Kind]
+  /// The places of the values that the record has, with their names.
+  private let own: [Part]
+  /// In step with the kinds: the places of the values that each has.
+  private let parts: [[Part]]
+  /// In step with the kinds: the places of the outermost ones among the fields.
+  private let places: [Int?]
+  /// The place of the value that says which kind a row is of.
+  private let kindPlace: Int
+  private var values: [FieldValue]
+
+  /// - Returns: nil for a record without kinds.
+  init?(_ record: SQLiteMapping.Record) {
+    if record.kinds.isEmpty { return nil }
+    var own: [Part] = []
+    var parts: [[Part]] = record.kinds.map { _ in [] }
+    func add(_ name: String, at place: Int, to kind: Int?) {
+      if let kind { parts[kind].append((place, name)) } else { own.append((place, name)) }
+    }
+    let kindPlace = record.fields.count
+    for (place, field) in record.fields.enumerated() { add(field.name, at: place, to: field.kind) }
+    for (place, list) in record.lists.enumerated() {
+      add(list.name, at: kindPlace + 1 + place, to: list.kind)
+    }
+    var fields = own.map(\.name)
+    places = record.kinds.map { kind in
+      guard kind.parent == nil else { return nil }
+      fields.append(kind.name)
+      return fields.count - 1
+    }
+    kinds = record.kinds
+    values = Array(repeating: .null, count: kindPlace + 1 + record.lists.count)
+    self.fields = fields
+    self.own = own
+    self.parts = parts
+    self.kindPlace = kindPlace
+  }
+
+  /// A value by its column in the query: first the record's fields, then the kind, then the lists.
+  subscript(column: Int) -> FieldValue {
+    get { values[column] }
+    set { values[column] = newValue }
+  }
+
+  func give(to loaded: inout LoadedValues) {
+    for (field, part) in own.enumerated() { loaded[field] = values[part.place] }
+    for place in places { if let place { loaded[place] = .null } }
+    guard case .integer(let number) = values[kindPlace],
+      var kind = Int(exactly: number), kinds.indices.contains(kind)
+    else { return }
+    var composite = composite(of: kind)
+    while let parent = kinds[kind].parent {
+      var outer = self.composite(of: parent)
+      outer[kinds[kind].name] = .composite(composite)
+      (composite, kind) = (outer, parent)
+    }
+    if let place = places[kind] { loaded[place] = .composite(composite) }
+  }
+
+  /// The fields that a kind declares itself.
+  private func composite(of kind: Int) -> [String: FieldValue] {
+    if parts[kind].isEmpty { return [SQLiteMapping.markerName: .boolean(true)] }
+    return Dictionary(
+      parts[kind].map { ($0.name, values[$0.place]) }, uniquingKeysWith: { first, _ in first })
   }
 }
 

@@ -21,6 +21,14 @@ extension SQLiteMapping {
         note(record.table.name, "the index \(index.name) is left out: a column is in it twice")
         continue
       }
+      // Parents come before their kinds, so the last kind is the innermost one.
+      let kinds = fields.compactMap { $0.1.kind }
+      let kind = kinds.max()
+      guard Set(kinds).isSubset(of: record.line(of: kind)) else {
+        note(
+          record.table.name, "the index \(index.name) is left out: no row has all of its columns")
+        continue
+      }
       let key = fields.map { part, field in part.keyField(field) }
       // A reference that is checked has an index of its own.
       let isOfReference =
@@ -32,8 +40,10 @@ extension SQLiteMapping {
         continue
       }
       let isLong = key.text.utf8.count > StoreError.Limit.nameLength.bound
+      // Otherwise the names of the kind would be part of its name, which errors state.
+      let name = isLong ? index.name.cut : kind == nil ? nil : key.text
       records[place].indexes.append(
-        Index(name: isLong ? index.name.cut : nil, parts: key, isUnique: index.isUnique))
+        Index(name: name, parts: key, isUnique: index.isUnique, kind: kind))
     }
   }
 }

@@ -51,15 +51,19 @@ extension SQLiteMapping {
       let owner = places[source.table.sqlFolded],
       let destination = places[target.table.sqlFolded]
     else { return }
-    let taken = records[owner].names
-    let name = records[destination].name
+    let taken = records[owner].names + [Self.markerName]
+    let name = records[destination].name(of: target.kind)
     let wanted = table.list?.name ?? (taken.contains(name) ? table.name : name)
+    let listName = wanted.asFieldName(besides: taken)
+    let isLong =
+      listName.utf8.count + records[owner].prefix(of: source.kind).utf8.count > Self.longestName
     let list = List(
-      name: wanted.asFieldName(besides: taken), table: table.name, source: pair[0],
+      name: listName, kind: isLong ? nil : source.kind, table: table.name, source: pair[0],
       target: pair[1], order: table.list?.order, destination: name,
       deleteRule: Self.rule(ofLink: source))
     records[owner].lists.append(list)
-    addInverse(of: records[owner].name, list.name, to: destination, Self.rule(ofLink: target))
+    addInverse(
+      of: owner, (list.name, list.kind), to: destination, target.kind, Self.rule(ofLink: target))
   }
 
   /// Returns the rule for the record that a foreign key of a link table leads to: its deletion deletes the rows of the

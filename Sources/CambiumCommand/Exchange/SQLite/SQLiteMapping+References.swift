@@ -17,7 +17,7 @@ extension SQLiteMapping {
       else { continue }
       if let known = records[place].fields[field].destination {
         // Some state the same key twice.
-        if known.record != records[target].name {
+        if known.record != records[target].name(of: key.kind) {
           note(text, "it leads to \(key.table), too; it is a reference to \(known.record) only")
         }
         continue
@@ -54,7 +54,7 @@ extension SQLiteMapping {
     }
     if values.values == 0 { records[record].fields[place].type = destination.type }
     records[record].fields[place].destination = Destination(
-      record: records[target].name, isChecked: missing == 0)
+      record: records[target].name(of: key.kind), isChecked: missing == 0)
     if missing > 0 {
       return note(
         text,
@@ -62,7 +62,7 @@ extension SQLiteMapping {
       )
     }
     addInverse(
-      of: records[record].name, field.name, to: target,
+      of: record, (field.name, field.kind), to: target, key.kind,
       rule(key, isRequired: !field.isOptional, text))
   }
 
@@ -152,21 +152,43 @@ extension SQLiteMapping {
   }
 
   mutating func addInverse(
-    of related: String, _ reference: String, to target: Int, _ rule: DeleteRule
+    of place: Int, _ reference: (name: String, kind: Int?), to target: Int, _ kind: Int?,
+    _ rule: DeleteRule
   ) {
+    let record = records[place]
     let taken = records[target].names
-    let name = taken.contains(related) ? "\(related)_\(reference)" : related
+    let related = record.name(of: reference.kind)
+    let name = taken.contains(related) ? "\(related)_\(reference.name)" : related
     records[target].inverses.append(
       Inverse(
-        name: name.asFieldName(besides: taken), related: related, reference: reference,
-        deleteRule: rule))
+        name: name.asFieldName(besides: taken), kind: kind, related: record.name,
+        reference: record.prefix(of: reference.kind) + reference.name, deleteRule: rule))
   }
 }
 
 extension SQLiteMapping.Record {
   /// The names of everything in it that has one.
   var names: [String] {
-    fields.map(\.name) + lists.map(\.name) + inverses.map(\.name)
+    fields.map(\.name) + lists.map(\.name) + inverses.map(\.name) + kinds.map(\.name)
+  }
+
+  /// The name of a kind; the record's own for none.
+  func name(of kind: Int?) -> String { kind.map { kinds[$0].name } ?? name }
+
+  /// A kind, and those that it is in, the outermost last; empty for none.
+  func line(of kind: Int?) -> [Int] {
+    var line: [Int] = []
+    var next = kind
+    while let kind = next {
+      line.append(kind)
+      next = kinds[kind].parent
+    }
+    return line
+  }
+
+  /// The names of a kind and of those that it is in, each with a dot: what the names of its fields begin with.
+  func prefix(of kind: Int?) -> String {
+    line(of: kind).reversed().map { kinds[$0].name + "." }.joined()
   }
 }
 

@@ -17,10 +17,14 @@ struct SQLiteMapping {
     let key: [String]
     var inverses: [Inverse] = []
     var indexes: [Index] = []
+    /// Each after its parent.
+    var kinds: [SQLiteTable.Kind] = []
   }
 
   struct Field {
     let name: String
+    /// The place of the kind that has it; nil for a field of all records.
+    var kind: Int? = nil
     /// The column's name; nil for SQLite's own key of a row.
     let column: String?
     /// The expression for it in a query of its table.
@@ -35,17 +39,21 @@ struct SQLiteMapping {
   /// A list of references, from the rows of a table that links two others.
   struct List {
     let name: String
+    /// The place of the kind that has it; nil for a list of all records.
+    let kind: Int?
     let table: String
     let source: String
     let target: String
     /// The column with the order of the elements; nil for none.
     let order: String?
+    /// The name of the record or kind that it leads to.
     let destination: String
     /// The rule for the deletion of the record that has the list.
     let deleteRule: DeleteRule
   }
 
   struct Destination {
+    /// The name of the record, or of its kind.
     let record: String
     /// False if the database has rows that lead nowhere.
     let isChecked: Bool
@@ -53,7 +61,10 @@ struct SQLiteMapping {
 
   struct Inverse {
     let name: String
+    /// The place of the kind to which the reference leads; nil for all records.
+    let kind: Int?
     let related: String
+    /// The name of the field, with those of the kinds that it is in.
     let reference: String
     let deleteRule: DeleteRule
   }
@@ -63,6 +74,8 @@ struct SQLiteMapping {
     let name: String?
     let parts: [KeyField]
     var isUnique: Bool
+    /// The place of the kind whose records are in it; nil for all records.
+    let kind: Int?
   }
 
   let database: SQLiteDatabase
@@ -143,8 +156,8 @@ extension SQLiteMapping {
       let (type, change) = values.type(
         declared: column.declaredType, isKey: table.primaryKey.contains(place))
       let field = Field(
-        name: column.name.asFieldName(besides: fields.map(\.name)), column: column.name,
-        expression: column.name.sqlName, type: type,
+        name: column.name.asFieldName(besides: fields.map(\.name)), kind: column.kind,
+        column: column.name, expression: column.name.sqlName, type: type,
         isOptional: !column.isRequired || values.nulls > 0,
         isExternal: values.longest > Self.longestInRow && (type == .string || type == .binaryData))
       let text = "\(table.name).\(column.name)"
@@ -176,12 +189,36 @@ extension SQLiteMapping {
     let name = table.name.asFieldName(besides: recordNames)
     recordNames.insert(name)
     if name != table.name { note(table.name, "it is called \(name) in the store") }
+    let kinds = namedKinds(of: table, fields)
     places[table.name.sqlFolded] = records.count
     records.append(
       Record(
         table: table, name: name, profile: profile,
-        fields: fields, key: key.map { $0.map { fields[$0].name } } ?? [fields[0].name]))
+        fields: fields, key: key.map { $0.map { fields[$0].name } } ?? [fields[0].name],
+        kinds: kinds))
   }
+
+  /// Returns the kinds of a table with names that no record, field or other kind has.
+  private mutating func namedKinds(
+    of table: SQLiteTable, _ fields: [Field]
+  ) -> [SQLiteTable.Kind] {
+    // A kind without fields has one of this name.
+    let taken = Set(fields.map(\.name) + [SQLiteMapping.markerName])
+    return table.kinds.map { kind in
+      let name = kind.name.asFieldName(besides: taken.union(recordNames))
+      recordNames.insert(name)
+      if name != kind.name {
+        note("\(table.name).\(kind.name)", "it is called \(name) in the store")
+      }
+      return SQLiteTable.Kind(name: name, parent: kind.parent)
+    }
+  }
+
+  /// The bytes of the name of a field in kinds, with their names. Indexes add words to it.
+  static let longestName = StoreError.Limit.nameLength.bound - 32
+
+  /// The field that a kind without others has.
+  static let markerName = "is"
 
   /// The places of the fields that can be the primary key as the table declares it; nil if they cannot.
   private func declaredKey(

@@ -10,17 +10,33 @@ struct SQLiteTable {
   private(set) var hasForeignCollation = false
   /// The name and order of the list that the table becomes if it links two others.
   var list: ListDeclaration?
+  /// The kinds that rows are of, each after its parent; empty if no row is of one.
+  var kinds: [Kind] = []
+
+  /// The column of a table with kinds that has the place of the row's kind among them; null for a row of none.
+  static let kindColumn = "Z_ENT"
 
   struct Column {
     var name: String
     /// As it was written, in capitals; empty for none.
     var declaredType: String
     let isRequired: Bool
+    /// The place of the only kind whose rows have values; nil if rows of no kind may have some.
+    var kind: Int?
+  }
+
+  /// Rows of a table that have something in common which the others have not.
+  struct Kind {
+    var name: String
+    /// The place of the kind that it is one of; nil for none.
+    let parent: Int?
   }
 
   struct ForeignKey {
     let columns: [String]
     let table: String
+    /// The place of the kind of the other table to whose rows alone it leads; nil for all rows.
+    var kind: Int? = nil
     /// Empty for the primary key of the other table.
     let destinations: [String]
     /// The rule for the rows when the one that they lead to is deleted: `CASCADE` and so on.

@@ -2,6 +2,7 @@
 /// that their relations are.
 ///
 ///     ZDEPARTMENT, ZPERSON …        tables of entities: `Z_PK` is the key, `Z_ENT` the entity of a row
+///     ZPERSON.ZBUDGET               of all entities of the table: null in rows of those without such an attribute
 ///     ZPERSON.ZDEPARTMENT           the key of the destination of a relation to one
 ///     ZPERSON.Z3_OWNER              beside ZOWNER, the entity of the destination, where it may be of several
 ///     Z_2PROJECTS                   the relation `projects` of entity 2 to many, with the keys of both ends
@@ -12,23 +13,16 @@ struct CoreDataTables {
   private let database: SQLiteDatabase
   private let entities: CoreDataEntities
   /// The tables of entities, by the numbers of their roots.
-  private var homes: [Int64: Home] = [:]
+  private var homes: [Int64: CoreDataHome] = [:]
   private(set) var tables: [SQLiteTable] = []
   /// Notes on differences from the file.
   private(set) var notes: [String] = []
 
-  /// A table with the rows of a root and of all entities that inherit from it.
-  private struct Home {
-    let table: SQLiteTable
-    let root: CoreDataEntities.Entity
-    let members: [CoreDataEntities.Entity]
-    /// The name of the view.
-    let name: String
-  }
-
   /// A relation to one.
   private struct Reference {
-    let home: Home
+    let home: CoreDataHome
+    /// The place of the kind that it leads to; nil for all rows.
+    let kind: Int?
     /// The column with the entity of the destination, which the destination knows as well.
     let entityColumn: String?
   }
@@ -54,15 +48,21 @@ struct CoreDataTables {
         let view = try declare(home)
         tables.append(view)
       } else {
-        tables.append(link(table) ?? table)
+        tables.append(try link(table) ?? table)
       }
     }
     notes.append(
-      "Core Data: fields are called as its columns, without Z and in lowercase, and Z_PK is id;"
+      "Core Data: fields are called as its columns, without Z and in lowercase, and Z_PK is id, since only the compiled"
+        + " model has their names as they were written, and it is not read;"
         + " Z_OPT, which counts the changes of a row, is left out")
     notes.append(
       "Core Data: the file does not state its delete rules; a deletion sets references to it to null"
     )
+    if homes.values.contains(where: { !$0.kinds.isEmpty }) {
+      notes.append(
+        "Core Data: the file does not state which entities are abstract; records of each can be saved"
+      )
+    }
   }
 
   private mutating func note(_ place: String, _ text: String) { notes.append("\(place): \(text)") }
@@ -74,16 +74,24 @@ struct CoreDataTables {
     var used: Set<String> = []
     for root in entities.roots {
       guard let table = byName["z" + root.name.lowercased()], table.isOfEntity,
-        used.insert(table.name).inserted
+        used.insert(table.name).inserted, entities.members(of: root).count <= Self.membersMax
       else { continue }
-      let members = entities.members(of: root)
-      guard members.count <= Self.membersMax else { continue }
       // A view with the name of another table would hide that, and SQLite keeps some names for itself.
       let isFree =
         !root.name.lowercased().hasPrefix("sqlite_")
         && taken.insert(root.name.lowercased()).inserted
       let name = isFree ? root.name : table.name
-      homes[root.number] = Home(table: table, root: root, members: members, name: name)
+      var home = CoreDataHome(table: table, root: root, name: name)
+      home.add(entities.members(of: root))
+      if home.longestName > SQLiteMapping.longestName {
+        let names = home.kinds.map { "\($0.entity.number) is \($0.entity.name)" }
+        note(
+          table.name,
+          "its entities become no kinds, since their names together are too long: \(names.joined(separator: ", "))"
+        )
+        home.kinds = []
+      }
+      homes[root.number] = home
     }
   }
 }
@@ -100,7 +108,7 @@ extension SQLiteTable {
 
 extension CoreDataTables {
   /// Makes the view of a table of entities.
-  private mutating func declare(_ home: Home) throws -> SQLiteTable {
+  private mutating func declare(_ home: CoreDataHome) throws -> SQLiteTable {
     var references: [String: Reference] = [:]
     for column in home.table.columns {
       references[column.name] = try reference(of: column, in: home)
@@ -108,122 +116,63 @@ extension CoreDataTables {
     var left = Set(references.values.compactMap { $0.entityColumn?.uppercased() })
     left.insert("Z_OPT")
     if home.table.name != home.name { note(home.table.name, "it is called \(home.name)") }
-    let isMixed = try isMixed(home)
-    if isMixed {
-      note(
-        home.table.name,
-        "it has rows of \(home.members.map(\.name).joined(separator: ", "));"
-          + " the field entity says which one a row is of")
-    } else {
-      left.insert("Z_ENT")
-    }
-    var view = View(home.table, named: home.name)
-    view.reserve(["id"] + (isMixed ? ["entity"] : []))
-    for column in home.table.columns where !left.contains(column.name.uppercased()) {
-      switch column.name.uppercased() {
-      case "Z_PK": view.add(column, as: "id")
-      case "Z_ENT": view.add(column, as: "entity", home.members.nameByNumber)
-      default:
-        let name = view.add(column)
-        guard let reference = references[column.name] else { continue }
-        view.table.foreignKeys.append(
-          SQLiteTable.ForeignKey(
-            columns: [name], table: reference.home.name, destinations: [], deletion: "SET NULL"))
+    let others = try otherCount(home)
+    if others == 0 { left.insert("Z_ENT") }
+    let columns = home.table.columns.filter { !left.contains($0.name.uppercased()) }
+    let kinds = try home.kinds(
+      ofColumns: columns.map(\.name).filter { !["Z_PK", "Z_ENT"].contains($0.uppercased()) },
+      in: database)
+    var view = CoreDataView(home.table, named: home.name)
+    // A kind without fields has one that is called so.
+    view.reserve(["id", SQLiteMapping.markerName, SQLiteTable.kindColumn.lowercased()])
+    for column in columns {
+      if column.name.uppercased() == "Z_PK" {
+        view.add(column, as: "id")
+        continue
       }
+      let name = view.add(column, of: kinds[column.name])
+      if column.name.uppercased() == "Z_ENT" {
+        note(
+          home.table.name,
+          "\(Figures.count(others, "row")) \(others == 1 ? "is" : "are") of no entity of this table;"
+            + " \(others == 1 ? "it is a plain record" : "they are plain records"), and the field \(name) has Z_ENT"
+        )
+      }
+      guard let reference = references[column.name] else { continue }
+      view.table.foreignKeys.append(
+        SQLiteTable.ForeignKey(
+          columns: [name], table: reference.home.name, kind: reference.kind, destinations: [],
+          deletion: "SET NULL"))
     }
     view.renameKeys()
+    if !home.kinds.isEmpty { view.addKinds(home.kinds, home.kindExpression) }
+    noteKinds(home, kinds)
     try database.execute(view.statement)
     return view.table
   }
 
-  /// Returns true if the entity of a row does not follow from its table.
-  private func isMixed(_ home: Home) throws -> Bool {
-    guard home.members.count == 1 else { return true }
+  /// Counts the rows that are neither of the root nor of an entity that becomes a kind of it.
+  private func otherCount(_ home: CoreDataHome) throws -> Int {
+    let known = [home.root.number] + home.kinds.map(\.entity.number)
     return try database.number(
-      "SELECT count(*) FROM main.\(home.table.name.sqlName) WHERE Z_ENT IS NOT \(home.root.number)")
-      > 0
-  }
-}
-
-extension [CoreDataEntities.Entity] {
-  /// The name of an entity by the number that a row has. A number of none stays one.
-  fileprivate var nameByNumber: String {
-    let cases = map { "WHEN \($0.number) THEN '\($0.name.replacing("'", with: "''"))'" }
-    return "CASE Z_ENT \(cases.joined(separator: " ")) ELSE CAST(Z_ENT AS TEXT) END"
-  }
-}
-
-/// A view of a table with other names.
-private struct View {
-  /// The view, described as a table for the import.
-  var table: SQLiteTable
-  private let original: SQLiteTable
-  private var names: Set<String> = []
-  private var columns: [String] = []
-  /// The names of columns by those that the table has, in lowercase.
-  private var renamed: [String: String] = [:]
-
-  init(_ original: SQLiteTable, named name: String) {
-    self.original = original
-    table = original
-    table.name = name
-    table.columns = []
-    table.foreignKeys = []
+      "SELECT count(*) FROM main.\(home.table.name.sqlName) WHERE Z_ENT IS NULL"
+        + " OR Z_ENT NOT IN (\(known.map(String.init).joined(separator: ", ")))")
   }
 
-  /// Keeps names for columns that come later.
-  mutating func reserve(_ names: [String]) { self.names.formUnion(names) }
-
-  /// Adds a column. Returns its name.
-  @discardableResult
-  mutating func add(_ column: SQLiteTable.Column) -> String {
-    let base = column.name.coreDataName
-    var (name, number) = (base, 2)
-    while !names.insert(name).inserted {
-      name = "\(base)_\(number)"
-      number += 1
+  private mutating func noteKinds(_ home: CoreDataHome, _ columns: [String: Int]) {
+    guard !home.kinds.isEmpty else { return }
+    let names = home.kinds.map { kind in
+      "\(kind.entity.name) of \(kind.parent.map { home.kinds[$0].entity.name } ?? home.root.name)"
     }
-    add(column, as: name)
-    return name
-  }
-
-  /// Adds a column with a name that was reserved.
-  mutating func add(_ column: SQLiteTable.Column, as name: String, _ expression: String? = nil) {
-    columns.append("\(expression ?? column.name.sqlName) AS \(name.sqlName)")
-    renamed[column.name.lowercased()] = name
-    table.columns.append(column)
-    table.columns[table.columns.count - 1].name = name
-    if expression != nil { table.columns[table.columns.count - 1].declaredType = "VARCHAR" }
-  }
-
-  /// Renames the columns of the key and of the indexes. Indexes of columns that are left out are left out, too.
-  mutating func renameKeys() {
-    table.primaryKey = table.columns.indices.filter { table.columns[$0].name == "id" }
-    table.indexes = original.indexes.compactMap { index in
-      guard let parts = index.parts else { return index }
-      var new = index
-      new.parts = parts.compactMap { part in
-        guard let name = renamed[part.column.lowercased()] else { return nil }
-        var part = part
-        part.column = name
-        return part
-      }
-      return new.parts?.count == parts.count ? new : nil
+    note(home.table.name, "its entities become kinds: \(names.joined(separator: ", "))")
+    for (place, kind) in home.kinds.enumerated() {
+      let own = home.table.columns.map(\.name).filter { columns[$0] == place }
+      guard !own.isEmpty else { continue }
+      note(
+        home.table.name,
+        "\(own.joined(separator: ", ")) \(own.count == 1 ? "is" : "are") of \(kind.entity.name), since no other rows have"
+          + " values there")
     }
-  }
-
-  var statement: String {
-    "CREATE TEMP VIEW \(table.name.sqlName) AS SELECT \(columns.joined(separator: ", "))"
-      + " FROM main.\(original.name.sqlName)"
-  }
-}
-
-extension String {
-  /// The name of an attribute or relation whose column is called so, as far as it is known: in lowercase.
-  fileprivate var coreDataName: String {
-    let rest = hasPrefix("Z_") ? dropFirst(2) : hasPrefix("Z") ? dropFirst() : self[...]
-    let isName = rest.first?.isLetter ?? false
-    return (isName ? String(rest) : self).lowercased()
   }
 }
 
@@ -235,7 +184,7 @@ extension CoreDataTables {
   /// The file states the destination only if it may be of several entities. Else the column has an index, which
   /// Core Data makes for each relation, is called like an entity, and leads to nothing but rows of that.
   private mutating func reference(
-    of column: SQLiteTable.Column, in home: Home
+    of column: SQLiteTable.Column, in home: CoreDataHome
   ) throws -> Reference? {
     guard column.declaredType == "INTEGER", column.name.hasPrefix("Z"),
       !column.name.hasPrefix("Z_")
@@ -252,9 +201,11 @@ extension CoreDataTables {
       note(place, "if it is a relation, the file does not say to what; it is a plain field")
       return nil
     }
-    let kinds = entities.kinds(of: entity).map { String($0.number) }.joined(separator: ", ")
+    let kind = destination.place(of: entity.number)
+    let numbers =
+      kind.map { destination.numbers(of: $0) } ?? entities.kinds(of: entity).map(\.number)
     let missing = try count(
-      column.name, in: home, without: "Z_ENT IN (\(kinds))", in: destination)
+      column.name, in: home.table, without: numbers.entityCondition, in: destination)
     guard missing == 0 else {
       note(
         place,
@@ -263,16 +214,17 @@ extension CoreDataTables {
       return nil
     }
     note(place, "it is taken for a reference to \(entity.name) by its name, index and values")
-    return Reference(home: destination, entityColumn: nil)
+    return Reference(home: destination, kind: kind, entityColumn: nil)
   }
 
   /// Returns the relation of a column beside which another has the entities of the destinations.
   private mutating func reference(
-    of column: String, _ stated: (column: String, number: Int64), in home: Home
+    of column: String, _ stated: (column: String, number: Int64), in home: CoreDataHome
   ) throws -> Reference? {
     let table = "main.\(home.table.name.sqlName)"
     let (key, entity) = (column.sqlName, stated.column.sqlName)
     var roots: Set<Int64> = []
+    var found: Set<Int64> = []
     var isKnown = true
     try database.forEach("SELECT DISTINCT \(entity) FROM \(table) WHERE \(key) IS NOT NULL") {
       row in
@@ -281,6 +233,7 @@ extension CoreDataTables {
         return
       }
       roots.insert(root.number)
+      found.insert(row.integer(0))
     }
     if roots.isEmpty, let root = entities.root(of: stated.number) { roots = [root.number] }
     guard isKnown, roots.count == 1, let destination = roots.first.flatMap({ homes[$0] }) else {
@@ -292,21 +245,32 @@ extension CoreDataTables {
     let odd =
       try database.number(
         "SELECT count(*) FROM \(table) WHERE \(key) IS NULL AND \(entity) IS NOT NULL")
-      + count(column, in: home, without: "Z_ENT = a.\(entity)", in: destination)
-    return Reference(home: destination, entityColumn: odd == 0 ? stated.column : nil)
+      + count(column, in: home.table, without: "Z_ENT = a.\(entity)", in: destination)
+    guard odd == 0 else { return Reference(home: destination, kind: nil, entityColumn: nil) }
+    let kind = destination.place(of: stated.number).flatMap { kind in
+      found.isSubset(of: destination.numbers(of: kind)) ? kind : nil
+    }
+    return Reference(home: destination, kind: kind, entityColumn: stated.column)
   }
 
   /// Counts the rows whose value leads to no row that meets a condition.
   private func count(
-    _ column: String, in home: Home, without condition: String, in destination: Home
+    _ column: String, in table: SQLiteTable, without condition: String, in destination: CoreDataHome
   ) throws -> Int {
     let column = "a.\(column.sqlName)"
     return try database.number(
       """
-      SELECT count(*) FROM main.\(home.table.name.sqlName) AS a WHERE \(column) IS NOT NULL
+      SELECT count(*) FROM main.\(table.name.sqlName) AS a WHERE \(column) IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM main.\(destination.table.name.sqlName) AS b
       WHERE b.Z_PK = \(column) AND b.\(condition))
       """)
+  }
+}
+
+extension [Int64] {
+  /// The condition that a row is of one of the entities with these numbers.
+  fileprivate var entityCondition: String {
+    "Z_ENT IN (\(map(String.init).joined(separator: ", ")))"
   }
 }
 
@@ -345,7 +309,7 @@ extension String {
 
 extension CoreDataTables {
   /// Returns a table that links entities with its foreign keys; nil for any other table.
-  private func link(_ table: SQLiteTable) -> SQLiteTable? {
+  private func link(_ table: SQLiteTable) throws -> SQLiteTable? {
     guard let relation = table.name.relation else { return nil }
     let ends = table.columns.indices.filter {
       table.columns[$0].name.relation != nil || table.columns[$0].name == "REFLEXIVE"
@@ -363,16 +327,23 @@ extension CoreDataTables {
     let target =
       ordered ?? ends.first { names[$0].relation?.name == relation.name } ?? ends[1]
     let owner = target == ends[0] ? ends[1] : ends[0]
-    let number = relation.entity
-    guard let source = entities.root(of: names[owner].relation?.entity ?? number),
-      let destination = entities.root(of: names[target].relation?.entity ?? number),
-      let sources = homes[source.number], let destinations = homes[destination.number]
-    else { return nil }
     var link = table
     link.primaryKey = [owner, target]
-    link.foreignKeys = [(owner, sources), (target, destinations)].map { place, home in
-      SQLiteTable.ForeignKey(
-        columns: [names[place]], table: home.name, destinations: [], deletion: "CASCADE")
+    link.foreignKeys = []
+    for place in [owner, target] {
+      let entity = names[place].relation?.entity ?? relation.entity
+      guard let home = entities.root(of: entity).flatMap({ homes[$0.number] }) else { return nil }
+      var kind = home.place(of: entity)
+      if let known = kind,
+        try count(
+          names[place], in: table, without: home.numbers(of: known).entityCondition, in: home) > 0
+      {
+        kind = nil
+      }
+      link.foreignKeys.append(
+        SQLiteTable.ForeignKey(
+          columns: [names[place]], table: home.name, kind: kind, destinations: [],
+          deletion: "CASCADE"))
     }
     // If both ends have an order, or it is of neither, the table stays one, so that none is lost.
     if orders.isEmpty || orders.count == 1 && ordered != nil {

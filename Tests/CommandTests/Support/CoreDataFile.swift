@@ -1,0 +1,45 @@
+/// Statements of SQLite that make files in the layout of Core Data.
+enum CoreDataFile {
+  /// The tables that describe each file.
+  static let described = """
+    CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB);
+    CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER);
+
+    """
+
+  /// Assets, all of which are of entities that inherit: cars and trucks are vehicles, and there are houses. Drivers have
+  /// references to assets, to vehicles and to cars. No house is of `data` or `rooms`.
+  static let fleet =
+    described + """
+      INSERT INTO Z_PRIMARYKEY VALUES
+        (1, 'Asset', 0, 4), (2, 'Vehicle', 1, 0), (3, 'Car', 2, 0), (4, 'Truck', 2, 0), (5, 'House', 1, 0),
+        (6, 'Driver', 0, 2), (7, 'data', 5, 0), (8, 'rooms', 5, 0);
+      CREATE TABLE ZASSET (
+        Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZPRICE INTEGER, ZWHEELS INTEGER, ZDOORS INTEGER,
+        ZIS BOOLEAN, ZROOMS INTEGER, ZASSET INTEGER, ZKEEPER INTEGER, Z6_KEEPER INTEGER, ZMOTTO VARCHAR,
+        ZBOUGHT TIMESTAMP, ZPLATE VARCHAR, ZLOAD BLOB);
+      CREATE TABLE ZDRIVER (
+        Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZFIRSTASSET INTEGER, ZVEHICLE INTEGER,
+        ZCAR INTEGER, ZNAME VARCHAR);
+      CREATE TABLE Z_3DRIVERS (Z_3CARS INTEGER, Z_6DRIVERS INTEGER, PRIMARY KEY (Z_3CARS, Z_6DRIVERS));
+      CREATE TABLE Z_6TRUCKS (
+        Z_6FANS INTEGER, Z_4TRUCKS INTEGER, Z_FOK_4TRUCKS INTEGER, PRIMARY KEY (Z_6FANS, Z_4TRUCKS));
+      CREATE INDEX ZASSET_Z_ENT_INDEX ON ZASSET (Z_ENT);
+      CREATE INDEX ZASSET_ZKEEPER_INDEX ON ZASSET (ZKEEPER);
+      CREATE INDEX Z_Car_byDoors ON ZASSET (ZDOORS, ZPRICE);
+      CREATE INDEX Z_mixed ON ZASSET (ZDOORS, ZROOMS);
+      CREATE UNIQUE INDEX Z_Car_UNIQUE_plate ON ZASSET (ZPLATE COLLATE NOCASE);
+      CREATE INDEX ZDRIVER_ZFIRSTASSET_INDEX ON ZDRIVER (ZFIRSTASSET);
+      CREATE INDEX ZDRIVER_ZVEHICLE_INDEX ON ZDRIVER (ZVEHICLE);
+      CREATE INDEX ZDRIVER_ZCAR_INDEX ON ZDRIVER (ZCAR);
+      INSERT INTO ZASSET VALUES
+        (1, 3, 1, 100, 4, 5, 1, NULL, NULL, 1, 6, NULL, 0.5, 'ä', NULL),
+        (2, 4, 1, 200, 6, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, zeroblob(70000)),
+        (3, 5, 1, 300, NULL, NULL, NULL, 7, 9, NULL, NULL, NULL, NULL, NULL, NULL),
+        (4, 3, 1, NULL, 4, 3, 0, NULL, NULL, 2, 6, NULL, NULL, 'Ö', NULL);
+      INSERT INTO ZDRIVER VALUES (1, 6, 1, 3, 2, 4, 'Ada'), (2, 6, 1, 1, NULL, 1, 'Ben');
+      INSERT INTO Z_3DRIVERS VALUES (1, 2), (1, 1), (4, 2);
+      INSERT INTO Z_6TRUCKS VALUES (1, 2, 1);
+
+      """
+}
