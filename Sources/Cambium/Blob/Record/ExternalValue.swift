@@ -18,7 +18,11 @@ enum ExternalValue: Equatable {
     static let waiting: UInt8 = 2
   }
 
-  /// Values in memory up to this size are in the row until it is known whether they stay.
+  /// Values in memory up to this size are in the row until it is known whether they stay. Longer ones wait beside it, as
+  /// many of them would make it too long.
+  static var shortMax: Int { 4 << 10 }
+
+  /// Streams up to this size are held in memory until it is known whether they are in the row.
   static var inlineMax: Int { 64 << 10 }
 
   /// - Returns: nil if the bytes are neither.

@@ -145,7 +145,7 @@ extension RowWriter {
   /// Appends the value of an external column. Where it is long, or lies outside already, the row only numbers it.
   func append(_ blob: Blob, to column: Int) throws(StoreError) {
     let value: ExternalValue
-    if blob.source == nil, blob.count <= ExternalValue.inlineMax {
+    if blob.source == nil, blob.count <= ExternalValue.shortMax {
       value = .inline(try blob.data())
     } else {
       value = unsafe .waiting(waitingBlobs.count)

@@ -152,6 +152,7 @@ extension SQLiteMapping {
 extension SQLiteMapping {
   private mutating func add(_ table: SQLiteTable, _ profile: SQLiteProfile) {
     var fields: [Field] = []
+    let longestInRow = Self.longestInRow(of: profile)
     for (place, (column, values)) in zip(table.columns, profile.columns).enumerated() {
       let (type, change) = values.type(
         declared: column.declaredType, isKey: table.primaryKey.contains(place))
@@ -159,7 +160,7 @@ extension SQLiteMapping {
         name: column.name.asFieldName(besides: fields.map(\.name)), kind: column.kind,
         column: column.name, expression: column.name.sqlName, type: type,
         isOptional: !column.isRequired || values.nulls > 0,
-        isExternal: values.longest > Self.longestInRow && (type == .string || type == .binaryData))
+        isExternal: values.longest > longestInRow && (type == .string || type == .binaryData))
       let text = "\(table.name).\(column.name)"
       if let change { note(text, change) }
       if field.name != column.name { note(text, "it is called \(field.name) in the store") }
@@ -240,6 +241,21 @@ extension SQLiteMapping {
 
   /// Longer values are kept outside of the rows, in bytes.
   private static let longestInRow = 64 << 10
+  /// The bytes that all strings and data of a row may have together: the rest is for other values.
+  private static let longestRow = StoreError.Limit.valueLength.bound - (1 << 20)
+
+  /// The length of the longest values that are kept in the rows of a table: shorter if many columns would make a row too long.
+  private static func longestInRow(of profile: SQLiteProfile) -> Int {
+    // Of a field outside of the rows, values up to this length are within.
+    let threshold = BlobOptions().threshold
+    var longest = longestInRow
+    func rowLength() -> Int {
+      profile.columns.reduce(0) { $0 + ($1.longest > longest ? threshold : $1.longest) }
+    }
+    while longest > threshold, rowLength() > longestRow { longest /= 2 }
+    return longest
+  }
+
   /// Keys of a store are up to 1,024 bytes long, with what separates their parts.
   private static let longestKey = 960
 }
