@@ -113,6 +113,21 @@ import Testing
     }
   }
 
+  @Test func `a relation to many without an inverse is a reference from its other end`() throws {
+    let command = try imported(
+      Self.company + """
+        ALTER TABLE ZABPROJECT ADD COLUMN Z1PROJECTS INTEGER; ALTER TABLE ZABPROJECT ADD COLUMN Z3PLANS INTEGER;
+        CREATE INDEX ZABPROJECT_Z1PROJECTS_INDEX ON ZABPROJECT (Z1PROJECTS);
+        CREATE INDEX ZABPROJECT_Z3PLANS_INDEX ON ZABPROJECT (Z3PLANS);
+        UPDATE ZABPROJECT SET Z1PROJECTS = 2, Z3PLANS = 1 WHERE Z_PK = 3;
+        """)
+    #expect(command.status == 0, "\(command.error)")
+    let project = try #require(try schema().record(named: "ABProject"))
+    #expect(project.field(named: "z1projects")?.reference?.destination == "ABDepartment")
+    #expect(project.field(named: "z3plans")?.reference?.kind == "ABManager")
+    #expect(try records("ABProject").map { $0["z1projects"] } == [.null, .null, .integer(2)])
+  }
+
   // MARK: Hierarchies
 
   /// The value of a field, within the composites of the kinds before it; null in a record that is not of these.

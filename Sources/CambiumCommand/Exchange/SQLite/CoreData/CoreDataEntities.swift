@@ -79,11 +79,14 @@ struct CoreDataEntities {
     return chain
   }
 
-  /// Returns the one entity that a column is called like: `LASTMESSAGE` leads to a `KikMessage`.
+  /// Returns the one entity that a column is called like: `LASTMESSAGE` leads to a `KikMessage`. If the other end is a
+  /// relation to many without an inverse, the number of its entity comes first: `4MEMBERS` leads to entity 4.
   ///
   /// - Returns: nil if there is none, or more than one.
   func namesake(of column: String) -> Entity? {
     guard column.utf8.count <= Self.nameMax else { return nil }
+    let digits = column.prefix { ("0"..."9").contains($0) }
+    if !digits.isEmpty { return Int64(digits).flatMap { all[$0] } }
     var ending = column[...]
     while ending.count >= Self.namesakeMin {
       if let numbers = namesakes[String(ending)] {

@@ -4,6 +4,7 @@
 ///     ZDEPARTMENT, ZPERSON …        tables of entities: `Z_PK` is the key, `Z_ENT` the entity of a row
 ///     ZPERSON.ZBUDGET               of all entities of the table: null in rows of those without such an attribute
 ///     ZPERSON.ZDEPARTMENT           the key of the destination of a relation to one
+///     ZPERSON.Z4MEMBERS             the same, if entity 4 has a relation to many without an inverse
 ///     ZPERSON.Z3_OWNER              beside ZOWNER, the entity of the destination, where it may be of several
 ///     Z_2PROJECTS                   the relation `projects` of entity 2 to many, with the keys of both ends
 ///     Z_FOK_…                       the order of an ordered relation
