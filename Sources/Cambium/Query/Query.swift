@@ -42,7 +42,7 @@ extension Query {
   @inlinable
   public func `where`(_ condition: Condition<Subject>) -> Query {
     var query = self
-    query.condition = self.condition == .always ? condition : self.condition && condition
+    query.condition = self.condition.tree.isAlways ? condition : self.condition && condition
     return query
   }
 
@@ -122,7 +122,7 @@ extension Query {
   ) throws(StoreError) -> FieldQuery {
     var query = FieldQuery(limit: limit, offset: offset)
     try query.checkWindow(of: type.record)
-    if condition != .always { query.condition = try condition.fields(in: type, entities) }
+    if !condition.tree.isAlways { query.condition = try condition.fields(in: type, entities) }
     for order in order { query.order.append(try order.resolved(in: type, entities)) }
     if let after { query.after = .key(after) }
     return query
@@ -253,7 +253,7 @@ extension RecordType {
 extension Query: CustomStringConvertible {
   /// The query as text, with the properties' names: `age >= 18 sorted by name descending limit 20`.
   public var description: String {
-    var text = condition == .always ? "all" : "\(condition)"
+    var text = condition.tree.isAlways ? "all" : "\(condition)"
     if !order.isEmpty { text += " sorted by " + order.map { "\($0)" }.joined(separator: ", ") }
     if let limit { text += " limit \(limit)" }
     if offset != 0 { text += " offset \(offset)" }
@@ -273,7 +273,7 @@ extension Query: Codable {
 
   public func encode(to encoder: any Encoder) throws {
     try CodedQuery(
-      condition: condition == .always ? nil : condition, order: order, limit: limit,
+      condition: condition.tree.isAlways ? nil : condition, order: order, limit: limit,
       offset: offset, after: after
     ).encode(to: encoder)
   }

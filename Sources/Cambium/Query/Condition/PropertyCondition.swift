@@ -40,8 +40,30 @@ struct PropertyCondition: Hashable, Sendable {
   /// True also of one that was joined with itself so often that nobody could look at all of its parts.
   var isTooDeep: Bool { depth == .max || tree.isDeeper(than: 10 * Self.depthMax) }
 
+  /// True if it asks nothing.
+  @usableFromInline
+  var isAlways: Bool {
+    if case .and(let operands) = tree { operands.isEmpty } else { false }
+  }
+
   /// Returns a condition that is nested as deep.
   func with(_ tree: Tree) -> PropertyCondition { PropertyCondition(tree, depth: depth) }
+}
+
+// MARK: Equality
+
+extension PropertyCondition {
+  /// Those that are nested too deep are all equal: they are refused, and nobody could compare all of their parts.
+  @usableFromInline
+  static func == (one: PropertyCondition, other: PropertyCondition) -> Bool {
+    let isTooDeep = one.isTooDeep
+    return isTooDeep == other.isTooDeep && (isTooDeep || one.tree == other.tree)
+  }
+
+  @usableFromInline
+  func hash(into hasher: inout Hasher) {
+    if !isTooDeep { hasher.combine(tree) }
+  }
 }
 
 // MARK: Terms

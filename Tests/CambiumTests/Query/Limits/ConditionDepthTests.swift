@@ -175,6 +175,28 @@ import Testing
     }
   }
 
+  @Test func `a condition that was joined with itself is compared and hashed in no time`() {
+    func joined(_ count: Int) -> Condition<Poem> {
+      var condition: Condition<Poem> = \.year > 0
+      for _ in 0..<count { condition = condition && condition }
+      return condition
+    }
+    let time = threadTime {
+      for count in [0, 1, 8, 25, 49] {
+        #expect(Set([joined(count), joined(count)]).count == 1, "\(count)")
+      }
+    }
+    #expect(time < .seconds(scaled(10, debug: 60)))
+    #expect(joined(1) != joined(2) && joined(2) != joined(49))
+    // However it was made.
+    let pair: Condition<Poem> = \.year > 0 && \.id < 9
+    let fields: [FieldCondition] = [
+      .comparison(field: "year", .greater, .integer(0)),
+      .comparison(field: "id", .less, .integer(9)),
+    ]
+    #expect(pair == Condition<Poem>(.and(fields)))
+  }
+
   /// A predicate as `#Predicate` makes it, of as many negations.
   private static func negations(_ count: Int) -> Predicate<Poem> {
     func negated(
