@@ -36,6 +36,38 @@ import Testing
     #expect(try Command.run("diff", path, copy, "--record", "Thing").status == 2)
   }
 
+  @RecordDescription.ResultBuilder
+  private static var mark: RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "text", type: .string)
+    Field(name: "values", type: .array(of: .double))
+    Field(name: "value", type: .double)
+  }
+
+  @Test func `values that are stored alike do not differ, and all others do`() throws {
+    func make(_ name: String, text: String, value: FieldValue) throws -> String {
+      let path = stage.path(name)
+      let model = StoreModel([ModelVersion(1, describing: ["Mark": Self.mark])])
+      let store = try PersistentStore(at: path, model: model)
+      let fields: RecordFields = [
+        "id": 1, "text": .string(text), "values": [value], "value": value,
+      ]
+      try store.write { try $0.save(DynamicRecord(name: "Mark", fields: fields)) }
+      try store.close()
+      return path
+    }
+    let one = try make("one", text: "\u{e9}", value: .double(.nan))
+    let same = try Command.run("diff", one, try make("same", text: "\u{e9}", value: .double(.nan)))
+    #expect(same.status == 0 && same.output.isEmpty, "\(same)")
+    // Swift takes the texts for equal.
+    let other = try make("other", text: "e\u{301}", value: .double(.nan))
+    let texts = try Command.run("diff", one, other)
+    #expect(texts.status == 10 && texts.output.contains("\n  text  "), "\(texts)")
+    #expect(!texts.output.contains("\n  value"), "\(texts)")
+    let numbers = try Command.run("diff", one, try make("number", text: "\u{e9}", value: 1.5))
+    #expect(numbers.output.contains("\n  value  ") && numbers.output.contains("\n  values"))
+  }
+
   @Test func `all records of a type that only one store has are shown`() throws {
     let gallery = stage.path("gallery.cambium")
     try Gallery.make(at: gallery)

@@ -144,13 +144,19 @@ extension FieldValue {
     }
   }
 
-  /// Returns true if both are stored as the same bytes: strings that Swift takes for equal may have others.
-  func isSame(as other: FieldValue) -> Bool {
+  /// Returns true if both are stored alike: strings that Swift takes for equal may have other bytes, and NaN is what it was,
+  /// though it equals nothing. Whether zero has a sign makes no difference.
+  package func isSame(as other: FieldValue) -> Bool {
     switch (self, other) {
     case (.string, .string): compare(to: other) == 0
     case (.url(let one), .url(let other)):
       one.absoluteString.utf8.elementsEqual(other.absoluteString.utf8)
-    default: self == other
+    case (.array(let one), .array(let other)):
+      one.count == other.count && zip(one, other).allSatisfy { $0.isSame(as: $1) }
+    case (.composite(let one), .composite(let other)):
+      one.count == other.count
+        && one.allSatisfy { name, value in other[name]?.isSame(as: value) ?? false }
+    default: self == other || isNaN && other.isNaN
     }
   }
 

@@ -61,7 +61,8 @@ struct DiffCommand: ParsableCommand {
     if let old {
       try first.forEach(record: name) { record in
         let found = try other(record, old, new, second)
-        if found != record { body(RecordDifference(old, record, found)) }
+        if let found, found.isSame(as: record) { return }
+        body(RecordDifference(old, record, found))
       }
     }
     if let new {

@@ -35,9 +35,19 @@ struct RecordDifference {
       Style.bold("\(shape.name.inOneLine) \(key.text) \(change.rawValue)") + commit)
     for field in shape.columns {
       let (before, after) = (old?[field.name], new?[field.name])
-      guard before != after else { continue }
+      if let before, let after, before.isSame(as: after) { continue }
       let cells = [before, after].compactMap { $0?.cell }
       StandardOutput.line("  \(field.name.inOneLine)  \(cells.joined(separator: " → "))")
     }
+  }
+}
+
+extension DynamicRecord {
+  /// Returns true if both have the same fields, with values that are stored alike.
+  func isSame(as other: DynamicRecord) -> Bool {
+    fields.count == other.fields.count
+      && fields.allSatisfy { field in
+        other.fields[field.key]?.isSame(as: field.value) ?? false
+      }
   }
 }

@@ -126,6 +126,24 @@ import Testing
     }
   }
 
+  @Test func `values are the same if they are stored alike`() {
+    let date = FieldValue.date(Date(timeIntervalSinceReferenceDate: .nan))
+    let same: [FieldValue] = [
+      .null, 1, "\u{e9}", date, .float(.nan), .double(.nan), .decimal(.nan), [1, .double(.nan)],
+      .composite(["a": [.double(.nan)], "b": nil]),
+    ]
+    for value in same { #expect(value.isSame(as: value), "\(value)") }
+    let different: [(FieldValue, FieldValue)] = [
+      ("\u{e9}", "e\u{301}"), (["\u{e9}"], ["e\u{301}"]), (.double(.nan), 1.5),
+      (nil, .double(.nan)),
+      (.composite(["a": "\u{e9}"]), .composite(["a": "e\u{301}"])), ([1], [1, 1]),
+      (.composite(["a": 1]), .composite(["b": 1])),
+    ]
+    for (one, other) in different {
+      #expect(!one.isSame(as: other) && !other.isSame(as: one), "\(one), \(other)")
+    }
+  }
+
   @Test func `what is said of a value never ends the process`() {
     for seconds in [Double.infinity, -.infinity, .nan, 1e300, 0] {
       #expect(!"\(FieldValue.date(Date(timeIntervalSinceReferenceDate: seconds)))".isEmpty)

@@ -38,11 +38,13 @@ import Testing
     var id: Int
     var name: String
     var folded = ""
+    var weight = 0.0
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Field(primaryKey: true, name: "id", type: .integer)
       Field(name: "name", type: .string)
       Field(name: "folded", type: .string, derived: .folded("name"))
+      Field(name: "weight", type: .double)
     }
     static var hooks: RecordHooks<Hooked> {
       RecordHooks(beforeUpdate: { _, _, _ in throw CancellationError() })
@@ -77,14 +79,15 @@ import Testing
     let store = try store()
     try store.save(Owner(id: 1, name: "Ada"))
     try store.save(Part(id: 1, owner: Reference(1)))
-    try store.save(Hooked(id: 1, name: "Ada"))
+    // It equals nothing, and is stored as it was.
+    try store.save(Hooked(id: 1, name: "Ada", weight: .nan))
     let cursor = try store.snapshot().historyCursor
     var report = try store.importRecords(Owner.self, from: ["Ada"], id: Self.one) { name, _ in
       Owner(id: 1, name: name)
     }
     #expect(report.unchanged == 1 && report.updated == 0)
     report = try store.importRecords(Hooked.self, from: ["Ada"], id: Self.one) { name, _ in
-      Hooked(id: 1, name: name)
+      Hooked(id: 1, name: name, weight: .nan)
     }
     #expect(report.unchanged == 1 && report.updated == 0)
     for json in [

@@ -41,7 +41,7 @@ struct DerivationCheck {
       }
       for (column, value) in values.sorted(by: { $0.key < $1.key }) {
         let stored = try row.value(column)
-        if stored.isSame(as: value) || stored.isNaN && value.isNaN { continue }
+        if stored.isSame(as: value) { continue }
         let field = entity.layout.columns[column].field
         note(
           entity.layout.fault(

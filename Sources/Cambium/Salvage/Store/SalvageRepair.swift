@@ -246,7 +246,7 @@ extension SalvageRepair {
       do throws(StoreError) {
         for (column, value) in try derivations.values(of: row, entity, in: trees) {
           let stored = try row.value(column)
-          if stored.isSame(as: value) || stored.isNaN && value.isNaN { continue }
+          if stored.isSame(as: value) { continue }
           values[column] = value
         }
       } catch {
