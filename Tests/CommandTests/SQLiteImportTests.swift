@@ -342,6 +342,16 @@ import Testing
       """, ""
     ),
     (
+      "a foreign key stated twice, with other rules",
+      """
+      CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1);
+      CREATE TABLE t (id INTEGER PRIMARY KEY, x INTEGER REFERENCES a (id) ON DELETE CASCADE,
+        FOREIGN KEY (x) REFERENCES A (ID));
+      INSERT INTO t VALUES (1, 1);
+      """,
+      "t.x: it is stated twice; ON DELETE CASCADE holds, and ON DELETE NO ACTION is left out"
+    ),
+    (
       "two foreign keys of one column",
       """
       CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1);

@@ -19,6 +19,14 @@ extension SQLiteMapping {
         // Some state the same key twice.
         if known.record != records[target].name(of: key.kind) {
           note(text, "it leads to \(key.table), too; it is a reference to \(known.record) only")
+        } else if let first = table.foreignKeys.first(where: {
+          $0.columns.count == 1 && records[place].fields[field].isOf($0.columns[0])
+            && $0.table.isName(key.table)
+        }), first.deletion != key.deletion {
+          note(
+            text,
+            "it is stated twice; ON DELETE \(first.deletion) holds, and ON DELETE \(key.deletion) is left out"
+          )
         }
         continue
       }
