@@ -90,6 +90,54 @@ private enum Notes {
     #expect(notes == Self.expected(hint: nil))
   }
 
+  @RecordDescription.ResultBuilder
+  private static func place(_ version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    if version > 1 {
+      Field(
+        name: "home",
+        type: .composite {
+          Field(name: "city", type: .string, default: "Rome")
+          Field(name: "floor", type: .integer, migrationInfo: .init(default: 3))
+          Field(name: "note", type: .string, optional: true)
+          Field(
+            name: "door", type: .composite { Field(name: "number", type: .integer, default: 9) })
+        })
+    }
+  }
+
+  @Test func `so has a part of a composite that it does not name, or that is null`() throws {
+    let path = directory.path + "/places"
+    let versions = (1...2).map { ModelVersion($0, describing: ["Place": Self.place($0)]) }
+    let first = try PersistentStore(at: path, model: StoreModel([versions[0]]))
+    let homes: [FieldValue?] = [
+      nil, .composite([:]), .composite(["floor": 1]),
+      .composite(["city": nil, "floor": nil, "door": .composite(["number": nil])]),
+      .composite(["city": "Oslo", "door": .composite([:])]),
+    ]
+    try first.write { transaction in
+      for id in homes.indices {
+        try transaction.save(DynamicRecord(name: "Place", fields: ["id": .integer(Int64(id))]))
+      }
+    }
+    try first.close()
+    let step = MigrationStep(to: 2) {
+      TransformRecords("Place") { old, emit in
+        var place = try DynamicRecord(name: "Place", fields: ["id": old["id"]])
+        if let home = homes[try old["id", as: Int.self]] { place["home"] = home }
+        try emit(place)
+      }
+    }
+    let store = try PersistentStore(at: path, model: StoreModel(versions), steps: [step])
+    let found = try store.fetch(record: "Place").map { place in
+      let city = try place["home.city", as: String.self]
+      let numbers = try ["home.floor", "home.door.number"].map { try place[$0, as: Int.self] }
+      return "\(city) \(numbers[0]) \(numbers[1])"
+    }
+    #expect(found == ["Rome 3 9", "Rome 3 9", "Rome 1 9", "Rome 3 9", "Oslo 3 9"])
+    try store.close()
+  }
+
   @Test func `an old name is refused, with the new ones`() throws {
     let error = storeError { try migrated { old, emit in try emit(old) } }
     guard case .stepFailed(2, "Note.text of Note 0", let reason) = error else {

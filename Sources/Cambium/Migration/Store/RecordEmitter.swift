@@ -58,8 +58,8 @@ public final class RecordEmitter {
     let lists: [Link]
     /// Those of a record without a Swift type.
     let values: ColumnValues
-    /// The values of derived fields before they are computed.
-    let underived: [Int: FieldValue]
+    /// The values of fields that a record does not name, by their places among the columns.
+    let unnamed: [Int: FieldValue]
 
     init(_ stated: EmissionTarget, _ rules: EmissionRules?, lists: [Link]) {
       self.stated = stated
@@ -68,7 +68,7 @@ public final class RecordEmitter {
       self.rules = rules
       self.lists = lists
       values = ColumnValues(entity.layout)
-      underived = entity.layout.underivedInMigration
+      unnamed = entity.layout.underivedInMigration.merging(rules?.unnamed ?? [:]) { one, _ in one }
     }
   }
 
@@ -99,7 +99,7 @@ public final class RecordEmitter {
     let target = try target(record.name)
     let (row, key) = (row, key)
     try target.completed(record).encode(
-      to: row, key: key, target.values, defaults: target.underived)
+      to: row, key: key, target.values, defaults: target.unnamed)
     try check(row, key, target)
     try sink.add(key.key, row.row, row.waiting, to: target.entity)
   }
@@ -155,7 +155,7 @@ public final class RecordEmitter {
     let entity = target.entity
     let (row, key) = (row, key)
     let record = target.completed(record)
-    try record.encode(to: row, key: key, target.values, defaults: target.underived)
+    try record.encode(to: row, key: key, target.values, defaults: target.unnamed)
     if try sink.copy(key.key, of: entity, to: &old) {
       let old = old
       let existing = try DynamicRecord(
@@ -163,7 +163,7 @@ public final class RecordEmitter {
       let place = key.key.array()
       let merged = try merge(existing, record)
       try target.completed(merged).encode(
-        to: row, key: key, target.values, defaults: target.underived)
+        to: row, key: key, target.values, defaults: target.unnamed)
       guard key.key.compare(place.rawSpan) == 0 else {
         throw StoreError.invalidValue(
           record: record.name, field: nil, reason: "merged, it has another key than before")
@@ -261,10 +261,15 @@ protocol EmitterSink: AnyObject {
 
 /// The rules of a new version's description for records that a closure emits without a Swift type.
 struct EmissionRules: Sendable {
-  private let defaults: [Default]
+  /// By the full names of composites; those of no composite's parts under an empty name.
+  private let defaults: [String: [Default]]
+  private let hasParts: Bool
+  /// The values of fields that a record does not name, by their places among the columns: also of composites as wholes.
+  let unnamed: [Int: FieldValue]
   private let rules: RowRules
 
   private struct Default: Sendable {
+    /// Of a part, within its composite.
     let field: String
     let value: FieldValue
     let isOptional: Bool
@@ -276,11 +281,25 @@ struct EmissionRules: Sendable {
   }
 
   init(_ described: DescribedRecord, _ layout: RowLayout) {
-    defaults = described.fields.compactMap { field in
-      guard field.composite == nil,
-        let value = field.migrationDefault ?? field.defaultValue ?? field.underived
-      else { return nil }
-      return Default(field: field.name, value: value, isOptional: field.isOptional)
+    var (defaults, stated): ([String: [Default]], [Int: FieldValue]) = ([:], [:])
+    for field in described.fields {
+      guard let value = field.migrationDefault ?? field.defaultValue ?? field.underived else {
+        continue
+      }
+      let composite = field.composite ?? ""
+      let name = field.name.utf8.dropFirst(composite.isEmpty ? 0 : composite.utf8.count + 1)
+      defaults[composite, default: []].append(
+        Default(
+          field: String(decoding: name, as: UTF8.self), value: value,
+          isOptional: field.isOptional))
+      if field.derivation == nil, let place = layout.index(named: field.name) {
+        stated[place] = value
+      }
+    }
+    self.defaults = defaults
+    hasParts = defaults.keys.contains { !$0.isEmpty }
+    unnamed = layout.defaults(stated: stated).filter {
+      layout.columns[$0.key].field.derivation == nil
     }
     rules = RowRules(described.fields, layout)
   }
@@ -289,10 +308,31 @@ struct EmissionRules: Sendable {
   func completing(_ record: DynamicRecord) -> DynamicRecord {
     if defaults.isEmpty { return record }
     var record = record
-    for given in defaults where given.stands(for: record.fields[given.field]) {
+    for given in defaults[""] ?? [] where given.stands(for: record.fields[given.field]) {
       record[given.field] = given.value
     }
+    guard hasParts else { return record }
+    for (name, value) in record.fields {
+      if case .composite(let parts) = value {
+        record[name] = .composite(completing(parts, of: name))
+      }
+    }
     return record
+  }
+
+  private func completing(
+    _ parts: [String: FieldValue], of composite: String
+  ) -> [String: FieldValue] {
+    var completed = parts
+    for given in defaults[composite] ?? [] where given.stands(for: parts[given.field]) {
+      completed[given.field] = given.value
+    }
+    for (name, value) in parts {
+      if case .composite(let inner) = value {
+        completed[name] = .composite(completing(inner, of: "\(composite).\(name)"))
+      }
+    }
+    return completed
   }
 
   /// - Throws: as `RowRules.check`.

@@ -229,7 +229,7 @@ extension RowLayout {
 
   /// The values of fields that a record does not name: what is stated, what is computed, and composites whose parts have
   /// defaults.
-  fileprivate func defaults(stated: [Int: FieldValue]) -> [Int: FieldValue] {
+  func defaults(stated: [Int: FieldValue]) -> [Int: FieldValue] {
     let known = underived.merging(stated) { one, _ in one }
     var defaults = known
     // Returns two answers about a field that a record does not name: does it have a value, and is part of it a stated default?
