@@ -27,7 +27,13 @@ struct ErrorReport {
     case let error as OutputFailure:
       self.init(.inputOutput, error.message.inOneLine, ErrorDetail("\(ExitStatus.inputOutput)"))
     default:
-      let isAnswer = RootCommand.exitCode(for: error) == .success
+      let code = RootCommand.exitCode(for: error)
+      let isAnswer = code == .success
+      // Errors that are neither the parser's nor named above: the arguments are not to blame.
+      guard isAnswer || code == .validationFailure else {
+        self.init(.invalid, "\(error)".inOneLine, ErrorDetail(of: error))
+        return
+      }
       // For programs without the lines on how to use the command.
       let message =
         Self.isForPrograms && !isAnswer
