@@ -79,7 +79,7 @@ import Testing
   @Test func `the content of a blob, of data and of a string is written as it is`() throws {
     let gallery = stage.path("gallery.cambium")
     try Gallery.make(at: gallery)
-    let content = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 3 &>> 3) }
+    let content = (0..<20_000).map { UInt8(truncatingIfNeeded: ($0 &* $0 &* 3) &>> 3) }
     let file = stage.path("content")
     let cat = ["blob", "cat", gallery, "Picture", "content"]
     let written = try Command.run(cat + ["3", "--output", file])

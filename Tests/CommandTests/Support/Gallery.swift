@@ -17,7 +17,7 @@ enum Gallery {
   static func make(at path: String) throws {
     let store = try PersistentStore(at: path, model: StoreModel(records: [Picture.self]))
     for id in 1...3 {
-      let content = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* id &>> 3) })
+      let content = Data((0..<20_000).map { UInt8(truncatingIfNeeded: ($0 &* $0 &* id) &>> 3) })
       try store.save(Picture(id: id, content: Blob(content)))
     }
     try store.write { transaction in _ = try transaction.delete(Picture.self, key: 2) }

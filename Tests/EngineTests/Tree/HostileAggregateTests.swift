@@ -69,7 +69,7 @@ import Testing
       var reference = try pages.append(CraftedPages.entries(index * 50..<index * 50 + 50))
       reference.count = index == 0 ? 50 : 1 << 61
       reference.liveBytes = index == 0 ? UInt64(reference.size) : 1 << 61
-      children.append(([UInt8(index * 50 >> 8), UInt8(index * 50 & 0xff)], reference))
+      children.append(([UInt8((index * 50) >> 8), UInt8(index * 50 & 0xff)], reference))
     }
     for count in 2...12 {
       let tree = try pages.tree(children[0].reference, level: 0, reading: mode)
