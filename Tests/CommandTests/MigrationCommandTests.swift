@@ -70,6 +70,21 @@ import Testing
     #expect(try PersistentStore.check(at: path, .deep).isWhole)
   }
 
+  @Test func `a migration that is one commit says so`() throws {
+    let file = try lock(
+      Self.model(version: 2) { _ in
+        Shop.Item.recordDescription(for: 1)
+        Field(name: "more", type: .string, optional: true)
+      })
+    let rehearsal = try Command.run("migrate", path, "--schema", file, "--dry-run")
+    #expect(
+      rehearsal.output.hasPrefix("Rehearsed the migration from version 1 to 2: one commit in "))
+    let command = try Command.run("migrate", path, "--schema", file, "--json")
+    #expect(command.status == 0, "\(command.error)")
+    #expect(command.output.contains(#""records":0,"oneCommit":true"#), "\(command.output)")
+    #expect(try PersistentStore.inspect(at: path).version == 2)
+  }
+
   @Test func `what only a program can say is refused`() throws {
     let file = try lock(
       Self.model(version: 2) { _ in

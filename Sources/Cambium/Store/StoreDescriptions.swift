@@ -54,9 +54,9 @@ extension MigrationProgress: CustomStringConvertible {
   public var description: String {
     let percent = Int(fraction * 100)
     let left = remaining.map { ", \($0) left" } ?? ""
+    let read = records > 0 ? "\(recordsDone) of about \(records) records, " : ""
     return
-      "to version \(version), part \(min(task + 1, max(tasks, 1))) of \(tasks): \(work), \(recordsDone) of about \(records)"
-      + " records, \(percent) %\(left)"
+      "to version \(version), part \(min(task + 1, max(tasks, 1))) of \(tasks): \(work), \(read)\(percent) %\(left)"
   }
 }
 

@@ -25,7 +25,9 @@ struct MigrateCommand: ParsableCommand {
     let migration = try schema.migration(for: arguments)
     let plan = migration.plan
     if plan.from == plan.to {
-      return try say(MigrationOutcome(from: plan.from, to: plan.to, records: 0, seconds: 0))
+      return try say(
+        MigrationOutcome(
+          from: plan.from, to: plan.to, records: 0, isOneCommit: false, seconds: 0))
     }
     guard plan.canRun else {
       if !arguments.json {
@@ -43,7 +45,7 @@ struct MigrateCommand: ParsableCommand {
     try say(
       MigrationOutcome(
         from: report.from, to: report.to, records: report.records,
-        seconds: report.elapsed / .seconds(1)))
+        isOneCommit: report.isOneCommit, seconds: report.elapsed / .seconds(1)))
   }
 
   private func say(_ outcome: MigrationOutcome) throws {
@@ -57,12 +59,16 @@ private struct MigrationOutcome {
   let from: Int
   let to: Int
   let records: Int
+  let isOneCommit: Bool
   let seconds: Double
 
   func text(isRehearsal: Bool) -> String {
     if from == to { return "The store already has version \(to)." }
+    let time = Figures.time(.seconds(seconds))
     let work =
-      "\(Figures.count(records, "record")) read in \(Figures.time(.seconds(seconds)))."
+      isOneCommit
+      ? "one commit in \(time), which leaves records as they are until they are written."
+      : "\(Figures.count(records, "record")) read in \(time)."
     return isRehearsal
       ? "Rehearsed the migration from version \(from) to \(to): \(work) Nothing was changed."
       : "Migrated from version \(from) to \(to): \(work)"
@@ -71,7 +77,8 @@ private struct MigrationOutcome {
   func json(isRehearsal: Bool) -> JSONValue {
     [
       "from": JSONValue(from), "to": JSONValue(to), "records": JSONValue(records),
-      "seconds": JSONValue(seconds), "dryRun": .boolean(isRehearsal),
+      "oneCommit": .boolean(isOneCommit), "seconds": JSONValue(seconds),
+      "dryRun": .boolean(isRehearsal),
     ]
   }
 }

@@ -157,24 +157,55 @@ enum AdditiveChange: CaseIterable, Sendable {
     try store.close()
   }
 
+  private static func make(_ change: AdditiveChange, at path: String) throws {
+    let store = try PersistentStore(at: path, model: change.model(1))
+    try store.write { transaction in
+      for id in 0..<count { try transaction.save(change.old(id)) }
+    }
+    try store.close()
+  }
+
+  @Test(arguments: [AdditiveChange.addsDefault, .removes])
+  func `the progress ends with all of it done, also where it is one commit`(
+    change: AdditiveChange
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    try Self.make(change, at: path)
+    let migration = try PersistentStore.migration(at: path, to: change.model(2))
+    for isRehearsal in [true, false] {
+      let stream = migration.progress
+      let report = try isRehearsal ? migration.rehearse() : migration.run()
+      var last: MigrationProgress?
+      for await progress in stream { last = progress }
+      let progress = try #require(last)
+      #expect(progress.fraction == 1 && progress.tasks > 0 && progress.task == progress.tasks)
+      #expect(progress.version == 2 && progress.recordsDone == report.records)
+      #expect(progress.elapsed > .zero && (progress.work == "one commit") == change.isOneCommit)
+    }
+  }
+
   @Test(arguments: [AdditiveChange.addsDefault, .removes])
   func `plan, rehearsal and run say whether rows are rewritten`(change: AdditiveChange) throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/store"
-    let store = try PersistentStore(at: path, model: change.model(1))
-    try store.write { transaction in
-      for id in 0..<Self.count { try transaction.save(change.old(id)) }
-    }
-    try store.close()
+    try Self.make(change, at: path)
     let migration = try PersistentStore.migration(at: path, to: change.model(2))
     #expect(migration.plan.canRun)
     #expect((migration.plan.work.map(\.kind) == [.publish]) == change.isOneCommit)
     #expect((migration.plan.records == 0) == change.isOneCommit)
     #expect("\(migration.plan)".contains("one commit") == change.isOneCommit)
-    try migration.rehearse()
+    let rehearsed = try migration.rehearse()
     #expect(try PersistentStore.inspect(at: path).schemas.count == 1)
     let report = try migration.run()
-    #expect(report.records == (change.isOneCommit ? 0 : Self.count))
+    for report in [rehearsed, report] {
+      #expect(report.records == (change.isOneCommit ? 0 : Self.count))
+      #expect(report.isOneCommit == change.isOneCommit)
+      #expect("\(report)".contains("in one commit, which rewrote no record") == change.isOneCommit)
+      #expect("\(report)".contains(" records read") != change.isOneCommit, "\(report)")
+    }
+    let again = try migration.run()
+    #expect(again.records == 0 && "\(again)" == "The store already has version 2.")
     let after = try PersistentStore(at: path, model: change.model(2), migration: .refuse)
     #expect(Set(try after.allRecords()) == Set((0..<Self.count).map(change.new)))
     try after.close()

@@ -426,7 +426,7 @@ private enum Shop {
     try expectUntouched()
     let ran = try migration.run()
     #expect(ran.records == rehearsed.records)
-    #expect(try migration.run().records == ran.records, "it is there already")
+    #expect(try migration.run().records == 0, "it is there already")
     let store = try open([])
     try expectSplit(store)
     try store.close()

@@ -74,6 +74,7 @@ extension Migration {
           from: stored, history: try StoredSchemas(backend).all(), to: model, steps,
           options.migration)
         try route.check()
+        report.isOneCommit = route.countLeft(by: .automatic, options.migration) > 0
         if !isRehearsal, !options.allowsMigrationAfterRollback {
           try RollbackMark.refuse(
             from: stored.storedVersion, to: route.to.storedVersion, in: try backend.trees(),
@@ -99,8 +100,12 @@ extension Migration {
 public struct MigrationReport: Hashable, Sendable {
   public let from: Int
   public let to: Int
-  /// The number of records read, once for every part of the work that reads them.
+  /// The number of records read, once for every part of the work that reads them; not those of which only the references to
+  /// blobs are counted at its end.
   public internal(set) var records = 0
+  /// True if it is one commit, whatever the number of records: none was read, and each becomes new when it is written, or by
+  /// `PersistentStore.finishMigration(budget:)`.
+  public internal(set) var isOneCommit = false
   /// The bytes of blobs that were written: none if no step makes values or moves them out of rows.
   public internal(set) var blobBytesWritten = 0
   public internal(set) var elapsed = Duration.zero
@@ -115,7 +120,12 @@ public struct MigrationReport: Hashable, Sendable {
 
 extension MigrationReport: CustomStringConvertible {
   public var description: String {
-    "version \(from) → \(to), \(records) records looked at, \(blobBytesWritten) bytes of blobs written, \(elapsed)"
+    if from == to { return "The store already has version \(to)." }
+    let work =
+      isOneCommit
+      ? "in one commit, which rewrote no record"
+      : "\(records) record\(records == 1 ? "" : "s") read, \(blobBytesWritten.byteText) of blobs written"
+    return "version \(from) → \(to), \(work), \(elapsed)"
       + (startedOver ? ", begun again since an interrupted run had other definitions" : "")
   }
 }

@@ -32,7 +32,10 @@ final class MigrationMonitor: Sendable {
   func beginRun() {
     state.withLock { state in
       state.runs += 1
-      if state.runs == 1 { isCancelled.store(false, ordering: .relaxed) }
+      guard state.runs == 1 else { return }
+      state.started = .now
+      state.progress = MigrationProgress()
+      isCancelled.store(false, ordering: .relaxed)
     }
   }
 
@@ -113,11 +116,17 @@ extension MigrationMonitor {
       metadata: ["records": "\(progress.recordsDone)", "elapsed": "\(progress.elapsed)"])
   }
 
-  /// Reports that steps were published without rewriting rows.
-  func publish(_ steps: [SchemaChange]) {
+  /// Reports that steps were published without rewriting rows, or would be.
+  func publish(_ steps: [SchemaChange], isRehearsal: Bool) {
     guard let from = steps.first?.from.version, let to = steps.last?.to.version else { return }
-    state.withLock { $0.progress.version = to }
+    state.withLock { state in
+      state.progress.version = to
+      state.progress.work = "one commit"
+      state.progress.tasks += 1
+      state.progress.task += 1
+    }
     tell()
+    if isRehearsal { return }
     logger?.info(
       "Migrated from version \(from) to \(to) by one commit; rows become new when they are written, or by finishMigration"
     )

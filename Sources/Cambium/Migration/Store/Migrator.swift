@@ -268,9 +268,11 @@ struct RouteRun {
     let left = route.hops.suffix(route.countLeft(by: mode, options)).map(\.change)
     let done = route.prefix(route.hops.count - left.count)
     if !done.hops.isEmpty { try rewrite(done, isRehearsal: isRehearsal) }
-    if !left.isEmpty, !isRehearsal {
-      try DeferredOpening(backend).publish(left, after: try StoredSchemas(backend).all())
-      monitor.publish(left)
+    if !left.isEmpty {
+      if !isRehearsal {
+        try DeferredOpening(backend).publish(left, after: try StoredSchemas(backend).all())
+      }
+      monitor.publish(left, isRehearsal: isRehearsal)
     }
     let present = isRehearsal ? route.from : route.to
     // Records may be changed when what rows refer to is counted.
