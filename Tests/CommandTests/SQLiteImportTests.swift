@@ -342,6 +342,14 @@ import Testing
       """, ""
     ),
     (
+      "a date that is none",
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY, d DATE, n DATETIME, b BOOLEAN);
+      INSERT INTO t VALUES (1, '2020-01-02', 7, 1), (2, NULL, 8, 2), (3, '', 9, 0);
+      """,
+      "t.d: row 3 has the first value that is no date, as which it is declared; all stay as they are"
+    ),
+    (
       "a foreign key stated twice, with other rules",
       """
       CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (1);

@@ -73,7 +73,9 @@ struct ImportComparison {
 
 extension ImportComparison {
   private func isNoted(_ place: String) -> Bool {
-    notes.contains { $0.hasPrefix(place + ":") && !$0.contains("called") }
+    notes.contains {
+      $0.hasPrefix(place + ":") && !$0.contains("called") && !$0.hasSuffix("stay as they are")
+    }
   }
 
   /// The name in the store: the one that a note says, or the same.

@@ -28,6 +28,8 @@ struct SQLiteProfile {
     fileprivate var isUniform = true
     /// True as long as no value was found that is not what the declared type promises.
     fileprivate(set) var keepsPromise = true
+    /// The number of the first row with another.
+    fileprivate var firstMisfit = 0
     fileprivate let promise: Promise?
   }
 
@@ -66,6 +68,9 @@ struct SQLiteProfile {
         let malformed = columns[index].malformed
         columns[index].take(row, index, numbersAreDates)
         if malformed == 0, columns[index].malformed > 0 { columns[index].firstMalformed = count }
+        if !columns[index].keepsPromise, columns[index].firstMisfit == 0 {
+          columns[index].firstMisfit = count
+        }
       }
       if count & 0xfff == 0 { try progress(count) }
     }
@@ -172,6 +177,14 @@ extension SQLiteProfile.Column {
   ///   - declared: The declared type, which decides if there are no values.
   ///   - isKey: True for a part of the primary key. Two spellings of a date or a UUID are two keys, so they stay strings.
   func type(declared: String, isKey: Bool) -> (type: ScalarType, note: String?) {
+    let (type, note) = heldType(declared: declared, isKey: isKey)
+    guard let promise, !keepsPromise else { return (type, note) }
+    let misfit =
+      "row \(firstMisfit) has the first value that is no \(promise), as which it is declared"
+    return (type, misfit + "; " + (note ?? "all stay as they are"))
+  }
+
+  private func heldType(declared: String, isKey: Bool) -> (type: ScalarType, note: String?) {
     if keepsPromise, let promise, !isKey || values == 0 || spelling(as: promise.type) != nil {
       return (promise.type, respelledNote)
     }
@@ -256,7 +269,15 @@ extension SQLiteProfile.Column {
   }
 }
 
-extension SQLiteProfile.Promise {
+extension SQLiteProfile.Promise: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .boolean: "boolean"
+    case .date: "date"
+    case .uuid: "UUID"
+    }
+  }
+
   var type: ScalarType {
     switch self {
     case .boolean: .boolean
