@@ -197,6 +197,11 @@ extension StoreError.Limit {
   }
 }
 
+extension StoreError {
+  /// What is missing where a blob is read that was deleted.
+  static let deletedBlob = "a blob that was deleted"
+}
+
 extension StoreError: CustomStringConvertible {
   public var description: String {
     switch self {
@@ -229,6 +234,9 @@ extension StoreError: CustomStringConvertible {
     case .networkFileSystem(let path, let kind):
       "\(path) is on a network file system (\(kind)), where locks, maps and flushes cannot be relied on."
         + " Put the store on a local disk, or allow it when opening if you know that they can."
+    case .missing(path: Self.deletedBlob):
+      "The content of a blob was deleted: neither a record nor an old value that is kept has it any more. Fetch the record"
+        + " again."
     case .missing(let path):
       "\(path) does not exist. Check the path, and that the directory it is in exists; if the store was moved, move"
         + " all of its files."

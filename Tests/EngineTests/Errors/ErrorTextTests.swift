@@ -15,6 +15,11 @@ import Testing
         + " read with `cambium backup --skip-damaged`, or with `cambium salvage` if it cannot be opened."
     ),
     (
+      .missing(path: "a blob that was deleted"),
+      "The content of a blob was deleted: neither a record nor an old value that is kept has it any more. Fetch the record"
+        + " again."
+    ),
+    (
       .invalidValue(record: "Item", field: "price", reason: "must be at least 0"),
       "Item.price is not valid: must be at least 0. The record was not saved."
     ),

@@ -54,6 +54,9 @@ import Testing
       #expect(try all(store, since: cursor) == Array(commits.dropFirst()))
       #expect(try all(store, since: commits[2].cursor).isEmpty)
       #expect(try store.snapshot().historyCursor == commits[2].cursor)
+      let (start, end) = (cursor.sequence, commits[2].cursor.sequence)
+      let history = try store.history(since: cursor)
+      #expect("\(history)" == "history after commit \(start), up to commit \(end)")
     }
   }
 

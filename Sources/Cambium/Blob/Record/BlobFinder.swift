@@ -91,7 +91,7 @@ final class DeletedBlob: BlobSource {
   var count: Int { Int(clamping: reference.length) }
 
   func reading() throws(StoreError) -> BlobFrameReader {
-    throw .missing(path: "a blob that was deleted")
+    throw .missing(path: StoreError.deletedBlob)
   }
 }
 

@@ -13,6 +13,7 @@ public import FoundationEssentials
 /// It reads one state of the store, and keeps that state alive.
 public final class StoreHistory {
   private let source: HistorySource
+  private let start: UInt64
   private let entries: CursorAccess
   private var isOn: Bool
   private var layouts: HistoryLayouts
@@ -26,6 +27,7 @@ public final class StoreHistory {
       throw .historyExpired(since: since, kept: floor)
     }
     self.source = source
+    self.start = since
     layouts = HistoryLayouts(source)
     entries = try source.trees.cursor(in: slot)
     isOn = try entries.seek(to: HistoryKey(sequence: since + 1, part: 0).bytes.rawSpan)
@@ -76,6 +78,13 @@ public final class StoreHistory {
   /// Makes the values of a change.
   func read(_ change: PlacedChange) throws(StoreError) -> HistoryChange {
     try layouts.read(change.change, change.place)
+  }
+}
+
+extension StoreHistory: CustomStringConvertible {
+  /// The place that it begins after, and the last commit that it may have.
+  public var description: String {
+    "history after commit \(start), up to commit \(source.sequence)"
   }
 }
 
