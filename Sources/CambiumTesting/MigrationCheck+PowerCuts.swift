@@ -15,7 +15,7 @@ extension MigrationCheck {
   /// records, and after migrating it, one of the new version with what an undisturbed migration makes.
   ///
   /// - Parameters:
-  ///   - stride: Only before every so-manieth call.
+  ///   - stride: 1 for every call, 2 for every second, and so on.
   ///   - policies: In how many ways each cut loses what was not flushed: writes torn, out of order, or as zeros.
   public func everyPowerCut(
     from version: Int, stride: Int = 1, policies: Int = 2

@@ -6,6 +6,9 @@
 /// try store.count(adults.where { $0.city == "Ulm" })
 /// ```
 ///
+/// A record meets a condition or does not: null equals null and nothing else, so `\.city != "Ulm"` and `!(\.city == "Ulm")` find
+/// the records without a city, too, where SQL would leave them out.
+///
 /// It is a value: creating one needs no store and never fails, and it can be encoded. It is checked against the
 /// description of the record before a record is read. A query that is often needed is best declared as a `static`
 /// property in an extension of `Query where Subject == Person`.
