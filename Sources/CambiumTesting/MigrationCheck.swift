@@ -11,7 +11,7 @@ internal import TestSupport
 /// ```
 ///
 /// It works on copies in memory; the store that it begins with is not written to.
-public struct MigrationCheck {
+public struct MigrationCheck: Sendable {
   public let model: StoreModel
   /// What the program says of steps.
   public let steps: [MigrationStep]

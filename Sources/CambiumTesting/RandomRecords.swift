@@ -9,10 +9,10 @@ internal import TestSupport
 /// random.values["Person.email"] = { "\($0.next())@example.org" }
 /// try random.fill(store, count: 1_000)
 /// ```
-public struct RandomRecords {
+public struct RandomRecords: Sendable {
   /// Where values come from that must be particular: enums, what a codec decodes, what is validated. By the record's
   /// name, a dot, and the field's; of a composite's part with the composite's name and a dot before it.
-  public var values: [String: (inout SeededGenerator) -> FieldValue] = [:]
+  public var values: [String: @Sendable (inout SeededGenerator) -> FieldValue] = [:]
   private var random: SeededGenerator
 
   public init(seed: UInt64) {

@@ -110,8 +110,8 @@ struct RandomChain {
 
 extension RandomChain {
   /// Keys for the first version that no two of its records have: they may be of one record later.
-  var keys: [String: (inout SeededGenerator) -> FieldValue] {
-    var keys: [String: (inout SeededGenerator) -> FieldValue] = [:]
+  var keys: [String: @Sendable (inout SeededGenerator) -> FieldValue] {
+    var keys: [String: @Sendable (inout SeededGenerator) -> FieldValue] = [:]
     for (place, record) in versions[0].enumerated() where record.parent == nil {
       keys["\(record.name).\(record.fields[0].name)"] = { random in
         .integer(Int64(bitPattern: random.next() << 4 | UInt64(place)))

@@ -57,6 +57,39 @@ import Testing
     #expect(try check.everyPath(from: 1) != fingerprints[0])
   }
 
+  private struct Shelf: Record, Identifiable {
+    var id: Int
+
+    static let volumes = Inverse("volumes", of: \Volume.shelf)
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      volumes
+    }
+  }
+
+  private struct Volume: Record, Identifiable {
+    var id: Int
+    var shelf: Reference<Shelf>?
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      if version > 1 { Field(name: "shelf", type: .reference(to: Shelf.self), optional: true) }
+    }
+  }
+
+  @Test func `an older version lacks the inverses of references that it does not have`() throws {
+    var check = MigrationCheck(StoreModel(version: 2, records: [Shelf.self, Volume.self]))
+    check.count = 10
+    #expect(try check.everyPath(from: 1).counts == ["Shelf": 10, "Volume": 10])
+  }
+
+  @Test func `checks are values that tasks share`() {
+    func send(_ value: some Sendable) -> String { "\(type(of: value))" }
+    let check = MigrationCheck(Self.model)
+    #expect(send(check) == "MigrationCheck" && send(check.records) == "RandomRecords")
+  }
+
   @Test func `a store of an older version is filled without the types of that version, T2`() throws
   {
     let path = directory.path + "/store"

@@ -17,6 +17,8 @@ public struct StoreModel: Sendable {
   /// True if what has no type may be described in the model's own version too: then it is read and written without
   /// one.
   let isUntyped: Bool
+  /// True if it is an earlier version of a model whose types name the properties that they have today.
+  private var isOfEarlierVersion = false
   /// The records in a version that are in other configurations only, by stored name.
   var elsewhere: @Sendable (Int) -> [String: RecordDescription] = { _ in [:] }
   /// The steps that lead to each version by the lock that the model was made of, without what they do. A version of which
@@ -127,7 +129,7 @@ extension StoreModel {
         stated[record.name, default: [:]][version] = record.description
       }
     }
-    return StoreModel(
+    var model = StoreModel(
       version: version, label: label(of: version),
       untyped: stated.sortedRarely { $0.key.precedes($1.key) }.map { name, descriptions in
         RemovedRecord(name) { version in
@@ -137,6 +139,8 @@ extension StoreModel {
             })
         }
       })
+    model.isOfEarlierVersion = versions.isEmpty && version < self.version
+    return model
   }
 }
 
@@ -228,7 +232,8 @@ extension StoreModel {
         after: last?.described)
       // Types of all versions name the properties that they have today.
       try described.findInverses(
-        mayBeMissing: self.versions.isEmpty && version < self.version, elsewhere: elsewhere)
+        mayBeMissing: self.versions.isEmpty && (version < self.version || isOfEarlierVersion),
+        elsewhere: elsewhere)
       var numbering = Numbering(described, after: last?.schema)
       let schema = try numbering.schema(label: label(of: version))
       versions.append((described, schema))
