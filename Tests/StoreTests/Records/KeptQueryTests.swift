@@ -98,6 +98,21 @@ private struct OtherNames: Record {
     }
   }
 
+  @Test func `a query that is read equals the one that was kept`() throws {
+    try withStore { store in
+      let queries: [Query<Account>] = [
+        Query(),
+        Query(where: \.city == "Ulm", sortedBy: .descending(\.balance), limit: 4, offset: 1),
+        Query(where: \.city == "Ulm" && \.balance > 3),
+        Account.where { !$0.city.hasPrefix("U") && $0.balance * 2 < 9 },
+      ]
+      for query in queries {
+        try store.write { try $0.setQuery(query, named: "q") }
+        #expect(try store.query(Account.self, named: "q") == query)
+      }
+    }
+  }
+
   @Test func `a query of a field that is gone is refused when it is read`() throws {
     try withStore { store in
       let json = #"{"condition":{"fields":"gone > 2"}}"#
