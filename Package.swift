@@ -42,7 +42,10 @@ let package = Package(
     .target(name: "CambiumSwiftData", dependencies: ["Cambium"], packageAccess: false),
     .target(name: "CambiumCoreStore", dependencies: ["Cambium"], packageAccess: false),
     .target(name: "CambiumTesting", dependencies: ["Cambium", "TestSupport"]),
-    .target(name: "CambiumCrush", dependencies: ["Cambium"], packageAccess: false),
+    .target(
+      name: "CambiumCrush",
+      dependencies: ["Cambium", .product(name: "Logging", package: "swift-log")],
+      packageAccess: false),
     // Sees what is internal, as the tests that use it do; so it is a target for tests, without any of its own.
     .testTarget(
       name: "InternalTestSupport", dependencies: ["Cambium", "CambiumTesting", "TestSupport"]),

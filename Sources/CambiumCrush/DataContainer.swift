@@ -1,4 +1,5 @@
 public import Cambium
+internal import Logging
 
 /// The entities of a program, under the name of the version that they describe.
 ///
@@ -9,6 +10,8 @@ public struct DataModel: Sendable {
   public let entities: [any Record.Type]
   /// The entities of each configuration.
   public let configurations: [String: [any Record.Type]]
+  /// The entities with the modifiers of a map; none if the types were listed.
+  private let modified: [ModifiedEntity]
 
   /// - Parameters:
   ///   - name: The name of the version, which a store keeps as its label.
@@ -18,11 +21,65 @@ public struct DataModel: Sendable {
     _ name: String, _ entities: [any Record.Type],
     configurations: [String: [any Record.Type]] = [:]
   ) {
+    self.init(name, entities, configurations, modified: [])
+  }
+
+  /// Creates a data model of the entities that are properties of a map.
+  ///
+  /// ```swift
+  /// let model = try DataModel("V1", CurrentEntityMap())
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: The name of the version, which a store keeps as its label.
+  ///   - map: The entities with their modifiers. Their values are not kept.
+  /// - Throws: `StoreError.invalidDescription` for a property that is not a record, and for a map without properties.
+  /// - Complexity: O(properties), by reflection.
+  public init(_ name: String, _ map: EntityMap) throws(StoreError) {
+    let entities = try map.entities
+    var configurations: [String: [any Record.Type]] = [:]
+    for entity in entities {
+      for name in entity.configurations { configurations[name, default: []].append(entity.type) }
+    }
+    self.init(name, entities.map(\.type), configurations, modified: entities)
+  }
+
+  private init(
+    _ name: String, _ entities: [any Record.Type], _ configurations: [String: [any Record.Type]],
+    modified: [ModifiedEntity]
+  ) {
     self.name = name
     self.entities = entities
     self.configurations = configurations
+    self.modified = modified
   }
 }
+
+// MARK: - Modifiers of a map
+
+extension DataModel {
+  /// Refuses modifiers that say something else of how entities are stored than their descriptions.
+  ///
+  /// - Throws: `StoreError.invalidDescription`.
+  fileprivate func checkModifiers() throws(StoreError) {
+    if modified.isEmpty { return }
+    let schema = try schema(in: nil)
+    for entity in modified { try schema.check(entity) }
+  }
+
+  fileprivate func warnOfIgnoredModifiers(_ logger: Logger?) {
+    for entity in modified {
+      guard let first = entity.storages.first else { continue }
+      for ignored in entity.storages.dropFirst() {
+        logger?.warning(
+          "\(entity.type) is stored as \(first) says; the modifier \(ignored) is ignored. Remove it.",
+          metadata: ["model": "\(name)"])
+      }
+    }
+  }
+}
+
+// MARK: - As a version
 
 extension DataModel {
   /// Returns the version with a number.
@@ -105,18 +162,24 @@ public final class DataContainer: Sendable {
   /// - Parameters:
   ///   - storage: The place of the first store.
   ///   - others: The places of further ones.
+  ///   - options: How the stores are opened; the policy may change it. Its logger is warned of modifiers of an
+  ///     `EntityMap` that are ignored.
   /// - Throws: What the policy throws; `MigrationError.incompatible` if it does not migrate a store; and what
   ///   `PersistentStore(at:model:steps:migration:options:)` throws. The stores before stay migrated, and are closed.
   @discardableResult
   public static func load(
     _ storage: Storage, _ others: Storage..., dataModel: DataModel,
-    migrationPolicy: some MigrationPolicy = LightWeightMigrationPolicy()
+    migrationPolicy: some MigrationPolicy = LightWeightMigrationPolicy(),
+    options: StoreOptions = StoreOptions()
   ) throws -> DataContainer {
+    try dataModel.checkModifiers()
     var loaded: [LoadedStore] = []
     do {
-      let first = try LoadedStore(storage, dataModel, migrationPolicy)
+      let first = try LoadedStore(storage, dataModel, migrationPolicy, options)
       loaded.append(first)
-      for storage in others { loaded.append(try LoadedStore(storage, dataModel, migrationPolicy)) }
+      for storage in others {
+        loaded.append(try LoadedStore(storage, dataModel, migrationPolicy, options))
+      }
       return DataContainer(first, Array(loaded.dropFirst()))
     } catch {
       for one in loaded { try? one.store.close() }
@@ -152,15 +215,22 @@ private struct LoadedStore {
   let store: PersistentStore
   private(set) var report: LoadReport
 
-  init(_ storage: Storage, _ dataModel: DataModel, _ policy: some MigrationPolicy) throws {
+  init(
+    _ storage: Storage, _ dataModel: DataModel, _ policy: some MigrationPolicy,
+    _ options: StoreOptions
+  ) throws {
     let stored = try StoredModel(storage)
-    try policy.validateModel(dataModel, in: stored)
-    var description = StoreDescription(storage: storage)
+    let isCompatible = try stored.isCompatible(with: dataModel)
+    if policy.forceValidateModel || !isCompatible {
+      try policy.validateModel(dataModel, in: stored)
+    }
+    var description = StoreDescription(storage: storage, options: options)
     policy.configureStoreDescription(&description)
+    dataModel.warnOfIgnoredModifiers(description.options.logger)
     report = LoadReport(from: stored.name, to: dataModel.name)
     if stored.schemas.isEmpty {
       store = try Self.create(description, dataModel)
-    } else if try stored.isCompatible(with: dataModel) {
+    } else if isCompatible {
       store = try Self.open(description, stored, [dataModel.version(stored.version)])
     } else {
       guard let migration = try policy.resolveIncompatible(dataModel: dataModel, in: stored) else {

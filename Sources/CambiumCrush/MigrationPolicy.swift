@@ -2,8 +2,9 @@ public import Cambium
 
 /// Decides what is done with a store that has another version than the data model.
 ///
-/// Opening a store calls `validateModel`, `configureStoreDescription`, and if the store is incompatible
-/// `resolveIncompatible`, in this order. A program may write a policy of its own:
+/// Opening a store calls `validateModel`, unless the store is compatible and `forceValidateModel` is false;
+/// `configureStoreDescription`; and `resolveIncompatible` if the store is incompatible; in this order. A program may write a
+/// policy of its own:
 ///
 /// ```swift
 /// struct NewestOnly: MigrationPolicy {
@@ -13,6 +14,8 @@ public import Cambium
 /// }
 /// ```
 public protocol MigrationPolicy: Sendable {
+  /// False to validate the data model only for a store that is created or migrated; true by default.
+  var forceValidateModel: Bool { get }
   /// Refuses a data model that the policy is not made for.
   func validateModel(_ dataModel: DataModel, in store: StoredModel) throws
   /// Sets how the store is opened.
@@ -22,6 +25,7 @@ public protocol MigrationPolicy: Sendable {
 }
 
 extension MigrationPolicy {
+  public var forceValidateModel: Bool { true }
   public func validateModel(_ dataModel: DataModel, in store: StoredModel) throws {}
   public func configureStoreDescription(_ description: inout StoreDescription) {}
 }
@@ -146,6 +150,7 @@ public struct LightWeightMigrationPolicy: MigrationPolicy {
 public struct AdHocMigrationPolicy: MigrationPolicy {
   let migrations: [AdHocMigration]
   let lightWeightBackup: Bool
+  public let forceValidateModel: Bool
 
   public func resolveIncompatible(
     dataModel: DataModel, in store: StoredModel
@@ -164,6 +169,7 @@ public struct ChainMigrationPolicy: MigrationPolicy {
   let chain: MigrationChain
   let adHoc: [AdHocMigration]
   let lightWeightBackup: Bool
+  public let forceValidateModel: Bool
 
   public func validateModel(_ dataModel: DataModel, in store: StoredModel) throws {
     try chain.validate(dataModel, in: store.configuration)
@@ -183,8 +189,10 @@ public struct ChainMigrationPolicy: MigrationPolicy {
       return try chain.migration(
         to: dataModel, from: place, in: store, adHoc, lightWeightBackup: lightWeightBackup)
     }
-    return try AdHocMigrationPolicy(migrations: adHoc, lightWeightBackup: lightWeightBackup)
-      .resolveIncompatible(dataModel: dataModel, in: store)
+    return try AdHocMigrationPolicy(
+      migrations: adHoc, lightWeightBackup: lightWeightBackup,
+      forceValidateModel: forceValidateModel
+    ).resolveIncompatible(dataModel: dataModel, in: store)
   }
 }
 
@@ -206,10 +214,14 @@ extension MigrationPolicy where Self == AdHocMigrationPolicy {
   /// - Parameters:
   ///   - migrations: The migrations. The store itself describes the version that each leads from.
   ///   - lightWeightBackup: True to infer the changes if there is no migration from the store's version, or it cannot be done.
+  ///   - forceValidateModel: True to validate the data model also for a store that is compatible. There is nothing to
+  ///     validate without a chain.
   public static func adHoc(
-    migrations: [AdHocMigration], lightWeightBackup: Bool = false
+    migrations: [AdHocMigration], lightWeightBackup: Bool = false, forceValidateModel: Bool = true
   ) -> Self {
-    AdHocMigrationPolicy(migrations: migrations, lightWeightBackup: lightWeightBackup)
+    AdHocMigrationPolicy(
+      migrations: migrations, lightWeightBackup: lightWeightBackup,
+      forceValidateModel: forceValidateModel)
   }
 }
 
@@ -219,10 +231,14 @@ extension MigrationPolicy where Self == ChainMigrationPolicy {
   /// - Parameters:
   ///   - chain: All versions, as changes from nothing. The last is the data model's.
   ///   - lightWeightBackup: True to infer the changes if the store's version is not in the chain, or a step cannot be taken.
+  ///   - forceValidateModel: False to compare the chain's last version with the data model only if a store is created or
+  ///     migrated, which saves less than a millisecond for one that is compatible.
   public static func incremental(
-    _ chain: MigrationChain, lightWeightBackup: Bool = false
+    _ chain: MigrationChain, lightWeightBackup: Bool = false, forceValidateModel: Bool = true
   ) -> Self {
-    ChainMigrationPolicy(chain: chain, adHoc: [], lightWeightBackup: lightWeightBackup)
+    ChainMigrationPolicy(
+      chain: chain, adHoc: [], lightWeightBackup: lightWeightBackup,
+      forceValidateModel: forceValidateModel)
   }
 
   /// Migrates straight to the data model where an ad hoc migration leads there, and else version by version.
@@ -230,10 +246,14 @@ extension MigrationPolicy where Self == ChainMigrationPolicy {
   /// - Parameters:
   ///   - adHoc: The shortcuts, from versions of the chain or others.
   ///   - chain: All versions, as changes from nothing. The last is the data model's.
-  ///   - lightWeightBackup: As for the other policies.
+  ///   - lightWeightBackup: True to infer the changes if the store's version is in neither, or a step cannot be taken.
+  ///   - forceValidateModel: As for `.incremental`.
   public static func composite(
-    adHoc: [AdHocMigration], chain: MigrationChain, lightWeightBackup: Bool = false
+    adHoc: [AdHocMigration], chain: MigrationChain, lightWeightBackup: Bool = false,
+    forceValidateModel: Bool = true
   ) -> Self {
-    ChainMigrationPolicy(chain: chain, adHoc: adHoc, lightWeightBackup: lightWeightBackup)
+    ChainMigrationPolicy(
+      chain: chain, adHoc: adHoc, lightWeightBackup: lightWeightBackup,
+      forceValidateModel: forceValidateModel)
   }
 }

@@ -258,7 +258,7 @@ extension MigrationModelingError {
 }
 
 extension String {
-  fileprivate var lastPart: String { split(separator: ".").last.map(String.init) ?? self }
+  var lastPart: String { split(separator: ".").last.map(String.init) ?? self }
 }
 
 // MARK: - As versions and steps

@@ -26,6 +26,15 @@ public struct AddAttribute: PropertyMigration {
     property = PropertyState(kind: .attribute(type), isOptional: isOptional)
   }
 
+  /// Adds an attribute with a type in Core Data's words. As in Crush, it is optional unless that is said to be false.
+  ///
+  /// ```swift
+  /// AddAttribute("note", attributeType: .stringAttributeType)
+  /// ```
+  public init(_ name: String, attributeType: FieldType, isOptional: Bool = true) {
+    self.init(name, type: attributeType, isOptional: isOptional)
+  }
+
   /// Returns the attribute with a value for the objects that exist.
   public func `default`(_ value: FieldValue) -> AddAttribute {
     var copy = self

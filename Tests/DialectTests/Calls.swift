@@ -1,4 +1,5 @@
 import Cambium
+import Logging
 import Synchronization
 
 /// What was called, in order.
@@ -7,6 +8,20 @@ final class Calls: Sendable {
   var all: [String] { names.withLock { $0 } }
 
   func add(_ name: String) { names.withLock { $0.append(name) } }
+}
+
+/// A log that adds its messages to what was called.
+struct Lines: LogHandler {
+  let calls: Calls
+  var metadata: Logger.Metadata = [:]
+  var logLevel = Logger.Level.trace
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) { calls.add(event.message.description) }
 }
 
 /// The error of the store with which a closure ends; nil if it ends well, or with another.

@@ -365,19 +365,6 @@ import Testing
     try store.close()
   }
 
-  private struct Lines: LogHandler {
-    let calls: Calls
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) { calls.add(event.message.description) }
-  }
-
   // MARK: Testing Migrations
 
   @Test func `Core Data, Testing Migrations: the old model writes, the new one reads`() throws {

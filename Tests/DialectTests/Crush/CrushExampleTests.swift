@@ -1,11 +1,12 @@
 import Cambium
 import CambiumCrush
 import FoundationEssentials
+import Logging
 import TestSupport
 import Testing
 
-/// The examples of Crush's article on versioning and migration, in its order, each on data of its version and of the one
-/// after. Theirs is above each line that differs.
+/// The code of Crush's article “Versioning and Migration”, in its order, each block beside the one that runs, on data of its
+/// version and of the one after. `Scripts/kept-lines` counts the lines of theirs that are kept.
 @Suite struct CrushExampleTests {
   private let directory: TemporaryDirectory
   private var file: Storage { .file(directory.path + "/store") }
@@ -16,11 +17,9 @@ import Testing
 
   // MARK: Model Declaration
 
-  // class CurrentEntityMap: EntityMap {
-  //   @Abstract(inheritance: .singleTable) var abstractEntity = AbstractEntity()
-  private struct AbstractEntity: Record, Identifiable, Equatable {
-    var id: Int
-    var name: String
+  struct AbstractEntity: Record, Identifiable, Equatable {
+    var id = 0
+    var name = ""
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Field(primaryKey: true, name: "id", type: .integer)
@@ -29,10 +28,26 @@ import Testing
     }
   }
 
-  /// An abstract entity here has a kind in the model, or there would be no use in it.
-  private struct Kind: Record, Equatable {
-    var base: AbstractEntity
-    var size: Int
+  struct EmbeddedEntity: Record, Identifiable, Equatable {
+    var id = 0
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+      Abstract()
+    }
+  }
+
+  struct ConcreteEntity: Record, Identifiable, Equatable {
+    var id = 0
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .integer)
+    }
+  }
+
+  struct Kind: Record, Equatable {
+    var base = AbstractEntity()
+    var size = 0
 
     static func recordDescription(for version: Int) -> RecordDescription {
       Parent(AbstractEntity.self, property: "base")
@@ -40,39 +55,61 @@ import Testing
     }
   }
 
-  //   @Configuration("CONF") @Configuration("ANOTHER CONF")
-  //   @Abstract(inheritance: .singleTable) @Abstract(inheritance: .multiTable) var embeddedEntity = EmbeddedEntity()
-  // `.multiTable` is `storage: .copied` of the kind's `Parent`. Here nothing is a kind of it, so it is not abstract.
-  private struct EmbeddedEntity: Record, Identifiable, Equatable {
-    var id: Int
+  struct EmbeddedKind: Record, Equatable {
+    var base = EmbeddedEntity()
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
+      Parent(EmbeddedEntity.self, property: "base")
     }
   }
 
-  //   @Concrete @Configuration("CONF") var concreteEntity = ConcreteEntity()
-  private struct ConcreteEntity: Record, Identifiable, Equatable {
-    var id: Int
+  // Theirs:
+  // | class CurrentEntityMap: EntityMap {
+  // |     @Abstract(inheritance: .singleTable)
+  // |     var abstractEntity = AbstractEntity()
+  // |
+  // |     @Configuration("CONF")
+  // |     @Configuration("ANOTHER CONF")
+  // |     @Abstract(inheritance: .singleTable)
+  // |     @Abstract(inheritance: .multiTable) // This modifier will be ignored
+  // |     var embeddedEntity = EmbeddedEntity()
+  // |
+  // |     @Concrete
+  // |     @Configuration("CONF")
+  // |     var concreteEntity = ConcreteEntity()
+  // | }
+  // Ours:
+  class CurrentEntityMap: EntityMap {
+    @Abstract(inheritance: .singleTable)
+    var abstractEntity = AbstractEntity()
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .integer)
-    }
+    @Configuration("CONF")
+    @Configuration("ANOTHER CONF")
+    @Abstract(inheritance: .singleTable)
+    @Abstract(inheritance: .multiTable)  // This modifier will be ignored
+    var embeddedEntity = EmbeddedEntity()
+
+    @Concrete
+    @Configuration("CONF")
+    var concreteEntity = ConcreteEntity()
+
+    // An abstract entity has a kind in the model, or nothing could be stored.
+    var kind = Kind()
+
+    @Configuration("CONF")
+    @Configuration("ANOTHER CONF")
+    var embeddedKind = EmbeddedKind()
   }
-  // }
+  // End of ours.
 
-  private static let currentEntityMap = DataModel(
-    "V1", [AbstractEntity.self, Kind.self, EmbeddedEntity.self, ConcreteEntity.self],
-    configurations: [
-      "CONF": [EmbeddedEntity.self, ConcreteEntity.self], "ANOTHER CONF": [EmbeddedEntity.self],
-    ])
-
+  // "CONF" includes EmbeddedEntity and ConcreteEntity.
+  // "ANOTHER CONF" includes noly EmbeddedEntity.
   @Test func `Crush, Model Declaration: entities are abstract or concrete, and in configurations`()
     throws
   {
     let container = try DataContainer.load(
       file, .file(directory.path + "/conf", configuration: "CONF"),
-      .inMemory(configuration: "ANOTHER CONF"), dataModel: Self.currentEntityMap)
+      .inMemory(configuration: "ANOTHER CONF"), dataModel: DataModel("V1", CurrentEntityMap()))
     let kind = Kind(base: AbstractEntity(id: 1, name: "one"), size: 2)
     try container.store.save(kind)
     #expect(try container.store.fetch(AbstractEntity.self) == [kind.base])
@@ -83,14 +120,100 @@ import Testing
     #expect(container.stores[2].schema.records.map(\.name) == ["EmbeddedEntity"])
     try container.close()
     // At the next version each has what it had.
-    let next = DataModel(
-      "V2", Self.currentEntityMap.entities, configurations: Self.currentEntityMap.configurations)
     let again = try DataContainer.load(
-      file, .file(directory.path + "/conf", configuration: "CONF"), dataModel: next)
+      file, .file(directory.path + "/conf", configuration: "CONF"),
+      dataModel: DataModel("V2", CurrentEntityMap()))
     #expect(again.reports.map(\.isMigrated) == [true, true])
     #expect(try again.store.fetch(Kind.self) == [kind])
     #expect(try again.stores[1].fetch(ConcreteEntity.self) == [ConcreteEntity(id: 3)])
     try again.close()
+  }
+
+  @Test func `Crush, Model Declaration: a second storage modifier is ignored, with a warning`()
+    throws
+  {
+    let lines = Calls()
+    var options = StoreOptions()
+    options.logger = Logger(label: "test") { _ in
+      var log = Lines(calls: lines)
+      log.logLevel = .warning
+      return log
+    }
+    let container = try DataContainer.load(
+      file, dataModel: DataModel("V1", CurrentEntityMap()), options: options)
+    // The first one holds: the kinds of the entity share its table.
+    #expect(
+      container.store.schema.records.map(\.name)
+        == ["AbstractEntity", "ConcreteEntity", "EmbeddedEntity"])
+    try container.close()
+    #expect(
+      lines.all == [
+        "EmbeddedEntity is stored as @Abstract(inheritance: .singleTable) says; the modifier"
+          + " @Abstract(inheritance: .multiTable) is ignored. Remove it."
+      ])
+  }
+
+  private struct CopiedKind: Record {
+    var base = AbstractEntity()
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Parent(AbstractEntity.self, property: "base", storage: .copied)
+    }
+  }
+
+  private final class SharedAbstract: EntityMap {
+    @Abstract(inheritance: .singleTable) private var entity = AbstractEntity()
+    private var kind = CopiedKind()
+  }
+
+  private final class CopiedAbstract: EntityMap {
+    @Abstract(inheritance: .multiTable) private var entity = AbstractEntity()
+    private var kind = Kind()
+  }
+
+  private final class AbstractConcrete: EntityMap {
+    @Abstract(inheritance: .singleTable) private var entity = ConcreteEntity()
+  }
+
+  private final class ConcreteAbstract: EntityMap {
+    @Concrete private var entity = AbstractEntity()
+    private var kind = Kind()
+  }
+
+  private final class NoRecord: EntityMap {
+    private var number = 7
+  }
+
+  private final class Copies: EntityMap {
+    @Abstract(inheritance: .multiTable) private var entity = AbstractEntity()
+    private var kind = CopiedKind()
+  }
+
+  private class Base: EntityMap {
+    private var concrete = ConcreteEntity()
+  }
+
+  private final class Derived: Base {
+    private var abstract = AbstractEntity()
+    @Concrete private var kind = Kind()
+  }
+
+  @Test func `a map says of its entities what their descriptions say, or it is refused`() throws {
+    func refusal(_ map: EntityMap) -> String {
+      let error = storeError {
+        try DataContainer.load(.inMemory(), dataModel: DataModel("V1", map)).close()
+      }
+      return error.map { "\($0)" } ?? "none"
+    }
+    #expect(refusal(Copies()) == "none")
+    #expect(refusal(SharedAbstract()).contains("leave that out of their `Parent`"))
+    #expect(refusal(CopiedAbstract()).contains("add storage: .copied to their `Parent`"))
+    #expect(refusal(AbstractConcrete()).contains("add `Abstract()` to it"))
+    #expect(refusal(ConcreteAbstract()).contains("leave `Abstract()` out of it"))
+    #expect(refusal(NoRecord()).contains("NoRecord.number"))
+    #expect(refusal(EntityMap()).contains("it has no properties that can be found"))
+    // The entities of a superclass are in the map, too.
+    #expect(refusal(Derived()) == "none")
   }
 
   // MARK: Lightweight Migration
@@ -98,14 +221,14 @@ import Testing
   private enum V1 {
     struct NewEntity: Record, Identifiable, Equatable {
       var objectID = UUID()
-      var newProperty: String
-      var anotherProperty: String
+      var newProperty: String?
+      var anotherProperty: String?
       var id: UUID { objectID }
 
       static func recordDescription(for version: Int) -> RecordDescription {
         Field(primaryKey: true, name: "objectID", type: .uuid)
-        Field(name: "newProperty", type: .string)
-        Field(name: "anotherProperty", type: .string)
+        Field(name: "newProperty", type: .string, optional: true)
+        Field(name: "anotherProperty", type: .string, optional: true)
       }
     }
   }
@@ -113,12 +236,12 @@ import Testing
   private enum V2 {
     struct NewEntity: Record, Identifiable, Equatable {
       var objectID = UUID()
-      var newProperty: String
+      var newProperty: String?
       var id: UUID { objectID }
 
       static func recordDescription(for version: Int) -> RecordDescription {
         Field(primaryKey: true, name: "objectID", type: .uuid)
-        Field(name: "newProperty", type: .string)
+        Field(name: "newProperty", type: .string, optional: true)
       }
     }
   }
@@ -153,9 +276,17 @@ import Testing
 
   @Test func `Crush, Lightweight Migration: the changes are inferred`() throws {
     try makeStore()
-    // try DataContainer.load(..., migrationPolicy: .lightweight)
-    try expectNew(
-      try DataContainer.load(file, dataModel: Self.v2, migrationPolicy: .lightweight))
+    // Theirs:
+    // | try DataContainer.load(
+    // |     ...
+    // |     migrationPolicy: .lightweight
+    // | )
+    // Ours:
+    try DataContainer.load(
+      file, dataModel: Self.v2,
+      migrationPolicy: .lightweight
+    ).close()
+    // End of ours.
     let again = try DataContainer.load(file, dataModel: Self.v2, migrationPolicy: .lightweight)
     #expect(!again.reports[0].isMigrated && again.store.schema.version == 2)
     try expectNew(again)
@@ -184,8 +315,7 @@ import Testing
   private static let adHoc = [
     AdHocMigration("OLD_SCHEMA") {
       AddEntity("NewEntity") {
-        // AddAttribute("newProperty", attributeType: .stringAttributeType)
-        AddAttribute("newProperty", type: .string)
+        AddAttribute("newProperty", attributeType: .stringAttributeType)
       }
     }
   ]
@@ -195,9 +325,34 @@ import Testing
     try oldSchema.store.save(Other(id: 7))
     try oldSchema.close()
     let dataModel = DataModel("V2", [Other.self, V2.NewEntity.self])
-    let container = try DataContainer.load(
-      file, dataModel: dataModel, migrationPolicy: .adHoc(migrations: Self.adHoc))
-    #expect(container.reports[0].from == "OLD_SCHEMA")
+    // Theirs:
+    // | try DataContainer.load(
+    // |     ...
+    // |     migrationPolicy: .adHoc(
+    // |         migrations: [
+    // |             AdHocMigration("OLD_SCHEMA") {
+    // |                 AddEntity("NewEntity") {
+    // |                     AddAttribute("newProperty", attributeType: .stringAttributeType)
+    // |                 }
+    // |             }
+    // |         ]
+    // |     )
+    // | )
+    // Ours:
+    try DataContainer.load(
+      file, dataModel: dataModel,
+      migrationPolicy: .adHoc(
+        migrations: [
+          AdHocMigration("OLD_SCHEMA") {
+            AddEntity("NewEntity") {
+              AddAttribute("newProperty", attributeType: .stringAttributeType)
+            }
+          }
+        ]
+      )
+    ).close()
+    // End of ours.
+    let container = try DataContainer.load(file, dataModel: dataModel, migrationPolicy: .error)
     #expect(try container.store.fetch(Other.self) == [Other(id: 7)])
     try container.store.save(new)
     #expect(try container.store.fetch(V2.NewEntity.self) == [new])
@@ -253,10 +408,8 @@ import Testing
   private static let chain = MigrationChain {
     ModelMigration("V1") {
       AddEntity("NewEntity") {
-        // AddAttribute("newProperty", attributeType: .stringAttributeType)
-        AddAttribute("newProperty", type: .string)
-        // AddAttribute("anotherProperty", attributeType: .stringAttributeType)
-        AddAttribute("anotherProperty", type: .string)
+        AddAttribute("newProperty", attributeType: .stringAttributeType)
+        AddAttribute("anotherProperty", attributeType: .stringAttributeType)
       }
     }
     ModelMigration("V2") {
@@ -268,10 +421,45 @@ import Testing
 
   @Test func `Crush, Incremental: a chain leads from version to version`() throws {
     try makeStore()
-    try expectNew(
-      // migrationPilocy: .incremental(
-      try DataContainer.load(
-        file, dataModel: Self.v2, migrationPolicy: .incremental(Self.chain)), version: 2)
+    // Their `migrationPilocy:` is a misprint.
+    // Theirs:
+    // | try DataContainer.load(
+    // |     migrationPilocy: .incremental(
+    // |         MigrationChain {
+    // |             ModelMigration("V1") {
+    // |                 AddEntity("NewEntity") {
+    // |                     AddAttribute("newProperty", attributeType: .stringAttributeType)
+    // |                     AddAttribute("anotherProperty", attributeType: .stringAttributeType)
+    // |                 }
+    // |             }
+    // |             ModelMigration("V2") {
+    // |                 UpdateEntity("NewEntity") {
+    // |                     RemoveAttribute("anotherProperty")
+    // |                 }
+    // |             }
+    // |         }
+    // |     )
+    // | )
+    // Ours:
+    try DataContainer.load(
+      file, dataModel: Self.v2,
+      migrationPolicy: .incremental(
+        MigrationChain {
+          ModelMigration("V1") {
+            AddEntity("NewEntity") {
+              AddAttribute("newProperty", attributeType: .stringAttributeType)
+              AddAttribute("anotherProperty", attributeType: .stringAttributeType)
+            }
+          }
+          ModelMigration("V2") {
+            UpdateEntity("NewEntity") {
+              RemoveAttribute("anotherProperty")
+            }
+          }
+        }
+      )
+    ).close()
+    // End of ours.
     let again = try DataContainer.load(
       file, dataModel: Self.v2, migrationPolicy: .incremental(Self.chain))
     #expect(!again.reports[0].isMigrated)
@@ -346,10 +534,8 @@ import Testing
   // MARK: Composite
 
   private static func composite(from name: String, _ run: Flag = Flag()) -> ChainMigrationPolicy {
-    // migrationPilocy: .composite(
     .composite(
       adHoc: [
-        // AdHocMigration("V1ToV2"): the name is that of the version it leads from.
         AdHocMigration(name) {
           UpdateEntity("NewEntity") {
             RemoveAttribute("anotherProperty")
@@ -369,8 +555,61 @@ import Testing
   }
 
   /// Theirs stops there, and skips the chain.
+  /// The name of an ad hoc migration is that of the version that it leads from, so theirs fits no store.
   @Test func `Crush, Composite: the chain is taken where no ad hoc migration fits`() throws {
     try makeStore()
+    // Theirs:
+    // | try DataContainer.load(
+    // |     migrationPilocy: .composite(
+    // |         adHoc: [
+    // |             AdHocMigration("V1ToV2") {
+    // |                 UpdateEntity("NewEntity") {
+    // |                     RemoveAttribute("anotherProperty")
+    // |                 }
+    // |             }
+    // |         ],
+    // |         chain: MigrationChain {
+    // |             ModelMigration("V1") {
+    // |                 AddEntity("NewEntity") {
+    // |                     AddAttribute("newProperty", attributeType: .stringAttributeType)
+    // |                     AddAttribute("anotherProperty", attributeType: .stringAttributeType)
+    // |                 }
+    // |             }
+    // |             ModelMigration("V2") {
+    // |                 UpdateEntity("NewEntity") {
+    // |                     RemoveAttribute("anotherProperty")
+    // |                 }
+    // |             }
+    // |         }
+    // |     )
+    // | )
+    // Ours:
+    try DataContainer.load(
+      file, dataModel: Self.v2,
+      migrationPolicy: .composite(
+        adHoc: [
+          AdHocMigration("V1ToV2") {
+            UpdateEntity("NewEntity") {
+              RemoveAttribute("anotherProperty")
+            }
+          }
+        ],
+        chain: MigrationChain {
+          ModelMigration("V1") {
+            AddEntity("NewEntity") {
+              AddAttribute("newProperty", attributeType: .stringAttributeType)
+              AddAttribute("anotherProperty", attributeType: .stringAttributeType)
+            }
+          }
+          ModelMigration("V2") {
+            UpdateEntity("NewEntity") {
+              RemoveAttribute("anotherProperty")
+            }
+          }
+        }
+      )
+    ).close()
+    // End of ours.
     let run = Flag()
     try expectNew(
       try DataContainer.load(
@@ -430,6 +669,97 @@ import Testing
       file, dataModel: Self.v2, migrationPolicy: Self.failing(lightWeightBackup: true))
     #expect(container.reports[0].lightWeightBackup == error)
     try expectNew(container)
+  }
+
+  // MARK: forceValidateModel
+
+  @Test func `without forceValidateModel, a chain is compared only for a store that is migrated`()
+    throws
+  {
+    // The chain leads to another V2.
+    let model = DataModel("V2", [Other.self])
+    func load(_ isForced: Bool) throws {
+      try DataContainer.load(
+        file, dataModel: model,
+        migrationPolicy: .incremental(
+          Self.chain, lightWeightBackup: false, forceValidateModel: isForced)
+      ).close()
+    }
+    #expect(throws: ChainMigratorIncompatibleModelError.self) { try load(false) }
+    try DataContainer.load(file, dataModel: model).close()
+    try load(false)
+    #expect(throws: ChainMigratorIncompatibleModelError.self) { try load(true) }
+    try DataContainer.load(
+      file, dataModel: model,
+      migrationPolicy: .composite(adHoc: [], chain: Self.chain, forceValidateModel: false)
+    ).close()
+    try DataContainer.load(
+      file, dataModel: model, migrationPolicy: .adHoc(migrations: [], forceValidateModel: true)
+    ).close()
+  }
+
+  // MARK: attributeType
+
+  private struct Attributes: Record, Identifiable {
+    struct Tag: Codable, Sendable { var text: String }
+
+    var objectID = UUID()
+    var int16: Int16?
+    var int32: Int32?
+    var int64: Int64?
+    var decimal: Decimal?
+    var double: Double?
+    var float: Float?
+    var string: String
+    var boolean: Bool?
+    var date: Date?
+    var data: Data?
+    var uuid: UUID?
+    var url: URL?
+    var tag: Tag?
+    var id: UUID { objectID }
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "objectID", type: .uuid)
+      Field(name: "int16", type: .int16, optional: true)
+      Field(name: "int32", type: .int32, optional: true)
+      Field(name: "int64", type: .int64, optional: true)
+      Field(name: "decimal", type: .decimal, optional: true)
+      Field(name: "double", type: .double, optional: true)
+      Field(name: "float", type: .float, optional: true)
+      Field(name: "string", type: .string)
+      Field(name: "boolean", type: .boolean, optional: true)
+      Field(name: "date", type: .date, optional: true)
+      Field(name: "data", type: .binaryData, optional: true)
+      Field(name: "uuid", type: .uuid, optional: true)
+      Field(name: "url", type: .url, optional: true)
+      Field(name: "tag", type: .transformable, optional: true)
+    }
+  }
+
+  @Test func `types of attributes have Core Data's names, and are optional as theirs are`() throws {
+    let chain = MigrationChain {
+      ModelMigration("V1") {
+        AddEntity("Attributes") {
+          AddAttribute("int16", attributeType: .integer16AttributeType)
+          AddAttribute("int32", attributeType: .integer32AttributeType)
+          AddAttribute("int64", attributeType: .integer64AttributeType)
+          AddAttribute("decimal", attributeType: .decimalAttributeType)
+          AddAttribute("double", attributeType: .doubleAttributeType)
+          AddAttribute("float", attributeType: .floatAttributeType)
+          AddAttribute("string", attributeType: .stringAttributeType, isOptional: false)
+          AddAttribute("boolean", attributeType: .booleanAttributeType)
+          AddAttribute("date", attributeType: .dateAttributeType)
+          AddAttribute("data", attributeType: .binaryDataAttributeType)
+          AddAttribute("uuid", attributeType: .UUIDAttributeType)
+          AddAttribute("url", attributeType: .URIAttributeType)
+          AddAttribute("tag", attributeType: .transformableAttributeType)
+        }
+      }
+    }
+    // The last version of a chain is the data model, or this throws.
+    let model = try chain.storeModel(for: DataModel("V1", [Attributes.self]))
+    #expect(model.version == 1)
   }
 
   // MARK: Custom migration
