@@ -164,7 +164,8 @@ public final class DataContainer: Sendable {
   ///   - others: The places of further ones.
   ///   - options: How the stores are opened; the policy may change it. Its logger is warned of modifiers of an
   ///     `EntityMap` that are ignored.
-  /// - Throws: What the policy throws; `MigrationError.incompatible` if it does not migrate a store; and what
+  /// - Throws: What the policy throws; `MigrationError.incompatible` if it does not migrate a store, and `.failed` if neither
+  ///   its migration nor the `lightWeightBackup` succeeds; and what
   ///   `PersistentStore(at:model:steps:migration:options:)` throws. The stores before stay migrated, and are closed.
   @discardableResult
   public static func load(
@@ -242,8 +243,20 @@ private struct LoadedStore {
       } catch {
         guard migration.lightWeightBackup, error.isOfMigration else { throw error }
         report.lightWeightBackup = error
-        store = try Self.open(description, stored, [dataModel.version(stored.version + 1)])
+        store = try Self.openInferred(description, stored, dataModel, after: error)
       }
+    }
+  }
+
+  /// Opens a store whose migration has failed by one that is inferred.
+  private static func openInferred(
+    _ description: StoreDescription, _ stored: StoredModel, _ dataModel: DataModel,
+    after failure: StoreError
+  ) throws(MigrationError) -> PersistentStore {
+    do throws(StoreError) {
+      return try open(description, stored, [dataModel.version(stored.version + 1)])
+    } catch {
+      throw .failed(failure, lightWeightBackup: error)
     }
   }
 

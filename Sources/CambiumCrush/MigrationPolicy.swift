@@ -34,6 +34,8 @@ extension MigrationPolicy {
 public enum MigrationError: Error, Hashable, Sendable {
   /// The policy does not migrate a store of this version.
   case incompatible(stored: String?, model: String)
+  /// The policy's migration failed, and so did the one that was inferred instead.
+  case failed(StoreError, lightWeightBackup: StoreError)
 }
 
 extension MigrationError: CustomStringConvertible {
@@ -42,6 +44,9 @@ extension MigrationError: CustomStringConvertible {
     case .incompatible(let stored, let model):
       "The store has the version \(stored ?? "without a name"), which the policy does not migrate to \(model). Add a migration"
         + " from it, or allow `lightWeightBackup`; nothing was changed."
+    case .failed(let migration, let backup):
+      "The migration of the policy failed, and so did the one that was inferred as its `lightWeightBackup`. The first:"
+        + " \(migration) The second: \(backup)"
     }
   }
 }

@@ -671,6 +671,49 @@ import Testing
     try expectNew(container)
   }
 
+  private enum Sized {
+    struct NewEntity: Record, Identifiable {
+      var objectID = UUID()
+      var newProperty: String?
+      var size: Int
+      var id: UUID { objectID }
+
+      static func recordDescription(for version: Int) -> RecordDescription {
+        Field(primaryKey: true, name: "objectID", type: .uuid)
+        Field(name: "newProperty", type: .string, optional: true)
+        Field(name: "size", type: .integer)
+      }
+    }
+  }
+
+  @Test
+  func `where a migration and the one that is inferred instead both fail, both errors are told`()
+    throws
+  {
+    try makeStore()
+    let migration = AdHocMigration("V1") {
+      UpdateEntity("NewEntity") {
+        RemoveAttribute("anotherProperty")
+        AddAttribute("size", type: .integer).valueForExistingObject {
+          (_: OldRecord) throws -> Int in throw Fault()
+        }
+      }
+    }
+    let error = #expect(throws: MigrationError.self) {
+      try DataContainer.load(
+        file, dataModel: DataModel("V2", [Sized.NewEntity.self]),
+        migrationPolicy: .adHoc(migrations: [migration], lightWeightBackup: true))
+    }
+    guard case .failed(let first, let second) = error, case .stepFailed = first,
+      case .cannotMigrate = second
+    else { return #expect(Bool(false), "\(String(describing: error))") }
+    let text = error.map { "\($0)" } ?? ""
+    #expect(text.contains("\(first)") && text.contains("\(second)"))
+    let same = try DataContainer.load(file, dataModel: Self.v1, migrationPolicy: .error)
+    #expect(try same.store.fetch(V1.NewEntity.self) == [old])
+    try same.close()
+  }
+
   // MARK: forceValidateModel
 
   @Test func `without forceValidateModel, a chain is compared only for a store that is migrated`()
