@@ -55,6 +55,12 @@ public struct DataModel: Sendable {
   }
 }
 
+extension DataModel: CustomStringConvertible {
+  public var description: String {
+    "\(name): \(entities.map { "\($0)" }.joined(separator: ", "))"
+  }
+}
+
 // MARK: - Modifiers of a map
 
 extension DataModel {
@@ -123,6 +129,14 @@ public struct Storage: Hashable, Sendable {
   /// A store in memory.
   public static func inMemory(configuration: String? = nil) -> Storage {
     Storage(path: nil, configuration: configuration)
+  }
+}
+
+extension Storage: CustomStringConvertible {
+  public var description: String {
+    let configuration = self.configuration.map { "configuration: \"\($0)\"" }
+    guard let path else { return ".inMemory(\(configuration ?? ""))" }
+    return ".file(\"\(path)\"\(configuration.map { ", \($0)" } ?? ""))"
   }
 }
 
@@ -209,6 +223,17 @@ public struct LoadReport: Hashable, Sendable {
   public var isMigrated = false
   /// Why the migration that was written could not be done, if it was inferred instead.
   public var lightWeightBackup: StoreError?
+}
+
+extension LoadReport: CustomStringConvertible {
+  public var description: String {
+    guard isMigrated else {
+      return from == nil ? "Created with version \(to)" : "Opened with version \(to)"
+    }
+    let result = "Migrated from \(from ?? "a version without a name") to \(to)"
+    return lightWeightBackup.map { "\(result), as inferred, since its migration failed: \($0)" }
+      ?? result
+  }
 }
 
 /// A store as it was opened.

@@ -50,6 +50,23 @@ public struct AdHocMigration: Sendable {
   }
 }
 
+// MARK: - As they are written
+
+extension ModelMigration: CustomStringConvertible {
+  public var description: String { "ModelMigration(\"\(name)\")" }
+}
+
+extension MigrationChain: CustomStringConvertible {
+  /// The names of the versions in order, `V1 → V2`.
+  public var description: String { names.joined(separator: " → ") }
+}
+
+extension AdHocMigration: CustomStringConvertible {
+  public var description: String { "AdHocMigration(\"\(sourceName)\")" }
+}
+
+// MARK: - Errors
+
 /// A change that cannot be made to the version before it.
 public struct MigrationModelingError: Error, Hashable, Sendable {
   /// The name of the migration.

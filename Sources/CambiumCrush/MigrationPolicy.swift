@@ -95,6 +95,13 @@ public struct StoredModel: Sendable {
   }
 }
 
+extension StoredModel: CustomStringConvertible {
+  public var description: String {
+    schemas.isEmpty
+      ? "no store yet" : "\(name ?? "a version without a name"), version \(version) of the store"
+  }
+}
+
 /// How a store becomes one of the data model.
 public struct StoreMigration: Sendable {
   /// The versions after the store's, in order; the last is the data model's.
@@ -200,6 +207,26 @@ public struct ChainMigrationPolicy: MigrationPolicy {
     ).resolveIncompatible(dataModel: dataModel, in: store)
   }
 }
+
+extension ErrorMigrationPolicy: CustomStringConvertible {
+  public var description: String { ".error" }
+}
+
+extension LightWeightMigrationPolicy: CustomStringConvertible {
+  public var description: String { ".lightWeight" }
+}
+
+extension AdHocMigrationPolicy: CustomStringConvertible {
+  public var description: String { ".adHoc(migrations: \(migrations))" }
+}
+
+extension ChainMigrationPolicy: CustomStringConvertible {
+  public var description: String {
+    adHoc.isEmpty ? ".incremental(\(chain))" : ".composite(adHoc: \(adHoc), chain: \(chain))"
+  }
+}
+
+// MARK: - By their names
 
 extension MigrationPolicy where Self == ErrorMigrationPolicy {
   /// Never migrates: a store of another version is refused.

@@ -214,6 +214,8 @@ import Testing
     #expect(refusal(EntityMap()).contains("it has no properties that can be found"))
     // The entities of a superclass are in the map, too.
     #expect(refusal(Derived()) == "none")
+    let model = try DataModel("V1", Derived())
+    #expect("\(model)" == "V1: ConcreteEntity, AbstractEntity, Kind")
   }
 
   // MARK: Lightweight Migration
@@ -803,6 +805,34 @@ import Testing
     // The last version of a chain is the data model, or this throws.
     let model = try chain.storeModel(for: DataModel("V1", [Attributes.self]))
     #expect(model.version == 1)
+  }
+
+  // MARK: What is printed
+
+  @Test func `places, models, migrations, policies and reports print as they are written`() throws {
+    #expect(
+      "\(Storage.file("a/b", configuration: "CONF"))" == ".file(\"a/b\", configuration: \"CONF\")")
+    #expect("\(Storage.file("a/b"))" == ".file(\"a/b\")")
+    #expect("\(Storage.inMemory())" == ".inMemory()")
+    #expect("\(Self.v2)" == "V2: NewEntity")
+    #expect("\(Self.chain)" == "V1 → V2")
+    #expect("\(ModelMigration("V1") { CopyEntity("Other") })" == "ModelMigration(\"V1\")")
+    #expect("\(LightWeightMigrationPolicy())" == ".lightWeight")
+    #expect(
+      "\(Self.failing(lightWeightBackup: true))" == ".adHoc(migrations: [AdHocMigration(\"V1\")])")
+    #expect(
+      "\(Self.composite(from: "V1"))"
+        == ".composite(adHoc: [AdHocMigration(\"V1\")], chain: V1 → V2)")
+    try makeStore()
+    func report(_ model: DataModel, _ policy: AdHocMigrationPolicy) throws -> String {
+      let container = try DataContainer.load(file, dataModel: model, migrationPolicy: policy)
+      defer { try? container.close() }
+      return "\(container.reports[0])"
+    }
+    #expect(
+      try report(Self.v1, Self.failing(lightWeightBackup: true)) == "Opened with version V1")
+    let migrated = try report(Self.v2, Self.failing(lightWeightBackup: true))
+    #expect(migrated.hasPrefix("Migrated from V1 to V2, as inferred, since its migration failed: "))
   }
 
   // MARK: Custom migration
