@@ -161,6 +161,16 @@ extension Query {
       self.collation = collation
     }
 
+    /// Creates an order by a property of one by its name, such as `address.street`. A name without a property is an error when
+    /// the query is run.
+    public init(_ order: FieldOrder) {
+      self.init(
+        PropertyPaths.of(Subject.self).reference(to: order.field)
+          ?? PropertyReference(path: order.field),
+        isDescending: order.isDescending, isCaseInsensitive: order.isCaseInsensitive,
+        collation: order.collation)
+    }
+
     /// Sorts from the lowest value to the highest.
     @inlinable
     public static func ascending<Value>(

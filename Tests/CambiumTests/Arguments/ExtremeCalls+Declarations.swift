@@ -214,6 +214,20 @@ extension ExtremeCalls {
         }
       }
     },
+    "Inverse.init(_:deleteRule:count:renamingID:)": { _ in
+      for text in Extremes.strings {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Inverse<Linked, Linked>(text, renamingID: text)
+        }
+      }
+      for number in Extremes.integers {
+        Extremes.describe { _ in
+          Field(primaryKey: true, name: "id", type: .integer)
+          Inverse<Linked, Linked>("last", count: number...)
+        }
+      }
+    },
     "Inverse.init(_:of:isList:deleteRule:count:renamingID:)": { _ in
       for text in Extremes.strings {
         Extremes.describe { _ in

@@ -42,6 +42,16 @@ private func withAccounts(_ count: Int = 60, _ body: (PersistentStore, [Account]
       let byName = try store.fetch(
         Account.sorted(by: .ascending(\.name, caseInsensitive: true), .descending(\.id)))
       #expect(byName.map(\.name) == accounts.map(\.name).sorted())
+      let named: [Query<Account>.Order] = ["city", "balance"].map {
+        Query.Order(FieldOrder(field: $0, isDescending: $0 == "balance"))
+      }
+      #expect(named == [.ascending(\.city), .descending(\.balance)])
+      var unknown = Query<Account>()
+      unknown.order = [Query.Order(FieldOrder(field: "colour"))]
+      guard case .invalidQuery = storeError({ try store.fetch(unknown) }) else {
+        Issue.record("it was sorted by what is not there")
+        return
+      }
     }
   }
 

@@ -58,6 +58,18 @@ final class PropertyPaths: Sendable {
     places[path].flatMap { References.target(of: $0.type) }
   }
 
+  /// Returns the properties that are references to records of a type, optional or not, and lists of such.
+  func references(
+    to target: any Record.Type
+  ) -> [(property: PropertyReference, type: any ReferenceProperty.Type)] {
+    places.values.compactMap { place in
+      guard let type = place.type as? any ReferenceProperty.Type, type.target == target else {
+        return nil
+      }
+      return (place.reference, type)
+    }
+  }
+
   /// Returns true if a reference stands for several properties.
   func isShared(_ property: PropertyReference) -> Bool { paths[property] == .some(nil) }
 

@@ -53,6 +53,37 @@ where Owner.ID: RecordKey {
       RelationBounds(count), renamingID)
   }
 
+  /// Creates the other end of the only reference by which the related type leads to the owner: an optional, a list or neither.
+  ///
+  /// ```swift
+  /// static let books = Inverse<Author, Book>("books")
+  /// ```
+  ///
+  /// Opening a store throws `StoreError.invalidDescription` if no property of the related type is such a reference, or several are.
+  ///
+  /// - Parameters:
+  ///   - name: The name, without a dot; no field of the owner has it.
+  ///   - deleteRule: What happens to the related records when the one that they lead to is deleted. Without it, optional
+  ///     references and lists are cut, and others deny the deletion.
+  ///   - count: How many records lead to one, `0...12` or `1...`.
+  ///   - renamingID: The name that the version before has for it.
+  public init(
+    _ name: String, deleteRule: DeleteRule? = nil, count: some RangeExpression<Int> = 0...,
+    renamingID: String? = nil
+  ) {
+    let (place, isList) = Self.onlyReference
+    self.init(name, place, isList: isList, deleteRule, RelationBounds(count), renamingID)
+  }
+
+  /// The only reference of the related type to the owner; a field that is not there if it is not the only one.
+  private static var onlyReference: (Place, isList: Bool) {
+    let found = PropertyPaths.of(Related.self).references(to: Owner.self)
+    guard let (property, type) = found.first, found.count == 1 else {
+      return (.field("that alone leads to \(Owner.self): name one with `of:`"), false)
+    }
+    return (.property(property), type.isList)
+  }
+
   /// Creates the other end of a reference with a stored name: of one whose property is the bare primary key.
   ///
   /// ```swift

@@ -86,18 +86,18 @@ extension Inclusion {
   /// lead nowhere, which are not checked, are left out.
   ///
   /// - Parameters:
-  ///   - references: The key path of the property.
+  ///   - references: The key path of the property, optional or not.
   ///   - nested: Relations of those records, fetched with them: then each result is a list of tuples.
   /// - Complexity: One pass over the records that the references lead to, by primary key.
   @inlinable
   public static func all<Target: Record, References: Sequence & SendableMetatype, each Nested>(
-    _ references: @escaping @Sendable (Subject) -> References,
+    _ references: @escaping @Sendable (Subject) -> References?,
     including nested: repeat Inclusion<Target, each Nested>
   ) -> Inclusion
   where Result == [(Target, repeat each Nested)], References.Element == Reference<Target> {
     Inclusion(of: Target.self, includedTypes(repeat each nested)) { reader, subjects in
       try reader.lists(
-        of: subjects, { subject in references(subject).lazy.map { Optional($0) } },
+        of: subjects, { subject in references(subject)?.lazy.map { Optional($0) } },
         areSorted: References.self == Set<Reference<Target>>.self,
         including: repeat each nested)
     }
@@ -200,11 +200,11 @@ extension InclusionReader {
   /// Returns the records that lists of references lead to.
   ///
   /// - Parameters:
-  ///   - references: Returns the references of a record; nil leads nowhere.
+  ///   - references: Returns the references of a record, if there are any; nil leads nowhere.
   ///   - areSorted: True if the records of a list are to be sorted by primary key.
   @inlinable
   func lists<Subject: Record, Target: Record, References: Sequence, each Nested>(
-    of subjects: [Subject], _ references: (Subject) -> References, areSorted: Bool = false,
+    of subjects: [Subject], _ references: (Subject) -> References?, areSorted: Bool = false,
     including nested: repeat Inclusion<Target, each Nested>
   ) throws -> [[(Target, repeat each Nested)]] where References.Element == Reference<Target>? {
     let type = try records.entities.type(Target.self)
@@ -213,9 +213,11 @@ extension InclusionReader {
     ends.reserveCapacity(subjects.count)
     var count = 0
     for subject in subjects {
-      for case let reference? in references(subject) {
-        try shared.append(reference.id.fieldValue)
-        count += 1
+      if let list = references(subject) {
+        for case let reference? in list {
+          try shared.append(reference.id.fieldValue)
+          count += 1
+        }
       }
       ends.append(count)
     }

@@ -18,7 +18,8 @@ extension RecordReading where Self: ~Copyable {
     return try recordReader().fetch(Target.self, key: [reference.id])
   }
 
-  /// Returns the records that references lead to, in their order. References that lead nowhere are left out.
+  /// Returns the records that references lead to, in their order; none of a list that is nil. References that lead nowhere are
+  /// left out.
   ///
   /// ```swift
   /// let tags = try store.fetch(book.tags)
@@ -28,9 +29,10 @@ extension RecordReading where Self: ~Copyable {
   /// - Throws: as `fetch(_:key:)`.
   @inlinable
   public func fetch<Target: Record & Identifiable, References: Sequence>(
-    _ references: References
+    _ references: References?
   ) throws -> [Target] where References.Element == Reference<Target> {
-    try fetch(Target.self, keys: references)
+    guard let references else { return [] }
+    return try fetch(Target.self, keys: references)
   }
 
   /// Returns true if a reference leads to a record: always, if it is a checked one of a stored record. Cheaper than
