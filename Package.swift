@@ -40,7 +40,10 @@ let package = Package(
       dependencies: ["CCambium", "CZstd", .product(name: "Logging", package: "swift-log")]),
     .target(name: "TestSupport", dependencies: ["Cambium"], path: "Tests/TestSupport"),
     .target(name: "CambiumSwiftData", dependencies: ["Cambium"], packageAccess: false),
-    .target(name: "CambiumCoreStore", dependencies: ["Cambium"], packageAccess: false),
+    .target(
+      name: "CambiumCoreStore",
+      dependencies: ["Cambium", .product(name: "Logging", package: "swift-log")],
+      packageAccess: false),
     .target(name: "CambiumTesting", dependencies: ["Cambium", "TestSupport"]),
     .target(
       name: "CambiumCrush",

@@ -87,3 +87,11 @@ public struct CoreStoreSchema: Sendable {
       configurations: configurations.mapValues { $0.compactMap { types[$0] } })
   }
 }
+
+extension CoreStoreSchema: CustomStringConvertible {
+  /// The version and its entities: `CoreStoreSchema "V1": Laundry, LaundryData`.
+  public var description: String {
+    "CoreStoreSchema \"\(modelVersion)\": "
+      + entities.map(\.entityName).joined(separator: ", ")
+  }
+}

@@ -125,3 +125,18 @@ struct Transformation: Sendable {
     if let object { try emit(object.record) }
   }
 }
+
+extension CustomMapping: CustomStringConvertible {
+  /// The mapping and its entities: `.copyEntity ("Dog" → "Cat")`.
+  public var description: String {
+    let name =
+      switch kind {
+      case .delete: ".deleteEntity"
+      case .insert: ".insertEntity"
+      case .copy: ".copyEntity"
+      case .transform: ".transformEntity"
+      }
+    let entities = [source, destination].compactMap(\.self).map { "\"\($0)\"" }
+    return "\(name) (\(entities.joined(separator: " → ")))"
+  }
+}

@@ -1,6 +1,7 @@
 public import Cambium
 internal import Dispatch
 internal import FoundationEssentials
+internal import Logging
 
 extension DataStack {
   /// Returns the steps that a store needs to be one of the current version: none if it has it, or does not exist yet.
@@ -169,7 +170,7 @@ private struct PlannedMigration {
 extension DataStack {
   /// Returns the migration of a store; nil if there is no store.
   private func planned(_ storage: SQLiteStore) throws -> PlannedMigration? {
-    let model = try model(of: storage.configuration)
+    let model = try model(of: storage)
     let steps = try schemaHistory.steps(storage.migrationMappingProviders)
     let migration: Migration
     do {
@@ -212,10 +213,24 @@ extension DataStack {
 
   private func open(_ storage: SQLiteStore) throws {
     let store = try PersistentStore(
-      at: storage.fileName, model: try model(of: storage.configuration),
+      at: storage.fileName, model: try model(of: storage),
       steps: try schemaHistory.steps(storage.migrationMappingProviders),
       options: storage.storeOptions)
     add(store, as: storage.configuration)
+    if let logger = storage.options.logger, let lock = try schemaHistory.missingLock() {
+      let version = try modelVersion
+      logger.notice("The version \(version) is not locked. Its lock is:\nversionLock: \(lock)")
+    }
+  }
+
+  /// Returns the model of a storage. A lock that is not right is logged, too.
+  private func model(of storage: SQLiteStore) throws -> StoreModel {
+    do { return try model(of: storage.configuration) } catch {
+      if case CoreStoreError.versionLockMismatch = error {
+        storage.options.logger?.error("\(error)")
+      }
+      throw error
+    }
   }
 
   /// Calls `body`, and begins a new store if the options say so and the store cannot be used as it is.
@@ -245,6 +260,17 @@ extension DataStack {
       CoreStoreError.mappingModelNotFound:
       true
     default: false
+    }
+  }
+}
+
+extension DataStack.MigrationProgress: CustomStringConvertible {
+  /// The storage, and the progress as the library prints it.
+  public var description: String {
+    switch self {
+    case .migrating(let storage, let progress): "migrating \(storage): \(progress)"
+    case .finished(let storage, let migrationRequired):
+      "finished \(storage)" + (migrationRequired ? ", which was migrated" : "")
     }
   }
 }

@@ -68,8 +68,41 @@ extension WriteTransaction {
     return object
   }
 
+  /// Sets a property of the object that a reference leads to, and saves the object.
+  ///
+  /// ```swift
+  /// try transaction.set(\.success, of: data.data, to: laundries)    // data.data?.success = laundries
+  /// ```
+  ///
+  /// From the other end of a relation, `set(_:of:to:)` with its `Inverse` does the same.
+  ///
+  /// - Parameter reference: The object; nil to do nothing, as `?.` does.
+  /// - Returns: False if there was no reference.
+  /// - Complexity: That of a lookup and of `save`.
+  /// - Throws: `StoreError.noSuchRecord` if the reference leads nowhere; as `update(_:onConflict:)`: then nothing has changed.
+  @discardableResult
+  public mutating func set<Object: Record & Identifiable, Value>(
+    _ property: WritableKeyPath<Object, Value>, of reference: Reference<Object>?, to value: Value
+  ) throws -> Bool {
+    guard let reference else { return false }
+    guard var object = try fetch(reference) else {
+      throw StoreError.noSuchRecord(
+        record: Object.recordName(in: schema.version), key: "\(reference.id)")
+    }
+    object[keyPath: property] = value
+    try update(object)
+    return true
+  }
+
   /// Ends the transaction: nothing of it is committed.
   ///
   /// - Throws: `CoreStoreError.userCancelled`, always.
   public func cancel() throws(CoreStoreError) { throw .userCancelled }
+}
+
+extension Array {
+  /// Appends the reference to an object: `laundries.append(laundry)`.
+  public mutating func append<Object>(_ object: Object) where Element == Reference<Object> {
+    append(object.reference)
+  }
 }

@@ -111,3 +111,12 @@ extension DataStack {
     if let failure { throw failure }
   }
 }
+
+extension DataStack: CustomStringConvertible {
+  /// The versions, and the paths of the stores that were added.
+  public var description: String {
+    let stores = added.withLock { $0.map(\.store.path) }
+    return "DataStack of \(schemaHistory)"
+      + (stores.isEmpty ? "" : "; \(stores.joined(separator: ", "))")
+  }
+}

@@ -73,3 +73,16 @@ public struct MigrationChain: Hashable, Sendable, ExpressibleByNilLiteral,
     return edges
   }
 }
+
+extension MigrationChain: CustomStringConvertible {
+  /// The chain as it is written: `nil`, `["V1", "V2"]` if each version leads to the next, or else `["V1": "V3", "V2": "V3"]`.
+  public var description: String {
+    if versions.isEmpty { return "nil" }
+    let isList = zip(versions, versions.dropFirst()).allSatisfy { next[$0] == $1 }
+    let parts =
+      isList && next.count < versions.count
+      ? versions.map { "\"\($0)\"" }
+      : versions.compactMap { from in next[from].map { "\"\(from)\": \"\($0)\"" } }
+    return "[\(parts.joined(separator: ", "))]"
+  }
+}

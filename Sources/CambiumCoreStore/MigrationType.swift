@@ -24,3 +24,16 @@ public enum MigrationType: Hashable, Sendable {
   public var isHeavyweightMigration: Bool { if case .heavyweight = self { true } else { false } }
   public var hasMigration: Bool { if case .none = self { false } else { true } }
 }
+
+extension MigrationType: CustomStringConvertible {
+  /// The step in CoreStore's form: `.heavyweight ("V1" → "V2")`.
+  public var description: String {
+    switch self {
+    case .none(let version): ".none (\"\(version)\")"
+    case .lightweight(let source, let destination):
+      ".lightweight (\"\(source)\" → \"\(destination)\")"
+    case .heavyweight(let source, let destination):
+      ".heavyweight (\"\(source)\" → \"\(destination)\")"
+    }
+  }
+}

@@ -94,6 +94,25 @@ extension SchemaHistory {
   }
 }
 
+extension SchemaHistory {
+  /// Returns the lock of the current version if its schema has none; nil if it has one.
+  ///
+  /// - Throws: As `model()`.
+  func missingLock() throws -> VersionLock? {
+    let current = try currentModelVersion
+    guard schemas[try number(of: current) - 1].versionLock == nil else { return nil }
+    return VersionLock(try schema(of: current))
+  }
+}
+
+extension SchemaHistory: CustomStringConvertible {
+  /// The versions, and the chain if there is one: `"V1", "V2", migrated by ["V1", "V2"]`.
+  public var description: String {
+    let names = schemas.map { "\"\($0.modelVersion)\"" }.joined(separator: ", ")
+    return migrationChain.versions.isEmpty ? names : "\(names), migrated by \(migrationChain)"
+  }
+}
+
 // MARK: - Checking
 
 extension SchemaHistory {

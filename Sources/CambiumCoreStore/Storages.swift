@@ -69,3 +69,32 @@ public struct LocalStorageOptions: OptionSet, Hashable, Sendable {
   /// Lets `addStorageAndWait` migrate if everything is inferred.
   public static let allowSynchronousLightweightMigration = LocalStorageOptions(rawValue: 4)
 }
+
+// MARK: - As text
+
+extension SQLiteStore: CustomStringConvertible {
+  /// `SQLiteStore "laundry.cambium"`, with the configuration if it has one.
+  public var description: String {
+    "SQLiteStore \"\(fileName)\"" + (configuration.map { " of configuration \"\($0)\"" } ?? "")
+  }
+}
+
+extension InMemoryStore: CustomStringConvertible {
+  /// `InMemoryStore`, with the configuration if it has one.
+  public var description: String {
+    "InMemoryStore" + (configuration.map { " of configuration \"\($0)\"" } ?? "")
+  }
+}
+
+extension LocalStorageOptions: CustomStringConvertible {
+  /// The options as they are written: `.none`, or `[.recreateStoreOnModelMismatch, .preventProgressiveMigration]`.
+  public var description: String {
+    let names: [(LocalStorageOptions, String)] = [
+      (.recreateStoreOnModelMismatch, ".recreateStoreOnModelMismatch"),
+      (.preventProgressiveMigration, ".preventProgressiveMigration"),
+      (.allowSynchronousLightweightMigration, ".allowSynchronousLightweightMigration"),
+    ]
+    let stated = names.filter { contains($0.0) }.map(\.1)
+    return stated.isEmpty ? ".none" : "[\(stated.joined(separator: ", "))]"
+  }
+}

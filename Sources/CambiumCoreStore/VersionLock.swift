@@ -24,20 +24,13 @@ public struct VersionLock: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension VersionLock: CustomStringConvertible {
-  /// The lock as it is written in Swift.
+  /// The lock as it is written in Swift, with a line for each entity: `"Laundry": [0x947afb37d57b5de, 0xe50e386ee53a9e5c]`.
   public var description: String {
+    if words.isEmpty { return "[:]" }
     let entities = words.sorted { $0.key < $1.key }.map { name, words in
-      "  \"\(name)\": [" + words.map(Self.literal).joined(separator: ", ") + "]"
+      let literals = words.map { "0x" + String($0, radix: 16) }
+      return "    \"\(name)\": [\(literals.joined(separator: ", "))]"
     }
     return "[\n" + entities.joined(separator: ",\n") + "\n]"
-  }
-
-  /// A word in 16 digits, in groups of four: `0x0947_afb3_7d57_b5de`.
-  private static func literal(of word: UInt64) -> String {
-    let groups = [48, 32, 16, 0].map { shift in
-      let digits = String(word >> UInt64(shift) & 0xffff, radix: 16)
-      return String(repeating: "0", count: 4 - digits.count) + digits
-    }
-    return "0x" + groups.joined(separator: "_")
   }
 }

@@ -72,12 +72,10 @@ import Testing
       return #expect(Bool(false), "\(String(describing: error))")
     }
     let text = try #require(error).description
-    #expect(text.contains("versionLock: [\n  \"Dog\": [0x"))
+    #expect(text.contains("versionLock: [\n    \"Dog\": [0x"))
     try stack(lock).addStorageAndWait(InMemoryStore())
-    let literal = try #require("\(lock)".firstMatch(of: /\[0x([0-9a-f_]+), 0x([0-9a-f_]+)\]/))
-    let words = try [literal.1, literal.2].map {
-      try #require(UInt64($0.filter { $0 != "_" }, radix: 16))
-    }
+    let literal = try #require("\(lock)".firstMatch(of: /\[0x([0-9a-f]+), 0x([0-9a-f]+)\]/))
+    let words = try [literal.1, literal.2].map { try #require(UInt64($0, radix: 16)) }
     #expect(lock == ["Dog": words])
     #expect(throws: CoreStoreError.self) {
       try stack(["Dog": words, "Cat": [0, 0]]).addStorageAndWait(InMemoryStore())

@@ -1,225 +1,437 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, GroupNumericLiterals, UseShorthandTypeNames
+
 import Cambium
 import CambiumCoreStore
 import FoundationEssentials
 
-// The models of “JustClean Demo”, line by line. In all of them:
+// The code of “JustClean Demo”, line by line. In all models:
 //
-// - `final class X: CoreStoreObject` is a struct with a primary key, and its `@Field`s are its description.
-// - A relation is stored at one end: in the list, in its order, as `Array<LaundryItem>` is. The other end is an `Inverse`.
+// - `final class X: CoreStoreObject` is a struct, with the primary key that Core Data has on its own.
+// - An object holds no others. So the type of a relationship is a reference at the end that is stored, the list in its order as
+//   `Array<LaundryItem>` is; and at the other end the `Inverse`, by which the object there is fetched.
 
-//define V1 data model
+// Theirs:
+// | //define V1 data model
+// | enum V1 {
+// |     final class LaundryItem: CoreStoreObject {
+// |          @Field.Stored("name")
+// |             var name: String?
+// |          @Field.Stored("price")
+// |             var price: Double?
+// |
+// |          @Field.Relationship("master")
+// |              var master: Laundry?
+// |      }
+// |
+// |      final class Laundry: CoreStoreObject {
+// |          @Field.Stored("id")
+// |             var id: Int?
+// |          @Field.Stored("name")
+// |             var name: String?
+// |          @Field.Stored("photo")
+// |             var photo: String?
+// |          @Field.Stored("favorite")
+// |             var favorite: Bool = false
+// |          @Field.Relationship("items", inverse: \.$master)
+// |              var items: Array<LaundryItem>
+// |
+// |          @Field.Relationship("master")
+// |              var master: LaundryData?
+// |      }
+// |
+// |      final class LaundryData:CoreStoreObject {
+// |          @Field.Stored("code")
+// |             var code: Int?
+// |
+// |          @Field.Stored("status")
+// |             var status: String?
+// |
+// |          @Field.Relationship("data", inverse: \.$master)
+// |              var data: Array<Laundry>
+// |      }
+// | }
+// Ours:
 enum V1 {
-  struct LaundryItem: CoreStoreObject, Identifiable {
-    var id = UUID()  // theirs is Core Data's own
+  struct LaundryItem: KeyedObject {
+    typealias Laundry = Inverse<V1.LaundryItem, V1.Laundry>
+
+    var objectID = UUID()
+
+    @Field.Stored("name")
     var name: String?
+    @Field.Stored("price")
     var price: Double?
 
-    // @Field.Relationship("master") var master: Laundry?
-    static let master = Inverse("master", of: \Laundry.items)
-
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "name", type: .string, optional: true)  // @Field.Stored("name")
-      Field(name: "price", type: .double, optional: true)  // @Field.Stored("price")
-      master
-    }
+    @Field.Relationship("master")
+    var master: Laundry?
   }
 
-  struct Laundry: CoreStoreObject, Identifiable {
-    var id = UUID()
-    var number: Int?  // @Field.Stored("id") var id: Int? — each laundry of the demo has the same
+  struct Laundry: KeyedObject {
+    typealias LaundryItem = Reference<V1.LaundryItem>
+    typealias LaundryData = Inverse<V1.Laundry, V1.LaundryData>
+
+    var objectID = UUID()
+
+    @Field.Stored("id")
+    var id: Int?
+    @Field.Stored("name")
     var name: String?
+    @Field.Stored("photo")
     var photo: String?
+    @Field.Stored("favorite")
     var favorite: Bool = false
-    var items: [Reference<LaundryItem>] = []  // Array<LaundryItem>
+    @Field.Relationship("items", inverse: \.$master)
+    var items: Array<LaundryItem>
 
-    static let master = Inverse("master", of: \LaundryData.data)  // var master: LaundryData?
-
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "key", type: .uuid, property: "id")
-      Field(name: "id", type: .integer, optional: true, property: "number")
-      Field(name: "name", type: .string, optional: true)
-      Field(name: "photo", type: .string, optional: true)
-      Field(name: "favorite", type: .boolean)
-      // @Field.Relationship("items", inverse: \.$master): an item is in one list
-      Field(name: "items", type: .references(to: LaundryItem.self), unique: true)
-      master
-    }
+    @Field.Relationship("master")
+    var master: LaundryData?
   }
 
-  struct LaundryData: CoreStoreObject, Identifiable {
-    var id = UUID()
-    var code: Int?
-    var status: String?
-    var data: [Reference<Laundry>] = []  // Array<Laundry>
+  struct LaundryData: KeyedObject {
+    typealias Laundry = Reference<V1.Laundry>
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "code", type: .integer, optional: true)
-      Field(name: "status", type: .string, optional: true)
-      // @Field.Relationship("data", inverse: \.$master)
-      Field(name: "data", type: .references(to: Laundry.self), unique: true)
-    }
+    var objectID = UUID()
+
+    @Field.Stored("code")
+    var code: Int?
+
+    @Field.Stored("status")
+    var status: String?
+
+    @Field.Relationship("data", inverse: \.$master)
+    var data: Array<Laundry>
   }
 }
+// End of ours.
 
-//define V2 data model
+// Theirs:
+// | //define V2 data model
+// |
+// | enum V2 {
+// |     class LaundryItem: CoreStoreObject {
+// |         @Field.Stored("name")
+// |            var name: String?
+// |         @Field.Stored("price")
+// |            var price: Double?
+// |
+// |         @Field.Relationship("master")
+// |         var master: Laundry?
+// |     }
+// |
+// |     class Laundry: CoreStoreObject {
+// |         @Field.Stored("id")
+// |            var id: Int?
+// |         @Field.Stored("name")
+// |            var name: String?
+// |         @Field.Stored("photo")
+// |            var photo: String?
+// |         @Field.Stored("favorite")
+// |            var favorite: Bool = false
+// |         @Field.Relationship("items", inverse: \.$master)
+// |             var items: Array<LaundryItem>
+// |
+// |         @Field.Relationship("master")
+// |             var master: LaundryDetail?
+// |     }
+// |
+// |
+// |
+// |     class LaundryFailure:CoreStoreObject {
+// |         @Field.Stored("id")
+// |            var id: Int?
+// |         @Field.Stored("date")
+// |            var date: Date?
+// |
+// |         @Field.Relationship("master")
+// |             var master: LaundryDetail?
+// |     }
+// |
+// |     class LaundryDetail:CoreStoreObject {
+// |         @Field.Relationship("success", inverse: \.$master)
+// |             var success: Array<Laundry>
+// |
+// |         @Field.Relationship("failure", inverse: \.$master)
+// |             var failure: LaundryFailure?
+// |
+// |         @Field.Relationship("master")
+// |             var master: LaundryData?
+// |     }
+// |
+// |     class LaundryData:CoreStoreObject {
+// |         @Field.Stored("code")
+// |            var code: Int?
+// |
+// |         @Field.Relationship("data", inverse: \.$master)
+// |             var data: LaundryDetail?
+// |     }
+// | }
+// Ours:
 enum V2 {
-  struct LaundryItem: CoreStoreObject, Identifiable {
-    var id = UUID()
+  struct LaundryItem: KeyedObject {
+    typealias Laundry = Inverse<V2.LaundryItem, V2.Laundry>
+
+    var objectID = UUID()
+
+    @Field.Stored("name")
     var name: String?
+    @Field.Stored("price")
     var price: Double?
 
-    static let master = Inverse("master", of: \Laundry.items)
-
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "name", type: .string, optional: true)
-      Field(name: "price", type: .double, optional: true)
-      master
-    }
+    @Field.Relationship("master")
+    var master: Laundry?
   }
 
-  struct Laundry: CoreStoreObject, Identifiable {
-    var id = UUID()
-    var number: Int?
+  struct Laundry: KeyedObject {
+    typealias LaundryItem = Reference<V2.LaundryItem>
+    typealias LaundryDetail = Inverse<V2.Laundry, V2.LaundryDetail>
+
+    var objectID = UUID()
+
+    @Field.Stored("id")
+    var id: Int?
+    @Field.Stored("name")
     var name: String?
+    @Field.Stored("photo")
     var photo: String?
+    @Field.Stored("favorite")
     var favorite: Bool = false
-    var items: [Reference<LaundryItem>] = []
+    @Field.Relationship("items", inverse: \.$master)
+    var items: Array<LaundryItem>
 
-    static let master = Inverse("master", of: \LaundryDetail.success)  // var master: LaundryDetail?
-
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "key", type: .uuid, property: "id")
-      Field(name: "id", type: .integer, optional: true, property: "number")
-      Field(name: "name", type: .string, optional: true)
-      Field(name: "photo", type: .string, optional: true)
-      Field(name: "favorite", type: .boolean)
-      Field(name: "items", type: .references(to: LaundryItem.self), unique: true)
-      master
-    }
+    @Field.Relationship("master")
+    var master: LaundryDetail?
   }
 
-  struct LaundryFailure: CoreStoreObject, Identifiable {
-    var id = UUID()
-    var number: Int?  // @Field.Stored("id") var id: Int?
+  struct LaundryFailure: KeyedObject {
+    typealias LaundryDetail = Inverse<V2.LaundryFailure, V2.LaundryDetail>
+
+    var objectID = UUID()
+
+    @Field.Stored("id")
+    var id: Int?
+    @Field.Stored("date")
     var date: Date?
 
-    static let master = Inverse("master", of: \LaundryDetail.failure)
-
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "key", type: .uuid, property: "id")
-      Field(name: "id", type: .integer, optional: true, property: "number")
-      Field(name: "date", type: .date, optional: true)
-      master
-    }
+    @Field.Relationship("master")
+    var master: LaundryDetail?
   }
 
-  struct LaundryDetail: CoreStoreObject, Identifiable {
-    var id = UUID()
-    var success: [Reference<Laundry>] = []  // Array<Laundry>
-    var failure: Reference<LaundryFailure>?
+  struct LaundryDetail: KeyedObject {
+    typealias Laundry = Reference<V2.Laundry>
+    typealias LaundryFailure = Reference<V2.LaundryFailure>
+    typealias LaundryData = Inverse<V2.LaundryDetail, V2.LaundryData>
 
-    static let master = Inverse("master", of: \LaundryData.data)
+    var objectID = UUID()
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "success", type: .references(to: Laundry.self), unique: true)
-      Field(
-        name: "failure", type: .reference(to: LaundryFailure.self), optional: true, unique: true)
-      master
-    }
+    @Field.Relationship("success", inverse: \.$master)
+    var success: Array<Laundry>
+
+    @Field.Relationship("failure", inverse: \.$master)
+    var failure: LaundryFailure?
+
+    @Field.Relationship("master")
+    var master: LaundryData?
   }
 
-  struct LaundryData: CoreStoreObject, Identifiable {
-    var id = UUID()
+  struct LaundryData: KeyedObject {
+    typealias LaundryDetail = Reference<V2.LaundryDetail>
+
+    var objectID = UUID()
+
+    @Field.Stored("code")
     var code: Int?
-    var data: Reference<LaundryDetail>?
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "code", type: .integer, optional: true)
-      Field(name: "data", type: .reference(to: LaundryDetail.self), optional: true, unique: true)
-    }
+    @Field.Relationship("data", inverse: \.$master)
+    var data: LaundryDetail?
   }
 }
+// End of ours.
 
-//add them in to Migration Chain
+// Theirs:
+// | //add them in to Migration Chain
+// | //versionLock is automaticly genarated by our program, every time when you change the structure of data, it will get a new one in the Xcode console, just copy them into the project.
+// | enum JustClean {
+// |     // MARK: Internal
+// |
+// |     static let dataStack: DataStack = {
+// |
+// |         let dataStack =  DataStack(
+// |             CoreStoreSchema(
+// |                 modelVersion: "V1",
+// |                 entities: [
+// |                     Entity<V1.Laundry>("Laundry"),
+// |                     Entity<V1.LaundryData>("LaundryData"),
+// |                     Entity<V1.LaundryItem>("LaundryItem")
+// |                 ],
+// |                 versionLock:  [
+// |                     "Laundry": [0x2ccef5b9c2ccd8ef, 0x6313e37b6691ccc0, 0xd22c9a3709e3d494, 0x71803a7723aaf47],
+// |                     "LaundryData": [0x732f9a0f8966e5f, 0x843b503f365e4caa, 0xd0b3c809ed68ef56, 0xafd9ce676d91d49e],
+// |                     "LaundryItem": [0x6b542efaca11071c, 0x2c3e3161b92b9235, 0xff5cec77db5a9315, 0x86eb7b83b7b950b0]
+// |                 ]
+// |             ),
+// |             CoreStoreSchema(
+// |                 modelVersion: "V2",
+// |                 entities: [
+// |                     Entity<V2.Laundry>("Laundry"),
+// |                     Entity<V2.LaundryData>("LaundryData"),
+// |                     Entity<V2.LaundryItem>("LaundryItem"),
+// |                     Entity<V2.LaundryDetail>("LaundryDetail"),
+// |                     Entity<V2.LaundryFailure>("LaundryFailure")
+// |                 ],versionLock: [
+// |                     "Laundry": [0xe1370fb4bf417cf0, 0x7dde45c981b852a3, 0xbb040bd7fb510b6d, 0x8b27931ef73a0583],
+// |                     "LaundryData": [0x4b7fb62f9ec88d07, 0xf260324721bdc65f, 0x1f7a4419c3987c61, 0xe4d847b0789dfe15],
+// |                     "LaundryDetail": [0x6dc76a425d5cd8f5, 0xc0c9a3e99c2dbe2d, 0x892463d1d1618071, 0xc17618c25b33695],
+// |                     "LaundryFailure": [0x113287c6d0670de3, 0x4201139a462a37cc, 0xf938948ed0283c6a, 0x323c9741fe705307],
+// |                     "LaundryItem": [0x6b542efaca11071c, 0x2c3e3161b92b9235, 0xff5cec77db5a9315, 0x86eb7b83b7b950b0]
+// |                 ]
+// |
+// |
+// |             ),
+// |             migrationChain: ["V1","V2"]
+// |         )
+// |
+// |         /**
+// |          - Important: `addStorageAndWait(_:)` was used here to simplify initializing the demo, but in practice the asynchronous function variants are recommended.
+// |          */
+// |         try! dataStack.addStorageAndWait(
+// |             SQLiteStore(
+// |                 fileName: "Modern.justclean.sqlite",
+// |                 localStorageOptions: .recreateStoreOnModelMismatch
+// |             )
+// |         )
+// |         return dataStack
+// |     }()
+// | }
+// Ours:
 enum JustClean {
-  // The locks have two words an entity, and are ours.
-  static let first = CoreStoreSchema(
-    modelVersion: "V1",
-    entities: [
-      Entity<V1.Laundry>("Laundry"),
-      Entity<V1.LaundryData>("LaundryData"),
-      Entity<V1.LaundryItem>("LaundryItem"),
-    ],
-    versionLock: [
-      "Laundry": [0x0947_afb3_7d57_b5de, 0xe50e_386e_e53a_9e5c],
-      "LaundryData": [0xf96e_9709_ada7_2542, 0x3072_1875_ffe4_3428],
-      "LaundryItem": [0x59e5_64ee_1466_57b2, 0x4c25_c859_0513_3951],
-    ]
-  )
+  // MARK: Internal
 
-  static let second = CoreStoreSchema(
-    modelVersion: "V2",
-    entities: [
-      Entity<V2.Laundry>("Laundry"),
-      Entity<V2.LaundryData>("LaundryData"),
-      Entity<V2.LaundryItem>("LaundryItem"),
-      Entity<V2.LaundryDetail>("LaundryDetail"),
-      Entity<V2.LaundryFailure>("LaundryFailure"),
-    ],
-    versionLock: [
-      "Laundry": [0x0947_afb3_7d57_b5de, 0xe50e_386e_e53a_9e5c],
-      "LaundryData": [0x29ce_5ae0_cbcd_d2a6, 0xf515_6760_85b8_145c],
-      "LaundryDetail": [0x1bfb_ff9b_c652_c7b9, 0x5e53_ea32_cb8c_8ef8],
-      "LaundryFailure": [0x8eae_15ec_b3c1_0e14, 0xf145_9dd0_cc4d_a33c],
-      "LaundryItem": [0x59e5_64ee_1466_57b2, 0x4c25_c859_0513_3951],
-    ]
-  )
+  static func dataStack() -> DataStack {
 
-  /// The stack of the branch V2.
-  static func dataStack(at path: String) throws -> DataStack {
-
+    // A lock has two words for each entity.
     let dataStack = DataStack(
-      first,
-      second,
+      CoreStoreSchema(
+        modelVersion: "V1",
+        entities: [
+          Entity<V1.Laundry>("Laundry"),
+          Entity<V1.LaundryData>("LaundryData"),
+          Entity<V1.LaundryItem>("LaundryItem"),
+        ],
+        versionLock: [
+          "Laundry": [0xeffdfd0fe2c44885, 0xe72369c3b044e0f4],
+          "LaundryData": [0x8e9ac8a7efcc8b55, 0x84974c3ca1993406],
+          "LaundryItem": [0xf4501d8336305782, 0x154d08a23601a39],
+        ]
+      ),
+      CoreStoreSchema(
+        modelVersion: "V2",
+        entities: [
+          Entity<V2.Laundry>("Laundry"),
+          Entity<V2.LaundryData>("LaundryData"),
+          Entity<V2.LaundryItem>("LaundryItem"),
+          Entity<V2.LaundryDetail>("LaundryDetail"),
+          Entity<V2.LaundryFailure>("LaundryFailure"),
+        ],
+        versionLock: [
+          "Laundry": [0xeffdfd0fe2c44885, 0xe72369c3b044e0f4],
+          "LaundryData": [0xdfa76eb355b2d62f, 0xe3717eaaa3d3f32a],
+          "LaundryDetail": [0x7b12ea00a2446a50, 0x7caa141a26860c94],
+          "LaundryFailure": [0xf0af3f87e253fc2b, 0x84a79feb60fb4279],
+          "LaundryItem": [0xf4501d8336305782, 0x154d08a23601a39],
+        ]
+      ),
       migrationChain: ["V1", "V2"]
     )
+    return dataStack
+  }
 
-    // `try!` there; here whoever opens it is told.
+  /// Theirs ends the program if the store cannot be opened, and is in the app's own directory: “Modern.justclean.sqlite”.
+  static func dataStack(at path: String) throws -> DataStack {
+    let dataStack = dataStack()
     try dataStack.addStorageAndWait(
       SQLiteStore(
-        fileName: path,  // "Modern.justclean.sqlite", in the app's own directory
+        fileName: path,
         localStorageOptions: .recreateStoreOnModelMismatch
       )
     )
     return dataStack
   }
+}
+// End of ours.
 
-  /// The stack of the program before, `migrationChain: ["V1"]`.
+// MARK: - The program before, and its data
+
+extension JustClean {
+  /// The version of the branch before.
+  static let first = CoreStoreSchema(
+    modelVersion: "V1",
+    entities: [
+      Entity<V1.Laundry>("Laundry"), Entity<V1.LaundryData>("LaundryData"),
+      Entity<V1.LaundryItem>("LaundryItem"),
+    ])
+
+  /// Its stack, `migrationChain: ["V1"]`.
   static func firstStack(at path: String) throws -> DataStack {
     let dataStack = DataStack(first, migrationChain: ["V1"])
     try dataStack.addStorageAndWait(SQLiteStore(fileName: path))
     return dataStack
   }
 
+  /// A program with the demo's stack, which is the only one there.
+  struct Program {
+    let dataStack: DataStack
+  }
+
   /// “MockData”, with V1.
   static func addFirstData(
-    to dataStack: DataStack, completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    to JustClean: Program, print: @escaping @Sendable (Any) -> Void
   ) {
-    dataStack.perform(
-      asynchronous: { transaction in
+    // Theirs:
+    // | JustClean.dataStack.perform(asynchronous: { transaction in
+    // |       let data = transaction.create(Into<V1.LaundryData>())
+    // |       data.code = 200
+    // |       data.status = "suc"
+    // |
+    // |       var laundrys = [V1.Laundry]()
+    // |       for index in 0 ... 9 {
+    // |           let laundry = transaction.create(Into<V1.Laundry>())
+    // |           laundry.id = 3456
+    // |           laundry.name = "dubai mall \(index * 7)"
+    // |           if index % 2 == 0 {
+    // |               laundry.photo = "laundry1"
+    // |           } else {
+    // |               laundry.photo = "laundry2"
+    // |           }
+    // |           var laundryItems = [V1.LaundryItem]()
+    // |           for index in 0...5 {
+    // |               let item = transaction.create(Into<V1.LaundryItem>())
+    // |               item.name = "laundryItem\(index)"
+    // |               item.price = Double(index)*2
+    // |               laundryItems.append(item)
+    // |           }
+    // |           laundry.items = laundryItems
+    // |           laundrys.append(laundry)
+    // |       }
+    // |       data.data = laundrys
+    // |   },
+    // |   completion: { result in
+    // |       switch result {
+    // |       case .success:
+    // |           print("success!")
+    // |       case let .failure(error): print(error)
+    // |       }
+    // |   })
+    // Ours:
+    // swift-format-ignore
+    JustClean.dataStack.perform(asynchronous: { transaction in
         var data = V1.LaundryData()  // let data = transaction.create(Into<V1.LaundryData>())
         data.code = 200
         data.status = "suc"
 
         var laundrys = [Reference<V1.Laundry>]()  // [V1.Laundry]()
-        for index in 0...9 {
+        for index in 0 ... 9 {
           var laundry = V1.Laundry()  // transaction.create(Into<V1.Laundry>())
-          laundry.number = 3456
+          laundry.id = 3456
           laundry.name = "dubai mall \(index * 7)"
           if index % 2 == 0 {
             laundry.photo = "laundry1"
@@ -228,36 +440,79 @@ enum JustClean {
           }
           var laundryItems = [Reference<V1.LaundryItem>]()
           for index in 0...5 {
-            // An object is made with its properties: what is set later would have to be saved again.
-            let item = try transaction.create(Into<V1.LaundryItem>()) { item in
-              item.name = "laundryItem\(index)"
-              item.price = Double(index) * 2
-            }
-            laundryItems.append(item.reference)
+            var item = V1.LaundryItem()
+            item.name = "laundryItem\(index)"
+            item.price = Double(index) * 2
+            try transaction.save(item)
+            laundryItems.append(item)
           }
           laundry.items = laundryItems
           try transaction.save(laundry)  // nothing there: objects are watched
-          laundrys.append(laundry.reference)
+          laundrys.append(laundry)
         }
         data.data = laundrys
         try transaction.save(data)
       },
-      completion: completion)
+      completion: { result in
+        switch result {
+        case .success:
+          print("success!")
+        case let .failure(error): print(error)
+        }
+      })
+    // End of ours.
   }
 
   /// “MockData”, with V2.
   static func addSecondData(
-    to dataStack: DataStack, completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    to JustClean: Program, print: @escaping @Sendable (Any) -> Void
   ) {
-    dataStack.perform(
-      asynchronous: { transaction in
+    // Theirs:
+    // | JustClean.dataStack.perform(asynchronous: { transaction in
+    // |       let data = transaction.create(Into<V2.LaundryData>())
+    // |       data.code = 200
+    // |
+    // |       var laundrys = [V2.Laundry]()
+    // |       for index in 0 ... 9 {
+    // |           let laundry = transaction.create(Into<V2.Laundry>())
+    // |           laundry.id = 3456
+    // |           laundry.name = "dubai mall \(index * 7)"
+    // |           if index % 2 == 0 {
+    // |               laundry.photo = "laundry1"
+    // |           } else {
+    // |               laundry.photo = "laundry2"
+    // |           }
+    // |           var laundryItems = [V2.LaundryItem]()
+    // |           for index in 0 ... 5 {
+    // |               let item = transaction.create(Into<V2.LaundryItem>())
+    // |               item.name = "laundryItem\(index)"
+    // |               item.price = Double(index) * 2
+    // |               laundryItems.append(item)
+    // |           }
+    // |           laundry.items = laundryItems
+    // |           laundrys.append(laundry)
+    // |       }
+    // | //                                    data.data = laundrys
+    // |       data.data = transaction.create(Into<V2.LaundryDetail>())
+    // |       data.data?.success = laundrys
+    // |   },
+    // |   completion: { result in
+    // |       switch result {
+    // |       case .success:
+    // |           print("success!")
+    // |       case let .failure(error): print(error)
+    // |       }
+    // |   })
+    // Ours:
+    // swift-format-ignore
+    JustClean.dataStack.perform(asynchronous: { transaction in
         var data = V2.LaundryData()
         data.code = 200
 
         var laundrys = [Reference<V2.Laundry>]()
-        for index in 0...9 {
+        for index in 0 ... 9 {
           var laundry = V2.Laundry()
-          laundry.number = 3456
+          laundry.id = 3456
           laundry.name = "dubai mall \(index * 7)"
           if index % 2 == 0 {
             laundry.photo = "laundry1"
@@ -266,22 +521,28 @@ enum JustClean {
           }
           var laundryItems = [Reference<V2.LaundryItem>]()
           for index in 0...5 {
-            let item = try transaction.create(Into<V2.LaundryItem>()) { item in
-              item.name = "laundryItem\(index)"
-              item.price = Double(index) * 2
-            }
-            laundryItems.append(item.reference)
+            var item = V2.LaundryItem()
+            item.name = "laundryItem\(index)"
+            item.price = Double(index) * 2
+            try transaction.save(item)
+            laundryItems.append(item)
           }
           laundry.items = laundryItems
           try transaction.save(laundry)
-          laundrys.append(laundry.reference)
+          laundrys.append(laundry)
         }
-        // data.data = transaction.create(Into<V2.LaundryDetail>())
-        // data.data?.success = laundrys
-        data.data = try transaction.create(Into<V2.LaundryDetail>()) { $0.success = laundrys }
-          .reference
+        // data.data = laundrys
+        data.data = try transaction.create(Into<V2.LaundryDetail>()).reference
+        try transaction.set(\.success, of: data.data, to: laundrys)  // data.data?.success = laundrys
         try transaction.save(data)
       },
-      completion: completion)
+      completion: { result in
+        switch result {
+        case .success:
+          print("success!")
+        case let .failure(error): print(error)
+        }
+      })
+    // End of ours.
   }
 }

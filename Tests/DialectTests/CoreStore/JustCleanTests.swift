@@ -13,21 +13,20 @@ import Testing
     directory = try TemporaryDirectory()
   }
 
-  /// Waits for what the demo does with a completion.
+  /// Waits for what the demo does with a completion, and prints.
   private func finish(
-    _ body: (@escaping @Sendable (Result<Void, any Error>) -> Void) -> Void
-  ) async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      body { result in
-        // switch result { case .success: print("success!") case let .failure(error): print(error) }
-        continuation.resume(with: result)
-      }
+    _ stack: DataStack,
+    _ body: (JustClean.Program, @escaping @Sendable (Any) -> Void) -> Void
+  ) async {
+    let printed = await withCheckedContinuation { continuation in
+      body(JustClean.Program(dataStack: stack)) { continuation.resume(returning: "\($0)") }
     }
+    #expect(printed == "success!")
   }
 
   private func writeFirstData() async throws {
     let stack = try JustClean.firstStack(at: path)
-    try await finish { JustClean.addFirstData(to: stack, completion: $0) }
+    await finish(stack) { JustClean.addFirstData(to: $0, print: $1) }
     try stack.unsafeRemoveAllPersistentStoresAndWait()
   }
 
@@ -42,10 +41,10 @@ import Testing
     let laundries = try store.fetch(data.data)
     #expect(laundries.map(\.name) == Self.names)
     for (index, laundry) in laundries.enumerated() {
-      #expect(laundry.number == 3456 && laundry.photo == "laundry\(index % 2 + 1)")
+      #expect(laundry.id == 3456 && laundry.photo == "laundry\(index % 2 + 1)")
       let items = try store.fetch(laundry.items)
       #expect(items.map { "\($0.name ?? "") \($0.price ?? -1)" } == Self.items)
-      #expect(try store.fetch(V1.LaundryItem.master(of: items[0])).map(\.id) == [laundry.id])
+      #expect(try store.fetch(items[0].master, of: items[0])?.objectID == laundry.objectID)
     }
     #expect(try stack.fetchCount(From<V1.LaundryItem>()) == 60)
   }
@@ -58,10 +57,10 @@ import Testing
     let laundries = try store.fetch(detail.success)
     #expect(laundries.map(\.name) == Self.names)
     for laundry in laundries {
-      #expect(laundry.number == 3456)
+      #expect(laundry.id == 3456)
       let items = try store.fetch(laundry.items)
       #expect(items.map { "\($0.name ?? "") \($0.price ?? -1)" } == Self.items)
-      #expect(try store.fetch(V2.Laundry.master(of: laundry)).map(\.id) == [detail.id])
+      #expect(try store.fetch(laundry.master, of: laundry)?.objectID == detail.objectID)
     }
     #expect(try stack.fetchCount(From<V2.LaundryItem>()) == 60)
     #expect(try stack.fetchCount(From<V2.LaundryDetail>()) == 1)
@@ -82,7 +81,7 @@ import Testing
     let stack = try JustClean.dataStack(at: path)
     #expect(try stack.modelVersion == "V2")
     #expect(try stack.fetchCount(From<V2.Laundry>()) == 0)
-    try await finish { JustClean.addSecondData(to: stack, completion: $0) }
+    await finish(stack) { JustClean.addSecondData(to: $0, print: $1) }
     try checkSecond(stack)
     try stack.unsafeRemoveAllPersistentStoresAndWait()
 
@@ -100,11 +99,15 @@ import Testing
   private static let step = MigrationStep(to: 2) {
     TransformRecords(V1.LaundryData.self, into: V2.LaundryData.self, V2.LaundryDetail.self) {
       old, emit in
-      let success = old.data.map { Reference<V2.Laundry>($0.id) }
-      let detail = V2.LaundryDetail(
-        id: UUID(of: .uuid(old.id), in: "LaundryDetail"), success: success)
+      var detail = V2.LaundryDetail()
+      detail.objectID = UUID(of: .uuid(old.objectID), in: "LaundryDetail")
+      detail.success = old.data.map { Reference<V2.Laundry>($0.id) }
       try emit(detail)
-      try emit(V2.LaundryData(id: old.id, code: old.code, data: detail.reference))
+      var data = V2.LaundryData()
+      data.objectID = old.objectID
+      data.code = old.code
+      data.data = detail.reference
+      try emit(data)
     }
   }
 
@@ -122,7 +125,7 @@ import Testing
         data.enumerateAttributes { attribute, old in
           if attribute != "data", let old { data[attribute] = source.record[old] }
         }
-        data["data"] = try source["id"]
+        data["data"] = try source["objectID"]
       },
       .insertEntity(destinationEntity: "LaundryFailure"),
       .copyEntity(sourceEntity: "LaundryItem", destinationEntity: "LaundryItem"),
@@ -134,7 +137,7 @@ import Testing
     async throws
   {
     try await writeFirstData()
-    let stack = DataStack(JustClean.first, JustClean.second, migrationChain: ["V1", "V2"])
+    let stack = JustClean.dataStack()
     let storage = SQLiteStore(
       fileName: path,
       migrationMappingProviders: [kind == "step" ? Self.step : Self.mapping],
@@ -164,7 +167,7 @@ import Testing
 
   @Test func `without a step the change is refused, with the reason`() async throws {
     try await writeFirstData()
-    let stack = DataStack(JustClean.first, JustClean.second, migrationChain: ["V1", "V2"])
+    let stack = JustClean.dataStack()
     let error = #expect(throws: CoreStoreError.self) {
       try stack.requiredMigrationsForStorage(SQLiteStore(fileName: path))
     }
