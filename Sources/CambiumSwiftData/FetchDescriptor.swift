@@ -76,3 +76,12 @@ extension RecordReading where Self: ~Copyable {
     try fetch(try descriptor.query(), including: first, repeat each others)
   }
 }
+
+extension FetchDescriptor: CustomStringConvertible {
+  /// The query as the library prints it, or the reason for which there is none.
+  public var description: String {
+    do { return "FetchDescriptor<\(Model.self)>: \(try query())" } catch {
+      return "FetchDescriptor<\(Model.self)>: \(error)"
+    }
+  }
+}

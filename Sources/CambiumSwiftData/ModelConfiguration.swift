@@ -67,3 +67,11 @@ public struct ModelConfiguration: Sendable {
     return schema.contains { $0.recordName(in: newest) == name }
   }
 }
+
+extension ModelConfiguration: CustomStringConvertible {
+  /// The name and the place: `ModelConfiguration "trips" at /var/lib/trips`.
+  public var description: String {
+    "ModelConfiguration \"\(name)\" " + (isStoredInMemoryOnly ? "in memory" : "at \(path)")
+      + (allowsSave ? "" : ", read only")
+  }
+}

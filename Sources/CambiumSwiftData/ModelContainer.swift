@@ -122,3 +122,14 @@ extension ModelContainer {
     if let failure { throw failure }
   }
 }
+
+extension ModelContainer: CustomStringConvertible {
+  /// The configurations, each with its types.
+  public var description: String {
+    let stores = members.map { member in
+      "\(member.configuration): "
+        + member.types.map { String(describing: $0) }.joined(separator: ", ")
+    }
+    return "ModelContainer of \(stores.joined(separator: "; "))"
+  }
+}

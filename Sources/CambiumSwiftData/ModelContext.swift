@@ -151,3 +151,12 @@ extension ModelContext {
 
 /// Ends a transaction whose changes only were to be seen.
 private struct Undone: Error {}
+
+extension ModelContext: CustomStringConvertible {
+  /// The number of changes that are not saved, and the container.
+  public var description: String {
+    let count = pending.isEmpty ? "no" : "\(pending.count)"
+    return
+      "ModelContext with \(count) unsaved change\(pending.count == 1 ? "" : "s") to \(container)"
+  }
+}

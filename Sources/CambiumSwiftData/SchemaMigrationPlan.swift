@@ -68,3 +68,8 @@ extension WriteTransaction {
   /// returns. Throw to undo it.
   public mutating func save() throws {}
 }
+
+extension MigrationStage: CustomStringConvertible {
+  /// The kind and the versions: `lightweight stage SchemaV1 → SchemaV2`.
+  public var description: String { "\(isCustom ? "custom" : "lightweight") stage \(label)" }
+}

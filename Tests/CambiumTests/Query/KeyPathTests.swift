@@ -49,6 +49,44 @@ private struct Document: Record, Equatable {
   }
 }
 
+@propertyWrapper
+private struct Noted: Codable, Sendable {
+  var wrappedValue: Int
+
+  init(wrappedValue: Int) { self.wrappedValue = wrappedValue }
+
+  init(from decoder: any Decoder) throws {
+    wrappedValue = try decoder.singleValueContainer().decode(Int.self)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(wrappedValue)
+  }
+}
+
+/// A record with a property in a wrapper.
+private struct Wrapped: Record, WrappedProperties {
+  var id: Int
+  @Noted var level: Int
+
+  var double: Int {
+    get { level * 2 }
+    set { level = newValue / 2 }
+  }
+
+  static let coding = RecordCoding.codable
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    Field(primaryKey: true, name: "id", type: .integer)
+    Field(name: "height", type: .integer, property: "level")
+  }
+
+  static func wrappedProperty(at keyPath: AnyKeyPath) -> String? {
+    keyPath == \Wrapped.level ? "level" : nil
+  }
+}
+
 /// Names with dots, of types that are one in the other.
 private enum Outer<Value: Sendable> {
   struct Inner: Record {
@@ -285,6 +323,24 @@ private func withDocuments(_ body: (PersistentStore, [Document]) throws -> Void)
       #expect(try store.sum(\Watched.other) == -6)
       _ = try store.write { try $0.update(Watched.self, where: \.other == -1) { $0.level = 7 } }
       #expect(try store.fetch(Watched.self, key: 1)?.level == 7)
+    }
+  }
+
+  @Test func `properties in wrappers are found by the key paths that the type knows`() throws {
+    try withStore(StoreModel(records: [Wrapped.self])) { store in
+      try store.write { transaction in
+        try transaction.insert(contentsOf: (1...3).map { Wrapped(id: $0, level: -$0) })
+      }
+      #expect(try store.fetch(Wrapped.self, where: \.level == -2).map(\.id) == [2])
+      #expect(try store.fetch(Wrapped.where { $0.level < -1 }).map(\.id) == [2, 3])
+      #expect(
+        try store.fetch(Wrapped.sorted(by: .ascending(\.level))).map(\.level) == [-3, -2, -1])
+      guard
+        case .invalidQuery = storeError({ try store.count(Wrapped.self, where: \.double == -2) })
+      else {
+        Issue.record("a computed property was taken for a field")
+        return
+      }
     }
   }
 

@@ -1,38 +1,142 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import Cambium
 import CambiumSwiftData
 import FoundationEssentials
 
-// “스키마 개선하기”: three versions, the plan and the container, line by line.
+// “스키마 개선하기”: three versions, the plan and the container.
 
-// 각각의 모델을 VersionedSchema로 캡슐화
+// Theirs:
+// | // 각각의 모델을 VersionedSchema로 캡슐화
+// | enum SampleTripsSchemaV1: VersionedSchema {
+// |     static var models: [any PersistentModel.Type] {
+// |         [Trip.self, BucketListItem.self, LivingAccommodation.self]
+// |     }
+// |
+// |     @Model
+// |     final class Trip {
+// |         var name: String
+// |         var destination: String
+// |         var start_date: Date
+// |         var end_date: Date
+// |
+// |         var bucketList: [BucketListItem]? = []
+// |         var livingAccommodation: LivingAccommodation?
+// |     }
+// |
+// |     // Define the other models in this version...
+// | }
+// |
+// | enum SampleTripsSchemaV2: VersionedSchema {
+// |     static var models: [any PersistentModel.Type] {
+// |         [Trip.self, BucketListItem.self, LivingAccommodation.self]
+// |     }
+// |
+// |     @Model
+// |     final class Trip {
+// |         @Attribute(.unique) var name: String
+// |         var destination: String
+// |         var start_date: Date
+// |         var end_date: Date
+// |
+// |         var bucketList: [BucketListItem]? = []
+// |         var livingAccommodation: LivingAccommodation?
+// |     }
+// |
+// |     // Define the other models in this version...
+// | }
+// |
+// | enum SampleTripsSchemaV3: VersionedSchema {
+// |     static var models: [any PersistentModel.Type] {
+// |         [Trip.self, BucketListItem.self, LivingAccommodation.self]
+// |     }
+// |
+// |     @Model
+// |     final class Trip {
+// |         @Attribute(.unique) var name: String
+// |         var destination: String
+// |         @Attribute(originalName: "start_date") var startDate: Date
+// |         @Attribute(originalName: "end_date") var endDate: Date
+// |
+// |         var bucketList: [BucketListItem]? = []
+// |         var livingAccommodation: LivingAccommodation?
+// |     }
+// |
+// |     // Define the other models in this version...
+// | }
+// |
+// | // 마이그레이션 플랜 사용
+// | enum SampleTripsMigrationPlan: SchemaMigrationPlan {
+// |     static var schemas: [any VersionedSchema.Type] {
+// |         [SampleTripsSchemaV1.self, SampleTripsSchemaV2.self, SampleTripsSchemaV3.self]
+// |     }
+// |
+// |     static var stages: [MigrationStage] {
+// |         [migrateV1toV2, migrateV2toV3]
+// |     }
+// |
+// |     static let migrateV1toV2 = MigrationStage.custom(
+// |         fromVersion: SampleTripsSchemaV1.self,
+// |         toVersion: SampleTripsSchemaV2.self,
+// |         willMigrate: { context in
+// |             let trips = try? context.fetch(FetchDescriptor<SampleTripsSchemaV1.Trip>())
+// |
+// |             // De-duplicate Trip instances here...
+// |
+// |             try? context.save()
+// |         }, didMigrate: nil
+// |     )
+// |
+// |     static let migrateV2toV3 = MigrationStage.lightweight(
+// |         fromVersion: SampleTripsSchemaV2.self,
+// |         toVersion: SampleTripsSchemaV3.self
+// |     )
+// | }
+// |
+// | // 앱 환경에 설정
+// | struct TripsApp: App {
+// |     let container = ModelContainer(
+// |         for: Trip.self,
+// |         migrationPlan: SampleTripsMigrationPlan.self
+// |     )
+// |
+// |     var body: some Scene {
+// |         WindowGroup {
+// |             ContentView()
+// |         }
+// |         .modelContainer(container)
+// |     }
+// | }
+// Ours:
 enum SampleTripsSchemaV1: VersionedSchema {
   static var models: [any PersistentModel.Type] {
     [Trip.self, BucketListItem.self, LivingAccommodation.self]
   }
 
-  // @Model
-  // final class Trip {
-  struct Trip: PersistentModel, Identifiable {
-    var id = UUID()
+  struct Trip: DeclaredModel {
+    // A trip leads to these: it does not hold them.
+    typealias BucketListItem = Reference<TripsV1.BucketListItem>
+    typealias LivingAccommodation = Reference<TripsV1.LivingAccommodation>
+
+    var id = UUID()  // theirs is made by the macro
     var name: String
     var destination: String
-    // swift-format-ignore: AlwaysUseLowerCamelCase
     var start_date: Date
-    // swift-format-ignore: AlwaysUseLowerCamelCase
     var end_date: Date
 
-    var bucketList: [Reference<BucketListItem>] = []  // [BucketListItem]? = []
-    var livingAccommodation: Reference<LivingAccommodation>?  // LivingAccommodation?
+    var bucketList: [BucketListItem]? = []
+    var livingAccommodation: LivingAccommodation?
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "name", type: .string)
-      Field(name: "destination", type: .string)
-      Field(name: "start_date", type: .date)
-      Field(name: "end_date", type: .date)
-      Field(name: "bucketList", type: .references(to: BucketListItem.self))
-      Field(
-        name: "livingAccommodation", type: .reference(to: LivingAccommodation.self), optional: true)
+    init() { self.init(name: "", destination: "", start_date: .now, end_date: .now) }
+
+    init(
+      name: String, destination: String, start_date: Date, end_date: Date,
+      bucketList: [BucketListItem]? = [], livingAccommodation: LivingAccommodation? = nil
+    ) {
+      self.destination = destination
+      (self.start_date, self.end_date) = (start_date, end_date)
+      self.name = name
+      (self.bucketList, self.livingAccommodation) = (bucketList, livingAccommodation)
     }
   }
 
@@ -46,27 +150,30 @@ enum SampleTripsSchemaV2: VersionedSchema {
     [Trip.self, BucketListItem.self, LivingAccommodation.self]
   }
 
-  struct Trip: PersistentModel, Identifiable {
+  struct Trip: DeclaredModel {
+    // A trip leads to these: it does not hold them.
+    typealias BucketListItem = Reference<TripsV1.BucketListItem>
+    typealias LivingAccommodation = Reference<TripsV1.LivingAccommodation>
+
     var id = UUID()
-    var name: String  // @Attribute(.unique): in the description
+    @Attribute(.unique) var name: String
     var destination: String
-    // swift-format-ignore: AlwaysUseLowerCamelCase
     var start_date: Date
-    // swift-format-ignore: AlwaysUseLowerCamelCase
     var end_date: Date
 
-    var bucketList: [Reference<BucketListItem>] = []
-    var livingAccommodation: Reference<LivingAccommodation>?
+    var bucketList: [BucketListItem]? = []
+    var livingAccommodation: LivingAccommodation?
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "name", type: .string, unique: true)  // @Attribute(.unique) var name: String
-      Field(name: "destination", type: .string)
-      Field(name: "start_date", type: .date)
-      Field(name: "end_date", type: .date)
-      Field(name: "bucketList", type: .references(to: BucketListItem.self))
-      Field(
-        name: "livingAccommodation", type: .reference(to: LivingAccommodation.self), optional: true)
+    init() { self.init(name: "", destination: "", start_date: .now, end_date: .now) }
+
+    init(
+      name: String, destination: String, start_date: Date, end_date: Date,
+      bucketList: [BucketListItem]? = [], livingAccommodation: LivingAccommodation? = nil
+    ) {
+      self.destination = destination
+      (self.start_date, self.end_date) = (start_date, end_date)
+      self.name = name
+      (self.bucketList, self.livingAccommodation) = (bucketList, livingAccommodation)
     }
   }
 
@@ -80,25 +187,30 @@ enum SampleTripsSchemaV3: VersionedSchema {
     [Trip.self, BucketListItem.self, LivingAccommodation.self]
   }
 
-  struct Trip: PersistentModel, Identifiable {
+  struct Trip: DeclaredModel {
+    // A trip leads to these: it does not hold them.
+    typealias BucketListItem = Reference<TripsV1.BucketListItem>
+    typealias LivingAccommodation = Reference<TripsV1.LivingAccommodation>
+
     var id = UUID()
-    var name: String
+    @Attribute(.unique) var name: String
     var destination: String
-    var startDate: Date  // @Attribute(originalName: "start_date"): in the description
-    var endDate: Date  // @Attribute(originalName: "end_date")
+    @Attribute(originalName: "start_date") var startDate: Date
+    @Attribute(originalName: "end_date") var endDate: Date
 
-    var bucketList: [Reference<BucketListItem>] = []
-    var livingAccommodation: Reference<LivingAccommodation>?
+    var bucketList: [BucketListItem]? = []
+    var livingAccommodation: LivingAccommodation?
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "name", type: .string, unique: true)
-      Field(name: "destination", type: .string)
-      Field(name: "startDate", type: .date, migrationInfo: .init(renamingID: "start_date"))
-      Field(name: "endDate", type: .date, migrationInfo: .init(renamingID: "end_date"))
-      Field(name: "bucketList", type: .references(to: BucketListItem.self))
-      Field(
-        name: "livingAccommodation", type: .reference(to: LivingAccommodation.self), optional: true)
+    init() { self.init(name: "", destination: "", startDate: .now, endDate: .now) }
+
+    init(
+      name: String, destination: String, startDate: Date, endDate: Date,
+      bucketList: [BucketListItem]? = [], livingAccommodation: LivingAccommodation? = nil
+    ) {
+      self.destination = destination
+      (self.startDate, self.endDate) = (startDate, endDate)
+      self.name = name
+      (self.bucketList, self.livingAccommodation) = (bucketList, livingAccommodation)
     }
   }
 
@@ -107,7 +219,6 @@ enum SampleTripsSchemaV3: VersionedSchema {
   typealias LivingAccommodation = TripsV1.LivingAccommodation
 }
 
-// 마이그레이션 플랜 사용
 enum SampleTripsMigrationPlan: SchemaMigrationPlan {
   static var schemas: [any VersionedSchema.Type] {
     [SampleTripsSchemaV1.self, SampleTripsSchemaV2.self, SampleTripsSchemaV3.self]
@@ -121,14 +232,13 @@ enum SampleTripsMigrationPlan: SchemaMigrationPlan {
     fromVersion: SampleTripsSchemaV1.self,
     toVersion: SampleTripsSchemaV2.self,
     willMigrate: { context in
-      // `try?` would hide what keeps the migration from being right: here it fails, and nothing has changed.
-      let trips = try context.fetch(FetchDescriptor<SampleTripsSchemaV1.Trip>())
+      let trips = try? context.fetch(FetchDescriptor<SampleTripsSchemaV1.Trip>())
 
       // De-duplicate Trip instances here...
       var names: Set<String> = []
-      for trip in trips where !names.insert(trip.name).inserted { try context.delete(trip) }
+      for trip in trips ?? [] where !names.insert(trip.name).inserted { try context.delete(trip) }
 
-      try context.save()  // nothing is left to do: it is committed with the migration
+      try? context.save()  // nothing is left to do: it is committed with the migration
     }, didMigrate: nil
   )
 
@@ -138,7 +248,6 @@ enum SampleTripsMigrationPlan: SchemaMigrationPlan {
   )
 }
 
-// 앱 환경에 설정
 struct TripsApp {  // : App — there is no user interface
   typealias Trip = SampleTripsSchemaV3.Trip
 
@@ -152,3 +261,4 @@ struct TripsApp {  // : App — there is no user interface
     )
   }
 }
+// End of ours.

@@ -1,11 +1,13 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import Cambium
 import CambiumSwiftData
 import FoundationEssentials
 
 // The examples of “Model your schema with SwiftData”, one version each. In all of them:
 //
-// - `@Model final class Trip` is a struct with a primary key, and its macros are its description.
-// - `var bucketList: [BucketListItem]? = []` holds references: a trip holds no items, they are fetched.
+// - `@Model final class Trip` is a struct that is a `DeclaredModel`, and has a primary key.
+// - `[BucketListItem]` and `LivingAccommodation` are references in it: a trip holds no items, they are fetched.
 
 /// The first example.
 enum TripsV1: VersionedSchema {
@@ -13,31 +15,48 @@ enum TripsV1: VersionedSchema {
     [Trip.self, BucketListItem.self, LivingAccommodation.self]
   }
 
-  // @Model
-  // final class Trip {
-  struct Trip: PersistentModel, Identifiable {
+  // Theirs:
+  // | import SwiftUI
+  // | import SwiftData
+  // |
+  // | @Model
+  // | final class Trip {
+  // |     var name: String
+  // |     var destination: String
+  // |     var start_date: Date
+  // |     var end_date: Date
+  // |
+  // |     var bucketList: [BucketListItem]? = []
+  // |     var livingAccommodation: LivingAccommodation?
+  // | }
+  // Ours:
+  struct Trip: DeclaredModel {
+    // A trip leads to these: it does not hold them.
+    typealias BucketListItem = Reference<TripsV1.BucketListItem>
+    typealias LivingAccommodation = Reference<TripsV1.LivingAccommodation>
+
     var id = UUID()  // theirs is made by the macro
     var name: String
     var destination: String
-    // swift-format-ignore: AlwaysUseLowerCamelCase
     var start_date: Date
-    // swift-format-ignore: AlwaysUseLowerCamelCase
     var end_date: Date
 
-    var bucketList: [Reference<BucketListItem>] = []  // var bucketList: [BucketListItem]? = []
-    var livingAccommodation: Reference<LivingAccommodation>?  // LivingAccommodation?
+    var bucketList: [BucketListItem]? = []
+    var livingAccommodation: LivingAccommodation?
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "name", type: .string)
-      Field(name: "destination", type: .string)
-      Field(name: "start_date", type: .date)
-      Field(name: "end_date", type: .date)
-      Field(name: "bucketList", type: .references(to: BucketListItem.self))
-      Field(
-        name: "livingAccommodation", type: .reference(to: LivingAccommodation.self), optional: true)
+    init() { self.init(name: "", destination: "", start_date: .now, end_date: .now) }
+
+    init(
+      name: String, destination: String, start_date: Date, end_date: Date,
+      bucketList: [BucketListItem]? = [], livingAccommodation: LivingAccommodation? = nil
+    ) {
+      self.destination = destination
+      (self.start_date, self.end_date) = (start_date, end_date)
+      self.name = name
+      (self.bucketList, self.livingAccommodation) = (bucketList, livingAccommodation)
     }
   }
+  // End of ours.
 
   struct BucketListItem: PersistentModel, Identifiable, Equatable {
     var id = UUID()
@@ -66,30 +85,45 @@ enum TripsV2: VersionedSchema {
     [Trip.self, TripsV1.BucketListItem.self, TripsV1.LivingAccommodation.self]
   }
 
-  struct Trip: PersistentModel, Identifiable {
+  // Theirs:
+  // | @Model
+  // | final class Trip {
+  // |     @Attribute(.unique) var name: String
+  // |     var destination: String
+  // |     var start_date: Date
+  // |     var end_date: Date
+  // |
+  // |     var bucketList: [BucketListItem]? = []
+  // |     var livingAccommodation: LivingAccommodation?
+  // | }
+  // Ours:
+  struct Trip: DeclaredModel {
+    // A trip leads to these: it does not hold them.
+    typealias BucketListItem = Reference<TripsV1.BucketListItem>
+    typealias LivingAccommodation = Reference<TripsV1.LivingAccommodation>
+
     var id = UUID()
-    var name: String
+    @Attribute(.unique) var name: String
     var destination: String
-    // swift-format-ignore: AlwaysUseLowerCamelCase
     var start_date: Date
-    // swift-format-ignore: AlwaysUseLowerCamelCase
     var end_date: Date
 
-    var bucketList: [Reference<TripsV1.BucketListItem>] = []
-    var livingAccommodation: Reference<TripsV1.LivingAccommodation>?
+    var bucketList: [BucketListItem]? = []
+    var livingAccommodation: LivingAccommodation?
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "name", type: .string, unique: true)  // @Attribute(.unique) var name: String
-      Field(name: "destination", type: .string)
-      Field(name: "start_date", type: .date)
-      Field(name: "end_date", type: .date)
-      Field(name: "bucketList", type: .references(to: TripsV1.BucketListItem.self))
-      Field(
-        name: "livingAccommodation", type: .reference(to: TripsV1.LivingAccommodation.self),
-        optional: true)
+    init() { self.init(name: "", destination: "", start_date: .now, end_date: .now) }
+
+    init(
+      name: String, destination: String, start_date: Date, end_date: Date,
+      bucketList: [BucketListItem]? = [], livingAccommodation: LivingAccommodation? = nil
+    ) {
+      self.destination = destination
+      (self.start_date, self.end_date) = (start_date, end_date)
+      self.name = name
+      (self.bucketList, self.livingAccommodation) = (bucketList, livingAccommodation)
     }
   }
+  // End of ours.
 }
 
 /// “`originalName`”: properties are renamed, and keep their values.
@@ -98,30 +132,45 @@ enum TripsV3: VersionedSchema {
     [Trip.self, TripsV1.BucketListItem.self, TripsV1.LivingAccommodation.self]
   }
 
-  struct Trip: PersistentModel, Identifiable {
+  // Theirs:
+  // | @Model
+  // | final class Trip {
+  // |     @Attribute(.unique) var name: String
+  // |     var destination: String
+  // |     @Attribute(originalName: "start_date") var startDate: Date
+  // |     @Attribute(originalName: "end_date") var endDate: Date
+  // |
+  // |     var bucketList: [BucketListItem]? = []
+  // |     var livingAccommodation: LivingAccommodation?
+  // | }
+  // Ours:
+  struct Trip: DeclaredModel {
+    // A trip leads to these: it does not hold them.
+    typealias BucketListItem = Reference<TripsV1.BucketListItem>
+    typealias LivingAccommodation = Reference<TripsV1.LivingAccommodation>
+
     var id = UUID()
-    var name: String
+    @Attribute(.unique) var name: String
     var destination: String
-    var startDate: Date
-    var endDate: Date
+    @Attribute(originalName: "start_date") var startDate: Date
+    @Attribute(originalName: "end_date") var endDate: Date
 
-    var bucketList: [Reference<TripsV1.BucketListItem>] = []
-    var livingAccommodation: Reference<TripsV1.LivingAccommodation>?
+    var bucketList: [BucketListItem]? = []
+    var livingAccommodation: LivingAccommodation?
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "name", type: .string, unique: true)
-      Field(name: "destination", type: .string)
-      // @Attribute(originalName: "start_date") var startDate: Date
-      Field(name: "startDate", type: .date, migrationInfo: .init(renamingID: "start_date"))
-      // @Attribute(originalName: "end_date") var endDate: Date
-      Field(name: "endDate", type: .date, migrationInfo: .init(renamingID: "end_date"))
-      Field(name: "bucketList", type: .references(to: TripsV1.BucketListItem.self))
-      Field(
-        name: "livingAccommodation", type: .reference(to: TripsV1.LivingAccommodation.self),
-        optional: true)
+    init() { self.init(name: "", destination: "", startDate: .now, endDate: .now) }
+
+    init(
+      name: String, destination: String, startDate: Date, endDate: Date,
+      bucketList: [BucketListItem]? = [], livingAccommodation: LivingAccommodation? = nil
+    ) {
+      self.destination = destination
+      (self.startDate, self.endDate) = (startDate, endDate)
+      self.name = name
+      (self.bucketList, self.livingAccommodation) = (bucketList, livingAccommodation)
     }
   }
+  // End of ours.
 }
 
 /// “`@Relationship`”: what a trip leads to is deleted with it.
@@ -130,33 +179,51 @@ enum TripsV4: VersionedSchema {
     [Trip.self, TripsV1.BucketListItem.self, TripsV1.LivingAccommodation.self]
   }
 
-  struct Trip: PersistentModel, Identifiable {
+  // Theirs:
+  // | @Model
+  // | final class Trip {
+  // |     @Attribute(.unique) var name: String
+  // |     var destination: String
+  // |     @Attribute(originalName: "start_date") var startDate: Date
+  // |     @Attribute(originalName: "end_date") var endDate: Date
+  // |
+  // |     @Relationship(.cascade)
+  // |     var bucketList: [BucketListItem]? = []
+  // |
+  // |     @Relationship(.cascade)
+  // |     var livingAccommodation: LivingAccommodation?
+  // | }
+  // Ours:
+  struct Trip: DeclaredModel {
+    // A trip leads to these: it does not hold them.
+    typealias BucketListItem = Reference<TripsV1.BucketListItem>
+    typealias LivingAccommodation = Reference<TripsV1.LivingAccommodation>
+
     var id = UUID()
-    var name: String
+    @Attribute(.unique) var name: String
     var destination: String
-    var startDate: Date
-    var endDate: Date
+    @Attribute(originalName: "start_date") var startDate: Date
+    @Attribute(originalName: "end_date") var endDate: Date
 
-    var bucketList: [Reference<TripsV1.BucketListItem>] = []
-    var livingAccommodation: Reference<TripsV1.LivingAccommodation>?
+    @Relationship(.cascade)
+    var bucketList: [BucketListItem]? = []
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "name", type: .string, unique: true)
-      Field(name: "destination", type: .string)
-      Field(name: "startDate", type: .date, migrationInfo: .init(renamingID: "start_date"))
-      Field(name: "endDate", type: .date, migrationInfo: .init(renamingID: "end_date"))
-      // @Relationship(.cascade) var bucketList: [BucketListItem]? = []
-      Field(
-        name: "bucketList",
-        type: .references(to: TripsV1.BucketListItem.self, deleteRule: .cascade))
-      // @Relationship(.cascade) var livingAccommodation: LivingAccommodation?
-      Field(
-        name: "livingAccommodation",
-        type: .reference(to: TripsV1.LivingAccommodation.self, deleteRule: .cascade),
-        optional: true)
+    @Relationship(.cascade)
+    var livingAccommodation: LivingAccommodation?
+
+    init() { self.init(name: "", destination: "", startDate: .now, endDate: .now) }
+
+    init(
+      name: String, destination: String, startDate: Date, endDate: Date,
+      bucketList: [BucketListItem]? = [], livingAccommodation: LivingAccommodation? = nil
+    ) {
+      self.destination = destination
+      (self.startDate, self.endDate) = (startDate, endDate)
+      self.name = name
+      (self.bucketList, self.livingAccommodation) = (bucketList, livingAccommodation)
     }
   }
+  // End of ours.
 }
 
 /// “`@Transient`”: views are counted, and not stored.
@@ -165,34 +232,58 @@ enum TripsV5: VersionedSchema {
     [Trip.self, TripsV1.BucketListItem.self, TripsV1.LivingAccommodation.self]
   }
 
-  struct Trip: PersistentModel, Identifiable {
+  // Theirs:
+  // | @Model
+  // | final class Trip {
+  // |     @Attribute(.unique) var name: String
+  // |     var destination: String
+  // |     @Attribute(originalName: "start_date") var startDate: Date
+  // |     @Attribute(originalName: "end_date") var endDate: Date
+  // |
+  // |     @Relationship(.cascade)
+  // |     var bucketList: [BucketListItem]? = []
+  // |
+  // |     @Relationship(.cascade)
+  // |     var livingAccommodation: LivingAccommodation?
+  // |
+  // |     @Transient
+  // |     var tripViews: Int = 0
+  // | }
+  // Ours:
+  struct Trip: DeclaredModel {
+    // A trip leads to these: it does not hold them.
+    typealias BucketListItem = Reference<TripsV1.BucketListItem>
+    typealias LivingAccommodation = Reference<TripsV1.LivingAccommodation>
+    typealias Transient = TransientProperty
+
     var id = UUID()
-    var name: String
+    @Attribute(.unique) var name: String
     var destination: String
-    var startDate: Date
-    var endDate: Date
+    @Attribute(originalName: "start_date") var startDate: Date
+    @Attribute(originalName: "end_date") var endDate: Date
 
-    var bucketList: [Reference<TripsV1.BucketListItem>] = []
-    var livingAccommodation: Reference<TripsV1.LivingAccommodation>?
+    @Relationship(.cascade)
+    var bucketList: [BucketListItem]? = []
 
+    @Relationship(.cascade)
+    var livingAccommodation: LivingAccommodation?
+
+    @Transient
     var tripViews: Int = 0
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      Field(primaryKey: true, name: "id", type: .uuid)
-      Field(name: "name", type: .string, unique: true)
-      Field(name: "destination", type: .string)
-      Field(name: "startDate", type: .date, migrationInfo: .init(renamingID: "start_date"))
-      Field(name: "endDate", type: .date, migrationInfo: .init(renamingID: "end_date"))
-      Field(
-        name: "bucketList",
-        type: .references(to: TripsV1.BucketListItem.self, deleteRule: .cascade))
-      Field(
-        name: "livingAccommodation",
-        type: .reference(to: TripsV1.LivingAccommodation.self, deleteRule: .cascade),
-        optional: true)
-      Transient("tripViews", default: 0)  // @Transient var tripViews: Int = 0
+    init() { self.init(name: "", destination: "", startDate: .now, endDate: .now) }
+
+    init(
+      name: String, destination: String, startDate: Date, endDate: Date,
+      bucketList: [BucketListItem]? = [], livingAccommodation: LivingAccommodation? = nil
+    ) {
+      self.destination = destination
+      (self.startDate, self.endDate) = (startDate, endDate)
+      self.name = name
+      (self.bucketList, self.livingAccommodation) = (bucketList, livingAccommodation)
     }
   }
+  // End of ours.
 }
 
 // One plan an example: each is the program of that version.

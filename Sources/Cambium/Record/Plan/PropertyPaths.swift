@@ -298,7 +298,8 @@ struct PropertyReference: Hashable, Sendable {
   @usableFromInline
   init(unplaced keyPath: AnyKeyPath, of root: any Any.Type, type: any Any.Type) {
     let paths = PropertyPaths.of(root)
-    if let path = paths.path(named: keyPath) ?? Self.text(of: keyPath, from: root) {
+    let wrapped = (root as? any WrappedProperties.Type)?.wrappedProperty(at: keyPath)
+    if let path = paths.path(named: keyPath) ?? wrapped ?? Self.text(of: keyPath, from: root) {
       self = paths.reference(to: path, as: type)
     } else {
       self.init(path: keyPath.debugDescription)
@@ -346,6 +347,16 @@ public protocol ObservedProperties {
   /// Opening a store throws `StoreError.invalidDescription` if one of them is of another type than the property is, leads
   /// through other properties, or cannot be set.
   static var observedProperties: [String: PartialKeyPath<Self>] { get }
+}
+
+/// A struct with stored properties in property wrappers, for conditions on them by key path.
+///
+/// A key path to such a property calls a function, as one to a computed property does. Only the struct can say to which of
+/// its properties it leads; one of which it does not is refused in a query, and never taken for another property. For types
+/// whose `coding` is `.codable`.
+public protocol WrappedProperties {
+  /// Returns the name of the property in a wrapper to which a key path leads; nil if it leads to none, or to a part of one.
+  static func wrappedProperty(at keyPath: AnyKeyPath) -> String?
 }
 
 /// The key paths that a struct names in `observedProperties`.
