@@ -81,7 +81,7 @@ private struct DeclaredProperty {
     if let wrapper {
       wrapper.description(of: name)
     } else {
-      let type = (Swift.type(of: value) as? any ModelValue.Type)
+      let type = Swift.type(of: value) as? any ModelValue.Type
       Field(
         primaryKey: name == "id", name: name, type: type?.fieldType ?? .transformable,
         optional: Swift.type(of: value) is any ExpressibleByNilLiteral.Type)
@@ -123,8 +123,9 @@ extension StoredPropertyWrapper {
   /// Values that no new model has.
   private static var samples: [Value] {
     let scalars: [FieldValue] = [
-      .string(" aZ! "), .integer(-7), .double(-7.5), .decimal(-7.5), .boolean(true),
-      .boolean(false), .date(Date(timeIntervalSinceReferenceDate: -7.5)), .uuid(UUID()),
+      .string(" aZ! "), .integer(-7), .integer(7), .unsigned(7), .float(-7.5), .double(-7.5),
+      .decimal(-7.5), .boolean(true), .boolean(false),
+      .date(Date(timeIntervalSinceReferenceDate: -7.5)), .uuid(UUID()),
       .data(Data([7])),
     ]
     return (scalars + scalars.map { .array([$0]) }).compactMap { Value(fieldValue: $0) }
@@ -295,24 +296,32 @@ extension Array: ModelValue, AttributeValue where Element: ModelValue {
   public static var blank: [Element] { [] }
 }
 
+extension Set: ModelValue, AttributeValue where Element: ModelValue {
+  public static var fieldType: FieldType { Element.listType }
+  public static var isList: Bool { true }
+  public static var blank: Set { [] }
+}
+
+extension AttributeValue where Self: ExpressibleByIntegerLiteral {
+  public static var blank: Self { 0 }
+}
+
+extension Int: AttributeValue { public static var fieldType: FieldType { .integer } }
+extension Int8: AttributeValue { public static var fieldType: FieldType { .int8 } }
+extension Int16: AttributeValue { public static var fieldType: FieldType { .int16 } }
+extension Int32: AttributeValue { public static var fieldType: FieldType { .int32 } }
+extension Int64: AttributeValue { public static var fieldType: FieldType { .int64 } }
+extension UInt8: AttributeValue { public static var fieldType: FieldType { .uint8 } }
+extension UInt16: AttributeValue { public static var fieldType: FieldType { .uint16 } }
+extension UInt32: AttributeValue { public static var fieldType: FieldType { .uint32 } }
+extension UInt64: AttributeValue { public static var fieldType: FieldType { .uint64 } }
+extension Float: AttributeValue { public static var fieldType: FieldType { .float } }
+extension Double: AttributeValue { public static var fieldType: FieldType { .double } }
+extension Decimal: AttributeValue { public static var fieldType: FieldType { .decimal } }
+
 extension Bool: AttributeValue {
   public static var fieldType: FieldType { .boolean }
   public static var blank: Bool { false }
-}
-
-extension Int: AttributeValue {
-  public static var fieldType: FieldType { .integer }
-  public static var blank: Int { 0 }
-}
-
-extension Double: AttributeValue {
-  public static var fieldType: FieldType { .double }
-  public static var blank: Double { 0 }
-}
-
-extension Decimal: AttributeValue {
-  public static var fieldType: FieldType { .decimal }
-  public static var blank: Decimal { 0 }
 }
 
 extension String: AttributeValue {

@@ -48,7 +48,7 @@ import Testing
     let schema = try container.store(for: Guide.self).schema.record(named: "Guide")
     #expect(
       schema.map { "\($0)" }
-        == "Guide(id: uuid, map: transformable(json), mood: string, notes: array(of: string), picture: external(binaryData, threshold: 4096, compression: .zstd(level: 1)), places: array(of: uuid)?, price: double?, start: uuid?, title: string)"
+        == "Guide(id: uuid, map: transformable(json), mood: string, notes: array(of: string), picture: external(binaryData, threshold: 4096, compression: .zstd(level: 1)), places: array(of: uuid)?, price: double?, rank: int16, start: uuid?, title: string, weight: float)"
     )
     context.delete(guide)
     try context.save()
@@ -75,6 +75,7 @@ import Testing
           predicate: #Predicate { $0.title.starts(with: "B") || $0.price == 2 },
           sortBy: [.init(\.title, order: .reverse)])) == ["C", "B"])
     #expect(try titles(FetchDescriptor(sortBy: [.init(\.price)])) == ["A", "B", "C"])
+    #expect(try titles(FetchDescriptor(predicate: #Predicate { $0.weight > 0 })) == [])
     for order: Query<Guide>.Order in [
       .init(\.label), .init(\.loud), .init(\.title.description), .init(\.start!.id), .init(\.views),
     ] {
@@ -156,6 +157,8 @@ private struct Guide: DeclaredModel {
   var mood = Mood.calm
   var notes = ["a"]
   var map = Map()
+  var rank: Int16 = 0
+  @Attribute var weight: Float
 
   var label: String { title }
   var loud: String {
