@@ -29,6 +29,17 @@ extension MigrationStep: CustomStringConvertible {
   public var description: String { text }
 }
 
+extension PendingMigration: CustomStringConvertible {
+  /// The versions, and the work that is left: `version 1 → 2, pending: 50 of Note, index name`.
+  public var description: String {
+    let left =
+      records.sortedRarely { $0.key.precedes($1.key) }.map { "\($0.value) of \($0.key)" }
+      + indexes.map { "index \($0)" }
+    return "version \(from) → \(to), pending: "
+      + (left.isEmpty ? "to say that it is done" : left.joined(separator: ", "))
+  }
+}
+
 extension DynamicRecord: CustomStringConvertible {
   /// The name, and the values by field name, as they are written in conditions.
   public var description: String {

@@ -249,6 +249,9 @@ private enum V3 {
     #expect("\(value)" == #"Laundry(id: 1, items: ["sock"])"#)
     #expect("\(MigrationStep(to: 2, label: "split"))" == "step 1 → 2 “split”")
     #expect("\(store.report)".hasPrefix("a new store"))
+    let pending = PendingMigration(
+      from: 1, to: 2, records: ["Note": 50, "Tag": 2], indexes: ["name"])
+    #expect("\(pending)" == "version 1 → 2, pending: 50 of Note, 2 of Tag, index name")
   }
 
   @Test(arguments: [[], [2], [1, 3], [2, 1], [1, 1], [0, 1]])
