@@ -2,7 +2,7 @@ import Cambium
 import Foundation
 import Testing
 
-// A program's own types may have the names that everybody uses: those of the library are parts of others.
+// A program's own types may have the names that everybody uses: in records, those of the library are members.
 
 private struct Index: Equatable {
   var page: Int

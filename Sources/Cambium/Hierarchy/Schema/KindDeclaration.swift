@@ -55,6 +55,11 @@ public enum KindStorage: Hashable, Sendable {
   case copied
 }
 
+/// Makes a record a kind of another.
+public typealias Parent = RecordDescription.Parent
+/// Makes a record one of which only kinds are written.
+public typealias Abstract = RecordDescription.Abstract
+
 extension Record {
   /// Makes the record a kind of another.
   public typealias Parent = RecordDescription.Parent

@@ -410,8 +410,25 @@ extension RecordDescription {
   }
 }
 
+// Descriptions name their parts shortly wherever they are written.
+
+/// The primary key of a record.
+public typealias PrimaryKey = RecordDescription.PrimaryKey
+/// An index of a record.
+public typealias Index = RecordDescription.Index
+/// A constraint that no two records have the same values.
+public typealias Unique = RecordDescription.Unique
+/// A property that is not stored.
+public typealias Transient = RecordDescription.Transient
+/// A computed property of a record.
+public typealias Computed = RecordDescription.Computed
+/// Annotations of a record.
+public typealias UserInfo = RecordDescription.UserInfo
+/// A rule that whole records must meet to be stored.
+public typealias Validation = RecordDescription.Validation
+
 extension Record {
-  // With these, descriptions name their parts shortly, also in a program with types of these names.
+  // With these, also in a program with types of these names.
 
   /// A stored property of the record.
   public typealias Field = Cambium.Field
