@@ -48,6 +48,28 @@ public final class PersistentStore: RecordReading, Sendable {
     self.init(try opening.open(at: path), options)
   }
 
+  /// Opens the store in the directory at `path`, or creates it, with a version of the model that is stated here: for models
+  /// whose types describe all versions.
+  ///
+  /// ```swift
+  /// let store = try PersistentStore(version: 2, model: StoreModel(records: [TodoItem.self]))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - path: By default `PersistentStore.cambium` in the current directory.
+  ///   - version: The version that takes the place of the model's own, counted from 1.
+  /// - Throws: as the initializer without a version; `StoreError.invalidDescription`, too, if the model's versions have types
+  ///   of their own and another one is its newest.
+  public convenience init(
+    at path: String = "PersistentStore.cambium", version: Int, model: StoreModel,
+    steps: [MigrationStep] = [], migration: MigrationMode = .automatic,
+    options: StoreOptions = StoreOptions()
+  ) throws(StoreError) {
+    try self.init(
+      at: path, model: try model.stating(version), steps: steps, migration: migration,
+      options: options)
+  }
+
   /// Creates a store in memory. Nothing else can open it, and its content is gone when it is released.
   ///
   /// - Throws: `StoreError.invalidDescription` if the model is wrong.

@@ -46,6 +46,17 @@ extension ExtremeCalls {
         Extremes.attempt { _ = try PersistentStore(at: path, model: Photo.model) }
       }
     },
+    "PersistentStore.init(at:version:model:steps:migration:options:)": { extremes in
+      for path in paths(extremes) {
+        Extremes.attempt { _ = try PersistentStore(at: path, version: 1, model: Photo.model) }
+      }
+      for version in Extremes.integers {
+        Extremes.attempt {
+          _ = try PersistentStore(
+            at: extremes.directory.path + "/versions", version: version, model: Photo.model)
+        }
+      }
+    },
     "PersistentStore.init(untypedAt:options:)": { extremes in
       for path in paths(extremes) {
         Extremes.attempt { _ = try PersistentStore(untypedAt: path) }

@@ -1,23 +1,16 @@
 import Cambium
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
-/// The examples of SwiftyCoreData's article on migration, in its order, each on data of its version and of the one after.
-@Suite struct SwiftyCoreDataExampleTests {
-  private let directory: TemporaryDirectory
-  private var path: String { directory.path + "/store" }
+private struct Tag: Codable, Equatable {
+  var name: String
+}
 
-  init() throws {
-    directory = try TemporaryDirectory()
-  }
-
-  private struct Tag: Codable, Equatable {
-    var name: String
-  }
-
-  /// The record as version 1 of a program has it.
-  private struct FirstItem: Record, Identifiable, Equatable {
+/// The record as version 1 of a program has it.
+private enum First {
+  struct TodoItem: Record, Equatable {
     var id = UUID()
     var creationDate = Date(timeIntervalSinceReferenceDate: 0)
     var title: String
@@ -26,9 +19,7 @@ import Testing
     var isCompleted = false
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      RecordName("TodoItem")
       Field(primaryKey: true, name: "id", type: .uuid)
-      // Field(name: "creationDate", type: .uuid): a date is a .date.
       Field(name: "creationDate", type: .date)
       Field(name: "title", type: .string)
       Field(name: "contents", type: .string)
@@ -36,33 +27,34 @@ import Testing
       Field(name: "isCompleted", type: .boolean)
     }
   }
+}
 
-  private struct Indicator: Record, Identifiable, Equatable {
-    var id: Int
+// The blocks of the article as they are there. A line that differs is behind the one of theirs, which is a comment.
 
-    static func recordDescription(for version: Int) -> RecordDescription {
-      if version > 1 { Field(primaryKey: true, name: "id", type: .integer) }
-    }
+private typealias TODOItem = WithURL.TodoItem
+
+private struct Indicator: Record, Identifiable, Equatable {
+  var id: Int
+
+  static func recordDescription(for version: Int) -> RecordDescription {
+    if version > 1 { Field(primaryKey: true, name: "id", type: .integer) }
   }
+}
 
-  private let first = FirstItem(title: "title", contents: "contents", tag: Tag(name: "tag"))
+private func openedAsInTheArticle() throws -> PersistentStore {
+  // let store = PersistentStore(version: 2, model: StoreModel(records: [
+  let store = try PersistentStore(
+    version: 2,
+    model: StoreModel(records: [
+      TODOItem.self, Indicator.self,
+    ]))
+  return store
+}
 
-  private func makeStore() throws {
-    let store = try PersistentStore(at: path, model: StoreModel(records: [FirstItem.self]))
-    try store.save(first)
-    try store.close()
-  }
-
-  private func open(_ records: any Record.Type...) throws -> PersistentStore {
-    // let store = PersistentStore(version: 2, model: StoreModel(records: [TODOItem.self, Indicator.self]))
-    try PersistentStore(at: path, model: StoreModel(version: 2, records: records))
-  }
-
-  // MARK: Adding properties
-
-  private struct ItemWithURL: Record, Identifiable, Equatable {
+private enum WithURL {
+  struct TodoItem: Record {
     var id = UUID()
-    var creationDate: Date
+    var creationDate = Date()
     var title: String
     var contents: String
     var tag: Tag?
@@ -70,8 +62,8 @@ import Testing
     var newProperty: URL?
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      RecordName("TodoItem")
       Field(primaryKey: true, name: "id", type: .uuid)
+      // Field(name: "creationDate", type: .uuid)
       Field(name: "creationDate", type: .date)
       Field(name: "title", type: .string)
       Field(name: "contents", type: .string)
@@ -83,23 +75,12 @@ import Testing
       }
     }
   }
+}
 
-  @Test func `SwiftyCoreData: a new optional property is one more field`() throws {
-    try makeStore()
-    // Theirs matches no store if a type is new: Indicator is.
-    let store = try open(ItemWithURL.self, Indicator.self)
-    var item = try #require(try store.fetch(ItemWithURL.self, id: first.id))
-    #expect(item.title == "title" && item.tag == Tag(name: "tag") && item.newProperty == nil)
-    item.newProperty = URL(string: "https://swift.org")
-    try store.save(item)
-    #expect(try store.fetch(ItemWithURL.self) == [item])
-    #expect(try store.count(Indicator.self) == 0)
-    try store.close()
-  }
-
-  private struct ItemWithNumber: Record, Identifiable, Equatable {
+private enum WithNumber {
+  struct TodoItem: Record {
     var id = UUID()
-    var creationDate: Date
+    var creationDate = Date()
     var title: String
     var contents: String
     var tag: Tag?
@@ -107,8 +88,8 @@ import Testing
     var newProperty: Double
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      RecordName("TodoItem")
       Field(primaryKey: true, name: "id", type: .uuid)
+      // Field(name: "creationDate", type: .uuid)
       Field(name: "creationDate", type: .date)
       Field(name: "title", type: .string)
       Field(name: "contents", type: .string)
@@ -120,44 +101,150 @@ import Testing
       }
     }
   }
+}
 
-  @Test func `SwiftyCoreData: a new property that is not optional has a default`() throws {
-    try makeStore()
-    let store = try open(ItemWithNumber.self)
-    #expect(try store.fetch(ItemWithNumber.self).map(\.newProperty) == [10.5])
-    try store.close()
-  }
-
-  // MARK: Renaming
-
-  private struct RenamedItem: Record, Identifiable, Equatable {
+private enum Renamed {
+  struct TodoItem: Record {
     var id = UUID()
-    var creationDate: Date
+    var creationDate = Date()
     var name: String
     var contents: String
     var tag: Tag?
     var isCompleted: Bool
 
     static func recordDescription(for version: Int) -> RecordDescription {
-      RecordName("TodoItem")
       Field(primaryKey: true, name: "id", type: .uuid)
+      // Field(name: "creationDate", type: .uuid)
       Field(name: "creationDate", type: .date)
       Field(name: "contents", type: .string)
       Field(name: "tag", type: .transformable, optional: true)
       Field(name: "isCompleted", type: .boolean)
 
       if version < 2 {
-        Field(name: "title", type: .string, property: "name")
+        Field(name: "title", type: .string)
       } else if version > 1 {
         Field(name: "name", type: .string, migrationInfo: .init(renamingID: "title"))
       }
     }
   }
+}
+
+/// As the article has it: a date that is declared as a UUID.
+private enum Misdeclared {
+  struct TodoItem: Record {
+    var id = UUID()
+    var creationDate = Date()
+
+    static func recordDescription(for version: Int) -> RecordDescription {
+      Field(primaryKey: true, name: "id", type: .uuid)
+      Field(name: "creationDate", type: .uuid)
+    }
+  }
+}
+
+extension WithURL.TodoItem: Equatable {}
+
+/// The examples of SwiftyCoreData's article on migration, in its order, each on data of its version and of the one after.
+@Suite struct SwiftyCoreDataExampleTests {
+  private let directory: TemporaryDirectory
+  private var path: String { directory.path + "/store" }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private let first = First.TodoItem(title: "title", contents: "contents", tag: Tag(name: "tag"))
+
+  private func makeStore() throws {
+    let store = try PersistentStore(at: path, model: StoreModel(records: [First.TodoItem.self]))
+    try store.save(first)
+    try store.close()
+  }
+
+  private func open(_ records: any Record.Type...) throws -> PersistentStore {
+    try PersistentStore(at: path, version: 2, model: StoreModel(records: records))
+  }
+
+  @Test
+  func `SwiftyCoreData: a store is opened with a version alone, in the current directory`()
+    async throws
+  {
+    await #expect(processExitsWith: .success) { [path = directory.path as String] in
+      try #require(unsafe chdir(path) == 0)
+      let old = try PersistentStore(
+        at: "PersistentStore.cambium", model: StoreModel(records: [First.TodoItem.self]))
+      let first = First.TodoItem(title: "title", contents: "contents")
+      try old.save(first)
+      try old.close()
+      let store = try openedAsInTheArticle()
+      #expect(store.schema.version == 2 && store.path.hasSuffix("PersistentStore.cambium"))
+      #expect(try store.fetch(TODOItem.self, key: first.id)?.title == "title")
+      try store.close()
+    }
+  }
+
+  @Test func `a version beside a model is one that its types describe`() throws {
+    let model = StoreModel([
+      ModelVersion(1, records: [First.TodoItem.self]),
+      ModelVersion(2, records: [WithURL.TodoItem.self]),
+    ])
+    try makeStore()
+    try PersistentStore(at: path, version: 2, model: model).close()
+    for version in [1, 3] {
+      let error = #expect(throws: StoreError.self) {
+        try PersistentStore(at: path, version: version, model: model)
+      }
+      #expect(error.map { "\($0)" }?.contains("the newest is 2, not \(version)") == true)
+    }
+    // The label is of another version.
+    let labelled = StoreModel(version: 1, label: "one", records: [WithURL.TodoItem.self])
+    let store = try PersistentStore(at: path, version: 2, model: labelled)
+    #expect(store.schema.version == 2 && store.schema.label == nil)
+    try store.close()
+  }
+
+  @Test func `SwiftyCoreData: a date that is declared as a UUID is refused`() throws {
+    let error = #expect(throws: StoreError.self) { try open(Misdeclared.TodoItem.self) }
+    guard case .invalidDescription("TodoItem", "creationDate", 2, _)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  // MARK: Adding properties
+
+  @Test func `SwiftyCoreData: a new optional property is one more field`() throws {
+    try makeStore()
+    // Theirs matches no store if a type is new: Indicator is.
+    let store = try open(WithURL.TodoItem.self, Indicator.self)
+    var item = try #require(try store.fetch(WithURL.TodoItem.self, key: first.id))
+    #expect(item.title == "title" && item.tag == Tag(name: "tag") && item.newProperty == nil)
+    item.newProperty = URL(string: "https://swift.org")
+    try store.save(item)
+    #expect(try store.fetch(WithURL.TodoItem.self) == [item])
+    #expect(try store.count(Indicator.self) == 0)
+    try store.close()
+  }
+
+  @Test func `SwiftyCoreData: a new property that is not optional has a default`() throws {
+    try makeStore()
+    let store = try open(WithNumber.TodoItem.self)
+    #expect(try store.fetch(WithNumber.TodoItem.self).map(\.newProperty) == [10.5])
+    try store.close()
+  }
+
+  // MARK: Renaming
 
   @Test func `SwiftyCoreData: a renamed property states its name before`() throws {
-    try makeStore()
-    let store = try open(RenamedItem.self)
-    #expect(try store.fetch(RenamedItem.self).map(\.name) == ["title"])
+    // Its first version is described by the same block, with the property of today.
+    let old = try PersistentStore(at: path, model: StoreModel(records: [Renamed.TodoItem.self]))
+    let item = Renamed.TodoItem(name: "title", contents: "", isCompleted: true)
+    try old.save(item)
+    #expect(try old.fetch(Renamed.TodoItem.self, where: \.name == "title").map(\.id) == [item.id])
+    #expect(try old.fetch(record: "TodoItem", key: item.id)?["title"] == "title")
+    try old.close()
+    let store = try open(Renamed.TodoItem.self)
+    #expect(try store.fetch(Renamed.TodoItem.self).map(\.name) == ["title"])
     try store.close()
   }
 
@@ -221,8 +308,8 @@ import Testing
     throws
   {
     try makeStore()
-    let old = try PersistentStore(at: path, model: StoreModel(records: [FirstItem.self]))
-    try old.save(FirstItem(title: "untagged", contents: ""))
+    let old = try PersistentStore(at: path, model: StoreModel(records: [First.TodoItem.self]))
+    try old.save(First.TodoItem(title: "untagged", contents: ""))
     try old.close()
     let store = try open(ItemOfOptions.self)
     let items = try store.fetch(ItemOfOptions.sorted(by: .ascending(\.title)))

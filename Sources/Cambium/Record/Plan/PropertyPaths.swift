@@ -53,6 +53,9 @@ final class PropertyPaths: Sendable {
     return isFitting ? place.reference : PropertyReference(path: "\\.\(path)")
   }
 
+  /// Returns true if there is a stored property at a path.
+  func has(_ path: String) -> Bool { places[path] != nil }
+
   /// Returns the record type that a property leads to; nil if it is no reference.
   func target(of path: String) -> (any Record.Type)? {
     places[path].flatMap { References.target(of: $0.type) }

@@ -58,7 +58,7 @@ final class Entities: Sendable {
     }
     // A type comes after the ancestor that it contains.
     let types = (model?.records ?? []).sortedRarely { $0.levels.count < $1.levels.count }
-    for checked in types {
+    for checked in types.map({ $0.namedAsLater(than: schema.version) }) {
       guard let place = schema.place(ofRecord: checked.schema.name) else {
         continue
       }

@@ -21,7 +21,7 @@ struct DescribedField: Sendable {
   /// The full name of the composite that it is a part of.
   let composite: String?
   /// The Swift property, in the record or in the composite's struct.
-  let property: String
+  var property: String
   let type: ColumnType
   let isOptional: Bool
   let modifier: String?

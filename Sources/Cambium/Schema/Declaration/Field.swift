@@ -23,7 +23,8 @@ public struct Field: Sendable {
   ///   - type: The stored type.
   ///   - storage: Keeps long values in the row, or outside of it.
   ///   - optional: True exactly if the property is an `Optional`.
-  ///   - property: The name of the Swift property, if it is not the stored name.
+  ///   - property: The name of the Swift property, if it is not the stored name. Not needed if a later version renames the
+  ///     field, by a `renamingID`, to one with a property of its name.
   ///   - unique: True if no two records may have the same value. Any number of them may have nil.
   ///   - indexed: True to keep an index, by which records are found and sorted. Unique fields are indexed anyway.
   ///   - default: The value of records that are saved without the Swift type and do not name the field.

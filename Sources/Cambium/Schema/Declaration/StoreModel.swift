@@ -4,9 +4,9 @@
 /// of its own.
 public struct StoreModel: Sendable {
   /// The version, counted from 1.
-  public let version: Int
+  public private(set) var version: Int
   /// A name for the version, such as that of the program's release.
-  public let label: String?
+  public private(set) var label: String?
   /// The types of the model's version.
   public let records: [any Record.Type]
   public let removed: [RemovedRecord]
@@ -71,6 +71,23 @@ public struct StoreModel: Sendable {
     self.configurations = configurations
     self.versions = versions
     self.isUntyped = isUntyped
+  }
+}
+
+extension StoreModel {
+  /// Returns the model in a version that its types describe, without the label of another.
+  ///
+  /// - Throws: `.invalidDescription` if only some versions have descriptions, and this one is not the newest.
+  func stating(_ version: Int) throws(StoreError) -> StoreModel {
+    if version == self.version { return self }
+    guard versions.isEmpty else {
+      throw invalid(
+        "each of its versions has types of its own, and the newest is \(self.version), not \(version)"
+      )
+    }
+    var model = self
+    (model.version, model.label) = (version, nil)
+    return model
   }
 }
 
@@ -156,7 +173,7 @@ struct CheckedRecord: Sendable {
   let type: any Record.Type
   let schema: RecordSchema
   /// In the order of the schema's fields; without those of kinds that values of the type are not of.
-  let fields: [DescribedField]
+  var fields: [DescribedField]
   let transients: [DescribedTransient]
   let validations: [RecordDescription.Validation]
   /// The name of the kind's composite; nil for the record itself.
@@ -218,7 +235,9 @@ extension StoreModel {
   ///
   /// - Throws: `.invalidDescription`.
   func numberedVersions() throws(StoreError) -> [(described: DescribedVersion, schema: Schema)] {
-    guard version >= 1 else { throw invalid("versions start at 1") }
+    guard version >= 1 else {
+      throw invalid("versions start at 1; 0 stands for no version in a store's files")
+    }
     guard version <= Self.versionMax else {
       throw invalid("versions count up to \(Self.versionMax); a date, say, is a label")
     }
