@@ -17,8 +17,8 @@ public struct MigrationCheck: Sendable {
   public let steps: [MigrationStep]
   /// What the random records of a store are made with.
   public var records: RandomRecords
-  /// The number of records of each type that a store of an older version gets, as far as there are enough different keys and
-  /// unique values. By default so many that a migration has several slices, each with a footer.
+  /// The number of records of each type that a store of an older version gets. By default so many that a migration has several
+  /// slices, each with a footer.
   public var count = 1_000
 
   public init(_ model: StoreModel, steps: [MigrationStep] = [], seed: UInt64 = 1) {
@@ -41,7 +41,7 @@ public struct MigrationCheck: Sendable {
   ///
   /// - Returns: what it holds in the end.
   /// - Throws: `Failure` where two paths end with other records, or an index does not agree with them; what
-  ///   migrating throws.
+  ///   migrating throws; `RecordShortage` if `count` is more than there are different keys, unique values or destinations.
   @discardableResult
   public func everyPath(from version: Int) throws -> ContentFingerprint {
     try everyPath(of: try filled(version))

@@ -24,7 +24,7 @@ public struct RandomRecords: Sendable {
   /// The primary key of the record that is being made, if that is one field.
   private var ownKey: (field: UInt32, value: FieldValue)?
   /// Why the record that is being made cannot be: a reference has nothing to lead to.
-  private var lack: MissingDestination?
+  private var lack: RecordShortage.Reason?
 
   /// A record with a value for every field; of those that may have none, every fifth has none. Its references are any
   /// keys; `fill` chooses those of records.
@@ -35,60 +35,85 @@ public struct RandomRecords: Sendable {
   /// Writes `count` records of each type, in one transaction; those that references lead to first. Checked references lead
   /// to records that it has written, lists to as many as their bounds say.
   ///
-  /// A record that would have the key or a unique value of another is made again, up to a hundred times; then it is left out,
-  /// as is one that finds no record to lead to. So there are fewer only if there are not enough different keys, unique values
-  /// or destinations. Of an inverse's bounds, only the upper one is kept.
+  /// A record that would have the key or a unique value of another, or finds no record to lead to, is made again, up to
+  /// 10,000 times. Of an inverse's bounds, only the upper one is kept.
   ///
-  /// - Throws: as `PersistentStore.write`; an error that says so if records need each other in a ring, so that none of
-  ///   them can be the first.
+  /// - Throws: as `PersistentStore.write`; `RecordShortage` if there are not enough different keys, unique values or
+  ///   destinations, or if records need each other in a ring, so that none of them can be the first: nothing is written then.
   public mutating func fill(_ store: PersistentStore, count: Int) throws {
     written = WrittenRecords(store.schema)
     defer { (written, ownKey, lack) = (nil, nil, nil) }
     var random = self
     try store.write { transaction in
       for schema in store.schema.inOrderOfReferences {
-        for _ in 0..<count { try random.write(schema, in: &transaction) }
+        for made in 0..<count {
+          if let reason = try random.write(schema, in: &transaction) {
+            throw RecordShortage(record: schema.name, wanted: count, made: made, reason: reason)
+          }
+        }
         random.written?.finish(schema)
       }
     }
     self = random
   }
 
+  /// - Returns: The reason why there is no place for another record; nil if it was written.
   private mutating func write(
     _ schema: RecordSchema, in transaction: inout WriteTransaction
-  ) throws {
-    for _ in 0..<Self.attemptsMax {
-      if try writeOnce(schema, in: &transaction) { return }
+  ) throws -> RecordShortage.Reason? {
+    var reason: RecordShortage.Reason?
+    for _ in 0..<Self.keysMax {
+      if let reason = drawKey(of: schema) { return reason }
+      for _ in 0..<Self.attemptsMax {
+        reason = try writeOnce(schema, in: &transaction)
+        switch reason {
+        case nil, .ring?: return reason
+        case .key?, .uniqueValue?, .destination?: continue
+        }
+      }
     }
+    return reason
   }
 
-  /// How often a record is made that other records leave no place for.
-  private static var attemptsMax: Int { 100 }
+  /// The number of keys with which a record is tried, since the key itself may be in the way.
+  private static var keysMax: Int { 10 }
+  /// The number of attempts to make a record with one key. Often enough to draw each of the 256 values of a byte, as
+  /// are all of them together to draw a key.
+  private static var attemptsMax: Int { 1_000 }
 
-  /// - Returns: False if another record has its key or a unique value.
+  /// Chooses the key of the next record, if that is one field.
+  ///
+  /// - Returns: The reason why there is none; nil if no other record has it.
+  private mutating func drawKey(of schema: RecordSchema) -> RecordShortage.Reason? {
+    (ownKey, lack) = (nil, nil)
+    let names = schema.primaryKey.map { schema.name(of: $0) }
+    guard names.count == 1, let key = schema.field(named: names[0]) else { return nil }
+    for _ in 0..<Self.keysMax * Self.attemptsMax {
+      (ownKey, lack) = (nil, nil)
+      let value = value(of: key, in: schema)
+      if case .ring? = lack { return lack }
+      if lack == nil, !isWritten([value], schema) {
+        ownKey = (key.number, value)
+        return nil
+      }
+    }
+    return lack ?? .key(fields: names)
+  }
+
+  /// - Returns: The reason why the record was not written; nil if it was.
   private mutating func writeOnce(
     _ schema: RecordSchema, in transaction: inout WriteTransaction
-  ) throws -> Bool {
-    (ownKey, lack) = (nil, nil)
-    if schema.primaryKey.count == 1,
-      let key = schema.field(named: schema.name(of: schema.primaryKey[0]))
-    {
-      ownKey = (key.number, value(of: key, in: schema))
-      if let ownKey, isWritten([ownKey.value], schema) { return false }
-    }
+  ) throws -> RecordShortage.Reason? {
+    lack = nil
+    let names = schema.primaryKey.map { schema.name(of: $0) }
     written?.beginCounting()
     let record = record(of: schema)
-    if let lack {
-      if lack.isRing { throw lack }
-      return true
-    }
-    let key = schema.primaryKey.map { record[schema.name(of: $0)] }
-    if !isWritten(key, schema), try save(record, in: &transaction) {
-      written?.add(key, of: record, schema)
-      return true
-    }
-    written?.takeBack()
-    return false
+    let key = names.map { record[$0] }
+    var reason = lack
+    if reason == nil, isWritten(key, schema) { reason = .key(fields: names) }
+    if reason == nil { reason = try save(record, in: &transaction) }
+    if reason == nil { written?.add(key, of: record, schema) } else { written?.takeBack() }
+    return reason
   }
 
   private func isWritten(_ key: [FieldValue], _ schema: RecordSchema) -> Bool {
@@ -96,16 +121,69 @@ public struct RandomRecords: Sendable {
     return written.has(key, schema)
   }
 
-  /// - Returns: False if another record has a unique value of it.
+  /// - Returns: The constraint for which another record has its value; nil if it was written.
   private func save(
     _ record: DynamicRecord, in transaction: inout WriteTransaction
-  ) throws -> Bool {
+  ) throws -> RecordShortage.Reason? {
     do throws(StoreError) {
       try transaction.save(record)
-    } catch .uniqueConflict {
-      return false
+    } catch .uniqueConflict(_, let constraint, _) {
+      return .uniqueValue(constraint: constraint)
     }
-    return true
+    return nil
+  }
+}
+
+/// The reason why random records cannot be as many as are asked for.
+public struct RecordShortage: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The stored name of the record.
+  public let record: String
+  /// The number of records that was asked for.
+  public let wanted: Int
+  /// The number of records for which there was a place.
+  public let made: Int
+  public let reason: Reason
+
+  package init(record: String, wanted: Int, made: Int, reason: Reason) {
+    self.record = record
+    self.wanted = wanted
+    self.made = made
+    self.reason = reason
+  }
+
+  /// What every further record came up against.
+  public enum Reason: Hashable, Sendable {
+    /// Other records have the primary keys that were drawn.
+    case key(fields: [String])
+    /// Other records have the values that were drawn for a unique constraint.
+    case uniqueValue(constraint: String)
+    /// A reference must lead to a record, and there is none, or none to which another may lead.
+    case destination(reference: String, destination: String)
+    /// A reference must lead to a record that leads back, so neither can be first.
+    case ring(reference: String, destination: String)
+  }
+
+  public var description: String {
+    "Only \(made) of \(wanted) records \(record) can be made: \(reason.text)"
+  }
+}
+
+extension RecordShortage.Reason {
+  fileprivate var text: String {
+    switch self {
+    case .key(let fields):
+      "other records have all values of \(fields.joined(separator: ", ")) that were drawn. Ask for fewer records, or draw"
+        + " from more values in `values`."
+    case .uniqueValue(let constraint):
+      "other records have all values of the unique \(constraint) that were drawn. Ask for fewer records, or draw from more"
+        + " values in `values`."
+    case .destination(let reference, let destination):
+      "\(reference) must lead to more records \(destination) than there are, or to which another may lead. Ask for fewer"
+        + " records."
+    case .ring(let reference, let destination):
+      "\(reference) must lead to a \(destination), and that leads back: neither can be first. Write such records in one"
+        + " transaction of your own."
+    }
   }
 }
 
@@ -193,19 +271,6 @@ extension DynamicRecord {
   }
 }
 
-/// A reference that must lead to a record, and finds none.
-private struct MissingDestination: Error, CustomStringConvertible {
-  let reference: String
-  let destination: String
-  /// True if there would be some later.
-  let isRing: Bool
-
-  var description: String {
-    "\(reference) must lead to a \(destination), and that leads back: neither can be first. Write such records in"
-      + " one transaction of your own."
-  }
-}
-
 extension RandomRecords {
   /// A value for a checked reference: the keys of records that were written, or the record's own.
   private mutating func reference(
@@ -218,9 +283,12 @@ extension RandomRecords {
     let isList = if case .array = field.type { true } else { false }
     let least = isList ? field.reference?.bounds?.least ?? 0 : field.isOptional ? 0 : 1
     guard keys.count >= least else {
-      lack = MissingDestination(
-        reference: "\(schema.name).\(field.name)", destination: name,
-        isRing: name != schema.name && !written.isFinished(name))
+      let reference = "\(schema.name).\(field.name)"
+      let isRing = name != schema.name && !written.isFinished(name)
+      lack =
+        isRing
+        ? .ring(reference: reference, destination: name)
+        : .destination(reference: reference, destination: name)
       return .null
     }
     let most = min(keys.count, field.reference?.bounds?.most ?? .max, least + 4)

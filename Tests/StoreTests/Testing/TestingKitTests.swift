@@ -202,19 +202,89 @@ import Testing
     check.count = scaled(3_000, debug: 1_500)
     let fingerprint = try check.everyPath(from: 1)
     #expect(fingerprint.counts == ["Word": check.count])
-    // Of keys that there are not as many of, all.
-    let few = StoreModel(
+  }
+
+  /// A store with records of keys, unique values and destinations of which there are few.
+  private static func few(_ isLinked: Bool = false) throws -> PersistentStore {
+    let model = StoreModel(
       version: 1,
       untyped: [
-        RemovedRecord("Few") { _ in Field(primaryKey: true, name: "id", type: .boolean) },
+        RemovedRecord("Byte") { _ in
+          Field(primaryKey: true, name: "id", type: .int8)
+          Field(name: "code", type: .uint8, unique: true)
+        },
         RemovedRecord("Pair") { _ in
-          Field(primaryKey: true, name: "a", type: .boolean)
-          Field(primaryKey: true, name: "b", type: .int64)
+          Field(name: "a", type: .boolean)
+          Field(name: "b", type: .integer)
+          PrimaryKey("a", "b")
+          // Each byte is of one pair.
+          if isLinked { Field(name: "byte", type: .reference(to: "Byte"), unique: true) }
         },
       ])
-    var small = MigrationCheck(few, seed: 4)
-    small.count = 300
-    #expect(try small.everyPath(from: 1).counts == ["Few": 2, "Pair": 300])
+    return try PersistentStore(inMemory: model)
+  }
+
+  @Test func `of small keys, unique values and destinations all are used, T3`() throws {
+    for seed in 0..<UInt64(scaled(10, debug: 2)) {
+      let store = try Self.few(true)
+      var random = RandomRecords(seed: seed)
+      try random.fill(store, count: 256)
+      #expect(try store.count(record: "Byte") == 256 && store.count(record: "Pair") == 256)
+      try store.close()
+    }
+  }
+
+  @Test func `a record too many is an error that says what it comes up against, T3`() throws {
+    let store = try Self.few()
+    var random = RandomRecords(seed: 4)
+    let keys = RecordShortage(record: "Byte", wanted: 257, made: 256, reason: .key(fields: ["id"]))
+    #expect(throws: keys) { try random.fill(store, count: 257) }
+    #expect(
+      "\(keys)".hasPrefix(
+        "Only 256 of 257 records Byte can be made: other records have all values of id"))
+    // Nothing is written then, and the kit fails likewise.
+    #expect(try store.count(record: "Byte") == 0)
+    random.values["Byte.code"] = { _ in 7 }
+    #expect(
+      throws: RecordShortage(
+        record: "Byte", wanted: 9, made: 1, reason: .uniqueValue(constraint: "code"))
+    ) { try random.fill(store, count: 9) }
+    try store.close()
+  }
+
+  @Test func `relations that cannot be are an error that names them, T3`() throws {
+    func shortage(_ team: FieldType, _ player: FieldType) -> RecordShortage.Reason? {
+      var check = MigrationCheck(
+        StoreModel(
+          version: 1,
+          untyped: [
+            RemovedRecord("Team") { _ in
+              Field(primaryKey: true, name: "id", type: .integer)
+              Field(name: "players", type: team)
+            },
+            RemovedRecord("Player") { _ in
+              Field(primaryKey: true, name: "id", type: .integer)
+              Field(name: "team", type: player)
+            },
+          ]))
+      check.count = 3
+      do {
+        try check.everyPath(from: 1)
+        return nil
+      } catch {
+        return (error as? RecordShortage)?.reason
+      }
+    }
+    let three = FieldType.references(to: "Player", count: 3...3)
+    #expect(shortage(three, .integer) == nil)
+    #expect(
+      shortage(.references(to: "Player", count: 5...5), .integer)
+        == .destination(reference: "Team.players", destination: "Player"))
+    let ring = shortage(three, .reference(to: "Team"))
+    guard case .ring? = ring else {
+      Issue.record("\(String(describing: ring))")
+      return
+    }
   }
 
   @Test func `a store of an older version is made dense, and migrated in slices, T3`() throws {
