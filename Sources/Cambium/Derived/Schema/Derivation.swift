@@ -71,14 +71,16 @@ public struct Derivation: Hashable, Sendable {
     Derivation(.maximum, of: relation, field)
   }
 
-  /// A string field of the record in lowercase, by Unicode's simple mapping of each scalar.
+  /// A string field of the record in lowercase: each letter becomes one. So the string is that of Swift's `lowercased()`,
+  /// but “İ” becomes “i”, where Swift adds a dot as a scalar of its own.
   ///
   /// - Parameter field: The stored name. If it is optional, so is the derived field.
   public static func lowercased(_ field: String) -> Derivation {
     Derivation(.lowercased, of: nil, field)
   }
 
-  /// A string field of the record in uppercase, by Unicode's simple mapping of each scalar.
+  /// A string field of the record in uppercase: each letter becomes one. So the string is that of Swift's `uppercased()`,
+  /// but letters of which Swift makes several, such as “ß” and “ﬁ”, stay, or become the one capital that they have, as “ᾳ” does.
   public static func uppercased(_ field: String) -> Derivation {
     Derivation(.uppercased, of: nil, field)
   }
