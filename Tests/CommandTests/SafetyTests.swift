@@ -196,7 +196,7 @@ import Testing
     }
     #expect(try Command.run("import", path, export, "--into").status == 0)
     try expectOwned(path, "import --into")
-    #expect(try Command.run("compact", path).status == 0)
+    #expect(try Command.run("compact", path, "--force").status == 0)
     try expectOwned(path, "compact")
     let copy = stage.path("copy")
     #expect(try Command.run("backup", path, copy).status == 0)

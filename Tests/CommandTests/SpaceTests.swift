@@ -68,6 +68,35 @@ import Testing
     }
   }
 
+  @Test func `a store that is nearly all live is left as it is, unless that is forced`() throws {
+    let store = try PersistentStore(at: path, model: Shop.model, options: Shop.options)
+    try store.write { transaction in
+      for id in 0..<3_000 { try transaction.save(Shop.item(id)) }
+    }
+    try store.close()
+    func files() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasPrefix("pages") }
+        .sorted()
+    }
+    let forced = try Command.run("compact", path, "--force", "--drop-old-versions")
+    #expect(forced.output.contains(" entries were moved in "), "\(forced)")
+    let (names, content) = (try files(), try export(path))
+    let prediction = try Command.run("compact", path, "--dry-run").output
+    #expect(prediction.contains("nothing is moved without --force"), "\(prediction)")
+    let command = try Command.run("compact", path)
+    #expect(command.status == 0 && command.output.contains("Nothing was moved"), "\(command)")
+    let json = try Command.run("compact", path, "--json").output
+    #expect(json.contains(#""slices":0,"#), "\(json)")
+    #expect(try files() == names)
+    // What cannot gain by its garbage may have pages that are not full.
+    let again = try Command.run("compact", path, "--force").output
+    #expect(again.contains(" entries were moved in "), "\(again)")
+    #expect(try files() != names)
+    #expect(try export(path) == content)
+    let rest = try Command.run("compact", path, "--dry-run", "--force").output
+    #expect(!rest.contains("--force"), "\(rest)")
+  }
+
   @Test func `states from before migrations are kept unless they are dropped`() throws {
     #expect(try Command.run("compact", path).status == 0)
     #expect(try PersistentStore.inspect(at: path).keptVersions.map(\.version) == [1])

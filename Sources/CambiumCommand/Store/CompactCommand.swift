@@ -7,7 +7,8 @@ struct CompactCommand: ParsableCommand {
     discussion: """
       Live pages are copied to new files and compared with the originals, and the old files are deleted. If a \
       compaction is interrupted, what it has done is kept, and the next one resumes there. States from before \
-      migrations count as live, unless --drop-old-versions deletes them.
+      migrations count as live, unless --drop-old-versions deletes them. If less than a twentieth of the files would be \
+      reclaimed, no page is moved, unless --force is given.
 
       Example: cambium compact orders.cambium --rate 50
       """)
@@ -26,6 +27,10 @@ struct CompactCommand: ParsableCommand {
 
   @Flag(help: "Delete the states from before migrations, after which no rollback is possible.")
   var dropOldVersions = false
+
+  @Flag(
+    help: "Move pages even if nearly all of them are live, which fills those that are not full.")
+  var force = false
 
   func validate() throws {
     if (rate ?? 1) < 1 { throw ValidationError("The rate must be at least 1 MiB per second.") }
@@ -51,11 +56,14 @@ struct CompactCommand: ParsableCommand {
       try? store.close()
       throw error
     }
-    StandardOutput.line(arguments.json ? "\(report.json)" : report.text(logged))
+    let isWanted = report.slices > 0 || options.leastGainShare == 0
+    StandardOutput.line(
+      arguments.json ? "\(report.json)" : report.text(logged, isWanted: isWanted))
   }
 
   private var options: CompactionOptions {
     var options = CompactionOptions(scope: segments ? .segments : .whole)
+    if !segments, !force { options.leastGainShare = 0.05 }
     options.droppingOldVersions = dropOldVersions
     options.bytesPerSecond = rate.map { $0 << 20 }
     return options
@@ -66,7 +74,12 @@ struct CompactCommand: ParsableCommand {
     let store = try arguments.open(arguments.reading)
     let prediction = try store.predictedGain(of: options)
     try store.close()
-    StandardOutput.line(arguments.json ? "\(prediction.json)" : prediction.text(logged))
+    // What is in the log alone may make garbage in the pages.
+    let isWanted =
+      logged.count > 0
+      || Double(prediction.gain) >= options.leastGainShare * Double(prediction.size)
+    StandardOutput.line(
+      arguments.json ? "\(prediction.json)" : prediction.text(logged, isWanted: isWanted))
   }
 }
 
@@ -85,10 +98,16 @@ private struct LoggedCommits {
 }
 
 extension CompactionReport {
-  fileprivate func text(_ logged: LoggedCommits) -> String {
+  /// - Parameter isWanted: False if it would have gained too little to move anything.
+  fileprivate func text(_ logged: LoggedCommits, isWanted: Bool) -> String {
     var text =
       "Files of pages: \(Figures.change(sizeBefore, sizeAfter)). \(Figures.count(entries)) entries were moved in"
       + " \(Figures.time(elapsed)), and old files deleted: \(Figures.count(releasedFiles))."
+    if !isWanted {
+      text =
+        "Files of pages: \(Figures.size(sizeAfter)), of which less than a twentieth can be reclaimed. Nothing was moved;"
+        + " --force moves it nevertheless, and fills pages that are not full."
+    }
     if logged.count > 0, logged.pageBytes < sizeBefore {
       text =
         "\(Figures.count(logged.count, "commit")) moved from the log into files of pages:"
@@ -114,9 +133,14 @@ extension CompactionReport {
 }
 
 extension CompactionPrediction {
-  fileprivate func text(_ logged: LoggedCommits) -> String {
+  /// - Parameter isWanted: False if a compaction would move nothing, as it would gain too little.
+  fileprivate func text(_ logged: LoggedCommits, isWanted: Bool) -> String {
     var text = "Files of pages: \(Self.change(size, gain))."
-    if roomNeeded > 0 { text += " The compaction needs \(Figures.size(roomNeeded)) of free space." }
+    if !isWanted {
+      text += " That is less than a twentieth, so nothing is moved without --force."
+    } else if roomNeeded > 0 {
+      text += " The compaction needs \(Figures.size(roomNeeded)) of free space."
+    }
     if logged.count > 0 {
       text +=
         "\nIn the log alone: \(Figures.count(logged.count, "commit")). A compaction first moves what is in the log into"

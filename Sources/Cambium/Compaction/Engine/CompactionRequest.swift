@@ -31,6 +31,17 @@ extension CompactionRequest {
     }
   }
 
+  /// The bytes that emptying the candidates gains: those that nothing reaches in them, less the header of a segment and the
+  /// footer of each slice, which come with what is moved.
+  func gain(of usage: SpaceUsage) -> UInt64 {
+    let candidates = candidates(of: usage)
+    let garbage = candidates.reduce(0) { $0 + $1.garbage }
+    let slices = candidates.reduce(0) { $0 + $1.liveBytes } / UInt64(max(bytes, 1)) + 1
+    let (footers, isTooMuch) = slices.multipliedReportingOverflow(by: usage.footerBytes)
+    let written = UInt64(Layout.blockSize) + (isTooMuch ? 0 : footers)
+    return garbage > written ? garbage - written : 0
+  }
+
   /// The segment in which the least share lives, and others as long as little must be moved.
   private func emptiest(of usage: SpaceUsage) -> SegmentSet {
     let candidates = candidates(of: usage).sortedRarely {

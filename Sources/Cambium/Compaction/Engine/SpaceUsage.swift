@@ -3,10 +3,13 @@
 struct SpaceUsage: Equatable, Sendable {
   /// Ascending by number.
   let segments: [SegmentUsage]
+  /// The bytes of both copies of the footer.
+  let footerBytes: UInt64
 
   /// - Parameter segments: Ascending by number.
-  init(_ segments: [SegmentUsage]) {
+  init(_ segments: [SegmentUsage], footerBytes: UInt64 = 0) {
     self.segments = segments
+    self.footerBytes = footerBytes
   }
 
   /// - Parameter droppingKept: Whether states that are kept count as gone.
@@ -22,6 +25,7 @@ struct SpaceUsage: Equatable, Sendable {
         kept.formUnion(try file.segmentNumbers(of: state.footer))
       }
     }
+    footerBytes = UInt64(2 * Int(file.reference.blocks) * Layout.blockSize)
     segments = try file.segmentsOnDisk().map {
       SegmentUsage(
         number: $0.number, blocks: $0.end, liveBytes: $0.liveBytes, isKept: kept.contains($0.number)

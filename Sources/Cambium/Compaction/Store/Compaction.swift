@@ -132,6 +132,9 @@ public struct CompactionOptions: Hashable, Sendable {
   }
 
   public var scope: Scope
+  /// The share of the size of the files of pages that `compact` must gain by ``CompactionPrediction/gain``. If it would gain
+  /// less, it moves no page: for jobs that run again and again. By default 0: it moves pages in any case.
+  public var leastGainShare = 0.0
   /// Drops the states from before migrations, and reclaims their space: no rollback is possible then.
   public var droppingOldVersions = false
   /// The most bytes that are written in a second; nil for no limit.
@@ -180,8 +183,8 @@ public struct CompactionPrediction: Hashable, Sendable {
   /// The bytes that the newest state does not reach, in files that are kept for states from before migrations. They are
   /// not reclaimed until those states are dropped.
   public let keptBytes: Int
-  /// The bytes that the files of pages will be smaller by. If pages are not full, a whole compaction gains more, which is
-  /// not known without reading them.
+  /// The bytes that the files of pages will be smaller by, with what a compaction writes beside the live pages taken off. If
+  /// pages are not full, a whole compaction gains more, which is not known without reading them.
   public let gain: Int
   /// The bytes of the store's files of blobs.
   public let blobSize: Int
@@ -202,7 +205,7 @@ extension CompactionPrediction {
     liveBytes = Int(clamping: usage.liveBytes)
     garbage = Int(clamping: usage.garbage)
     keptBytes = Int(clamping: usage.keptBytes)
-    gain = Int(clamping: candidates.reduce(0) { $0 + $1.garbage })
+    gain = Int(clamping: request.gain(of: usage))
     blobSize = Int(clamping: blobs.size)
     blobGain = Int(clamping: blobs.bytes)
     // Blobs come first, a file after the other.
@@ -264,6 +267,8 @@ struct CompactionRun {
   private let engine: Engine
   private let bytesPerSecond: Int?
   private var request: CompactionRequest
+  /// False if it would gain too little.
+  private let isWanted: Bool
   private let started = ContinuousClock.now
   private(set) var progress = CompactionProgress()
   private var report = CompactionReport()
@@ -276,16 +281,17 @@ struct CompactionRun {
     let usage = try engine.spaceUsage()
     request.below = usage.nextNumber
     report.sizeBefore = Int(clamping: usage.size)
+    isWanted = Double(request.gain(of: usage)) >= options.leastGainShare * Double(usage.size)
     let live = request.candidates(of: usage).reduce(0) { $0 + $1.liveBytes }
     progress.expectedBytes = Int(clamping: live)
   }
 
   /// Does the next slice.
   ///
-  /// - Returns: false if there is nothing more to do.
+  /// - Returns: false if there is nothing more to do, or it would gain too little.
   /// - Throws: what `Engine.compact` does.
   mutating func step() throws(StoreError) -> Bool {
-    guard let slice = try engine.compact(request) else { return false }
+    guard isWanted, let slice = try engine.compact(request) else { return false }
     // What was pending was begun before this: what that wrote is as good as what this would.
     if slice.scope == request.scope { request.below = min(request.below, slice.below) }
     report.slices += 1
