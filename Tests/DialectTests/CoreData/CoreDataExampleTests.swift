@@ -97,6 +97,14 @@ import Testing
       ModelVersion(2, describing: ["Car": Self.required]),
     ])
     #expect(try !PersistentStore.migration(at: storeURL, to: required).plan.canRun)
+    // Of two models alone, as theirs is.
+    try model.check([])
+    let error = #expect(throws: StoreError.self) { try required.check([]) }
+    guard case .cannotMigrate(1, 2, let reasons)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(reasons.count == 1 && reasons[0].contains("doors"), "\(reasons)")
   }
 
   @RecordDescription.ResultBuilder private static var required: RecordDescription {
