@@ -117,7 +117,7 @@ import Testing
         "no such field; it has added, extra, id, "
       ),
       (["query", path, "Item", "name == paid"], "invalidQuery", "write it in quotes"),
-      (["query", path, "Item", "--fields", "id,nme"], "unknownField", "It has added, extra, id, "),
+      (["query", path, "Item", "--fields", "id,nme"], "unknownField", "It has id, name, "),
       (["query", path, "Item", "--including", "x"], "unknownRelation", "It has none."),
       (["query", path, "Nothing"], "unknownType", types),
       (["get", path, "Nothing", "1"], "unknownType", types),

@@ -51,6 +51,19 @@ import Testing
     try output("put", path, "Nothing", "{}", status: 2)
   }
 
+  @Test func `fields that are not named get the defaults of the schema`() throws {
+    let item = try output("get", path, "Item", "2", "--json")
+    let partial = item.replacing(/"count":\d+,?/, with: "").replacing(#""id":2"#, with: #""id":9"#)
+    try output("put", path, "Item", partial)
+    #expect(try output("query", path, "Item", "id == 9 AND count == 0", "--count") == "1\n")
+    let file = stage.path("items.jsonl")
+    try write(partial.replacing(#""id":9"#, with: #""id":10"#), to: file)
+    try output("import", path, "Item", file)
+    #expect(try output("query", path, "Item", "id == 10 AND count == 0", "--count") == "1\n")
+    #expect(
+      try output("schema", path).contains(#"Field(name: "count", type: .integer, default: 0)"#))
+  }
+
   @Test func `a deletion takes one record, if it is as was expected`() throws {
     try output("delete", path, "Item", "3", "--if", #"name == "other""#, status: 7)
     let json = try output("delete", path, "Item", "3", "--if", "id == 3", "--json")

@@ -64,7 +64,9 @@ struct SchemaDecoder {
     let name = try reader.text()
     var modifier: String?
     var primaryKey: [KeyPart]?
+    // In the order of declaration; then in that of their numbers, by which conditions name them.
     var fields: [FieldSchema] = []
+    var order: [UInt32] = []
     var indexes: [IndexSchema] = []
     var inverses: [InverseSchema] = []
     var kinds: (isAbstract: Bool, kinds: [KindSchema])?
@@ -73,9 +75,13 @@ struct SchemaDecoder {
       var payload = self.reader(try payload(of: &reader))
       switch kind {
       case .modifier: try payload.setOnce(&modifier, try payload.rest())
-      case .field: fields.append(try field(from: &payload))
+      case .field:
+        fields.append(try field(from: &payload))
+        order.append(fields[fields.count - 1].number)
       case .primaryKey: try payload.setOnce(&primaryKey, try parts(from: &payload))
-      case .index: indexes.append(try index(from: &payload, of: fields))
+      case .index:
+        if indexes.isEmpty { fields = fields.inOrderOfNumbers }
+        indexes.append(try index(from: &payload, of: fields))
       case .inverse: inverses.append(try inverse(from: &payload))
       case .kinds: try payload.setOnce(&kinds, try self.kinds(from: &payload))
       case .userInfo: try payload.setOnce(&userInfo, try self.userInfo(from: &payload))
@@ -84,8 +90,8 @@ struct SchemaDecoder {
       try payload.end()
     }
     var record = RecordSchema(
-      number: number, name: name, fields: fields, primaryKey: primaryKey ?? [], indexes: indexes,
-      modifier: modifier, nextField: nextField)
+      number: number, name: name, fields: fields.inOrderOfNumbers, order: order,
+      primaryKey: primaryKey ?? [], indexes: indexes, modifier: modifier, nextField: nextField)
     record.inverses = inverses
     record.userInfo = userInfo ?? [:]
     if let kinds { (record.isAbstract, record.kinds) = kinds }
@@ -168,6 +174,7 @@ struct SchemaDecoder {
     var referenceKind: UInt32?
     var userInfo: [String: String]?
     var derivation: DerivationSchema?
+    var defaultValue: FieldValue?
     while let kind = try element(from: &reader) {
       var payload = self.reader(try payload(of: &reader))
       switch kind {
@@ -177,6 +184,7 @@ struct SchemaDecoder {
         try payload.setOnce(&referenceKind, try payload.integer(UInt32.self))
       case .userInfo: try payload.setOnce(&userInfo, try self.userInfo(from: &payload))
       case .derivation: try payload.setOnce(&derivation, try self.derivation(from: &payload))
+      case .defaultValue: try payload.setOnce(&defaultValue, try value(from: &payload))
       default: throw payload.misplaced(kind)
       }
       try payload.end()
@@ -186,7 +194,7 @@ struct SchemaDecoder {
     return FieldSchema(
       number: number, name: name, type: type, isOptional: flags & 1 != 0,
       composite: composite == 0 ? nil : composite, modifier: modifier, reference: reference,
-      derivation: derivation, userInfo: userInfo ?? [:])
+      derivation: derivation, userInfo: userInfo ?? [:], defaultValue: defaultValue)
   }
 
   private func derivation(from reader: inout ByteReader) throws(StoreError) -> DerivationSchema {
@@ -361,7 +369,10 @@ extension SchemaDecoder {
     return .comparison(field: field.name, comparison, try value(from: &reader))
   }
 
-  private func value(from reader: inout ByteReader) throws(StoreError) -> FieldValue {
+  /// Reads a value; what its field cannot have is refused when the schema is validated.
+  private func value(
+    from reader: inout ByteReader, isElement: Bool = false
+  ) throws(StoreError) -> FieldValue {
     let code = try reader.integer(UInt8.self)
     switch code {
     case 0: return .null
@@ -388,6 +399,12 @@ extension SchemaDecoder {
         throw reader.fault("an absolute URL is none")
       }
       return .url(url)
+    case 12 where !isElement:
+      var values: [FieldValue] = []
+      for _ in 0..<(try reader.integer(UInt32.self)) {
+        values.append(try value(from: &reader, isElement: true))
+      }
+      return .array(values)
     default: throw newer("a value of type \(code)")
     }
   }

@@ -24,12 +24,13 @@ enum SchemaElement: UInt16, CaseIterable {
   case userInfo = 12
   case derivation = 13
   case referenceKind = 15
+  case defaultValue = 16
 
   /// The flag of an element without which the rest must not be used.
   static let mustUnderstand: UInt16 = 1
 
-  /// The flags that it is written with: annotations change nothing for those that do not know them.
-  var flags: UInt16 { self == .userInfo ? 0 : Self.mustUnderstand }
+  /// The flags that it is written with: annotations and defaults change nothing for those that do not know them.
+  var flags: UInt16 { self == .userInfo || self == .defaultValue ? 0 : Self.mustUnderstand }
 }
 
 extension Schema {
@@ -79,7 +80,7 @@ extension RecordSchema {
     bytes.append(integer: nextField)
     bytes.append(text: name)
     bytes.appendModifier(modifier)
-    for field in fields {
+    for field in declaredFields {
       bytes.appendElement(.field) { field.encode(to: &$0) }
     }
     bytes.appendElement(.primaryKey) { $0.append(parts: primaryKey) { $0.littleEndianBytes } }
@@ -130,6 +131,7 @@ extension FieldSchema {
     }
     bytes.appendUserInfo(userInfo)
     if let derivation { bytes.appendElement(.derivation) { derivation.encode(to: &$0) } }
+    if let defaultValue { bytes.appendElement(.defaultValue) { $0.append(value: defaultValue) } }
   }
 }
 
@@ -276,7 +278,7 @@ extension [UInt8] {
     for operand in operands { append(condition: operand, field: field) }
   }
 
-  private mutating func append(value: FieldValue) {
+  fileprivate mutating func append(value: FieldValue) {
     switch value {
     case .null: append(0)
     case .boolean(let value): append(contentsOf: [1, value ? 1 : 0])
@@ -295,8 +297,11 @@ extension [UInt8] {
       append(10)
       append(contentsOf: value.bytes)
     case .url(let value): append(11, text: value.absoluteString)
-    case .array, .composite, .blob:
-      preconditionFailure("a condition compares single values")
+    case .array(let values):
+      append(12, integer: UInt32(values.count))
+      for value in values { append(value: value) }
+    case .composite, .blob:
+      preconditionFailure("neither conditions nor defaults have composites and blobs")
     }
   }
 

@@ -118,6 +118,13 @@ extension RecordSchema {
       if let reason = options.fault { throw fault(reason, field: field.name) }
     default: break
     }
+    guard let value = field.defaultValue else { return }
+    guard field.derivation == nil else {
+      throw fault("the store computes it, so it has no default", field: field.name)
+    }
+    guard value.isDefault(of: field.type) else {
+      throw fault("its default is not a value of \(field.type)", field: field.name)
+    }
   }
 
   /// The field's name without that of its composite.
@@ -258,6 +265,18 @@ extension FieldComparison {
 }
 
 extension FieldValue {
+  /// Returns true if a field of a type can have it as its default, without conversion.
+  func isDefault(of type: ColumnType) -> Bool {
+    switch (self, type) {
+    case (.data, .transformable), (.data, .external(of: .binaryData, _)),
+      (.string, .external(of: .string, _)):
+      true
+    case (.array(let values), .array(let element)):
+      values.allSatisfy { $0.isDefault(of: .scalar(element)) }
+    default: !isNaN && isStored(as: type)
+    }
+  }
+
   /// Returns true if it is a value of a column that can be in keys, without conversion.
   func isStored(as type: ColumnType) -> Bool {
     switch (self, type.scalar) {

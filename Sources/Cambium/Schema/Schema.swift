@@ -34,6 +34,8 @@ public struct RecordSchema: Hashable, Sendable {
   /// The fields, by number, including the parts of composites.
   public internal(set) var fields: [FieldSchema] { didSet { fieldNames.renew(for: fields.count) } }
   private var fieldNames = NameTable()
+  /// The numbers of the fields in the order in which they were declared when the store received the version.
+  var order: [UInt32]
   /// The fields of the primary key, in its order.
   public internal(set) var primaryKey: [KeyPart]
   /// The indexes, including unique constraints.
@@ -51,14 +53,17 @@ public struct RecordSchema: Hashable, Sendable {
   /// Above every number that a field or an inverse of the record ever had.
   var nextField: UInt32
 
-  /// - Parameter nextField: Nil for the lowest that can be.
+  /// - Parameters:
+  ///   - order: Nil if the fields were declared in the order of their numbers.
+  ///   - nextField: Nil for the lowest that can be.
   init(
-    number: UInt32, name: String, fields: [FieldSchema], primaryKey: [KeyPart],
-    indexes: [IndexSchema], modifier: String?, nextField: UInt32? = nil
+    number: UInt32, name: String, fields: [FieldSchema], order: [UInt32]? = nil,
+    primaryKey: [KeyPart], indexes: [IndexSchema], modifier: String?, nextField: UInt32? = nil
   ) {
     self.number = number
     self.name = name
     self.fields = fields
+    self.order = order ?? fields.map(\.number)
     self.primaryKey = primaryKey
     self.indexes = indexes
     self.modifier = modifier
@@ -83,6 +88,8 @@ public struct FieldSchema: Hashable, Sendable {
   public internal(set) var derivation: DerivationSchema? = nil
   /// The annotations of the field, by their names: see `Field`.
   public internal(set) var userInfo: [String: String] = [:]
+  /// The value of records that are created without their Swift type and do not name the field; `nil` if there is none.
+  public internal(set) var defaultValue: FieldValue? = nil
 }
 
 extension FieldSchema {
@@ -149,6 +156,22 @@ extension RecordSchema {
 
   public func index(named name: String) -> IndexSchema? {
     indexes.first { $0.name == name }
+  }
+
+  /// The fields in the order of their declaration.
+  ///
+  /// - Complexity: O(fields × log fields).
+  package var declaredFields: [FieldSchema] {
+    let declared = order.compactMap { field($0) }
+    // A record that was changed by hand may have other fields; none may be missing.
+    return declared.count == fields.count ? declared : fields
+  }
+
+  /// The fields in the order of their declaration, by the numbers of the composites that they are parts of.
+  ///
+  /// - Complexity: O(fields × log fields).
+  var declaredParts: [UInt32?: [FieldSchema]] {
+    Dictionary(grouping: declaredFields, by: \.composite)
   }
 
   /// Returns the stored name of the field of a key's part.
@@ -221,6 +244,9 @@ extension RecordSchema {
 }
 
 extension [FieldSchema] {
+  /// The fields in ascending order of their numbers.
+  var inOrderOfNumbers: [FieldSchema] { sortedRarely { $0.number < $1.number } }
+
   /// The field with a number, by which they ascend.
   ///
   /// - Complexity: O(log count).
@@ -253,14 +279,16 @@ extension Schema {
     return schema
   }
 
-  /// Returns the schema with the annotations that another one has, which describes the same.
+  /// Returns the schema with the annotations and defaults that another one has, which describes the same.
   func annotated(as other: Schema) -> Schema {
     var schema = self
     for (place, record) in records.enumerated() {
       guard let new = other.record(record.number) else { continue }
       schema.records[place].userInfo = new.userInfo
       for (column, field) in record.fields.enumerated() {
-        schema.records[place].fields[column].userInfo = new.field(field.number)?.userInfo ?? [:]
+        let now = new.field(field.number)
+        schema.records[place].fields[column].userInfo = now?.userInfo ?? [:]
+        schema.records[place].fields[column].defaultValue = now?.defaultValue
       }
     }
     return schema

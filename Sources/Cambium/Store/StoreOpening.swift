@@ -92,7 +92,7 @@ struct StoreOpening {
     let told = stored.relating(as: checked.schema).annotated(as: checked.schema)
     let schema = told.writing(as: checked.schema)
     let entities = try Entities(schema, model: checked, names: backend.names)
-    // Those that open it without a model obey the same rules, and see the same annotations.
+    // Those that open it without a model obey the same rules, and see the same annotations and defaults.
     if told != stored, !backend.isReadOnly { try write(told, to: backend) }
     try BlobRecount(backend).runIfDue(entities)
     return entities

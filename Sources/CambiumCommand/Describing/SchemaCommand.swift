@@ -138,10 +138,11 @@ extension RecordSchema {
     [
       "name": .string(name), "fingerprint": .string("\(fingerprint)"),
       "fields": .array(
-        fields.map { field in
+        declaredFields.map { field in
           [
             "name": .string(field.name), "type": .string("\(field.type)"),
             "optional": .boolean(field.isOptional),
+            "default": field.defaultValue?.json ?? .null,
             "reference": field.reference?.json ?? .null,
             "userInfo": JSONValue(userInfo: field.userInfo),
             "derivation": field.derivation.map { .string("\($0)") } ?? .null,

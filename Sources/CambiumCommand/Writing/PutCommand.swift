@@ -5,10 +5,10 @@ struct PutCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "put", abstract: "Adds a record, or replaces the one with its primary key.",
     discussion: """
-      The record is an object of JSON, as get --json prints it. Fields that it does not name become null; one that cannot \
-      be is refused, since the defaults of fields are known only to the program. With --if, a record with the key has to exist and to meet the condition; otherwise nothing is changed, and the status is \
-      8 or 7. The hooks and checks of the program's Swift types do not run. The history, if the store keeps one, names \
-      cambium as the author.
+      The record is an object of JSON, as get --json prints it. Fields that it does not name get the defaults that the \
+      schema states for them; the others become null, or are refused if they cannot be. With --if, a record with the key \
+      has to exist and to meet the condition; otherwise nothing is changed, and the status is 8 or 7. The hooks and \
+      checks of the program's Swift types do not run. The history, if the store keeps one, names cambium as the author.
 
       Example: cambium put orders.cambium Customer '{"id":17,"name":"Ada"}'
       """)

@@ -10,6 +10,12 @@ enum RandomDescription {
     .boolean, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .float, .double,
     .decimal, .string, .date, .binaryData, .uuid, .url,
   ]
+  /// A default for each.
+  private static let defaults: [FieldValue] = [
+    true, -5, 300, -70_000, 1_099_511_627_776, 200, 60_000, 7, .unsigned(.max), 0.5, -1e300,
+    .decimal(12), "é", .date(Date(timeIntervalSinceReferenceDate: 0.5)), .data(Data([0, 255])),
+    "00112233-4455-6677-8899-AABBCCDDEEFF", "http://a/b?c",
+  ]
 
   static func make(_ random: inout SplitMix64) -> RecordDescription {
     var elements: [RecordDescription.Element] = []
@@ -53,7 +59,9 @@ enum RandomDescription {
   }
 
   private static func field(_ name: String, isKey: Bool, _ random: inout SplitMix64) -> Field {
-    let column = columns.randomElement(using: &random) ?? .string
+    let place = Int.random(in: columns.indices, using: &random)
+    let column = columns[place]
+    let value = Bool.random(using: &random) ? Optional(defaults[place]) : .none
     if isKey { return Field(primaryKey: true, name: name, type: column) }
     let modifier = random.next() % 4 == 0 ? "x" : nil
     let isOptional = Bool.random(using: &random)
@@ -62,13 +70,14 @@ enum RandomDescription {
         name: name, type: Bool.random(using: &random) ? .binaryData : .string, storage: storage,
         optional: isOptional, modifier: modifier)
     }
+    let kind = random.next() % 6
     let type: FieldType =
-      switch random.next() % 6 {
+      switch kind {
       case 0: .transformable(using: ReversingCodec())
       case 1: .array(of: column)
       case 2:
         .composite {
-          Field(name: "a", type: column)
+          Field(name: "a", type: column, default: value)
           Field(name: "b", type: .composite { Field(name: "c", type: column, optional: true) })
           Field(name: "s", type: .string)
           Field(name: "d", type: .string, derived: random.pick([.lowercased("s"), .folded("s")]))
@@ -76,7 +85,10 @@ enum RandomDescription {
         }
       default: column
       }
-    return Field(name: name, type: type, optional: isOptional, modifier: modifier)
+    return Field(
+      name: name, type: type, optional: isOptional,
+      default: kind == 1 ? value.map { .array([$0, $0]) } : kind > 2 ? value : nil,
+      modifier: modifier)
   }
 
   /// Of every fifth field.

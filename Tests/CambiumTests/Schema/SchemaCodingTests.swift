@@ -35,6 +35,56 @@ import Testing
     }
   }
 
+  @Test func `a default of every type is kept, and is in no fingerprint`() throws {
+    let date = FieldValue.date(Date(timeIntervalSinceReferenceDate: -0.25))
+    func fields(_ isStated: Bool) throws -> Schema {
+      @Sendable func field(
+        _ name: String, _ type: FieldType, _ value: FieldValue, _ storage: FieldStorage = .inline
+      ) -> Field {
+        let stated = isStated ? Optional(value) : .none
+        return Field(name: name, type: type, storage: storage, default: stated)
+      }
+      return try schema { _ in
+        Field(primaryKey: true, name: "id", type: .integer)
+        field("boolean", .boolean, false)
+        field("int8", .int8, -128)
+        field("uint64", .uint64, .unsigned(.max))
+        field("float", .float, 0.1)
+        field("double", .double, .double(-.infinity))
+        field("decimal", .decimal, .decimal(Decimal(string: "-123.450") ?? 0))
+        field("string", .string, "é\u{0}")
+        field("date", .date, date)
+        field("data", .binaryData, .data(Data([1, 0])))
+        field("uuid", .uuid, "00112233-4455-6677-8899-AABBCCDDEEFF")
+        field("url", .url, "http://a/b?c")
+        field("strings", .array(of: .string), ["a", ""])
+        field("dates", .array(of: .date), .array([date]))
+        field("none", .array(of: .uuid), [])
+        field("text", .string, "long", .external())
+        field("bytes", .binaryData, .data(Data([7])), .external())
+        Field(
+          name: "part",
+          type: .composite {
+            Field(name: "inner", type: .composite { field("most", .int16, 5) })
+          })
+      }
+    }
+    let (with, without) = (try fields(true), try fields(false))
+    #expect(with.records[0].fields.count { $0.defaultValue != nil } == 17)
+    #expect(try decode(with.encoded()) == with)
+    #expect(try decode(without.encoded()) == without)
+    #expect(with.fingerprint == without.fingerprint && with != without)
+    #expect(without.annotated(as: with) == with && with.annotated(as: without) == without)
+    let coded = try schema { _ in
+      Field(primaryKey: true, name: "id", type: .integer)
+      Field(
+        name: "a", type: .transformable(using: ReversingCodec()),
+        default: InternalTestSupport.Tag(name: "t"))
+    }
+    #expect(try decode(coded.encoded()) == coded)
+    #expect(coded.records[0].field(named: "a")?.defaultValue != nil)
+  }
+
   @Test func `I2 I7: its key is its version, and keys sort as versions do`() {
     #expect(Schema.key(of: 0x0102_0304) == [1, 2, 3, 4])
     #expect(Schema.treeName == "schema")
@@ -130,7 +180,24 @@ import Testing
         number: number, name: name, type: .composite, isOptional: false, composite: composite,
         modifier: nil)
     }
+    func stated(_ type: ColumnType, _ value: FieldValue, _ kind: DerivationSchema.Kind? = nil)
+      -> [RecordSchema]
+    {
+      let id = FieldSchema(
+        number: 2, name: "f", type: type, isOptional: true, composite: nil, modifier: nil,
+        derivation: kind.map { DerivationSchema($0) }, defaultValue: value)
+      return [record([key, id])]
+    }
     let impossible: [(String, [RecordSchema], UInt32?)] = [
+      ("a default of another type", stated(.string, 5), nil),
+      ("a default out of range", stated(.int8, 128), nil),
+      ("a default that is null", stated(.string, .null), nil),
+      ("a default that is not a number", stated(.double, .double(.nan)), nil),
+      ("a default of a composite", stated(.composite, "c"), nil),
+      ("a default of one element", stated(.array(of: .string), "c"), nil),
+      ("a default with an element of another type", stated(.array(of: .string), ["c", 1]), nil),
+      ("a default that no codec made", stated(.transformable(codec: "c"), "c"), nil),
+      ("a default of a computed field", stated(.date, .date(Date()), .modificationDate), nil),
       ("no key", [record([key], key: [])], nil),
       ("two of a number", [record([key]), record([key])], nil),
       ("number 0", [record([key], number: 0)], nil),

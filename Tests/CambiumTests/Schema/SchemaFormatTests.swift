@@ -55,7 +55,7 @@ import Testing
       Bytes(shown[0x31..<0x41]),
       ["number": number(1), "next field": number(4), "name": text("Todo")])
     try ByteTable("Field element", in: document).verify(
-      Bytes(shown[0x49..<0x5b]),
+      Bytes(shown[0x7c..<0x8e]),
       [
         "number": number(1), "composite": number(0), "flags": [1], "type": [1],
         "name": text("done"),

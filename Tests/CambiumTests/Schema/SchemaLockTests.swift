@@ -117,6 +117,31 @@ import Testing
     #expect(try SchemaLock(parsing: other) == lock)
   }
 
+  @Test func `a lock of a store has the defaults that the store keeps`() throws {
+    let schemas = try with(Self.full, other: Self.external, version: 2) { try $0.schemas() }
+    let lock = SchemaLock(schemas)
+    #expect("\(lock)".contains(#"field "größe" int32 default "7""#))
+    #expect("\(lock)".contains(#"field tags array of string default "[\"a\", \"b\"]""#))
+    #expect(try SchemaLock(parsing: "\(lock)") == lock)
+    let continued = try StoreModel(continuing: schemas, with: []).schemas()
+    #expect(
+      continued.last?.record(named: "Other")?.field(named: "text")?.defaultValue == "none")
+  }
+
+  @Test func `a default that its field cannot have is named with its place`() throws {
+    let text = try with(Self.small, version: 2) { "\(try SchemaLock($0))" }
+    for wrong in [#""one""#, "null", "1.5", "no value", "{}"] {
+      let damaged = text.replacing(#"default "0""#, with: "default \(wrong.quoted)")
+      guard
+        case .malformed(let line, _, let reason) = failure({ _ = try SchemaLock(parsing: damaged) })
+      else {
+        Issue.record("\(wrong) is taken")
+        continue
+      }
+      #expect(line > 10 && reason == "the default \(wrong) is not a value of int64")
+    }
+  }
+
   @Test func `random descriptions come back from the text as they were, I4`() throws {
     for seed in 0..<UInt64(scaled(2_000, debug: 100)) {
       var random = SplitMix64(seed: seed)

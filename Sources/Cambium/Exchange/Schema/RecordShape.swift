@@ -54,13 +54,20 @@ package struct FieldShape {
   static func fields(
     of composite: UInt32?, in record: RecordSchema, _ property: (String) -> String? = { _ in nil }
   ) -> [FieldShape] {
-    record.fields.filter { $0.composite == composite }.map { field in
+    fields(of: composite, among: record.declaredParts, property)
+  }
+
+  /// - Parameter parts: All fields of the record, by the composites that they are parts of.
+  private static func fields(
+    of composite: UInt32?, among parts: [UInt32?: [FieldSchema]], _ property: (String) -> String?
+  ) -> [FieldShape] {
+    (parts[composite] ?? []).map { field in
       FieldShape(
         number: field.number, name: field.lastName, property: property(field.name),
         type: field.type,
         isOptional: field.isOptional,
         destination: field.reference?.typeName,
-        parts: field.type == .composite ? fields(of: field.number, in: record, property) : [])
+        parts: field.type == .composite ? fields(of: field.number, among: parts, property) : [])
     }
   }
 }

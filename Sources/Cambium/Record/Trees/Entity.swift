@@ -55,8 +55,7 @@ class Entity: @unchecked Sendable {
   final let blobs: BlobTrees?
   /// True if references to blobs are counted as rows change: not in trees that are no part of the state yet.
   final let countsBlobs: Bool
-  /// What is in fields that a record without a type does not name, by their places among the columns. Only of derived ones
-  /// where the store was opened without a model, since only that has others.
+  /// What is in fields that a record without a type does not name, by their places among the columns.
   final let defaults: [Int: FieldValue]
 
   struct IndexTree: Sendable {
@@ -89,7 +88,7 @@ class Entity: @unchecked Sendable {
     lost = try names.slot(of: Self.name(ofLost: number))
     countsBlobs = tree == name
     blobs = layout.external.isEmpty ? nil : try BlobTrees(names)
-    defaults = layout.defaults(stated: checked?.defaults(in: layout) ?? [:])
+    defaults = layout.defaults
     var indexes: [IndexTree] = []
     for index in try layout.indexLayouts() {
       let number = index.schema.number
@@ -227,8 +226,17 @@ extension RowLayout {
     return values
   }
 
-  /// The values of fields that a record does not name: what is stated, what is computed, and composites whose parts have
+  /// The values of fields that a record does not name: their defaults, what is computed, and composites whose parts have
   /// defaults.
+  fileprivate var defaults: [Int: FieldValue] {
+    var stated: [Int: FieldValue] = [:]
+    for (place, column) in columns.enumerated() {
+      if let value = column.field.defaultValue { stated[place] = value }
+    }
+    return defaults(stated: stated)
+  }
+
+  /// The same with other defaults, by their places among the columns.
   func defaults(stated: [Int: FieldValue]) -> [Int: FieldValue] {
     let known = underived.merging(stated) { one, _ in one }
     var defaults = known
@@ -248,18 +256,6 @@ extension RowLayout {
       return (true, true)
     }
     for place in outermost { _ = look(place) }
-    return defaults
-  }
-}
-
-extension CheckedRecord {
-  fileprivate func defaults(in layout: RowLayout) -> [Int: FieldValue] {
-    var defaults: [Int: FieldValue] = [:]
-    for field in fields + others {
-      if let value = field.defaultValue, let place = layout.index(named: field.name) {
-        defaults[place] = value
-      }
-    }
     return defaults
   }
 }

@@ -27,7 +27,10 @@ public struct Field: Sendable {
   ///     field, by a `renamingID`, to one with a property of its name.
   ///   - unique: True if no two records may have the same value. Any number of them may have nil.
   ///   - indexed: True to keep an index, by which records are found and sorted. Unique fields are indexed anyway.
-  ///   - default: The value of records that are saved without the Swift type and do not name the field.
+  ///   - default: The value of records that are created without the Swift type and do not name the field, by your program or
+  ///     by a tool such as `cambium put`. It is kept in the schema and is in no fingerprint, so a program with another default
+  ///     opens the store; when it opens it for writing, its default is the store's from then on. A ``SchemaLock`` names the
+  ///     change, since a migration to the version uses the default if no `migrationInfo` states one.
   ///   - validation: The rules that a value must meet to be stored; nil always does.
   ///   - modifier: Any text; if it changes, so does the fingerprint.
   ///   - migrationInfo: The name or the default of the field when a store is migrated from the version before.
@@ -177,6 +180,9 @@ extension FieldDefault {
       return nil
     }
     let value = try codec.map { codec throws(DescriptionFault) in try encoded(by: codec) }
+    if case .blob = self.value {
+      throw DescriptionFault("its default is a blob; state its bytes as Data instead")
+    }
     guard let value = value ?? self.value?.converted(to: type) else {
       throw DescriptionFault("its default, \(text), is not exactly a value of \(type)")
     }

@@ -1,7 +1,7 @@
 /// Makes the schema of a described version, with the numbers of the one before.
 ///
 /// Whatever was there keeps its number; what is new gets one above all that ever were, in the order
-/// of names: so neither numbers nor the layout of rows depend on the order of declaration.
+/// of names: so neither numbers nor the layout of rows depend on the order of declaration, which is kept beside them.
 struct Numbering {
   private let described: DescribedVersion
   private let previous: Schema?
@@ -94,10 +94,11 @@ extension Numbering {
             isChecked: reference.isChecked,
             deleteRule: reference.deleteRule == .noAction ? .nullify : reference.deleteRule,
             bounds: reference.bounds)
-        }, userInfo: field.userInfo)
+        }, userInfo: field.userInfo, defaultValue: field.defaultValue)
     }
     var schema = RecordSchema(
-      number: number, name: record.name, fields: fields.sortedRarely { $0.number < $1.number },
+      number: number, name: record.name, fields: fields.inOrderOfNumbers,
+      order: isSameVersion ? old?.order : fields.map(\.number),
       primaryKey: try record.primaryKey.parts(numbers, "the primary key"), indexes: [],
       modifier: record.modifier, nextField: nextField)
     schema.userInfo = record.userInfo

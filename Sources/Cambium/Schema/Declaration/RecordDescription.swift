@@ -119,7 +119,7 @@ private struct TypedRecordTest<Subject: Record>: RecordTest {
 /// A field in a declared key or index, by its stored name; a part of a composite with the composite's
 /// name and a dot before it.
 public struct KeyField: Hashable, Sendable, ExpressibleByStringLiteral {
-  let name: String
+  package let name: String
   let isDescending: Bool
   let isCaseInsensitive: Bool
   let expansion: KeyPart.Expansion

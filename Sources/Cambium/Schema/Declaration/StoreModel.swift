@@ -180,8 +180,6 @@ struct CheckedRecord: Sendable {
   var kind: String? = nil
   /// Its own struct, and those of its ancestors in it.
   let levels: [TypeLevel]
-  /// The fields of other kinds.
-  var others: [DescribedField] = []
   /// The computed properties of its own struct, and those of its ancestors.
   var computed: [DescribedComputed] = []
 
@@ -387,7 +385,7 @@ extension CheckedRecord {
     return CheckedRecord(
       type: type, schema: schema, fields: fields.filter { !isOfOther($0.name) },
       transients: transients.filter { !isOfOther($0.composite) }, validations: validations,
-      kind: kind, levels: levels, others: fields.filter { isOfOther($0.name) })
+      kind: kind, levels: levels)
   }
 }
 

@@ -142,15 +142,16 @@ extension LockedRecord {
       && statedDifferences(to: other).isEmpty
   }
 
-  /// Returns the differences of statements on which migrations depend, but which are in no schema.
+  /// Returns the differences of statements on which migrations depend, but which are in no fingerprint.
   fileprivate func statedDifferences(to other: LockedRecord) -> [SchemaDifference] {
     let own = SchemaDifference.Change.changed(.renamingID, renamingID, other.renamingID)
     var differences = [own].compactMap(\.self).map { SchemaDifference($0, of: name) }
-    for field in schema.fields where other.schema.field(named: field.name) != nil {
+    for field in schema.fields {
+      guard let now = other.schema.field(named: field.name) else { continue }
       let old = fields[field.name] ?? LockedField()
       let new = other.fields[field.name] ?? LockedField()
       let changes: [SchemaDifference.Change?] = [
-        .changed(.defaultValue, old.defaultValue, new.defaultValue),
+        .changed(.defaultValue, field.defaultValue?.literal, now.defaultValue?.literal),
         .changed(.migrationDefault, old.migrationDefault, new.migrationDefault),
         .changed(.renamingID, old.renamingID, new.renamingID),
       ]

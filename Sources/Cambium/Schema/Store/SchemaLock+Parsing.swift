@@ -181,13 +181,25 @@ extension LockParser {
     if line.take("derived") { field.derivation = try derivation(&line) }
     if line.take("modifier") { field.modifier = try line.text("a modifier") }
     while line.take("info") { try takeAnnotation(&line, &field.userInfo) }
+    if line.take("default") { field.defaultValue = try value(&line, of: type) }
     record.schema.fields.append(field)
+    record.schema.order.append(field.number)
     record.schema.nextField += 1
     var locked = LockedField()
-    if line.take("default") { locked.defaultValue = try line.text("a value") }
     if line.take("migrated") { locked.migrationDefault = try line.text("a value") }
     if line.take("renamed") { locked.renamingID = try line.text("a name") }
     if locked != LockedField() { record.fields[name] = locked }
+  }
+
+  private static func value(
+    _ line: inout LockLine, of type: ColumnType
+  ) throws(SchemaLockError) -> FieldValue {
+    let text = try line.text("a value")
+    let value = try? FieldValue(parsing: text)
+    guard let value = value?.converted(to: type) ?? value, value.isDefault(of: type) else {
+      throw line.fault("the default \(text) is not a value of \(type)")
+    }
+    return value
   }
 
   private static func takeAnnotation(

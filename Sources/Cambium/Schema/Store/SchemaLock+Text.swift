@@ -64,8 +64,8 @@ extension LockedRecord {
     if let derivation = field.derivation { line += " derived " + derivation.lockText }
     if let modifier = field.modifier { line += " modifier " + modifier.quoted }
     for text in field.userInfo.lockTexts { line += " " + text }
+    if let value = field.defaultValue { line += " default " + value.literal.quoted }
     guard let locked = fields[field.name] else { return line }
-    if let value = locked.defaultValue { line += " default " + value.quoted }
     if let value = locked.migrationDefault { line += " migrated " + value.quoted }
     if let old = locked.renamingID { line += " renamed " + old.lockName }
     return line

@@ -31,7 +31,8 @@ public struct SchemaLock: Hashable, Sendable {
     }
   }
 
-  /// Creates a lock of the versions of a store, without defaults, renamings, validations and steps, which no store keeps.
+  /// Creates a lock of the versions of a store, without renamings, defaults of migrations, validations and steps, which no
+  /// store keeps.
   public init(_ schemas: [Schema]) {
     versions = schemas.map { LockedVersion($0, nil) }
   }
@@ -104,9 +105,7 @@ struct LockedRecord: Hashable, Sendable {
 
 /// The parts of a field's description that are in no schema.
 struct LockedField: Hashable, Sendable {
-  /// The default, as values are written in conditions.
-  var defaultValue: String?
-  /// The default of its `MigrationInfo`, written likewise.
+  /// The default of its `MigrationInfo`, as values are written in conditions.
   var migrationDefault: String?
   var renamingID: String?
 }
@@ -136,7 +135,6 @@ extension LockedRecord {
     renamingID = described?.renamingID
     for field in described?.fields ?? [] {
       let locked = LockedField(
-        defaultValue: field.defaultValue?.literal,
         migrationDefault: field.migrationDefault?.literal, renamingID: field.renamingID)
       if locked != LockedField() { fields[field.name] = locked }
     }
@@ -176,6 +174,7 @@ extension RecordSchema {
       record.fields[index].derivation?.forgetNumbers()
       record.fields[index].reference?.composite = nil
     }
+    record.order = record.fields.map(\.number)
     record.userInfo = userInfo
     record.isAbstract = isAbstract
     record.kinds =

@@ -238,7 +238,9 @@ extension FieldSchema {
     _ parts: RecordDescription?, _ stated: LockedField, _ record: RecordSchema,
     renamingID: String?
   ) throws(ConditionSyntaxError) -> Field {
-    let migrated = try value(stated.migrationDefault)
+    let migrated = try stated.migrationDefault.map { text throws(ConditionSyntaxError) in
+      declared(try FieldValue(parsing: text))
+    }
     var migration: MigrationInfo?
     if migrated != nil || renamingID != nil {
       migration = MigrationInfo(defaultValue: migrated, renamingID: renamingID)
@@ -248,7 +250,7 @@ extension FieldSchema {
       name: lastName, type: type, storage: FieldStorage(options: options), optional: isOptional,
       modifier: modifier, migrationInfo: migration, userInfo: userInfo,
       derived: declaredDerivation(in: record))
-    field.defaultValue = try value(stated.defaultValue)
+    field.defaultValue = defaultValue.map { declared($0) }
     return field
   }
 
@@ -269,9 +271,8 @@ extension FieldSchema {
     }
   }
 
-  private func value(_ text: String?) throws(ConditionSyntaxError) -> FieldDefault? {
-    guard let text else { return nil }
-    let value = try FieldValue(parsing: text)
+  /// A default as a program would state it.
+  private func declared(_ value: FieldValue) -> FieldDefault {
     if case .transformable = type, case .data(let bytes) = value {
       return FieldDefault(encodable: StoredBytes(bytes: [UInt8](bytes)))
     }

@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 extension RecordSchema {
   /// Returns the record's description in Swift, a line for each statement, without what only a program has.
   ///
@@ -51,6 +53,7 @@ extension LockedRecord {
 /// Writes the description of a record as a program would.
 private struct SwiftDescription {
   let record: RecordSchema
+  private let parts: [UInt32?: [FieldSchema]]
   /// The parts of fields that are in no schema.
   let stated: [String: LockedField]
   /// The version that it is a record of.
@@ -63,6 +66,7 @@ private struct SwiftDescription {
     types: SwiftTypeNames? = nil
   ) {
     self.record = record
+    parts = record.declaredParts
     self.stated = stated
     self.version = version
     let types = types ?? SwiftTypeNames(version)
@@ -125,8 +129,8 @@ private struct SwiftDescription {
 
   private func fields(of composite: UInt32?, _ key: UInt32?) -> [String] {
     let isKind = composite.map { record.kind($0) != nil } ?? false
-    return record.fields.filter {
-      $0.composite == composite && record.kind($0.number) == nil
+    return (parts[composite] ?? []).filter {
+      record.kind($0.number) == nil
         && !(isKind && $0.lastName == DescribedRecord.markerName)
     }.flatMap { field -> [String] in
       let primary = field.number == key ? "primaryKey: true, " : ""
@@ -136,8 +140,8 @@ private struct SwiftDescription {
         return [begin + reference.swift(field.type, types) + end]
       }
       guard field.type == .composite else { return [begin + field.type.swift + end] }
-      let parts = fields(of: field.number, key).map { "  " + $0 }
-      return [begin + ".composite {"] + parts + ["}" + end]
+      let inner = fields(of: field.number, key).map { "  " + $0 }
+      return [begin + ".composite {"] + inner + ["}" + end]
     }
   }
 
@@ -149,7 +153,7 @@ private struct SwiftDescription {
     let property = identifier == field.lastName ? nil : identifier.quoted
     return argument("storage", storage) + (field.isOptional ? ", optional: true" : "")
       + argument("property", property)
-      + argument("default", stated?.defaultValue) + argument("modifier", field.modifier?.quoted)
+      + argument("default", field.swiftDefault) + argument("modifier", field.modifier?.quoted)
       + argument("migrationInfo", stated?.migrationInfo)
       + argument("userInfo", field.userInfo.swift)
       + argument("derived", field.declaredDerivation(in: record)?.swift)
@@ -211,9 +215,18 @@ extension String {
   package var asProperty: String { prefix(1).lowercased() + dropFirst() }
 }
 
+extension FieldSchema {
+  /// Nil if there is none, or only a codec can make something of it.
+  fileprivate var swiftDefault: String? {
+    if case .transformable = type { return nil }
+    return defaultValue?.swift
+  }
+}
+
 extension LockedField {
   fileprivate var migrationInfo: String? {
-    switch (migrationDefault, renamingID) {
+    let stated = migrationDefault.map { (try? FieldValue(parsing: $0))?.swift ?? $0.asPlaceholder }
+    return switch (stated, renamingID) {
     case (nil, nil): nil
     case (nil, let old?): ".init(renamingID: \(old.quoted))"
     case (let value?, let old): ".init(default: \(value)\(argument("renamingID", old?.quoted)))"
@@ -373,9 +386,22 @@ extension FieldValue {
   fileprivate var swift: String {
     switch self {
     case .null: "nil"
-    case .boolean, .integer, .double, .string: literal
+    case .boolean, .integer, .string: literal
     case .unsigned(let value): ".unsigned(\(value))"
-    default: "<#\(literal)#>"
+    case .float(let value) where value.isFinite: ".float(\(value))"
+    case .double(let value) where value.isFinite: literal
+    case .double(let value) where !value.isNaN: ".double(\(value < 0 ? "-" : "").infinity)"
+    case .decimal(let value) where !value.isNaN:
+      ".decimal(Decimal(string: \(value.reducedText.quoted)) ?? 0)"
+    case .date(let value) where value.timeIntervalSinceReferenceDate.isFinite:
+      ".date(Date(timeIntervalSinceReferenceDate: \(value.timeIntervalSinceReferenceDate)))"
+    case .data(let value):
+      ".data(Data([\(value.map { "\($0)" }.joined(separator: ", "))]))"
+    // Strings become these where they are described.
+    case .uuid(let value): value.uuidString.quoted
+    case .url(let value): value.absoluteString.quoted
+    case .array(let values): ".array([\(values.map(\.swift).joined(separator: ", "))])"
+    default: literal.asPlaceholder
     }
   }
 }
