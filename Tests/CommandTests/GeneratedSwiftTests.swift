@@ -171,6 +171,11 @@ private struct OddDatabase {
     }
   }
 
+  /// A default that is a constant, or none.
+  private mutating func defaultClause(_ type: String) -> String {
+    Int.random(in: 0..<3, using: &random) == 0 ? " DEFAULT \(Self.value(type))" : ""
+  }
+
   private static func quoted(_ name: String) -> String {
     "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
       + "\""
@@ -207,9 +212,9 @@ private struct OddDatabase {
       let target = (tables + [table]).filter { $0.key != nil }.randomElement(using: &random)
       switch Int.random(in: 0..<6, using: &random) {
       case 0: add(column, "TEXT", " COLLATE NOCASE UNIQUE")
-      case 1: add(column, type, " NOT NULL")
+      case 1: add(column, type, " NOT NULL" + defaultClause(type))
       case 2, 3: add(column, target?.key?.type ?? type, target.map { Self.leading(to: $0) } ?? "")
-      default: add(column, type, "")
+      default: add(column, type, defaultClause(type))
       }
     }
     statements += Self.table(name, parts, values)

@@ -453,7 +453,7 @@ import Testing
     let command = try imported("--json")
     #expect(command.status == 0, "\(command.error)")
     for note in [
-      #"a.b.n: DEFAULT 5 is left out"#, "a.b.twice: it is computed there", "a.b.id: AUTOINCREMENT",
+      "a.b.twice: it is computed there", "a.b.id: AUTOINCREMENT",
       #"a.b.n: CHECK (n > 0 AND \"n\" <> ')') is left out"#,
       "a.b.s: COLLATE nocase holds in indexes",
       "a.b: CHECK (n < 9) is left out", "a.b: it is called a_b in the store",
@@ -463,6 +463,52 @@ import Testing
       #expect(command.output.contains(note), "\(note)\n\(command.output)")
     }
     #expect(!command.output.contains("CHECK (0)") && !command.output.contains("DEFAULT NULL"))
+  }
+
+  @Test func `constants are defaults, all others are named, and columns keep their order`() throws {
+    try execute(
+      """
+      CREATE TABLE t (
+        z INT PRIMARY KEY, n INT DEFAULT 5, m INTEGER DEFAULT ('7'), r REAL DEFAULT -1, s TEXT DEFAULT 'it''s',
+        y VARCHAR DEFAULT 12, q TEXT DEFAULT "two words", b BLOB DEFAULT x'0aFF', f BOOLEAN NOT NULL DEFAULT TRUE,
+        d DATE DEFAULT '2026-01-02', i UUID DEFAULT 'e621e1f8-c36c-495a-93fc-0c247a3e6e5f', l INT DEFAULT NULL,
+        c TEXT DEFAULT CURRENT_TIMESTAMP, e INT DEFAULT (1 + 2), u INT UNIQUE DEFAULT 1, w INT DEFAULT 'many',
+        a TEXT);
+      INSERT INTO t (z, w) VALUES (1, 4);
+      """)
+    let command = try imported("--json")
+    #expect(command.status == 0, "\(command.error)")
+    for note in [
+      "t.c: DEFAULT CURRENT_TIMESTAMP is left out: it is not a constant",
+      "t.e: DEFAULT 1 + 2 is left out: it is not a constant",
+      "t.u: DEFAULT 1 is left out: the field is unique",
+      "t.w: DEFAULT 'many' is left out: it is not a value of int64",
+    ] {
+      #expect(command.output.contains(note), "\(note)\n\(command.output)")
+    }
+    for line in [
+      #"\"n\", type: .integer, optional: true, default: 5)"#,
+      #"\"s\", type: .string, optional: true, default: \"it's\")"#,
+      #"\"d\", type: .date, optional: true, default: .date(Date(timeIntervalSinceReferenceDate: "#,
+      #"\"b\", type: .binaryData, optional: true, default: .data(Data([10, 255])))"#,
+    ] {
+      #expect(command.output.contains(line), "\(line)\n\(command.output)")
+    }
+    let opened = try PersistentStore(untypedAt: store)
+    try opened.write { try $0.save(DynamicRecord(name: "t", fields: ["z": 2])) }
+    let (old, new) = (
+      try #require(try opened.fetch(record: "t", key: 1)),
+      try #require(try opened.fetch(record: "t", key: 2))
+    )
+    for name in ["n", "m", "r", "s", "y", "q", "b", "f", "d", "i", "l", "a", "e", "u", "w"] {
+      let isLeftOut = ["e", "u", "w"].contains(name)
+      #expect(isLeftOut ? new[name] == .null : new[name] == old[name], "\(name): \(new[name])")
+    }
+    try opened.close()
+    let shown = try Command.run("schema", store)
+    let properties = shown.output.split(separator: "\n").filter { $0.hasPrefix("  var ") }
+      .compactMap { $0.dropFirst(6).first }
+    #expect(String(properties) == "znmrsyqbfdilceuwa")
   }
 
   @Test func `a list keeps the rules that its table had for deletions at both ends`() throws {

@@ -1,16 +1,12 @@
-/// Notes on the parts of a table's declaration that a store does not support, such as `CHECK` and `DEFAULT`.
+/// Notes on the parts of a table's declaration that a store does not support, such as `CHECK`.
 struct SQLiteDifferences {
   private(set) var notes: [(column: String?, text: String)] = []
 
   /// Reads how a database declares a table.
   init(_ table: String, of database: SQLiteDatabase) throws {
-    // Name, default, and 2 or 3 for a generated column.
+    // Name, and 2 or 3 for a generated column.
     try database.forEach("PRAGMA table_xinfo(\(table.sqlName))") { row in
-      let name = row.string(1)
-      if row.integer(6) > 1 { add(name, "it is computed there, and a plain field here") }
-      if row.type(4) != .null, row.string(4).uppercased() != "NULL" {
-        add(name, "DEFAULT \(row.string(4)) is left out; Field(default:) can state it")
-      }
+      if row.integer(6) > 1 { add(row.string(1), "it is computed there, and a plain field here") }
     }
     // Column and rule for updates, in a row for each column.
     try database.forEach("PRAGMA foreign_key_list(\(table.sqlName))") { row in
@@ -176,5 +172,5 @@ extension SQLiteDifferences {
 
 extension String {
   /// The text as SQLite's statements quote a string.
-  fileprivate var sqlText: String { "'" + replacing("'", with: "''") + "'" }
+  var sqlText: String { "'" + replacing("'", with: "''") + "'" }
 }

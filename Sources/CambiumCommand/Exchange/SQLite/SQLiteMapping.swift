@@ -34,6 +34,8 @@ struct SQLiteMapping {
     /// True for long values, which are kept outside of the rows.
     let isExternal: Bool
     var destination: Destination?
+    /// The value of the field's type that the column declares as its default.
+    var defaultValue: FieldValue?
   }
 
   /// A list of references, from the rows of a table that links two others.
@@ -142,6 +144,7 @@ extension SQLiteMapping {
     for place in records.indices { try addReferences(to: place) }
     for link in links { addList(link) }
     for place in records.indices { addIndexes(to: place) }
+    for table in declared { try addDefaults(of: table) }
   }
 
   mutating func note(_ place: String, _ text: String) { notes.append("\(place): \(text)") }

@@ -21,6 +21,8 @@ struct SQLiteTable {
     /// As it was written, in capitals; empty for none.
     var declaredType: String
     let isRequired: Bool
+    /// The expression of its default; nil if that is null.
+    let defaultText: String?
     /// The place of the only kind whose rows have values; nil if rows of no kind may have some.
     var kind: Int?
   }
@@ -78,10 +80,11 @@ extension SQLiteTable {
     try database.forEach("PRAGMA table_xinfo(\(name.sqlName))") { row in
       guard row.integer(6) != 1 else { return }
       if row.integer(5) > 0 { key.append((row.integer(5), columns.count)) }
+      let isNull = row.type(4) == .null || row.string(4).uppercased() == "NULL"
       columns.append(
         Column(
           name: row.string(1), declaredType: row.string(2).uppercased(),
-          isRequired: row.integer(3) != 0))
+          isRequired: row.integer(3) != 0, defaultText: isNull ? nil : row.string(4)))
     }
     primaryKey = key.sorted { $0.place < $1.place }.map(\.column)
     try readForeignKeys(of: database)
